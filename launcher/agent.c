@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent.h"
+#include "launcher/execution.h"
+#include "launcher/greeting.h"
+#include "launcher/protocol.h"
+#include "launcher/step_dir.h"
+#include "launcher/template.h"
+#include "launcher/throttle.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+/* A command is not read any further while this much of its output waits for
+ * the wire, until it is down to a quarter. */
+#define BACKLOG_HIGH (4u << 20)
+#define BACKLOG_LOW  (BACKLOG_HIGH / 4)
+
+struct task { /* a slice that waits for its turn */
+    STAILQ_ENTRY(task) next;
+    struct msg_run run;
+};
+
+struct agent {
+    const struct agent_setup *setup;
+    struct event_base *base;
+    struct channel *home;
+    struct wireup wireup;
+    struct listener *listener;
+    struct greeter *greeter;
+    struct greeting *greeting;
+    struct throttle *throttle;
+    struct event *on_term;
+    struct msg_command command;
+    STAILQ_HEAD(, task) waiting;
+    struct execution *execution; /* of the slice or probe that runs now */
+    uint64_t id;                 /* of that slice */
+    char probe_text[TEXT_MAX];   /* what the probe has printed so far */
+    int held;                    /* its output waits for the wire */
+    int ready;                   /* READY has been sent */
+    int leaving;                 /* only the running command is waited for */
+    char step[64];               /* name of the step directory, or "" */
+    char why[200];               /* why home was lost before READY */
+};
+
+static void drop_waiting(struct agent *a)
+{
+    struct task *t;
+
+    while ((t = STAILQ_FIRST(&a->waiting)) != NULL) {
+        STAILQ_REMOVE_HEAD(&a->waiting, next);
+        free(t);
+    }
+}
+
+/* Go, but let a command that runs see its SIGTERM first: execution_stop()
+ * bounds how long that takes. */
+static void leave(struct agent *a)
+{
+    a->leaving = 1;
+    drop_waiting(a);
+    if (a->execution)
+        execution_stop(a->execution);
+    else
+        event_base_loopexit(a->base, NULL);
+}
+
+/* Send what w holds; without memory or home there is nothing to stay for. */
+static void say(struct agent *a, enum protocol_type type, struct writer *w)
+{
+    int lost = w->bad
+               || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0;
+
+    writer_clear(w);
+    if (lost && !a->leaving)
+        leave(a);
+}
+
+/* --- slices --------------------------------------------------------------- */
+
+static void start_next(struct agent *a);
+
+static void on_output(void *arg, const void *buf, size_t len)
+{
+    struct agent *a = arg;
+
+    for (size_t at = 0; at < len; at += OUTPUT_MAX) {
+        size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
+        struct msg_output m = {a->id, (const uint8_t *)buf + at, n};
+        struct writer w = {0};
+
+        msg_write_output(&w, &m);
+        say(a, MSG_OUTPUT, &w);
+    }
+    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH) {
+        a->held = 1;
+        execution_hold(a->execution, 1);
+    }
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+    struct msg_done m = {
+        .id = a->id,
+        .status = (uint32_t)end->status,
+        .signal = (uint32_t)end->signal,
+        .exec_errno = (uint32_t)end->exec_errno,
+        .elapsed_ns = (uint64_t)end->elapsed_ns,
+        .err_dropped = end->err_dropped,
+        .err = (const uint8_t *)end->err_tail,
+        .err_len = end->err_len,
+    };
+    struct writer w = {0};
+
+    msg_write_done(&w, &m);
+    say(a, MSG_DONE, &w);
+    execution_destroy(a->execution);
+    a->execution = NULL;
+    a->held = 0;
+    start_next(a);
+}
+
+/* A slice that cannot be started is a slice that failed, with the reason. */
+static void refuse(struct agent *a, uint64_t id, const char *why)
+{
+    struct msg_done m = {.id = id, .status = 126};
+    struct writer w = {0};
+
+    m.err = (const uint8_t *)why;
+    m.err_len = strlen(why);
+    msg_write_done(&w, &m);
+    say(a, MSG_DONE, &w);
+}
+
+static int start_slice(struct agent *a, const struct msg_run *run)
+{
+    struct es_error err = {0};
+    struct execution_spec spec = {.throttle = a->throttle};
+    int rc = -1;
+
+    a->id = run->id;
+    if (!a->command.argv) {
+        refuse(a, run->id, "the front end sent a slice before its command");
+        return -1;
+    }
+    spec.argv = template_argv(a->command.argv, run, a->setup->node);
+    spec.envp = template_environ(a->setup->environ, run, a->setup->node);
+    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
+    if (spec.argv && spec.envp)
+        rc = execution_start(&a->execution, a->base, &spec, on_output, on_end, a,
+                             &err);
+    else
+        es_fail(&err, ES_ENV, "free some memory", "out of memory");
+    template_free((char **)spec.argv);
+    template_free((char **)spec.envp);
+    if (rc < 0)
+        refuse(a, run->id, err.what);
+    return rc;
+}
+
+static void start_next(struct agent *a)
+{
+    struct task *t;
+
+    if (a->leaving && !a->execution)
+        event_base_loopexit(a->base, NULL);
+    while (!a->execution && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
+        STAILQ_REMOVE_HEAD(&a->waiting, next);
+        (void)start_slice(a, &t->run); /* a failure has been answered */
+        free(t);
+    }
+}
+
+/* --- qualification -------------------------------------------------------- */
+
+static void on_probe_output(void *arg, const void *buf, size_t len)
+{
+    struct agent *a = arg;
+    size_t have = strlen(a->probe_text);
+    size_t room = sizeof a->probe_text - 1 - have;
+
+    memcpy(a->probe_text + have, buf, len < room ? len : room);
+}
+
+static void answer_probe(struct agent *a, double units_per_s, const char *why)
+{
+    struct msg_probed m = {.units_per_s = units_per_s};
+    struct writer w = {0};
+
+    snprintf(m.text, sizeof m.text, "%s", why);
+    msg_write_probed(&w, &m);
+    say(a, MSG_PROBED, &w);
+}
+
+static void on_probe_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+    char why[TEXT_MAX];
+    double rate = strtod(a->probe_text, NULL);
+
+    snprintf(why, sizeof why, "%.*s", (int)end->err_len, end->err_tail);
+    if (end->status != 0 || !(rate > 0))
+        rate = 0;
+    execution_destroy(a->execution);
+    a->execution = NULL;
+    answer_probe(a, rate, rate > 0 ? "" : why);
+    start_next(a);
+}
+
+/* The probe is a program like any slice's, so that it runs under the very
+ * limits that the slices will. */
+static void probe(struct agent *a, uint32_t budget_ms)
+{
+    char budget[16], self[] = "/proc/self/exe", word[] = "--probe-cpu";
+    char *argv[] = {self, word, budget, NULL};
+    struct execution_spec spec = {.argv = argv,
+                                  .envp = a->setup->environ,
+                                  .throttle = a->throttle};
+    struct es_error err = {0};
+
+    snprintf(budget, sizeof budget, "%u", budget_ms);
+    memset(a->probe_text, 0, sizeof a->probe_text);
+    if (a->execution)
+        answer_probe(a, 0, "a command is running");
+    else if (execution_start(&a->execution, a->base, &spec, on_probe_output,
+                             on_probe_end, a, &err)
+             < 0)
+        answer_probe(a, 0, err.what);
+}
+
+/* --- the conversation with home ------------------------------------------- */
+
+static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct task *t = calloc(1, sizeof *t);
+
+    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
+        free(t);
+        leave(a);
+        return;
+    }
+    STAILQ_INSERT_TAIL(&a->waiting, t, next);
+    start_next(a);
+}
+
+static void store(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct writer w = {0};
+    struct msg_put m;
+    int why;
+
+    if (msg_read_put(&m, body, len) < 0) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    why = step_dir_put(m.dir, m.file, m.content, m.len);
+    write_u32(&w, (uint32_t)why);
+    say(a, MSG_STORED, &w);
+}
+
+static void on_message(struct channel *c,
+                       void *arg,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len)
+{
+    struct agent *a = arg;
+    uint32_t budget_ms;
+
+    (void)c;
+    if (type == MSG_RUN) {
+        queue_slice(a, body, len);
+    } else if (type == MSG_PROBE && msg_read_u32(&budget_ms, body, len) == 0) {
+        probe(a, budget_ms);
+    } else if (type == MSG_COMMAND) {
+        free(a->command.argv);
+        if (msg_read_command(&a->command, body, len) < 0)
+            leave(a);
+    } else if (type == MSG_PUT) {
+        store(a, body, len);
+    } else { /* LEAVE, or nothing that we know: in both cases we go */
+        leave(a);
+    }
+}
+
+static void say_ready(struct agent *a)
+{
+    struct msg_ready m = {.rank = a->wireup.rank,
+                          .agents = a->wireup.size,
+                          .job = a->setup->job,
+                          .step = a->setup->step};
+    struct writer w = {0};
+    cpu_set_t cpus;
+
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        m.cpus = (uint32_t)CPU_COUNT(&cpus);
+    snprintf(m.node, sizeof m.node, "%s", a->setup->node);
+    msg_write_ready(&w, &m);
+    a->ready = 1;
+    say(a, MSG_READY, &w);
+}
+
+static void on_greeting(void *arg, int reached, const char *why)
+{
+    struct agent *a = arg;
+    struct msg_peer m = {.reached = (uint32_t)reached};
+    struct writer w = {0};
+
+    snprintf(m.text, sizeof m.text, "%s", why);
+    msg_write_peer(&w, &m);
+    say(a, MSG_PEER, &w);
+}
+
+static void greet_next(struct agent *a)
+{
+    const struct wireup *w = &a->wireup;
+    const struct endpoint *next = &w->agent[(w->rank + 1) % w->size];
+
+    if (w->size < 2)
+        return;
+    a->greeting =
+        greeting_start(a->base, next, &a->setup->secret, on_greeting, a);
+    if (!a->greeting)
+        on_greeting(a, 0, strerror(errno));
+}
+
+static void on_opened(struct channel *c, void *arg)
+{
+    struct agent *a = arg;
+
+    channel_backlog_mark(c, BACKLOG_LOW);
+    say_ready(a);
+    greet_next(a);
+}
+
+static void on_drained(struct channel *c, void *arg)
+{
+    struct agent *a = arg;
+
+    (void)c;
+    if (a->held && a->execution) {
+        a->held = 0;
+        execution_hold(a->execution, 0);
+    }
+}
+
+static void on_closed(struct channel *c, void *arg, const char *why)
+{
+    struct agent *a = arg;
+
+    (void)c;
+    a->home = NULL;
+    snprintf(a->why, sizeof a->why, "%s", why);
+    leave(a);
+}
+
+static const struct channel_events events = {
+    .opened = on_opened,
+    .message = on_message,
+    .drained = on_drained,
+    .closed = on_closed,
+};
+
+/* --- start and end -------------------------------------------------------- */
+
+static void on_term(int signal, short what, void *arg)
+{
+    (void)signal;
+    (void)what;
+    leave(arg);
+}
+
+static struct sockaddr_in home_of(const struct agent_setup *s)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+
+    in.sin_port = htons(s->home_port);
+    (void)inet_pton(AF_INET, s->home_address, &in.sin_addr); /* was checked */
+    return in;
+}
+
+/* Our address on the interface that reaches home: what the other agents are
+ * told.  A datagram socket's connect sends nothing. */
+static int own_address(const struct agent_setup *s, char *text, size_t size)
+{
+    struct sockaddr_in in = home_of(s);
+    socklen_t len = sizeof in;
+    int rc = -1, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (const struct sockaddr *)&in, sizeof in) == 0
+        && getsockname(fd, (struct sockaddr *)&in, &len) == 0
+        && inet_ntop(AF_INET, &in.sin_addr, text, (socklen_t)size))
+        rc = 0;
+    close(fd);
+    return rc;
+}
+
+static int wire_up(struct agent *a, struct es_error *err)
+{
+    const struct agent_setup *s = a->setup;
+    struct endpoint mine = {0};
+
+    a->greeter = greeter_create(a->base, &s->secret);
+    if (!a->greeter)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (own_address(s, mine.address, sizeof mine.address) < 0)
+        return es_fail(err, ES_ENV,
+                       "let the compute nodes reach the host of srun",
+                       "%s: no way to %s: %s", s->node, s->home_address,
+                       strerror(errno));
+    if (listener_open(&a->listener, a->base, s->ports,
+                      strcmp(mine.address, "127.0.0.1") == 0, greeter_take,
+                      a->greeter, err)
+        < 0)
+        return -1;
+    snprintf(mine.node, sizeof mine.node, "%s", s->node);
+    mine.port = listener_port(a->listener);
+    return wireup_exchange(&a->wireup, &mine, err);
+}
+
+static int call_home(struct agent *a, struct es_error *err)
+{
+    struct sockaddr_in in = home_of(a->setup);
+
+    a->home = channel_call(a->base, (const struct sockaddr *)&in, sizeof in,
+                           &a->setup->secret, &events, a);
+    if (a->home)
+        return 0;
+    return es_fail(err, ES_ENV, "let the compute nodes reach the host of srun",
+                   "%s: cannot call %s:%u: %s", a->setup->node,
+                   a->setup->home_address, a->setup->home_port,
+                   strerror(errno));
+}
+
+static int start(struct agent *a, struct es_error *err)
+{
+    char group[THROTTLE_NAME_MAX];
+
+    snprintf(group, sizeof group, "evenstep-%d", (int)getpid());
+    a->base = event_base_new();
+    if (a->base)
+        a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
+    if (!a->on_term || event_add(a->on_term, NULL) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "no event loop");
+    if (a->setup->speed_pct > 0
+        && throttle_open(&a->throttle, a->base, a->setup->speed_pct,
+                         group, THROTTLE_ANY, err)
+               < 0)
+        return -1;
+    if (wire_up(a, err) < 0)
+        return -1;
+    return call_home(a, err);
+}
+
+static void stop(struct agent *a)
+{
+    execution_destroy(a->execution);
+    drop_waiting(a);
+    free(a->command.argv);
+    if (a->step[0])
+        step_dir_remove(a->step);
+    greeting_destroy(a->greeting);
+    listener_close(a->listener);
+    greeter_destroy(a->greeter);
+    channel_destroy(a->home);
+    throttle_close(a->throttle);
+    wireup_clear(&a->wireup);
+    if (a->on_term)
+        event_free(a->on_term);
+    if (a->base)
+        event_base_free(a->base);
+}
+
+int agent_serve(const struct agent_setup *setup, struct es_error *err)
+{
+    struct agent a = {.setup = setup};
+    int rc;
+
+    STAILQ_INIT(&a.waiting);
+    rc = start(&a, err);
+    if (rc == 0 && event_base_dispatch(a.base) < 0)
+        rc = es_fail(err, ES_ENV, "report this", "the event loop failed");
+    if (rc == 0 && !a.ready)
+        rc = es_fail(err, ES_ENV,
+                     "let the compute nodes reach the host of srun at the ports "
+                     "of SrunPortRange",
+                     "%s: no front end at %s:%u: %s", setup->node,
+                     setup->home_address, setup->home_port, a.why);
+    stop(&a);
+    return rc;
+}

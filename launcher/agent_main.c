@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep-agent: evenstep's process on a node.  It is started by the front
+ * end's companion step (or by --local), never by hand, and takes all it needs
+ * from the environment:
+ *
+ *   EVENSTEP_SECRET   the step's secret in hexadecimal
+ *   EVENSTEP_HOME     [ADDRESS]:PORT of the front end; without an address it
+ *                     is where srun runs, as Slurm tells
+ *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
+ *   EVENSTEP_AGENT    the node's name outside Slurm
+ *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
+ *
+ * `evenstep-agent --probe-cpu MS` measures and prints one number: the agent
+ * runs itself so, under the same limits as the commands to come.
+ */
+#include "launcher/agent.h"
+#include "launcher/number.h"
+#include "launcher/probe_cpu.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char by_hand[] =
+    "evenstep-agent is started by `evenstep run`, not by hand";
+
+/* What belongs to the companion step and would mislead a command: PMIx would
+ * take an MPI program for a second client of the agent's rank (design,
+ * section 5, fact 1), and srun and Open MPI would take it for a task. */
+static const char *const not_for_commands[] = {
+    "PMIX_", "PMI_", "PMI2_", "SLURM_PMIX", "EVENSTEP_SECRET=",
+    "EVENSTEP_HOME=", "EVENSTEP_PORTS=", "EVENSTEP_AGENT=", "EVENSTEP_SPEED=",
+    "EVENSTEP_COMPANION=", "SLURM_STEP", "SLURM_PROCID=", "SLURM_LOCALID=",
+    "SLURM_NODEID=", "SLURM_TASK_PID=", "SLURM_GTIDS=", "SLURM_SRUN_COMM_",
+    "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_MPI_TYPE=", "SLURM_OVERLAP=",
+};
+
+static int is_for_commands(const char *entry)
+{
+    size_t n = sizeof not_for_commands / sizeof not_for_commands[0];
+
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(entry, not_for_commands[i], strlen(not_for_commands[i]))
+            == 0)
+            return 0;
+    return 1;
+}
+
+/* The environment of the commands; the strings stay where they are. */
+static char **environ_for_commands(void)
+{
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (is_for_commands(environ[i]))
+            env[kept++] = environ[i];
+    return env;
+}
+
+static const char *env_text(const char *name, const char *otherwise)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? text : otherwise;
+}
+
+static int env_number(const char *name, int64_t low, int64_t high, int64_t *v)
+{
+    return number_parse_int(env_text(name, "0"), low, high, v);
+}
+
+/* [ADDRESS]:PORT; srun's host where there is no address. */
+static int parse_home(struct agent_setup *s, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    const char *srun = env_text("SLURM_LAUNCH_NODE_IPADDR",
+                                env_text("SLURM_SRUN_COMM_HOST", ""));
+    struct in_addr in;
+    int64_t port;
+
+    if (!colon || number_parse_int(colon + 1, 1, 65535, &port) < 0
+        || (size_t)(colon - text) >= sizeof s->home_address)
+        return -1;
+    s->home_port = (uint16_t)port;
+    if (colon == text)
+        snprintf(s->home_address, sizeof s->home_address, "%s", srun);
+    else
+        snprintf(s->home_address, sizeof s->home_address, "%.*s",
+                 (int)(colon - text), text);
+    return inet_pton(AF_INET, s->home_address, &in) == 1 ? 0 : -1;
+}
+
+static int parse_ports(struct agent_setup *s, const char *text)
+{
+    unsigned low, high;
+    int end = 0;
+
+    if (sscanf(text, "%5u-%5u%n", &low, &high, &end) != 2 || text[end]
+        || low > high || high > UINT16_MAX)
+        return -1;
+    s->ports.low = (uint16_t)low;
+    s->ports.high = (uint16_t)high;
+    return 0;
+}
+
+static int setup_from_environ(struct agent_setup *s, struct es_error *err)
+{
+    int64_t job, step, speed;
+
+    snprintf(s->node, sizeof s->node, "%s",
+             env_text("EVENSTEP_AGENT", env_text("SLURMD_NODENAME", "")));
+    if (!s->node[0]
+        || secret_from_hex(&s->secret, env_text("EVENSTEP_SECRET", "")) < 0)
+        return es_fail(err, ES_USAGE, by_hand, "no secret or node name");
+    if (parse_home(s, env_text("EVENSTEP_HOME", "")) < 0
+        || parse_ports(s, env_text("EVENSTEP_PORTS", "0-0")) < 0)
+        return es_fail(err, ES_USAGE, by_hand, "no front end to call");
+    if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
+        || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
+        || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0)
+        return es_fail(err, ES_USAGE, by_hand, "bad numbers in the environment");
+    s->job = (uint32_t)job;
+    s->step = (uint32_t)step;
+    s->speed_pct = (int)speed;
+    s->environ = environ_for_commands();
+    if (!s->environ)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return 0;
+}
+
+static int probe(const char *text, struct es_error *err)
+{
+    double units_per_s, spread;
+    int64_t budget_ms;
+
+    if (number_parse_int(text, 50, 5000, &budget_ms) < 0)
+        return es_fail(err, ES_USAGE, "give 50 to 5000", "--probe-cpu: \"%s\"",
+                       text);
+    if (probe_cpu((int)budget_ms, &units_per_s, &spread, err) < 0)
+        return -1;
+    if (printf("%.17g\n", units_per_s) < 0 || fflush(stdout) != 0)
+        return es_fail(err, ES_ENV, "free some space", "cannot write");
+    return 0;
+}
+
+static int serve(struct es_error *err)
+{
+    struct agent_setup setup = {0};
+    int rc;
+
+    if (setup_from_environ(&setup, err) < 0)
+        return -1;
+    (void)signal(SIGPIPE, SIG_IGN); /* a closed connection is an error code */
+    rc = agent_serve(&setup, err);
+    free(setup.environ);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct es_error err = {0};
+    int rc;
+
+    if (argc == 3 && strcmp(argv[1], "--probe-cpu") == 0)
+        rc = probe(argv[2], &err);
+    else if (argc == 1)
+        rc = serve(&err);
+    else
+        rc = es_fail(&err, ES_USAGE, by_hand, "unexpected argument \"%s\"",
+                     argv[1]);
+    if (rc == 0)
+        return 0;
+    fprintf(stderr, "evenstep-agent: %s: %s\n", err.what, err.mend);
+    return (int)err.kind;
+}

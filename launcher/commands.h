@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * commands.h - the subcommands of `evenstep`, each in a file of its name.
+ *
+ * argv[0] is the subcommand's name.  Returns 0, or -1 with err filled, whose
+ * kind is the exit status.
+ */
+#ifndef LAUNCHER_COMMANDS_H
+#define LAUNCHER_COMMANDS_H
+
+#include "pmix_bcast/error.h"
+
+int command_run(int argc, char **argv, struct es_error *err);
+/* For the plugin: stays beside one step of an unchanged program. */
+int command_attend(int argc, char **argv, struct es_error *err);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/companion.h"
+#include "launcher/execution.h"
+#include "launcher/number.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
+
+static const char mend_slurm[] =
+    "see that slurmctld is up (scontrol ping), or give --local N";
+
+/* --- running one of Slurm's commands -------------------------------------- */
+
+struct answer {
+    struct event_base *base;
+    struct execution *execution;
+    char text[32768]; /* scontrol show config is some 10 KiB */
+    size_t len;
+    int status;
+    char error[400];
+};
+
+static void on_output(void *arg, const void *buf, size_t len)
+{
+    struct answer *a = arg;
+    size_t room = sizeof a->text - 1 - a->len;
+
+    len = len < room ? len : room;
+    memcpy(a->text + a->len, buf, len);
+    a->len += len;
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct answer *a = arg;
+    size_t len = end->err_len;
+
+    while (len > 0 && end->err_tail[len - 1] == '\n')
+        len--;
+    a->status = end->status;
+    if (end->exec_errno)
+        snprintf(a->error, sizeof a->error, "%s", strerror(end->exec_errno));
+    else
+        snprintf(a->error, sizeof a->error, "%.*s", (int)len, end->err_tail);
+    execution_destroy(a->execution);
+    a->execution = NULL;
+    event_base_loopbreak(a->base);
+}
+
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    struct answer *a = arg;
+
+    (void)fd;
+    (void)what;
+    snprintf(a->error, sizeof a->error, "no answer within %d s",
+             COMMAND_MS / 1000);
+    event_base_loopbreak(a->base);
+}
+
+/* Run argv to its end; its stdout is in a->text.  0 if it exits 0. */
+static int ask(struct answer *a,
+               struct event_base *base,
+               char *const argv[],
+               struct es_error *err)
+{
+    struct execution_spec spec = {.argv = argv, .envp = environ};
+    struct timeval limit = {COMMAND_MS / 1000, 0};
+    struct event *late;
+
+    memset(a, 0, sizeof *a);
+    a->base = base;
+    a->status = -1;
+    if (execution_start(&a->execution, base, &spec, on_output, on_end, a, err)
+        < 0)
+        return -1;
+    late = evtimer_new(base, on_late, a);
+    if (late && evtimer_add(late, &limit) == 0)
+        (void)event_base_dispatch(base); /* ends by on_end or on_late */
+    if (late)
+        event_free(late);
+    execution_destroy(a->execution);
+    if (a->status == 0)
+        return 0;
+    return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
+}
+
+/* The value of "key=value" or "key   = value" in text, up to a blank. */
+static int find_value(const char *text, const char *key, char *out, size_t size)
+{
+    const char *at = strstr(text, key);
+    size_t len;
+
+    if (!at)
+        return -1;
+    at += strlen(key);
+    at += strspn(at, " ");
+    if (*at++ != '=')
+        return -1;
+    at += strspn(at, " ");
+    len = strcspn(at, " \n");
+    if (len >= size)
+        return -1;
+    memcpy(out, at, len);
+    out[len] = '\0';
+    return 0;
+}
+
+int companion_ports(struct event_base *base,
+                    struct port_range *ports,
+                    struct es_error *err)
+{
+    char scontrol[] = "scontrol", show[] = "show", config[] = "config";
+    char *argv[] = {scontrol, show, config, NULL};
+    char value[64];
+    unsigned low, high;
+    struct answer *a = malloc(sizeof *a);
+    int rc;
+
+    memset(ports, 0, sizeof *ports);
+    if (!a)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = ask(a, base, argv, err);
+    if (rc == 0 && find_value(a->text, "SrunPortRange", value, sizeof value) == 0
+        && sscanf(value, "%5u-%5u", &low, &high) == 2 && low <= high
+        && high <= UINT16_MAX) {
+        ports->low = (uint16_t)low;
+        ports->high = (uint16_t)high;
+    }
+    free(a);
+    return rc;
+}
+
+int companion_step_nodes(struct event_base *base,
+                         uint32_t job,
+                         uint32_t step,
+                         struct companion_place *place,
+                         struct es_error *err)
+{
+    char scontrol[] = "scontrol", show[] = "show", what[] = "step", id[32];
+    char *argv[] = {scontrol, show, what, id, NULL};
+    char count[16];
+    int64_t n = 0;
+    struct answer *a = malloc(sizeof *a);
+    int rc;
+
+    if (!a)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    rc = ask(a, base, argv, err);
+    if (rc == 0
+        && (find_value(a->text, "NodeList", place->nodes, sizeof place->nodes)
+                < 0
+            || find_value(a->text, " Nodes", count, sizeof count) < 0
+            || number_parse_int(count, 1, 1 << 20, &n) < 0))
+        rc = es_fail(err, ES_ENV, mend_slurm,
+                     "scontrol does not tell the nodes of step %s", id);
+    place->job = job;
+    place->n_nodes = (uint32_t)n;
+    free(a);
+    return rc;
+}
+
+void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
+{
+    char scancel[] = "scancel", kill[] = "--signal=KILL", id[32];
+    char *argv[] = {scancel, kill, id, NULL};
+    struct answer *a = malloc(sizeof *a);
+
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    if (a)
+        (void)ask(a, base, argv, NULL); /* the last means there is */
+    free(a);
+}
+
+/* --- the companion step --------------------------------------------------- */
+
+uint32_t companion_job_from_environ(void)
+{
+    const char *text = getenv("SLURM_JOB_ID");
+    int64_t job = 0;
+
+    if (!text || number_parse_int(text, 1, UINT32_MAX, &job) < 0)
+        return 0;
+    return (uint32_t)job;
+}
+
+int companion_drops(const char *entry)
+{
+    /* How the job's own tasks were asked for; srun would apply each of them
+     * to the companion step, whose shape is one task a node, all CPUs. */
+    static const char *const drop[] = {
+        "SLURM_NTASKS",       "SLURM_NPROCS=",         "SLURM_CPUS_PER_TASK=",
+        "SLURM_TASKS_PER_",   "SLURM_TRES_PER_TASK=",  "SLURM_DISTRIBUTION=",
+        "SLURM_MPI_TYPE=",    "SLURM_MEM_",            "SLURM_CPU_BIND",
+        "SLURM_MEM_BIND",     "SLURM_STEP",            "SLURM_EXACT=",
+        "SLURM_WHOLE=",       "SLURM_HINT=",           "SLURM_THREADS_PER_CORE=",
+        "SLURM_OVERCOMMIT=",  "SLURM_EXCLUSIVE=",      "SLURM_LABELIO=",
+        "SLURM_STDINMODE=",   "SLURM_STDOUTMODE=",     "SLURM_STDERRMODE=",
+        "SLURM_TASK_PROLOG=", "SLURM_TASK_EPILOG=",    "SLURM_MULTI_PROG=",
+        "SLURM_GPUS",         "SLURM_EXPORT_ENV=",     "SLURM_KILL_BAD_EXIT=",
+        "SLURM_WAIT=",        "SLURM_IMMEDIATE=",      "SLURM_RELATIVE=",
+        "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",   "EVENSTEP_HOME=",
+        "EVENSTEP_PORTS=",    "SLURM_NODELIST=",
+    };
+
+    for (size_t i = 0; i < sizeof drop / sizeof drop[0]; i++)
+        if (strncmp(entry, drop[i], strlen(drop[i])) == 0)
+            return 1;
+    return 0;
+}
+
+struct words {
+    char **word;
+    size_t n, cap;
+    int bad;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+add(struct words *w, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (w->n + 1 >= w->cap) {
+        size_t cap = w->cap * 2 + 32;
+        char **p = reallocarray(w->word, cap, sizeof *p);
+
+        if (!p) {
+            w->bad = 1;
+            return;
+        }
+        w->word = p;
+        w->cap = cap;
+    }
+    va_start(ap, fmt);
+    if (vasprintf(&w->word[w->n], fmt, ap) < 0)
+        w->bad = 1;
+    else
+        w->n++;
+    va_end(ap);
+    w->word[w->n] = NULL;
+}
+
+static void add_place(struct words *w, const struct companion_place *place)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+
+    if (place->job)
+        add(w, "--jobid=%u", place->job);
+    if (place->n_nodes) {
+        add(w, "--nodes=%u", place->n_nodes);
+        add(w, "--nodelist=%s", place->nodes);
+    } else if (nodes) {
+        add(w, "--nodes=%s", nodes);
+    }
+}
+
+/* The user's words as a shell would see them, but nothing is run. */
+static int add_user(struct words *w, const char *text, struct es_error *err)
+{
+    wordexp_t user;
+
+    if (!text)
+        return 0;
+    if (wordexp(text, &user, WRDE_NOCMD) != 0)
+        return es_fail(err, ES_USAGE, "quote it as for a shell",
+                       "--srun: \"%s\" cannot be read as words", text);
+    for (size_t i = 0; i < user.we_wordc; i++)
+        add(w, "%s", user.we_wordv[i]);
+    wordfree(&user);
+    return 0;
+}
+
+int companion_argv(char ***argv,
+                   const struct companion_place *place,
+                   const char *agent_path,
+                   struct es_error *err)
+{
+    /* One agent a node beside whatever runs there, on every CPU of the job;
+     * a lost node or agent does not end the others; no -c, which in 22.05
+     * means exactly that many CPUs (design, section 3). */
+    static const char *const fixed[] = {
+        "srun",
+        "--overlap",
+        "--mpi=pmix",
+        "--ntasks-per-node=1",
+        "--mem=0",
+        "--cpu-bind=none",
+        "--no-kill",
+        "--wait=0",
+        "--kill-on-bad-exit=0",
+        "--input=none",
+        "--export=ALL",
+        "--job-name=evenstep",
+    };
+    struct words w = {0};
+    int rc;
+
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        add(&w, "%s", fixed[i]);
+    add_place(&w, place);
+    rc = add_user(&w, place->srun_args, err);
+    add(&w, "%s", agent_path);
+    if (rc == 0 && w.bad)
+        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (rc < 0) {
+        companion_argv_free(w.word);
+        return -1;
+    }
+    *argv = w.word;
+    return 0;
+}
+
+void companion_argv_free(char **argv)
+{
+    for (size_t i = 0; argv && argv[i]; i++)
+        free(argv[i]);
+    free(argv);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * companion.h - all that evenstep asks of Slurm's commands: how the companion
+ * step is started, what it is told, how it is ended.  What differs between
+ * versions of Slurm (22.05 and later) is in companion.c and nowhere else.
+ *
+ * The commands are used rather than libslurm because libslurm ends its
+ * process where its configuration is missing, and is bound to one version.
+ */
+#ifndef LAUNCHER_COMPANION_H
+#define LAUNCHER_COMPANION_H
+
+#include "pmix_bcast/channel.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct companion_place { /* where the companion step runs */
+    uint32_t job;        /* 0: the allocation that we stand in */
+    char nodes[4096];    /* Slurm's list of nodes, "" for all of the job */
+    uint32_t n_nodes;    /* 0 if nodes is "" */
+    const char *srun_args; /* the user's, or NULL */
+};
+
+/* The allocation's job id from the environment, 0 if there is none. */
+uint32_t companion_job_from_environ(void);
+
+/* srun's words; owned by the caller, ended with companion_argv_free(). */
+int companion_argv(char ***argv,
+                   const struct companion_place *place,
+                   const char *agent_path,
+                   struct es_error *err);
+void companion_argv_free(char **argv);
+
+/* Is this variable of ours or the job's one that would bend the companion
+ * step (number of tasks, CPUs a task, …)? */
+int companion_drops(const char *entry);
+
+/* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol. */
+int companion_ports(struct event_base *base,
+                    struct port_range *ports,
+                    struct es_error *err);
+/* The nodes of a running step.  Asks scontrol. */
+int companion_step_nodes(struct event_base *base,
+                         uint32_t job,
+                         uint32_t step,
+                         struct companion_place *place,
+                         struct es_error *err);
+/* Kill a step with scancel; waits for the command, at most 5 s. */
+void companion_cancel(struct event_base *base, uint32_t job, uint32_t step);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * determination.h - seed 1's determination module, step 10: the time
+ * difference between the first and the last response of a frame, and whether
+ * it is over the threshold.
+ */
+#ifndef LAUNCHER_DETERMINATION_H
+#define LAUNCHER_DETERMINATION_H
+
+#include "launcher/distribution.h"
+#include "policy/policy.h"
+
+struct threshold {
+    double value;
+    int percent; /* of the mean response time, else seconds */
+};
+
+struct determination {
+    struct completion *completion; /* one a node */
+    size_t n;
+    double first, last; /* response, seconds from the frame's start */
+    double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
+    int over;           /* last - first is over the threshold */
+};
+
+/* 0, or -1 if memory ran out. */
+int determination_init(struct determination *t, size_t nodes);
+void determination_clear(struct determination *t);
+/*
+ * Weigh a frame that is done.  A node's time is its last response; a node
+ * without a slice counts neither as first nor as last.  The nodes that the
+ * efficiency divides by are those that are present or did a part.
+ */
+void determination_weigh(struct determination *t,
+                         const struct distribution *d,
+                         const struct threshold *threshold);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * greeting.h - after the wire-up every agent greets the next one in the ring
+ * of ranks, over an authenticated connection of its own, so that a firewall
+ * between nodes is found before data has to go there.
+ *
+ * The listening side answers GREET with GREETED and knows nothing else yet.
+ */
+#ifndef LAUNCHER_GREETING_H
+#define LAUNCHER_GREETING_H
+
+#include "launcher/protocol.h"
+#include "pmix_bcast/channel.h"
+
+struct greeting;
+
+/* reached: 1, or 0 with why in words ("n2 at 10.0.0.3:4000: …").  Called
+ * once, from the loop. */
+typedef void (*greeting_fn)(void *arg, int reached, const char *why);
+
+/* Greet the agent at to; NULL with errno set if that cannot even begin. */
+struct greeting *greeting_start(struct event_base *base,
+                                const struct endpoint *to,
+                                const struct secret *secret,
+                                greeting_fn fn,
+                                void *arg);
+void greeting_destroy(struct greeting *g);
+
+/* The other side: what to do with a connection to the agent's listener. */
+struct greeter;
+struct greeter *greeter_create(struct event_base *base,
+                               const struct secret *secret);
+void greeter_take(void *greeter, int fd); /* a listener_fn */
+void greeter_destroy(struct greeter *g);
+
+#endif

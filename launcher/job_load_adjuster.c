@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/job_load_adjuster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How much each element matters: seed 1's CPU-heavy example (step 5). */
+static const struct profile cpu_profile = {
+    .influence = {[ELEMENT_C] = 0.3,
+                  [ELEMENT_M] = 0.3,
+                  [ELEMENT_I] = 0.2,
+                  [ELEMENT_B] = 0.15},
+};
+
+static int allocate(struct job_load_adjuster *a)
+{
+    size_t bytes = a->kind->state_bytes(a->n);
+
+    a->state = bytes ? malloc(bytes) : NULL;
+    a->metric = calloc(a->n, sizeof *a->metric);
+    a->load = calloc(a->n, sizeof *a->load);
+    return a->state && a->metric && a->load ? 0 : -1;
+}
+
+int job_load_adjuster_init(struct job_load_adjuster *a,
+                           const struct policy_kind *kind,
+                           const double value[],
+                           double (*measured)[ELEMENTS],
+                           size_t n,
+                           struct es_error *err)
+{
+    struct policy_setup setup = {.n = n, .profile = &cpu_profile, .value = value};
+
+    memset(a, 0, sizeof *a);
+    a->kind = kind;
+    a->n = n;
+    if (allocate(a) < 0) {
+        job_load_adjuster_clear(a);
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    }
+    setup.metric = a->metric;
+    if (metric_rank((const double(*)[ELEMENTS])measured, &cpu_profile,
+                    a->metric, n)
+            < 0
+        || kind->init(a->state, &setup) < 0) {
+        job_load_adjuster_clear(a);
+        return es_fail(err, ES_ENV, "see the warnings above, or give "
+                                    "--metrics equal",
+                       "no node could be measured");
+    }
+    kind->loads(a->state, a->load);
+    return 0;
+}
+
+void job_load_adjuster_clear(struct job_load_adjuster *a)
+{
+    free(a->state);
+    free(a->metric);
+    free(a->load);
+    memset(a, 0, sizeof *a);
+}
+
+int job_load_adjuster_step(struct job_load_adjuster *a,
+                           const struct determination *t)
+{
+    return a->kind->adjust(a->state, t->completion, t->over, a->load);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * paths.h - where evenstep's own programs are.
+ */
+#ifndef LAUNCHER_PATHS_H
+#define LAUNCHER_PATHS_H
+
+#include "pmix_bcast/error.h"
+
+#include <stddef.h>
+
+/* evenstep-agent as it lies beside this program; it must have the same path
+ * on the nodes. */
+int path_of_agent(char *path, size_t size, struct es_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * progress.h - what a person sees while `evenstep run` works: on a terminal
+ * one line with a bar that is redrawn, elsewhere a plain line a frame.
+ */
+#ifndef LAUNCHER_PROGRESS_H
+#define LAUNCHER_PROGRESS_H
+
+#include "launcher/determination.h"
+#include "launcher/report.h"
+
+struct progress {
+    uint64_t frames; /* in all */
+    int terminal;
+    int64_t drawn_ns; /* when the bar was last drawn */
+};
+
+void progress_start(struct progress *p, uint64_t frames);
+/* Something of the frame has come back; redraws at most ten times a second. */
+void progress_piece(struct progress *p, const struct distribution *d);
+void progress_frame(struct progress *p,
+                    const struct distribution *d,
+                    const struct determination *t,
+                    int adjusted);
+void progress_end(struct progress *p, const struct summary *s);
+/* Take the bar away. */
+void progress_stop(struct progress *p);
+
+#endif

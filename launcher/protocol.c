@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct reader reader_of(const uint8_t *body, size_t len)
+{
+    return (struct reader){.at = body, .left = len};
+}
+
+/* The end of every decoder: whole and sound, or zeroed. */
+static int finish(const struct reader *r, void *m, size_t size)
+{
+    if (read_end(r) == 0)
+        return 0;
+    memset(m, 0, size);
+    return -1;
+}
+
+void msg_write_ready(struct writer *w, const struct msg_ready *m)
+{
+    write_u32(w, m->rank);
+    write_u32(w, m->agents);
+    write_u32(w, m->job);
+    write_u32(w, m->step);
+    write_u32(w, m->cpus);
+    write_text(w, m->node);
+}
+
+int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->rank = read_u32(&r);
+    m->agents = read_u32(&r);
+    m->job = read_u32(&r);
+    m->step = read_u32(&r);
+    m->cpus = read_u32(&r);
+    read_text(&r, m->node, sizeof m->node);
+    if (m->agents > AGENTS_MOST || m->rank >= m->agents || !m->node[0])
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_peer(struct writer *w, const struct msg_peer *m)
+{
+    write_u32(w, m->reached);
+    write_text(w, m->text);
+}
+
+int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->reached = read_u32(&r);
+    read_text(&r, m->text, sizeof m->text);
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_probed(struct writer *w, const struct msg_probed *m)
+{
+    write_double(w, m->units_per_s);
+    write_text(w, m->text);
+}
+
+int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->units_per_s = read_double(&r);
+    read_text(&r, m->text, sizeof m->text);
+    if (m->units_per_s < 0)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_command(struct writer *w, const char *dir, char *const argv[])
+{
+    uint32_t argc = 0;
+
+    while (argv[argc])
+        argc++;
+    write_text(w, dir);
+    write_u32(w, argc);
+    for (uint32_t i = 0; i < argc; i++)
+        write_text(w, argv[i]);
+}
+
+int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+    uint32_t argc;
+    char *text;
+
+    m->argv = NULL;
+    read_text(&r, m->dir, sizeof m->dir);
+    argc = read_u32(&r);
+    if (!r.bad && argc > 0 && argc <= ARGC_MAX)
+        m->argv = malloc((argc + 1) * sizeof *m->argv + r.left + argc);
+    if (!m->argv)
+        return finish(&(struct reader){.bad = 1}, m, sizeof *m);
+    text = (char *)(m->argv + argc + 1);
+    for (uint32_t i = 0; i < argc; i++) {
+        m->argv[i] = text;
+        read_text(&r, text, r.left + 1);
+        text += strlen(text) + 1;
+    }
+    m->argv[argc] = NULL;
+    if (read_end(&r) == 0 && m->argv[0][0])
+        return 0;
+    free(m->argv);
+    memset(m, 0, sizeof *m);
+    return -1;
+}
+
+void msg_write_run(struct writer *w, const struct msg_run *m)
+{
+    write_u64(w, m->id);
+    write_u64(w, m->frame);
+    write_u64(w, m->begin);
+    write_u64(w, m->end);
+    write_text(w, m->label);
+}
+
+int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->frame = read_u64(&r);
+    m->begin = read_u64(&r);
+    m->end = read_u64(&r);
+    read_text(&r, m->label, sizeof m->label);
+    if (m->begin > m->end)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_output(struct writer *w, const struct msg_output *m)
+{
+    write_u64(w, m->id);
+    write_blob(w, m->bytes, m->len);
+}
+
+int msg_read_output(struct msg_output *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->bytes = read_blob(&r, &m->len);
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_done(struct writer *w, const struct msg_done *m)
+{
+    write_u64(w, m->id);
+    write_u32(w, m->status);
+    write_u32(w, m->signal);
+    write_u32(w, m->exec_errno);
+    write_u64(w, m->elapsed_ns);
+    write_u64(w, m->err_dropped);
+    write_blob(w, m->err, m->err_len);
+}
+
+int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->status = read_u32(&r);
+    m->signal = read_u32(&r);
+    m->exec_errno = read_u32(&r);
+    m->elapsed_ns = read_u64(&r);
+    m->err_dropped = read_u64(&r);
+    m->err = read_blob(&r, &m->err_len);
+    if (m->status > 255 || m->elapsed_ns > INT64_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_put(struct writer *w, const struct msg_put *m)
+{
+    write_text(w, m->dir);
+    write_text(w, m->file);
+    write_blob(w, m->content, m->len);
+}
+
+static int is_plain_name(const char *name)
+{
+    return name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->dir, sizeof m->dir);
+    read_text(&r, m->file, sizeof m->file);
+    m->content = read_blob(&r, &m->len);
+    if (!is_plain_name(m->dir) || !is_plain_name(m->file))
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    *v = read_u32(&r);
+    return finish(&r, v, sizeof *v);
+}

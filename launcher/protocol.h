@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * protocol.h - what the front end and its agents say to each other, as
+ * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
+ *
+ *   type      from       body
+ *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
+ *                        node text
+ *   PEER      agent      reached u32, text      (what came of the greeting)
+ *   GREET     agent      -                      (to another agent)
+ *   GREETED   agent      -                      (its answer)
+ *   PROBE     front end  budget_ms u32
+ *   PROBED    agent      units_per_s double, text (why not, if 0)
+ *   COMMAND   front end  dir text, argc u32, argc × text
+ *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
+ *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
+ *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
+ *                        elapsed_ns u64, err_dropped u64, err blob
+ *   PUT       front end  dir text, file text, content blob
+ *   STORED    agent      errno u32              (answer to PUT)
+ *   LEAVE     front end  -
+ *
+ * Decoders return 0, or -1 if the body is not just what is said here; then
+ * the message is zeroed.  What a decoded message points to lies in the body.
+ */
+#ifndef LAUNCHER_PROTOCOL_H
+#define LAUNCHER_PROTOCOL_H
+
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/message.h"
+#include "pmix_bcast/wireup.h"
+
+#define LABEL_MAX   256u       /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX    512u       /* bytes of a reason, with its NUL */
+#define ARGC_MAX    65536u     /* words of a command; ARG_MAX binds before */
+#define OUTPUT_MAX  (64u << 10) /* bytes of output in one message */
+#define AGENTS_MOST 65536u     /* nodes of a session; Slurm's own default
+                                  MaxNodeCount bound is 64k */
+
+enum protocol_type {
+    MSG_READY = MESSAGE_FREE,
+    MSG_PEER,
+    MSG_GREET,
+    MSG_GREETED,
+    MSG_PROBE,
+    MSG_PROBED,
+    MSG_COMMAND,
+    MSG_RUN,
+    MSG_OUTPUT,
+    MSG_DONE,
+    MSG_PUT,
+    MSG_STORED,
+    MSG_LEAVE,
+};
+
+struct msg_ready {
+    uint32_t rank, agents, job, step, cpus;
+    char node[NODE_NAME_MAX];
+};
+struct msg_peer {
+    uint32_t reached;
+    char text[TEXT_MAX];
+};
+struct msg_probed {
+    double units_per_s; /* 0: text says why */
+    char text[TEXT_MAX];
+};
+struct msg_command {
+    char dir[4096]; /* PATH_MAX */
+    char **argv;    /* NULL-ended, one allocation; free() it */
+};
+struct msg_run {
+    uint64_t id, frame, begin, end;
+    char label[LABEL_MAX];
+};
+struct msg_output {
+    uint64_t id;
+    const uint8_t *bytes;
+    size_t len;
+};
+struct msg_done {
+    uint64_t id;
+    uint32_t status, signal, exec_errno;
+    uint64_t elapsed_ns, err_dropped;
+    const uint8_t *err;
+    size_t err_len;
+};
+struct msg_put {
+    char dir[64], file[64]; /* plain names, no '/', not "." or ".." */
+    const uint8_t *content;
+    size_t len;
+};
+
+void msg_write_ready(struct writer *w, const struct msg_ready *m);
+int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
+void msg_write_peer(struct writer *w, const struct msg_peer *m);
+int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
+void msg_write_probed(struct writer *w, const struct msg_probed *m);
+int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
+void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
+int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
+void msg_write_run(struct writer *w, const struct msg_run *m);
+int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
+void msg_write_output(struct writer *w, const struct msg_output *m);
+int msg_read_output(struct msg_output *m, const uint8_t *body, size_t len);
+void msg_write_done(struct writer *w, const struct msg_done *m);
+int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
+void msg_write_put(struct writer *w, const struct msg_put *m);
+int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
+/* PROBE and STORED: a single u32. */
+int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/receiving.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char mend_space[] = "free some space or name another file";
+
+int receiving_open(struct receiving *r, const char *path, struct es_error *err)
+{
+    memset(r, 0, sizeof *r);
+    r->fd = STDOUT_FILENO;
+    r->path = path;
+    if (!path)
+        return 0;
+    if (asprintf(&r->part, "%s.part", path) < 0) {
+        r->part = NULL;
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    }
+    r->fd = open(r->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                 0666);
+    if (r->fd >= 0)
+        return 0;
+    es_fail(err, ES_USAGE, "name a file that you may write", "--gather: %s: %s",
+            r->part, strerror(errno));
+    free(r->part);
+    r->part = NULL;
+    return -1;
+}
+
+int receiving_output(struct distribution *d,
+                     size_t node,
+                     const struct msg_output *m,
+                     struct es_error *err)
+{
+    struct piece *p = distribution_find(d, node, m->id);
+
+    if (!p || spool_add(&p->out, m->bytes, m->len) == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "free some space in TMPDIR",
+                   "cannot keep the output of a slice: %s", strerror(errno));
+}
+
+struct piece *receiving_done(struct distribution *d,
+                             size_t node,
+                             const struct msg_done *m)
+{
+    struct piece *p = distribution_find(d, node, m->id);
+
+    if (!p)
+        return NULL;
+    p->state = m->status == 0 ? PIECE_DONE : PIECE_VOID;
+    p->status = (int)m->status;
+    p->seconds = (double)m->elapsed_ns * 1e-9;
+    p->back = (double)(clock_ns() - d->start_ns) * 1e-9;
+    d->out--;
+    return p;
+}
+
+static int by_begin(const void *a, const void *b, void *pieces)
+{
+    const struct piece *p = pieces;
+    uint64_t x = p[*(const size_t *)a].slice.begin;
+    uint64_t y = p[*(const size_t *)b].slice.begin;
+
+    return (x > y) - (x < y);
+}
+
+int receiving_frame(struct receiving *r,
+                    struct distribution *d,
+                    struct es_error *err)
+{
+    size_t n = 0;
+
+    if (d->n > r->cap) {
+        size_t *order = reallocarray(r->order, d->n, sizeof *order);
+
+        if (!order)
+            return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        r->order = order;
+        r->cap = d->n;
+    }
+    for (size_t i = 0; i < d->n; i++)
+        if (d->piece[i].state == PIECE_DONE)
+            r->order[n++] = i;
+    qsort_r(r->order, n, sizeof *r->order, by_begin, d->piece);
+    for (size_t i = 0; i < n; i++)
+        if (spool_write_to(&d->piece[r->order[i]].out, r->fd) < 0)
+            return es_fail(err, ES_WORK, mend_space, "%s: %s",
+                           r->part ? r->part : "stdout", strerror(errno));
+    r->frames++;
+    return 0;
+}
+
+int receiving_close(struct receiving *r, int success, struct es_error *err)
+{
+    int rc = 0;
+
+    free(r->order);
+    r->order = NULL;
+    if (!r->part)
+        return 0;
+    if (close(r->fd) < 0 || (success && rename(r->part, r->path) < 0))
+        rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
+                     strerror(errno));
+    if (!success && r->frames == 0)
+        (void)unlink(r->part); /* nothing of worth in it */
+    free(r->part);
+    r->part = NULL;
+    return rc;
+}

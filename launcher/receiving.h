@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * receiving.h - seed 1's receiving module: takes what the nodes send back,
+ * and writes each finished frame's output in the order of its units, frame
+ * after frame, to the gathered file or to stdout.
+ *
+ * The gathered file is written beside (FILE.part) and renamed when the run has
+ * succeeded; a run that fails leaves FILE as it was, and the frames that were
+ * finished in FILE.part.
+ */
+#ifndef LAUNCHER_RECEIVING_H
+#define LAUNCHER_RECEIVING_H
+
+#include "launcher/distribution.h"
+
+struct receiving {
+    int fd;
+    const char *path; /* NULL: stdout */
+    char *part;       /* its name while it is written */
+    size_t *order;    /* workspace: the frame's pieces by their begin */
+    size_t cap;
+    uint64_t frames; /* written */
+};
+
+/* path must outlive r; NULL is stdout. */
+int receiving_open(struct receiving *r, const char *path, struct es_error *err);
+/* OUTPUT of a piece; of one that does not count any more it is nothing. */
+int receiving_output(struct distribution *d,
+                     size_t node,
+                     const struct msg_output *m,
+                     struct es_error *err);
+/* DONE of a piece: the piece, now PIECE_DONE or (status not 0) PIECE_VOID;
+ * NULL if it does not count any more. */
+struct piece *receiving_done(struct distribution *d,
+                             size_t node,
+                             const struct msg_done *m);
+/* Write a frame of which every unit is done. */
+int receiving_frame(struct receiving *r,
+                    struct distribution *d,
+                    struct es_error *err);
+/* Close; if the run has succeeded, give the gathered file its name. */
+int receiving_close(struct receiving *r, int success, struct es_error *err);
+
+#endif

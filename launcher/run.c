@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep run: the loop of seed 1 around its five modules.
+ *
+ *   extraction -> distribution -> receiving -> determination -> job load
+ *   adjuster -> extraction ...
+ *
+ * The run has three phases: the agents come (session), they are measured
+ * (qualification), the frames are done.  Every end goes through finish().
+ */
+#include "launcher/commands.h"
+#include "launcher/job_load_adjuster.h"
+#include "launcher/notice.h"
+#include "launcher/paths.h"
+#include "launcher/progress.h"
+#include "launcher/qualification.h"
+#include "launcher/receiving.h"
+#include "launcher/report.h"
+#include "launcher/run_options.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
+
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+struct run {
+    const struct run_options *o;
+    struct es_error *err; /* of the command, filled when the run fails */
+    struct event_base *base;
+    struct event *on_signal[SIGNALS];
+    struct session *session;
+    struct qualification qualification;
+    struct extraction extraction;
+    struct distribution distribution;
+    struct receiving receiving;
+    struct determination determination;
+    struct job_load_adjuster adjuster;
+    struct report report;
+    struct progress progress;
+    struct summary summary;
+    int64_t start_ns; /* of the first frame */
+    enum phase phase;
+    int failed;
+    int signal; /* that ended the run, or 0 */
+};
+
+/* The end of the run, well or (with r->err filled) not. */
+static void finish(struct run *r, int failed)
+{
+    if (r->phase == FINISHED)
+        return;
+    r->phase = FINISHED;
+    r->failed = failed;
+    event_base_loopbreak(r->base);
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+static void next_frame(struct run *r)
+{
+    struct frame frame;
+
+    if (!extraction_next(&r->extraction, &frame)) {
+        finish(r, 0);
+        return;
+    }
+    if (distribution_send(&r->distribution, &frame, r->adjuster.load, r->err)
+        < 0)
+        finish(r, 1);
+}
+
+static void frame_done(struct run *r)
+{
+    struct summary *s = &r->summary;
+    int adjusted;
+
+    determination_weigh(&r->determination, &r->distribution, &r->o->threshold);
+    adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
+    s->efficiency += (r->determination.efficiency - s->efficiency)
+                     / (double)(s->frames + 1);
+    s->frames++;
+    s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
+    progress_frame(&r->progress, &r->distribution, &r->determination, adjusted);
+    if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0
+        || report_frame(&r->report, &r->distribution, &r->determination,
+                        adjusted, r->err)
+               < 0)
+        finish(r, 1);
+    else
+        next_frame(r);
+}
+
+static void begin_frames(struct run *r)
+{
+    const struct qualification *q = &r->qualification;
+
+    if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
+                               q->measured, q->n, r->err)
+        < 0) {
+        finish(r, 1);
+        return;
+    }
+    r->phase = WORKING;
+    r->start_ns = clock_ns();
+    progress_start(&r->progress, r->o->work.repeat);
+    next_frame(r);
+}
+
+/* --- what the nodes say --------------------------------------------------- */
+
+/* A slice whose command failed ends the run: its output would have a hole. */
+static void slice_failed(struct run *r,
+                         const struct piece *p,
+                         const struct msg_done *m)
+{
+    const char *node = session_node(r->session, p->node)->name;
+    char how[100];
+
+    progress_stop(&r->progress);
+    if (m->exec_errno)
+        snprintf(how, sizeof how, "could not start \"%.40s\": %s",
+                 r->o->command[0], strerror((int)m->exec_errno));
+    else if (m->signal)
+        snprintf(how, sizeof how, "was killed by signal %u (%s)", m->signal,
+                 strsignal((int)m->signal));
+    else
+        snprintf(how, sizeof how, "exited with status %u", m->status);
+    finish(r, es_fail(r->err, ES_WORK,
+                      m->err_len ? "see its last words above"
+                                 : "it printed nothing on stderr",
+                      "%s: frame %ju, units %ju:%ju: the command %s", node,
+                      (uintmax_t)r->distribution.frame.number,
+                      (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end, how));
+}
+
+/* What a command said on stderr, of which the agent kept the end. */
+static void show_stderr(struct run *r, size_t node, const struct msg_done *m)
+{
+    const char *name = session_node(r->session, node)->name;
+
+    if (m->err_len == 0)
+        return;
+    if (m->err_dropped)
+        notice("%s: the first %ju bytes of its stderr are left out", name,
+               (uintmax_t)m->err_dropped);
+    notice_lines(name, (const char *)m->err, m->err_len);
+}
+
+static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
+{
+    struct msg_done m;
+    struct piece *p;
+
+    if (msg_read_done(&m, body, len) < 0)
+        return; /* the piece stays out; only a broken agent gets here */
+    p = receiving_done(&r->distribution, node, &m);
+    if (!p)
+        return;
+    show_stderr(r, node, &m);
+    if (m.status != 0)
+        slice_failed(r, p, &m);
+    else if (r->distribution.out == 0)
+        frame_done(r);
+    else
+        progress_piece(&r->progress, &r->distribution);
+}
+
+static void on_message(void *arg,
+                       size_t node,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len)
+{
+    struct run *r = arg;
+    struct msg_output output;
+
+    if (type == MSG_PROBED && r->phase == QUALIFYING) {
+        qualification_answer(&r->qualification, node, body, len);
+        if (r->qualification.missing == 0)
+            begin_frames(r);
+    } else if (type == MSG_OUTPUT && r->phase == WORKING) {
+        if (msg_read_output(&output, body, len) == 0
+            && receiving_output(&r->distribution, node, &output, r->err) < 0)
+            finish(r, 1);
+    } else if (type == MSG_DONE && r->phase == WORKING) {
+        on_done(r, node, body, len);
+    }
+}
+
+static void on_lost(void *arg, size_t node, const char *why)
+{
+    struct run *r = arg;
+
+    if (r->phase == FINISHED)
+        return;
+    notice("%s is lost (%s): the other nodes do its part",
+           session_node(r->session, node)->name, why);
+    if (r->phase == QUALIFYING) {
+        qualification_lost(&r->qualification, node);
+        if (r->qualification.missing == 0)
+            begin_frames(r);
+    } else if (distribution_lost(&r->distribution, node, r->adjuster.load,
+                                 r->err)
+               < 0) {
+        finish(r, 1);
+    }
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static int send_command(struct run *r)
+{
+    char dir[4096];
+
+    if (!getcwd(dir, sizeof dir))
+        return es_fail(r->err, ES_USAGE, "go to a directory that is there",
+                       "no working directory: %s", strerror(errno));
+    for (size_t i = 0; i < session_size(r->session); i++) {
+        struct writer w = {0};
+
+        msg_write_command(&w, dir, r->o->command);
+        if (w.len > MESSAGE_BODY_MAX) {
+            writer_clear(&w);
+            return es_fail(r->err, ES_USAGE, "put it into a script",
+                           "the command is over 8 MiB");
+        }
+        (void)session_send(r->session, i, MSG_COMMAND, &w); /* lost() tells */
+    }
+    return 0;
+}
+
+static void on_ready(void *arg)
+{
+    struct run *r = arg;
+    size_t n = session_size(r->session);
+
+    r->phase = QUALIFYING;
+    if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
+        || determination_init(&r->determination, n) < 0
+        || qualification_start(&r->qualification, r->session,
+                               r->o->metrics == METRICS_EQUAL)
+               < 0) {
+        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
+    if (send_command(r) < 0)
+        finish(r, 1);
+    else if (r->qualification.missing == 0)
+        begin_frames(r);
+}
+
+static void on_failed(void *arg, const struct es_error *err)
+{
+    struct run *r = arg;
+
+    *r->err = *err;
+    finish(r, 1);
+}
+
+static const struct session_events session_events = {
+    .ready = on_ready,
+    .message = on_message,
+    .lost = on_lost,
+    .failed = on_failed,
+};
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)what;
+    r->signal = (int)number;
+    finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
+                      strsignal((int)number)));
+}
+
+static int catch_signals(struct run *r)
+{
+    for (size_t i = 0; i < SIGNALS; i++) {
+        r->on_signal[i] = evsignal_new(r->base, signals[i], on_signal, r);
+        if (!r->on_signal[i] || event_add(r->on_signal[i], NULL) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int open_session(struct run *r)
+{
+    struct session_setup setup = {
+        .local = r->o->local,
+        .local_speed = r->o->has_speeds ? r->o->local_speed : NULL,
+        .place.srun_args = r->o->srun,
+    };
+    char agent[4096];
+
+    if (!setup.local && companion_job_from_environ() == 0)
+        return es_fail(r->err, ES_ENV,
+                       "run it inside salloc or sbatch, or give --local N",
+                       "no allocation");
+    if (path_of_agent(agent, sizeof agent, r->err) < 0)
+        return -1;
+    setup.agent_path = agent;
+    return session_open(&r->session, r->base, &setup, &session_events, r,
+                        r->err);
+}
+
+static int start(struct run *r)
+{
+    r->base = event_base_new();
+    if (!r->base || catch_signals(r) < 0)
+        return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+    if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
+        || report_open(&r->report, r->o->report, r->err) < 0)
+        return -1;
+    return open_session(r);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static int write_results(struct run *r)
+{
+    int rc = r->failed ? -1 : 0;
+
+    progress_stop(&r->progress);
+    if (rc == 0)
+        rc = report_summary(&r->report, &r->summary, r->err);
+    if (report_close(&r->report, rc == 0 ? r->err : NULL) < 0)
+        rc = -1;
+    if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
+        rc = -1;
+    if (rc == 0)
+        progress_end(&r->progress, &r->summary);
+    else if (r->o->gather && r->receiving.frames > 0)
+        notice("%ju whole frames are kept in %s.part",
+               (uintmax_t)r->receiving.frames, r->o->gather);
+    return rc;
+}
+
+static void clear(struct run *r)
+{
+    session_close(r->session);
+    qualification_clear(&r->qualification);
+    distribution_clear(&r->distribution);
+    determination_clear(&r->determination);
+    job_load_adjuster_clear(&r->adjuster);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (r->on_signal[i])
+            event_free(r->on_signal[i]);
+    if (r->base)
+        event_base_free(r->base);
+}
+
+/* End as one who was killed by the signal, so that a shell's loop ends too. */
+static void die_of(int number, const struct es_error *err)
+{
+    fprintf(stderr, "evenstep: %s: %s\n", err->what, err->mend);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+int command_run(int argc, char **argv, struct es_error *err)
+{
+    struct run_options *o = calloc(1, sizeof *o);
+    struct run r = {.o = o, .err = err};
+    int rc;
+
+    if (!o)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = run_options_parse(o, argc, argv, err);
+    if (rc == 0) {
+        r.extraction = o->work;
+        r.summary.policy = o->policy->name;
+        r.failed = start(&r) < 0;
+        if (!r.failed && event_base_dispatch(r.base) < 0)
+            r.failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;
+        rc = write_results(&r);
+        clear(&r);
+        if (r.signal)
+            die_of(r.signal, err);
+    }
+    free(o);
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run_options.h"
+#include "launcher/number.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char see_help[] = "see `evenstep run --help`";
+
+static const char usage[] =
+    "usage: evenstep run [options] --range B:E -- CMD [ARG...]\n"
+    "\n"
+    "Cut the units [B,E) into one slice a node, sized to what each node can do,\n"
+    "run CMD once a slice on all nodes of the allocation, and re-size the slices\n"
+    "from frame to frame so that all nodes finish together.\n"
+    "\n"
+    "In CMD {begin} {end} {count} {frame} {label} {node} are filled in; its\n"
+    "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL, _NODE.  What\n"
+    "it prints comes out in the order of the units, whichever node did them.\n"
+    "\n"
+    "work:\n"
+    "  --range B:E          units of a frame, from B up to, not with, E\n"
+    "  --repeat N           frames, one after another (1)\n"
+    "  --grain G            slices begin at multiples of G units behind B (1)\n"
+    "sizing:\n"
+    "  --policy NAME[:key=value,...]\n"
+    "%s"
+    "  --threshold SECONDS | PERCENT%%\n"
+    "                       adjust when the last node came this much after the\n"
+    "                       first, in seconds or of the mean time (5%%)\n"
+    "  --metrics probe | equal\n"
+    "                       first sizes: from a CPU probe, or all alike (probe)\n"
+    "results:\n"
+    "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
+    "  --report FILE        a JSON line a frame, and a summary\n"
+    "where:\n"
+    "  --srun \"ARGS\"        for the step that brings the agents, e.g. \"-N2\"\n"
+    "  --local N[=S1,S2,...]\n"
+    "                       no Slurm: N agents on this machine; S: CPU speed in\n"
+    "                       percent of one core\n"
+    "\n"
+    "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n";
+
+/* One line a policy and a parameter, from policy's own tables. */
+static int print_help(struct es_error *err)
+{
+    char *policies = NULL;
+    size_t size;
+    FILE *text = open_memstream(&policies, &size);
+    const struct policy_kind *kind;
+    int bad;
+
+    if (!text)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+        fprintf(text, "    %-18s %s\n", kind->name, kind->help);
+        for (size_t k = 0; k < kind->n_params; k++)
+            fprintf(text, "      %-16s %s (%g; %g to %g)\n",
+                    kind->params[k].key, kind->params[k].help,
+                    kind->params[k].def, kind->params[k].min,
+                    kind->params[k].max);
+    }
+    if (fclose(text) != 0) {
+        free(policies);
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    }
+    bad = printf(usage, policies) < 0 || fflush(stdout) != 0;
+    free(policies);
+    return bad ? es_fail(err, ES_WORK, "free some space", "cannot write") : 1;
+}
+
+/* --- one function an option ----------------------------------------------- */
+
+static int take_range(struct run_options *o, const char *text, struct es_error *err)
+{
+    const char *colon = strchr(text, ':');
+    char begin[32];
+
+    if (!colon || (size_t)(colon - text) >= sizeof begin)
+        return es_fail(err, ES_USAGE, "give --range BEGIN:END",
+                       "--range: \"%s\" is no range", text);
+    snprintf(begin, sizeof begin, "%.*s", (int)(colon - text), text);
+    if (number_parse_u64(begin, &o->work.begin) < 0
+        || number_parse_u64(colon + 1, &o->work.end) < 0)
+        return es_fail(err, ES_USAGE, "give --range BEGIN:END, whole numbers",
+                       "--range: \"%s\" is no range", text);
+    if (o->work.begin >= o->work.end)
+        return es_fail(err, ES_USAGE, "give a begin below the end",
+                       "--range: %s is %s", text,
+                       o->work.begin == o->work.end ? "empty" : "reversed");
+    return 0;
+}
+
+static int take_count(uint64_t *value,
+                      const char *name,
+                      const char *text,
+                      struct es_error *err)
+{
+    uint64_t v;
+
+    if (number_parse_u64(text, &v) < 0 || v == 0)
+        return es_fail(err, ES_USAGE, "give a whole number from 1",
+                       "%s: \"%s\" is out of range", name, text);
+    *value = v;
+    return 0;
+}
+
+static int take_threshold(struct run_options *o,
+                          const char *text,
+                          struct es_error *err)
+{
+    size_t len = strlen(text);
+    char number[32];
+
+    o->threshold.percent = len > 0 && text[len - 1] == '%';
+    if (o->threshold.percent)
+        len--;
+    snprintf(number, sizeof number, "%.*s", (int)len, text);
+    if (len >= sizeof number
+        || number_parse_double(number, 0, 1e9, &o->threshold.value) < 0)
+        return es_fail(err, ES_USAGE, "give seconds, or percent with a %",
+                       "--threshold: \"%s\" is no threshold", text);
+    return 0;
+}
+
+static int take_metrics(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
+{
+    if (strcmp(text, "probe") == 0)
+        o->metrics = METRICS_PROBE;
+    else if (strcmp(text, "equal") == 0)
+        o->metrics = METRICS_EQUAL;
+    else
+        return es_fail(err, ES_USAGE, "give probe or equal",
+                       "--metrics: \"%s\" is unknown", text);
+    return 0;
+}
+
+/* S1,S2,… behind the '=' of --local. */
+static int take_speeds(struct run_options *o,
+                       const char *text,
+                       struct es_error *err)
+{
+    size_t n = 0;
+
+    while (n < o->local) {
+        size_t len = strcspn(text, ",");
+        char number[16];
+        int64_t speed;
+
+        snprintf(number, sizeof number, "%.*s", (int)len, text);
+        if (len >= sizeof number
+            || number_parse_int(number, 1, 100000, &speed) < 0)
+            break;
+        o->local_speed[n++] = (int)speed;
+        text += len;
+        if (*text++ != ',')
+            break;
+    }
+    o->has_speeds = 1;
+    if (n == o->local && text[-1] == '\0')
+        return 0;
+    return es_fail(err, ES_USAGE, "give one percentage of a core an agent, "
+                                  "as in --local 2=80,20",
+                   "--local: the speeds are not %zu numbers from 1", o->local);
+}
+
+static int take_local(struct run_options *o, const char *text, struct es_error *err)
+{
+    size_t len = strcspn(text, "=");
+    char number[16];
+    int64_t n;
+
+    snprintf(number, sizeof number, "%.*s", (int)len, text);
+    if (len >= sizeof number || number_parse_int(number, 1, LOCAL_MAX, &n) < 0)
+        return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
+                       "--local: \"%s\" is out of range", text);
+    o->local = (size_t)n;
+    return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
+}
+
+/* --- the policy ----------------------------------------------------------- */
+
+static int unknown_policy(const char *name, struct es_error *err)
+{
+    char known[200] = "give one of:";
+    const struct policy_kind *kind;
+    size_t len = strlen(known);
+
+    for (size_t i = 0; (kind = policy_at(i)) != NULL && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, " %s",
+                                kind->name);
+    return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
+}
+
+static int take_param(struct run_options *o,
+                      const char *key,
+                      const char *value,
+                      struct es_error *err)
+{
+    const struct policy_kind *kind = o->policy;
+    char range[100];
+
+    const struct policy_param *p;
+    size_t k = policy_param_find(kind, key);
+    double v;
+
+    if (k == kind->n_params)
+        return es_fail(err, ES_USAGE, see_help,
+                       "--policy: %s has no parameter \"%s\"", kind->name, key);
+    p = &kind->params[k];
+    snprintf(range, sizeof range, "give %s from %g to %g",
+             p->integer ? "a whole number" : "a number", p->min, p->max);
+    if (number_parse_double(value, p->min, p->max, &v) < 0
+        || !policy_param_accepts(p, v))
+        return es_fail(err, ES_USAGE, range,
+                       "--policy: %s: %s: \"%s\" is out of range", kind->name,
+                       key, value);
+    o->policy_value[k] = v;
+    return 0;
+}
+
+int policy_option_parse(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
+{
+    char *copy = strdup(text), *rest, *item;
+    int rc = 0;
+
+    if (!copy)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rest = strchr(copy, ':');
+    if (rest)
+        *rest++ = '\0';
+    o->policy = policy_find(copy);
+    if (!o->policy)
+        rc = unknown_policy(copy, err);
+    else
+        policy_defaults(o->policy, o->policy_value);
+    while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
+        char *value = strchr(item, '=');
+
+        if (value)
+            *value++ = '\0';
+        rc = value ? take_param(o, item, value, err)
+                   : es_fail(err, ES_USAGE, "give NAME:key=value,...",
+                             "--policy: \"%s\" has no value", item);
+    }
+    free(copy);
+    return rc;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+enum run_option {
+    OPT_RANGE = 256,
+    OPT_REPEAT,
+    OPT_GRAIN,
+    OPT_POLICY,
+    OPT_THRESHOLD,
+    OPT_METRICS,
+    OPT_GATHER,
+    OPT_REPORT,
+    OPT_SRUN,
+    OPT_LOCAL,
+    OPT_HELP,
+};
+
+static const struct option options[] = {
+    {"range", required_argument, NULL, OPT_RANGE},
+    {"repeat", required_argument, NULL, OPT_REPEAT},
+    {"grain", required_argument, NULL, OPT_GRAIN},
+    {"policy", required_argument, NULL, OPT_POLICY},
+    {"threshold", required_argument, NULL, OPT_THRESHOLD},
+    {"metrics", required_argument, NULL, OPT_METRICS},
+    {"gather", required_argument, NULL, OPT_GATHER},
+    {"report", required_argument, NULL, OPT_REPORT},
+    {"srun", required_argument, NULL, OPT_SRUN},
+    {"local", required_argument, NULL, OPT_LOCAL},
+    {"help", no_argument, NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static int take(struct run_options *o,
+                int option,
+                const char *text,
+                struct es_error *err)
+{
+    switch (option) {
+    case OPT_RANGE:
+        return take_range(o, text, err);
+    case OPT_REPEAT:
+        return take_count(&o->work.repeat, "--repeat", text, err);
+    case OPT_GRAIN:
+        return take_count(&o->grain, "--grain", text, err);
+    case OPT_POLICY:
+        return policy_option_parse(o, text, err);
+    case OPT_THRESHOLD:
+        return take_threshold(o, text, err);
+    case OPT_METRICS:
+        return take_metrics(o, text, err);
+    case OPT_GATHER:
+        o->gather = text;
+        return 0;
+    case OPT_REPORT:
+        o->report = text;
+        return 0;
+    case OPT_SRUN:
+        o->srun = text;
+        return 0;
+    case OPT_LOCAL:
+        return take_local(o, text, err);
+    default: /* OPT_HELP */
+        return print_help(err);
+    }
+}
+
+static int check(const struct run_options *o, struct es_error *err)
+{
+    if (o->work.begin == o->work.end)
+        return es_fail(err, ES_USAGE, "give --range BEGIN:END", "no work");
+    if (!o->command[0])
+        return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (o->local && o->srun)
+        return es_fail(err, ES_USAGE, "give one of them",
+                       "--local and --srun exclude each other");
+    return 0;
+}
+
+int run_options_parse(struct run_options *o,
+                      int argc,
+                      char **argv,
+                      struct es_error *err)
+{
+    int c, rc;
+
+    memset(o, 0, sizeof *o);
+    o->work.repeat = 1;
+    o->grain = 1;
+    o->threshold = (struct threshold){5, 1};
+    if (policy_option_parse(o, "even", err) < 0)
+        return -1;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+        if (c == ':')
+            return es_fail(err, ES_USAGE, see_help, "%s: a value is missing",
+                           argv[optind - 1]);
+        if (c == '?')
+            return es_fail(err, ES_USAGE, see_help, "%s: no such option",
+                           argv[optind - 1]);
+        rc = take(o, c, optarg, err);
+        if (rc != 0)
+            return rc;
+    }
+    o->command = argv + optind;
+    return check(o, err);
+}

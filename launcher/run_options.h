@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_options.h - the command line of `evenstep run`.
+ */
+#ifndef LAUNCHER_RUN_OPTIONS_H
+#define LAUNCHER_RUN_OPTIONS_H
+
+#include "launcher/determination.h"
+#include "launcher/extraction.h"
+#include "pmix_bcast/error.h"
+#include "policy/policy.h"
+
+#define LOCAL_MAX         1024 /* agents of --local; far above any laptop */
+
+enum metrics_source {
+    METRICS_PROBE, /* measure every node at the start */
+    METRICS_EQUAL, /* take all nodes as alike */
+};
+
+struct run_options {
+    struct extraction work;
+    uint64_t grain;
+    const struct policy_kind *policy;
+    double policy_value[POLICY_PARAMS]; /* in the kind's order */
+    struct threshold threshold;
+    enum metrics_source metrics;
+    const char *gather, *report, *srun; /* NULL: not given */
+    size_t local;                       /* 0: by Slurm */
+    int local_speed[LOCAL_MAX];         /* percent of one core each */
+    int has_speeds;
+    char **command; /* points into argv */
+};
+
+/*
+ * Parse argv, argv[0] being "run".  Returns 0; 1 if --help was asked for and
+ * has been printed; -1 with ES_USAGE.  The strings point into argv.
+ */
+int run_options_parse(struct run_options *o,
+                      int argc,
+                      char **argv,
+                      struct es_error *err);
+/* NAME[:key=value,…] into kind and value[]; parsed apart for its test. */
+int policy_option_parse(struct run_options *o,
+                        const char *text,
+                        struct es_error *err);
+
+#endif

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session.h"
+#include "launcher/execution.h"
+#include "launcher/notice.h"
+#include "pmix_bcast/pmix_host.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define START_MS  30000 /* from srun to the last READY */
+#define LEAVE_MS  4000  /* for agents and srun to go by themselves; above the
+                           2 s that a command has after its SIGTERM */
+#define FORCE_MS  2000  /* after scancel, before SIGKILL to srun */
+#define GUEST_MAX 4096  /* connections that have not said READY */
+
+struct member { /* a node and its connection */
+    struct node node;
+    struct channel *channel;
+    struct session *session;
+};
+
+struct guest { /* a connection that has not said READY */
+    LIST_ENTRY(guest) next;
+    struct channel *channel;
+    struct session *session;
+};
+
+struct process { /* srun, or one agent of --local */
+    struct session *session;
+    struct execution *execution;
+};
+
+struct session {
+    struct event_base *base;
+    const struct session_events *on;
+    void *arg;
+    struct secret secret;
+    struct listener *listener;
+    struct port_range ports;
+    LIST_HEAD(, guest) guests;
+    size_t n_guests;
+    struct member *member;
+    size_t n, here; /* nodes; of them READY or lost again */
+    uint32_t job, step;
+    struct process *process;
+    size_t n_processes, running;
+    struct pmix_host *pmix;
+    struct event *deadline;
+    int ready, failed, closing;
+    char said[600]; /* the last that srun or an agent said on stderr */
+};
+
+/* --- start and failure ---------------------------------------------------- */
+
+static void fail(struct session *s, const char *mend, const char *what)
+{
+    struct es_error err = {0};
+
+    if (s->ready || s->failed || s->closing)
+        return;
+    s->failed = 1;
+    es_fail(&err, ES_ENV, mend, "%s", what);
+    s->on->failed(s->arg, &err);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+    struct session *s = arg;
+    char text[128];
+
+    (void)fd;
+    (void)what;
+    if (s->closing) {
+        event_base_loopbreak(s->base);
+        return;
+    }
+    if (s->n)
+        snprintf(text, sizeof text, "only %zu of %zu agents came within %d s",
+                 s->here, s->n, START_MS / 1000);
+    else
+        snprintf(text, sizeof text, "no agent came within %d s",
+                 START_MS / 1000);
+    fail(s,
+         "see that the nodes reach this host at the ports of SrunPortRange and "
+         "are not busy",
+         text);
+}
+
+static int set_deadline(struct session *s, int ms)
+{
+    struct timeval tv = {ms / 1000, ms % 1000 * 1000};
+
+    return evtimer_add(s->deadline, &tv);
+}
+
+static void on_said(void *arg, const void *buf, size_t len)
+{
+    (void)arg; /* agents say nothing on stdout */
+    (void)buf;
+    (void)len;
+}
+
+/* Keep the end of what was said, as one line. */
+static void keep_said(struct session *s, const char *text, size_t len)
+{
+    size_t room = sizeof s->said - 1;
+
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    if (len == 0)
+        return;
+    if (len > room) {
+        text += len - room;
+        len = room;
+    }
+    memcpy(s->said, text, len);
+    s->said[len] = '\0';
+    for (char *p = s->said; *p; p++)
+        if (*p == '\n')
+            *p = ';';
+}
+
+static void on_process_end(void *arg, const struct execution_end *end)
+{
+    struct process *p = arg;
+    struct session *s = p->session;
+
+    keep_said(s, end->err_tail, end->err_len);
+    if (end->exec_errno)
+        snprintf(s->said, sizeof s->said, "%s: %s",
+                 s->pmix ? "evenstep-agent" : "srun",
+                 strerror(end->exec_errno));
+    execution_destroy(p->execution);
+    p->execution = NULL;
+    s->running--;
+    if (s->closing && s->running == 0)
+        event_base_loopbreak(s->base);
+    else if (s->pmix ? end->status != 0 : s->running == 0)
+        fail(s,
+             s->pmix ? "see what it says"
+                     : "see that `srun --mpi=pmix hostname` works in this "
+                       "allocation",
+             s->said[0] ? s->said : "the agents ended before they were ready");
+}
+
+/* --- connections ---------------------------------------------------------- */
+
+static void member_lost(struct member *m, const char *why)
+{
+    struct session *s = m->session;
+    char text[NODE_NAME_MAX + 200];
+
+    m->channel = NULL;
+    m->node.present = 0;
+    if (s->closing)
+        return;
+    if (s->ready) {
+        s->on->lost(s->arg, (size_t)(m - s->member), why);
+        return;
+    }
+    snprintf(text, sizeof text, "%s was lost during the start: %.150s",
+             m->node.name, why);
+    fail(s, "see that node's slurmd log", text);
+}
+
+static void on_member_closed(struct channel *c, void *arg, const char *why)
+{
+    (void)c;
+    member_lost(arg, why);
+}
+
+static void on_member_message(struct channel *c,
+                              void *arg,
+                              uint16_t type,
+                              const uint8_t *body,
+                              size_t len)
+{
+    struct member *m = arg;
+    struct session *s = m->session;
+    struct msg_peer peer;
+
+    if (s->closing)
+        return;
+    if (type != MSG_PEER) {
+        s->on->message(s->arg, (size_t)(m - s->member), type, body, len);
+    } else if (msg_read_peer(&peer, body, len) < 0) {
+        channel_destroy(c);
+        member_lost(m, "its agent does not speak evenstep's protocol");
+    } else if (!peer.reached) {
+        notice("warning: %s cannot reach %s: let the nodes reach each other at "
+               "the ports of SrunPortRange",
+               m->node.name, peer.text);
+    }
+}
+
+static void on_opened(struct channel *c, void *arg)
+{
+    (void)c;
+    (void)arg;
+}
+
+static const struct channel_events member_events = {
+    .opened = on_opened,
+    .message = on_member_message,
+    .closed = on_member_closed,
+};
+
+static void guest_remove(struct guest *g)
+{
+    LIST_REMOVE(g, next);
+    g->session->n_guests--;
+    free(g);
+}
+
+/* The first READY tells how many agents there are. */
+static int make_members(struct session *s, const struct msg_ready *m)
+{
+    s->member = calloc(m->agents, sizeof *s->member);
+    if (!s->member)
+        return -1;
+    s->n = m->agents;
+    for (size_t i = 0; i < s->n; i++)
+        s->member[i].session = s;
+    s->job = m->job;
+    s->step = m->step;
+    return 0;
+}
+
+static void become_member(struct guest *g, const struct msg_ready *ready)
+{
+    struct session *s = g->session;
+    struct member *m;
+    struct channel *c = g->channel;
+
+    if ((!s->member && make_members(s, ready) < 0) || ready->agents != s->n
+        || s->member[ready->rank].node.name[0]) {
+        channel_destroy(c);
+        guest_remove(g);
+        return;
+    }
+    m = &s->member[ready->rank];
+    snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
+    m->node.cpus = ready->cpus;
+    m->node.present = 1;
+    m->channel = c;
+    channel_set_events(c, &member_events, m);
+    guest_remove(g);
+    if (++s->here < s->n || s->failed || s->closing)
+        return;
+    s->ready = 1;
+    event_del(s->deadline);
+    s->on->ready(s->arg);
+}
+
+static void on_guest_message(struct channel *c,
+                             void *arg,
+                             uint16_t type,
+                             const uint8_t *body,
+                             size_t len)
+{
+    struct guest *g = arg;
+    struct msg_ready ready;
+
+    if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0) {
+        become_member(g, &ready);
+        return;
+    }
+    channel_destroy(c);
+    guest_remove(g);
+}
+
+static void on_guest_closed(struct channel *c, void *arg, const char *why)
+{
+    (void)c;
+    (void)why;
+    guest_remove(arg);
+}
+
+static const struct channel_events guest_events = {
+    .opened = on_opened,
+    .message = on_guest_message,
+    .closed = on_guest_closed,
+};
+
+static void on_connection(void *arg, int fd)
+{
+    struct session *s = arg;
+    struct guest *g = s->n_guests < GUEST_MAX ? calloc(1, sizeof *g) : NULL;
+
+    if (!g) {
+        close(fd);
+        return;
+    }
+    g->session = s;
+    g->channel = channel_take(s->base, fd, &s->secret, &guest_events, g);
+    if (!g->channel) {
+        free(g);
+        return;
+    }
+    LIST_INSERT_HEAD(&s->guests, g, next);
+    s->n_guests++;
+}
+
+/* --- the processes that bring the agents ---------------------------------- */
+
+static int put_environ(char ***env, size_t *n, const char *name, const char *value)
+{
+    char **grown = reallocarray(*env, *n + 2, sizeof **env);
+
+    if (!grown)
+        return -1;
+    *env = grown;
+    if (asprintf(&grown[*n], "%s=%s", name, value) < 0) {
+        grown[*n] = NULL;
+        return -1;
+    }
+    grown[++*n] = NULL;
+    return 0;
+}
+
+static void environ_free(char **env)
+{
+    for (size_t i = 0; env && env[i]; i++)
+        free(env[i]);
+    free(env);
+}
+
+/* Our environment without what would bend the companion, and what every
+ * agent must know.  Owned by the caller; NULL if memory ran out. */
+static char **agent_environ(const struct session *s, size_t *n)
+{
+    char hex[SECRET_HEX_LEN + 1], home[64], ports[32];
+    char **env = NULL;
+    int bad = 0;
+
+    *n = 0;
+    for (size_t i = 0; environ[i] && !bad; i++) {
+        const char *value = strchr(environ[i], '=');
+        char name[256];
+
+        if (!value || companion_drops(environ[i])
+            || (size_t)(value - environ[i]) >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(value - environ[i]),
+                 environ[i]);
+        bad |= put_environ(&env, n, name, value + 1) < 0;
+    }
+    secret_to_hex(&s->secret, hex);
+    snprintf(home, sizeof home, "%s:%u", s->pmix ? "127.0.0.1" : "",
+             listener_port(s->listener));
+    snprintf(ports, sizeof ports, "%u-%u", s->ports.low, s->ports.high);
+    bad |= put_environ(&env, n, "EVENSTEP_COMPANION", "1") < 0;
+    bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
+    bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
+    bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
+    memset(hex, 0, sizeof hex);
+    if (!bad)
+        return env;
+    environ_free(env);
+    return NULL;
+}
+
+static int start_process(struct session *s,
+                         size_t i,
+                         char *const argv[],
+                         char *const env[],
+                         struct es_error *err)
+{
+    struct execution_spec spec = {.argv = argv, .envp = env};
+    struct process *p = &s->process[i];
+
+    p->session = s;
+    if (execution_start(&p->execution, s->base, &spec, on_said, on_process_end,
+                        p, err)
+        < 0)
+        return -1;
+    s->running++;
+    return 0;
+}
+
+static int start_companion(struct session *s,
+                           const struct session_setup *setup,
+                           struct es_error *err)
+{
+    size_t n;
+    char **argv = NULL;
+    char **env = agent_environ(s, &n);
+    int rc = -1;
+
+    if (!env)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (companion_argv(&argv, &setup->place, setup->agent_path, err) == 0)
+        rc = start_process(s, 0, argv, env, err);
+    companion_argv_free(argv);
+    environ_free(env);
+    return rc;
+}
+
+static int start_agent(struct session *s,
+                       const struct session_setup *setup,
+                       size_t rank,
+                       struct es_error *err)
+{
+    char path[4096], name[32], speed[16];
+    char *argv[] = {path, NULL};
+    size_t n;
+    char **env = agent_environ(s, &n);
+    int rc = -1;
+
+    snprintf(path, sizeof path, "%s", setup->agent_path);
+    snprintf(name, sizeof name, "local%zu", rank);
+    snprintf(speed, sizeof speed, "%d",
+             setup->local_speed ? setup->local_speed[rank] : 0);
+    if (!env || put_environ(&env, &n, "EVENSTEP_AGENT", name) < 0
+        || put_environ(&env, &n, "EVENSTEP_SPEED", speed) < 0)
+        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+    else if (pmix_host_environ(s->pmix, rank, &env, err) == 0)
+        rc = start_process(s, rank, argv, env, err);
+    environ_free(env);
+    return rc;
+}
+
+static int start_processes(struct session *s,
+                           const struct session_setup *setup,
+                           struct es_error *err)
+{
+    s->n_processes = setup->local ? setup->local : 1;
+    s->process = calloc(s->n_processes, sizeof *s->process);
+    if (!s->process)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (!setup->local)
+        return start_companion(s, setup, err);
+    for (size_t i = 0; i < setup->local; i++)
+        if (start_agent(s, setup, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* A connection a node, and some for ourselves. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* else as it was */
+    }
+}
+
+static int open_all(struct session *s,
+                    const struct session_setup *setup,
+                    struct es_error *err)
+{
+    if (secret_make(&s->secret) < 0)
+        return es_fail(err, ES_ENV, "see that libsodium is whole",
+                       "no random numbers");
+    s->deadline = evtimer_new(s->base, on_deadline, s);
+    if (!s->deadline || set_deadline(s, START_MS) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (!setup->local && companion_ports(s->base, &s->ports, err) < 0)
+        return -1;
+    if (setup->local && pmix_host_start(&s->pmix, setup->local, err) < 0)
+        return -1;
+    if (listener_open(&s->listener, s->base, s->ports, setup->local > 0,
+                      on_connection, s, err)
+        < 0)
+        return -1;
+    return start_processes(s, setup, err);
+}
+
+int session_open(struct session **out,
+                 struct event_base *base,
+                 const struct session_setup *setup,
+                 const struct session_events *on,
+                 void *arg,
+                 struct es_error *err)
+{
+    struct session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    s->base = base;
+    s->on = on;
+    s->arg = arg;
+    LIST_INIT(&s->guests);
+    raise_file_limit();
+    if (open_all(s, setup, err) < 0) {
+        session_close(s);
+        return -1;
+    }
+    *out = s;
+    return 0;
+}
+
+size_t session_size(const struct session *s)
+{
+    return s->ready ? s->n : 0;
+}
+
+const struct node *session_node(const struct session *s, size_t node)
+{
+    return &s->member[node].node;
+}
+
+int session_send(struct session *s,
+                 size_t node,
+                 enum protocol_type type,
+                 struct writer *w)
+{
+    struct member *m = &s->member[node];
+    int rc = -1;
+
+    if (!w->bad && m->channel)
+        rc = channel_send(m->channel, (uint16_t)type, w->buf, w->len);
+    writer_clear(w);
+    if (rc < 0 && m->channel) {
+        channel_destroy(m->channel);
+        member_lost(m, "out of memory");
+    }
+    return rc;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static void say_leave(struct session *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->member[i].channel)
+            (void)channel_send(s->member[i].channel, MSG_LEAVE, NULL, 0);
+}
+
+/* Run the loop until all processes have ended, at most ms. */
+static void await_processes(struct session *s, int ms)
+{
+    if (s->running == 0 || !s->deadline || set_deadline(s, ms) < 0)
+        return;
+    (void)event_base_dispatch(s->base); /* ends by the deadline at the latest */
+    event_del(s->deadline);
+}
+
+static void end_processes(struct session *s)
+{
+    await_processes(s, s->ready ? LEAVE_MS : 0);
+    if (s->running == 0)
+        return;
+    if (!s->pmix && s->n > 0 && s->job > 0)
+        companion_cancel(s->base, s->job, s->step);
+    for (size_t i = 0; i < s->n_processes; i++)
+        if (s->process[i].execution)
+            execution_stop(s->process[i].execution);
+    await_processes(s, FORCE_MS);
+    for (size_t i = 0; i < s->n_processes; i++)
+        execution_destroy(s->process[i].execution);
+}
+
+void session_close(struct session *s)
+{
+    struct guest *g;
+
+    if (!s)
+        return;
+    s->closing = 1;
+    say_leave(s);
+    end_processes(s);
+    while ((g = LIST_FIRST(&s->guests)) != NULL) {
+        channel_destroy(g->channel);
+        guest_remove(g);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        channel_destroy(s->member[i].channel);
+    listener_close(s->listener);
+    pmix_host_stop(s->pmix);
+    if (s->deadline)
+        event_free(s->deadline);
+    free(s->process);
+    free(s->member);
+    memset(&s->secret, 0, sizeof s->secret);
+    free(s);
+}

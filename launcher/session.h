@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session.h - the front end's side of a set of agents, from the start of the
+ * companion step (or of the agents of --local) until the last has left.
+ *
+ * Nodes are numbered by rank.  A node that is lost stays lost.  All callbacks
+ * come from the event loop.
+ */
+#ifndef LAUNCHER_SESSION_H
+#define LAUNCHER_SESSION_H
+
+#include "launcher/companion.h"
+#include "launcher/protocol.h"
+
+struct session;
+
+struct node {
+    char name[NODE_NAME_MAX];
+    uint32_t cpus; /* that the agent may use */
+    int present;   /* 0: lost, or not here yet */
+};
+
+struct session_setup {
+    size_t local;           /* agents on this machine; 0: by Slurm */
+    const int *local_speed; /* percent of one core each, or NULL */
+    struct companion_place place; /* by Slurm */
+    const char *agent_path;
+};
+
+struct session_events {
+    /* Every agent is here. */
+    void (*ready)(void *arg);
+    void (*message)(void *arg,
+                    size_t node,
+                    uint16_t type,
+                    const uint8_t *body,
+                    size_t len);
+    /* A node has gone, why in words.  Not called during session_close(). */
+    void (*lost)(void *arg, size_t node, const char *why);
+    /* The agents cannot be had; only before ready. */
+    void (*failed)(void *arg, const struct es_error *err);
+};
+
+/*
+ * Start the agents; ready or failed follows.  setup may be forgotten after
+ * the call, on and arg must outlive the session.
+ */
+int session_open(struct session **s,
+                 struct event_base *base,
+                 const struct session_setup *setup,
+                 const struct session_events *on,
+                 void *arg,
+                 struct es_error *err);
+size_t session_size(const struct session *s); /* nodes; 0 before ready */
+const struct node *session_node(const struct session *s, size_t node);
+/* Send what w holds and clear it.  -1 if the node is lost or memory ran out
+ * (then lost() follows for it). */
+int session_send(struct session *s,
+                 size_t node,
+                 enum protocol_type type,
+                 struct writer *w);
+/*
+ * Tell all agents to leave and see that they and the step end: politely
+ * within 2 s, then by force.  Runs the event loop; NULL is allowed.
+ */
+void session_close(struct session *s);
+
+#endif

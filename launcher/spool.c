@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int write_all(int fd, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+
+    while (len > 0) {
+        ssize_t n = write(fd, at, len);
+
+        if (n < 0 && errno == EAGAIN) { /* somebody else's O_NONBLOCK */
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+            (void)poll(&ready, 1, -1);
+        } else if (n < 0 && errno != EINTR) {
+            return -1;
+        } else if (n > 0) {
+            at += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* A file without a name, in TMPDIR. */
+static int open_nameless(void)
+{
+    const char *dir = getenv("TMPDIR");
+    char name[] = "/tmp/evenstep-spool.XXXXXX";
+    int fd;
+
+    if (!dir || !*dir)
+        dir = "/tmp";
+    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    fd = mkostemp(name, O_CLOEXEC); /* a file system without O_TMPFILE */
+    if (fd >= 0)
+        (void)unlink(name);
+    return fd;
+}
+
+/* Move what memory holds to the file. */
+static int spill(struct spool *s)
+{
+    if (s->fd == 0) {
+        int fd = open_nameless();
+
+        if (fd < 0)
+            return -1;
+        s->fd = fd;
+    }
+    if (write_all(s->fd, s->text, s->len) < 0)
+        return -1;
+    s->in += s->len;
+    s->len = 0;
+    return 0;
+}
+
+static int grow(struct spool *s, size_t need)
+{
+    size_t cap = s->cap ? s->cap : 4096;
+    char *text;
+
+    while (cap < need)
+        cap *= 2;
+    if (cap == s->cap)
+        return 0;
+    text = realloc(s->text, cap);
+    if (!text)
+        return -1;
+    s->text = text;
+    s->cap = cap;
+    return 0;
+}
+
+int spool_add(struct spool *s, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return 0;
+    if (s->len + len > SPOOL_MEMORY && s->len > 0 && spill(s) < 0)
+        return -1;
+    if (grow(s, s->len + len) < 0)
+        return -1;
+    memcpy(s->text + s->len, bytes, len);
+    s->len += len;
+    return 0;
+}
+
+int spool_write_to(struct spool *s, int fd)
+{
+    char block[65536];
+    uint64_t at = 0;
+
+    while (at < s->in) {
+        ssize_t n = pread(s->fd, block, sizeof block, (off_t)at);
+
+        if (n <= 0) {
+            errno = n == 0 ? EIO : errno;
+            return -1;
+        }
+        if (write_all(fd, block, (size_t)n) < 0)
+            return -1;
+        at += (uint64_t)n;
+    }
+    return write_all(fd, s->text, s->len);
+}
+
+void spool_clear(struct spool *s)
+{
+    int saved = errno;
+
+    free(s->text);
+    if (s->fd > 0)
+        close(s->fd);
+    memset(s, 0, sizeof *s);
+    errno = saved;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int es_fail(struct es_error *err,
+            enum es_kind kind,
+            const char *mend,
+            const char *fmt,
+            ...)
+{
+    int saved = errno;
+    va_list ap;
+
+    if (err) {
+        err->kind = kind;
+        snprintf(err->mend, sizeof err->mend, "%s", mend);
+        va_start(ap, fmt);
+        vsnprintf(err->what, sizeof err->what, fmt, ap);
+        va_end(ap);
+    }
+    errno = saved;
+    return -1;
+}

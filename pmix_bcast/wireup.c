@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/wireup.h"
+
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENDPOINT_KEY "evenstep.endpoint"
+/* What a request for 16,384 agents may hold; bounds a bad PMIX_JOB_SIZE. */
+#define AGENTS_MAX (1u << 20)
+
+static const char mend_pmix[] =
+    "see that `srun --mpi=list` shows pmix and that Slurm's PMIx plugin is "
+    "installed on every node";
+
+void endpoint_format(const struct endpoint *e, char *text, size_t size)
+{
+    snprintf(text, size, "%s %s %u", e->node, e->address, e->port);
+}
+
+/* Copy the word at *at (up to a space) into out; -1 if empty or too long. */
+static int take_word(const char **at, char *out, size_t size)
+{
+    size_t len = strcspn(*at, " ");
+
+    if (len == 0 || len >= size || (*at)[len] != ' ')
+        return -1;
+    memcpy(out, *at, len);
+    out[len] = '\0';
+    *at += len + 1;
+    return 0;
+}
+
+int endpoint_parse(struct endpoint *e, const char *text)
+{
+    char *end = NULL;
+    unsigned long port = 0;
+
+    if (take_word(&text, e->node, sizeof e->node) == 0
+        && take_word(&text, e->address, sizeof e->address) == 0
+        && *text >= '1' && *text <= '9')
+        port = strtoul(text, &end, 10);
+    if (port == 0 || port > UINT16_MAX || *end != '\0') {
+        memset(e, 0, sizeof *e);
+        return -1;
+    }
+    e->port = (uint16_t)port;
+    return 0;
+}
+
+static int pmix_fail(struct es_error *err, const char *call, pmix_status_t rc)
+{
+    return es_fail(err, ES_ENV, mend_pmix, "%s: %s", call,
+                   PMIx_Error_string(rc));
+}
+
+static int put_endpoint(const struct endpoint *mine, struct es_error *err)
+{
+    char text[ENDPOINT_TEXT_MAX];
+    pmix_value_t value = {.type = PMIX_STRING};
+    pmix_status_t rc;
+
+    endpoint_format(mine, text, sizeof text);
+    value.data.string = text;
+    rc = PMIx_Put(PMIX_GLOBAL, ENDPOINT_KEY, &value);
+    if (rc == PMIX_SUCCESS)
+        rc = PMIx_Commit();
+    return rc == PMIX_SUCCESS ? 0 : pmix_fail(err, "PMIx_Put", rc);
+}
+
+/* Fence over the whole namespace: over a subset Slurm's plugin kills the
+ * step (design, section 5, fact 3). */
+static int fence(struct es_error *err)
+{
+    pmix_info_t info;
+    bool yes = true;
+    pmix_status_t rc;
+
+    PMIX_INFO_CONSTRUCT(&info);
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    rc = PMIx_Fence(NULL, 0, &info, 1);
+    PMIX_INFO_DESTRUCT(&info);
+    return rc == PMIX_SUCCESS ? 0 : pmix_fail(err, "PMIx_Fence", rc);
+}
+
+static int job_size(const pmix_proc_t *me, uint32_t *size, struct es_error *err)
+{
+    pmix_proc_t all;
+    pmix_value_t *value = NULL;
+    pmix_status_t rc;
+
+    PMIX_LOAD_PROCID(&all, me->nspace, PMIX_RANK_WILDCARD);
+    rc = PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &value);
+    if (rc != PMIX_SUCCESS)
+        return pmix_fail(err, "PMIx_Get of the job's size", rc);
+    *size = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
+    PMIX_VALUE_RELEASE(value);
+    if (*size == 0 || *size > AGENTS_MAX)
+        return es_fail(err, ES_ENV, mend_pmix, "PMIx gave a bad job size");
+    return 0;
+}
+
+static int get_endpoint(const pmix_proc_t *me,
+                        uint32_t rank,
+                        struct endpoint *e,
+                        struct es_error *err)
+{
+    pmix_proc_t peer;
+    pmix_value_t *value = NULL;
+    pmix_status_t rc;
+    int bad = -1;
+
+    PMIX_LOAD_PROCID(&peer, me->nspace, rank);
+    rc = PMIx_Get(&peer, ENDPOINT_KEY, NULL, 0, &value);
+    if (rc != PMIX_SUCCESS)
+        return pmix_fail(err, "PMIx_Get of an endpoint", rc);
+    if (value->type == PMIX_STRING && value->data.string)
+        bad = endpoint_parse(e, value->data.string);
+    PMIX_VALUE_RELEASE(value);
+    if (bad)
+        return es_fail(err, ES_ENV, "use one version of evenstep on all nodes",
+                       "the agent of rank %u gave no endpoint", rank);
+    return 0;
+}
+
+static int exchange(struct wireup *w,
+                    const pmix_proc_t *me,
+                    const struct endpoint *mine,
+                    struct es_error *err)
+{
+    if (job_size(me, &w->size, err) < 0 || put_endpoint(mine, err) < 0
+        || fence(err) < 0)
+        return -1;
+    w->rank = me->rank;
+    w->agent = calloc(w->size, sizeof *w->agent);
+    if (!w->agent)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    for (uint32_t i = 0; i < w->size; i++)
+        if (get_endpoint(me, i, &w->agent[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int wireup_exchange(struct wireup *w,
+                    const struct endpoint *mine,
+                    struct es_error *err)
+{
+    pmix_proc_t me;
+    pmix_status_t rc;
+    int result;
+
+    memset(w, 0, sizeof *w);
+    rc = PMIx_Init(&me, NULL, 0);
+    if (rc != PMIX_SUCCESS)
+        return pmix_fail(err, "PMIx_Init", rc);
+    result = exchange(w, &me, mine, err);
+    /* Left at once, so that a death later on is ours to handle and not
+     * PMIx's; what was exchanged is in *w. */
+    (void)PMIx_Finalize(NULL, 0);
+    if (result < 0)
+        wireup_clear(w);
+    return result;
+}
+
+void wireup_clear(struct wireup *w)
+{
+    free(w->agent);
+    memset(w, 0, sizeof *w);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * wireup.h - the agents of a companion step find each other over PMIx: each
+ * puts its endpoint, one fence over the whole namespace collects them all,
+ * and PMIx is left again at once (design, section 5, facts 3, 4 and 10).
+ *
+ * Blocks; to be called before the event loop runs.
+ */
+#ifndef PMIX_BCAST_WIREUP_H
+#define PMIX_BCAST_WIREUP_H
+
+#include "pmix_bcast/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NODE_NAME_MAX 256 /* with its NUL; HOST_NAME_MAX is 64, DNS's is 255 */
+#define ADDRESS_MAX   64  /* a numeric address with its NUL */
+
+struct endpoint {
+    char node[NODE_NAME_MAX];
+    char address[ADDRESS_MAX]; /* numeric */
+    uint16_t port;
+};
+
+struct wireup {
+    uint32_t rank, size;    /* of this agent; size is the number of agents */
+    struct endpoint *agent; /* size of them, by rank */
+};
+
+/*
+ * Exchange endpoints: mine goes out, *w gets everybody's.  On failure *w is
+ * zeroed and err says whether PMIx is missing or a peer is.  The caller ends
+ * *w with wireup_clear().
+ */
+int wireup_exchange(struct wireup *w,
+                    const struct endpoint *mine,
+                    struct es_error *err);
+void wireup_clear(struct wireup *w);
+
+/*
+ * An endpoint as the text "node address port", and back.  endpoint_parse()
+ * returns 0, or -1 if text is no such thing (*e zeroed).
+ */
+void endpoint_format(const struct endpoint *e, char *text, size_t size);
+int endpoint_parse(struct endpoint *e, const char *text);
+#define ENDPOINT_TEXT_MAX (NODE_NAME_MAX + ADDRESS_MAX + 8)
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frame is the interval [0, 1).  The slices of the frame that was measured
+ * are rebuilt from the loads that this policy gave; units and seconds enter
+ * only as seconds per unit, so that rounding to grains does no harm.
+ *
+ * Slices and bins both ascend, so each pass walks them side by side: O(n).
+ */
+#include "policy/even.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define BINS_AT_LEAST 64   /* so that few nodes can learn a peak, too */
+#define BINS_PER_NODE 2    /* finer than slices; more did not help */
+#define TO_SPEED      0.2  /* of a surprise, even if the slice is all new */
+#define SURPRISE_MOST 1e6  /* beyond it is no measurement any more */
+#define SPEED_LEAST   1e-9 /* of the sum: a node can always come back */
+#define DENSITY_MOST  1e6  /* to the mean, either way */
+
+struct node {
+    double speed;      /* relative; adds up to 1; 0 = cannot or has left */
+    double load;       /* as published, adds up to 1 */
+    double begin, end; /* slice of the frame being looked at */
+    double was_begin, was_end; /* slice when last measured */
+    double surprise;           /* 0 = not measured in this frame */
+    double factor;             /* what the density under the slice becomes */
+    double scratch;            /* for the median */
+    uint32_t samples;          /* since the prior or the last jump */
+    enum presence presence;
+};
+
+struct state {
+    size_t n, bins;
+    double gain, jump, regain;
+    double cell[]; /* bins densities of mean 1, then the nodes */
+};
+
+static struct node *nodes_of(struct state *s)
+{
+    return (struct node *)(void *)(s->cell + s->bins);
+}
+
+static const struct node *nodes_in(const struct state *s)
+{
+    return (const struct node *)(const void *)(s->cell + s->bins);
+}
+
+static const struct policy_param params[] = {
+    {"gain", EVEN_GAIN, 0.01, 1, 0,
+     "least part of a measurement that is believed"},
+    {"jump", EVEN_JUMP, 0.01, 100, 0,
+     "deviation above which a node has changed its speed"},
+    {"regain", EVEN_REGAIN, 0, 1, 0,
+     "growth per frame of a node too slow to get a slice"},
+};
+
+static size_t bins_for(size_t nodes)
+{
+    return BINS_AT_LEAST + BINS_PER_NODE * nodes;
+}
+
+static size_t even_bytes(size_t nodes)
+{
+    if (nodes > SIZE_MAX / (2 * sizeof(struct node)))
+        return 0;
+    return sizeof(struct state) + bins_for(nodes) * sizeof(double)
+           + nodes * sizeof(struct node);
+}
+
+static void scale_speeds(struct node node[], size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += node[i].speed;
+    for (size_t i = 0; i < n; i++)
+        if (node[i].speed > 0)
+            node[i].speed = fmax(node[i].speed / sum, SPEED_LEAST);
+}
+
+static int even_init(void *state, const struct policy_setup *setup)
+{
+    struct state *s = state;
+    struct node *node;
+
+    if (!policy_setup_holds(&even_kind, setup))
+        return -1;
+    s->n = setup->n;
+    s->bins = bins_for(setup->n);
+    s->gain = setup->value[0];
+    s->jump = setup->value[1];
+    s->regain = setup->value[2];
+    for (size_t b = 0; b < s->bins; b++)
+        s->cell[b] = 1;
+    node = nodes_of(s);
+    memset(node, 0, s->n * sizeof *node);
+    for (size_t i = 0; i < s->n; i++)
+        node[i].speed = setup->metric[i].JL;
+    scale_speeds(node, s->n);
+    for (size_t i = 0; i < s->n; i++)
+        node[i].load = node[i].speed;
+    return 0;
+}
+
+static void even_loads(const void *state, double load[])
+{
+    const struct state *s = state;
+
+    for (size_t i = 0; i < s->n; i++)
+        load[i] = 100 * nodes_in(s)[i].load;
+}
+
+/* --- what was measured ---------------------------------------------------- */
+
+static void place_slices(struct node node[], size_t n)
+{
+    double at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        node[i].begin = at;
+        at += node[i].load;
+        node[i].end = fmin(at, 1);
+    }
+}
+
+/* The bin that x lies in, at or after bin b. */
+static size_t bin_at(const struct state *s, size_t b, double x)
+{
+    while (b + 1 < s->bins && (double)(b + 1) <= x * (double)s->bins)
+        b++;
+    return b;
+}
+
+/* Mean density over [begin, end); *b is begin's bin, then end's. */
+static double mean_density(const struct state *s,
+                           double begin,
+                           double end,
+                           size_t *b)
+{
+    double width = 1 / (double)s->bins, sum = 0;
+
+    for (*b = bin_at(s, *b, begin);; ++*b) {
+        double lo = fmax(begin, (double)*b * width);
+        double hi = fmin(end, (double)(*b + 1) * width);
+
+        sum += s->cell[*b] * fmax(hi - lo, 0);
+        if (*b + 1 == s->bins || (double)(*b + 1) * width >= end)
+            break;
+    }
+    return sum / (end - begin);
+}
+
+static int is_measurement(const struct node *node, const struct completion *c)
+{
+    return node->presence == PRESENCE_PRESENT && node->speed > 0
+           && node->end > node->begin && c->units > 0 && isfinite(c->seconds)
+           && c->seconds > 0;
+}
+
+/*
+ * The k-th smallest scratch of the first m nodes; scratch is permuted.
+ * Hoare's FIND, as in Wirth, Algorithms + Data Structures, section 2.3.4.
+ */
+static double select_scratch(struct node node[], size_t m, size_t k)
+{
+    ptrdiff_t lo = 0, hi = (ptrdiff_t)m - 1, at = (ptrdiff_t)k;
+
+    while (lo < hi) {
+        double pivot = node[at].scratch;
+        ptrdiff_t i = lo, j = hi;
+
+        while (i <= j) {
+            double swap = node[i].scratch;
+
+            if (swap < pivot) {
+                i++;
+            } else if (node[j].scratch > pivot) {
+                j--;
+            } else {
+                node[i++].scratch = node[j].scratch;
+                node[j--].scratch = swap;
+            }
+        }
+        if (j < at)
+            lo = i;
+        if (at < i)
+            hi = j;
+    }
+    return node[at].scratch;
+}
+
+/* Fill in every node's surprise; returns how many were measured. */
+static size_t find_surprises(struct state *s,
+                             struct node node[],
+                             const struct completion c[])
+{
+    size_t b = 0, m = 0;
+    double middle;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double density;
+
+        node[i].surprise = 0;
+        if (!is_measurement(&node[i], &c[i]))
+            continue;
+        density = mean_density(s, node[i].begin, node[i].end, &b);
+        node[i].surprise =
+            c[i].seconds / (double)c[i].units * node[i].speed / density;
+        node[m++].scratch = node[i].surprise;
+    }
+    if (m == 0)
+        return 0;
+    middle =
+        (select_scratch(node, m, (m - 1) / 2) + select_scratch(node, m, m / 2))
+        / 2;
+    for (size_t i = 0; i < s->n; i++)
+        if (node[i].surprise > 0)
+            node[i].surprise =
+                fmin(fmax(node[i].surprise / middle, 1 / SURPRISE_MOST),
+                     SURPRISE_MOST);
+    return m;
+}
+
+/* --- what is learned from it ---------------------------------------------- */
+
+/* How much of a surprise is believed. */
+static double gain_of(const struct state *s, struct node *node)
+{
+    double r = node->surprise;
+
+    if (node->samples == 0 || fmax(r, 1 / r) > 1 + s->jump)
+        node->samples = 1;
+    else if (node->samples < UINT32_MAX)
+        node->samples++;
+    return fmax(s->gain, 1 / (double)node->samples);
+}
+
+/* How much of what is believed is the node's, not the place's. */
+static double part_of_speed(const struct node *node)
+{
+    double both =
+        fmin(node->end, node->was_end) - fmax(node->begin, node->was_begin);
+    double hull =
+        fmax(node->end, node->was_end) - fmin(node->begin, node->was_begin);
+    double same = fmax(both, 0) / hull;
+
+    return TO_SPEED + (1 - TO_SPEED) * same * same;
+}
+
+static void learn_speed(const struct state *s, struct node *node)
+{
+    int first = node->samples == 0;
+    double slower, slower_node;
+
+    node->factor = 1;
+    if (!(node->surprise > 0))
+        return;
+    slower = 1 + gain_of(s, node) * (node->surprise - 1);
+    slower_node = 1 + (first ? 1 : part_of_speed(node)) * (slower - 1);
+    node->speed /= slower_node;
+    node->factor = slower / slower_node;
+    node->was_begin = node->begin;
+    node->was_end = node->end;
+}
+
+/* Every node's factor goes to the bins under its slice. */
+static void learn_density(struct state *s, const struct node node[])
+{
+    double width = 1 / (double)s->bins, sum = 0;
+    size_t i = 0;
+
+    for (size_t b = 0; b < s->bins; b++) {
+        double lo = (double)b * width, hi = (double)(b + 1) * width;
+        double factor = 1;
+
+        while (i < s->n && node[i].end <= lo)
+            i++;
+        for (size_t k = i; k < s->n && node[k].begin < hi; k++) {
+            double part = fmin(hi, node[k].end) - fmax(lo, node[k].begin);
+
+            factor += fmax(part, 0) / width * (node[k].factor - 1);
+        }
+        s->cell[b] *= fmax(factor, 1 / DENSITY_MOST);
+        sum += s->cell[b];
+    }
+    for (size_t b = 0; b < s->bins; b++)
+        s->cell[b] = fmin(fmax(s->cell[b] / (sum * width), 1 / DENSITY_MOST),
+                          DENSITY_MOST);
+}
+
+/* --- what follows for the next frame -------------------------------------- */
+
+/* Loads such that the density adds up to shares in proportion to speed. */
+static void cut(const struct state *s, struct node node[])
+{
+    double total = 0, target = 0, before = 0, at = 0;
+    size_t b = 0;
+
+    for (size_t i = 0; i < s->bins; i++)
+        total += s->cell[i];
+    for (size_t i = 0; i < s->n; i++) {
+        double x;
+
+        node[i].load = 0;
+        if (node[i].speed <= 0)
+            continue;
+        target += total * node[i].speed;
+        while (b + 1 < s->bins && before + s->cell[b] < target)
+            before += s->cell[b++];
+        x = ((double)b + (target - before) / s->cell[b]) / (double)s->bins;
+        node[i].load = fmax(x - at, SPEED_LEAST / DENSITY_MOST);
+        at = x;
+    }
+}
+
+/* Take note of who left; 1 if somebody who had load did. */
+static int let_go(struct node node[], const struct completion c[], size_t n)
+{
+    int changed = 0, able = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (c[i].presence == PRESENCE_GONE) {
+            changed |= node[i].load > 0;
+            node[i].presence = PRESENCE_GONE;
+            node[i].speed = 0;
+        }
+        able |= node[i].speed > 0;
+    }
+    for (size_t i = 0; i < n && !able; i++)
+        if (node[i].presence == PRESENCE_PRESENT)
+            node[i].speed = 1;
+    return changed;
+}
+
+/* Nodes that had load but no unit grow; 1 if there is any. */
+static int regain(struct state *s,
+                  struct node node[],
+                  const struct completion c[])
+{
+    double sum = 0;
+    int any = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (node[i].speed > 0 && node[i].load > 0 && c[i].units == 0) {
+            node[i].speed *= 1 + s->regain;
+            node[i].load *= 1 + s->regain;
+            any = s->regain > 0;
+        }
+        sum += node[i].load;
+    }
+    for (size_t i = 0; i < s->n && any; i++)
+        node[i].load /= sum;
+    return any;
+}
+
+static int even_adjust(void *state,
+                       const struct completion c[],
+                       int over_threshold,
+                       double load[])
+{
+    struct state *s = state;
+    struct node *node = nodes_of(s);
+    int left = let_go(node, c, s->n), grown = 0;
+
+    place_slices(node, s->n);
+    if (find_surprises(s, node, c) > 0) {
+        for (size_t i = 0; i < s->n; i++)
+            learn_speed(s, &node[i]);
+        learn_density(s, node);
+        grown = regain(s, node, c);
+    }
+    scale_speeds(node, s->n);
+    if (over_threshold || left)
+        cut(s, node);
+    even_loads(s, load);
+    return over_threshold || left || grown;
+}
+
+const struct policy_kind even_kind = {
+    .name = "even",
+    .help = "slices from measured speed (the default)",
+    .params = params,
+    .n_params = sizeof params / sizeof params[0],
+    .state_bytes = even_bytes,
+    .init = even_init,
+    .loads = even_loads,
+    .adjust = even_adjust,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/metric.h"
+
+#include <math.h>
+
+static int is_amount(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+static int profile_holds(const struct profile *p)
+{
+    for (int j = 0; j < ELEMENTS; j++)
+        if (!is_amount(p->influence[j]))
+            return 0;
+    return 1;
+}
+
+/* 7. before it is scaled to 100 over the nodes. */
+static double raw_load(const struct metric *m, const struct profile *p)
+{
+    double load = 0;
+
+    for (int j = 0; j < ELEMENTS; j++)
+        load += m->CU[j] * m->X[j] * p->influence[j];
+    return load;
+}
+
+/* 4. to 6. for one node; sum[] is what all nodes measured. */
+static struct metric rank_node(const double measured[ELEMENTS],
+                               const double sum[ELEMENTS],
+                               const struct profile *p)
+{
+    struct metric m;
+
+    for (int j = 0; j < ELEMENTS; j++) {
+        m.X[j] = sum[j] > 0 ? 100 * (measured[j] / sum[j]) : 0;
+        m.CM[j] = m.X[j] * p->influence[j];
+        /* CM / X is I, also by rule where X is 0; not divided, so that
+           rounding does not tell the nodes apart */
+        m.CU[j] = 100 * p->influence[j];
+    }
+    m.JL = raw_load(&m, p);
+    return m;
+}
+
+int metric_rank(const double measured[][ELEMENTS],
+                const struct profile *p,
+                struct metric m[],
+                size_t n)
+{
+    double sum[ELEMENTS] = {0}, total = 0;
+
+    if (n == 0 || !profile_holds(p))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        for (int j = 0; j < ELEMENTS; j++) {
+            if (!is_amount(measured[i][j]))
+                return -1;
+            sum[j] += measured[i][j];
+        }
+    }
+    for (int j = 0; j < ELEMENTS; j++)
+        if (!isfinite(sum[j]))
+            return -1;
+    for (size_t i = 0; i < n; i++)
+        total += rank_node(measured[i], sum, p).JL;
+    if (!isfinite(total) || total <= 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        m[i] = rank_node(measured[i], sum, p);
+        m[i].JL = 100 * (m[i].JL / total);
+    }
+    return 0;
+}
+
+int metric_load(struct metric m[], const struct profile *p, size_t n)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double load = raw_load(&m[i], p);
+
+        if (!is_amount(load))
+            return -1;
+        total += load;
+    }
+    if (!isfinite(total) || total <= 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        m[i].JL = 100 * (raw_load(&m[i], p) / total);
+    return 0;
+}
+
+enum element element_of(char letter)
+{
+    enum element e = ELEMENT_C;
+
+    while (e < ELEMENTS && ELEMENT_LETTERS[e] != letter)
+        e++;
+    return e;
+}
+
+char element_letter(enum element e)
+{
+    return ELEMENT_LETTERS[e];
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * metric.h - from what the nodes measured to their job load metric.
+ *
+ * Steps 4 to 7 and 12 of seed 1, with the words and letters of its sheet.
+ * Pure: no allocation, no I/O, no clock, no globals.
+ */
+#ifndef POLICY_METRIC_H
+#define POLICY_METRIC_H
+
+#include <stddef.h>
+
+/* The core elements; they index every array [ELEMENTS]. */
+enum element {
+    ELEMENT_C, /* CPU */
+    ELEMENT_M, /* system memory */
+    ELEMENT_I, /* interconnect */
+    ELEMENT_B, /* system bus */
+    ELEMENT_S, /* storage */
+    ELEMENT_G, /* GPU */
+    ELEMENTS
+};
+
+#define ELEMENT_LETTERS "CMIBSG" /* in the order of the enum */
+
+/* How much an element matters to the work: I_j, each finite and >= 0. */
+struct profile {
+    double influence[ELEMENTS];
+};
+
+/* One node's numbers, all in percent (CU in percent points). */
+struct metric {
+    double X[ELEMENTS];  /* share of what all nodes measured */
+    double CM[ELEMENTS]; /* capability metric */
+    double CU[ELEMENTS]; /* capacity utilization; what adjusting changes */
+    double JL;           /* job load metric; adds up to 100 over the nodes */
+};
+
+/*
+ * Rank n nodes by their qualification results.
+ *
+ *   measured  n rows; any unit per element, finite and >= 0, more is better;
+ *             0 where a node has no such element
+ *   m         n results
+ *
+ * 4. X = 100 * measured / sum over the nodes; 0 everywhere if nobody has any.
+ * 5. CM = X * I.
+ * 6. CU = 100 * CM / X, and 100 * I where X is 0: so 100 * I for all.
+ * 7. JL = sum over the elements of CU * X * I, scaled to add up to 100.
+ *
+ * Returns 0, or -1 if n is 0, a value breaks the rules above, or no node has
+ * any load: nothing was measured in an element with influence (m untouched).
+ * O(n).  Source: seed 1, steps 4-7.
+ */
+int metric_rank(const double measured[][ELEMENTS],
+                const struct profile *p,
+                struct metric m[],
+                size_t n);
+
+/*
+ * Recompute JL of n nodes from their X and CU.
+ *
+ * Returns 0, or -1 if no node has any load or a value is not finite or
+ * negative (m untouched).  O(n).  Source: seed 1, steps 7 and 12.
+ */
+int metric_load(struct metric m[], const struct profile *p, size_t n);
+
+/* The element of a letter of ELEMENT_LETTERS, or ELEMENTS if it is none. */
+enum element element_of(char letter);
+
+/* The letter of an element; e < ELEMENTS. */
+char element_letter(enum element e);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/policy.h"
+
+#include "policy/canon.h"
+#include "policy/even.h"
+#include "policy/static.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct policy_kind *const kinds[] = {
+    &even_kind,
+    &canon_kind,
+    &static_kind,
+};
+
+const struct policy_kind *policy_at(size_t i)
+{
+    return i < sizeof kinds / sizeof kinds[0] ? kinds[i] : NULL;
+}
+
+const struct policy_kind *policy_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+size_t policy_param_find(const struct policy_kind *kind, const char *key)
+{
+    size_t i = 0;
+
+    while (i < kind->n_params && strcmp(kind->params[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+int policy_param_accepts(const struct policy_param *param, double value)
+{
+    return isfinite(value) && value >= param->min && value <= param->max
+           && (!param->integer || floor(value) == value);
+}
+
+void policy_defaults(const struct policy_kind *kind, double value[])
+{
+    for (size_t i = 0; i < kind->n_params; i++)
+        value[i] = kind->params[i].def;
+}
+
+int policy_setup_holds(const struct policy_kind *kind,
+                       const struct policy_setup *setup)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < setup->n; i++) {
+        double load = setup->metric[i].JL;
+
+        if (!isfinite(load) || load < 0)
+            return 0;
+        total += load;
+    }
+    if (!isfinite(total) || total <= 0)
+        return 0;
+    for (size_t i = 0; i < kind->n_params; i++)
+        if (!policy_param_accepts(&kind->params[i], setup->value[i]))
+            return 0;
+    return 1;
+}

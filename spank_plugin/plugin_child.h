@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugin_child.h - the front end as a child of srun: started on two pipes,
+ * heard once, told by the end of its stdin that the step is over.
+ *
+ * The child answers with exactly one line on its stdout:
+ *   ready            go on
+ *   continue: TEXT   it could not start; the site lets the step go on
+ *   fail: TEXT       it could not start; the step must not start either
+ *
+ * Nothing is ever written to the child, no signal handler is set, and only
+ * the child itself is waited for: srun does not notice.
+ */
+#ifndef SPANK_PLUGIN_CHILD_H
+#define SPANK_PLUGIN_CHILD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define CHILD_LINE_MAX 1024 /* of the answer, with its newline */
+
+struct plugin_child {
+    pid_t pid;
+    int stdin_fd;  /* our end: write end, never written to */
+    int stdout_fd; /* our end: read end */
+};
+
+enum child_answer {
+    ANSWER_NONE, /* its stdout ended without a line */
+    ANSWER_READY,
+    ANSWER_CONTINUE,
+    ANSWER_FAIL,
+    ANSWER_GARBLED, /* another line, or one that is too long */
+    ANSWER_LATE,    /* nothing within the time */
+};
+
+/*
+ * Start argv[0], an absolute path, in a session of its own (Ctrl-C at the
+ * terminal is not for it), with srun's stderr, no other file descriptors,
+ * default signals, and guard ("NAME=value") added to the environment.
+ * Returns 0 and fills c, or an errno value (c untouched): what exec said too.
+ */
+int plugin_child_start(struct plugin_child *c,
+                       char *const argv[],
+                       const char *guard);
+
+/*
+ * Wait up to timeout_s seconds for the answer.  text, of CHILD_LINE_MAX
+ * bytes, becomes TEXT, with control characters replaced by '?', or "".
+ */
+enum child_answer plugin_child_hear(const struct plugin_child *c,
+                                    int timeout_s,
+                                    char *text);
+
+/*
+ * Close the pipes and wait up to grace_ms for the child to end.  Returns 1 if
+ * it has ended, 0 if it has not; it is a process by itself then, of which
+ * c->pid remains valid for plugin_child_kill().
+ */
+int plugin_child_stop(struct plugin_child *c, int grace_ms);
+
+/* SIGTERM to the child that would not end, and to what it started. */
+void plugin_child_kill(const struct plugin_child *c);
+
+#endif

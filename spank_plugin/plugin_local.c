@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spank_plugin/plugin_local.h"
+
+#include <inttypes.h>
+#include <slurm/slurm.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spank_plugin/plugin_child.h"
+#include "spank_plugin/plugin_options.h"
+
+/* Set for the front end, and by it for all it starts: their sruns are ours. */
+#define GUARD "EVENSTEP_COMPANION"
+
+/* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
+#define STOP_GRACE_MS 3000
+
+#define ARGV_MAX   19 /* the words of build_argv(), and NULL */
+#define NUMBER_LEN 11 /* of a uint32_t, with NUL */
+
+struct step {
+    uint32_t job, step, nodes; /* nodes 0: not known */
+};
+
+/* The one front end of this srun.  slurm_spank_exit() has no other way to it,
+ * and runs in processes that srun forked, too: owner tells them apart. */
+static struct {
+    pid_t owner; /* 0: none is running */
+    uint32_t job;
+    struct plugin_child child;
+} front_end;
+
+static int find_step(spank_t sp, struct step *s)
+{
+    if (spank_get_item(sp, S_JOB_ID, &s->job) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_STEPID, &s->step) != ESPANK_SUCCESS)
+        return -1;
+    if (spank_get_item(sp, S_JOB_NNODES, &s->nodes) != ESPANK_SUCCESS)
+        s->nodes = 0;
+    return 0;
+}
+
+struct words {
+    char *argv[ARGV_MAX];
+    int n;
+    char job[NUMBER_LEN], step[NUMBER_LEN], nodes[NUMBER_LEN];
+};
+
+/* argv is char *const[] by POSIX, though nobody writes to the words. */
+static void add(struct words *w, const char *option, const char *value)
+{
+    w->argv[w->n++] = (char *)option;
+    if (value)
+        w->argv[w->n++] = (char *)value;
+    w->argv[w->n] = NULL;
+}
+
+static void build_argv(struct words *w,
+                       const struct plugin_options *o,
+                       const struct step *s)
+{
+    w->n = 0;
+    (void)snprintf(w->job, sizeof w->job, "%" PRIu32, s->job);
+    (void)snprintf(w->step, sizeof w->step, "%" PRIu32, s->step);
+    (void)snprintf(w->nodes, sizeof w->nodes, "%" PRIu32, s->nodes);
+    add(w, o->launcher, "attend");
+    add(w, "--job", w->job);
+    add(w, "--step", w->step);
+    if (s->nodes)
+        add(w, "--nodes", w->nodes);
+    if (o->profile)
+        add(w, "--profile", o->profile);
+    if (o->probe)
+        add(w, "--probe", o->probe);
+    if (o->config)
+        add(w, "--config", o->config);
+    if (o->bcast)
+        add(w, "--bcast", o->bcast);
+    if (o->demand == DEMAND_REQUIRED)
+        add(w, "--required", NULL);
+}
+
+/* Say what went wrong on our side, and what becomes of the step: 0 or -1. */
+__attribute__((format(printf, 2, 3))) static int without(
+    const struct plugin_options *o, const char *fmt, ...)
+{
+    int required = o->demand == DEMAND_REQUIRED;
+    char what[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, ap); /* cut off if too long */
+    va_end(ap);
+    slurm_error("evenstep: %s; %s", what,
+                required ? "the step is not started (--evenstep=required)"
+                         : "the step goes on without evenstep");
+    return required ? -1 : 0;
+}
+
+/* What becomes of the step after this answer: 0 or -1. */
+static int judge(const struct plugin_options *o,
+                 enum child_answer answer,
+                 const char *text)
+{
+    switch (answer) {
+    case ANSWER_READY:
+        return 0;
+    case ANSWER_CONTINUE:
+        slurm_error("evenstep: %s", text);
+        return o->demand == DEMAND_REQUIRED ? -1 : 0;
+    case ANSWER_FAIL:
+        slurm_error("evenstep: %s", text);
+        return -1;
+    case ANSWER_LATE:
+        return without(o,
+                       "%s gave no answer within %d s: see what holds it up "
+                       "on the nodes, or give it longer (timeout= in "
+                       "plugstack.conf)",
+                       o->launcher, o->timeout_s);
+    case ANSWER_NONE:
+        return without(o,
+                       "%s ended before it was ready: see its messages, or "
+                       "run '%s --help' on this host",
+                       o->launcher, o->launcher);
+    case ANSWER_GARBLED:
+    default:
+        return without(o,
+                       "%s gave an answer that this plugin does not know: "
+                       "install both from one release (launcher= in "
+                       "plugstack.conf)",
+                       o->launcher);
+    }
+}
+
+/* Start it and hear what it says: 0, or -1 if the step must not start. */
+static int start(const struct plugin_options *o, const struct step *s)
+{
+    char text[CHILD_LINE_MAX];
+    struct plugin_child child;
+    enum child_answer answer;
+    struct words words;
+    int why;
+
+    build_argv(&words, o, s);
+    why = plugin_child_start(&child, words.argv, GUARD "=1");
+    if (why)
+        return without(o,
+                       "cannot run %s (%s): install it there, or name it by "
+                       "launcher= in plugstack.conf",
+                       o->launcher, strerror(why));
+    front_end.child = child;
+    front_end.job = s->job;
+    front_end.owner = getpid();
+    answer = plugin_child_hear(&child, o->timeout_s, text);
+    if (answer != ANSWER_READY) {
+        if (!plugin_child_stop(&child, STOP_GRACE_MS))
+            plugin_child_kill(&child);
+        front_end.owner = 0;
+    }
+    return judge(o, answer, text);
+}
+
+int plugin_local_start(spank_t sp)
+{
+    struct plugin_options o = plugin_options_get();
+    struct step s;
+
+    if (o.demand == DEMAND_NONE || getenv(GUARD))
+        return 0;
+    if (find_step(sp, &s) < 0)
+        return without(&o, "Slurm does not tell the ids of this step");
+    if (s.step >= SLURM_MAX_NORMAL_STEP_ID)
+        return 0; /* the shell of salloc, not work to be evened */
+    if (front_end.owner == getpid()) {
+        if (front_end.job != s.job)
+            return without(&o,
+                           "only the first component of a heterogeneous step "
+                           "is evened: start the components by sruns of "
+                           "their own");
+        plugin_local_stop(); /* srun starts its step again */
+    }
+    return start(&o, &s);
+}
+
+void plugin_local_stop(void)
+{
+    if (front_end.owner != getpid())
+        return;
+    front_end.owner = 0;
+    (void)plugin_child_stop(&front_end.child, STOP_GRACE_MS);
+    /* One that needs longer goes on by itself: its stdin has ended. */
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spank_plugin/plugin_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef EVENSTEP_LAUNCHER
+#    define EVENSTEP_LAUNCHER "/usr/local/bin/evenstep"
+#endif
+
+/* Well above a companion step's start (0.1 to 0.2 s, design, fact 2) on nodes
+ * that are slow to answer; a step that waits longer looks stuck. */
+#define TIMEOUT_S     60
+#define TIMEOUT_S_MAX 3600
+
+#define PROFILE_LEN_MAX 63 /* "cpu", "memory", …: a title in evenstep.conf */
+
+/* has_arg of struct spank_option goes to getopt_long(3) as it is. */
+enum argument { ARGUMENT_NEEDED = 1, ARGUMENT_OPTIONAL = 2 };
+
+enum option { OPTION_EVENSTEP, OPTION_PROFILE, OPTION_BCAST, OPTION_PROBE };
+#define OPTION_COUNT 4
+
+static char *given[OPTION_COUNT]; /* by the user; owned */
+
+static struct {
+    int on_by_default;
+    int timeout_s;
+    const char *config, *launcher;
+} site = {.timeout_s = TIMEOUT_S, .launcher = EVENSTEP_LAUNCHER};
+
+static int is_one_of(const char *arg, const char *const *words)
+{
+    while (*words && strcmp(arg, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static int is_demand(const char *arg)
+{
+    static const char *const words[] = {"on", "off", "required", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_probe(const char *arg)
+{
+    static const char *const words[] = {"cached", "fresh", "off", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_profile(const char *arg)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t len = strlen(arg);
+
+    return len > 0 && len <= PROFILE_LEN_MAX && strspn(arg, name) == len
+           && arg[0] != '-';
+}
+
+static int is_bcast(const char *arg)
+{
+    const char *colon = strchr(arg, ':');
+
+    return colon && colon > arg && colon - arg < PATH_MAX && colon[1] == '/'
+           && colon[2] != '\0' && strlen(colon + 1) < PATH_MAX;
+}
+
+static const struct {
+    const char *name;
+    int (*allows)(const char *arg);
+    const char *allowed;
+} checks[OPTION_COUNT] = {
+    [OPTION_EVENSTEP] = {"evenstep", is_demand, "on, off or required"},
+    [OPTION_PROFILE] = {"evenstep-profile", is_profile,
+                        "the name of a profile in evenstep.conf, of up to 63 "
+                        "letters, digits, '_' and '-'"},
+    [OPTION_BCAST] = {"evenstep-bcast", is_bcast,
+                      "SRC:DST, a file here and an absolute path for it on "
+                      "every node"},
+    [OPTION_PROBE] = {"evenstep-probe", is_probe, "cached, fresh or off"},
+};
+
+/*
+ * Slurm's callback.  --evenstep without a value arrives as NULL from the
+ * command line and, through the environment of a job, as "" or "(null)":
+ * 22.05 prints the NULL when it hands an option of sbatch or salloc on to the
+ * job's sruns.
+ */
+static int take_option(int val, const char *arg, int remote)
+{
+    char *copy;
+
+    if (val < 0 || val >= OPTION_COUNT)
+        return remote ? 0 : -1;
+    if (val == OPTION_EVENSTEP
+        && (!arg || !arg[0] || strcmp(arg, "(null)") == 0))
+        arg = "on";
+    if (!arg || !checks[val].allows(arg)) {
+        if (remote)
+            return 0; /* checked where it was typed; no reason to stop here */
+        slurm_error("evenstep: --%s: '%s' is not allowed: give %s",
+                    checks[val].name, arg ? arg : "", checks[val].allowed);
+        return -1;
+    }
+    copy = strdup(arg);
+    if (!copy)
+        return remote ? 0 : -1;
+    free(given[val]);
+    given[val] = copy;
+    return 0;
+}
+
+void plugin_options_register(spank_t sp)
+{
+    static struct spank_option options[OPTION_COUNT] = {
+        {"evenstep", "[on|off|required]",
+         "[evenstep] let all nodes of the step finish together: on (also if "
+         "no value is given), off, or required: do not start the step "
+         "without it",
+         ARGUMENT_OPTIONAL, OPTION_EVENSTEP, take_option},
+        {"evenstep-profile", "NAME",
+         "[evenstep] what the step needs most: cpu, memory, network, io, "
+         "gpu, auto or another profile of evenstep.conf (implies --evenstep)",
+         ARGUMENT_NEEDED, OPTION_PROFILE, take_option},
+        {"evenstep-bcast", "SRC:DST",
+         "[evenstep] bring the file SRC to DST on every node before the step "
+         "starts (implies --evenstep)",
+         ARGUMENT_NEEDED, OPTION_BCAST, take_option},
+        {"evenstep-probe", "cached|fresh|off",
+         "[evenstep] how to learn what each node can do: from the last "
+         "probe, by a new one, or not at all (implies --evenstep)",
+         ARGUMENT_NEEDED, OPTION_PROBE, take_option},
+    };
+
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (spank_option_register(sp, &options[i]) != ESPANK_SUCCESS)
+            slurm_error("evenstep: cannot register --%s: does another "
+                        "plugin in plugstack.conf have it?",
+                        options[i].name);
+}
+
+static int set_config(const char *value)
+{
+    if (value[0] != '/')
+        return -1;
+    site.config = value;
+    return 0;
+}
+
+static int set_default(const char *value)
+{
+    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+        return -1;
+    site.on_by_default = strcmp(value, "on") == 0;
+    return 0;
+}
+
+static int set_launcher(const char *value)
+{
+    if (value[0] != '/')
+        return -1;
+    site.launcher = value;
+    return 0;
+}
+
+static int set_timeout(const char *value)
+{
+    char *end;
+    long seconds;
+
+    if (value[0] < '0' || value[0] > '9') /* no blank, no sign */
+        return -1;
+    errno = 0;
+    seconds = strtol(value, &end, 10);
+    if (errno || *end || seconds < 1 || seconds > TIMEOUT_S_MAX)
+        return -1;
+    site.timeout_s = (int)seconds;
+    return 0;
+}
+
+static const struct {
+    const char *key; /* with its '=' */
+    int (*set)(const char *value);
+    const char *allowed;
+} arguments[] = {
+    {"config=", set_config, "an absolute path"},
+    {"default=", set_default, "on or off"},
+    {"launcher=", set_launcher, "an absolute path"},
+    {"timeout=", set_timeout, "1 to 3600 seconds"},
+};
+#define ARGUMENT_COUNT (sizeof arguments / sizeof *arguments)
+
+static void set_argument(const char *arg, int complain)
+{
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        size_t len = strlen(arguments[i].key);
+
+        if (strncmp(arg, arguments[i].key, len) != 0)
+            continue;
+        if (arguments[i].set(arg + len) < 0 && complain)
+            slurm_error("evenstep: plugstack.conf: '%s' is left out: give "
+                        "%s%s",
+                        arg, arguments[i].key, arguments[i].allowed);
+        return;
+    }
+    if (complain)
+        slurm_error("evenstep: plugstack.conf: '%s' is left out: give "
+                    "config=, default=, launcher= or timeout=",
+                    arg);
+}
+
+void plugin_options_set_arguments(int ac, char **av, int complain)
+{
+    for (int i = 0; i < ac; i++)
+        set_argument(av[i], complain);
+}
+
+static enum plugin_demand reckon_demand(void)
+{
+    if (given[OPTION_EVENSTEP]) {
+        if (strcmp(given[OPTION_EVENSTEP], "off") == 0)
+            return DEMAND_NONE;
+        if (strcmp(given[OPTION_EVENSTEP], "required") == 0)
+            return DEMAND_REQUIRED;
+        return DEMAND_ON;
+    }
+    if (given[OPTION_PROFILE] || given[OPTION_BCAST] || given[OPTION_PROBE])
+        return DEMAND_ON; /* "implies --evenstep" */
+    return site.on_by_default ? DEMAND_ON : DEMAND_NONE;
+}
+
+struct plugin_options plugin_options_get(void)
+{
+    return (struct plugin_options){
+        .demand = reckon_demand(),
+        .profile = given[OPTION_PROFILE],
+        .bcast = given[OPTION_BCAST],
+        .probe = given[OPTION_PROBE],
+        .config = site.config,
+        .launcher = site.launcher,
+        .timeout_s = site.timeout_s,
+    };
+}
+
+void plugin_options_clear(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        free(given[i]);
+        given[i] = NULL;
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugin_remote.h - in slurmstepd: what the agent on this node has written
+ * for the tasks of the step becomes their environment.
+ *
+ * The file is /dev/shm/evenstep-<uid>/<job>.<step>/env, lines
+ * EVENSTEP_NAME=value.  It is read with the user's rights, never root's, and
+ * believed only if it and the directories above it are the user's own.
+ */
+#ifndef SPANK_PLUGIN_REMOTE_H
+#define SPANK_PLUGIN_REMOTE_H
+
+#include <slurm/spank.h>
+
+/*
+ * Set every variable of the file for all tasks of the step on this node.
+ * Without a file nothing happens; a file that breaks the rules is left out
+ * as a whole, with one line.  To be called from slurm_spank_user_init(),
+ * when slurmstepd has dropped its privileges.
+ */
+void plugin_remote_set_environment(spank_t sp);
+
+#endif

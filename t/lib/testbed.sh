@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+#
+# testbed.sh - a cluster for a sharness script: source it after sharness.sh.
+#
+# Without root the script is skipped with the reason.  The testbed's name is
+# unique, and it is taken down when the script ends, however it ends.
+
+testbed=$EVENSTEP_SRC/contrib/testbed
+testbed_name=$(basename "$0" .t | cut -c1-16)-$$
+testbed_all=$testbed_name
+
+if test "$(id -u)" != 0; then
+	skip_all='a testbed needs root: run it with sudo'
+	test_done
+fi
+
+# testbed_end: whatever the script has brought up, under any of its names.
+testbed_end() {
+	for testbed_each in $testbed_all; do
+		"$testbed" down --name "$testbed_each" >/dev/null
+	done
+}
+trap 'testbed_code=$?; testbed_end; (exit $testbed_code); die' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+testbed_up() { "$testbed" up --name "$testbed_name" "$@"; }
+testbed_down() { "$testbed" down --name "$testbed_name"; }
+testbed_fault() { "$testbed" fault --name "$testbed_name" "$@"; }
+
+# on_ctl COMMAND..., on_node NODE COMMAND...: as a user who is logged in there.
+on_ctl() { "$testbed" exec --name "$testbed_name" -- "$@"; }
+on_node() {
+	testbed_node=$1
+	shift
+	"$testbed" exec --name "$testbed_name" --on "$testbed_node" -- "$@"
+}
+
+# testbed_use NAME: the functions above speak of this testbed from now on.
+testbed_use() {
+	testbed_name=$1
+	case " $testbed_all " in
+	*" $1 "*) ;;
+	*) testbed_all="$testbed_all $1" ;;
+	esac
+}
+
+testbed_dir() { echo "${EVENSTEP_TESTBED_DIR:-/run}/evenstep-testbed.$testbed_name"; }
+
+# wait_for SECONDS COMMAND...: polls, and fails at the limit.
+wait_for() {
+	testbed_tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		testbed_tries=$((testbed_tries - 1))
+		test $testbed_tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+
+# nodes_idle N: true when exactly N nodes are idle.
+nodes_idle() {
+	test "$(on_ctl sinfo -h -N -t idle -o %N | wc -l)" = "$1"
+}
+
+# testbed_processes NAME: those that carry its mark; the dead carry none.
+testbed_processes() {
+	{
+		grep -lzsxF "EVENSTEP_TESTBED=$1" /proc/[0-9]*/environ
+		printf '%s\n' "$1" | grep -lzsxF -f - /proc/[0-9]*/cmdline
+	} | cut -d/ -f3 | sort -u
+}
+
+# testbed_cgroups NAME: its folders in any hierarchy.
+testbed_cgroups() {
+	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts |
+		while read -r testbed_root; do
+			find "$testbed_root" -maxdepth 1 -name "evenstep-testbed.$1"
+		done
+}
+
+# testbed_namespaces NAME: those of its processes that are not the host's.
+testbed_namespaces() {
+	testbed_processes "$1" | while read -r testbed_pid; do
+		for testbed_ns in net mnt uts; do
+			readlink "/proc/$testbed_pid/ns/$testbed_ns"
+		done
+	done | sort -u | grep -vxF "$(readlink /proc/$$/ns/net /proc/$$/ns/mnt /proc/$$/ns/uts)"
+}
+
+# testbed_nothing_left NAME: no process, cgroup, file, mount or link of it; says what there is.
+testbed_nothing_left() {
+	{
+		testbed_processes "$1" | sed 's/^/process /'
+		testbed_cgroups "$1" | sed 's/^/cgroup /'
+		ls -d "${EVENSTEP_TESTBED_DIR:-/run}/evenstep-testbed.$1" 2>&- | sed 's/^/folder /'
+		grep -F "evenstep-testbed.$1" /proc/mounts | sed 's/^/mount /'
+		ip netns | grep -F "$1" | sed 's/^/namespace /'
+		ip -o link | grep -F "$1" | sed 's/^/link /'
+	} >testbed_left
+	cat testbed_left
+	test ! -s testbed_left
+}
