@@ -69,6 +69,7 @@ launcher_src := \
   launcher/agent.c \
   launcher/attend.c \
   launcher/companion.c \
+  launcher/config.c \
   launcher/determination.c \
   launcher/distribution.c \
   launcher/execution.c \
@@ -87,6 +88,7 @@ launcher_src := \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \
+  launcher/show_config.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/template.c \

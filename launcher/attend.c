@@ -1,6 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep attend: the front end that the plugin starts beside one step of an
+ * unchanged program.  It qualifies the step's nodes, puts what the tasks are
+ * told into the step directory of every node, and stays until the step ends.
+ *
+ * With the plugin it speaks by its stdout, one line:
+ *   ready             the step may start
+ *   continue: TEXT    something failed; the site lets the step start all the same
+ *   fail: TEXT        likewise; the step must not start
+ * and the end of its stdin says that the step has ended.
+ */
 #include "launcher/commands.h"
+#include "launcher/config.h"
+#include "launcher/number.h"
+#include "launcher/paths.h"
+#include "launcher/qualification.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct attend_options {
+    uint32_t job, step;
+    const char *profile, *probe, *config, *bcast;
+    int required;
+};
+
+struct attend {
+    const struct attend_options *o;
+    struct config config;
+    struct es_error *err;
+    struct event_base *base;
+    struct event *on_stdin, *on_term;
+    struct session *session;
+    struct qualification qualification;
+    size_t unstored; /* files that no node has confirmed yet */
+    int said;        /* the one line has been said */
+};
+
+/* The step's answer; only the first one counts. */
+static void say(struct attend *a, const char *word, const struct es_error *err)
+{
+    if (a->said)
+        return;
+    a->said = 1;
+    if (err)
+        printf("%s: %s: %s\n", word, err->what, err->mend);
+    else
+        printf("%s\n", word);
+    (void)fflush(stdout); /* the plugin takes silence for a failure */
+}
+
+static void give_up(struct attend *a)
+{
+    say(a,
+        a->o->required || a->config.fail_on_error ? "fail" : "continue",
+        a->err);
+    if (a->base)
+        event_base_loopbreak(a->base);
+}
+
+/* --- what every node is given --------------------------------------------- */
+
+static void put(struct attend *a, size_t node, const char *file, const char *text)
+{
+    struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
+    struct writer w = {0};
+
+    snprintf(m.dir, sizeof m.dir, "%u.%u", a->o->job, a->o->step);
+    snprintf(m.file, sizeof m.file, "%s", file);
+    msg_write_put(&w, &m);
+    a->unstored++;
+    (void)session_send(a->session, node, MSG_PUT, &w); /* lost() tells */
+}
+
+static void put_environ(struct attend *a, size_t node, double share)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "EVENSTEP_DIR=/dev/shm/evenstep-%u/%u.%u\n"
+             "EVENSTEP_SHARE=%.6f\n"
+             "EVENSTEP_NODE_COUNT=%zu\n",
+             (unsigned)getuid(), a->o->job, a->o->step, share,
+             session_size(a->session));
+    put(a, node, "env", text);
+}
+
+/* What was measured, in the form of design.md's metrics FILE. */
+static char *metrics_text(const struct attend *a)
+{
+    json_t *nodes = json_array(), *all = json_pack("{s:o}", "nodes", nodes);
+    char *text;
+
+    for (size_t i = 0; i < session_size(a->session); i++)
+        (void)json_array_append_new(
+            nodes, json_pack("{s:s, s:f}", "name",
+                             session_node(a->session, i)->name, "C",
+                             a->qualification.measured[i][ELEMENT_C]));
+    text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    json_decref(all);
+    return text;
+}
+
+static void qualified(struct attend *a)
+{
+    /* Only the CPU is measured so far, so only it has influence. */
+    const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
+    const struct qualification *q = &a->qualification;
+    struct metric *m = calloc(q->n, sizeof *m);
+    char *metrics = metrics_text(a);
+
+    if (!m || !metrics)
+        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    else if (metric_rank((const double(*)[ELEMENTS])q->measured, &profile, m,
+                         q->n)
+             < 0)
+        es_fail(a->err, ES_ENV, "see the warnings above",
+                "no node could be measured");
+    for (size_t i = 0; a->err->kind == ES_OK && i < q->n; i++) {
+        put(a, i, "metrics.json", metrics);
+        put_environ(a, i, m[i].JL / 100);
+    }
+    if (a->err->kind != ES_OK)
+        give_up(a);
+    free(metrics);
+    free(m);
+}
+
+/* --- the session ---------------------------------------------------------- */
+
+static void on_ready(void *arg)
+{
+    struct attend *a = arg;
+    int equal = a->o->probe && strcmp(a->o->probe, "off") == 0;
+
+    if (qualification_start(&a->qualification, a->session, a->config.budget_ms,
+                            equal)
+        < 0) {
+        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+        give_up(a);
+    } else if (a->qualification.missing == 0) {
+        qualified(a);
+    }
+}
+
+static void on_stored(struct attend *a, size_t node, uint32_t why)
+{
+    a->unstored--;
+    if (why) {
+        es_fail(a->err, ES_ENV, "see to that directory on the node",
+                "%s: /dev/shm/evenstep-%u: %s",
+                session_node(a->session, node)->name, (unsigned)getuid(),
+                strerror((int)why));
+        give_up(a);
+    } else if (a->unstored == 0) {
+        say(a, "ready", NULL);
+    }
+}
+
+static void on_message(void *arg,
+                       size_t node,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len)
+{
+    struct attend *a = arg;
+    uint32_t why;
+
+    if (type == MSG_PROBED && a->qualification.missing > 0) {
+        qualification_answer(&a->qualification, node, body, len);
+        if (a->qualification.missing == 0)
+            qualified(a);
+    } else if (type == MSG_STORED && a->unstored > 0
+               && msg_read_u32(&why, body, len) == 0) {
+        on_stored(a, node, why);
+    }
+}
+
+static void on_lost(void *arg, size_t node, const char *why)
+{
+    struct attend *a = arg;
+
+    if (a->said)
+        return; /* the step runs; Slurm tells the user of a dead node */
+    es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
+            session_node(a->session, node)->name, why);
+    give_up(a);
+}
+
+static void on_failed(void *arg, const struct es_error *err)
+{
+    struct attend *a = arg;
+
+    *a->err = *err;
+    give_up(a);
+}
+
+static const struct session_events session_events = {
+    .ready = on_ready,
+    .message = on_message,
+    .lost = on_lost,
+    .failed = on_failed,
+};
+
+/* --- start and end -------------------------------------------------------- */
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    struct attend *a = arg;
+    char byte;
+
+    if (what == EV_READ && read((int)fd, &byte, 1) > 0)
+        return; /* the plugin says nothing; only the end counts */
+    event_base_loopbreak(a->base);
+}
+
+static int take_number(uint32_t *v, const char *text)
+{
+    int64_t n;
+
+    if (number_parse_int(text, 0, UINT32_MAX, &n) < 0)
+        return -1;
+    *v = (uint32_t)n;
+    return 0;
+}
+
+enum attend_option {
+    OPT_JOB = 256,
+    OPT_STEP,
+    OPT_NODES,
+    OPT_PROFILE,
+    OPT_PROBE,
+    OPT_CONFIG,
+    OPT_BCAST,
+    OPT_REQUIRED,
+};
+
+static const struct option options[] = {
+    {"job", required_argument, NULL, OPT_JOB},
+    {"step", required_argument, NULL, OPT_STEP},
+    {"nodes", required_argument, NULL, OPT_NODES}, /* scontrol knows better */
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"probe", required_argument, NULL, OPT_PROBE},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"bcast", required_argument, NULL, OPT_BCAST},
+    {"required", no_argument, NULL, OPT_REQUIRED},
+    {NULL, 0, NULL, 0},
+};
+
+static int take(struct attend_options *o, int option, const char *text)
+{
+    switch (option) {
+    case OPT_JOB:
+        return take_number(&o->job, text);
+    case OPT_STEP:
+        return take_number(&o->step, text);
+    case OPT_NODES:
+        return 0;
+    case OPT_PROFILE:
+        o->profile = text;
+        return 0;
+    case OPT_PROBE:
+        o->probe = text;
+        return 0;
+    case OPT_CONFIG:
+        o->config = text;
+        return 0;
+    case OPT_BCAST:
+        o->bcast = text;
+        return 0;
+    case OPT_REQUIRED:
+        o->required = 1;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int parse(struct attend_options *o,
+                 int argc,
+                 char **argv,
+                 struct es_error *err)
+{
+    int c;
+
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
+        if (take(o, c, optarg) < 0)
+            return es_fail(err, ES_USAGE,
+                           "the plugin starts it; give srun --evenstep",
+                           "attend: bad argument \"%s\"", argv[optind - 1]);
+    if (o->job == 0)
+        return es_fail(err, ES_USAGE,
+                       "the plugin starts it; give srun --evenstep",
+                       "attend: no --job");
+    if (o->profile && strcmp(o->profile, "cpu") != 0)
+        return es_fail(err, ES_USAGE, "give cpu",
+                       "--evenstep-profile: \"%s\" is unknown", o->profile);
+    return 0;
+}
+
+static int open_session(struct attend *a)
+{
+    struct session_setup setup = {0};
+    char agent[4096];
+
+    if (path_of_agent(agent, sizeof agent, a->config.agent_path, a->err) < 0
+        || companion_step_nodes(a->base, a->o->job, a->o->step, &setup.place,
+                                a->err)
+               < 0)
+        return -1;
+    if (a->o->bcast
+        && companion_sbcast(a->base, a->o->job, a->o->bcast, a->err) < 0)
+        return -1;
+    setup.agent_path = agent;
+    return session_open(&a->session, a->base, &setup, &session_events, a,
+                        a->err);
+}
+
+static int start(struct attend *a)
+{
+    if (config_load(&a->config, a->o->config, a->err) < 0)
+        return -1;
+    a->base = event_base_new();
+    if (a->base) {
+        a->on_stdin = event_new(a->base, STDIN_FILENO, EV_READ | EV_PERSIST,
+                                on_end, a);
+        a->on_term = evsignal_new(a->base, SIGTERM, on_end, a);
+    }
+    if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
+        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+    if (open_session(a) < 0)
+        return -1;
+    if (event_add(a->on_stdin, NULL) < 0)
+        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+    return 0;
+}
+
+static void clear(struct attend *a)
+{
+    session_close(a->session);
+    qualification_clear(&a->qualification);
+    if (a->on_stdin)
+        event_free(a->on_stdin);
+    if (a->on_term)
+        event_free(a->on_term);
+    if (a->base)
+        event_base_free(a->base);
+}
+
 int command_attend(int argc, char **argv, struct es_error *err)
 {
-    (void)argc; (void)argv;
-    return es_fail(err, ES_USAGE, "x", "y");
+    struct attend_options o = {0};
+    struct attend a = {.o = &o, .err = err};
+
+    if (parse(&o, argc, argv, err) < 0 || start(&a) < 0)
+        give_up(&a);
+    else
+        (void)event_base_dispatch(a.base);
+    clear(&a);
+    /* What failed has been told through the plugin, in its one line. */
+    return 0;
 }

@@ -13,6 +13,7 @@
 #include <wordexp.h>
 
 #define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
+#define COPY_MS    600000 /* and one that copies a file: 10 minutes */
 
 static const char mend_slurm[] =
     "see that slurmctld is up (scontrol ping), or give --local N";
@@ -24,7 +25,7 @@ struct answer {
     struct execution *execution;
     char text[32768]; /* scontrol show config is some 10 KiB */
     size_t len;
-    int status;
+    int status, limit_ms;
     char error[400];
 };
 
@@ -62,7 +63,7 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     snprintf(a->error, sizeof a->error, "no answer within %d s",
-             COMMAND_MS / 1000);
+             a->limit_ms / 1000);
     event_base_loopbreak(a->base);
 }
 
@@ -70,14 +71,16 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
 static int ask(struct answer *a,
                struct event_base *base,
                char *const argv[],
+               int limit_ms,
                struct es_error *err)
 {
     struct execution_spec spec = {.argv = argv, .envp = environ};
-    struct timeval limit = {COMMAND_MS / 1000, 0};
+    struct timeval limit = {limit_ms / 1000, 0};
     struct event *late;
 
     memset(a, 0, sizeof *a);
     a->base = base;
+    a->limit_ms = limit_ms;
     a->status = -1;
     if (execution_start(&a->execution, base, &spec, on_output, on_end, a, err)
         < 0)
@@ -128,7 +131,7 @@ int companion_ports(struct event_base *base,
     memset(ports, 0, sizeof *ports);
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    rc = ask(a, base, argv, err);
+    rc = ask(a, base, argv, COMMAND_MS, err);
     if (rc == 0 && find_value(a->text, "SrunPortRange", value, sizeof value) == 0
         && sscanf(value, "%5u-%5u", &low, &high) == 2 && low <= high
         && high <= UINT16_MAX) {
@@ -155,7 +158,7 @@ int companion_step_nodes(struct event_base *base,
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     snprintf(id, sizeof id, "%u.%u", job, step);
-    rc = ask(a, base, argv, err);
+    rc = ask(a, base, argv, COMMAND_MS, err);
     if (rc == 0
         && (find_value(a->text, "NodeList", place->nodes, sizeof place->nodes)
                 < 0
@@ -169,6 +172,32 @@ int companion_step_nodes(struct event_base *base,
     return rc;
 }
 
+int companion_sbcast(struct event_base *base,
+                     uint32_t job,
+                     const char *source_destination,
+                     struct es_error *err)
+{
+    char sbcast[] = "sbcast", id[32], *copy = strdup(source_destination);
+    char *destination = copy ? strchr(copy, ':') : NULL;
+    char *argv[] = {sbcast, id, copy, NULL, NULL};
+    struct answer *a = malloc(sizeof *a);
+    int rc = -1;
+
+    snprintf(id, sizeof id, "--jobid=%u", job);
+    if (!copy || !a) {
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+    } else if (!destination) {
+        es_fail(err, ES_USAGE, "give SRC:DST", "--evenstep-bcast: \"%s\"", copy);
+    } else {
+        *destination = '\0';
+        argv[3] = destination + 1;
+        rc = ask(a, base, argv, COPY_MS, err);
+    }
+    free(a);
+    free(copy);
+    return rc;
+}
+
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 {
     char scancel[] = "scancel", kill[] = "--signal=KILL", id[32];
@@ -177,7 +206,7 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 
     snprintf(id, sizeof id, "%u.%u", job, step);
     if (a)
-        (void)ask(a, base, argv, NULL); /* the last means there is */
+        (void)ask(a, base, argv, COMMAND_MS, NULL); /* the last means there is */
     free(a);
 }
 

@@ -9,8 +9,13 @@
 
 #include <stddef.h>
 
-/* evenstep-agent as it lies beside this program; it must have the same path
- * on the nodes. */
-int path_of_agent(char *path, size_t size, struct es_error *err);
+/*
+ * evenstep-agent: configured if that is not "", else as it lies beside this
+ * program.  It must have the same path on the nodes.
+ */
+int path_of_agent(char *path,
+                  size_t size,
+                  const char *configured,
+                  struct es_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 int qualification_start(struct qualification *q,
                         struct session *session,
+                        int budget_ms,
                         int equal)
 {
     memset(q, 0, sizeof *q);
@@ -27,7 +28,7 @@ int qualification_start(struct qualification *q,
             q->measured[i][ELEMENT_C] = 1;
             continue;
         }
-        write_u32(&w, PROBE_BUDGET_MS);
+        write_u32(&w, (uint32_t)budget_ms);
         (void)session_send(session, i, MSG_PROBE, &w); /* lost() tells */
     }
     return 0;

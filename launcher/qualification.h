@@ -6,7 +6,6 @@
 #ifndef LAUNCHER_QUALIFICATION_H
 #define LAUNCHER_QUALIFICATION_H
 
-#include "launcher/probe_cpu.h"
 #include "launcher/session.h"
 #include "policy/metric.h"
 
@@ -17,10 +16,11 @@ struct qualification {
     size_t n, missing;            /* nodes; of them still to answer */
 };
 
-/* Start: ask every node (equal: take all as alike, and nothing is missing).
- * 0, or -1 if memory ran out. */
+/* Start: ask every node for a probe of budget_ms (equal: take all as alike,
+ * and nothing is missing).  0, or -1 if memory ran out. */
 int qualification_start(struct qualification *q,
                         struct session *session,
+                        int budget_ms,
                         int equal);
 void qualification_clear(struct qualification *q);
 /* A node's answer; one that cannot be read counts as nothing measured. */

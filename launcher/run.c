@@ -9,6 +9,7 @@
  * (qualification), the frames are done.  Every end goes through finish().
  */
 #include "launcher/commands.h"
+#include "launcher/config.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
@@ -33,6 +34,7 @@ static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 struct run {
     const struct run_options *o;
+    const struct config *config;
     struct es_error *err; /* of the command, filled when the run fails */
     struct event_base *base;
     struct event *on_signal[SIGNALS];
@@ -246,6 +248,7 @@ static void on_ready(void *arg)
     if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
         || determination_init(&r->determination, n) < 0
         || qualification_start(&r->qualification, r->session,
+                               r->config->budget_ms,
                                r->o->metrics == METRICS_EQUAL)
                < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
@@ -305,7 +308,7 @@ static int open_session(struct run *r)
         return es_fail(r->err, ES_ENV,
                        "run it inside salloc or sbatch, or give --local N",
                        "no allocation");
-    if (path_of_agent(agent, sizeof agent, r->err) < 0)
+    if (path_of_agent(agent, sizeof agent, r->config->agent_path, r->err) < 0)
         return -1;
     setup.agent_path = agent;
     return session_open(&r->session, r->base, &setup, &session_events, r,
@@ -369,12 +372,15 @@ static void die_of(int number, const struct es_error *err)
 int command_run(int argc, char **argv, struct es_error *err)
 {
     struct run_options *o = calloc(1, sizeof *o);
-    struct run r = {.o = o, .err = err};
+    struct config config;
+    struct run r = {.o = o, .config = &config, .err = err};
     int rc;
 
     if (!o)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    rc = run_options_parse(o, argc, argv, err);
+    rc = config_load(&config, NULL, err);
+    if (rc == 0)
+        rc = run_options_parse(o, &config, argc, argv, err);
     if (rc == 0) {
         r.extraction = o->work;
         r.summary.policy = o->policy->name;

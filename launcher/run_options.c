@@ -224,9 +224,21 @@ static int take_param(struct run_options *o,
     return 0;
 }
 
-int policy_option_parse(struct run_options *o,
-                        const char *text,
-                        struct es_error *err)
+/* What the configuration says of the policy that o has. */
+static void take_configured(struct run_options *o, const struct config *c)
+{
+    size_t i = 0;
+
+    while (policy_at(i) != o->policy)
+        i++;
+    memcpy(o->policy_value, c->policy[i], sizeof o->policy_value);
+}
+
+/* NAME[:key=value,...] */
+static int take_policy(struct run_options *o,
+                       const struct config *c,
+                       const char *text,
+                       struct es_error *err)
 {
     char *copy = strdup(text), *rest, *item;
     int rc = 0;
@@ -240,7 +252,7 @@ int policy_option_parse(struct run_options *o,
     if (!o->policy)
         rc = unknown_policy(copy, err);
     else
-        policy_defaults(o->policy, o->policy_value);
+        take_configured(o, c);
     while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
         char *value = strchr(item, '=');
 
@@ -286,6 +298,7 @@ static const struct option options[] = {
 };
 
 static int take(struct run_options *o,
+                const struct config *c,
                 int option,
                 const char *text,
                 struct es_error *err)
@@ -298,7 +311,7 @@ static int take(struct run_options *o,
     case OPT_GRAIN:
         return take_count(&o->grain, "--grain", text, err);
     case OPT_POLICY:
-        return policy_option_parse(o, text, err);
+        return take_policy(o, c, text, err);
     case OPT_THRESHOLD:
         return take_threshold(o, text, err);
     case OPT_METRICS:
@@ -332,27 +345,28 @@ static int check(const struct run_options *o, struct es_error *err)
 }
 
 int run_options_parse(struct run_options *o,
+                      const struct config *c,
                       int argc,
                       char **argv,
                       struct es_error *err)
 {
-    int c, rc;
+    int option, rc;
 
     memset(o, 0, sizeof *o);
     o->work.repeat = 1;
     o->grain = 1;
     o->threshold = (struct threshold){5, 1};
-    if (policy_option_parse(o, "even", err) < 0)
+    if (take_policy(o, c, "even", err) < 0)
         return -1;
     opterr = 0;
-    while ((c = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
-        if (c == ':')
+    while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+        if (option == ':')
             return es_fail(err, ES_USAGE, see_help, "%s: a value is missing",
                            argv[optind - 1]);
-        if (c == '?')
+        if (option == '?')
             return es_fail(err, ES_USAGE, see_help, "%s: no such option",
                            argv[optind - 1]);
-        rc = take(o, c, optarg, err);
+        rc = take(o, c, option, optarg, err);
         if (rc != 0)
             return rc;
     }

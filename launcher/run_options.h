@@ -5,6 +5,7 @@
 #ifndef LAUNCHER_RUN_OPTIONS_H
 #define LAUNCHER_RUN_OPTIONS_H
 
+#include "launcher/config.h"
 #include "launcher/determination.h"
 #include "launcher/extraction.h"
 #include "pmix_bcast/error.h"
@@ -32,16 +33,12 @@ struct run_options {
 };
 
 /*
- * Parse argv, argv[0] being "run".  Returns 0; 1 if --help was asked for and
+ * Parse argv, argv[0] being "run"; what it does not say is as in c.  Returns 0; 1 if --help was asked for and
  * has been printed; -1 with ES_USAGE.  The strings point into argv.
  */
 int run_options_parse(struct run_options *o,
+                      const struct config *c,
                       int argc,
                       char **argv,
                       struct es_error *err);
-/* NAME[:key=value,…] into kind and value[]; parsed apart for its test. */
-int policy_option_parse(struct run_options *o,
-                        const char *text,
-                        struct es_error *err);
-
 #endif

@@ -116,7 +116,7 @@ static int find_version(const char *mountinfo,
                         struct throttle_place *place)
 {
     char root[PATH_MAX], mount[PATH_MAX], own[PATH_MAX];
-    const char *below = own;
+    const char *below;
     size_t len;
     int n;
 

@@ -9,6 +9,7 @@
  *   local_user_init   front end
  *                     starts
  *   user_init                                     environment
+ *   task_init                                     refused steps
  *   exit              front end
  *                     ends
  *
@@ -59,6 +60,15 @@ int slurm_spank_user_init(spank_t sp, int ac, char **av)
     (void)av;
     if (spank_context() == S_CTX_REMOTE)
         plugin_remote_set_environment(sp);
+    return 0;
+}
+
+int slurm_spank_task_init(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (spank_context() == S_CTX_REMOTE)
+        plugin_remote_refuse(sp);
     return 0;
 }
 

@@ -11,6 +11,22 @@
 
 #include "spank_plugin/plugin_child.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/plugin_remote.h"
+
+/*
+ * How a step is refused: not by returning -1.  Slurm heeds that only from a
+ * plugin that plugstack.conf calls "required", and then ends srun without
+ * ending the step: within an allocation it stays, holds its CPUs until the
+ * job ends, and neither scancel nor srun can take a step away that was never
+ * launched (22.05.8, t/3100-plugin.t).  So the step is launched and every task
+ * ends before it becomes the user's program: plugin_remote_refuse().
+ */
+static int refuse(void)
+{
+    if (setenv(REFUSED, "1", 1) == 0)
+        return 0;
+    return -1; /* no memory: better a step that is left than one that runs */
+}
 
 /* Set for the front end, and by it for all it starts: their sruns are ours. */
 #define GUARD "EVENSTEP_COMPANION"
@@ -83,7 +99,7 @@ static void build_argv(struct words *w,
         add(w, "--required", NULL);
 }
 
-/* Say what went wrong on our side, and what becomes of the step: 0 or -1. */
+/* Say what went wrong on our side, and what becomes of the step. */
 __attribute__((format(printf, 2, 3))) static int without(
     const struct plugin_options *o, const char *fmt, ...)
 {
@@ -97,10 +113,10 @@ __attribute__((format(printf, 2, 3))) static int without(
     slurm_error("evenstep: %s; %s", what,
                 required ? "the step is not started (--evenstep=required)"
                          : "the step goes on without evenstep");
-    return required ? -1 : 0;
+    return required ? refuse() : 0;
 }
 
-/* What becomes of the step after this answer: 0 or -1. */
+/* What becomes of the step after this answer. */
 static int judge(const struct plugin_options *o,
                  enum child_answer answer,
                  const char *text)
@@ -110,10 +126,10 @@ static int judge(const struct plugin_options *o,
         return 0;
     case ANSWER_CONTINUE:
         slurm_error("evenstep: %s", text);
-        return o->demand == DEMAND_REQUIRED ? -1 : 0;
+        return o->demand == DEMAND_REQUIRED ? refuse() : 0;
     case ANSWER_FAIL:
         slurm_error("evenstep: %s", text);
-        return -1;
+        return refuse();
     case ANSWER_LATE:
         return without(o,
                        "%s gave no answer within %d s: see what holds it up "
@@ -135,7 +151,7 @@ static int judge(const struct plugin_options *o,
     }
 }
 
-/* Start it and hear what it says: 0, or -1 if the step must not start. */
+/* Start it and hear what it says. */
 static int start(const struct plugin_options *o, const struct step *s)
 {
     char text[CHILD_LINE_MAX];

@@ -10,8 +10,10 @@
 
 /*
  * Start the front end for the step that srun is about to start, if the user
- * or the site asked for it, and wait until it is ready.  Returns 0, or -1 if
- * the step must not start; the reason has been printed.
+ * or the site asked for it, and wait until it is ready.  If the step must not
+ * start, the reason has been printed and its tasks will find REFUSED in their
+ * environment (plugin_remote.h).  Returns what Slurm is to be told: 0, or -1
+ * if not even that could be done.
  */
 int plugin_local_start(spank_t sp);
 

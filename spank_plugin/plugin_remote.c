@@ -220,3 +220,11 @@ void plugin_remote_set_environment(spank_t sp)
     else if (v.what)
         complain(user_dir, step_dir, &v);
 }
+
+void plugin_remote_refuse(spank_t sp)
+{
+    char mark[2];
+
+    if (spank_getenv(sp, REFUSED, mark, sizeof mark) == ESPANK_SUCCESS)
+        _exit(1);
+}

@@ -13,11 +13,25 @@
 #include <slurm/spank.h>
 
 /*
+ * In a step's environment: the local side refused the step.  The name begins
+ * with SLURM_ because only such variables pass srun --export=NONE.
+ */
+#define REFUSED "SLURM_EVENSTEP_REFUSED"
+
+/*
  * Set every variable of the file for all tasks of the step on this node.
  * Without a file nothing happens; a file that breaks the rules is left out
  * as a whole, with one line.  To be called from slurm_spank_user_init(),
  * when slurmstepd has dropped its privileges.
  */
 void plugin_remote_set_environment(spank_t sp);
+
+/*
+ * End this process with status 1 if the step was refused.  To be called from
+ * slurm_spank_task_init() only: there it is the task's own process, as the
+ * user, about to become the user's program; slurmstepd sees a task that failed
+ * and ends the step as usual.
+ */
+void plugin_remote_refuse(spank_t sp);
 
 #endif
