@@ -12,12 +12,24 @@
 #include <stddef.h>
 #include <string.h>
 
-#define BINS_AT_LEAST 64   /* so that few nodes can learn a peak, too */
-#define BINS_PER_NODE 2    /* finer than slices; more did not help */
-#define TO_SPEED      0.2  /* of a surprise, even if the slice is all new */
-#define SURPRISE_MOST 1e6  /* beyond it is no measurement any more */
-#define SPEED_LEAST   1e-9 /* of the sum: a node can always come back */
-#define DENSITY_MOST  1e6  /* to the mean, either way */
+#define BINS_AT_LEAST 64    /* so that few nodes can learn a peak, too */
+#define BINS_PER_NODE 2     /* finer than slices; more did not help */
+#define TO_SPEED      0.2   /* of a surprise, even if the slice is all new */
+#define SURPRISE_MOST 1e6   /* beyond it is no measurement any more */
+#define SPEED_LEAST   1e-9  /* of the sum: a node can always come back */
+#define DENSITY_MOST  1e6   /* to the mean, either way */
+#define LOAD_LEAST    1e-15 /* of a node that can work: not 0 */
+
+/* Not fmin() and fmax(): those are calls, and NaN is looked after below. */
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 struct node {
     double speed;      /* relative; adds up to 1; 0 = cannot or has left */
@@ -77,7 +89,7 @@ static void scale_speeds(struct node node[], size_t n)
         sum += node[i].speed;
     for (size_t i = 0; i < n; i++)
         if (node[i].speed > 0)
-            node[i].speed = fmax(node[i].speed / sum, SPEED_LEAST);
+            node[i].speed = greater(node[i].speed / sum, SPEED_LEAST);
 }
 
 static int even_init(void *state, const struct policy_setup *setup)
@@ -121,7 +133,7 @@ static void place_slices(struct node node[], size_t n)
     for (size_t i = 0; i < n; i++) {
         node[i].begin = at;
         at += node[i].load;
-        node[i].end = fmin(at, 1);
+        node[i].end = lesser(at, 1);
     }
 }
 
@@ -142,14 +154,14 @@ static double mean_density(const struct state *s,
     double width = 1 / (double)s->bins, sum = 0;
 
     for (*b = bin_at(s, *b, begin);; ++*b) {
-        double lo = fmax(begin, (double)*b * width);
-        double hi = fmin(end, (double)(*b + 1) * width);
+        double lo = greater(begin, (double)*b * width);
+        double hi = lesser(end, (double)(*b + 1) * width);
 
-        sum += s->cell[*b] * fmax(hi - lo, 0);
+        sum += s->cell[*b] * greater(hi - lo, 0);
         if (*b + 1 == s->bins || (double)(*b + 1) * width >= end)
             break;
     }
-    return sum / (end - begin);
+    return sum > 0 ? sum / (end - begin) : s->cell[*b];
 }
 
 static int is_measurement(const struct node *node, const struct completion *c)
@@ -218,8 +230,8 @@ static size_t find_surprises(struct state *s,
     for (size_t i = 0; i < s->n; i++)
         if (node[i].surprise > 0)
             node[i].surprise =
-                fmin(fmax(node[i].surprise / middle, 1 / SURPRISE_MOST),
-                     SURPRISE_MOST);
+                lesser(greater(node[i].surprise / middle, 1 / SURPRISE_MOST),
+                       SURPRISE_MOST);
     return m;
 }
 
@@ -230,21 +242,21 @@ static double gain_of(const struct state *s, struct node *node)
 {
     double r = node->surprise;
 
-    if (node->samples == 0 || fmax(r, 1 / r) > 1 + s->jump)
+    if (node->samples == 0 || greater(r, 1 / r) > 1 + s->jump)
         node->samples = 1;
     else if (node->samples < UINT32_MAX)
         node->samples++;
-    return fmax(s->gain, 1 / (double)node->samples);
+    return greater(s->gain, 1 / (double)node->samples);
 }
 
 /* How much of what is believed is the node's, not the place's. */
 static double part_of_speed(const struct node *node)
 {
-    double both =
-        fmin(node->end, node->was_end) - fmax(node->begin, node->was_begin);
-    double hull =
-        fmax(node->end, node->was_end) - fmin(node->begin, node->was_begin);
-    double same = fmax(both, 0) / hull;
+    double both = lesser(node->end, node->was_end)
+                  - greater(node->begin, node->was_begin);
+    double hull = greater(node->end, node->was_end)
+                  - lesser(node->begin, node->was_begin);
+    double same = greater(both, 0) / hull;
 
     return TO_SPEED + (1 - TO_SPEED) * same * same;
 }
@@ -268,7 +280,7 @@ static void learn_speed(const struct state *s, struct node *node)
 /* Every node's factor goes to the bins under its slice. */
 static void learn_density(struct state *s, const struct node node[])
 {
-    double width = 1 / (double)s->bins, sum = 0;
+    double bins = (double)s->bins, width = 1 / bins, sum = 0, scale;
     size_t i = 0;
 
     for (size_t b = 0; b < s->bins; b++) {
@@ -278,41 +290,49 @@ static void learn_density(struct state *s, const struct node node[])
         while (i < s->n && node[i].end <= lo)
             i++;
         for (size_t k = i; k < s->n && node[k].begin < hi; k++) {
-            double part = fmin(hi, node[k].end) - fmax(lo, node[k].begin);
+            double part = lesser(hi, node[k].end) - greater(lo, node[k].begin);
 
-            factor += fmax(part, 0) / width * (node[k].factor - 1);
+            factor += greater(part, 0) * bins * (node[k].factor - 1);
         }
-        s->cell[b] *= fmax(factor, 1 / DENSITY_MOST);
+        s->cell[b] *= greater(factor, 1 / DENSITY_MOST);
         sum += s->cell[b];
     }
+    scale = bins / sum;
     for (size_t b = 0; b < s->bins; b++)
-        s->cell[b] = fmin(fmax(s->cell[b] / (sum * width), 1 / DENSITY_MOST),
-                          DENSITY_MOST);
+        s->cell[b] =
+            lesser(greater(s->cell[b] * scale, 1 / DENSITY_MOST), DENSITY_MOST);
 }
 
 /* --- what follows for the next frame -------------------------------------- */
 
-/* Loads such that the density adds up to shares in proportion to speed. */
-static void cut(const struct state *s, struct node node[])
+/* Loads such that the density adds up to shares in proportion to speed;
+   1 if they differ from those before. */
+static int cut(const struct state *s, struct node node[])
 {
-    double total = 0, target = 0, before = 0, at = 0;
+    double total = 0, speeds = 0, target = 0, before = 0, at = 0;
     size_t b = 0;
+    int changed = 0;
 
     for (size_t i = 0; i < s->bins; i++)
         total += s->cell[i];
+    for (size_t i = 0; i < s->n; i++)
+        speeds += node[i].speed;
     for (size_t i = 0; i < s->n; i++) {
-        double x;
+        double x = at, load = 0;
 
-        node[i].load = 0;
-        if (node[i].speed <= 0)
-            continue;
-        target += total * node[i].speed;
-        while (b + 1 < s->bins && before + s->cell[b] < target)
-            before += s->cell[b++];
-        x = ((double)b + (target - before) / s->cell[b]) / (double)s->bins;
-        node[i].load = fmax(x - at, SPEED_LEAST / DENSITY_MOST);
+        if (node[i].speed > 0) {
+            target += total * (node[i].speed / speeds);
+            while (b + 1 < s->bins && before + s->cell[b] < target)
+                before += s->cell[b++];
+            x = ((double)b + (target - before) / s->cell[b]) / (double)s->bins;
+            x = lesser(x, 1);
+            load = greater(x - at, LOAD_LEAST);
+        }
+        changed |= load < node[i].load || load > node[i].load;
+        node[i].load = load;
         at = x;
     }
+    return changed;
 }
 
 /* Take note of who left; 1 if somebody who had load did. */
@@ -346,6 +366,7 @@ static int regain(struct state *s,
         if (node[i].speed > 0 && node[i].load > 0 && c[i].units == 0) {
             node[i].speed *= 1 + s->regain;
             node[i].load *= 1 + s->regain;
+            node[i].samples = 0; /* what it does next is its speed */
             any = s->regain > 0;
         }
         sum += node[i].load;
@@ -362,20 +383,20 @@ static int even_adjust(void *state,
 {
     struct state *s = state;
     struct node *node = nodes_of(s);
-    int left = let_go(node, c, s->n), grown = 0;
+    int left = let_go(node, c, s->n), changed = left;
 
     place_slices(node, s->n);
     if (find_surprises(s, node, c) > 0) {
         for (size_t i = 0; i < s->n; i++)
             learn_speed(s, &node[i]);
         learn_density(s, node);
-        grown = regain(s, node, c);
+        changed |= regain(s, node, c);
     }
     scale_speeds(node, s->n);
     if (over_threshold || left)
-        cut(s, node);
+        changed |= cut(s, node);
     even_loads(s, load);
-    return over_threshold || left || grown;
+    return changed;
 }
 
 const struct policy_kind even_kind = {

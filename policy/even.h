@@ -43,7 +43,7 @@
 
 /* Defaults; all found by simulation, see t/policy/even.c. */
 #define EVEN_GAIN   0.3  /* lower: less noise, slower to follow a drift */
-#define EVEN_JUMP   0.2  /* relative; above the noise of three sigma or so */
+#define EVEN_JUMP   0.15 /* relative; above it: three sigma of 5 % noise */
 #define EVEN_REGAIN 0.02 /* a frame; 0 leaves starved nodes alone */
 
 extern const struct policy_kind even_kind;

@@ -21,8 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POLICY_PARAMS 8 /* a kind has at most so many; sizes callers' arrays   \
-                         */
+#define POLICY_PARAMS 8 /* of one kind, at most; for callers' arrays */
 
 /* What can be said after the name: key=value. */
 struct policy_param {

@@ -32,10 +32,16 @@ static int arguments_hold(
     return largest > 0;
 }
 
-/* The power of two that brings the largest load to just under 2^bits. */
-static double weight_scale(const double load[], size_t n)
+/* Two powers of two, as one alone cannot lift the smallest doubles. */
+struct scale {
+    double lift, size;
+};
+
+/* Brings the largest load to just under 2^bits. */
+static struct scale scale_for(const double load[], size_t n)
 {
-    double largest = 0, scale = 1, top;
+    struct scale s = {1, 1};
+    double largest = 0, top;
     int bits = WEIGHT_SUM_BITS;
 
     for (size_t i = 0; i < n; i++)
@@ -43,16 +49,18 @@ static double weight_scale(const double load[], size_t n)
     for (size_t k = 1; k < n; k *= 2)
         bits--;
     top = (double)(UINT64_C(1) << (bits < WEIGHT_BITS ? bits : WEIGHT_BITS));
-    while (largest * scale >= top)
-        scale /= 2;
-    while (largest * scale * 2 < top && scale < 0x1p1000)
-        scale *= 2;
-    return scale;
+    if (largest < 0x1p-500)
+        s.lift = 0x1p500;
+    while (largest * s.lift * s.size >= top)
+        s.size /= 2;
+    while (largest * s.lift * s.size * 2 < top)
+        s.size *= 2;
+    return s;
 }
 
-static uint64_t weight(double load, double scale)
+static uint64_t weight(double load, struct scale s)
 {
-    return (uint64_t)floor(load * scale); /* below 2^52, see weight_scale() */
+    return (uint64_t)(load * s.lift * s.size); /* < 2^52: scale_for() */
 }
 
 /*
@@ -64,7 +72,7 @@ static uint64_t divide(
 {
     double wide = (double)*carry * (double)(UINT64_C(1) << shift)
                   + (double)piece * (double)w;
-    uint64_t whole = (uint64_t)floor(wide / (double)sum);
+    uint64_t whole = (uint64_t)(wide / (double)sum);
     uint64_t rest = (*carry << shift) + piece * w - whole * sum; /* mod 2^64 */
 
     if (rest >> 63) {
@@ -84,7 +92,7 @@ static uint64_t take_quotas(uint64_t grains,
                             struct slice slice[],
                             size_t n)
 {
-    double scale = weight_scale(load, n);
+    struct scale scale = scale_for(load, n);
     int shift = 64 - PIECE_BITS;
     uint64_t sum = 0, left = grains;
 

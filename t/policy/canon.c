@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/canon.h"
+#include "policy/shares.h"
+#include "tap.h"
+
+#include <time.h>
+
+#define N    4
+#define GONE PRESENCE_GONE
+
+static const struct {
+    const char *name;
+    double cu[N];
+    enum presence presence[N];
+    size_t last;
+    double points;
+    double want[N];
+} moves[] = {
+    {"d. alone: nothing moves",
+     {30, 10, 10, 50},
+     {GONE, GONE, GONE},
+     3,
+     5,
+     {30, 10, 10, 50}},
+    {"a. nothing to take", {30, 10, 10, 0}, {0}, 3, 5, {30, 10, 10, 0}},
+    {"a. only what is there is taken",
+     {30, 10, 10, 2.5},
+     {0},
+     3,
+     5,
+     {31.5, 10.5, 10.5, 0}},
+    {"11. Table 5", {30, 10, 10, 50}, {0}, 3, 5, {33, 11, 11, 45}},
+    {"11. the first node is last",
+     {50, 30, 10, 10},
+     {0},
+     0,
+     5,
+     {45, 33, 11, 11}},
+    {"11. a CU of 0 is given nothing",
+     {40, 10, 0, 50},
+     {0},
+     3,
+     5,
+     {44, 11, 0, 45}},
+    {"c. all others 0: equal parts", {0, 0, 0, 60}, {0}, 3, 6, {2, 2, 2, 54}},
+    {"e. who left is given nothing",
+     {30, 10, 10, 50},
+     {0, GONE},
+     3,
+     4,
+     {33, 10, 11, 46}},
+};
+
+static void test_moves(void)
+{
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        struct metric m[N] = {{.JL = 1}};
+        struct completion c[N] = {{0}};
+        int pass = 1, moved, differs = 0;
+        double sum = 0;
+
+        for (size_t k = 0; k < N; k++) {
+            m[k].CU[ELEMENT_C] = moves[i].cu[k];
+            c[k].presence = moves[i].presence[k];
+        }
+        moved = canon_move(m, c, N, ELEMENT_C, moves[i].last, moves[i].points);
+        for (size_t k = 0; k < N; k++) {
+            pass &= fabs(m[k].CU[ELEMENT_C] - moves[i].want[k]) < 1e-12;
+            differs |= moves[i].cu[k] < moves[i].want[k];
+            sum += m[k].CU[ELEMENT_C] - moves[i].cu[k];
+        }
+        ok(pass && moved == differs, "%s", moves[i].name);
+        is_near(sum, 0, 1e-12, "the sum stays");
+    }
+}
+
+struct ring {
+    struct metric m[N];
+    struct profile profile;
+    double value[1];
+    struct policy_setup setup;
+    double load[N];
+    void *state;
+};
+
+/* A ring whose nodes are equal in C and, as given, in M. */
+static void start(struct ring *r, double influence_c, double influence_m)
+{
+    const double measured[N][ELEMENTS] = {
+        {1, 3, 0}, {1, 1, 0}, {1, 1, 0}, {1, 1, 0}};
+
+    memset(r, 0, sizeof *r);
+    r->profile.influence[ELEMENT_C] = influence_c;
+    r->profile.influence[ELEMENT_M] = influence_m;
+    r->profile.influence[ELEMENT_G] = 2; /* and nobody has any */
+    policy_defaults(&canon_kind, r->value);
+    if (metric_rank(measured, &r->profile, r->m, N) < 0)
+        bail("ranking failed");
+    r->setup = (struct policy_setup){N, r->m, &r->profile, r->value};
+    r->state = malloc(canon_kind.state_bytes(N));
+    if (!r->state || canon_kind.init(r->state, &r->setup) < 0)
+        bail("init failed");
+}
+
+/* JL if node `last`'s CU of C has lost 5 points, by the sheet's formula. */
+static double expected_load(const struct ring *r, size_t node, size_t last)
+{
+    double I = r->profile.influence[ELEMENT_C], CU = 100 * I;
+    double sum = 0, mine = 0;
+
+    for (size_t i = 0; i < N; i++) {
+        double c = i == last ? CU - 5 : CU + 5.0 / 3;
+        double M = r->profile.influence[ELEMENT_M];
+        double load =
+            c * r->m[i].X[ELEMENT_C] * I + 100 * M * r->m[i].X[ELEMENT_M] * M;
+
+        sum += load;
+        mine = i == node ? load : mine;
+    }
+    return 100 * mine / sum;
+}
+
+static void test_loop(void)
+{
+    struct completion c[N] = {{5, 0, 0}, {5, 2, 0}, {5, 3, 0}, {5, 10, 0}};
+    struct ring r;
+
+    start(&r, 0.5, 0.25);
+    canon_kind.loads(r.state, r.load);
+    is_near(r.load[0], r.m[0].JL, 0, "8. first loads are JL");
+    is_int(canon_kind.adjust(r.state, c, 0, r.load), 0, "10. not over T");
+    is_near(r.load[3], r.m[3].JL, 0, "10. then the metric stays");
+    is_int(canon_kind.adjust(r.state, c, 1, r.load), 1, "10. over T");
+    is_near(r.load[0], expected_load(&r, 0, 3), 1e-12, "12. JL of the first");
+    is_near(r.load[3], expected_load(&r, 3, 3), 1e-12, "12. JL of the last");
+    free(r.state);
+
+    start(&r, 0.5, 0.25);
+    c[3].units = 0;
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    is_near(r.load[2], expected_load(&r, 2, 2), 1e-12,
+            "b. a time without a slice does not count");
+    free(r.state);
+
+    start(&r, 0.5, 0.25);
+    c[1].seconds = 3;
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    is_near(r.load[1], expected_load(&r, 1, 1), 1e-12,
+            "b. equally late: the lower index is last");
+    free(r.state);
+
+    start(&r, 0.5, 0.5);
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    is_near(r.load[1], expected_load(&r, 1, 1), 1e-12,
+            "11. a tie of influence: the first element");
+    free(r.state);
+}
+
+static void test_leaving(void)
+{
+    struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, GONE}};
+    struct ring r;
+
+    start(&r, 0.5, 0);
+    is_int(canon_kind.adjust(r.state, c, 0, r.load), 1, "e. a node leaves");
+    for (int i = 0; i < 3; i++)
+        is_near(r.load[i], 100.0 / 3, 1e-12, "e. the rest keep proportion");
+    is_near(r.load[3], 0, 0, "e. it has no load");
+    free(r.state);
+}
+
+static void test_runs_down(void)
+{
+    struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, 0}};
+    struct ring r;
+    int rounds = 0;
+
+    start(&r, 0.5, 0);
+    while (rounds < 100 && canon_kind.adjust(r.state, c, 1, r.load))
+        rounds++;
+    is_int(rounds, 10, "a. 50 points are gone after 10 rounds, then it rests");
+    is_near(r.load[3], 0, 0, "f. a share of 0");
+    free(r.state);
+}
+
+/* Fact 8 of the design: some ten rounds, then it swings. */
+static void test_simulation(void)
+{
+    const double speed[N] = {80, 40, 20, 10};
+    struct completion c[N] = {{0}};
+    struct slice s[N];
+    struct ring r;
+    double best = 0, eff = 0, first_eff = 0;
+
+    start(&r, 0.5, 0);
+    canon_kind.loads(r.state, r.load);
+    for (int frame = 0; frame < 30; frame++) {
+        double sum = 0, most = 0;
+
+        (void)shares_cut(0, 1000, 1, r.load, s, N);
+        for (int i = 0; i < N; i++) {
+            c[i].units = s[i].end - s[i].begin;
+            c[i].seconds = (double)c[i].units / speed[i];
+            sum += c[i].seconds;
+            most = fmax(most, c[i].seconds);
+        }
+        eff = sum / (N * most);
+        first_eff = frame == 0 ? eff : first_eff;
+        best = fmax(best, eff);
+        (void)canon_kind.adjust(r.state, c, 1, r.load);
+    }
+    ok(best > 0.8 && best > first_eff, "a ring of 80 40 20 10 gets better");
+    diag("efficiency: first %.3f, best %.3f, frame 30 %.3f", first_eff, best,
+         eff);
+    free(r.state);
+}
+
+static void test_big(void)
+{
+    enum { BIG = 16384 };
+    static double measured[BIG][ELEMENTS], load[BIG];
+    static struct metric m[BIG];
+    static struct completion c[BIG];
+    struct profile p = {{0.3, 0.3, 0.2, 0.15, 0.05, 0}};
+    double value[1] = {5};
+    struct policy_setup setup = {BIG, m, &p, value};
+    void *state = malloc(canon_kind.state_bytes(BIG));
+    struct timespec a, b;
+
+    for (size_t i = 0; i < BIG; i++) {
+        for (int j = 0; j < ELEMENTS; j++)
+            measured[i][j] = (double)(1 + i % 10);
+        c[i] = (struct completion){5, (double)(i % 100), 0};
+    }
+    if (!state || metric_rank(measured, &p, m, BIG) < 0)
+        bail("no ring");
+    (void)canon_kind.init(state, &setup);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    (void)canon_kind.adjust(state, c, 1, load);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    diag("canon, 16,384 nodes: %.3f ms",
+         (double)(b.tv_sec - a.tv_sec) * 1e3
+             + 1e-6 * (double)(b.tv_nsec - a.tv_nsec));
+    free(state);
+}
+
+int main(void)
+{
+    test_moves();
+    test_loop();
+    test_leaving();
+    test_runs_down();
+    test_simulation();
+    test_big();
+    return done();
+}

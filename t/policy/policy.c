@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/policy.h"
+#include "tap.h"
+
+#define N 3
+
+static const struct profile cpu = {{[ELEMENT_C] = 1}};
+static const double measured[N][ELEMENTS] = {{4}, {2}, {2}};
+
+static void test_names(void)
+{
+    size_t n = 0;
+
+    ok(policy_find("nosuch") == NULL, "an unknown name is no policy");
+    ok(policy_find("") == NULL, "nor is an empty one");
+    ok(policy_find("eve") == NULL, "nor is a prefix");
+    for (; policy_at(n); n++)
+        ok(policy_find(policy_at(n)->name) == policy_at(n),
+           "%s is found by its name", policy_at(n)->name);
+    ok(n >= 3 && !policy_at(n + 1), "the list ends");
+    is_str(policy_at(0)->name, "even", "the default is the first");
+}
+
+static void test_params(void)
+{
+    static const struct policy_param whole = {"k", 2, 1, 5, 1, "a number"};
+
+    ok(!policy_param_accepts(&whole, 0), "below the range is refused");
+    ok(!policy_param_accepts(&whole, 6), "above the range is refused");
+    ok(!policy_param_accepts(&whole, 2.5), "a fraction is refused");
+    ok(!policy_param_accepts(&whole, (double)NAN), "NaN is refused");
+    ok(policy_param_accepts(&whole, 1) && policy_param_accepts(&whole, 5),
+       "the bounds are allowed");
+    for (size_t i = 0; policy_at(i); i++) {
+        const struct policy_kind *kind = policy_at(i);
+        double value[POLICY_PARAMS];
+        int pass = kind->n_params <= POLICY_PARAMS && kind->help[0] != '\0';
+
+        policy_defaults(kind, value);
+        for (size_t k = 0; k < kind->n_params; k++)
+            pass &= policy_param_accepts(&kind->params[k], value[k])
+                    && policy_param_find(kind, kind->params[k].key) == k
+                    && kind->params[k].help[0] != '\0';
+        pass &= policy_param_find(kind, "nosuch") == kind->n_params;
+        ok(pass, "%s: defaults are allowed, keys unique", kind->name);
+    }
+}
+
+/* What every kind must refuse and must keep to. */
+static void test_kind(const struct policy_kind *kind)
+{
+    struct metric m[N];
+    double value[POLICY_PARAMS], load[N], again[N];
+    struct policy_setup setup = {N, m, &cpu, value};
+    struct completion c[N] = {{4, 1, 0}, {2, 1, 0}, {2, 3, 0}};
+    void *state =
+        calloc(1, kind->state_bytes(N)); /* filled to the brim: ASan */
+    struct metric *spoilt = &m[1];
+    double was;
+
+    if (!state)
+        bail("no memory");
+    policy_defaults(kind, value);
+    (void)metric_rank(measured, &cpu, m, N);
+    ok(kind->state_bytes(SIZE_MAX) == 0, "%s: too many nodes", kind->name);
+    was = spoilt->JL;
+    spoilt->JL = -1;
+    is_int(kind->init(state, &setup), -1, "a negative load is refused");
+    spoilt->JL = (double)NAN;
+    is_int(kind->init(state, &setup), -1, "a NaN load is refused");
+    spoilt->JL = was;
+    setup.n = 0;
+    is_int(kind->init(state, &setup), -1, "no nodes are refused");
+    setup.n = N;
+    for (size_t k = 0; k < kind->n_params; k++) {
+        double good = value[k];
+
+        value[k] = kind->params[k].max * 2 + 1;
+        is_int(kind->init(state, &setup), -1, kind->params[k].key);
+        value[k] = good;
+    }
+    is_int(kind->init(state, &setup), 0, "a good setup is taken");
+    kind->loads(state, load);
+    is_near(load[0] + load[1] + load[2], 100, 1e-9, "loads are percent");
+    is_int(kind->adjust(state, c, 0, again), 0, "within T: nothing changes");
+    ok(memcmp(load, again, sizeof load) == 0, "within T: the same loads");
+    (void)kind->adjust(state, c, 1, load);
+    is_near(load[0] + load[1] + load[2], 100, 1e-9, "they still add up");
+    c[0].presence = PRESENCE_GONE;
+    is_int(kind->adjust(state, c, 0, load), 1, "leaving changes loads");
+    ok(load[0] == 0 && load[1] > 0 && load[2] > 0, "the one that left has 0");
+    is_near(load[1] + load[2], 100, 1e-9, "the others have all");
+    c[0].presence = PRESENCE_PRESENT;
+    (void)kind->adjust(state, c, 1, load);
+    c[0].presence = PRESENCE_GONE;
+    is_int(kind->adjust(state, c, 0, again), 0, "it leaves only once");
+    ok(load[0] == 0, "it has left for good");
+    c[1].presence = c[2].presence = PRESENCE_GONE;
+    is_int(kind->adjust(state, c, 1, load), 1, "all leave");
+    ok(load[0] + load[1] + load[2] == 0, "nobody is left with load");
+    is_int(kind->adjust(state, c, 1, load), 0, "nothing more happens");
+    free(state);
+}
+
+static void test_static(void)
+{
+    const struct policy_kind *kind = policy_find("static");
+    struct metric m[N];
+    struct policy_setup setup = {N, m, &cpu, NULL};
+    struct completion c[N] = {{3, 1, 0}, {3, 2, 0}, {3, 9, 0}};
+    double load[N];
+    void *state = calloc(1, kind->state_bytes(N));
+
+    if (!state)
+        bail("no memory");
+    (void)metric_rank(measured, &cpu, m, N);
+    (void)kind->init(state, &setup);
+    is_int(kind->adjust(state, c, 1, load), 0, "static never adjusts");
+    ok(load[0] == load[1] && load[1] == load[2], "static: equal loads");
+    c[1].presence = PRESENCE_GONE;
+    (void)kind->adjust(state, c, 1, load);
+    is_near(load[2], 50, 0, "static: equal loads among who is left");
+    free(state);
+}
+
+int main(void)
+{
+    test_names();
+    test_params();
+    for (size_t i = 0; policy_at(i); i++)
+        test_kind(policy_at(i));
+    test_static();
+    return done();
+}
