@@ -40,7 +40,7 @@ struct agent {
     struct throttle *throttle;
     struct event *on_term;
     struct msg_command command;
-    STAILQ_HEAD(, task) waiting;
+    STAILQ_HEAD(task_list, task) waiting;
     struct execution *execution; /* of the slice or probe that runs now */
     uint64_t id;                 /* of that slice */
     char probe_text[TEXT_MAX];   /* what the probe has printed so far */
@@ -76,8 +76,8 @@ static void leave(struct agent *a)
 /* Send what w holds; without memory or home there is nothing to stay for. */
 static void say(struct agent *a, enum protocol_type type, struct writer *w)
 {
-    int lost = w->bad
-               || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0;
+    int lost =
+        w->bad || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0;
 
     writer_clear(w);
     if (lost && !a->leaving)
@@ -156,8 +156,8 @@ static int start_slice(struct agent *a, const struct msg_run *run)
     spec.envp = template_environ(a->setup->environ, run, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
     if (spec.argv && spec.envp)
-        rc = execution_start(&a->execution, a->base, &spec, on_output, on_end, a,
-                             &err);
+        rc = execution_start(&a->execution, a->base, &spec, on_output, on_end,
+                             a, &err);
     else
         es_fail(&err, ES_ENV, "free some memory", "out of memory");
     template_free((char **)spec.argv);
@@ -222,9 +222,8 @@ static void probe(struct agent *a, uint32_t budget_ms)
 {
     char budget[16], self[] = "/proc/self/exe", word[] = "--probe-cpu";
     char *argv[] = {self, word, budget, NULL};
-    struct execution_spec spec = {.argv = argv,
-                                  .envp = a->setup->environ,
-                                  .throttle = a->throttle};
+    struct execution_spec spec = {
+        .argv = argv, .envp = a->setup->environ, .throttle = a->throttle};
     struct es_error err = {0};
 
     snprintf(budget, sizeof budget, "%u", budget_ms);
@@ -416,10 +415,9 @@ static int wire_up(struct agent *a, struct es_error *err)
     if (!a->greeter)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (own_address(s, mine.address, sizeof mine.address) < 0)
-        return es_fail(err, ES_ENV,
-                       "let the compute nodes reach the host of srun",
-                       "%s: no way to %s: %s", s->node, s->home_address,
-                       strerror(errno));
+        return es_fail(
+            err, ES_ENV, "let the compute nodes reach the host of srun",
+            "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
     if (listener_open(&a->listener, a->base, s->ports,
                       strcmp(mine.address, "127.0.0.1") == 0, greeter_take,
                       a->greeter, err)
@@ -455,8 +453,8 @@ static int start(struct agent *a, struct es_error *err)
     if (!a->on_term || event_add(a->on_term, NULL) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
-        && throttle_open(&a->throttle, a->base, a->setup->speed_pct,
-                         group, THROTTLE_ANY, err)
+        && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
+                         THROTTLE_ANY, err)
                < 0)
         return -1;
     if (wire_up(a, err) < 0)
@@ -493,11 +491,12 @@ int agent_serve(const struct agent_setup *setup, struct es_error *err)
     if (rc == 0 && event_base_dispatch(a.base) < 0)
         rc = es_fail(err, ES_ENV, "report this", "the event loop failed");
     if (rc == 0 && !a.ready)
-        rc = es_fail(err, ES_ENV,
-                     "let the compute nodes reach the host of srun at the ports "
-                     "of SrunPortRange",
-                     "%s: no front end at %s:%u: %s", setup->node,
-                     setup->home_address, setup->home_port, a.why);
+        rc =
+            es_fail(err, ES_ENV,
+                    "let the compute nodes reach the host of srun at the ports "
+                    "of SrunPortRange",
+                    "%s: no front end at %s:%u: %s", setup->node,
+                    setup->home_address, setup->home_port, a.why);
     stop(&a);
     return rc;
 }

@@ -32,11 +32,26 @@ static const char by_hand[] =
  * take an MPI program for a second client of the agent's rank (design,
  * section 5, fact 1), and srun and Open MPI would take it for a task. */
 static const char *const not_for_commands[] = {
-    "PMIX_", "PMI_", "PMI2_", "SLURM_PMIX", "EVENSTEP_SECRET=",
-    "EVENSTEP_HOME=", "EVENSTEP_PORTS=", "EVENSTEP_AGENT=", "EVENSTEP_SPEED=",
-    "EVENSTEP_COMPANION=", "SLURM_STEP", "SLURM_PROCID=", "SLURM_LOCALID=",
-    "SLURM_NODEID=", "SLURM_TASK_PID=", "SLURM_GTIDS=", "SLURM_SRUN_COMM_",
-    "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_MPI_TYPE=", "SLURM_OVERLAP=",
+    "PMIX_",
+    "PMI_",
+    "PMI2_",
+    "SLURM_PMIX",
+    "EVENSTEP_SECRET=",
+    "EVENSTEP_HOME=",
+    "EVENSTEP_PORTS=",
+    "EVENSTEP_AGENT=",
+    "EVENSTEP_SPEED=",
+    "EVENSTEP_COMPANION=",
+    "SLURM_STEP",
+    "SLURM_PROCID=",
+    "SLURM_LOCALID=",
+    "SLURM_NODEID=",
+    "SLURM_TASK_PID=",
+    "SLURM_GTIDS=",
+    "SLURM_SRUN_COMM_",
+    "SLURM_LAUNCH_NODE_IPADDR=",
+    "SLURM_MPI_TYPE=",
+    "SLURM_OVERLAP=",
 };
 
 static int is_for_commands(const char *entry)
@@ -126,7 +141,8 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
         || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
         || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0)
-        return es_fail(err, ES_USAGE, by_hand, "bad numbers in the environment");
+        return es_fail(err, ES_USAGE, by_hand,
+                       "bad numbers in the environment");
     s->job = (uint32_t)job;
     s->step = (uint32_t)step;
     s->speed_pct = (int)speed;

@@ -6,9 +6,9 @@
  *
  * With the plugin it speaks by its stdout, one line:
  *   ready             the step may start
- *   continue: TEXT    something failed; the site lets the step start all the same
- *   fail: TEXT        likewise; the step must not start
- * and the end of its stdin says that the step has ended.
+ *   continue: TEXT    something failed; the site lets the step start all the
+ * same fail: TEXT        likewise; the step must not start and the end of its
+ * stdin says that the step has ended.
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
@@ -59,8 +59,7 @@ static void say(struct attend *a, const char *word, const struct es_error *err)
 
 static void give_up(struct attend *a)
 {
-    say(a,
-        a->o->required || a->config.fail_on_error ? "fail" : "continue",
+    say(a, a->o->required || a->config.fail_on_error ? "fail" : "continue",
         a->err);
     if (a->base)
         event_base_loopbreak(a->base);
@@ -68,7 +67,10 @@ static void give_up(struct attend *a)
 
 /* --- what every node is given --------------------------------------------- */
 
-static void put(struct attend *a, size_t node, const char *file, const char *text)
+static void put(struct attend *a,
+                size_t node,
+                const char *file,
+                const char *text)
 {
     struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
     struct writer w = {0};
@@ -101,9 +103,9 @@ static char *metrics_text(const struct attend *a)
 
     for (size_t i = 0; i < session_size(a->session); i++)
         (void)json_array_append_new(
-            nodes, json_pack("{s:s, s:f}", "name",
-                             session_node(a->session, i)->name, "C",
-                             a->qualification.measured[i][ELEMENT_C]));
+            nodes,
+            json_pack("{s:s, s:f}", "name", session_node(a->session, i)->name,
+                      "C", a->qualification.measured[i][ELEMENT_C]));
     text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     return text;
@@ -165,11 +167,8 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
     }
 }
 
-static void on_message(void *arg,
-                       size_t node,
-                       uint16_t type,
-                       const uint8_t *body,
-                       size_t len)
+static void on_message(
+    void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
 {
     struct attend *a = arg;
     uint32_t why;
@@ -331,8 +330,8 @@ static int start(struct attend *a)
         return -1;
     a->base = event_base_new();
     if (a->base) {
-        a->on_stdin = event_new(a->base, STDIN_FILENO, EV_READ | EV_PERSIST,
-                                on_end, a);
+        a->on_stdin =
+            event_new(a->base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
         a->on_term = evsignal_new(a->base, SIGTERM, on_end, a);
     }
     if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)

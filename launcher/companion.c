@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
+#define COMMAND_MS 10000  /* how long one of Slurm's commands may take */
 #define COPY_MS    600000 /* and one that copies a file: 10 minutes */
 
 static const char mend_slurm[] =
@@ -132,7 +132,8 @@ int companion_ports(struct event_base *base,
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     rc = ask(a, base, argv, COMMAND_MS, err);
-    if (rc == 0 && find_value(a->text, "SrunPortRange", value, sizeof value) == 0
+    if (rc == 0
+        && find_value(a->text, "SrunPortRange", value, sizeof value) == 0
         && sscanf(value, "%5u-%5u", &low, &high) == 2 && low <= high
         && high <= UINT16_MAX) {
         ports->low = (uint16_t)low;
@@ -187,7 +188,8 @@ int companion_sbcast(struct event_base *base,
     if (!copy || !a) {
         es_fail(err, ES_ENV, "free some memory", "out of memory");
     } else if (!destination) {
-        es_fail(err, ES_USAGE, "give SRC:DST", "--evenstep-bcast: \"%s\"", copy);
+        es_fail(err, ES_USAGE, "give SRC:DST", "--evenstep-bcast: \"%s\"",
+                copy);
     } else {
         *destination = '\0';
         argv[3] = destination + 1;
@@ -206,7 +208,8 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 
     snprintf(id, sizeof id, "%u.%u", job, step);
     if (a)
-        (void)ask(a, base, argv, COMMAND_MS, NULL); /* the last means there is */
+        (void)ask(a, base, argv, COMMAND_MS,
+                  NULL); /* the last means there is */
     free(a);
 }
 
@@ -227,17 +230,17 @@ int companion_drops(const char *entry)
     /* How the job's own tasks were asked for; srun would apply each of them
      * to the companion step, whose shape is one task a node, all CPUs. */
     static const char *const drop[] = {
-        "SLURM_NTASKS",       "SLURM_NPROCS=",         "SLURM_CPUS_PER_TASK=",
-        "SLURM_TASKS_PER_",   "SLURM_TRES_PER_TASK=",  "SLURM_DISTRIBUTION=",
-        "SLURM_MPI_TYPE=",    "SLURM_MEM_",            "SLURM_CPU_BIND",
-        "SLURM_MEM_BIND",     "SLURM_STEP",            "SLURM_EXACT=",
-        "SLURM_WHOLE=",       "SLURM_HINT=",           "SLURM_THREADS_PER_CORE=",
-        "SLURM_OVERCOMMIT=",  "SLURM_EXCLUSIVE=",      "SLURM_LABELIO=",
-        "SLURM_STDINMODE=",   "SLURM_STDOUTMODE=",     "SLURM_STDERRMODE=",
-        "SLURM_TASK_PROLOG=", "SLURM_TASK_EPILOG=",    "SLURM_MULTI_PROG=",
-        "SLURM_GPUS",         "SLURM_EXPORT_ENV=",     "SLURM_KILL_BAD_EXIT=",
-        "SLURM_WAIT=",        "SLURM_IMMEDIATE=",      "SLURM_RELATIVE=",
-        "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",   "EVENSTEP_HOME=",
+        "SLURM_NTASKS",       "SLURM_NPROCS=",        "SLURM_CPUS_PER_TASK=",
+        "SLURM_TASKS_PER_",   "SLURM_TRES_PER_TASK=", "SLURM_DISTRIBUTION=",
+        "SLURM_MPI_TYPE=",    "SLURM_MEM_",           "SLURM_CPU_BIND",
+        "SLURM_MEM_BIND",     "SLURM_STEP",           "SLURM_EXACT=",
+        "SLURM_WHOLE=",       "SLURM_HINT=",          "SLURM_THREADS_PER_CORE=",
+        "SLURM_OVERCOMMIT=",  "SLURM_EXCLUSIVE=",     "SLURM_LABELIO=",
+        "SLURM_STDINMODE=",   "SLURM_STDOUTMODE=",    "SLURM_STDERRMODE=",
+        "SLURM_TASK_PROLOG=", "SLURM_TASK_EPILOG=",   "SLURM_MULTI_PROG=",
+        "SLURM_GPUS",         "SLURM_EXPORT_ENV=",    "SLURM_KILL_BAD_EXIT=",
+        "SLURM_WAIT=",        "SLURM_IMMEDIATE=",     "SLURM_RELATIVE=",
+        "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",  "EVENSTEP_HOME=",
         "EVENSTEP_PORTS=",    "SLURM_NODELIST=",
     };
 
@@ -253,8 +256,9 @@ struct words {
     int bad;
 };
 
-__attribute__((format(printf, 2, 3))) static void
-add(struct words *w, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct words *w,
+                                                      const char *fmt,
+                                                      ...)
 {
     va_list ap;
 

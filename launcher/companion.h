@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct companion_place { /* where the companion step runs */
-    uint32_t job;        /* 0: the allocation that we stand in */
-    char nodes[4096];    /* Slurm's list of nodes, "" for all of the job */
-    uint32_t n_nodes;    /* 0 if nodes is "" */
+struct companion_place {   /* where the companion step runs */
+    uint32_t job;          /* 0: the allocation that we stand in */
+    char nodes[4096];      /* Slurm's list of nodes, "" for all of the job */
+    uint32_t n_nodes;      /* 0 if nodes is "" */
     const char *srun_args; /* the user's, or NULL */
 };
 

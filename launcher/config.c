@@ -36,8 +36,9 @@ static void defaults(struct config *c)
 /* libconfuse's error callback has no pointer of ours. */
 static _Thread_local struct es_error *parse_err;
 
-__attribute__((format(printf, 2, 0))) static void
-on_error(cfg_t *cfg, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
+                                                           const char *fmt,
+                                                           va_list ap)
 {
     char what[300];
 
@@ -140,7 +141,8 @@ static int take_policy(struct config *c,
     while (policy_at(i) != kind)
         i++;
     for (size_t k = 0; keys[k].name; k++)
-        if (take_param(c->policy[i], section, kind, keys[k].name, name, err) < 0)
+        if (take_param(c->policy[i], section, kind, keys[k].name, name, err)
+            < 0)
             return -1;
     return 0;
 }
@@ -181,7 +183,10 @@ static int take_all(struct config *c,
     return 0;
 }
 
-static int parse(cfg_t *cfg, const char *name, const char *text, struct es_error *err)
+static int parse(cfg_t *cfg,
+                 const char *name,
+                 const char *text,
+                 struct es_error *err)
 {
     struct es_error said = {0};
     char *whole;
@@ -220,7 +225,8 @@ int config_read(struct config *c,
     cfg_opt_t options[] = {
         CFG_SEC("plugin", plugin, CFGF_NONE),
         CFG_SEC("probe", probe, CFGF_NONE),
-        CFG_SEC("policy", policy, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+        CFG_SEC("policy", policy,
+                CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_INT(END_OPTION, 0, CFGF_NONE),
         CFG_END(),
     };

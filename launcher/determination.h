@@ -16,7 +16,8 @@ struct threshold {
 };
 
 struct determination {
-    struct completion *completion; /* one a node */
+    struct completion *completion; /* one a node, for the policy */
+    double *back; /* one a node: its last response, 0 if it had no slice */
     size_t n;
     double first, last; /* response, seconds from the frame's start */
     double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */

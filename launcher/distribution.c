@@ -144,7 +144,9 @@ int distribution_lost(struct distribution *d,
     return 0;
 }
 
-struct piece *distribution_find(struct distribution *d, size_t node, uint64_t id)
+struct piece *distribution_find(struct distribution *d,
+                                size_t node,
+                                uint64_t id)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->piece[i].id == id)

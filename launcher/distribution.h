@@ -41,8 +41,8 @@ struct distribution {
     int64_t start_ns; /* of the frame, CLOCK_MONOTONIC */
     struct piece *piece;
     size_t n, cap;
-    size_t out;       /* pieces that are PIECE_OUT */
-    uint64_t next_id; /* of the next piece */
+    size_t out;        /* pieces that are PIECE_OUT */
+    uint64_t next_id;  /* of the next piece */
     struct slice *cut; /* one a node, workspace */
     double *load;      /* likewise */
 };
@@ -67,8 +67,9 @@ int distribution_lost(struct distribution *d,
                       const double load[],
                       struct es_error *err);
 /* The piece of this id, if it is out and with this node, else NULL. */
-struct piece *
-distribution_find(struct distribution *d, size_t node, uint64_t id);
+struct piece *distribution_find(struct distribution *d,
+                                size_t node,
+                                uint64_t id);
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t clock_ns(void);
 

@@ -226,15 +226,16 @@ static int child_prepare(const struct plan *plan)
     return 0;
 }
 
-/* As execvp(3): go on when there is no such file, remember what was denied. */
+/* As execvp(3): go on when there is no such file, remember what was denied;
+ * but, as shells do, pass over folders of PATH that we may not look into. */
 static void child_exec(const struct plan *plan)
 {
-    int denied = 0;
+    int denied = 0, search = strchr(plan->argv[0], '/') == NULL;
 
     for (const char *path = plan->paths; *path; path += strlen(path) + 1) {
         (void)execve(path, plan->argv, plan->envp);
         if (errno == EACCES)
-            denied = 1;
+            denied |= !search || access(path, F_OK) == 0;
         else if (errno != ENOENT && errno != ENOTDIR)
             return;
     }

@@ -31,7 +31,8 @@ struct throttle;
 
 struct execution_spec {
     /* The command.  A name without a slash is looked for in PATH of envp, or
-     * in ours if envp has none, as execvp(3) does; but a file that is neither
+     * in ours if envp has none, as execvp(3) does, but for folders that we may
+     * not look into, which are passed over; and a file that is neither
      * a program nor begins with #! is not given to a shell. */
     char *const *argv;
     char *const *envp;         /* NULL: ours */

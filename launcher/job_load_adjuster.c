@@ -29,7 +29,8 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
                            size_t n,
                            struct es_error *err)
 {
-    struct policy_setup setup = {.n = n, .profile = &cpu_profile, .value = value};
+    struct policy_setup setup = {
+        .n = n, .profile = &cpu_profile, .value = value};
 
     memset(a, 0, sizeof *a);
     a->kind = kind;
@@ -44,8 +45,9 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
             < 0
         || kind->init(a->state, &setup) < 0) {
         job_load_adjuster_clear(a);
-        return es_fail(err, ES_ENV, "see the warnings above, or give "
-                                    "--metrics equal",
+        return es_fail(err, ES_ENV,
+                       "see the warnings above, or give "
+                       "--metrics equal",
                        "no node could be measured");
     }
     kind->loads(a->state, a->load);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int number_parse_int(const char *text, int64_t low, int64_t high, int64_t *value)
+int number_parse_int(const char *text,
+                     int64_t low,
+                     int64_t high,
+                     int64_t *value)
 {
     const char *digits = text + (*text == '-');
     long long v;
@@ -34,7 +37,10 @@ int number_parse_u64(const char *text, uint64_t *value)
     return 0;
 }
 
-int number_parse_double(const char *text, double low, double high, double *value)
+int number_parse_double(const char *text,
+                        double low,
+                        double high,
+                        double *value)
 {
     char *end;
     double v;

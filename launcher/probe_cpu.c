@@ -54,7 +54,7 @@ static struct window stalled_window(const struct probe_trace trace[],
     struct window w = {in.end, in.begin};
 
     for (size_t t = 0; t < n; t++) {
-        int64_t end = next_stall_end(&trace[t], stall, in.begin);
+        int64_t end = next_stall_end(&trace[t], stall, in.begin - 1);
         if (end < w.begin)
             w.begin = end;
         for (; end <= in.end; end = next_stall_end(&trace[t], stall, end))

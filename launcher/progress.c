@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define BAR_CELLS 30
-#define REDRAW_NS 100000000 /* ten times a second is smooth and costs nothing */
+/* Ten times a second is smooth and costs nothing. */
+#define REDRAW_NS 100000000
 
 void progress_start(struct progress *p, uint64_t frames)
 {

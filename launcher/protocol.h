@@ -30,12 +30,13 @@
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
 
-#define LABEL_MAX   256u       /* bytes of a frame's label, with its NUL */
-#define TEXT_MAX    512u       /* bytes of a reason, with its NUL */
-#define ARGC_MAX    65536u     /* words of a command; ARG_MAX binds before */
-#define OUTPUT_MAX  (64u << 10) /* bytes of output in one message */
-#define AGENTS_MOST 65536u     /* nodes of a session; Slurm's own default
-                                  MaxNodeCount bound is 64k */
+#define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
+#define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
+#define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
+#define AGENTS_MOST                                                            \
+    65536u /* nodes of a session; Slurm's own default                          \
+              MaxNodeCount bound is 64k */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,

@@ -42,8 +42,8 @@ static json_t *slice_json(const struct distribution *d, const struct piece *p)
     return json_pack("{s:s, s:I, s:I, s:f, s:i, s:i}", "node",
                      session_node(d->session, p->node)->name, "begin",
                      (json_int_t)p->slice.begin, "end",
-                     (json_int_t)p->slice.end, "seconds", p->seconds,
-                     "attempt", (int)p->attempt, "status", p->status);
+                     (json_int_t)p->slice.end, "seconds", p->seconds, "attempt",
+                     (int)p->attempt, "status", p->status);
 }
 
 int report_frame(struct report *r,
@@ -65,11 +65,10 @@ int report_frame(struct report *r,
         }
     return write_line(r,
                       json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b}", "type",
-                                "frame", "frame",
-                                (json_int_t)d->frame.number, "slices", slices,
-                                "first", t->first, "last", t->last,
-                                "efficiency", t->efficiency, "adjusted",
-                                adjusted),
+                                "frame", "frame", (json_int_t)d->frame.number,
+                                "slices", slices, "first", t->first, "last",
+                                t->last, "efficiency", t->efficiency,
+                                "adjusted", adjusted),
                       err);
 }
 

@@ -86,8 +86,8 @@ static void frame_done(struct run *r)
 
     determination_weigh(&r->determination, &r->distribution, &r->o->threshold);
     adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
-    s->efficiency += (r->determination.efficiency - s->efficiency)
-                     / (double)(s->frames + 1);
+    s->efficiency +=
+        (r->determination.efficiency - s->efficiency) / (double)(s->frames + 1);
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_frame(&r->progress, &r->distribution, &r->determination, adjusted);
@@ -175,11 +175,8 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         progress_piece(&r->progress, &r->distribution);
 }
 
-static void on_message(void *arg,
-                       size_t node,
-                       uint16_t type,
-                       const uint8_t *body,
-                       size_t len)
+static void on_message(
+    void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
 {
     struct run *r = arg;
     struct msg_output output;

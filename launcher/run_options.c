@@ -13,12 +13,15 @@ static const char see_help[] = "see `evenstep run --help`";
 static const char usage[] =
     "usage: evenstep run [options] --range B:E -- CMD [ARG...]\n"
     "\n"
-    "Cut the units [B,E) into one slice a node, sized to what each node can do,\n"
-    "run CMD once a slice on all nodes of the allocation, and re-size the slices\n"
+    "Cut the units [B,E) into one slice a node, sized to what each node can "
+    "do,\n"
+    "run CMD once a slice on all nodes of the allocation, and re-size the "
+    "slices\n"
     "from frame to frame so that all nodes finish together.\n"
     "\n"
     "In CMD {begin} {end} {count} {frame} {label} {node} are filled in; its\n"
-    "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL, _NODE.  What\n"
+    "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL, _NODE.  "
+    "What\n"
     "it prints comes out in the order of the units, whichever node did them.\n"
     "\n"
     "work:\n"
@@ -29,17 +32,21 @@ static const char usage[] =
     "  --policy NAME[:key=value,...]\n"
     "%s"
     "  --threshold SECONDS | PERCENT%%\n"
-    "                       adjust when the last node came this much after the\n"
+    "                       adjust when the last node came this much after "
+    "the\n"
     "                       first, in seconds or of the mean time (5%%)\n"
     "  --metrics probe | equal\n"
-    "                       first sizes: from a CPU probe, or all alike (probe)\n"
+    "                       first sizes: from a CPU probe, or all alike "
+    "(probe)\n"
     "results:\n"
     "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
     "  --report FILE        a JSON line a frame, and a summary\n"
     "where:\n"
-    "  --srun \"ARGS\"        for the step that brings the agents, e.g. \"-N2\"\n"
+    "  --srun \"ARGS\"        for the step that brings the agents, e.g. "
+    "\"-N2\"\n"
     "  --local N[=S1,S2,...]\n"
-    "                       no Slurm: N agents on this machine; S: CPU speed in\n"
+    "                       no Slurm: N agents on this machine; S: CPU speed "
+    "in\n"
     "                       percent of one core\n"
     "\n"
     "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n";
@@ -74,7 +81,9 @@ static int print_help(struct es_error *err)
 
 /* --- one function an option ----------------------------------------------- */
 
-static int take_range(struct run_options *o, const char *text, struct es_error *err)
+static int take_range(struct run_options *o,
+                      const char *text,
+                      struct es_error *err)
 {
     const char *colon = strchr(text, ':');
     char begin[32];
@@ -164,12 +173,15 @@ static int take_speeds(struct run_options *o,
     o->has_speeds = 1;
     if (n == o->local && text[-1] == '\0')
         return 0;
-    return es_fail(err, ES_USAGE, "give one percentage of a core an agent, "
-                                  "as in --local 2=80,20",
+    return es_fail(err, ES_USAGE,
+                   "give one percentage of a core an agent, "
+                   "as in --local 2=80,20",
                    "--local: the speeds are not %zu numbers from 1", o->local);
 }
 
-static int take_local(struct run_options *o, const char *text, struct es_error *err)
+static int take_local(struct run_options *o,
+                      const char *text,
+                      struct es_error *err)
 {
     size_t len = strcspn(text, "=");
     char number[16];

@@ -11,7 +11,7 @@
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 
-#define LOCAL_MAX         1024 /* agents of --local; far above any laptop */
+#define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
 
 enum metrics_source {
     METRICS_PROBE, /* measure every node at the start */
@@ -33,8 +33,9 @@ struct run_options {
 };
 
 /*
- * Parse argv, argv[0] being "run"; what it does not say is as in c.  Returns 0; 1 if --help was asked for and
- * has been printed; -1 with ES_USAGE.  The strings point into argv.
+ * Parse argv, argv[0] being "run"; what it does not say is as in c.  Returns 0;
+ * 1 if --help was asked for and has been printed; -1 with ES_USAGE.  The
+ * strings point into argv.
  */
 int run_options_parse(struct run_options *o,
                       const struct config *c,

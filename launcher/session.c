@@ -14,11 +14,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define START_MS  30000 /* from srun to the last READY */
-#define LEAVE_MS  4000  /* for agents and srun to go by themselves; above the
-                           2 s that a command has after its SIGTERM */
-#define FORCE_MS  2000  /* after scancel, before SIGKILL to srun */
-#define GUEST_MAX 4096  /* connections that have not said READY */
+#define START_MS 30000 /* from srun to the last READY */
+#define LEAVE_MS                                                               \
+    4000               /* for agents and srun to go by themselves; above the   \
+                          2 s that a command has after its SIGTERM */
+#define FORCE_MS  2000 /* after scancel, before SIGKILL to srun */
+#define GUEST_MAX 4096 /* connections that have not said READY */
 
 struct member { /* a node and its connection */
     struct node node;
@@ -44,7 +45,7 @@ struct session {
     struct secret secret;
     struct listener *listener;
     struct port_range ports;
-    LIST_HEAD(, guest) guests;
+    LIST_HEAD(guest_list, guest) guests;
     size_t n_guests;
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
@@ -310,7 +311,10 @@ static void on_connection(void *arg, int fd)
 
 /* --- the processes that bring the agents ---------------------------------- */
 
-static int put_environ(char ***env, size_t *n, const char *name, const char *value)
+static int put_environ(char ***env,
+                       size_t *n,
+                       const char *name,
+                       const char *value)
 {
     char **grown = reallocarray(*env, *n + 2, sizeof **env);
 

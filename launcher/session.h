@@ -21,8 +21,8 @@ struct node {
 };
 
 struct session_setup {
-    size_t local;           /* agents on this machine; 0: by Slurm */
-    const int *local_speed; /* percent of one core each, or NULL */
+    size_t local;                 /* agents on this machine; 0: by Slurm */
+    const int *local_speed;       /* percent of one core each, or NULL */
     struct companion_place place; /* by Slurm */
     const char *agent_path;
 };
@@ -30,11 +30,8 @@ struct session_setup {
 struct session_events {
     /* Every agent is here. */
     void (*ready)(void *arg);
-    void (*message)(void *arg,
-                    size_t node,
-                    uint16_t type,
-                    const uint8_t *body,
-                    size_t len);
+    void (*message)(
+        void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len);
     /* A node has gone, why in words.  Not called during session_close(). */
     void (*lost)(void *arg, size_t node, const char *why);
     /* The agents cannot be had; only before ready. */

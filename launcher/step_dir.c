@@ -26,8 +26,7 @@ static int open_own(int at, const char *name, int make)
     fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    if (fstat(fd, &st) == 0 && st.st_uid == getuid()
-        && (st.st_mode & 077) == 0)
+    if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
         return fd;
     close(fd);
     errno = EPERM;
@@ -68,8 +67,8 @@ int step_dir_put(const char *step,
         return errno;
     snprintf(beside, sizeof beside, ".%s", file);
     (void)unlinkat(dir, beside, 0); /* of a predecessor that was killed */
-    fd = openat(dir, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                0600);
+    fd = openat(dir, beside,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) {
         rc = write_all(fd, content, len);
         if (close(fd) < 0)

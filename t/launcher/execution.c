@@ -17,8 +17,6 @@
 #define OUT_MAX (2 << 20)
 #define LIMIT_S 30
 
-extern char **environ;
-
 /* --- a run and what was heard of it -------------------------------------- */
 
 struct run {
@@ -144,8 +142,8 @@ static int count_fds(void)
     return n;
 }
 
-/* Gone, or dead and waiting for a parent that is not us. */
-static int is_gone(long pid)
+/* As in /proc/PID/stat: R, S, T, ...; X: there is none. */
+static char state_of(long pid)
 {
     char path[64], state = 'X';
     FILE *f;
@@ -153,10 +151,18 @@ static int is_gone(long pid)
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     f = fopen(path, "re");
     if (!f)
-        return 1;
+        return 'X';
     if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
         state = 'X';
     fclose(f);
+    return state;
+}
+
+/* Gone, or dead and waiting for a parent that is not us. */
+static int is_gone(long pid)
+{
+    char state = state_of(pid);
+
     return state == 'Z' || state == 'X';
 }
 
@@ -366,6 +372,28 @@ static void test_surroundings(void)
     is_str(run.out, "0\n1\n2\n3\n", "it inherits no descriptor of ours");
 }
 
+/* Tells something where we are not root, who may look into every folder. */
+static void test_denied_folder(void)
+{
+    char folder[] = "/tmp/evenstep-test.XXXXXX", path[64];
+    char *envp[] = {path, NULL};
+    struct execution_spec spec = {ARGV("env"), envp, NULL, NULL};
+
+    if (!mkdtemp(folder) || chmod(folder, 0) < 0)
+        bail("%s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "PATH=%s:/usr/bin", folder);
+    fresh();
+    run_spec(&spec);
+    ok(run.end.status == 0 && strncmp(run.out, path, strlen(path)) == 0,
+       "a folder of PATH that is closed to us is passed over");
+    spec.argv = ARGV("evenstep-no-such");
+    fresh();
+    run_spec(&spec);
+    ok(run.end.exec_errno == ENOENT && run.end.status == 127,
+       "and what is in no other one is not found");
+    rmdir(folder);
+}
+
 static void test_signals(void)
 {
     sigset_t block;
@@ -399,6 +427,13 @@ static void test_left_behind(void)
        "a daemon that holds the output does not either");
     ok(sscanf(run.out, "%ld", &pid) == 1 && !is_gone(pid), "it is let go");
     kill((pid_t)pid, SIGKILL);
+    fresh();
+    run.hold_every = 1;
+    run.hold_ms = 2 * EXECUTION_DRAIN_MS;
+    run_argv(ARGV(self, "daemon"));
+    ok(run.ends == 1 && run.late == 0 && run.len > 0,
+       "nor if the output was held meanwhile");
+    kill((pid_t)strtol(run.out, NULL, 10), SIGKILL);
 }
 
 /* Start, and wait for its first output. */
@@ -416,6 +451,8 @@ static void start_and_hear(char *const *argv)
 
 static void test_stop(void)
 {
+    const struct timespec pause_5ms = {0, 5000000};
+
     start_and_hear(SH("echo $$; exec sleep 60"));
     execution_stop(run.x);
     loop();
@@ -436,8 +473,10 @@ static void test_stop(void)
            && run.end.elapsed_ns < 10 * INT64_C(1000000000),
        "after the grace");
     execution_destroy(run.x);
-    start_and_hear(SH("trap 'echo bye; exit 5' TERM; echo up;"
+    start_and_hear(SH("trap 'echo bye; exit 5' TERM; echo $$;"
                       "while :; do kill -STOP $$; done"));
+    while (state_of(strtol(run.out, NULL, 10)) != 'T')
+        nanosleep(&pause_5ms, NULL);
     execution_stop(run.x);
     loop();
     ok(run.end.status == 5 && strstr(run.out, "bye"),
@@ -479,13 +518,11 @@ static void test_no_standard_fds(void)
     pid_t pid = fork();
 
     if (pid == 0) {
-        struct event_base *old = base;
         struct execution_spec spec = {SH("echo out; echo err >&2; cat"), NULL,
                                       NULL, NULL};
-        event_base_free(old);
+        base = event_base_new(); /* the other one is our parent's */
         for (int fd = 0; fd < 3; fd++)
             close(fd);
-        base = event_base_new();
         fresh();
         if (!base || start(&spec, NULL) < 0)
             _exit(2);
@@ -543,7 +580,8 @@ static void test_no_memory(void)
     is_int(run.end.status, 0, "and then all goes well");
 }
 
-static void on_no_fds(int limit)
+/* Played by a process that may have few descriptors. */
+static void play_few_fds(int limit)
 {
     struct execution_spec spec = {ARGV("true"), NULL, "/", NULL};
     struct es_error err = {ES_OK, "", ""};
@@ -573,15 +611,15 @@ static void test_no_fds(void)
     int status = -1;
     pid_t pid = fork();
 
-    /* In a child: the limit cannot be taken back by everyone. */
+    /* In a child, as the limit is for the whole process. */
     if (pid == 0) {
-        event_reinit(base);
         execl("/bin/sh", "sh", "-c", "ulimit -n 40; exec \"$0\" few-fds", self,
               (char *)NULL);
         _exit(1);
     }
     waitpid(pid, &status, 0);
-    is_int(status, 0, "an agent that is out of descriptors says so (above)");
+    is_int(status, 0,
+           "an agent that is out of descriptors says so and recovers");
 }
 
 static void test_all(void)
@@ -594,6 +632,7 @@ static void test_all(void)
     test_tail();
     test_output();
     test_surroundings();
+    test_denied_folder();
     test_signals();
     test_left_behind();
     test_stop();
@@ -621,8 +660,9 @@ int main(int argc, char *argv[])
     if (!base || !run.release)
         bail("no event loop");
     if (few) {
-        freopen("/dev/null", "w", stdout);
-        on_no_fds(64);
+        if (!freopen("/dev/null", "w", stdout))
+            return 1;
+        play_few_fds(64);
         return tap_bad;
     }
     test_all();

@@ -2,6 +2,7 @@
 #include "launcher/probe_cpu.h"
 
 #include <dirent.h>
+#include <time.h>
 
 #include "fault.h"
 #include "tap.h"
@@ -101,12 +102,12 @@ static void test_alternating(void)
 {
     /* Linux at 250 Hz, 10 % by 10 ms: 2 ms of 40 ms each, in turn. */
     struct pattern p[THREADS] = {{40 * MS, 2 * MS, 3 * MS},
-                                 {40 * MS, 2 * MS, 23 * MS}};
+                                 {40 * MS, 2 * MS, 8 * MS}};
     struct probe_trace trace[THREADS];
     double rate = 0, spread;
 
     for (size_t t = 0; t < THREADS; t++)
-        trace[t] = make_trace(t, &p[t], 250 * MS);
+        trace[t] = make_trace(t, &p[t], 235 * MS);
     is_int(probe_cpu_rate(trace, THREADS, &rate, &spread), 0,
            "threads that run in turn are understood");
     is_near(rate / 1e6, 0.1, 0.002, "and each is measured over its periods");
@@ -159,7 +160,7 @@ static int count_threads(void)
     while (readdir(dir))
         n++;
     closedir(dir);
-    return n - 2;
+    return n;
 }
 
 static void test_budgets(void)
@@ -177,14 +178,27 @@ static void test_budgets(void)
     ok(rate == 7 && spread == 8, "and the results are untouched");
 }
 
+/* A joined thread may be seen for a moment longer. */
+static int threads_become(int n)
+{
+    const struct timespec pause_5ms = {0, 5000000};
+
+    for (int i = 0; i < 2000 && count_threads() != n; i++)
+        nanosleep(&pause_5ms, NULL);
+    return count_threads() == n;
+}
+
 static void test_probe(void)
 {
     double rate = 0, spread = -1;
+    int threads;
 
     is_int(probe_cpu(50, &rate, &spread, NULL), 0, "this node is probed");
     ok(isfinite(rate) && rate > 1000, "it does more than 1000 units a second");
     ok(isfinite(spread) && spread >= 0, "the spread is a number");
-    is_int(count_threads(), 1, "no thread is left");
+    threads = count_threads(); /* a sanitizer's, too */
+    is_int(probe_cpu(50, &rate, &spread, NULL), 0, "and again");
+    ok(threads_become(threads), "no thread is left");
 }
 
 static void test_no_memory(void)
