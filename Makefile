@@ -130,10 +130,128 @@ $(B)/%.a:
 $(B)/evenstep $(B)/evenstep-agent:
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 
+# --- packages of Debian 12 ---------------------------------------------------
+#         build it
+packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
+            libsodium-dev libjansson-dev libconfuse-dev \
+            $(comment run it) slurm-client slurm-wlm-basic-plugins \
+            $(comment test it) slurmd slurmctld munge perl sharness jq \
+            openmpi-bin libopenmpi-dev iproute2 util-linux procps \
+            $(comment check its style) clang-format cppcheck shellcheck \
+            $(comment the demo) povray povray-includes netpbm
+
+deps:
+	@missing=$$(for p in $(packages); do dpkg-query -Wf '$${Status}' $$p \
+	    2>/dev/null | grep -q ' installed$$' || printf '%s ' $$p; done); \
+	if [ -z "$$missing" ]; then echo "deps: nothing is missing"; exit 0; fi; \
+	echo "deps: installing $$missing"; \
+	if [ "$$(id -u)" -ne 0 ]; then \
+	    echo "deps: not root: run 'sudo make deps'" >&2; exit 3; fi; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get -q update && apt-get -q -y install --no-install-recommends $$missing
+
+# --- tests -------------------------------------------------------------------
+t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*.c)
+t_bin := $(t_src:t/%.c=$(B)/t/%.t)
+f_src := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
+f_bin := $(f_src:t/fuzz/%.c=$(B)/t/fuzz/%)
+wrap  := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+$(B)/t/%.o: own = -It/lib $(launcher_cflags)
+$(t_bin): $(B)/t/%.t: $(B)/t/%.o $(LIBS)
+	$(CC) $(ALL_LDFLAGS) $(if $(findstring fault.h,$(file <t/$*.c)),$(wrap)) \
+	    -o $@ $^ $(launcher_libs) $(LDLIBS)
+$(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
+$(f_bin:=.t): %.t: %
+	printf '#!/bin/sh\nexec %s t/fuzz/corpus/%s/*\n' $< $(notdir $<) >$@
+	chmod +x $@
+
+# make check T=t/2000-local.t PROVE=-v runs some of them
+tap = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' \
+      prove -e 'timeout -k 10 600' $(PROVE)
+unit_tests    := $(t_bin) $(f_bin:=.t) $(wildcard t/0*.t)
+local_tests   := $(wildcard t/1*.t t/2*.t)
+cluster_tests := $(wildcard t/3*.t)
+fault_tests   := $(wildcard t/4*.t)
+
+ifdef T
+check: all $(t_bin) $(f_bin:=.t)
+	$(tap) $(T)
+else
+check: check-unit check-san check-local check-cluster check-faults
+endif
+check-unit: all $(t_bin) $(f_bin:=.t)
+	@echo "== tier 1: unit and layers (no root)"
+	$(tap) $(unit_tests)
+check-san: check-unit # the same programs, built with sanitizers
+	@echo "== tier 2: unit with address and undefined-behaviour sanitizers"
+	$(MAKE) -s SAN=address,undefined check-programs
+check-local: check-san
+	@echo "== tier 3: command line and --local (no root)"
+	$(tap) $(local_tests)
+check-cluster: check-local
+	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
+	$(tap) $(cluster_tests)
+check-faults: check-cluster
+	@echo "== tier 5: faults and security on it (root)"
+	$(tap) $(fault_tests)
+check-programs: all $(t_bin) $(f_bin:=.t)
+	$(tap) $(t_bin) $(f_bin:=.t)
+
+fuzz: # needs clang
+	@mkdir -p $(B)/fuzz/corpus-$(F)
+	clang -fsanitize=fuzzer,address,undefined -g -O1 $(ALL_CPPFLAGS) \
+	    $(launcher_cflags) -pthread -DEVENSTEP_CONF='"/dev/null"' \
+	    -o $(B)/fuzz/$(F) t/fuzz/$(F).c \
+	    $(pmix_bcast_src) $(launcher_src) $(policy_src) $(launcher_libs)
+	$(B)/fuzz/$(F) -max_total_time=$(or $(TIME),60) -max_len=65536 \
+	    $(B)/fuzz/corpus-$(F) t/fuzz/corpus/$(F)
+
+demo: all
+	contrib/demo/run
+bench: all
+	contrib/bench
+
+# --- style -------------------------------------------------------------------
+ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
+             spank_plugin/*.[ch] t/*/*.[ch])
+scripts := $(wildcard contrib/testbed contrib/bench contrib/demo/run \
+             contrib/demo/table contrib/demo/render-rows .ci/run)
+lint:
+	clang-format --dry-run -Werror $(ours)
+	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
+	    --enable=warning,style,performance,portability \
+	    --suppress=missingIncludeSystem --suppress=variableScope \
+	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
+	shellcheck $(scripts)
+	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
+format:
+	clang-format -i $(ours)
+
+# --- install: one list, read by both targets ---------------------------------
+#         file                   mode directory
+placed := $(B)/evenstep:0755:$(bindir) \
+          $(B)/evenstep-agent:0755:$(bindir) \
+          $(B)/evenstep.so:0755:$(plugindir)
+p_file = $(word 1,$(subst :, ,$(1)))
+p_mode = $(word 2,$(subst :, ,$(1)))
+p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
+conf   = $(DESTDIR)$(sysconfdir)/evenstep/evenstep.conf
+
+install: all
+	$(foreach p,$(placed),install -D -m $(call p_mode,$p) $(call p_file,$p) \
+	    "$(call p_dir,$p)/$(notdir $(call p_file,$p))" &&) :
+	test -e "$(conf)" || install -D -m 0644 etc/evenstep.conf "$(conf)"
+uninstall: # leaves the site's configuration
+	rm -f $(foreach p,$(placed),"$(call p_dir,$p)/$(notdir $(call p_file,$p))")
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all clean
+.PHONY: all deps check check-unit check-san check-local check-cluster \
+        check-faults check-programs fuzz demo bench lint format install \
+        uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell test -d $(B) && find $(B) -name '*.d')

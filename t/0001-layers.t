@@ -1,0 +1,49 @@
+#!/bin/sh
+test_description='arrows between the folders point one way'
+. /usr/share/sharness/sharness.sh
+S=$EVENSTEP_SRC
+
+test_expect_success 'policy uses libm only, and nothing that remembers' '
+	nm -u "$EVENSTEP_BUILD"/policy/*.o | awk "/ U /{print \$2}" | sort -u >used &&
+	test -s used &&
+	awk "!/^[a-z]+_/ || /^__/" used |
+		grep -vxE "_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|(exp|log|pow|floor|ceil|fmin|fmax|sqrt|fabs|ldexp|frexp|mem(cpy|move|set|cmp)|strcmp|strchr|strlen)|__(a|t|ub)san_.*" >impure;
+	cat impure; test ! -s impure
+'
+test_expect_success 'what else policy uses is its own' '
+	nm --defined-only "$EVENSTEP_BUILD"/policy/*.o | awk "NF==3{print \$3}" | sort -u >own &&
+	awk "/^[a-z]+_/ && !/^__/" used | grep -vxFf own >foreign;
+	cat foreign; test ! -s foreign
+'
+test_expect_success 'policy keeps no writable data' '
+	objdump -t "$EVENSTEP_BUILD"/policy/*.o >symbols && grep -q " O " symbols &&
+	grep -E "(\.data|\.bss|\*COM\*)" symbols | grep " O " | grep -v "\.data\.rel\.ro" >state;
+	cat state; test ! -s state
+'
+test_expect_success 'policy and pmix_bcast do not know each other, nor their callers' '
+	ls "$S"/policy/*.h "$S"/pmix_bcast/*.h &&
+	! grep -nE "include \"(pmix_bcast|launcher|spank_plugin)/" "$S"/policy/*.[ch] &&
+	! grep -nE "include \"(policy|launcher|spank_plugin)/" "$S"/pmix_bcast/*.[ch]
+'
+test_expect_success 'the launcher and the plugin meet only by exec' '
+	ls "$S"/launcher/*.h "$S"/spank_plugin/*.h &&
+	! grep -nE "include \"spank_plugin/" "$S"/launcher/*.[ch] &&
+	! grep -nE "include \"(policy|pmix_bcast|launcher)/" "$S"/spank_plugin/*.[ch]
+'
+test_expect_success 'the plugin needs nothing but libc' '
+	objdump -p "$EVENSTEP_BUILD/evenstep.so" | awk "/NEEDED/{print \$2}" >needed &&
+	echo libc.so.6 >want && test_cmp want needed
+'
+test_expect_success 'the plugin exports what Slurm looks up, no more' '
+	nm -D --defined-only "$EVENSTEP_BUILD/evenstep.so" | awk "{print \$3}" >exported &&
+	test -s exported &&
+	grep -vE "^(plugin_(name|type|version)|spank_(plugin_version|options)|slurm_spank_.*)$" exported >extra;
+	cat extra; test ! -s extra
+'
+test_expect_success 'the plugin neither ends nor locks its host process' '
+	nm -u "$EVENSTEP_BUILD"/spank_plugin/*.o | awk "/ U /{print \$2}" | sort -u >used &&
+	test -s used &&
+	grep -xE "exit|abort|__assert_fail|setlocale|pthread_.*|signal|printf|puts" used >banned;
+	cat banned; test ! -s banned
+'
+test_done

@@ -1,0 +1,27 @@
+#!/bin/sh
+test_description='what install puts, uninstall takes away'
+. /usr/share/sharness/sharness.sh
+S=$EVENSTEP_SRC
+
+test_expect_success 'install, then uninstall, leaves the site its configuration only' '
+	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr install &&
+	test -x root/usr/bin/evenstep && test -x root/usr/bin/evenstep-agent &&
+	(cd root && find . -name evenstep.so) | grep slurm &&
+	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr uninstall &&
+	(cd root && find . -type f) >left && echo ./etc/evenstep/evenstep.conf >want && test_cmp want left
+'
+test_expect_success 'install leaves a configuration that is there as it is' '
+	echo "# mine" >root/etc/evenstep/evenstep.conf &&
+	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr install &&
+	echo "# mine" >want && test_cmp want root/etc/evenstep/evenstep.conf
+'
+test_expect_success 'the shipped configuration is the built-in one' '
+	EVENSTEP_CONF=/dev/null; unset EVENSTEP_CONF
+	"$EVENSTEP_BUILD/evenstep" config >builtin &&
+	EVENSTEP_CONF="$S/etc/evenstep.conf" "$EVENSTEP_BUILD/evenstep" config >shipped &&
+	grep budget_ms shipped && test_cmp builtin shipped
+'
+test_expect_success 'what evenstep config prints can be read again' '
+	EVENSTEP_CONF="$PWD/shipped" "$EVENSTEP_BUILD/evenstep" config >again && test_cmp shipped again
+'
+test_done

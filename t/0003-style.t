@@ -1,0 +1,11 @@
+#!/bin/sh
+test_description='the house style holds'
+. /usr/share/sharness/sharness.sh
+
+for tool in clang-format cppcheck shellcheck; do
+	command -v $tool >/dev/null || { skip_all="$tool is not installed"; test_done; }
+done
+test_expect_success 'make lint has nothing to say' '
+	make -s -C "$EVENSTEP_SRC" lint
+'
+test_done
