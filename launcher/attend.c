@@ -79,7 +79,7 @@ static void put(struct attend *a,
     snprintf(m.file, sizeof m.file, "%s", file);
     msg_write_put(&w, &m);
     a->unstored++;
-    (void)session_send(a->session, node, MSG_PUT, &w); /* lost() tells */
+    session_send(a->session, node, MSG_PUT, &w);
 }
 
 static void put_environ(struct attend *a, size_t node, double share)

@@ -42,15 +42,19 @@ static void on_output(void *arg, const void *buf, size_t len)
 static void on_end(void *arg, const struct execution_end *end)
 {
     struct answer *a = arg;
-    size_t len = end->err_len;
+    size_t len = end->err_len, from;
 
     while (len > 0 && end->err_tail[len - 1] == '\n')
         len--;
+    from = len; /* the last line says most */
+    while (from > 0 && end->err_tail[from - 1] != '\n')
+        from--;
     a->status = end->status;
     if (end->exec_errno)
         snprintf(a->error, sizeof a->error, "%s", strerror(end->exec_errno));
     else
-        snprintf(a->error, sizeof a->error, "%.*s", (int)len, end->err_tail);
+        snprintf(a->error, sizeof a->error, "%.*s", (int)(len - from),
+                 end->err_tail + from);
     execution_destroy(a->execution);
     a->execution = NULL;
     event_base_loopbreak(a->base);

@@ -85,9 +85,7 @@ static int send_piece(struct distribution *d,
     run.end = slice.end;
     memcpy(run.label, d->frame.label, sizeof run.label);
     msg_write_run(&w, &run);
-    /* If the node is lost by this, session's lost() tells, and the piece is
-     * given to another node like any other. */
-    (void)session_send(d->session, node, MSG_RUN, &w);
+    session_send(d->session, node, MSG_RUN, &w);
     return 0;
 }
 
@@ -148,10 +146,12 @@ struct piece *distribution_find(struct distribution *d,
                                 size_t node,
                                 uint64_t id)
 {
-    for (size_t i = 0; i < d->n; i++)
-        if (d->piece[i].id == id)
-            return d->piece[i].node == node && d->piece[i].state == PIECE_OUT
-                       ? &d->piece[i]
-                       : NULL;
+    uint64_t i; /* ids are given out in the order of the pieces */
+
+    if (d->n == 0 || id < d->piece[0].id)
+        return NULL;
+    i = id - d->piece[0].id;
+    if (i < d->n && d->piece[i].node == node && d->piece[i].state == PIECE_OUT)
+        return &d->piece[i];
     return NULL;
 }

@@ -29,7 +29,7 @@ int qualification_start(struct qualification *q,
             continue;
         }
         write_u32(&w, (uint32_t)budget_ms);
-        (void)session_send(session, i, MSG_PROBE, &w); /* lost() tells */
+        session_send(session, i, MSG_PROBE, &w);
     }
     return 0;
 }

@@ -91,6 +91,7 @@ static void frame_done(struct run *r)
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_frame(&r->progress, &r->distribution, &r->determination, adjusted);
+    progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0
         || report_frame(&r->report, &r->distribution, &r->determination,
                         adjusted, r->err)
@@ -124,23 +125,26 @@ static void slice_failed(struct run *r,
                          const struct msg_done *m)
 {
     const char *node = session_node(r->session, p->node)->name;
+    const char *mend = m->err_len ? "see its last words above"
+                                  : "it printed nothing on stderr";
     char how[100];
 
     progress_stop(&r->progress);
-    if (m->exec_errno)
-        snprintf(how, sizeof how, "could not start \"%.40s\": %s",
-                 r->o->command[0], strerror((int)m->exec_errno));
-    else if (m->signal)
+    if (m->exec_errno) {
+        snprintf(how, sizeof how, "could not be started: %s",
+                 strerror((int)m->exec_errno));
+        mend = "name a program that every node has";
+    } else if (m->signal) {
         snprintf(how, sizeof how, "was killed by signal %u (%s)", m->signal,
                  strsignal((int)m->signal));
-    else
+    } else {
         snprintf(how, sizeof how, "exited with status %u", m->status);
-    finish(r, es_fail(r->err, ES_WORK,
-                      m->err_len ? "see its last words above"
-                                 : "it printed nothing on stderr",
-                      "%s: frame %ju, units %ju:%ju: the command %s", node,
+    }
+    finish(r, es_fail(r->err, ES_WORK, mend,
+                      "%s: frame %ju, units %ju:%ju: %.100s %s", node,
                       (uintmax_t)r->distribution.frame.number,
-                      (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end, how));
+                      (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
+                      r->o->command[0], how));
 }
 
 /* What a command said on stderr, of which the agent kept the end. */
@@ -161,8 +165,10 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     struct msg_done m;
     struct piece *p;
 
-    if (msg_read_done(&m, body, len) < 0)
-        return; /* the piece stays out; only a broken agent gets here */
+    if (msg_read_done(&m, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
     p = receiving_done(&r->distribution, node, &m);
     if (!p)
         return;
@@ -231,7 +237,7 @@ static int send_command(struct run *r)
             return es_fail(r->err, ES_USAGE, "put it into a script",
                            "the command is over 8 MiB");
         }
-        (void)session_send(r->session, i, MSG_COMMAND, &w); /* lost() tells */
+        session_send(r->session, i, MSG_COMMAND, &w);
     }
     return 0;
 }

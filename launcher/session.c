@@ -513,22 +513,22 @@ const struct node *session_node(const struct session *s, size_t node)
     return &s->member[node].node;
 }
 
-int session_send(struct session *s,
-                 size_t node,
-                 enum protocol_type type,
-                 struct writer *w)
+void session_send(struct session *s,
+                  size_t node,
+                  enum protocol_type type,
+                  struct writer *w)
 {
-    struct member *m = &s->member[node];
-    int rc = -1;
+    struct channel *c = s->member[node].channel;
 
-    if (!w->bad && m->channel)
-        rc = channel_send(m->channel, (uint16_t)type, w->buf, w->len);
+    if (c && (w->bad || channel_send(c, (uint16_t)type, w->buf, w->len) < 0))
+        channel_hang_up(c);
     writer_clear(w);
-    if (rc < 0 && m->channel) {
-        channel_destroy(m->channel);
-        member_lost(m, "out of memory");
-    }
-    return rc;
+}
+
+void session_drop(struct session *s, size_t node)
+{
+    if (s->member[node].channel)
+        channel_hang_up(s->member[node].channel);
 }
 
 /* --- the end -------------------------------------------------------------- */

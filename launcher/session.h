@@ -50,12 +50,14 @@ int session_open(struct session **s,
                  struct es_error *err);
 size_t session_size(const struct session *s); /* nodes; 0 before ready */
 const struct node *session_node(const struct session *s, size_t node);
-/* Send what w holds and clear it.  -1 if the node is lost or memory ran out
- * (then lost() follows for it). */
-int session_send(struct session *s,
-                 size_t node,
-                 enum protocol_type type,
-                 struct writer *w);
+/* Send what w holds and clear it.  If that fails the node is lost, which
+ * lost() tells later, from the loop. */
+void session_send(struct session *s,
+                  size_t node,
+                  enum protocol_type type,
+                  struct writer *w);
+/* Give a node up that does not keep to the protocol; lost() follows. */
+void session_drop(struct session *s, size_t node);
 /*
  * Tell all agents to leave and see that they and the step end: politely
  * within 2 s, then by force.  Runs the event loop; NULL is allowed.

@@ -22,7 +22,14 @@
 
 #define PULSE_MS 1000
 
-enum stage { CALLING, EXPECT_CHALLENGE, EXPECT_HELLO, EXPECT_PROOF, OPEN, DEAD };
+enum stage {
+    CALLING,
+    EXPECT_CHALLENGE,
+    EXPECT_HELLO,
+    EXPECT_PROOF,
+    OPEN,
+    DEAD
+};
 
 struct channel {
     enum stage stage;
@@ -75,8 +82,10 @@ static void open_up(struct channel *c)
 }
 
 /* One step of the handshake; what comes must be just what is due. */
-static void
-shake(struct channel *c, uint16_t type, const uint8_t *body, size_t len)
+static void shake(struct channel *c,
+                  uint16_t type,
+                  const uint8_t *body,
+                  size_t len)
 {
     uint8_t out[HANDSHAKE_MAX];
     int rc = -1;
@@ -317,6 +326,12 @@ void channel_backlog_mark(struct channel *c, size_t bytes)
     bufferevent_setwatermark(c->bev, EV_WRITE, bytes, 0);
 }
 
+void channel_hang_up(struct channel *c)
+{
+    /* Fails only if the connection has ended, and then closed() comes too. */
+    (void)shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
+}
+
 void channel_destroy(struct channel *c)
 {
     int saved = errno;
@@ -350,8 +365,10 @@ static void on_accept(struct evconnlistener *ev,
     l->fn(l->arg, fd);
 }
 
-static struct evconnlistener *
-bind_port(struct listener *l, struct event_base *base, int port, int loopback)
+static struct evconnlistener *bind_port(struct listener *l,
+                                        struct event_base *base,
+                                        int port,
+                                        int loopback)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
 

@@ -68,11 +68,16 @@ int channel_is_open(const struct channel *c);
  * Queue one message.  Returns 0, or -1 if the channel is not open, the body is
  * over MESSAGE_BODY_MAX or memory ran out.
  */
-int channel_send(struct channel *c, uint16_t type, const void *body, size_t len);
+int channel_send(struct channel *c,
+                 uint16_t type,
+                 const void *body,
+                 size_t len);
 /* Bytes queued and not yet with the kernel. */
 size_t channel_backlog(const struct channel *c);
 /* Hear drained() each time the backlog falls to bytes or less. */
 void channel_backlog_mark(struct channel *c, size_t bytes);
+/* Cut the connection; closed() follows from the loop, never from here. */
+void channel_hang_up(struct channel *c);
 /* End the connection without a word; NULL is allowed, and any callback. */
 void channel_destroy(struct channel *c);
 

@@ -64,13 +64,14 @@ static char *list_ranks(size_t n)
     char *text = malloc(size);
 
     for (size_t i = 0; text && i < n; i++)
-        len += (size_t)snprintf(text + len, size - len, "%s%zu", i ? "," : "",
-                                i);
+        len +=
+            (size_t)snprintf(text + len, size - len, "%s%zu", i ? "," : "", i);
     return text;
 }
 
-static pmix_status_t
-register_nspace(struct pmix_host *h, const char *host, char *ranks)
+static pmix_status_t register_nspace(struct pmix_host *h,
+                                     const char *host,
+                                     char *ranks)
 {
     char *nodes = NULL, *procs = NULL;
     uint32_t n = (uint32_t)h->n, one = 1;

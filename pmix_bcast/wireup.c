@@ -38,8 +38,8 @@ int endpoint_parse(struct endpoint *e, const char *text)
     unsigned long port = 0;
 
     if (take_word(&text, e->node, sizeof e->node) == 0
-        && take_word(&text, e->address, sizeof e->address) == 0
-        && *text >= '1' && *text <= '9')
+        && take_word(&text, e->address, sizeof e->address) == 0 && *text >= '1'
+        && *text <= '9')
         port = strtoul(text, &end, 10);
     if (port == 0 || port > UINT16_MAX || *end != '\0') {
         memset(e, 0, sizeof *e);

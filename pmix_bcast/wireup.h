@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_NAME_MAX 256 /* with its NUL; HOST_NAME_MAX is 64, DNS's is 255 */
-#define ADDRESS_MAX   64  /* a numeric address with its NUL */
+/* With its NUL: HOST_NAME_MAX is 64, a name in the DNS has up to 255. */
+#define NODE_NAME_MAX 256
+/* A numeric address with its NUL. */
+#define ADDRESS_MAX 64
 
 struct endpoint {
     char node[NODE_NAME_MAX];
