@@ -132,18 +132,19 @@ static void on_process_end(void *arg, const struct execution_end *end)
 {
     struct process *p = arg;
     struct session *s = p->session;
+    int ended_early = s->pmix ? end->status != 0 : 1;
 
     keep_said(s, end->err_tail, end->err_len);
     if (end->exec_errno)
         snprintf(s->said, sizeof s->said, "%s: %s",
                  s->pmix ? "evenstep-agent" : "srun",
                  strerror(end->exec_errno));
-    execution_destroy(p->execution);
+    execution_destroy(p->execution); /* and *end with it */
     p->execution = NULL;
     s->running--;
     if (s->closing && s->running == 0)
         event_base_loopbreak(s->base);
-    else if (s->pmix ? end->status != 0 : s->running == 0)
+    else if (ended_early)
         fail(s,
              s->pmix ? "see what it says"
                      : "see that `srun --mpi=pmix hostname` works in this "
