@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAP_MS 5 /* between two looks at a child that is to end */
+#define NAP_MS    5 /* between two looks at a child that is to end */
+#define LISTEN_MS 2 /* between two looks for the answer of one that starts */
 
 static int64_t now_ms(void)
 {
@@ -169,23 +170,41 @@ static enum child_answer parse_line(const char *line, size_t len, char *text)
     return ANSWER_GARBLED;
 }
 
-/* Wait until fd can be read: 1, or 0 if the deadline is over before. */
-static int wait_readable(int fd, int64_t deadline_ms)
+enum wait { WAIT_READABLE, WAIT_LATE, WAIT_INTERRUPTED };
+
+/*
+ * srun's signal thread, in sigwait(3), only takes note of a Ctrl-C that comes
+ * before the step is launched; the step would then run all the same.  The
+ * kernel offers a process's signal to its main thread first, so we take those
+ * that come while we wait, in steps too short to be felt, without a handler.
+ * One that comes between two steps (microseconds) is srun's, as ever.
+ */
+static int take_signal(const sigset_t *set)
+{
+    static const struct timespec step = {.tv_nsec = LISTEN_MS * 1000000L};
+
+    return sigtimedwait(set, NULL, &step) > 0;
+}
+
+static enum wait wait_readable(int fd, int64_t deadline_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
+    sigset_t set;
 
-    for (;;) {
-        int64_t left = deadline_ms - now_ms();
-        int rc;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGHUP);
+    (void)sigaddset(&set, SIGQUIT);
+    while (now_ms() < deadline_ms) {
+        int rc = poll(&p, 1, 0);
 
-        if (left <= 0)
-            return 0;
-        rc = poll(&p, 1, (int)left);
-        if (rc > 0)
-            return 1;
-        if (rc < 0 && errno != EINTR)
-            return 1; /* read() will say what is wrong */
+        if (rc > 0 || (rc < 0 && errno != EINTR))
+            return WAIT_READABLE; /* or read() will say what is wrong */
+        if (take_signal(&set))
+            return WAIT_INTERRUPTED;
     }
+    return WAIT_LATE;
 }
 
 enum child_answer plugin_child_hear(const struct plugin_child *c,
@@ -201,8 +220,15 @@ enum child_answer plugin_child_hear(const struct plugin_child *c,
         const char *end;
         ssize_t n;
 
-        if (!wait_readable(c->stdout_fd, deadline))
+        switch (wait_readable(c->stdout_fd, deadline)) {
+        case WAIT_LATE:
             return ANSWER_LATE;
+        case WAIT_INTERRUPTED:
+            return ANSWER_INTERRUPTED;
+        case WAIT_READABLE:
+        default:
+            break;
+        }
         n = read(c->stdout_fd, line + len, sizeof line - len);
         if (n < 0 && errno == EINTR)
             continue;

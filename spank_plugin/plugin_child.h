@@ -30,8 +30,9 @@ enum child_answer {
     ANSWER_READY,
     ANSWER_CONTINUE,
     ANSWER_FAIL,
-    ANSWER_GARBLED, /* another line, or one that is too long */
-    ANSWER_LATE,    /* nothing within the time */
+    ANSWER_GARBLED,     /* another line, or one that is too long */
+    ANSWER_LATE,        /* nothing within the time */
+    ANSWER_INTERRUPTED, /* a signal to srun, as by Ctrl-C */
 };
 
 /*
@@ -47,6 +48,8 @@ int plugin_child_start(struct plugin_child *c,
 /*
  * Wait up to timeout_s seconds for the answer.  text, of CHILD_LINE_MAX
  * bytes, becomes TEXT, with control characters replaced by '?', or "".
+ * To be called on srun's main thread; SIGINT, SIGTERM, SIGHUP and SIGQUIT to
+ * srun end the waiting and are used up by it.
  */
 enum child_answer plugin_child_hear(const struct plugin_child *c,
                                     int timeout_s,

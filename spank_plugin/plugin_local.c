@@ -130,6 +130,10 @@ static int judge(const struct plugin_options *o,
     case ANSWER_FAIL:
         slurm_error("evenstep: %s", text);
         return refuse();
+    case ANSWER_INTERRUPTED:
+        slurm_error("evenstep: interrupted while it started; the step is not "
+                    "started");
+        return refuse();
     case ANSWER_LATE:
         return without(o,
                        "%s gave no answer within %d s: see what holds it up "

@@ -1,0 +1,357 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the plugin in srun, sbatch, salloc and slurmstepd, whatever its launcher does
+
+The launchers here are stand-ins that fail, or that only say how they were
+called; the steps that evenstep really looks after have a test of their own.'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+
+run=$(testbed_dir) # all files that plugstack.conf names: no blank in it
+user=daemon        # any user but root
+
+# plugstack KEYWORD ARGUMENT...: from now on, for the commands and the steps.
+plugstack() {
+	keyword=$1
+	shift
+	echo "$keyword $plugin $*" >"$run/plugstack.conf"
+}
+
+# launcher: one that does what stdin says, after it has noted who called it.
+launcher() {
+	{
+		echo '#!/bin/sh'
+		echo "note() { echo \"\$*\" >>$run/noted; }"
+		# shellcheck disable=SC2016
+		echo 'note start $PPID $$ "$*"'
+		cat
+	} >"$run/launcher.new" && chmod 755 "$run/launcher.new" &&
+		mv "$run/launcher.new" "$run/launcher" && rm -f "$run/noted" &&
+		: >"$run/noted" && chmod 666 "$run/noted"
+}
+good_launcher() { launcher <<-'END'; }
+	echo ready
+	cat >/dev/null
+	note eof
+END
+
+# no_line PATTERN FILE: FILE is there and has none.
+no_line() { test -f "$2" && ! grep -E "$1" "$2"; }
+lines() { grep -cE "$1" "$2"; }
+noted() { grep -qE "$1" "$run/noted"; }
+starts() { grep -c "^start" "$run/noted"; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+# companions: launchers, and what they have started, wherever it runs.
+companions() {
+	grep -lzsxF "EVENSTEP_TESTBED=$testbed_name" /proc/[0-9]*/environ |
+		xargs -r grep -lzsxF EVENSTEP_COMPANION=1
+}
+no_job() { test -z "$(on_ctl squeue -h)"; }
+as_user() { "$testbed" exec --name "$testbed_name" --user $user -- "$@"; }
+
+test_expect_success 'up with the plugin, two nodes' '
+	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" &&
+	plugin=$(cut -d" " -f2 "$run/plugstack.conf") && test -n "$plugin" &&
+	good_launcher && plugstack optional launcher=$run/launcher
+'
+for command in srun sbatch salloc; do
+	test_expect_success "$command --help shows all four options" '
+		on_ctl $command --help >help &&
+		for option in "=\[on|off|required\]" -profile=NAME -bcast=SRC:DST \
+			-probe=cached; do
+			grep -e "--evenstep$option" help || return 1
+		done &&
+		test $(grep -c "\[evenstep\]" help) = 4
+	'
+	while IFS='|' read -r option allowed; do
+		test_expect_success "$command refuses $option, and says what is allowed" '
+			echo "#!/bin/sh" >job && chmod 755 job &&
+			test_must_fail on_ctl $command -N1 "$option" ./job 2>err &&
+			cat err && grep "evenstep: .* is not allowed: give $allowed" err &&
+			test $(starts) = 0
+		'
+	done <<-'END'
+	--evenstep=maybe|on, off or required
+	--evenstep=ON|on, off or required
+	--evenstep-profile=|the name of a profile
+	--evenstep-profile=../x|the name of a profile
+	--evenstep-bcast=x|SRC:DST
+	--evenstep-bcast=:/x|SRC:DST
+	--evenstep-bcast=x:y|SRC:DST
+	--evenstep-bcast=x:/|SRC:DST
+	--evenstep-probe=on|cached, fresh or off
+	END
+done
+
+test_expect_success 'not asked for: nothing is started, nothing is said' '
+	on_ctl srun -N2 echo ran >out 2>err && test $(lines ran out) = 2 &&
+	test ! -s err && test $(starts) = 0
+'
+test_expect_success 'the launcher is told the step, the options and the end' '
+	plugstack optional launcher=$run/launcher config=/x/y.conf &&
+	on_ctl srun -N2 -n4 --evenstep=required --evenstep-profile=cpu \
+		--evenstep-probe=off --evenstep-bcast=a:/b echo ran >out 2>err &&
+	cat err "$run/noted" && test ! -s err && test $(lines ran out) = 4 &&
+	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --required$" &&
+	noted "^eof$"
+'
+while IFS='|' read -r what default options want; do
+	test_expect_success "$what" '
+		good_launcher && plugstack optional launcher=$run/launcher $default &&
+		on_ctl srun -N1 $options true && test $(starts) = $want
+	'
+done <<'END'
+--evenstep without a value is on||--evenstep|1
+a profile alone is a request, too||--evenstep-profile=cpu|1
+--evenstep=off is off, whatever else is given||--evenstep=off --evenstep-profile=cpu|0
+default=on: every step|default=on||1
+default=on and --evenstep=off: not this one|default=on|--evenstep=off|0
+default=off: none|default=off||0
+END
+test_expect_success 'a companion step has no companion' '
+	good_launcher && plugstack optional launcher=$run/launcher default=on &&
+	on_ctl env EVENSTEP_COMPANION=1 srun -N1 --evenstep=required true &&
+	test $(starts) = 0
+'
+test_expect_success 'bad arguments in plugstack.conf: a line for each, and the rest holds' '
+	good_launcher &&
+	plugstack optional bogus default=maybe launcher=$run/launcher timeout=0 \
+		config=relative &&
+	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
+	test $(lines ran out) = 2 && test $(starts) = 1 &&
+	test $(lines . err) = 4 &&
+	grep "evenstep: plugstack.conf: .bogus. is left out: give config=, default=, launcher= or timeout=" err &&
+	grep "default=maybe. is left out: give default=on or off" err &&
+	grep "timeout=0. is left out: give timeout=1 to 3600 seconds" err &&
+	grep "config=relative. is left out: give config=an absolute path" err
+'
+
+# What a launcher does | what the user reads.
+cat >faults <<'END'
+is not there|cannot run .*nowhere .No such file or directory.: install it there, or name it by launcher=
+is no program|cannot run .*noprogram .Permission denied.
+answers garbage|gave an answer that this plugin does not know
+answers without an end|gave an answer that this plugin does not know
+answers half a line|gave an answer that this plugin does not know
+ends without a word|ended before it was ready
+dies of a signal|ended before it was ready
+says nothing in time|gave no answer within 1 s
+says nothing and stays|gave no answer within 1 s
+END
+: >"$run/noprogram"
+bad_launcher() {
+	path=$run/launcher
+	case $1 in
+	'is not there') path=$run/nowhere ;;
+	'is no program') path=$run/noprogram ;;
+	'answers garbage') echo 'echo hello; cat >/dev/null' | launcher ;;
+	'answers without an end') echo 'head -c 100000 /dev/zero | sed "s|.|x|g"; cat >/dev/null' | launcher ;;
+	'answers half a line') echo 'printf read' | launcher ;;
+	'ends without a word') echo 'exit 3' | launcher ;;
+	'dies of a signal') echo 'kill -SEGV $$' | launcher ;;
+	'says nothing in time') echo 'cat >/dev/null; note eof' | launcher ;;
+	'says nothing and stays') echo 'sleep 1000' | launcher ;;
+	esac
+}
+while IFS='|' read -r fault message; do
+	test_expect_success "a launcher that $fault: the step goes on, after one line" '
+		bad_launcher "$fault" && plugstack optional launcher=$path timeout=1 &&
+		on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
+		test $(lines ran out) = 2 && test $(lines evenstep: err) = 1 &&
+		grep -E "$message.*; the step goes on without evenstep$" err
+	'
+	test_expect_success "a launcher that $fault, and --evenstep=required: no step, exit 1" '
+		test_expect_code 1 on_ctl srun -N2 --evenstep=required echo ran >out 2>err &&
+		cat err && test ! -s out && test $(lines evenstep: err) = 1 &&
+		grep -E "$message.*; the step is not started \(--evenstep=required\)$" err
+	'
+done <faults
+test_expect_success 'none of these launchers is left, nor what they started' '
+	test -z "$(companions)"
+'
+test_expect_success 'a site that says continue: its reason in one line, and the step' '
+	echo "echo \"continue: n1 is lost: see its log\"" | launcher &&
+	plugstack optional launcher=$run/launcher &&
+	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
+	test $(lines ran out) = 2 && test $(lines . err) = 1 &&
+	grep "evenstep: n1 is lost: see its log$" err
+'
+test_expect_success 'what a launcher says cannot play with the terminal' '
+	echo "printf \"continue: a\\033[2Jb\\n\"" | launcher &&
+	on_ctl srun -N1 --evenstep true 2>err && grep "evenstep: a?\[2Jb" err
+'
+for keyword in optional required; do
+	test_expect_success "a site that says fail: no task runs, no step is left ($keyword plugin)" '
+		echo "echo \"fail: n1 is lost: see its log\"" | launcher &&
+		plugstack $keyword launcher=$run/launcher &&
+		cat >job.sh <<-\END &&
+		for how in "" --export=NONE --export=A=1 --exclusive; do
+			srun --evenstep $how echo ran
+			echo "status $?"
+		done
+		srun echo free
+		END
+		on_ctl timeout 30 salloc -Q -N2 sh job.sh >out 2>err &&
+		cat out err && test $(lines "^status 1$" out) = 4 &&
+		no_line ran out && test $(lines free out) = 2 &&
+		test $(lines "evenstep: n1 is lost: see its log$" err) = 4 &&
+		test_expect_code 1 on_ctl srun -N2 --evenstep echo ran >out 2>err &&
+		test ! -s out && wait_for 10 no_job
+	'
+done
+
+test_expect_success 'sbatch --evenstep: the sruns of the job, unless they say otherwise' '
+	good_launcher && plugstack optional launcher=$run/launcher &&
+	cat >job.sh <<-\END &&
+	#!/bin/sh
+	srun echo inherits
+	srun --evenstep=off echo off
+	srun --evenstep=required --evenstep-profile=io echo own
+	END
+	on_ctl sbatch -W -N2 -o out --evenstep --evenstep-profile=memory job.sh &&
+	cat out "$run/noted" && test $(lines . out) = 6 && test $(starts) = 2 &&
+	noted "step 0 --nodes 2 --profile memory$" &&
+	noted "step 2 --nodes 2 --profile io --required$"
+'
+test_expect_success 'salloc --evenstep=required: likewise' '
+	good_launcher &&
+	on_ctl salloc -Q -N2 --evenstep=required sh job.sh >out && cat out &&
+	test $(lines . out) = 6 && test $(starts) = 2 &&
+	noted "step 0 --nodes 2 --required$"
+'
+test_expect_success 'sbatch and salloc without it: no srun is touched' '
+	good_launcher && echo "srun hostname" >plain.sh &&
+	sed -i "1i #!/bin/sh" plain.sh &&
+	on_ctl sbatch -W -N2 -o out plain.sh && test $(lines . out) = 2 &&
+	on_ctl salloc -Q -N2 sh plain.sh >out && test $(lines . out) = 2 &&
+	test $(starts) = 0
+'
+
+# background COMMAND...: srun, which sets $srun and $child from what the
+# launcher notes; SIGINT is no longer ignored, as it is for a shell's "&".
+background() {
+	"$testbed" exec --name "$testbed_name" -- \
+		env --default-signal=INT "$@" >out 2>err &
+	behind=$!
+	wait_for 10 noted "^start" &&
+		read -r _ srun child _ <"$run/noted" && test -n "$child"
+}
+test_expect_success 'Ctrl-C while the step runs: the launcher sees the end, nothing is left' '
+	good_launcher &&
+	background srun -u -N2 --evenstep sh -c "echo ran; sleep 1000" &&
+	wait_for 10 grep -q ran out && test -n "$(companions)" &&
+	kill -INT $srun && wait_for 10 grep -q "one more within 1 sec" err &&
+	kill -INT $srun && wait_for 10 gone $srun && wait_for 10 noted eof &&
+	wait_for 10 gone $child && wait_for 20 no_job
+'
+test_expect_success 'kill -9 of srun: the launcher sees the end, nothing is left' '
+	good_launcher &&
+	background srun -u -N2 --evenstep sh -c "echo ran; sleep 1000" &&
+	wait_for 10 grep -q ran out && kill -KILL $srun &&
+	wait_for 10 noted eof && wait_for 10 gone $child && wait_for 20 no_job
+'
+for signal in INT TERM HUP; do
+	test_expect_success "SIG$signal while the launcher starts: no step, exit 1" '
+		echo "cat >/dev/null; note eof" | launcher &&
+		background srun -N2 --evenstep echo ran && kill -$signal $srun &&
+		test_expect_code 1 wait $behind && cat err && test ! -s out &&
+		grep "evenstep: interrupted while it started; the step is not started" err &&
+		noted eof && wait_for 10 gone $child && wait_for 20 no_job
+	'
+done
+test_expect_success 'Ctrl-C of a terminal is not for the launcher: it has its own session' '
+	echo "ps -o sid= -p \$\$ >$run/sid; ls /proc/\$\$/fd >$run/fds; echo ready; cat >/dev/null" |
+		launcher &&
+	on_ctl srun -N1 --evenstep true && read -r sid <"$run/sid" &&
+	read -r _ srun child _ <"$run/noted" && test "$sid" -eq "$child" &&
+	cat "$run/fds"
+'
+test_expect_success 'it has srun'"'"'s stderr, its two pipes, and nothing else of srun' '
+	grep -x 2 "$run/fds" && no_line "^[3-9]$" "$run/fds" # sh uses 10 and on
+'
+test_expect_success 'srun starts with no stdin, stdout and stderr, too' '
+	good_launcher &&
+	on_ctl sh -c "srun -N1 --evenstep true <&- >&- 2>&-" && noted "^eof$"
+'
+
+# The step directory: one allocation of a user, whose steps count from 0.
+hold_job() {
+	job=$(as_user salloc -N2 -n4 --chdir=/ --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
+	step=0
+	uid=$(id -u $user)
+	test -n "$job"
+}
+# on NODE SCRIPT: as root, in the directory that the next step will look at,
+# with $u the user's directory and $d the step's.
+on() {
+	on_node "$1" env "u=/dev/shm/evenstep-$uid" "d=/dev/shm/evenstep-$uid/$job.$step" \
+		user=$user sh -ec "rm -rf \$u; umask 022; mkdir -p \$d; $2"
+}
+# step ARGUMENT...: the next step of that job.
+step() {
+	step=$((step + 1))
+	as_user srun "--jobid=$job" --chdir=/ "$@"
+}
+good_file='printf "EVENSTEP_A=$(hostname) b=c\nEVENSTEP_EMPTY=\n" >$d/env; chown -R $user $u'
+test_expect_success 'every task gets what the agent on its node has written' '
+	plugstack optional && hold_job &&
+	on n0 "$good_file" && on n1 "$good_file" &&
+	step -n4 --ntasks-per-node=2 sh -c "echo \"\$EVENSTEP_A|\${EVENSTEP_EMPTY-unset}|\$(id -u)\"" >got &&
+	sort got >sorted && cat sorted && cat >want <<-END &&
+	n0 b=c||$uid
+	n0 b=c||$uid
+	n1 b=c||$uid
+	n1 b=c||$uid
+	END
+	test_cmp want sorted
+'
+test_expect_success 'it is read with the rights of the user, not of root' '
+	on n0 "$good_file; chown root \$u; chmod 700 \$u" &&
+	test_expect_code 1 step -w n0 -N1 -n1 printenv EVENSTEP_A 2>err &&
+	on n0 "$good_file; chmod 0 \$d/env" &&
+	test_expect_code 1 step -w n0 -N1 -n1 --evenstep=off printenv EVENSTEP_A
+'
+test_expect_success 'another step does not get it' '
+	on n0 "$good_file; mv \$d \${d}0" &&
+	test_expect_code 1 step -w n0 -N1 -n1 printenv EVENSTEP_A
+'
+while IFS='|' read -r what message script; do
+	test_expect_success "$what: left out as a whole, the step runs" '
+		good_launcher && plugstack optional launcher=$run/launcher &&
+		on n0 "$good_file; $script" &&
+		step -w n0 -N1 -n1 sh -c "env | grep ^EVENSTEP_[AE] || echo none" >got 2>err &&
+		cat got err && echo none >want && test_cmp want got && test ! -s err &&
+		on n0 "$good_file; $script" &&
+		step -w n0 -N1 -n1 --evenstep sh -c "env | grep ^EVENSTEP_[AE] || echo none" >got 2>err &&
+		cat err && test_cmp want got &&
+		grep "evenstep: /dev/shm/evenstep-$uid/.*/env is left out: .*$message" err
+	'
+done <<'END'
+the file is a symbolic link|a symbolic link|mv $d/env $u/other; ln -s ../other $d/env
+the directory is a symbolic link|a symbolic link|mv $d $u/other; ln -s other $d
+the user's directory is a symbolic link|a symbolic link|mv $u /dev/shm/other.$$; ln -s other.$$ $u
+the file is another user's|not the user's own|chown nobody $d/env; chmod 644 $d/env
+the directory is another user's|not the user's own|chown nobody $d; chmod 755 $d
+the user's directory is another user's|not the user's own|chown nobody $u; chmod 755 $u
+others can write to the file|others can write|chmod 666 $d/env
+others can write to the directory|others can write|chmod 777 $d
+its group can write to the user's directory|others can write|chmod 775 $u
+the file is a FIFO|not a regular file|rm $d/env; mkfifo $d/env; chown $user $d/env
+the file is too large|larger than 16384 bytes|i=0; while [ $i -lt 300 ]; do printf "EVENSTEP_A%d=%050d\n" $i 0; i=$((i + 1)); done >>$d/env
+a line sets another variable|not EVENSTEP_NAME=value|echo LD_PRELOAD=/x >>$d/env
+a name has a blank|not EVENSTEP_NAME=value|echo "EVENSTEP_A B=1" >>$d/env
+a line has no value|not EVENSTEP_NAME=value|echo EVENSTEP_B >>$d/env
+a name is empty|not EVENSTEP_NAME=value|echo EVENSTEP_=1 >>$d/env
+a line is empty|not EVENSTEP_NAME=value|echo >>$d/env
+a value is too long|not EVENSTEP_NAME=value|printf "EVENSTEP_B=%05000d\n" 0 >>$d/env
+there is a NUL in it|a NUL in it|printf "EVENSTEP_B=a\0b\n" >>$d/env
+END
+test_expect_success 'after all these a good file still works' '
+	on n0 "$good_file" && step -w n0 -N1 -n1 printenv EVENSTEP_A >got &&
+	echo "n0 b=c" >want && test_cmp want got &&
+	as_user scancel $job && wait_for 20 no_job
+'
+test_expect_success 'slurmd and slurmctld have lived through it, and down leaves nothing' '
+	wait_for 20 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
