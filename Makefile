@@ -37,15 +37,17 @@ ALL_CFLAGS   = -std=c11 $(WARN) $(if $(WERROR),-Werror) -fvisibility=hidden \
                -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 ALL_LDFLAGS  = $(if $(SAN),-fsanitize=$(SAN)) -Wl,-z,relro,-z,now $(LDFLAGS)
 
-# --- packages, each asked of pkg-config once ---------------------------------
-cflags_of = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1) 2>/dev/null))
-libs_of   = $(shell pkg-config --libs $(1) 2>/dev/null)
+# --- packages, each asked of pkg-config once, when first needed: `make deps
+# check` installs them before -------------------------------------------------
+cflags_of = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1)))
+libs_of   = $(shell pkg-config --libs $(1))
+once      = $(eval $(1) := $(2))$($(1))
 
 bcast_pkg       := pmix libevent_core libsodium
 launcher_pkg    := $(bcast_pkg) jansson libconfuse
-bcast_cflags    := $(call cflags_of,$(bcast_pkg))
-launcher_cflags := $(call cflags_of,$(launcher_pkg))
-launcher_libs   := $(call libs_of,$(launcher_pkg)) -lm -pthread
+bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
+launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
+launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -pthread)
 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
@@ -169,6 +171,7 @@ $(f_bin:=.t): %.t: %
 
 # make check T=t/2000-local.t PROVE=-v runs some of them
 tap = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' \
+      LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
       prove -e 'timeout -k 10 600' $(PROVE)
 unit_tests    := $(t_bin) $(f_bin:=.t) $(wildcard t/0*.t)
 local_tests   := $(wildcard t/1*.t t/2*.t)
@@ -179,25 +182,26 @@ ifdef T
 check: all $(t_bin) $(f_bin:=.t)
 	$(tap) $(T)
 else
-check: check-unit check-san check-local check-cluster check-faults
+check: check-unit check-local check-san check-cluster check-faults
 endif
 check-unit: all $(t_bin) $(f_bin:=.t)
 	@echo "== tier 1: unit and layers (no root)"
 	$(tap) $(unit_tests)
-check-san: check-unit # the same programs, built with sanitizers
-	@echo "== tier 2: unit with address and undefined-behaviour sanitizers"
-	$(MAKE) -s SAN=address,undefined check-programs
-check-local: check-san
-	@echo "== tier 3: command line and --local (no root)"
+check-local: check-unit
+	@echo "== tier 2: command line and --local (no root)"
 	$(tap) $(local_tests)
-check-cluster: check-local
+check-san: check-local # the same, built with sanitizers
+	@echo "== tier 3: unit and --local with sanitizers (no root)"
+	$(MAKE) -s SAN=address,undefined check-programs
+	$(MAKE) -s SAN=thread T=build-thread/t/launcher/probe_cpu.t check
+check-cluster: check-san
 	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
 	$(tap) $(cluster_tests)
 check-faults: check-cluster
 	@echo "== tier 5: faults and security on it (root)"
 	$(tap) $(fault_tests)
 check-programs: all $(t_bin) $(f_bin:=.t)
-	$(tap) $(t_bin) $(f_bin:=.t)
+	$(tap) $(t_bin) $(f_bin:=.t) t/2000-local.t
 
 fuzz: # needs clang
 	@mkdir -p $(B)/fuzz/corpus-$(F)
@@ -208,7 +212,9 @@ fuzz: # needs clang
 	$(B)/fuzz/$(F) -max_total_time=$(or $(TIME),60) -max_len=65536 \
 	    $(B)/fuzz/corpus-$(F) t/fuzz/corpus/$(F)
 
-demo: all
+demo: # from nothing: each step sees what the one before has made
+	$(MAKE) deps
+	$(MAKE) all
 	contrib/demo/run
 bench: all
 	contrib/bench

@@ -394,8 +394,13 @@ static void test_denied_folder(void)
     rmdir(folder);
 }
 
+/* Signals 32 and 33 are glibc's own: it lets nobody set them, so they are in a
+ * command what they were in whoever started us. */
+#define NOT_OURS 0x180000000u
+
 static void test_signals(void)
 {
+    unsigned long long blocked = 1, ignored = 1;
     sigset_t block;
 
     signal(SIGPIPE, SIG_IGN);
@@ -404,8 +409,9 @@ static void test_signals(void)
     sigprocmask(SIG_BLOCK, &block, NULL);
     fresh();
     run_argv(ARGV("grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"));
-    is_str(run.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n",
-           "signals that we block or ignore are at their defaults in it");
+    ok(sscanf(run.out, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored) == 2
+           && blocked == 0 && (ignored & ~(unsigned long long)NOT_OURS) == 0,
+       "signals that we block or ignore are at their defaults in it");
     sigprocmask(SIG_BLOCK, NULL, &block);
     ok(sigismember(&block, SIGUSR1) && !sigismember(&block, SIGTERM),
        "and as they were with us");

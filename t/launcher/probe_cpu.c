@@ -33,7 +33,7 @@ static struct probe_trace make_trace(size_t thread,
                                      int64_t budget_ns)
 {
     struct probe_mark *m = marks[thread];
-    int64_t ns = next_running(p, 0), begin = ns;
+    int64_t ns = next_running(p, 0), begin;
     uint64_t units = 0;
     size_t n = 0;
 

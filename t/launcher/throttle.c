@@ -339,7 +339,7 @@ static int count_fds(void)
 static void test_share(int percent, enum throttle_how how)
 {
     double full = play_throttled("burn", NULL);
-    double share = percent / 100.0, got = 0, most = 0;
+    double share = percent / 100.0, got, most = 0;
 
     for (int i = 0; i < ATTEMPTS && most < share * full * 0.6; i++) {
         struct throttle *t = open_throttle(percent, how);
