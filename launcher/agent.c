@@ -446,7 +446,7 @@ static int start(struct agent *a, struct es_error *err)
 {
     char group[THROTTLE_NAME_MAX];
 
-    snprintf(group, sizeof group, "evenstep-%d", (int)getpid());
+    snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
     a->base = event_base_new();
     if (a->base)
         a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);

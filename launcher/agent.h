@@ -14,6 +14,10 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup.h"
 
+/* Name of the cgroup of a throttled agent of --local: the front end's pid and
+ * the node; the front end sweeps it up if the agent is killed. */
+#define AGENT_GROUP "evenstep-%d-%.40s"
+
 struct agent_setup {
     struct secret secret;
     char node[NODE_NAME_MAX];

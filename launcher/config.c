@@ -34,7 +34,10 @@ static void defaults(struct config *c)
 }
 
 /* libconfuse's error callback has no pointer of ours. */
-static _Thread_local struct es_error *parse_err;
+static _Thread_local struct {
+    struct es_error err;
+    const char *name; /* of the file */
+} parsing;
 
 __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
                                                            const char *fmt,
@@ -42,10 +45,15 @@ __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
 {
     char what[300];
 
+    if (parsing.err.kind != ES_OK)
+        return; /* the first one says most */
     vsnprintf(what, sizeof what, fmt, ap);
-    if (parse_err && parse_err->kind == ES_OK)
-        es_fail(parse_err, ES_USAGE, see_example, "%s:%d: %s",
-                cfg->filename ? cfg->filename : "?", cfg->line, what);
+    if (strstr(what, END_OPTION))
+        es_fail(&parsing.err, ES_USAGE, "close it",
+                "%s: a section or comment is open at its end", parsing.name);
+    else
+        es_fail(&parsing.err, ES_USAGE, see_example, "%s:%d: %s", parsing.name,
+                cfg->line, what);
 }
 
 static int out_of_range(struct es_error *err,
@@ -188,26 +196,27 @@ static int parse(cfg_t *cfg,
                  const char *text,
                  struct es_error *err)
 {
-    struct es_error said = {0};
     char *whole;
     int rc;
 
     if (asprintf(&whole, "%s\n" END_OPTION " = 1\n", text) < 0)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    memset(&parsing, 0, sizeof parsing);
+    parsing.name = name;
     cfg_set_error_function(cfg, on_error);
-    free(cfg->filename);
-    cfg->filename = strdup(name);
-    parse_err = &said;
     rc = cfg_parse_buf(cfg, whole);
-    parse_err = NULL;
     free(whole);
-    if (rc != CFG_SUCCESS)
-        return es_fail(err, ES_USAGE, see_example, "%s",
-                       said.what[0] ? said.what : name);
-    if (cfg_getint(cfg, END_OPTION) != 1)
+    if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == 1)
+        return 0;
+    if (rc == CFG_SUCCESS)
         return es_fail(err, ES_USAGE, "close it",
                        "%s: a section or comment is open at its end", name);
-    return 0;
+    if (parsing.err.kind == ES_OK)
+        es_fail(&parsing.err, ES_USAGE, see_example, "%s: cannot be read",
+                name);
+    if (err)
+        *err = parsing.err;
+    return -1;
 }
 
 int config_read(struct config *c,

@@ -45,7 +45,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return help();
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
-        return printf("evenstep %s\n", EVENSTEP_VERSION) < 0;
+        return printf("evenstep %s\n", EVENSTEP_VERSION) < 0
+               || fflush(stdout) != 0;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error code */
     if (command)
         rc = command->run(argc - 1, argv + 1, &err);

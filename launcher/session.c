@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session.h"
+#include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/notice.h"
+#include "launcher/throttle.h"
 #include "pmix_bcast/pmix_host.h"
 
 #include <errno.h>
@@ -16,10 +18,12 @@
 
 #define START_MS 30000 /* from srun to the last READY */
 #define LEAVE_MS                                                               \
-    4000               /* for agents and srun to go by themselves; above the   \
-                          2 s that a command has after its SIGTERM */
-#define FORCE_MS  2000 /* after scancel, before SIGKILL to srun */
-#define GUEST_MAX 4096 /* connections that have not said READY */
+    4000              /* for agents and srun to go by themselves; above the    \
+                         2 s that a command has after its SIGTERM */
+#define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
+/* Name of an agent of --local. */
+#define LOCAL_NODE "local%zu"
+#define GUEST_MAX  4096 /* connections that have not said READY */
 
 struct member { /* a node and its connection */
     struct node node;
@@ -128,6 +132,16 @@ static void keep_said(struct session *s, const char *text, size_t len)
             *p = ';';
 }
 
+/* What an agent of --local that was killed has left. */
+static void sweep(const struct process *p)
+{
+    char name[32], group[THROTTLE_NAME_MAX];
+
+    snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
+    snprintf(group, sizeof group, AGENT_GROUP, (int)getpid(), name);
+    throttle_sweep(group);
+}
+
 static void on_process_end(void *arg, const struct execution_end *end)
 {
     struct process *p = arg;
@@ -139,6 +153,8 @@ static void on_process_end(void *arg, const struct execution_end *end)
         snprintf(s->said, sizeof s->said, "%s: %s",
                  s->pmix ? "evenstep-agent" : "srun",
                  strerror(end->exec_errno));
+    if (s->pmix && end->signal)
+        sweep(p);
     execution_destroy(p->execution); /* and *end with it */
     p->execution = NULL;
     s->running--;
@@ -420,7 +436,7 @@ static int start_agent(struct session *s,
     int rc = -1;
 
     snprintf(path, sizeof path, "%s", setup->agent_path);
-    snprintf(name, sizeof name, "local%zu", rank);
+    snprintf(name, sizeof name, LOCAL_NODE, rank);
     snprintf(speed, sizeof speed, "%d",
              setup->local_speed ? setup->local_speed[rank] : 0);
     if (!env || put_environ(&env, &n, "EVENSTEP_AGENT", name) < 0

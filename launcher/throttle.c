@@ -498,3 +498,19 @@ void throttle_close(struct throttle *t)
     free(t);
     errno = saved;
 }
+
+void throttle_sweep(const char *name)
+{
+    struct throttle left = {.parent_fd = -1, .group_fd = -1, .enter_fd = -1};
+    struct throttle_place place;
+
+    if (!name_is_good(name) || find_here(&place) < 0)
+        return;
+    left.version = place.version;
+    (void)snprintf(left.name, sizeof left.name, "%s", name);
+    left.parent_fd = open(place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (left.parent_fd >= 0)
+        left.group_fd = openat(left.parent_fd, name,
+                               O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    cgroup_close(&left);
+}

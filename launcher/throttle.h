@@ -78,6 +78,10 @@ void throttle_watch(struct throttle *t, pid_t group);
  */
 void throttle_close(struct throttle *t);
 
+/* Take away the cgroup of a throttle whose process was killed, with what runs
+ * in it; no such group is fine. */
+void throttle_sweep(const char *name);
+
 /*
  * Find the place in the texts of /proc/self/mountinfo and /proc/self/cgroup:
  * v1, the group that we are in; v2, the parent of the group that we are in

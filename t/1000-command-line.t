@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what is typed wrong is told in one line: what is wrong, how to mend it, and the exit status'
+. /usr/share/sharness/sharness.sh
+
+# Not what the caller's shell happens to be in.
+unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_CONF EVENSTEP_COMPANION
+PATH=$EVENSTEP_BUILD:$PATH
+
+# fails STATUS MESSAGE COMMAND...: exits so, prints one line on stderr that is
+# the message, an extended regular expression, and nothing on stdout.
+fails() {
+	fails_status=$1 fails_message=$2
+	shift 2
+	test_expect_code "$fails_status" "$@" >out 2>err </dev/null
+	fails_code=$?
+	cat err
+	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
+		grep -qxE -e "$fails_message" err
+}
+
+while IFS='|' read -r what status arguments message; do
+	test_expect_success "$what: exit $status, with the reason" '
+		eval "fails $status \"\$message\" evenstep $arguments"
+	'
+done <<'END'
+no command|2||evenstep: no command: see `evenstep --help`
+an unknown command|2|rum|evenstep: no such command: rum: see `evenstep --help`
+an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: see `evenstep run --help`
+an option without its value|2|run --range|evenstep: --range: a value is missing: see `evenstep run --help`
+no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END
+no CMD|2|run --local 2 --range 0:5|evenstep: no command: give it after --
+an empty range|2|run --range 5:5 -- true|evenstep: --range: 5:5 is empty: give a begin below the end
+a reversed range|2|run --range 9:5 -- true|evenstep: --range: 9:5 is reversed: give a begin below the end
+a range that is none|2|run --range 9 -- true|evenstep: --range: "9" is no range: .*
+a range of words|2|run --range a:b -- true|evenstep: --range: "a:b" is no range: .*
+a negative range|2|run --range -1:5 -- true|evenstep: --range: "-1:5" is no range: .*
+a range above 64 bits|2|run --range 0:18446744073709551616 -- true|evenstep: --range: .* is no range: .*
+grain 0|2|run --grain 0 --range 0:5 -- true|evenstep: --grain: "0" is out of range: give a whole number from 1
+a grain with a unit|2|run --grain 5k --range 0:5 -- true|evenstep: --grain: "5k" is out of range: give a whole number from 1
+no frame at all|2|run --repeat 0 --range 0:5 -- true|evenstep: --repeat: "0" is out of range: give a whole number from 1
+an unknown policy|2|run --policy bogus --range 0:5 -- true|evenstep: --policy: "bogus" is unknown: give one of:.* even .*
+an unknown parameter of a policy|2|run --policy even:steep=1 --range 0:5 -- true|evenstep: --policy: even has no parameter "steep": .*
+a parameter out of range|2|run --policy canon:step=0 --range 0:5 -- true|evenstep: --policy: canon: step: "0" is out of range: give a number from .* to .*
+a parameter without a value|2|run --policy canon:step --range 0:5 -- true|evenstep: --policy: "step" has no value: .*
+a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --threshold: "5x" is no threshold: give seconds, or percent with a %
+a negative threshold|2|run --threshold -1 --range 0:5 -- true|evenstep: --threshold: "-1" is no threshold: .*
+an empty threshold|2|run --threshold "" --range 0:5 -- true|evenstep: --threshold: "" is no threshold: .*
+a threshold that is not a number|2|run --threshold nan% --range 0:5 -- true|evenstep: --threshold: "nan%" is no threshold: .*
+unknown metrics|2|run --metrics guess --range 0:5 -- true|evenstep: --metrics: "guess" is unknown: .*
+no agents|2|run --local 0 --range 0:5 -- true|evenstep: --local: "0" is out of range: .*
+too few speeds|2|run --local 3=50,50 --range 0:5 -- true|evenstep: --local: the speeds are not 3 numbers from 1: .*
+too many speeds|2|run --local 2=5,5,5 --range 0:5 -- true|evenstep: --local: the speeds are not 2 numbers from 1: .*
+--local and --srun at once|2|run --local 2 --srun -N2 --range 0:5 -- true|evenstep: --local and --srun exclude each other: .*
+--gather into a folder that is not there|2|run --local 2 --gather nowhere/x --range 0:5 -- true|evenstep: --gather: nowhere/x.part: No such file or directory: name a file that you may write
+--report into a folder that is not there|2|run --local 2 --report nowhere/x --range 0:5 -- true|evenstep: --report: nowhere/x: No such file or directory: name a file that you may write
+no allocation|3|run --range 0:5 -- true|evenstep: no allocation: run it inside salloc or sbatch, or give --local N
+END
+
+test_expect_success '--help tells the commands, run --help every option; both exit 0, in silence on stderr' '
+	evenstep --help >out 2>err && grep "^usage: evenstep COMMAND" out &&
+	grep "^  run " out && test ! -s err &&
+	evenstep run --help >out 2>err && test ! -s err && for option in range repeat grain \
+		policy threshold metrics gather report srun local; do
+		grep -e "^  --$option " out || return 1
+	done && grep "^    even " out && grep "^    static " out && grep "^    canon " out
+'
+test_expect_success '--version tells one version' '
+	evenstep --version >out 2>err && test ! -s err && cat out &&
+	test "$(wc -l <out)" = 1 && grep -xE "evenstep [0-9]+\.[0-9]+\.[0-9]+" out
+'
+test_expect_success '--help and --version into a full file system is no success' '
+	for arguments in --help --version "run --help"; do
+		test_must_fail evenstep $arguments >/dev/full || return 1
+	done
+'
+
+test_expect_success 'a job, but none of Slurm'"'"'s commands: exit 3, names the command' '
+	fails 3 "evenstep: (scontrol|srun): No such file or directory: .*" \
+		env SLURM_JOB_ID=1 PATH=/nowhere "$EVENSTEP_BUILD/evenstep" run --range 0:5 -- true
+'
+test_expect_success 'scontrol, but no srun: exit 3, names it' '
+	mkdir -p bin && printf "#!/bin/sh\n" >bin/scontrol && chmod +x bin/scontrol &&
+	fails 3 "evenstep: srun: No such file or directory: .*" \
+		env SLURM_JOB_ID=1 "PATH=$PWD/bin" "$EVENSTEP_BUILD/evenstep" run --range 0:5 -- true
+'
+test_expect_success 'a job id that is none is no allocation' '
+	fails 3 "evenstep: no allocation: .*" env SLURM_JOB_ID=x evenstep run --range 0:5 -- true
+'
+
+# What stands in the file | the message.
+while IFS='|' read -r text message; do
+	test_expect_success "a configuration with $text: exit 2, names the file and the fault" '
+		printf "%b\n" "$text" >own.conf &&
+		fails 2 "$message" env EVENSTEP_CONF=own.conf evenstep run --local 1 --range 0:5 -- true
+	'
+done <<'END'
+nonsense = 1|evenstep: own.conf:1: no such option 'nonsense': .*
+probe { budget_ms = 1 }|evenstep: own.conf: probe: budget_ms is out of range: give 50 to .*
+plugin { on_error = "maybe" }|evenstep: own.conf: plugin: on_error is out of range: give "continue" or "fail"
+plugin {|evenstep: own.conf.*
+policy "bogus" { }|evenstep: own.conf: policy "bogus" is unknown: .*
+plugin { agent_path = "relative" }|evenstep: own.conf: plugin: agent_path is out of range: give the full path .*
+END
+test_expect_success 'a configuration that is not there: exit 2, names it' '
+	fails 2 "evenstep: .*nowhere.conf: No such file or directory: .*" \
+		env EVENSTEP_CONF=nowhere.conf evenstep run --local 1 --range 0:5 -- true
+'
+test_expect_success 'an agent that is not there: exit 3, names it' '
+	echo "plugin { agent_path = \"$PWD/no-agent\" }" >own.conf &&
+	fails 3 "evenstep: .*/no-agent: no such program: .*" \
+		env EVENSTEP_CONF=own.conf evenstep run --local 1 --range 0:5 -- true
+'
+test_expect_success 'an agent that is another program: exit 3, and no wait for it' '
+	echo "plugin { agent_path = \"/bin/false\" }" >own.conf &&
+	fails 3 "evenstep: the agents ended before they were ready: .*" \
+		env EVENSTEP_CONF=own.conf evenstep run --local 2 --range 0:5 -- true
+'
+
+test_expect_success 'evenstep-agent by hand: exit 2, and who starts it' '
+	fails 2 "evenstep-agent: .*: evenstep-agent is started by .evenstep run., not by hand" evenstep-agent &&
+	fails 2 "evenstep-agent: unexpected argument .--help.: .* not by hand" evenstep-agent --help
+'
+secret=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+while IFS='|' read -r what environment message; do
+	test_expect_success "an agent with $what: exit 2, says so" '
+		fails 2 "evenstep-agent: $message: .* not by hand" env -u EVENSTEP_PORTS \
+			$environment evenstep-agent
+	'
+done <<END
+half a secret|EVENSTEP_AGENT=a EVENSTEP_SECRET=0123|no secret or node name
+a secret that is not hexadecimal|EVENSTEP_AGENT=a EVENSTEP_SECRET=g${secret#?}|no secret or node name
+no name|EVENSTEP_SECRET=$secret|no secret or node name
+no front end|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret|no front end to call
+a front end of no port|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:0|no front end to call
+a front end with a name|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=localhost:99|no front end to call
+ports that are none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:9 EVENSTEP_PORTS=9-1|no front end to call
+a speed that is none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:9 EVENSTEP_SPEED=fast|bad numbers in the environment
+END
+test_expect_success 'an agent outside of any job: exit 3, it has no PMIx' '
+	fails 3 "evenstep-agent: .*PMIx.*" env EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret \
+		EVENSTEP_HOME=127.0.0.1:9 evenstep-agent
+'
+
+# The plugin's own command answers in one line on stdout, whatever happens.
+attends() {
+	attends_message=$1
+	shift
+	evenstep attend "$@" >out 2>err </dev/null
+	cat out err
+	test "$(wc -l <out)" = 1 && grep -qxE -e "$attends_message" out && test ! -s err
+}
+test_expect_success 'evenstep attend by hand: one line for the plugin, and who starts it' '
+	attends "continue: attend: no --job: the plugin starts it; give srun --evenstep" &&
+	attends "continue: attend: bad argument .--bogus.: the plugin starts it; .*" --bogus &&
+	attends "fail: attend: no --job: .*" --required
+'
+test_expect_success 'evenstep attend refuses an unknown profile, required or not' '
+	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&
+	attends "fail: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp --required
+'
+test_done
