@@ -77,6 +77,7 @@ struct plan {
     int stdin_fd;
     int out_fd, err_fd, exec_fd; /* write ends */
     pid_t parent;
+    int orphan_signal;
 };
 
 static const char *path_of(char *const *envp)
@@ -149,15 +150,17 @@ static int plan_init(struct plan *plan,
                      const struct execution_spec *spec,
                      struct es_error *err)
 {
-    *plan = (struct plan){.argv = spec->argv,
-                          .envp = spec->envp ? spec->envp : environ,
-                          .dir_fd = -1,
-                          .enter_fd = -1,
-                          .stdin_fd = -1,
-                          .out_fd = -1,
-                          .err_fd = -1,
-                          .exec_fd = -1,
-                          .parent = getpid()};
+    *plan = (struct plan){
+        .argv = spec->argv,
+        .envp = spec->envp ? spec->envp : environ,
+        .dir_fd = -1,
+        .enter_fd = -1,
+        .stdin_fd = -1,
+        .out_fd = -1,
+        .err_fd = -1,
+        .exec_fd = -1,
+        .parent = getpid(),
+        .orphan_signal = spec->orphan_signal ? spec->orphan_signal : SIGKILL};
     if (!spec->argv[0] || spec->argv[0][0] == '\0')
         return es_fail(err, ES_USAGE, "name one after --", "no command given");
     if (spec->dir) {
@@ -205,10 +208,10 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* 0, or -1 with errno.  A parent that is already gone cannot kill us. */
+/* 0, or -1 with errno.  A parent that is already gone cannot signal us. */
 static int child_prepare(const struct plan *plan)
 {
-    if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, plan->orphan_signal) < 0)
         return -1;
     if (getppid() != plan->parent)
         _exit(126);

@@ -7,8 +7,8 @@
  * their defaults and none blocked.  When it has exited, what it left running
  * in that group is killed; a process that has escaped from the group and
  * still holds the output is waited for EXECUTION_DRAIN_MS and then let go.
- * The command dies with the thread that started it (PR_SET_PDEATHSIG), which
- * must therefore be the agent's main one.
+ * The command is signalled when the thread that started it dies
+ * (PR_SET_PDEATHSIG), which must therefore be the main one.
  *
  * All functions and callbacks run on the event loop's thread.
  */
@@ -38,6 +38,7 @@ struct execution_spec {
     char *const *envp;         /* NULL: ours */
     const char *dir;           /* its working directory; NULL: ours */
     struct throttle *throttle; /* one execution at a time; NULL: full speed */
+    int orphan_signal;         /* what it gets if we die; 0: SIGKILL */
 };
 
 struct execution_end {

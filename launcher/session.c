@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,7 +395,9 @@ static int start_process(struct session *s,
                          char *const env[],
                          struct es_error *err)
 {
-    struct execution_spec spec = {.argv = argv, .envp = env};
+    /* An agent must have the time to clean up, srun to end its step. */
+    struct execution_spec spec = {
+        .argv = argv, .envp = env, .orphan_signal = SIGTERM};
     struct process *p = &s->process[i];
 
     p->session = s;
