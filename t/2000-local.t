@@ -1,0 +1,380 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='without Slurm, on this machine: every unit once and in order, whatever becomes of commands and agents'
+. /usr/share/sharness/sharness.sh
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD/tmp # what is left there is ours
+export TMPDIR
+mkdir -p "$TMPDIR" bin
+unset EVENSTEP_CONF SLURM_JOB_ID
+
+# --- what the slices run -------------------------------------------------------
+# units BEGIN END: the numbers, one a line.
+cat >bin/units <<'END'
+#!/bin/sh
+exec seq "$1" $(($2 - 1))
+END
+# gated BEGIN END: says that it is there, with its number, and waits for a file.
+cat >bin/gated <<'END'
+#!/bin/sh
+echo "$EVENSTEP_NODE $$" >>started
+until test -e go; do sleep 0.05; done
+exec seq "$1" $(($2 - 1))
+END
+# stuck: has a child, and neither ends by itself.
+cat >bin/stuck <<'END'
+#!/bin/sh
+sleep 1000 &
+echo "$EVENSTEP_NODE $$ $!" >>started
+wait
+END
+# burn BEGIN END: some milliseconds of CPU a unit.
+cat >bin/burn <<'END'
+#!/bin/sh
+exec awk -v b="$1" -v e="$2" 'BEGIN { for (i = b; i < e; i++) { for (k = 0; k < 30000; k++) x += k; print i } }'
+END
+# noise BEGIN END: a MiB a unit of bytes that look like nothing else.
+cat >bin/noise <<'END'
+#!/usr/bin/perl
+for my $unit ($ARGV[0] .. $ARGV[1] - 1) {
+	print pack 'L*', map { ($unit * 262144 + $_) * 2654435761 & 0xffffffff } 0 .. 262143;
+}
+END
+chmod +x bin/*
+units="$PWD/bin/units" gated="$PWD/bin/gated" stuck="$PWD/bin/stuck" burn="$PWD/bin/burn" noise="$PWD/bin/noise"
+
+# --- helpers -------------------------------------------------------------------
+wait_for() { # SECONDS COMMAND...
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+lines() { test -e "$1" && test "$(wc -l <"$1")" = "$2"; } # FILE N
+agents_of() { pgrep -P "$1" -x evenstep-agent; }
+dead() { ! kill -0 "$@" 2>&-; }
+all_dead() { for each; do dead "$each" || return 1; done; }
+# behind COMMAND...: as a terminal's foreground process group; its pid in $run.
+# It holds nothing that prove waits for, and ends with this script at the latest.
+behind() {
+	rm -f started go
+	agents='' commands=''
+	setsid env --default-signal=INT,TERM "$@" >out 2>err 3>&- 4>&- 5>&- &
+	run=$!
+}
+run='' agents='' commands=''
+trap 'code=$?; test -z "$run" || kill -KILL $run $agents $commands 2>&-; (exit $code); die' EXIT
+trap 'exit 143' TERM
+# The numbers of the commands that have said so, of the agents, and their cgroups.
+note_all() {
+	agents=$(agents_of "$run") && commands=$(cut -d" " -f2- started | xargs)
+	cat started
+}
+nothing_left() {
+	# shellcheck disable=SC2086 # lists of numbers
+	wait_for 15 all_dead $run $agents $commands &&
+		ls -A "$TMPDIR" >left && cat left && test ! -s left &&
+		for agent in $agents; do
+			find /sys/fs/cgroup -maxdepth 6 -name "evenstep-$agent" 2>&-
+		done >left && cat left && test ! -s left && run='' agents='' commands=''
+}
+# said MESSAGE: an extended regular expression for a whole line of err.
+said() {
+	cat err
+	grep -qxE -e "$1" err
+}
+
+# --- units, words, environment ---------------------------------------------------
+test_expect_success 'every unit comes out exactly once and in order' '
+	seq 0 99 >want && evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got 2>err &&
+	test_cmp want got && said "evenstep: 1 frame in .* s, mean efficiency [01]\..* \(even\)"
+'
+test_expect_success 'a range need not begin at 0, nor be small' '
+	seq 18446744073709551600 18446744073709551613 >want &&
+	evenstep run --local 3 --range 18446744073709551600:18446744073709551614 -- \
+		sh -c "seq {begin} {end} | head -n -1" >got && test_cmp want got
+'
+test_expect_success 'fewer units than agents: each once' '
+	seq 0 1 >want && evenstep run --local 4 --range 0:2 --repeat 2 -- "$units" {begin} {end} >got &&
+	cat want want >twice && test_cmp twice got
+'
+test_expect_success 'one agent does it all' '
+	seq 0 9 >want && evenstep run --local 1 --range 0:10 -- "$units" {begin} {end} >got && test_cmp want got
+'
+for policy in static even canon; do
+	test_expect_success "policy $policy: frames come out one after another, every unit once" '
+		seq 5 44 >want && cat want want want want >all &&
+		evenstep run --local 3 --range 5:45 --repeat 4 --policy $policy -- "$units" {begin} {end} >got 2>err &&
+		test_cmp all got && said "evenstep: 4 frames in .* \($policy\)"
+	'
+done
+test_expect_success 'static cuts alike, with --metrics equal so does even' '
+	echo "0 1 4" >want && for how in static "even --metrics equal"; do
+		evenstep run --local 4 --range 0:16 --policy $how -- echo {count} >got &&
+		uniq -c got | awk "{ print \$2, NR, \$1 }" >counts && echo "4 1 4" >want &&
+		test_cmp want counts || return 1
+	done
+'
+test_expect_success '{words} and EVENSTEP_ variables say the same, and what they should' '
+	evenstep run --local 2 --range 10:20 --repeat 2 -- sh -c \
+		"echo \"{begin} {end} {count} {frame} <{label}> {node}\"
+		 echo \"\$EVENSTEP_BEGIN \$EVENSTEP_END \$EVENSTEP_COUNT \$EVENSTEP_FRAME <\$EVENSTEP_LABEL> \$EVENSTEP_NODE\"" >got &&
+	cat got && sed -n "n;p" got >variables && sed -n "p;n" got >words && test_cmp words variables &&
+	awk "{ n++; if (\$1 != (\$4 != frame || n == 1 ? 10 : end) || \$3 != \$2 - \$1 || \$5 != \"<>\") exit 1; frame = \$4; end = \$2; sum += \$3 }
+	     END { exit !(sum == 20 && frame == 1) }" words &&
+	cut -d" " -f6 words | sort -u >names && printf "local0\nlocal1\n" >want && test_cmp want names
+'
+test_expect_success 'words of CMD arrive as they were typed, other braces too' '
+	evenstep run --local 1 --range 0:1 -- printf "<%s>\n" "a b" "" "{nothing}" "{begin" "\$HOME" "x{begin}y{end}z" >got &&
+	printf "<%s>\n" "a b" "" "{nothing}" "{begin" "\$HOME" "x0y1z" >want && test_cmp want got
+'
+test_expect_success 'CMD runs here, with this environment, and nothing of the companion' '
+	mkdir -p "a folder" && (cd "a folder" && WORD="two words" evenstep run --local 2 --range 0:2 -- \
+		sh -c "pwd; echo \$WORD; env | cut -d= -f1 | grep -E \"^(PMIX|PMI_|EVENSTEP_(SECRET|HOME|PORTS|COMPANION|AGENT|SPEED))\"; ls /proc/self/fd | xargs") >got &&
+	printf "%s\ntwo words\n0 1 2 3\n" "$PWD/a folder" >one && cat one one >want && test_cmp want got
+'
+test_expect_success 'CMD has no stdin: it takes nothing of what the caller has' '
+	printf "mine\n" >input && { evenstep run --local 2 --range 0:2 -- cat && read -r line; } <input >got &&
+	echo mine >want && echo "$line" | test_cmp want - && test ! -s got
+'
+test_expect_success '--grain: slices begin at its multiples behind the begin' '
+	evenstep run --local 3 --range 3:103 --grain 7 --repeat 3 --report report -- true &&
+	cat report && jq -es "map(select(.type == \"frame\")) | length == 3
+		and all(.slices | length == 3 and all(((.begin - 3) % 7) == 0))" report
+'
+test_expect_success 'a grain above the range is one slice' '
+	seq 0 9 >want && evenstep run --local 3 --range 0:10 --grain 1000 --report report -- "$units" {begin} {end} >got &&
+	test_cmp want got && jq -es ".[0].slices | length == 1" report
+'
+
+# --- results ---------------------------------------------------------------------
+test_expect_success '--gather FILE has what stdout would have, and stdout nothing' '
+	seq 0 99 >want && rm -f file file.part &&
+	evenstep run --local 4 --range 0:100 --gather file -- "$units" {begin} {end} >got &&
+	test ! -s got && test_cmp want file && test ! -e file.part
+'
+test_expect_success 'a failure in the first frame leaves no FILE, no FILE.part, and the FILE of before' '
+	echo before >file && cp file want &&
+	test_expect_code 1 evenstep run --local 2 --range 0:10 --gather file -- false 2>err && cat err &&
+	test_cmp want file && test ! -e file.part && rm file &&
+	test_expect_code 1 evenstep run --local 2 --range 0:10 --gather file -- false && test ! -e file && test ! -e file.part
+'
+test_expect_success 'a failure later: FILE.part has the whole frames, and that is said' '
+	seq 0 9 >once && cat once once >want && rm -f file &&
+	test_expect_code 1 evenstep run --local 2 --range 0:10 --repeat 5 --gather file -- \
+		sh -c "test {frame} -lt 2 && exec \"\$0\" {begin} {end}" "$units" 2>err &&
+	said "evenstep: 2 whole frames are kept in file.part" && test ! -e file && test_cmp want file.part &&
+	rm file.part
+'
+test_expect_success '--gather does not write through a link that lies in wait' '
+	echo victim >victim && ln -sf victim link.part &&
+	test_expect_code 2 evenstep run --local 1 --range 0:1 --gather link -- echo x 2>err &&
+	said "evenstep: --gather: link.part: .*" && echo victim >want && test_cmp want victim && rm link.part
+'
+# The fields of design, section 7, and what must add up.
+cat >report.jq <<'END'
+def frame_ok: .type == "frame" and (.frame | type) == "number" and (.adjusted | type) == "boolean"
+	and .first <= .last and .first > 0 and .efficiency > 0 and .efficiency <= 1.0001
+	and (.slices | all((.node | test("^local[0-3]$")) and .status == 0 and .attempt == 1 and .seconds > 0 and .begin < .end))
+	and (.slices | sort_by(.begin) | map([.begin, .end]) | . as $s
+		| $s[0][0] == 7 and $s[-1][1] == 107 and ([range(1; length) | $s[.][0] == $s[. - 1][1]] | all));
+(.[:-1] | length == 3 and all(frame_ok) and ([.[].frame] == [0, 1, 2]))
+and (.[-1] | .type == "summary" and .frames == 3 and .seconds > 0 and .efficiency > 0 and .policy == "even")
+END
+test_expect_success '--report: a JSON line a frame and a summary; slices adjoin and are the range' '
+	evenstep run --local 4 --range 7:107 --repeat 3 --report report -- "$burn" {begin} {end} >got &&
+	cat report && lines report 4 && jq -es -f report.jq report
+'
+test_expect_success 'the efficiency of a frame is the busy time over nodes times the last' '
+	jq -es "[.[] | select(.type == \"frame\") | ((.slices | map(.seconds) | add) / (4 * .last)) as \$e
+		| .efficiency / \$e | . > 0.9 and . < 1.1] | all" report
+'
+test_expect_success 'the slow one of two gets fewer units, in the first frame already' '
+	evenstep run --local 2=80,20 --range 0:1000 --report report -- true &&
+	jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" report >got && cat got &&
+	jq -e ".local0 / .local1 | . > 2.5 and . < 6" got
+'
+test_expect_success 'even brings the two to one end, static does not' '
+	for policy in even static; do
+		evenstep run --local 2=60,15 --range 0:60 --repeat 4 --policy $policy --report $policy -- \
+			"$burn" {begin} {end} >got || return 1
+	done && jq -s "map(select(.type == \"frame\") | .efficiency) | max" even static && 
+	jq -es ".[-1].efficiency > 0.75" even && jq -es ".[-1].efficiency < 0.75" static
+'
+if test "$(id -u)" = 0; then
+	test_expect_success 'a speed leaves no cgroup' '
+		find /sys/fs/cgroup -maxdepth 6 -name "evenstep-[0-9]*" 2>&- | sort >before &&
+		evenstep run --local 2=50,50 --range 0:10 -- find /sys/fs/cgroup -name "evenstep-[0-9]*" >during &&
+		cat during && find /sys/fs/cgroup -maxdepth 6 -name "evenstep-[0-9]*" 2>&- | sort >after &&
+		comm -13 before after >left && sort during | comm -12 - left >ours && test ! -s ours
+	'
+fi
+# 12 slices of 4 MiB, each far above what is kept in memory.
+test_expect_success '48 MiB of binary output: identical to the reference, through --gather and a pipe' '
+	"$noise" 0 48 >want && rm -f file &&
+	evenstep run --local 3 --range 0:48 --grain 4 --gather file -- "$noise" {begin} {end} && cmp want file && rm file &&
+	evenstep run --local 2 --range 0:48 -- "$noise" {begin} {end} | cmp want - && rm want
+'
+test_expect_success 'output of no line, of nothing, and of a NUL' '
+	evenstep run --local 2 --metrics equal --range 0:4 -- printf "{begin}\\0" >got && printf "0\\0002\\000" >want &&
+	cmp want got && evenstep run --local 2 --range 0:4 -- true >got && test ! -s got
+'
+test_expect_success 'what a command that went well says on stderr is shown with its node' '
+	evenstep run --local 2 --range 0:2 -- sh -c "echo \"I am \$EVENSTEP_NODE\" >&2; echo out" >got 2>err &&
+	said "local0: I am local0" && said "local1: I am local1" && printf "out\nout\n" >want && test_cmp want got
+'
+
+# --- a terminal ------------------------------------------------------------------
+test_expect_success 'on a terminal there is a bar that goes away, and no line a frame' '
+	TERM=xterm script -qec "evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen &&
+	cat -v screen && grep -F "[#" screen && tail -n 1 screen | grep "3 frames in" &&
+	grep "frame" screen >frames && ! grep "frame 1 of 3:" frames
+'
+test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
+	evenstep run --local 2 --range 0:2 --repeat 3 -- true 2>err && said "evenstep: frame 1 of 3: .*" &&
+	lines err 4 && test -s err && ! LC_ALL=C grep "[^ -~]" err
+'
+
+# --- commands that fail ------------------------------------------------------------
+test_expect_success 'a failing command: exit 1; node, frame, units, status and its last words' '
+	rm -f file && test_expect_code 1 evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --gather file -- \
+		sh -c "echo fine; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
+	said "local1: last words" && said "local1: first words" &&
+	said "evenstep: local1: frame 1, units 5:10: sh exited with status 42: see its last words above" &&
+	test ! -e file
+'
+test_expect_success 'much on stderr: the end of it is shown, and that there was more' '
+	test_expect_code 1 evenstep run --local 1 --range 0:1 -- sh -c "seq 200000 >&2; exit 3" 2>err &&
+	tail -n 3 err | said "evenstep: local0: .* status 3: .*" && grep -x "local0: 200000" err &&
+	grep -xE "evenstep: local0: the first [0-9]+ bytes of its stderr are left out" err && test "$(wc -c <err)" -lt 200000
+'
+printf '\001\002\n' >nonsense && chmod +x nonsense
+while IFS='|' read -r what command message; do
+	test_expect_success "$what: exit 1, says so" '
+		eval "set -- $command" &&
+		test_expect_code 1 evenstep run --local 2 --range 0:4 -- "$@" >got 2>err && test ! -s got &&
+		said "evenstep: local[01]: frame 0, units [0-9]+:[0-9]+: $message"
+	'
+done <<'END'
+a command that is not there|no-such-command|no-such-command could not be started: No such file or directory: .*
+a file that is not executable|./report.jq|./report.jq could not be started: Permission denied: .*
+a folder|./tmp|./tmp could not be started: Permission denied: .*
+a file of no known format|./nonsense|./nonsense could not be started: Exec format error: .*
+a command that is killed|sh -c "kill -SEGV \$\$"|sh was killed by signal 11 \(Segmentation fault\): it printed nothing on stderr
+a command that exits as if it was killed|sh -c "exit 139"|sh exited with status 139: it printed nothing on stderr
+END
+test_expect_success 'a failure ends the other commands, too' '
+	behind evenstep run --local 2 --metrics equal --range 0:10 -- sh -c \
+		"test {begin} = 0 || exec \"\$0\"; until test -s started; do sleep 0.05; done; exit 9" "$stuck" &&
+	wait_for 10 lines started 1 && note_all && test_expect_code 1 wait $run &&
+	said "evenstep: local0: .* exited with status 9: .*" && nothing_left
+'
+
+# --- agents that are killed -----------------------------------------------------------
+test_expect_success 'an agent killed in the middle of a frame: the others do its part, exit 0' '
+	behind evenstep run --local 3 --metrics equal --range 0:30 --report report -- "$gated" {begin} {end} &&
+	wait_for 10 lines started 3 && note_all && set -- $agents && kill -KILL $2 &&
+	wait_for 10 grep -q "is lost" err && : >go && wait $run && said "evenstep: local[0-2] is lost \(.*\): the other nodes do its part" &&
+	seq 0 29 >want && test_cmp want out && nothing_left
+'
+test_expect_success 'the report tells the second attempt, and still adds up to the range' '
+	cat report && jq -es ".[0].slices | (map(select(.status == 0) | .end - .begin) | add == 30)
+		and any(.attempt == 2 and .status == 0) and any(.attempt == 1 and .status != 0)" report
+'
+test_expect_success 'two of three killed, one after the other: the last does it all' '
+	behind evenstep run --local 3 --range 0:30 --repeat 2 -- "$gated" {begin} {end} &&
+	wait_for 10 lines started 3 && note_all && set -- $agents && kill -KILL $1 && wait_for 10 grep -q "is lost" err &&
+	kill -KILL $3 && wait_for 10 sh -c "test \$(grep -c \"is lost\" err) = 2" && : >go && wait $run &&
+	seq 0 29 >once && cat once once >want && test_cmp want out && nothing_left
+'
+test_expect_success 'all agents killed: exit 3, says that no node is left, and no FILE' '
+	rm -f file && behind evenstep run --local 2 --range 0:30 --gather file -- "$gated" {begin} {end} &&
+	wait_for 10 lines started 2 && note_all && kill -KILL $agents && test_expect_code 3 wait $run &&
+	said "evenstep: no node is left to work: .*" && test ! -e file && nothing_left
+'
+test_expect_success 'an agent that is only stopped for a while loses nothing' '
+	behind evenstep run --local 2 --range 0:30 -- "$gated" {begin} {end} &&
+	wait_for 10 lines started 2 && note_all && set -- $agents && kill -STOP $1 && : >go &&
+	kill -CONT $1 && wait $run && seq 0 29 >want && test_cmp want out
+'
+
+# --- the end of the run by the user -----------------------------------------------------
+for signal in INT:130 TERM:143 HUP:129; do
+	test_expect_success "SIG${signal%:*}: ends by it, with every command and its children" '
+		rm -f file && behind evenstep run --local 3=50,50,50 --range 0:30 --gather file -- "$stuck" &&
+		wait_for 10 lines started 3 && note_all && kill -s ${signal%:*} -- -$run &&
+		test_expect_code ${signal#*:} wait $run && said "evenstep: .*: nothing is left running" &&
+		test ! -e file && nothing_left
+	'
+done
+test_expect_success 'Ctrl-C at once, while agents still start: nothing is left' '
+	behind evenstep run --local 3 --range 0:30 -- "$stuck" && wait_for 10 agents_of $run >agents &&
+	agents=$(cat agents) commands= && kill -INT $run && test_expect_code 130 wait $run && nothing_left
+'
+test_expect_success 'a command that ignores SIGTERM is killed' '
+	behind evenstep run --local 1 --range 0:1 -- sh -c "trap : TERM INT; echo x \$\$ >>started; while :; do sleep 1; done" &&
+	wait_for 10 lines started 1 && note_all && kill -INT $run && test_expect_code 130 wait $run && nothing_left
+'
+test_expect_success 'kill -9 of evenstep: agents, commands and their cgroups are gone in 15 s' '
+	behind evenstep run --local 3=50,50,50 --range 0:30 -- "$stuck" &&
+	wait_for 10 lines started 3 && note_all && kill -KILL $run && test_expect_code 137 wait $run &&
+	rm -rf "$TMPDIR"/evenstep-pmix.* && nothing_left
+'
+test_expect_success 'a reader who has left (head -1): no hang, exit 1 with the reason' '
+	{ evenstep run --local 2 --range 0:200000 --repeat 20 -- "$units" {begin} {end} 2>err; echo $? >status; } | head -n 1 >got &&
+	echo 0 >want && test_cmp want got && echo 1 >want && test_cmp want status &&
+	said "evenstep: stdout: Broken pipe: .*"
+'
+test_expect_success 'a full file system: exit 1 with the reason' '
+	test_expect_code 1 evenstep run --local 2 --range 0:20 -- "$units" {begin} {end} >/dev/full 2>err &&
+	said "evenstep: stdout: No space left on device: .*"
+'
+test_expect_success 'no temporary folder to be had: exit 3 with the reason' '
+	test_expect_code 3 env TMPDIR=/nowhere evenstep run --local 2 --range 0:2 -- true 2>err &&
+	said "evenstep: .*: set TMPDIR to a directory that you may write"
+'
+test_expect_success 'two runs at once do not meet' '
+	seq 0 99 >want && evenstep run --local 3 --range 0:100 --repeat 1 -- "$units" {begin} {end} >first 3>&- 4>&- 5>&- & other=$! &&
+	seq 500 599 >want2 && evenstep run --local 3 --range 500:600 -- "$units" {begin} {end} >second &&
+	wait $other && seq 0 99 >want && test_cmp want first && test_cmp want2 second
+'
+
+# --- without root -------------------------------------------------------------------------
+if test "$(id -u)" = 0; then
+	mkdir -p nobody && chown nobody nobody && chmod 755 . nobody
+	as_nobody() {
+		(cd nobody && TMPDIR=$PWD setpriv --reuid nobody --regid nogroup --clear-groups "$@")
+	}
+	if as_nobody evenstep --version >out 2>err; then
+		test_set_prereq NOBODY
+	else
+		say "skipping what needs no root: nobody cannot enter $PWD or $EVENSTEP_BUILD"
+	fi
+	test_expect_success NOBODY 'without root: every unit once, and speeds by the duty cycle' '
+		seq 0 99 >want && as_nobody evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got && test_cmp want got &&
+		as_nobody evenstep run --local 2=80,20 --range 0:1000 --report report -- true 2>err && cat err &&
+		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" nobody/report >got && cat got &&
+		jq -e ".local0 / .local1 | . > 2.5 and . < 6" got
+	'
+	test_expect_success NOBODY 'without root: an agent killed, the run goes on and leaves nothing' '
+		rm -f nobody/started nobody/go &&
+		(cd nobody && TMPDIR=$PWD exec setpriv --reuid nobody --regid nogroup --clear-groups \
+			evenstep run --local 2=50,50 --range 0:30 -- "$gated" {begin} {end}) >out 2>err 3>&- 4>&- 5>&- & run=$! &&
+		wait_for 10 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2 nobody/started) &&
+		set -- $agents && kill -KILL $1 && wait_for 10 grep -q "is lost" err && : >nobody/go && wait $run &&
+		seq 0 29 >want && test_cmp want out && wait_for 15 all_dead $agents $commands
+	'
+	test_expect_success NOBODY 'without root: Ctrl-C leaves nothing' '
+		rm -f nobody/started &&
+		(cd nobody && TMPDIR=$PWD exec setpriv --reuid nobody --regid nogroup --clear-groups \
+			env --default-signal=INT evenstep run --local 2=50,50 --range 0:30 -- "$stuck") >out 2>err 3>&- 4>&- 5>&- & run=$! &&
+		wait_for 10 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2- nobody/started | xargs) &&
+		kill -INT $run && test_expect_code 130 wait $run && wait_for 15 all_dead $agents $commands &&
+		find nobody -name "evenstep-pmix*" >left && test ! -s left
+	'
+fi
+test_done

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep run in an allocation of unequal nodes, as users and sites have them'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF
+
+# burn BEGIN END: some milliseconds of CPU a unit, then its number.
+cat >burn <<'END'
+#!/bin/sh
+exec awk -v b="$1" -v e="$2" 'BEGIN { for (i = b; i < e; i++) { for (k = 0; k < 30000; k++) x += k; print i } }'
+END
+cat >units <<'END'
+#!/bin/sh
+exec seq "$1" $(($2 - 1))
+END
+chmod +x burn units
+in_job() { on_ctl salloc -Q "$@"; } # salloc's options, then the command
+said() {
+	cat err
+	grep -qxE -e "$1" err
+}
+# no_agents: none of this testbed is left, on whichever node.
+no_agents() {
+	for each in $(pgrep -x evenstep-agent); do
+		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || return 1
+	done
+}
+nothing_left() { wait_for 15 no_agents && wait_for 20 no_jobs; }
+no_jobs() { test -z "$(on_ctl squeue -h)"; }
+
+test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core' '
+	testbed_up --nodes 4 --speeds 80,40,20,10
+'
+test_expect_success 'three frames: exit 0, every unit once and in order' '
+	seq 0 399 >once && cat once once once >want &&
+	in_job -N4 evenstep run --range 0:400 --repeat 3 --report report -- ./burn {begin} {end} >got 2>err &&
+	test_cmp want got && said "evenstep: 3 frames in .* \(even\)"
+'
+test_expect_success 'slices are in the order of the speeds, from the first frame on, and add up' '
+	cat report && jq -es "map(select(.type == \"frame\") | .slices | map({(.node): (.end - .begin)}) | add)
+		| length == 3 and all(.n0 > .n1 and .n1 > .n2 and .n2 > .n3 and ([.[]] | add == 400))" report
+'
+test_expect_success 'static: four equal slices, and the same output' '
+	in_job -N4 evenstep run --policy static --range 0:400 --report report -- ./units {begin} {end} >got &&
+	test_cmp once got && jq -es ".[0].slices | map(.end - .begin) == [100, 100, 100, 100]" report
+'
+test_expect_success 'nothing is left on the nodes, and the allocation is given back' '
+	nothing_left
+'
+test_expect_success '--srun "-N2": two nodes of the four' '
+	in_job -N4 evenstep run --srun "-N2" --range 0:400 --report report -- ./units {begin} {end} >got &&
+	test_cmp once got && jq -es ".[0].slices | map(.node) | unique | length == 2" report
+'
+test_expect_success '--srun "-w n1": that node' '
+	in_job -N4 evenstep run --srun "-N1 -w n1" --range 0:4 -- echo {node} >got && echo n1 >want && test_cmp want got
+'
+test_expect_success '--srun with an option that srun does not know: exit 3, srun'"'"'s own words' '
+	test_expect_code 3 in_job -N1 evenstep run --srun "--no-such-option" --range 0:4 -- true 2>err &&
+	said "evenstep: .*srun: unrecognized option .--no-such-option.*"
+'
+test_expect_success '--srun with an open quote: exit 2, says how' '
+	test_expect_code 2 in_job -N1 evenstep run --srun "--comment=\"x" --range 0:4 -- true 2>err &&
+	said "evenstep: --srun: .* cannot be read as words: quote it as for a shell"
+'
+test_expect_success 'in a batch job' '
+	cat >job.sh <<-\END && on_ctl env "PATH=$PATH" sbatch -W -N4 -o got -e err job.sh && test_cmp once got
+	#!/bin/sh
+	exec evenstep run --range 0:400 -- ./units {begin} {end}
+	END
+'
+test_expect_success 'two runs in one allocation at once do not meet' '
+	cat >two.sh <<-\END && in_job -N4 sh two.sh && test_cmp once first && test_cmp once second
+	evenstep run --range 0:400 -- ./burn {begin} {end} >first & first=$!
+	evenstep run --range 0:400 -- ./units {begin} {end} >second && wait $first
+	END
+'
+test_expect_success 'a job of another task shape: one agent a node all the same' '
+	in_job -N4 -n8 --ntasks-per-node=2 -c1 env SLURM_TASKS_PER_NODE="2(x4)" SLURM_NTASKS=8 SLURM_NPROCS=8 \
+		SLURM_CPUS_PER_TASK=1 SLURM_LABELIO=1 SLURM_DISTRIBUTION=cyclic \
+		evenstep run --policy static --range 0:400 --report report -- ./units {begin} {end} >got &&
+	test_cmp once got && jq -es ".[0].slices | map(.node) | sort == [\"n0\", \"n1\", \"n2\", \"n3\"]" report
+'
+test_expect_success 'from within a task of the job (srun --pty, a batch script): likewise' '
+	cat >step.sh <<-\END && in_job -N4 sh step.sh >got && test_cmp once got
+	exec srun -N1 -n1 --overlap --mpi=none evenstep run --range 0:400 -- ./units {begin} {end}
+	END
+'
+test_expect_success 'commands see their slice and the job, nothing of the companion step' '
+	in_job -N4 evenstep run --range 0:4 --policy static -- env >got &&
+	grep -c "^EVENSTEP_NODE=n[0-3]$" got >n && echo 4 >want && test_cmp want n &&
+	grep -c "^SLURM_JOB_ID=" got >n && test_cmp want n &&
+	! grep -E "^(PMIX|PMI_|PMI2_|SLURM_PMIX|SLURM_STEP|SLURM_PROCID|EVENSTEP_(SECRET|HOME|PORTS|COMPANION))" got
+'
+test_expect_success 'they run where evenstep was called, with its environment' '
+	mkdir -p "a folder" && (cd "a folder" && in_job -N4 env WORD="two words" evenstep run --policy static --range 0:4 -- \
+		sh -c "pwd; echo \$WORD; uname -n; test {node} = \$(uname -n)") >got &&
+	for node in 0 1 2 3; do printf "%s\ntwo words\nn%d\n" "$PWD/a folder" $node; done >want && test_cmp want got
+'
+test_expect_success 'a command that fails: exit 1; its node and last words; nothing is left' '
+	test_expect_code 1 in_job -N4 evenstep run --policy static --range 0:400 -- \
+		sh -c "test {node} != n2 || { echo \"my last words\" >&2; exit 9; }" 2>err &&
+	said "n2: my last words" && said "evenstep: n2: frame 0, units 200:300: sh exited with status 9: .*" && nothing_left
+'
+test_expect_success 'a command that only some nodes have: exit 1, names the node' '
+	on_ctl srun -N3 -w n0,n1,n2 cp units /tmp/only &&
+	test_expect_code 1 in_job -N4 evenstep run --policy static --range 0:400 -- /tmp/only {begin} {end} 2>err &&
+	said "evenstep: n3: frame 0, units 300:400: /tmp/only could not be started: No such file or directory: .*"
+'
+as_nobody() { "$testbed" exec --name "$testbed_name" --user nobody -- "$@"; }
+if as_nobody "$PWD/units" 0 1 >out 2>&1 && as_nobody evenstep --version >out 2>&1; then
+	test_set_prereq NOBODY # else the checkout lies where nobody cannot enter
+fi
+test_expect_success NOBODY 'another user: every unit once' '
+	as_nobody salloc -Q -N4 --chdir=/ sh -c "cd / && exec evenstep run --range 0:400 -- \"\$0\" {begin} {end}" "$PWD/units" >got 2>err
+	cat err; test_cmp once got && said "evenstep: 1 frame in .*"
+'
+test_expect_success 'a job that is over: exit 3, srun'"'"'s own words' '
+	test_expect_code 3 on_ctl env SLURM_JOB_ID=999999 evenstep run --range 0:4 -- true 2>err &&
+	said "evenstep: .*[Ii]nvalid job id.*"
+'
+test_expect_success 'Slurm that cannot be reached: exit 3, in time, says so' '
+	conf=$(on_ctl printenv SLURM_CONF) && sed "s/^SlurmctldPort=.*/SlurmctldPort=1/" "$conf" >dead.conf &&
+	on_ctl cmp -s "$conf" dead.conf; test $? = 1 &&
+	test_expect_code 3 timeout 60 "$testbed" exec --name "$testbed_name" -- env SLURM_CONF="$PWD/dead.conf" SLURM_JOB_ID=1 \
+		evenstep run --range 0:4 -- true 2>err &&
+	said "evenstep: scontrol: .*: see that slurmctld is up \(scontrol ping\), or give --local N"
+'
+test_expect_success 'down leaves nothing' '
+	nothing_left && testbed_down && testbed_nothing_left $testbed_name
+'
+
+first=$testbed_name
+plugins=$(mktemp -d /run/evenstep-plugins.XXXXXX) # PluginDir may have no blank
+trap 'testbed_code=$?; rm -rf "$plugins"; testbed_end; (exit $testbed_code); die' EXIT
+test_expect_success 'with task/affinity the agent and its commands see every CPU of the job on the node' '
+	testbed_use $first-a && testbed_up --nodes 1 --affinity &&
+	cpus=$(on_ctl sinfo -h -o %c) && in_job -N1 --exclusive srun --overlap --cpu-bind=none -c "$cpus" nproc >want && cat want &&
+	in_job -N1 --exclusive -n1 -c1 evenstep run --range 0:1 -- nproc >got && test_cmp want got &&
+	in_job -N1 -n1 -c1 srun --overlap --cpu-bind=none nproc >want && cat want &&
+	in_job -N1 -n1 -c1 evenstep run --range 0:1 -- nproc >got && test_cmp want got && testbed_down
+'
+test_expect_success 'nodes without Slurm'"'"'s PMIx plugin: exit 3, and the message speaks of pmix' '
+	dir=$(dpkg -L slurm-wlm-basic-plugins slurm-wlm-plugins 2>&- | sed -n "s|/select_cons_tres\.so$||p") && test -d "$dir" &&
+	for each in "$dir"/*.so; do
+		case $each in */mpi_pmix*) ;; *) ln -sf "$each" "$plugins" ;; esac
+	done && ls "$dir"/mpi_pmix*.so && testbed_use $first-p && testbed_up --nodes 2 --set PluginDir="$plugins" &&
+	test_expect_code 3 in_job -N2 evenstep run --range 0:4 -- true 2>err && said "evenstep: .*pmix.*" &&
+	nothing_left && testbed_down
+'
+test_done

@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='srun --evenstep beside an unchanged program: it runs as without, and knows its nodes'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+one_line() { test "$(grep -c evenstep: err)" = 1; }
+no_line() { test -e "$2" && ! grep -E -e "$1" "$2"; }
+in_job() { on_ctl salloc -Q "$@"; }
+# ours NAME: processes of this testbed of that name, on whichever node.
+ours() {
+	for each in $(pgrep -x "$1"); do
+		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || echo "$each"
+	done
+}
+none_of() { test -z "$(ours "$1")"; }
+no_jobs() { test -z "$(on_ctl squeue -h)"; }
+no_dir() { # no step directory on any node
+	for node in n0 n1 n2 n3; do
+		on_node $node sh -c "ls -d /dev/shm/evenstep-*" 2>&- && return 1
+	done
+	return 0
+}
+nothing_left() { wait_for 15 none_of evenstep-agent && wait_for 15 none_of evenstep && wait_for 20 no_jobs && wait_for 5 no_dir; }
+
+test_expect_success 'up: four nodes with the plugin; an Open MPI program is compiled' '
+	mpicc -O1 -o ring "$EVENSTEP_SRC/t/programs/ring.c" &&
+	testbed_up --nodes 4 --speeds 80,40,20,10 --plugin "$EVENSTEP_BUILD/evenstep.so" \
+		--plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+test_expect_success 'without evenstep the ring closes over 8 ranks' '
+	on_ctl srun -N4 --ntasks-per-node=2 --mpi=pmix ./ring >want && cat want &&
+	awk "\$2 != NR - 1 || \$4 != \"8:\" || \$6 != (NR == 1 ? 36 : NR * (NR + 1) / 2) \",\" || \$7 != 65536 { exit 1 } END { exit NR != 8 }" want
+'
+for modex in "" "OMPI_MCA_pmix_base_async_modex=1 OMPI_MCA_pmix_base_collect_data=0"; do
+	test_expect_success "with it: the same output, nothing on stderr (${modex:-as Open MPI comes})" '
+		on_ctl env $modex srun -N4 --ntasks-per-node=2 --mpi=pmix --evenstep ./ring >got 2>err &&
+		cat err && test_cmp want got && no_line evenstep err
+	'
+done
+test_expect_success 'with it: the same exit status' '
+	test_expect_code 42 on_ctl srun -N4 --ntasks-per-node=2 --mpi=pmix ./ring 42 >got 2>plain &&
+	test_expect_code 42 on_ctl srun -N4 --ntasks-per-node=2 --mpi=pmix --evenstep ./ring 42 >got 2>err &&
+	test_cmp want got && no_line evenstep: err
+'
+test_expect_success 'nothing is left on the nodes' nothing_left
+
+# see: what a task has; one a node.
+cat >see <<'END'
+#!/bin/sh
+echo "$SLURMD_NODENAME $EVENSTEP_SHARE $EVENSTEP_NODE_COUNT $(stat -c '%a %u %U' "$EVENSTEP_DIR") $(stat -c '%a' "$(dirname "$EVENSTEP_DIR")") $EVENSTEP_DIR"
+cp "$EVENSTEP_DIR/metrics.json" "metrics.$SLURMD_NODENAME" && cp "$EVENSTEP_DIR/env" "env.$SLURMD_NODENAME"
+END
+chmod +x see
+test_expect_success 'shares follow the speeds and sum to 1; the directories are the user'"'"'s alone' '
+	on_ctl srun -N4 --evenstep ./see >got 2>err && cat err && sort got >sorted && cat sorted &&
+	awk "\$3 != 4 || \$4 != 700 || \$5 != 0 || \$7 != 700 || (NR > 1 && \$2 >= last) { exit 1 }
+	     { last = \$2; sum += \$2 } END { exit !(NR == 4 && sum > 0.99999 && sum < 1.00001) }" sorted
+'
+test_expect_success 'EVENSTEP_DIR is named after the job and the step, and is gone afterwards' '
+	awk "\$8 !~ \"^/dev/shm/evenstep-0/[0-9]+[.]0\$\" { exit 1 }" sorted && nothing_left
+'
+test_expect_success 'metrics.json is the same on all nodes and names each with its speed' '
+	for node in 0 1 2 3; do test_cmp metrics.n0 metrics.n$node || return 1; done && cat metrics.n0 &&
+	jq -e "[.nodes[].name] == [\"n0\", \"n1\", \"n2\", \"n3\"] and ([.nodes[].C] | . == (sort | reverse) and .[-1] > 0)" metrics.n0
+'
+test_expect_success 'two steps at once have a directory each' '
+	cat >two.sh <<-\END && in_job -N4 -n8 --ntasks-per-node=2 sh two.sh >got 2>err && cat got err &&
+	srun -N4 -n4 --overlap --evenstep sh -c "echo \$EVENSTEP_DIR; test -e \$EVENSTEP_DIR/env" & first=$!
+	srun -N4 -n4 --overlap --evenstep sh -c "echo \$EVENSTEP_DIR; test -e \$EVENSTEP_DIR/env" && wait $first
+	END
+	sort got | uniq -c | awk "\$1 != 4 { exit 1 } END { exit NR != 2 }" && nothing_left
+'
+test_expect_success '--evenstep-probe=off: equal shares' '
+	on_ctl srun -N4 --evenstep --evenstep-probe=off printenv EVENSTEP_SHARE >got && printf "0.250000\n%.0s" 1 2 3 4 >want4 && test_cmp want4 got
+'
+test_expect_success 'a step on some of the job'"'"'s nodes knows these only' '
+	in_job -N4 srun -N2 -w n1,n3 --evenstep sh -c "echo \$SLURMD_NODENAME \$EVENSTEP_NODE_COUNT" >got && sort got >sorted &&
+	printf "n1 2\nn3 2\n" >want2 && test_cmp want2 sorted
+'
+test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
+	head -c 300000 /dev/urandom >file && on_ctl srun -N4 --evenstep-bcast=file:/tmp/brought cksum /tmp/brought >got 2>err &&
+	cat got err && cksum file | sed "s|file|/tmp/brought|" >one && cat one one one one >want4 && test_cmp want4 got &&
+	on_ctl sh -c "ls /tmp" >got && no_line brought got
+'
+test_expect_success '--evenstep-bcast of a file that is not there: the step goes on, after one line' '
+	on_ctl srun -N4 --evenstep-bcast=nowhere:/tmp/x echo ran >got 2>err && said "evenstep: sbcast: .*nowhere" && one_line &&
+	test $(grep -c ran got) = 4
+'
+
+# What goes wrong | srun options | configuration | message
+while IFS='|' read -r what options text message; do
+	printf '%s\n' "$text" >site.conf
+	test_expect_success "$what, on_error continue: one line, and the step" '
+		printf "%s\n" "$text" >site.conf && cat site.conf &&
+		on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep $options echo ran >got 2>err &&
+		said "$message" && one_line && test $(grep -c ran got) = 2
+	'
+	test_expect_success "$what, --evenstep=required: no step, exit 1" '
+		test_expect_code 1 on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 $options --evenstep=required echo ran >got 2>err &&
+		said "$message" && one_line && test ! -s got
+	'
+	test_expect_success "$what, on_error fail: no step, exit 1" '
+		printf "%s\nplugin { on_error = \"fail\" }\n" "$text" >site.conf &&
+		test_expect_code 1 on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep $options echo ran >got 2>err &&
+		said "$message" && one_line && test ! -s got
+	'
+done <<'END'
+an unknown profile|--evenstep-profile=warp||evenstep: --evenstep-profile: "warp" is unknown: give cpu
+an agent that is not there||plugin { agent_path = "/nowhere/agent" }|evenstep: /nowhere/agent: no such program: 
+an agent that ends at once||plugin { agent_path = "/bin/true" }|evenstep: the agents ended before they were ready: 
+END
+test_expect_success 'a configuration with a fault: one line, and the step' '
+	echo "nonsense = 1" >site.conf && on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep echo ran >got 2>err &&
+	said "evenstep: .*no such option .nonsense." && one_line && test $(grep -c ran got) = 2
+'
+test_expect_success 'nothing is left of all these' nothing_left
+
+# stuck: a step in the middle of its work.
+cat >stuck <<'END'
+#!/bin/sh
+echo "$SLURMD_NODENAME $EVENSTEP_SHARE" >>started
+exec sleep 1000
+END
+chmod +x stuck
+started() { test -e started && test "$(grep -c " 0[.]" started)" = "$1"; }
+begin_stuck() {
+	rm -f started
+	"$testbed" exec --name "$testbed_name" -- env --default-signal=INT srun -N4 --evenstep "$PWD/stuck" >out 2>err 3>&- 4>&- 5>&- &
+	step=$!
+	wait_for 20 started 4 && test "$(ours evenstep-agent | wc -l)" = 4
+}
+test_expect_success 'scancel of the job: no agent is left, no directory' '
+	begin_stuck && on_ctl scancel $(on_ctl squeue -h -o %i) && nothing_left && { wait $step; test $? != 0; }
+'
+test_expect_success 'kill -9 of srun: no agent is left, no directory' '
+	begin_stuck && kill -KILL $step && wait_for 15 none_of evenstep-agent && test_expect_code 137 wait $step &&
+	on_ctl scancel -u root && nothing_left
+'
+test_expect_success 'kill -9 of the front end: the step goes on, the agents leave' '
+	begin_stuck && kill -KILL $(ours evenstep) && wait_for 15 none_of evenstep-agent && wait_for 5 no_dir &&
+	kill -0 $step && on_ctl scancel -u root && nothing_left
+'
+test_expect_success 'kill -9 of an agent: the step goes on' '
+	begin_stuck && kill -KILL $(ours evenstep-agent | head -n 1) && wait_for 10 sh -c "test \$(pgrep -cx evenstep-agent) -lt 4" &&
+	kill -0 $step && on_ctl scancel -u root && wait_for 15 none_of evenstep-agent && wait_for 20 no_jobs
+'
+test_expect_success 'the daemons have lived through it, down leaves nothing' '
+	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The first byte chooses the decoder, the rest is the body. */
+#include "launcher/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk(const uint8_t *p, size_t len)
+{
+    volatile uint8_t sum = 0;
+
+    for (size_t i = 0; i < len; i++)
+        sum = (uint8_t)(sum + p[i]);
+}
+
+static void command(const uint8_t *body, size_t len)
+{
+    struct msg_command m;
+
+    if (msg_read_command(&m, body, len) < 0)
+        return;
+    for (size_t i = 0; m.argv[i]; i++)
+        walk((const uint8_t *)m.argv[i], strlen(m.argv[i]));
+    free(m.argv);
+}
+
+static void texts(const uint8_t *body, size_t len)
+{
+    struct msg_ready ready;
+    struct msg_peer peer;
+    struct msg_probed probed;
+    struct msg_run run;
+    uint32_t v;
+
+    if (msg_read_ready(&ready, body, len) == 0 && ready.rank >= ready.agents)
+        abort();
+    if (msg_read_peer(&peer, body, len) == 0)
+        walk((const uint8_t *)peer.text, strlen(peer.text));
+    if (msg_read_probed(&probed, body, len) == 0 && !(probed.units_per_s >= 0))
+        abort();
+    if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
+        abort();
+    (void)msg_read_u32(&v, body, len);
+}
+
+static void blobs(const uint8_t *body, size_t len)
+{
+    struct msg_output output;
+    struct msg_done d;
+    struct msg_put put;
+
+    if (msg_read_output(&output, body, len) == 0)
+        walk(output.bytes, output.len);
+    if (msg_read_done(&d, body, len) == 0)
+        walk(d.err, d.err_len);
+    if (msg_read_put(&put, body, len) == 0) {
+        if (strchr(put.dir, '/') || strchr(put.file, '/'))
+            abort();
+        walk(put.content, put.len);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    if (data[0] % 3 == 0)
+        command(data + 1, size - 1);
+    else if (data[0] % 3 == 1)
+        texts(data + 1, size - 1);
+    else
+        blobs(data + 1, size - 1);
+    return 0;
+}

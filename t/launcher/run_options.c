@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run_options.h"
+#include "tap.h"
+
+#include <getopt.h>
+
+static struct config config;
+static struct run_options o;
+static struct es_error err;
+
+/* Parse "run" and the words of line. */
+static int parse(const char *line)
+{
+    static char copy[300];
+    static char *argv[32];
+    int argc = 0;
+    char *rest = copy;
+
+    snprintf(copy, sizeof copy, "run %s", line);
+    while (argc < 31 && (argv[argc] = strsep(&rest, " ")) != NULL)
+        argc++;
+    argv[argc] = NULL;
+    optind = 0; /* GNU: start anew */
+    memset(&err, 0, sizeof err);
+    return run_options_parse(&o, &config, argc, argv, &err);
+}
+
+static const struct {
+    const char *line, *what, *mend;
+} bad[] = {
+    {"-- true", "no work", "give --range BEGIN:END"},
+    {"--range 0:5", "no command", "give it after --"},
+    {"--range 5 -- true", "--range: \"5\" is no range", "BEGIN:END"},
+    {"--range a:5 -- true", "--range: \"a:5\" is no range", "whole numbers"},
+    {"--range -1:5 -- true", "--range: \"-1:5\" is no range", "whole numbers"},
+    {"--range 5:5 -- true", "--range: 5:5 is empty", "below the end"},
+    {"--range 6:5 -- true", "--range: 6:5 is reversed", "below the end"},
+    {"--range 0:18446744073709551616 -- true", "is no range", "whole numbers"},
+    {"--grain 0 --range 0:5 -- true", "--grain: \"0\" is out of range",
+     "from 1"},
+    {"--repeat 0 --range 0:5 -- true", "--repeat: \"0\" is out of", "from 1"},
+    {"--repeat x --range 0:5 -- true", "--repeat: \"x\" is out of", "from 1"},
+    {"--policy odd --range 0:5 -- true", "--policy: \"odd\" is unknown",
+     "give one of: even canon static"},
+    {"--policy even:gain=2 --range 0:5 -- true", "gain: \"2\" is out of range",
+     "from 0.01 to 1"},
+    {"--policy even:gain=nan --range 0:5 -- true", "is out of range", "from"},
+    {"--policy even:gain --range 0:5 -- true", "\"gain\" has no value",
+     "key=value"},
+    {"--policy static:gain=1 --range 0:5 -- true",
+     "static has no parameter \"gain\"", "--help"},
+    {"--threshold x --range 0:5 -- true", "--threshold: \"x\"", "percent"},
+    {"--threshold -1 --range 0:5 -- true", "--threshold: \"-1\"", "percent"},
+    {"--threshold nan% --range 0:5 -- true", "--threshold: \"nan%\"",
+     "percent"},
+    {"--metrics odd --range 0:5 -- true", "--metrics: \"odd\" is unknown",
+     "probe or equal"},
+    {"--local 0 --range 0:5 -- true", "--local: \"0\" is out of range", "1 to"},
+    {"--local x --range 0:5 -- true", "--local: \"x\" is out of range", "1 to"},
+    {"--local 2=80 --range 0:5 -- true", "are not 2 numbers",
+     "--local 2=80,20"},
+    {"--local 2=80,20,5 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=80,0 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=80,20, --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2= --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2 --srun -N2 --range 0:5 -- true", "exclude each other",
+     "one of"},
+    {"--odd --range 0:5 -- true", "--odd: no such option", "--help"},
+    {"--range", "--range: a value is missing", "--help"},
+};
+
+static void test_bad(void)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int rc = parse(bad[i].line);
+
+        ok(rc == -1 && err.kind == ES_USAGE && strstr(err.what, bad[i].what)
+               && strstr(err.mend, bad[i].mend),
+           "\"%s\" is refused", bad[i].line);
+        if (rc == -1 && !strstr(err.what, bad[i].what))
+            diag("  said \"%s: %s\"", err.what, err.mend);
+    }
+}
+
+static void test_good(void)
+{
+    is_int(parse("--range 3:18446744073709551615 -- a -b --range x"), 0,
+           "a range to the last number, and a command with options");
+    ok(o.work.begin == 3 && o.work.end == UINT64_MAX && o.work.repeat == 1
+           && o.grain == 1 && o.local == 0,
+       "the range, and what is not said");
+    ok(strcmp(o.command[0], "a") == 0 && strcmp(o.command[2], "--range") == 0
+           && !o.command[4],
+       "the command's options stay with it");
+    ok(strcmp(o.policy->name, "even") == 0 && o.threshold.percent
+           && o.threshold.value == 5,
+       "even, at 5 percent");
+    is_int(parse("--range 0:5 --threshold 0.5 --policy canon:step=2.5 true"), 0,
+           "seconds, another policy, no --");
+    ok(!o.threshold.percent && o.threshold.value == 0.5
+           && strcmp(o.policy->name, "canon") == 0 && o.policy_value[0] == 2.5,
+       "are taken");
+    config.policy[1][0] = 9;
+    parse("--range 0:5 --policy canon -- true");
+    is_near(o.policy_value[0], 9, 0, "the configuration's value is taken");
+    parse("--range 0:5 --policy canon:step=3 -- true");
+    is_near(o.policy_value[0], 3, 0, "the option's goes before it");
+    ok(parse("--range 0:5 --local 2=80,20 -- true") == 0 && o.local == 2
+           && o.has_speeds && o.local_speed[0] == 80 && o.local_speed[1] == 20,
+       "agents with speeds");
+    ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local == 3
+           && !o.has_speeds,
+       "and without");
+}
+
+int main(void)
+{
+    const struct policy_kind *kind;
+
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        policy_defaults(kind, config.policy[i]);
+    test_bad();
+    test_good();
+    return done();
+}
