@@ -36,6 +36,15 @@ void companion_argv_free(char **argv);
  * step (number of tasks, CPUs a task, …)? */
 int companion_drops(const char *entry);
 
+/*
+ * For the companion step's environment: the fence's collective.  Under the ring
+ * that Slurm 22.05 takes by itself about 1 start of 50 hung, one node through
+ * its fence and the others in it for ever; of 150 under the tree none did
+ * (4 nodes of contrib/testbed, 2026-11).
+ */
+#define COMPANION_FENCE       "SLURM_PMIX_FENCE"
+#define COMPANION_FENCE_VALUE "tree"
+
 /* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol. */
 int companion_ports(struct event_base *base,
                     struct port_range *ports,

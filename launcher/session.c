@@ -149,7 +149,8 @@ static void on_process_end(void *arg, const struct execution_end *end)
     struct session *s = p->session;
     int ended_early = s->pmix ? end->status != 0 : 1;
 
-    keep_said(s, end->err_tail, end->err_len);
+    if (end->status != 0) /* else it is a warning of srun's at most */
+        keep_said(s, end->err_tail, end->err_len);
     if (end->exec_errno)
         snprintf(s->said, sizeof s->said, "%s: %s",
                  s->pmix ? "evenstep-agent" : "srun",
@@ -382,6 +383,8 @@ static char **agent_environ(const struct session *s, size_t *n)
     bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
+    if (!s->pmix)
+        bad |= put_environ(&env, n, COMPANION_FENCE, COMPANION_FENCE_VALUE) < 0;
     memset(hex, 0, sizeof hex);
     if (!bad)
         return env;
