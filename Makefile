@@ -4,13 +4,13 @@
 #   make [all]       build everything into build/
 #   make check       every test: unit, local, cluster, faults (root for the last)
 #   make demo        a rendering on a cluster of four unequal nodes (root)
-#   make bench       the figures of the README, measured (root)
+#   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
 #
 # SAN=address,undefined or SAN=thread builds into a directory of its own.
-# Nothing but install writes outside the build directory.
+# Builds go into the build directory and nowhere else.
 
 comma := ,
 SAN   ?=
@@ -117,6 +117,14 @@ $(B)/launcher/%.o:     own = $(launcher_cflags) -pthread \
                              -DEVENSTEP_CONF='"$(sysconfdir)/evenstep/evenstep.conf"'
 $(B)/spank_plugin/%.o: own = -fPIC -fvisibility=default \
                              -DEVENSTEP_LAUNCHER='"$(bindir)/evenstep"'
+
+# What is compiled in; changes only when it does, so that `make install` with
+# another PREFIX builds anew what knows a path.
+$(B)/places: FORCE
+	@mkdir -p $(B); echo '$(bindir) $(sysconfdir)' >$@.new; \
+	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(call obj,launcher/config.c spank_plugin/plugin_options.c): $(B)/places
+FORCE:
 
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
 	$(CC) -shared $(ALL_LDFLAGS) \
@@ -257,7 +265,7 @@ clean:
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz demo bench lint format install \
-        uninstall clean
+        uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell test -d $(B) && find $(B) -name '*.d')

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,9 @@
  * the wire, until it is down to a quarter. */
 #define BACKLOG_HIGH (4u << 20)
 #define BACKLOG_LOW  (BACKLOG_HIGH / 4)
+
+/* A wire-up that takes longer has hung; the front end gives up after 30 s. */
+#define WIRE_UP_S 40
 
 struct task { /* a slice that waits for its turn */
     STAILQ_ENTRY(task) next;
@@ -67,10 +69,14 @@ static void leave(struct agent *a)
 {
     a->leaving = 1;
     drop_waiting(a);
-    if (a->execution)
-        execution_stop(a->execution);
-    else
+    if (!a->execution) {
         event_base_loopexit(a->base, NULL);
+        return;
+    }
+    if (a->held) /* its end would not be heard */
+        execution_hold(a->execution, 0);
+    a->held = 0;
+    execution_stop(a->execution);
 }
 
 /* Send what w holds; without memory or home there is nothing to stay for. */
@@ -92,6 +98,8 @@ static void on_output(void *arg, const void *buf, size_t len)
 {
     struct agent *a = arg;
 
+    if (a->leaving)
+        return; /* nobody waits for it */
     for (size_t at = 0; at < len; at += OUTPUT_MAX) {
         size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
         struct msg_output m = {a->id, (const uint8_t *)buf + at, n};
@@ -299,10 +307,7 @@ static void say_ready(struct agent *a)
                           .job = a->setup->job,
                           .step = a->setup->step};
     struct writer w = {0};
-    cpu_set_t cpus;
 
-    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
-        m.cpus = (uint32_t)CPU_COUNT(&cpus);
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
     msg_write_ready(&w, &m);
     a->ready = 1;
@@ -448,16 +453,21 @@ static int start(struct agent *a, struct es_error *err)
 
     snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
     a->base = event_base_new();
-    if (a->base)
-        a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
+    if (!a->base)
+        return es_fail(err, ES_ENV, "free some memory", "no event loop");
+    /* Until the fence is through a SIGTERM just ends us: there is nothing to
+     * clean up, and PMIx may block for ever. */
+    (void)alarm(WIRE_UP_S);
+    if (wire_up(a, err) < 0)
+        return -1;
+    (void)alarm(0);
+    a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
     if (!a->on_term || event_add(a->on_term, NULL) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
                          THROTTLE_ANY, err)
                < 0)
-        return -1;
-    if (wire_up(a, err) < 0)
         return -1;
     return call_home(a, err);
 }

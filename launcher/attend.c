@@ -5,10 +5,12 @@
  * told into the step directory of every node, and stays until the step ends.
  *
  * With the plugin it speaks by its stdout, one line:
+ *
  *   ready             the step may start
  *   continue: TEXT    something failed; the site lets the step start all the
- * same fail: TEXT        likewise; the step must not start and the end of its
- * stdin says that the step has ended.
+ * same fail: TEXT        likewise; the step must not start
+ *
+ * and the end of its stdin says that the step has ended.
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
@@ -300,10 +302,16 @@ static int parse(struct attend_options *o,
         return es_fail(err, ES_USAGE,
                        "the plugin starts it; give srun --evenstep",
                        "attend: no --job");
-    if (o->profile && strcmp(o->profile, "cpu") != 0)
-        return es_fail(err, ES_USAGE, "give cpu",
-                       "--evenstep-profile: \"%s\" is unknown", o->profile);
     return 0;
+}
+
+/* After the configuration, which says what becomes of the step then. */
+static int check_profile(const struct attend_options *o, struct es_error *err)
+{
+    if (!o->profile || strcmp(o->profile, "cpu") == 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "give cpu",
+                   "--evenstep-profile: \"%s\" is unknown", o->profile);
 }
 
 static int open_session(struct attend *a)
@@ -326,7 +334,8 @@ static int open_session(struct attend *a)
 
 static int start(struct attend *a)
 {
-    if (config_load(&a->config, a->o->config, a->err) < 0)
+    if (config_load(&a->config, a->o->config, a->err) < 0
+        || check_profile(a->o, a->err) < 0)
         return -1;
     a->base = event_base_new();
     if (a->base) {
@@ -336,19 +345,18 @@ static int start(struct attend *a)
     }
     if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
         return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
-    if (open_session(a) < 0)
-        return -1;
     if (event_add(a->on_stdin, NULL) < 0)
         return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
-    return 0;
+    return open_session(a);
 }
 
 static void clear(struct attend *a)
 {
-    session_close(a->session);
-    qualification_clear(&a->qualification);
+    /* At its end stdin is always readable: session_close() runs the loop. */
     if (a->on_stdin)
         event_free(a->on_stdin);
+    session_close(a->session);
+    qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);
     if (a->base)

@@ -85,6 +85,7 @@ static int ask(struct answer *a,
     memset(a, 0, sizeof *a);
     a->base = base;
     a->limit_ms = limit_ms;
+    snprintf(a->error, sizeof a->error, "interrupted");
     a->status = -1;
     if (execution_start(&a->execution, base, &spec, on_output, on_end, a, err)
         < 0)
@@ -252,6 +253,25 @@ int companion_drops(const char *entry)
         if (strncmp(entry, drop[i], strlen(drop[i])) == 0)
             return 1;
     return 0;
+}
+
+/* Does the companion step run on every node of its job? */
+static int is_whole(const struct companion_place *place)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    int64_t n;
+
+    if (place->srun_args)
+        return 0; /* may be: who knows */
+    if (place->n_nodes == 0 || place->job != companion_job_from_environ())
+        return 1; /* all of it, or srun's own allocation for its one step */
+    return nodes && number_parse_int(nodes, 1, UINT32_MAX, &n) == 0
+           && n == place->n_nodes;
+}
+
+const char *companion_fence(const struct companion_place *place)
+{
+    return is_whole(place) ? "tree" : "ring";
 }
 
 struct words {

@@ -37,13 +37,15 @@ void companion_argv_free(char **argv);
 int companion_drops(const char *entry);
 
 /*
- * For the companion step's environment: the fence's collective.  Under the ring
- * that Slurm 22.05 takes by itself about 1 start of 50 hung, one node through
- * its fence and the others in it for ever; of 150 under the tree none did
- * (4 nodes of contrib/testbed, 2026-11).
+ * Which collective PMIx's fence takes, for the companion step's environment.
+ * Slurm 22.05's own choice, the ring, hung about 1 start of 50, one node
+ * through its fence and the others in it for ever; of 400 under the tree none
+ * did.  But the tree goes over Slurm's own messages, which find the wrong nodes
+ * if the step has only some of the job's.  (4 nodes of contrib/testbed,
+ * 2026-11.)
  */
-#define COMPANION_FENCE       "SLURM_PMIX_FENCE"
-#define COMPANION_FENCE_VALUE "tree"
+#define COMPANION_FENCE "SLURM_PMIX_FENCE"
+const char *companion_fence(const struct companion_place *place);
 
 /* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol. */
 int companion_ports(struct event_base *base,
@@ -61,7 +63,7 @@ int companion_sbcast(struct event_base *base,
                      uint32_t job,
                      const char *source_destination,
                      struct es_error *err);
-/* Kill a step with scancel; waits for the command, at most 5 s. */
+/* Kill a step with scancel; waits for the command, at most 10 s. */
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step);
 
 #endif

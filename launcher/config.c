@@ -34,10 +34,11 @@ static void defaults(struct config *c)
 }
 
 /* libconfuse's error callback has no pointer of ours. */
-static _Thread_local struct {
+struct parsing {
     struct es_error err;
     const char *name; /* of the file */
-} parsing;
+};
+static _Thread_local struct parsing parsing;
 
 __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
                                                            const char *fmt,

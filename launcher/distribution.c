@@ -89,6 +89,12 @@ static int send_piece(struct distribution *d,
     return 0;
 }
 
+static int cut(struct distribution *d, struct slice units)
+{
+    return shares_cut(units.begin, units.end, d->grain, d->load, d->cut,
+                      session_size(d->session));
+}
+
 /* Cut units by load over the nodes that are present and send them. */
 static int send_units(struct distribution *d,
                       struct slice units,
@@ -100,9 +106,13 @@ static int send_units(struct distribution *d,
 
     for (size_t i = 0; i < n; i++)
         d->load[i] = session_node(d->session, i)->present ? load[i] : 0;
-    if (shares_cut(units.begin, units.end, d->grain, d->load, d->cut, n) < 0)
-        return es_fail(err, ES_ENV, "see the messages above",
-                       "no node is left to work");
+    if (cut(d, units) < 0) { /* only nodes without a load are left */
+        for (size_t i = 0; i < n; i++)
+            d->load[i] = session_node(d->session, i)->present;
+        if (cut(d, units) < 0)
+            return es_fail(err, ES_ENV, "see the messages above",
+                           "no node is left to work");
+    }
     for (size_t i = 0; i < n; i++)
         if (d->cut[i].begin < d->cut[i].end
             && send_piece(d, i, d->cut[i], attempt, err) < 0)

@@ -54,8 +54,8 @@ int distribution_init(struct distribution *d,
 void distribution_clear(struct distribution *d);
 /*
  * Cut and send a frame by load[], one a node; a node that is not present gets
- * nothing.  The pieces of the frame before are forgotten.
- * Fails with ES_ENV if no node with a load is left.
+ * nothing, one whose load is 0 something only if no other is left.  The pieces
+ * of the frame before are forgotten.  Fails with ES_ENV if no node is left.
  */
 int distribution_send(struct distribution *d,
                       const struct frame *frame,

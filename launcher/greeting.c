@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Connections that may wait for their handshake at once; a stranger who opens
- * more is refused, and the honest one comes again. */
+/* Connections that may be open at once: one agent greets us, the rest is for
+ * strangers, who are dropped after HANDSHAKE_MS. */
 #define GUESTS_MAX 64
 
 struct greeting {
@@ -33,7 +33,7 @@ static void on_opened(struct channel *c, void *arg)
 {
     (void)arg;
     if (channel_send(c, MSG_GREET, NULL, 0) < 0)
-        channel_destroy(c);
+        channel_hang_up(c);
 }
 
 static void on_greeted(struct channel *c,

@@ -50,9 +50,10 @@ void progress_frame(struct progress *p,
                     const struct determination *t,
                     int adjusted)
 {
-    if (p->terminal)
+    if (p->terminal) {
+        p->drawn_ns = 0;
         progress_piece(p, d);
-    else
+    } else
         notice("frame %ju of %ju: %.3f s, efficiency %.2f%s",
                (uintmax_t)d->frame.number + 1, (uintmax_t)p->frames, t->last,
                t->efficiency, adjusted ? ", adjusted" : "");

@@ -24,7 +24,6 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->agents);
     write_u32(w, m->job);
     write_u32(w, m->step);
-    write_u32(w, m->cpus);
     write_text(w, m->node);
 }
 
@@ -36,9 +35,8 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->agents = read_u32(&r);
     m->job = read_u32(&r);
     m->step = read_u32(&r);
-    m->cpus = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
-    if (m->agents > AGENTS_MOST || m->rank >= m->agents || !m->node[0])
+    if (m->agents > AGENTS_MAX || m->rank >= m->agents || !m->node[0])
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

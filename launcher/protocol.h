@@ -4,8 +4,7 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
- *                        node text
+ *   READY     agent      rank u32, agents u32, job u32, step u32, node text
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   GREET     agent      -                      (to another agent)
  *   GREETED   agent      -                      (its answer)
@@ -34,9 +33,6 @@
 #define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
 #define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
 #define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
-#define AGENTS_MOST                                                            \
-    65536u /* nodes of a session; Slurm's own default                          \
-              MaxNodeCount bound is 64k */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -55,7 +51,7 @@ enum protocol_type {
 };
 
 struct msg_ready {
-    uint32_t rank, agents, job, step, cpus;
+    uint32_t rank, agents, job, step;
     char node[NODE_NAME_MAX];
 };
 struct msg_peer {

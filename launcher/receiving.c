@@ -6,17 +6,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char mend_space[] = "free some space or name another file";
 
 int receiving_open(struct receiving *r, const char *path, struct es_error *err)
 {
+    struct stat st;
+
     memset(r, 0, sizeof *r);
     r->fd = STDOUT_FILENO;
     r->path = path;
     if (!path)
         return 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        r->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return r->fd >= 0
+                   ? 0
+                   : es_fail(err, ES_USAGE, "name a file that you may write",
+                             "--gather: %s: %s", path, strerror(errno));
+    }
     if (asprintf(&r->part, "%s.part", path) < 0) {
         r->part = NULL;
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
@@ -90,8 +100,10 @@ int receiving_frame(struct receiving *r,
     qsort_r(r->order, n, sizeof *r->order, by_begin, d->piece);
     for (size_t i = 0; i < n; i++)
         if (spool_write_to(&d->piece[r->order[i]].out, r->fd) < 0)
-            return es_fail(err, ES_WORK, mend_space, "%s: %s",
-                           r->part ? r->part : "stdout", strerror(errno));
+            return es_fail(err, ES_WORK,
+                           errno == EPIPE ? "its reader has gone" : mend_space,
+                           "%s: %s", r->path ? r->path : "stdout",
+                           strerror(errno));
     r->frames++;
     return 0;
 }
@@ -102,8 +114,10 @@ int receiving_close(struct receiving *r, int success, struct es_error *err)
 
     free(r->order);
     r->order = NULL;
-    if (!r->part)
+    if (!r->path)
         return 0;
+    if (!r->part)
+        return close(r->fd);
     if (close(r->fd) < 0 || (success && rename(r->part, r->path) < 0))
         rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
                      strerror(errno));

@@ -6,7 +6,8 @@
  *
  * The gathered file is written beside (FILE.part) and renamed when the run has
  * succeeded; a run that fails leaves FILE as it was, and the frames that were
- * finished in FILE.part.
+ * finished in FILE.part.  A FILE that is there and no regular one (a pipe, a
+ * device) is written to as it is.
  */
 #ifndef LAUNCHER_RECEIVING_H
 #define LAUNCHER_RECEIVING_H

@@ -90,12 +90,16 @@ static void frame_done(struct run *r)
         (r->determination.efficiency - s->efficiency) / (double)(s->frames + 1);
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
-    progress_frame(&r->progress, &r->distribution, &r->determination, adjusted);
     progress_stop(&r->progress); /* stdout may be the same terminal */
-    if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0
-        || report_frame(&r->report, &r->distribution, &r->determination,
-                        adjusted, r->err)
-               < 0)
+    if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0) {
+        if (errno != EINTR) /* else on_signal() follows */
+            finish(r, 1);
+        return;
+    }
+    progress_frame(&r->progress, &r->distribution, &r->determination, adjusted);
+    if (report_frame(&r->report, &r->distribution, &r->determination, adjusted,
+                     r->err)
+        < 0)
         finish(r, 1);
     else
         next_frame(r);
@@ -192,8 +196,9 @@ static void on_message(
         if (r->qualification.missing == 0)
             begin_frames(r);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
-        if (msg_read_output(&output, body, len) == 0
-            && receiving_output(&r->distribution, node, &output, r->err) < 0)
+        if (msg_read_output(&output, body, len) < 0)
+            session_drop(r->session, node);
+        else if (receiving_output(&r->distribution, node, &output, r->err) < 0)
             finish(r, 1);
     } else if (type == MSG_DONE && r->phase == WORKING) {
         on_done(r, node, body, len);
@@ -283,6 +288,8 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
     struct run *r = arg;
 
     (void)what;
+    if (r->phase == FINISHED)
+        return; /* it is ending, and what ended it is to be told */
     r->signal = (int)number;
     finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
                       strsignal((int)number)));

@@ -96,6 +96,9 @@ static int take_range(struct run_options *o,
         || number_parse_u64(colon + 1, &o->work.end) < 0)
         return es_fail(err, ES_USAGE, "give --range BEGIN:END, whole numbers",
                        "--range: \"%s\" is no range", text);
+    if (o->work.end > INT64_MAX) /* JSON's integers, in the report */
+        return es_fail(err, ES_USAGE, "give units below 2^63",
+                       "--range: %s is out of range", text);
     if (o->work.begin >= o->work.end)
         return es_fail(err, ES_USAGE, "give a begin below the end",
                        "--range: %s is %s", text,
@@ -356,6 +359,14 @@ static int check(const struct run_options *o, struct es_error *err)
     return 0;
 }
 
+/* A short one stands alone or among others in word. */
+static int no_such_option(const char *word, struct es_error *err)
+{
+    if (optopt > 0 && optopt < 128)
+        return es_fail(err, ES_USAGE, see_help, "-%c: no such option", optopt);
+    return es_fail(err, ES_USAGE, see_help, "%s: no such option", word);
+}
+
 int run_options_parse(struct run_options *o,
                       const struct config *c,
                       int argc,
@@ -376,8 +387,7 @@ int run_options_parse(struct run_options *o,
             return es_fail(err, ES_USAGE, see_help, "%s: a value is missing",
                            argv[optind - 1]);
         if (option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: no such option",
-                           argv[optind - 1]);
+            return no_such_option(argv[optind - 1], err);
         rc = take(o, c, option, optarg, err);
         if (rc != 0)
             return rc;

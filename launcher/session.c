@@ -93,10 +93,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
     else
         snprintf(text, sizeof text, "no agent came within %d s",
                  START_MS / 1000);
-    fail(s,
-         "see that the nodes reach this host at the ports of SrunPortRange and "
-         "are not busy",
-         text);
+    fail(
+        s,
+        "see that the nodes reach this host at the ports of SrunPortRange, and "
+        "whether srun still waits for them (squeue -s)",
+        text);
 }
 
 static int set_deadline(struct session *s, int ms)
@@ -267,7 +268,6 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     }
     m = &s->member[ready->rank];
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
-    m->node.cpus = ready->cpus;
     m->node.present = 1;
     m->channel = c;
     channel_set_events(c, &member_events, m);
@@ -383,8 +383,6 @@ static char **agent_environ(const struct session *s, size_t *n)
     bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
-    if (!s->pmix)
-        bad |= put_environ(&env, n, COMPANION_FENCE, COMPANION_FENCE_VALUE) < 0;
     memset(hex, 0, sizeof hex);
     if (!bad)
         return env;
@@ -421,8 +419,13 @@ static int start_companion(struct session *s,
     char **env = agent_environ(s, &n);
     int rc = -1;
 
-    if (!env)
+    if (!env
+        || put_environ(&env, &n, COMPANION_FENCE,
+                       companion_fence(&setup->place))
+               < 0) {
+        environ_free(env);
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    }
     if (companion_argv(&argv, &setup->place, setup->agent_path, err) == 0)
         rc = start_process(s, 0, argv, env, err);
     companion_argv_free(argv);
@@ -517,11 +520,11 @@ int session_open(struct session **out,
     s->on = on;
     s->arg = arg;
     LIST_INIT(&s->guests);
-    raise_file_limit();
     if (open_all(s, setup, err) < 0) {
         session_close(s);
         return -1;
     }
+    raise_file_limit(); /* ours only, not that of what we have started */
     *out = s;
     return 0;
 }

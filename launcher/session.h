@@ -16,8 +16,7 @@ struct session;
 
 struct node {
     char name[NODE_NAME_MAX];
-    uint32_t cpus; /* that the agent may use */
-    int present;   /* 0: lost, or not here yet */
+    int present; /* 0: lost, or not here yet */
 };
 
 struct session_setup {
@@ -60,7 +59,7 @@ void session_send(struct session *s,
 void session_drop(struct session *s, size_t node);
 /*
  * Tell all agents to leave and see that they and the step end: politely
- * within 2 s, then by force.  Runs the event loop; NULL is allowed.
+ * within 4 s, then by force.  Runs the event loop; NULL is allowed.
  */
 void session_close(struct session *s);
 

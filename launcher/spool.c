@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,17 @@ int write_all(int fd, const void *bytes, size_t len)
     const char *at = bytes;
 
     while (len > 0) {
-        ssize_t n = write(fd, at, len);
+        /* A pipe that is ready takes PIPE_BUF without blocking; and poll(),
+         * unlike write(), always ends when a signal is caught. */
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        ssize_t n;
 
-        if (n < 0 && errno == EAGAIN) { /* somebody else's O_NONBLOCK */
-            struct pollfd ready = {.fd = fd, .events = POLLOUT};
-
-            (void)poll(&ready, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
+        if (poll(&ready, 1, -1) < 0)
             return -1;
-        } else if (n > 0) {
+        n = write(fd, at, len < PIPE_BUF ? len : PIPE_BUF);
+        if (n < 0 && errno != EAGAIN)
+            return -1;
+        if (n > 0) {
             at += n;
             len -= (size_t)n;
         }

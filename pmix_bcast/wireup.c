@@ -7,9 +7,6 @@
 #include <string.h>
 
 #define ENDPOINT_KEY "evenstep.endpoint"
-/* What a request for 16,384 agents may hold; bounds a bad PMIX_JOB_SIZE. */
-#define AGENTS_MAX (1u << 20)
-
 static const char mend_pmix[] =
     "see that `srun --mpi=list` shows pmix and that Slurm's PMIx plugin is "
     "installed on every node";

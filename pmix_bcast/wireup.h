@@ -19,6 +19,9 @@
 /* A numeric address with its NUL. */
 #define ADDRESS_MAX 64
 
+/* Agents of a step: Slurm's nodes of a job are at most 64k. */
+#define AGENTS_MAX 65536u
+
 struct endpoint {
     char node[NODE_NAME_MAX];
     char address[ADDRESS_MAX]; /* numeric */

@@ -14,6 +14,7 @@
  * that are slow to answer; a step that waits longer looks stuck. */
 #define TIMEOUT_S     60
 #define TIMEOUT_S_MAX 3600
+#define COPY_S        600 /* more for --evenstep-bcast; as the front end allows */
 
 #define PROFILE_LEN_MAX 63 /* "cpu", "memory", …: a title in evenstep.conf */
 
@@ -122,8 +123,8 @@ void plugin_options_register(spank_t sp)
          "without it",
          ARGUMENT_OPTIONAL, OPTION_EVENSTEP, take_option},
         {"evenstep-profile", "NAME",
-         "[evenstep] what the step needs most: cpu, memory, network, io, "
-         "gpu, auto or another profile of evenstep.conf (implies --evenstep)",
+         "[evenstep] what the step needs most: cpu is known so far (implies "
+         "--evenstep)",
          ARGUMENT_NEEDED, OPTION_PROFILE, take_option},
         {"evenstep-bcast", "SRC:DST",
          "[evenstep] bring the file SRC to DST on every node before the step "
@@ -241,7 +242,7 @@ struct plugin_options plugin_options_get(void)
         .probe = given[OPTION_PROBE],
         .config = site.config,
         .launcher = site.launcher,
-        .timeout_s = site.timeout_s,
+        .timeout_s = site.timeout_s + (given[OPTION_BCAST] ? COPY_S : 0),
     };
 }
 

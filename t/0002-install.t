@@ -6,7 +6,8 @@ S=$EVENSTEP_SRC
 test_expect_success 'install, then uninstall, leaves the site its configuration only' '
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr install &&
 	test -x root/usr/bin/evenstep && test -x root/usr/bin/evenstep-agent &&
-	(cd root && find . -name evenstep.so) | grep slurm &&
+	(cd root && find . -name evenstep.so) >plugin && grep slurm plugin &&
+	strings -a "root/$(cat plugin)" | grep -x /usr/bin/evenstep &&
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr uninstall &&
 	(cd root && find . -type f) >left && echo ./etc/evenstep/evenstep.conf >want && test_cmp want left
 '

@@ -22,6 +22,14 @@ echo "$EVENSTEP_NODE $$" >>started
 until test -e go; do sleep 0.05; done
 exec seq "$1" $(($2 - 1))
 END
+# polite BEGIN END: likewise, and takes SIGTERM for a good end.
+cat >bin/polite <<'END'
+#!/bin/sh
+trap 'exit 0' TERM
+echo "$EVENSTEP_NODE $$" >>started
+until test -e go; do sleep 0.05; done
+exec seq "$1" $(($2 - 1))
+END
 # stuck: has a child, and neither ends by itself.
 cat >bin/stuck <<'END'
 #!/bin/sh
@@ -42,7 +50,7 @@ for my $unit ($ARGV[0] .. $ARGV[1] - 1) {
 }
 END
 chmod +x bin/*
-units="$PWD/bin/units" gated="$PWD/bin/gated" stuck="$PWD/bin/stuck" burn="$PWD/bin/burn" noise="$PWD/bin/noise"
+units="$PWD/bin/units" gated="$PWD/bin/gated" polite="$PWD/bin/polite" stuck="$PWD/bin/stuck" burn="$PWD/bin/burn" noise="$PWD/bin/noise"
 
 # --- helpers -------------------------------------------------------------------
 wait_for() { # SECONDS COMMAND...
@@ -94,8 +102,8 @@ test_expect_success 'every unit comes out exactly once and in order' '
 	test_cmp want got && said "evenstep: 1 frame in .* s, mean efficiency [01]\..* \(even\)"
 '
 test_expect_success 'a range need not begin at 0, nor be small' '
-	seq 18446744073709551600 18446744073709551613 >want &&
-	evenstep run --local 3 --range 18446744073709551600:18446744073709551614 -- \
+	seq 9223372036854775790 9223372036854775806 >want &&
+	evenstep run --local 3 --range 9223372036854775790:9223372036854775807 -- \
 		sh -c "seq {begin} {end} | head -n -1" >got && test_cmp want got
 '
 test_expect_success 'fewer units than agents: each once' '
@@ -285,6 +293,11 @@ test_expect_success 'the report tells the second attempt, and still adds up to t
 	cat report && jq -es ".[0].slices | (map(select(.status == 0) | .end - .begin) | add == 30)
 		and any(.attempt == 2 and .status == 0) and any(.attempt == 1 and .status != 0)" report
 '
+test_expect_success 'an agent that is sent away: what its command calls a good end is none' '
+	behind evenstep run --local 3 --metrics equal --range 0:30 -- "$polite" {begin} {end} &&
+	wait_for 10 lines started 3 && note_all && set -- $agents && kill -TERM $2 &&
+	wait_for 10 grep -q "is lost" err && : >go && wait $run && seq 0 29 >want && test_cmp want out && nothing_left
+'
 test_expect_success 'two of three killed, one after the other: the last does it all' '
 	behind evenstep run --local 3 --range 0:30 --repeat 2 -- "$gated" {begin} {end} &&
 	wait_for 10 lines started 3 && note_all && set -- $agents && kill -KILL $1 && wait_for 10 grep -q "is lost" err &&
@@ -349,7 +362,7 @@ if test "$(id -u)" = 0; then
 	as_nobody() {
 		(cd nobody && TMPDIR=$PWD setpriv --reuid nobody --regid nogroup --clear-groups "$@")
 	}
-	if as_nobody evenstep --version >out 2>err; then
+	if as_nobody sh -c "\"\$0\" --version && \"\$1\" 0 1" "$EVENSTEP_BUILD/evenstep" "$units" >out 2>err; then # setpriv itself could enter
 		test_set_prereq NOBODY
 	else
 		say "skipping what needs no root: nobody cannot enter $PWD or $EVENSTEP_BUILD"
@@ -358,7 +371,7 @@ if test "$(id -u)" = 0; then
 		seq 0 99 >want && as_nobody evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got && test_cmp want got &&
 		as_nobody evenstep run --local 2=80,20 --range 0:1000 --report report -- true 2>err && cat err &&
 		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" nobody/report >got && cat got &&
-		jq -e ".local0 / .local1 | . > 2.5 and . < 6" got
+		jq -e ".local0 / .local1 | . > 2 and . < 10" got
 	'
 	test_expect_success NOBODY 'without root: an agent killed, the run goes on and leaves nothing' '
 		rm -f nobody/started nobody/go &&

@@ -57,6 +57,7 @@ transfer() {
 		wait_for 10 test -e listening.7001 || return 1
 		on_node "$3" perl pump.pl "$4" 7001 & sinks="$sinks $!"
 	fi
+	# shellcheck disable=SC2086 # a list of numbers
 	wait_for 10 test -e listening.7000 && on_node "$1" perl pump.pl "$2" 7000 &&
 		wait $sinks || return 1
 	cat sunk.* | awk '

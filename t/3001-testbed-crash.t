@@ -12,7 +12,7 @@ host_state() {
 	ip netns
 	awk '{ print $2, $3 }' /proc/mounts
 	cksum /etc/hosts
-	ls -A /run | grep -v '^evenstep-testbed\.'
+	find /run -maxdepth 1 ! -name 'evenstep-testbed.*' | sort
 }
 host_state >host_before
 

@@ -21,6 +21,7 @@ wait
 END
 chmod +x gated stuck
 seq 0 399 >want
+job=''
 
 said() {
 	cat err
@@ -37,15 +38,20 @@ ours() {
 # Agents, commands and their children, wherever they are.
 ended() { test -z "$(ours 'evenstep-agent|/gated |/stuck|sleep 1001')"; }
 no_step() { test -z "$(on_ctl squeue -h -s -j "$job" -o %j | grep -x evenstep)"; }
-nothing_left() {
+no_process() {
 	wait_for 15 ended || { ps -fp "$(ours 'evenstep-agent|/gated |/stuck|sleep 1001' | paste -sd,)"; return 1; }
-	wait_for 15 no_step || { on_ctl squeue -s; return 1; }
+}
+nothing_left() {
+	no_process && { wait_for 15 no_step || { on_ctl squeue -s; return 1; }; }
 }
 started() { test -e started && test "$(wc -l <started)" = "$1"; }
 lost() { grep -qE "^evenstep: $1 is lost \(.*\): the other nodes do its part$" err; }
 gone() { ! kill -0 "$1" 2>&-; }
-# A job of all nodes, which outlives what dies of it.
+# A new job of all nodes, which outlives what dies of it.  Slurm keeps a step of
+# which a slurmstepd was lost until its job ends: then this one takes over.
 hold_job() {
+	test -z "$job" || on_ctl scancel "$job"
+	wait_for 30 nodes_idle 4 || { on_ctl sinfo -N; return 1; }
 	job=$(on_ctl salloc --no-kill -N4 --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
 	test -n "$job"
 }
@@ -64,10 +70,17 @@ begin_gated() {
 # The end of a run that has lost $1: whole output all the same.
 ends_well() {
 	: >go
-	wait $run
+	wait "$run"
 	code=$?
 	cat err
 	test $code = 0 && test_cmp want out
+}
+# ends STATUS MESSAGE: likewise when it cannot end well.
+ends() {
+	wait "$run"
+	code=$?
+	echo "status $code"
+	said "$2" && test $code = "$1"
 }
 # The report: parts that were done adjoin and are all; $1 did none of them.
 report_without() {
@@ -89,19 +102,19 @@ test_expect_success 'kill -9 of a slurmstepd: exit 0, whole output' '
 	begin_gated && agent=$(ours evenstep-agent n2 | head -n 1) && stepd=$(ps -o ppid= -p $agent) &&
 	test "$(cat /proc/$((stepd))/comm)" = slurmstepd && kill -KILL $((stepd)) && ends_well && gone $((stepd))
 '
-test_expect_success 'and its orphans leave, too' nothing_left
+test_expect_success 'and its orphans leave, too' 'no_process && hold_job'
 test_expect_success 'fault kill n2: the whole node dies; exit 0, whole output, n2 named' '
-	begin_gated && testbed_fault kill n2 && wait_for 25 lost n2 && ends_well && report_without n2 && nothing_left
+	begin_gated && testbed_fault kill n2 && wait_for 25 lost n2 && ends_well && report_without n2 && no_process
 '
 test_expect_success 'the node is back: the next run has all four' '
-	testbed_fault heal n2 && on_ctl scancel $job && wait_for 30 nodes_idle 4 && hold_job &&
+	testbed_fault heal n2 && hold_job &&
 	begin_gated && ends_well && jq -es ".[0].slices | length == 4 and all(.attempt == 1)" report && nothing_left
 '
 test_expect_success 'fault cut n3: silence is noticed within some 10 s; exit 0, whole output, n3 named' '
 	begin_gated && testbed_fault cut n3 && wait_for 20 lost n3 && ends_well && report_without n3
 '
 test_expect_success 'nothing is left, also not on the node that was cut off' '
-	nothing_left && testbed_fault heal n3 && on_ctl scancel $job && wait_for 30 nodes_idle 4 && hold_job
+	no_process && testbed_fault heal n3 && hold_job
 '
 test_expect_success 'three of four nodes lost, one after the other: the last does it all' '
 	begin_gated && for node in n0 n1 n3; do
@@ -125,7 +138,7 @@ test_expect_success 'a slow link (1 Mbit/s): the output is exact' '
 for signal in INT:130 TERM:143; do
 	test_expect_success "SIG${signal%:*} stops the commands on all nodes" '
 		begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 && kill -${signal%:*} $run &&
-		test_expect_code ${signal#*:} wait $run && said "evenstep: .*: nothing is left running" && nothing_left
+		ends ${signal#*:} "evenstep: .*: nothing is left running" && nothing_left
 	'
 done
 test_expect_success 'kill -9 of the front end: nothing lingers on any node' '
@@ -139,11 +152,17 @@ test_expect_success 'kill -9 of the front end while the agents start: likewise' 
 test_expect_success 'scancel of the step: exit 3, says that no node is left' '
 	begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 &&
 	on_ctl scancel $(on_ctl squeue -h -s -j $job -o "%i %j" | sed -n "s/ evenstep$//p") &&
-	test_expect_code 3 wait $run && said "evenstep: no node is left to work: .*" && nothing_left
+	ends 3 "evenstep: no node is left to work: .*" && nothing_left
 '
-test_expect_success 'scancel of the whole job: likewise' '
+# Slurm signals the commands, too: what is heard of first, of an agent or of a
+# command that has gone, is the reason that is told.
+test_expect_success 'scancel of the whole job: ends with the reason, not 0' '
 	begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 && on_ctl scancel $job &&
-	test_expect_code 3 wait $run && said "evenstep: no node is left to work: .*" && nothing_left
+	{ wait $run; code=$?; cat err; } && case $code in
+	1) said "evenstep: n[0-3]: frame 0, .* was killed by signal 15 .*" ;;
+	3) said "evenstep: no node is left to work: .*" ;;
+	*) false ;;
+	esac && nothing_left
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
 	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name

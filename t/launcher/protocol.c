@@ -52,7 +52,7 @@ static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
 {
-    struct msg_ready ready = {3, 4, 17, 2, 8, "n3"};
+    struct msg_ready ready = {3, 4, 17, 2, "n3"};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probed probed = {1234.5, ""};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
@@ -166,7 +166,7 @@ static void refused(enum which k, struct writer *w, const char *what)
 
 static void test_bad_values(void)
 {
-    struct msg_ready ready = {4, 4, 0, 0, 1, "n"};
+    struct msg_ready ready = {4, 4, 0, 0, "n"};
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
     struct msg_probed probed = {-1, ""};
@@ -175,10 +175,10 @@ static void test_bad_values(void)
 
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank that is not among the agents");
-    ready = (struct msg_ready){0, AGENTS_MOST + 1, 0, 0, 1, "n"};
+    ready = (struct msg_ready){0, AGENTS_MAX + 1, 0, 0, "n"};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "more agents than there can be");
-    ready = (struct msg_ready){0, 1, 0, 0, 1, ""};
+    ready = (struct msg_ready){0, 1, 0, 0, ""};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a node without a name");
     msg_write_run(&w, &run);

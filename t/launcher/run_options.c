@@ -36,6 +36,8 @@ static const struct {
     {"--range 5:5 -- true", "--range: 5:5 is empty", "below the end"},
     {"--range 6:5 -- true", "--range: 6:5 is reversed", "below the end"},
     {"--range 0:18446744073709551616 -- true", "is no range", "whole numbers"},
+    {"--range 0:9223372036854775808 -- true", "is out of range", "below 2^63"},
+    {"-xy --range 0:5 -- true", "-x: no such option", "--help"},
     {"--grain 0 --range 0:5 -- true", "--grain: \"0\" is out of range",
      "from 1"},
     {"--repeat 0 --range 0:5 -- true", "--repeat: \"0\" is out of", "from 1"},
@@ -84,9 +86,9 @@ static void test_bad(void)
 
 static void test_good(void)
 {
-    is_int(parse("--range 3:18446744073709551615 -- a -b --range x"), 0,
+    is_int(parse("--range 3:9223372036854775807 -- a -b --range x"), 0,
            "a range to the last number, and a command with options");
-    ok(o.work.begin == 3 && o.work.end == UINT64_MAX && o.work.repeat == 1
+    ok(o.work.begin == 3 && o.work.end == INT64_MAX && o.work.repeat == 1
            && o.grain == 1 && o.local == 0,
        "the range, and what is not said");
     ok(strcmp(o.command[0], "a") == 0 && strcmp(o.command[2], "--range") == 0

@@ -68,6 +68,7 @@ nodes_idle() {
 testbed_processes() {
 	{
 		grep -lzsxF "EVENSTEP_TESTBED=$1" /proc/[0-9]*/environ
+		# shellcheck disable=SC2062 # the shell is to expand it
 		printf '%s\n' "$1" | grep -lzsxF -f - /proc/[0-9]*/cmdline
 	} | cut -d/ -f3 | sort -u
 }
@@ -94,7 +95,7 @@ testbed_nothing_left() {
 	{
 		testbed_processes "$1" | sed 's/^/process /'
 		testbed_cgroups "$1" | sed 's/^/cgroup /'
-		ls -d "${EVENSTEP_TESTBED_DIR:-/run}/evenstep-testbed.$1" 2>&- | sed 's/^/folder /'
+		find "${EVENSTEP_TESTBED_DIR:-/run}" -maxdepth 1 -name "evenstep-testbed.$1" | sed 's/^/folder /'
 		grep -F "evenstep-testbed.$1" /proc/mounts | sed 's/^/mount /'
 		ip netns | grep -F "$1" | sed 's/^/namespace /'
 		ip -o link | grep -F "$1" | sed 's/^/link /'

@@ -267,7 +267,7 @@ static void test_strangers(void)
 static void test_replay(void)
 {
     struct handshake h;
-    struct message_head head = {MESSAGE_HELLO, NONCE_BYTES};
+    struct message_head head;
     uint8_t bytes[MESSAGE_HEAD + HANDSHAKE_MAX], proof[MAC_BYTES];
     int fd;
 

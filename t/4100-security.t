@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='a second user on the cluster can neither read, feed nor stop what is not theirs'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+
+cat >gated <<'END'
+#!/bin/sh
+echo "$EVENSTEP_NODE" >>started
+until test -e go; do sleep 0.1; done
+exec seq "$1" $(($2 - 1))
+END
+chmod +x gated
+seq 0 399 >want
+
+# stranger HOW ADDRESS PORT: connects and tries; prints how many bytes it was
+# told before the other end hung up.  The handshake is that of handshake.h:
+# HELLO, CHALLENGE (12 + 64 bytes), PROOF.
+cat >stranger <<'END'
+use strict; use IO::Socket::INET;
+my ($how, $address, $port) = @ARGV;
+my $s = IO::Socket::INET->new(PeerAddr => $address, PeerPort => $port, Timeout => 5) or die "no connection: $!\n";
+sub message { my ($type, $body) = @_; pack('a4 n n N', 'EVS1', $type, 0, length $body) . $body }
+my $nonce = join '', map { chr int rand 256 } 1 .. 32;
+my %try = (
+	garbage => sub { 'GET / HTTP/1.0' . "\r\n" x 5000 },
+	huge    => sub { pack('a4 n n N', 'EVS1', 1, 0, 0xffffffff) . 'x' x 100000 },
+	skip    => sub { message(16, 'x' x 64) },                       # no handshake at all
+	short   => sub { message(1, substr $nonce, 1) },
+	hello   => sub { message(1, $nonce) . message(3, "\0" x 32) },  # and a guess
+	mirror  => sub { message(1, $nonce) },                          # answered with its own challenge
+	twice   => sub { message(1, $nonce) . message(1, $nonce) },
+);
+$SIG{PIPE} = 'IGNORE'; $SIG{ALRM} = sub { die "it did not hang up\n" }; alarm 20;
+syswrite $s, $try{$how}->();
+my ($told, $buf) = ('', '');
+while (sysread $s, $buf, 65536) {
+	$told .= $buf;
+	# What the listener has proved itself with is no proof of ours.
+	syswrite $s, message(3, substr $told, 44, 32) if $how eq 'mirror' && length $told == 76;
+}
+print length $told, "\n";
+END
+# crowd N ADDRESS PORT NAME: N connections that say nothing, until a file is there.
+cat >crowd <<'END'
+use strict; use IO::Socket::INET;
+my ($n, $address, $port, $name) = @ARGV;
+my @s = map { IO::Socket::INET->new(PeerAddr => $address, PeerPort => $port, Timeout => 5) or die "no connection: $!\n" } 1 .. $n;
+open my $ready, '>', "/tmp/crowd.$name" or die $!;
+alarm 60; select undef, undef, undef, 0.05 until -e '/tmp/enough';
+END
+
+said() {
+	cat err
+	grep -qxE -e "$1" err
+}
+as_nobody() { # NODE COMMAND...
+	node=$1
+	shift
+	"$testbed" exec --name "$testbed_name" --on "$node" --user nobody -- "$@"
+}
+ours() { # PATTERN [NODE]
+	for each in $(pgrep -f "$1"); do
+		grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || continue
+		test -z "$2" || grep -qzsxF "SLURMD_NODENAME=$2" "/proc/$each/environ" || continue
+		echo "$each"
+	done
+}
+no_agents() { test -z "$(ours evenstep-agent)"; }
+# port_of NODE PID: where it listens itself; Slurm leaks listeners of its own to what it starts.
+port_of() {
+	on_node "$1" ss -Hltnp | grep -vE "slurm|srun|salloc" |
+		sed -n "s/^[^:]*:\([0-9]*\) .*\"evenstep[^\"]*\",pid=$2,.*/\1/p"
+}
+started() { test -e started && test "$(wc -l <started)" = "$1"; }
+hold_job() {
+	job=$(on_ctl salloc -N2 --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
+	test -n "$job"
+}
+begin_gated() {
+	rm -f started go
+	"$testbed" exec --name "$testbed_name" -- env SLURM_JOB_ID="$job" SLURM_JOB_NUM_NODES=2 "$EVENSTEP_BUILD/evenstep" \
+		run --metrics equal --range 0:400 -- "$PWD/gated" '{begin}' '{end}' >out 2>err 3>&- 4>&- 5>&- &
+	run=$!
+	wait_for 30 started 2 && home=$(port_of ctl $run) &&
+		n1=$(ours '/evenstep-agent' n1 | while read -r pid; do port_of n1 "$pid"; done | head -n 1) &&
+		echo "front end at $home, agent on n1 at $n1" && test -n "$home" && test -n "$n1"
+}
+ends_well() {
+	: >go
+	wait "$run"
+	code=$?
+	cat err
+	test $code = 0 && test_cmp want out && wait_for 15 no_agents
+}
+
+test_expect_success 'up: two nodes with the plugin, one job' '
+	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" && hold_job
+'
+test_expect_success 'a run of root, in the middle of a frame' begin_gated
+# How:bytes that a stranger is told at most: none, or the challenge, which tells nothing.
+for each in garbage:0 huge:0 skip:0 short:0 hello:76 mirror:76 twice:76; do
+	test_expect_success "a stranger (${each%:*}) is told ${each#*:} bytes at most, by the front end and by an agent, and hung up on" '
+		for place in "ctl $home" "n1 $n1"; do
+			as_nobody n0 perl -e "$(cat stranger)" ${each%:*} $place >got 2>refused; cat got refused
+			test ! -s refused && test "$(cat got)" -le ${each#*:} &&
+				{ test ${each%:*} != mirror || grep -x 76 got; } || return 1
+		done && kill -0 $run
+	'
+done
+test_expect_success 'the secret is in no command line, nor in what Slurm tells of the job' '
+	agent=$(ours /evenstep-agent n1 | head -n 1) &&
+	secret=$(tr "\0" "\n" </proc/$agent/environ | sed -n "s/^EVENSTEP_SECRET=//p") && test ${#secret} = 64 &&
+	test -e /proc/$agent/cmdline && ! grep -lsa "$secret" /proc/[0-9]*/cmdline &&
+	on_ctl scontrol show job $job >told && on_ctl scontrol show step $job >>told && grep "JobId=$job" told && ! grep "$secret" told
+'
+test_expect_success 'nor can another user read it where it is, nor a command of the run' '
+	test_must_fail as_nobody n1 cat /proc/$agent/environ >got 2>refused && grep "Permission denied" refused && test ! -s got &&
+	for each in $(ours "/gated 0"); do
+		tr "\0" "\n" </proc/$each/environ >environ && grep "^EVENSTEP_BEGIN=" environ && ! grep "$secret" environ || return 1
+	done
+'
+test_expect_success 'an agent with another secret is not taken in, and the run does not know' '
+	test_expect_code 3 timeout 60 "$testbed" exec --name "$testbed_name" -- srun --jobid=$job --overlap --mpi=pmix -N1 -n1 -w n0 \
+		env EVENSTEP_SECRET=$(echo "$secret" | tr 0-9a-f 1-9a-f0) EVENSTEP_HOME=:"$home" EVENSTEP_PORTS=0-0 \
+		"$EVENSTEP_BUILD/evenstep-agent" 2>err2 && cat err2 && grep "evenstep-agent: n0: no front end at .*:$home: " err2
+'
+test_expect_success 'through all this the run goes on: exit 0, whole output, not a word' '
+	: >before && sed "/frame/d" err >words && test_cmp before words && ends_well
+'
+# crowds NAME ADDRESS PORT: 200 of them, there when it returns.
+crowds() {
+	as_nobody n0 perl -e "$(cat crowd)" 200 "$2" "$3" "$1" 3>&- 4>&- 5>&- &
+	crowds="$crowds $!"
+	wait_for 30 on_node n0 test -e "/tmp/crowd.$1"
+}
+test_expect_success 'crowds of 200 that say nothing, at the front end and at an agent, stop nothing' '
+	begin_gated && crowds home ctl "$home" && crowds agent n1 "$n1" && ends_well; code=$?
+	as_nobody n0 touch /tmp/enough; wait $crowds && test $code = 0
+'
+
+# The step directory in /dev/shm.
+test_expect_success 'another user can neither list nor read the step directory of a step' '
+	rm -f started && cat >look <<-\END && chmod +x look &&
+	#!/bin/sh
+	echo "$EVENSTEP_DIR" >started
+	until test -e go; do sleep 0.1; done
+	END
+	rm -f go && "$testbed" exec --name "$testbed_name" -- srun --jobid=$job -N1 -n1 -w n1 --evenstep "$PWD/look" >out 2>err 3>&- 4>&- 5>&- & step=$!
+	wait_for 20 started 1 && dir=$(cat started) && on_node n1 test -e "$dir/env" &&
+	for each in "$dir" "$(dirname "$dir")" "$dir/env" "$dir/metrics.json"; do
+		test_must_fail as_nobody n1 sh -c "ls \"$each\"/ || cat \"$each\"" >got 2>refused && grep "Permission denied" refused && test ! -s got || return 1
+	done; code=$?; : >go; wait $step && test $code = 0
+'
+# on n1: a trap where evenstep would put the directory of root | what it says
+while IFS='|' read -r what trap message; do
+	test_expect_success "$what in its place: refused, the step goes on, nothing is touched" '
+		on_node n1 sh -ec "rm -rf /dev/shm/evenstep-0 /tmp/target; mkdir -m 777 /tmp/target; echo mine >/tmp/target/env; $trap" &&
+		on_ctl srun --jobid=$job -N2 --evenstep sh -c "echo ran \$EVENSTEP_DIR" >got 2>err && cat got &&
+		said "srun: error: evenstep: n1: /dev/shm/evenstep-0: $message: .*" && sort got >sorted && printf "ran\nran\n" >two && sed "s/ .*//" sorted | test_cmp two - &&
+		on_node n1 sh -c "ls -A /tmp/target && cat /tmp/target/env" >got && printf "env\nmine\n" >two && test_cmp two got
+	'
+done <<'END'
+a symbolic link of another user|ln -s /tmp/target /dev/shm/evenstep-0; chown -h nobody /dev/shm/evenstep-0|(Not a directory|Too many levels of symbolic links)
+a directory of another user|mkdir -m 777 /dev/shm/evenstep-0; chown nobody /dev/shm/evenstep-0|Operation not permitted
+a directory that all may write|mkdir /dev/shm/evenstep-0; chmod 777 /dev/shm/evenstep-0|Operation not permitted
+a file|echo >/dev/shm/evenstep-0|Not a directory
+END
+test_expect_success 'with these away all is well again' '
+	on_node n1 rm -rf /dev/shm/evenstep-0 && on_ctl srun --jobid=$job -N2 --evenstep sh -c "test -e \$EVENSTEP_DIR/env" 2>err && test ! -s err
+'
+test_expect_success 'ports honour SrunPortRange' '
+	on_ctl scancel $job && testbed_down && testbed_up --nodes 2 --set SrunPortRange=61000-61099 && hold_job && begin_gated &&
+	test "$home" -ge 61000 && test "$home" -le 61099 && test "$n1" -ge 61000 && test "$n1" -le 61099 && ends_well
+'
+test_expect_success 'down leaves nothing' '
+	testbed_down && testbed_nothing_left $testbed_name
+'
+test_done

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='the demo: a picture cut by rows is the whole picture, and its table tells who did what'
+. /usr/share/sharness/sharness.sh
+
+demo=$EVENSTEP_SRC/contrib/demo
+for tool in povray jq; do
+	command -v $tool >/dev/null || { skip_all="$tool is not installed"; test_done; }
+done
+DEMO_WIDTH=60 DEMO_ROWS=75 DEMO_FRAMES=6
+TMPDIR="$PWD/tmp" # what is left there is ours
+export DEMO_WIDTH DEMO_ROWS DEMO_FRAMES TMPDIR
+mkdir -p "$TMPDIR" bin
+
+render() { "$demo/render-rows" "$@"; } # BEGIN END FRAME
+# cut_at FRAME ROW...: in slices that end at these rows
+cut_at() {
+	frame=$1 begin=0
+	shift
+	for end; do
+		render "$begin" "$end" "$frame" || return 1
+		begin=$end
+	done
+}
+wait_for() { # SECONDS COMMAND...
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+has_povray() { povray=$(pgrep -P "$shell" -x povray); }
+gone() { ! kill -0 "$1" 2>&-; }
+
+# --- render-rows -----------------------------------------------------------------
+test_expect_success 'whole: width x rows x 3 bytes of it, which are not all the same, and nothing on stderr' '
+	render 0 75 2 >whole 2>err && test_must_be_empty err &&
+	test "$(wc -c <whole)" = $((60 * 75 * 3)) &&
+	test "$(od -An -v -tx1 -w3 whole | sort -u | wc -l)" -gt 500
+'
+test_expect_success 'a slice at a time: as many bytes as it has rows, also the first and last row alone' '
+	for rows in "0 1" "1 2" "0 2" "31 32" "31 33" "74 75"; do
+		render ${rows% *} ${rows#* } 2 >slice &&
+		tail -c +$((${rows% *} * 180 + 1)) whole | head -c $(((${rows#* } - ${rows% *}) * 180)) >want &&
+		cmp want slice || return 1
+	done
+'
+test_expect_success 'slices at odd places, one after the other, are the whole' '
+	cut_at 2 1 2 5 31 32 34 47 74 75 >slices && cmp whole slices
+'
+test_expect_success 'slices at other places, of another frame, are the whole, which is another' '
+	render 0 75 5 >whole5 && cut_at 5 33 63 65 75 >slices5 && cmp whole5 slices5 &&
+	test_must_fail cmp -s whole whole5
+'
+test_expect_success 'it renders no more than it is asked for, also for the first row alone' '
+	real=$(command -v povray) && export real &&
+	printf "#!/bin/sh\n\"\$real\" \"\$@\" && cp out.ppm \"\$TMPDIR/../kept\"\n" >bin/povray && chmod +x bin/povray &&
+	(PATH=$PWD/bin:$PATH && render 0 1 2 >slice) && test "$(wc -c <kept)" -gt $((75 * 180)) &&
+	head -c $((73 * 180)) /dev/zero >black && tail -c $((73 * 180)) kept >below && cmp black below
+'
+test_expect_success 'whatever the folder is called and settings the user has' '
+	mkdir -p "a b/.povray/3.7" && cp "$demo/render-rows" "$demo/scene.pov" "a b" &&
+	printf "Quality=0\n" | tee "a b/povray.ini" >"a b/.povray/3.7/povray.ini" &&
+	(cd "a b" && HOME=$PWD ./render-rows 0 75 2) >whole2 && cmp whole whole2
+'
+
+while IFS='|' read -r args message; do
+	test_expect_success "render-rows $args: exit 2, $message" '
+		test_expect_code 2 render $args >out 2>err && test_must_be_empty out &&
+		echo "render-rows: $message: give BEGIN END FRAME, rows 0 <= BEGIN < END <= 75" >want &&
+		test_cmp want err
+	'
+done <<'END'
+|0 arguments
+0 1|2 arguments
+0 1 0 0|4 arguments
+5 5 0|rows 5 to 5
+6 5 0|rows 6 to 5
+0 76 0|rows 0 to 76
+-1 5 0|"-1" is no number
+010 20 0|"010" is no number
+0 5 1.5|"1.5" is no number
+0 99999999999999999999 0|"99999999999999999999" is no number
+{begin} {end} {frame}|"{begin}" is no number
+END
+test_expect_success 'a size that is none: exit 2' '
+	test_expect_code 2 env DEMO_WIDTH=0 "$demo/render-rows" 0 5 0 2>err &&
+	grep "^render-rows: size or number of frames is 0: " err
+'
+test_expect_success 'a scene that cannot be parsed: exit 1, and the reason of POV-Ray' '
+	cp "$demo/render-rows" bin && echo "sphere { 0, radius_of_it }" >bin/scene.pov &&
+	test_expect_code 1 bin/render-rows 3 5 1 >out 2>err && test_must_be_empty out && cat err &&
+	grep "^render-rows: rows 3 to 5 of frame 1: povray failed$" err &&
+	grep "line 1: Parse Error: .*undeclared" err && test "$(wc -l <err)" -le 6
+'
+test_expect_success 'no POV-Ray: exit 127, and how to get it' '
+	sh=$(command -v sh) && test_expect_code 127 env PATH=/nonexistent "$sh" "$demo/render-rows" 0 5 0 2>err &&
+	echo "render-rows: no povray: apt-get install povray" >want && test_cmp want err
+'
+test_expect_success 'its output is not taken: exit 1' '
+	test_expect_code 1 render 0 75 0 >/dev/full 2>err && grep "No space left on device" err
+'
+test_expect_success 'ended half way, it takes POV-Ray with it' '
+	{ DEMO_WIDTH=6000 DEMO_ROWS=6000 "$demo/render-rows" 0 6000 0 >out 2>err & } && shell=$! &&
+	wait_for 20 has_povray && kill $shell && wait_for 20 gone $povray;
+	ended=$?; kill $povray 2>&-; test $ended = 0 && test_expect_code 143 wait $shell
+'
+test_expect_success 'no files are left behind, by any of these' '
+	ls -A "$TMPDIR" >left && test_must_be_empty left
+'
+
+# --- table -----------------------------------------------------------------------
+# In frame 1 of this run n1 is lost, and n0 does its slice too; frame 2 is n0's.
+cat >lost.report <<'END'
+{"type":"frame","frame":0,"slices":[{"node":"n0","begin":0,"end":40,"seconds":1.2,"attempt":1,"status":0},{"node":"n1","begin":40,"end":60,"seconds":0.9,"attempt":1,"status":0}],"first":0.9,"last":1.2,"efficiency":0.875,"adjusted":true}
+{"type":"frame","frame":1,"slices":[{"node":"n0","begin":0,"end":35,"seconds":1,"attempt":1,"status":0},{"node":"n1","begin":35,"end":60,"seconds":0.5,"attempt":1,"status":137},{"node":"n0","begin":35,"end":60,"seconds":0.755,"attempt":2,"status":0}],"first":1,"last":1.8,"efficiency":0.4876,"adjusted":true}
+{"type":"frame","frame":2,"slices":[{"node":"n0","begin":0,"end":60,"seconds":12.004,"attempt":1,"status":0}],"first":12.004,"last":12.1,"efficiency":1,"adjusted":false}
+{"type":"summary","frames":3,"seconds":15.1,"efficiency":0.7875,"policy":"even"}
+END
+cat >one.report <<'END'
+{"type":"frame","frame":0,"slices":[{"node":"a-node-of-a-long-name","begin":100,"end":12345,"seconds":1000.5,"attempt":1,"status":0}],"first":1000.5,"last":1001,"efficiency":0.04,"adjusted":false}
+END
+table() { "$demo/table" "$@"; }
+squeezed() { sed 's/  */ /g; s/^ //' "$1"; }
+
+test_expect_success 'every frame: rows and seconds of each node, two slices added up, a lost one marked' '
+	table even=lost.report >out 2>err && test_must_be_empty err && cat out && squeezed out >got &&
+	cat >want <<-\END &&
+	even n0 n1 last efficiency
+	frame rows time rows time
+	1 40 1.20 s 20 0.90 s 1.20 s 0.875
+	2 60 1.76 s 0* 0.00 s 1.80 s 0.488
+	3 60 12.00 s 0 0.00 s 12.10 s 1.000
+
+	mean efficiency from frame 2 on of all frames time
+	even 0.744 0.788 15.1 s
+	END
+	test_cmp want got
+'
+test_expect_success 'two runs: one after the other, and their means beside each other' '
+	table even=lost.report static=one.report >out && cat out && squeezed out >got &&
+	tail -n 7 got >last && cat >want <<-\END &&
+	static a-node-of-a-long-name last efficiency
+	frame rows time
+	1 12245 1000.50 s 1001.00 s 0.040
+
+	mean efficiency from frame 2 on of all frames time
+	even 0.744 0.788 15.1 s
+	static - 0.040 1001.0 s
+	END
+	test_cmp want last
+'
+test_expect_success 'columns stand below each other, and four nodes fit in 100' '
+	jq -c "if .slices then .slices += [.slices[0] * {node: \"n2\"}, .slices[0] * {node: \"n3\"}] else . end" \
+		lost.report >four.report && table even=four.report >out && cat out &&
+	head -5 out | awk "{ print length }" >widths && test "$(awk "NR != 2" widths | uniq | wc -l)" = 1 &&
+	test "$(sort -n widths | tail -1)" -le 100
+'
+echo '{"type":"summary"}' >empty.report
+echo 'no report' >text.report
+while IFS='|' read -r args message; do
+	test_expect_success "table $args: exit 2, $message" '
+		test_expect_code 2 table $args >out 2>err &&
+		echo "table: $message: give NAME=REPORT..., reports of evenstep run" >want && test_cmp want err
+	'
+done <<'END'
+|no report
+lost.report|lost.report: no NAME=
+even=gone.report|gone.report: cannot read it
+even=empty.report|empty.report: not a report, or one without frames
+even=text.report|text.report: not a report, or one without frames
+END
+test_expect_success 'no jq: exit 127, and how to get it' '
+	sh=$(command -v sh) && test_expect_code 127 env PATH=/nonexistent "$sh" "$demo/table" even=lost.report 2>err &&
+	echo "table: no jq: apt-get install jq" >want && test_cmp want err
+'
+test_done
