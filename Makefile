@@ -130,10 +130,10 @@ $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
 	$(CC) -shared $(ALL_LDFLAGS) \
 	    -Wl,--version-script=spank_plugin/evenstep.map -o $@ $(filter %.o,$^)
 
-# --- the three rules ---------------------------------------------------------
+# --- the three rules; `make -n` shows the whole commands ---------------------------------------------------------
 $(B)/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(own) -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D); echo "  cc $<"
+	@$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(own) -MMD -MP -c -o $@ $<
 $(B)/%.a:
 	rm -f $@
 	$(AR) rcs $@ $^
