@@ -148,7 +148,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck \
-            $(comment the demo) povray povray-includes netpbm
+            $(comment the demo) povray netpbm
 
 deps:
 	@missing=$$(for p in $(packages); do dpkg-query -Wf '$${Status}' $$p \
@@ -182,7 +182,7 @@ tap = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' \
       LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
       prove -e 'timeout -k 10 600' $(PROVE)
 unit_tests    := $(t_bin) $(f_bin:=.t) $(wildcard t/0*.t)
-local_tests   := $(wildcard t/1*.t t/2*.t)
+local_tests   := $(wildcard t/1*.t t/2*.t t/9*.t)
 cluster_tests := $(wildcard t/3*.t)
 fault_tests   := $(wildcard t/4*.t)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT
+# SPDX-License-Identifier: BSD-2-Clause
 test_description='the plugin in srun, sbatch, salloc and slurmstepd, whatever its launcher does
 
 The launchers here are stand-ins that fail, or that only say how they were

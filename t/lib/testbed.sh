@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: MIT
+# SPDX-License-Identifier: BSD-2-Clause
 #
 # testbed.sh - a cluster for a sharness script: source it after sharness.sh.
 #
