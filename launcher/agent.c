@@ -129,8 +129,10 @@ static void on_end(void *arg, const struct execution_end *end)
     };
     struct writer w = {0};
 
-    msg_write_done(&w, &m);
-    say(a, MSG_DONE, &w);
+    if (!a->leaving) { /* one that was stopped has not done its slice */
+        msg_write_done(&w, &m);
+        say(a, MSG_DONE, &w);
+    }
     execution_destroy(a->execution);
     a->execution = NULL;
     a->held = 0;

@@ -100,26 +100,101 @@ static void forget(enum which k, union any *m)
         free(m->command.argv);
 }
 
+/* Decode and forget; what came out of it. */
+static int decode_once(enum which k, const uint8_t *body, size_t len)
+{
+    union any m;
+    int rc;
+
+    memset(&m, 1, sizeof m);
+    rc = decode(k, &m, body, len);
+    if (rc == 0)
+        forget(k, &m);
+    return rc;
+}
+
 static void test_lengths(enum which k)
 {
     struct writer w = sound(k);
-    union any m;
     size_t cut;
+    int rc;
 
-    is_int(decode(k, &m, w.buf, w.len), 0, names[k]);
-    forget(k, &m);
+    ok(decode_once(k, w.buf, w.len) == 0, "%s: a sound one is taken", names[k]);
     for (cut = 0; cut < w.len; cut++) {
         uint8_t *exact = malloc(cut + 1); /* so that ASan sees its end */
 
+        if (!exact)
+            bail("no memory");
         memcpy(exact, w.buf, cut);
-        memset(&m, 1, sizeof m);
-        if (decode(k, &m, exact, cut) == 0)
-            break;
+        rc = decode_once(k, exact, cut);
         free(exact);
+        if (rc == 0)
+            break;
     }
     ok(cut == w.len, "%s: every proper prefix is refused", names[k]);
-    write_u32(&w, 0);
-    is_int(decode(k, &m, w.buf, w.len), -1, "with bytes behind it, refused");
+    write_blob(&w, "", 0);
+    ok(decode_once(k, w.buf, w.len) == -1, "%s: with bytes behind it, refused",
+       names[k]);
+    writer_clear(&w);
+}
+
+/* Every byte changed to some values: what comes out is ASan's to judge. */
+static void test_changed(enum which k)
+{
+    static const uint8_t some[] = {0, 1, 0x2f, 0x7f, 0x80, 0xff};
+    struct writer w = sound(k);
+    int odd = 0;
+
+    for (size_t i = 0; i < w.len; i++)
+        for (size_t v = 0; v < sizeof some; v++) {
+            uint8_t before = w.buf[i];
+            int rc;
+
+            w.buf[i] = some[v];
+            rc = decode_once(k, w.buf, w.len);
+            odd += rc != 0 && rc != -1;
+            w.buf[i] = before;
+        }
+    ok(odd == 0, "%s: any byte may change and nothing else happens", names[k]);
+    writer_clear(&w);
+}
+
+static void test_values_of_agents(void)
+{
+    struct writer w;
+    union any m;
+
+    w = sound(READY);
+    msg_read_ready(&m.ready, w.buf, w.len);
+    ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
+           && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0,
+       "who is ready comes back");
+    writer_clear(&w);
+    w = sound(PEER);
+    msg_read_peer(&m.peer, w.buf, w.len);
+    ok(m.peer.reached == 1
+           && strcmp(m.peer.text, "n0 at 10.0.0.1:4000: reached") == 0,
+       "what came of a greeting comes back");
+    writer_clear(&w);
+    w = sound(PROBED);
+    msg_read_probed(&m.probed, w.buf, w.len);
+    ok(m.probed.units_per_s == 1234.5 && m.probed.text[0] == '\0',
+       "a measurement comes back");
+    writer_clear(&w);
+    w = sound(OUTPUT);
+    msg_read_output(&m.output, w.buf, w.len);
+    ok(m.output.id == 9 && m.output.len == 2
+           && memcmp(m.output.bytes, "\0\xff", 2) == 0 && m.output.bytes > w.buf
+           && m.output.bytes < w.buf + w.len,
+       "output comes back, any byte of it, and lies in the body");
+    writer_clear(&w);
+    w = sound(DONE);
+    msg_read_done(&m.done, w.buf, w.len);
+    ok(m.done.id == 9 && m.done.status == 3 && m.done.signal == 0
+           && m.done.exec_errno == 2 && m.done.elapsed_ns == 1000
+           && m.done.err_dropped == 1u << 20 && m.done.err_len == 4
+           && memcmp(m.done.err, "why\n", 4) == 0,
+       "the end of a command comes back");
     writer_clear(&w);
 }
 
@@ -143,13 +218,29 @@ static void test_values(void)
        "a command comes back word by word, the empty one too");
     free(m.command.argv);
     writer_clear(&w);
-    w = sound(DONE);
-    msg_read_done(&m.done, w.buf, w.len);
-    ok(m.done.status == 3 && m.done.exec_errno == 2
-           && m.done.err_dropped == 1u << 20 && m.done.err_len == 4
-           && memcmp(m.done.err, "why\n", 4) == 0,
-       "the end of a command comes back");
+    w = sound(PUT);
+    msg_read_put(&m.put, w.buf, w.len);
+    ok(strcmp(m.put.dir, "17.2") == 0 && strcmp(m.put.file, "metrics.json") == 0
+           && m.put.len == 2 && memcmp(m.put.content, "{}", 2) == 0,
+       "a file to put comes back");
     writer_clear(&w);
+    w = sound(U32);
+    ok(msg_read_u32(&m.u32, w.buf, w.len) == 0 && m.u32 == 250,
+       "a number comes back");
+    writer_clear(&w);
+}
+
+static size_t size_of(enum which k)
+{
+    static const size_t size[KINDS] = {
+        sizeof(struct msg_ready),  sizeof(struct msg_peer),
+        sizeof(struct msg_probed), sizeof(struct msg_command),
+        sizeof(struct msg_run),    sizeof(struct msg_output),
+        sizeof(struct msg_done),   sizeof(struct msg_put),
+        sizeof(uint32_t),
+    };
+
+    return size[k];
 }
 
 static void refused(enum which k, struct writer *w, const char *what)
@@ -159,9 +250,98 @@ static void refused(enum which k, struct writer *w, const char *what)
 
     memset(&m, 1, sizeof m);
     ok(decode(k, &m, w->buf, w->len) == -1
-           && (k != RUN || memcmp(&m.run, &zero, sizeof m.run) == 0),
-       "%s is refused", what);
+           && memcmp(&m, &zero, size_of(k)) == 0,
+       "%s is refused, and nothing left", what);
     writer_clear(w);
+}
+
+static void accepted(enum which k, struct writer *w, const char *what)
+{
+    is_int(decode_once(k, w->buf, w->len), 0, what);
+    writer_clear(w);
+}
+
+/* len bytes of 'x'; valid until the next call. */
+static const char *xs(size_t len)
+{
+    static char text[8192];
+
+    memset(text, 'x', len);
+    text[len] = '\0';
+    return text;
+}
+
+/* Texts of just the longest that fits, and of one byte more. */
+static void test_text_bounds(void)
+{
+    struct writer w = {0};
+
+    for (int over = 0; over < 2; over++) {
+        void (*expect)(enum which, struct writer *, const char *) =
+            over ? refused : accepted;
+        size_t more = (size_t)over;
+
+        write_u32(&w, 0);
+        write_u32(&w, 1);
+        write_u64(&w, 0); /* job and step */
+        write_text(&w, xs(NODE_NAME_MAX - 1 + more));
+        expect(READY, &w, over ? "a node's name too long" : "the longest name");
+        write_u32(&w, 1);
+        write_text(&w, xs(TEXT_MAX - 1 + more));
+        expect(PEER, &w, over ? "a reason too long" : "the longest reason");
+        write_double(&w, 1);
+        write_text(&w, xs(TEXT_MAX - 1 + more));
+        expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
+        for (int i = 0; i < 4; i++)
+            write_u64(&w, 1);
+        write_text(&w, xs(LABEL_MAX - 1 + more));
+        expect(RUN, &w, over ? "a label too long" : "the longest label");
+        write_text(&w, xs(4095 + more));
+        write_u32(&w, 1);
+        write_text(&w, "x");
+        expect(COMMAND, &w, over ? "a path too long" : "the longest path");
+        write_text(&w, xs(63 + more));
+        write_text(&w, "f");
+        write_blob(&w, "", 0);
+        expect(PUT, &w, over ? "a step too long" : "the longest step");
+        write_text(&w, "d");
+        write_text(&w, xs(63 + more));
+        write_blob(&w, "", 0);
+        expect(PUT, &w, over ? "a file's name too long" : "the longest file");
+    }
+}
+
+static const struct {
+    const char *dir, *file, *name;
+} bad_puts[] = {
+    {"..", "f", "the directory above"},
+    {".", "f", "the directory itself"},
+    {"", "f", "no directory"},
+    {"a/b", "f", "a directory below"},
+    {"/", "f", "the root"},
+    {".x", "f", "a hidden directory"},
+    {"1.0", "a/b", "a file elsewhere"},
+    {"1.0", "..", "a file above"},
+    {"1.0", ".", "a file that is none"},
+    {"1.0", "", "no file"},
+    {"1.0", ".f", "a hidden file"},
+    {"1.0", "/f", "a file from the root"},
+};
+
+static void test_bad_puts(void)
+{
+    struct writer w = {0};
+
+    for (size_t i = 0; i < sizeof bad_puts / sizeof bad_puts[0]; i++) {
+        write_text(&w, bad_puts[i].dir);
+        write_text(&w, bad_puts[i].file);
+        write_blob(&w, "x", 1);
+        refused(PUT, &w, bad_puts[i].name);
+    }
+    write_text(&w, "1.0");
+    write_blob(&w, "f\0/../../x", 10);
+    write_blob(&w, "x", 1);
+    refused(PUT, &w, "a NUL in a file's name");
 }
 
 static void test_bad_values(void)
@@ -170,7 +350,6 @@ static void test_bad_values(void)
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
     struct msg_probed probed = {-1, ""};
-    struct msg_put put = {"..", "f", NULL, 0};
     struct writer w = {0};
 
     msg_write_ready(&w, &ready);
@@ -178,53 +357,116 @@ static void test_bad_values(void)
     ready = (struct msg_ready){0, AGENTS_MAX + 1, 0, 0, "n"};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "more agents than there can be");
+    ready = (struct msg_ready){0, 0, 0, 0, "n"};
+    msg_write_ready(&w, &ready);
+    refused(READY, &w, "a rank among no agents");
     ready = (struct msg_ready){0, 1, 0, 0, ""};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a node without a name");
+    ready = (struct msg_ready){AGENTS_MAX - 1, AGENTS_MAX, 0, 0, "n"};
+    msg_write_ready(&w, &ready);
+    accepted(READY, &w, "the last of the most agents is taken");
     msg_write_run(&w, &run);
     refused(RUN, &w, "a slice that ends before it begins");
+    run.end = 2;
+    msg_write_run(&w, &run);
+    accepted(RUN, &w, "an empty slice is taken");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
+    d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
+    msg_write_done(&w, &d);
+    refused(DONE, &w, "a time over 2^63 ns");
+    d = (struct msg_done){.status = 255, .elapsed_ns = INT64_MAX};
+    msg_write_done(&w, &d);
+    accepted(DONE, &w, "the largest of both is taken");
     msg_write_probed(&w, &probed);
     refused(PROBED, &w, "a negative rate");
-    msg_write_put(&w, &put);
-    refused(PUT, &w, "the directory above");
-    put = (struct msg_put){"1.0", "a/b", NULL, 0};
-    msg_write_put(&w, &put);
-    refused(PUT, &w, "a file elsewhere");
-    put = (struct msg_put){"", "f", NULL, 0};
-    msg_write_put(&w, &put);
-    refused(PUT, &w, "no directory");
+    probed.units_per_s = (double)INFINITY;
+    msg_write_probed(&w, &probed);
+    refused(PROBED, &w, "an infinite rate");
+    probed.units_per_s = (double)NAN;
+    msg_write_probed(&w, &probed);
+    refused(PROBED, &w, "a rate that is no number");
+}
+
+static void test_bad_commands(void)
+{
+    static const uint32_t counts[] = {0, 3, ARGC_MAX, ARGC_MAX + 1, UINT32_MAX};
+    struct writer w = {0};
+    char what[60];
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        write_text(&w, "/");
+        write_u32(&w, counts[i]);
+        write_text(&w, "one");
+        write_text(&w, "two");
+        snprintf(what, sizeof what, "two words said to be %u", counts[i]);
+        refused(COMMAND, &w, what);
+    }
     write_text(&w, "/");
     write_u32(&w, 0);
     refused(COMMAND, &w, "a command of no word");
     write_text(&w, "/");
-    write_u32(&w, ARGC_MAX + 1);
-    refused(COMMAND, &w, "a command of too many words");
-    write_text(&w, "/");
     write_u32(&w, 1);
     write_text(&w, "");
     refused(COMMAND, &w, "a command without a name");
+    write_text(&w, "/");
+    write_u32(&w, 1);
+    write_blob(&w, "a\0b", 3);
+    refused(COMMAND, &w, "a word with a NUL inside");
+    write_text(&w, "/");
+    write_u32(&w, 2);
+    write_text(&w, "a");
+    write_u32(&w, UINT32_MAX);
+    refused(COMMAND, &w, "a word of 4 GiB");
+    write_text(&w, "/");
+    write_u32(&w, ARGC_MAX);
+    for (uint32_t i = 0; i < ARGC_MAX; i++)
+        write_text(&w, "w");
+    accepted(COMMAND, &w, "a command of the most words is taken");
 }
 
 static void test_no_memory(void)
 {
+    static const uint8_t none[sizeof(struct msg_command)];
     struct writer w = sound(COMMAND);
     struct msg_command m;
+    long n;
 
+    memset(&m, 1, sizeof m);
     fault_at = 0;
     is_int(msg_read_command(&m, w.buf, w.len), -1, "no memory for a command");
     fault_at = -1;
-    ok(!m.argv && !m.dir[0], "leaves it empty");
+    ok(memcmp(&m, none, sizeof m) == 0, "leaves it empty");
+    is_int(decode_once(COMMAND, w.buf, w.len), 0, "with memory it is there");
     writer_clear(&w);
+    for (int k = 0; k < KINDS; k++) {
+        for (n = 0; n < 100; n++) {
+            fault_at = n;
+            w = sound((enum which)k);
+            fault_at = -1;
+            if (!w.bad)
+                break;
+            writer_clear(&w);
+        }
+        ok(n > 0 && !w.bad && decode_once((enum which)k, w.buf, w.len) == 0,
+           "%s: %ld allocation failures of writing survived", names[k], n);
+        writer_clear(&w);
+    }
 }
 
 int main(void)
 {
-    for (int k = 0; k < KINDS; k++)
-        test_lengths((enum which)k);
-    test_values();
     test_bad_values();
+    test_bad_puts();
+    test_bad_commands();
+    test_text_bounds();
+    for (int k = 0; k < KINDS; k++) {
+        test_lengths((enum which)k);
+        test_changed((enum which)k);
+    }
+    test_values();
+    test_values_of_agents();
     test_no_memory();
     return done();
 }

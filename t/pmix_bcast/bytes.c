@@ -72,11 +72,11 @@ static void test_after_bad(void)
 static void test_vector(void)
 {
     static const uint8_t want[] = {
-        1,    2,    3,  4,                       /* u32 */
-        1,    2,    3,  4,   5, 6, 7, 8,         /* u64 */
-        0xbf, 0xf8, 0,  0,   0, 0, 0, 0,         /* -1.5 */
-        0,    0,    0,  2,   'h', 'i',           /* text */
-        0,    0,    0,  3,   0, 255, 0,          /* blob */
+        1,    2,    3, 4,                 /* u32 */
+        1,    2,    3, 4, 5,   6,   7, 8, /* u64 */
+        0xbf, 0xf8, 0, 0, 0,   0,   0, 0, /* -1.5 */
+        0,    0,    0, 2, 'h', 'i',       /* text */
+        0,    0,    0, 3, 0,   255, 0,    /* blob */
     };
     struct writer w = {0};
     uint8_t two[2], four[4];
@@ -91,8 +91,8 @@ static void test_vector(void)
     writer_clear(&w);
     put_u16(two, 0xfffe);
     put_u32(four, 0xfffefdfc);
-    ok(get_u16(two) == 0xfffe && get_u32(four) == 0xfffefdfc
-           && two[1] == 0xfe && four[3] == 0xfc,
+    ok(get_u16(two) == 0xfffe && get_u32(four) == 0xfffefdfc && two[1] == 0xfe
+           && four[3] == 0xfc,
        "the single numbers likewise");
 }
 
@@ -149,8 +149,8 @@ static void test_round_trip(void)
 
 static void test_doubles(void)
 {
-    static const double some[] = {0.0,     -0.0, DBL_MAX, -DBL_MAX, DBL_MIN,
-                                  5e-324, 1.0 / 3};
+    static const double some[] = {0.0,     -0.0,   DBL_MAX, -DBL_MAX,
+                                  DBL_MIN, 5e-324, 1.0 / 3};
     int same = 1;
 
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {

@@ -2,46 +2,47 @@
 /*
  * Real sockets on loopback.  One end is a channel that we call with or take
  * in, the other a channel too or a stranger who writes what it likes.
+ * Libevent's allocations fail here when ours do.
  */
 #include "pmix_bcast/channel.h"
+#include "fault.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "tap.h"
 
 #include <arpa/inet.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/time.h>
+#include <time.h>
 
-#define LIMIT_S 20 /* for what must come */
+#define LIMIT_MS 20000 /* for what must come */
+#define GUESTS   8
 
-enum when { NEVER, AT_OPENED, AT_MESSAGE, AT_CLOSED };
+static const char foreign[] = "the other end does not know this step's secret";
+static const char babble[] = "the other end does not speak evenstep's protocol";
+
+enum when { NEVER, AT_OPENED, AT_MESSAGE, AT_DRAINED, AT_CLOSED };
 
 struct end {
     struct channel *channel;
-    int opened, closed, messages;
+    int opened, closed, messages, drained;
     uint16_t type;
-    size_t len, total;
-    int garbled;
+    size_t len, total, most; /* of the last, of all, backlog at drained() */
+    int garbled, disorder;
     char why[100];
     enum when destroy;
+    int destroyed, after; /* heard after it was destroyed */
 };
 
 static struct event_base *base;
+static struct event *tick; /* so that the loop always turns */
 static struct listener *listener;
 static struct secret secret, other;
-static struct end caller, taken;
-static const struct secret *taken_secret;
-static int done_at_closed, done_at_messages;
-
-static void look(void)
-{
-    if ((done_at_closed && caller.closed + taken.closed >= done_at_closed)
-        || (done_at_messages
-            && caller.messages + taken.messages >= done_at_messages))
-        event_base_loopbreak(base);
-}
+static struct end caller, guest[GUESTS];
+static struct end *const taken = &guest[0];
+static size_t guests;
 
 static void end_it(struct end *e, struct channel *c, enum when now)
 {
@@ -49,12 +50,14 @@ static void end_it(struct end *e, struct channel *c, enum when now)
         return;
     channel_destroy(c);
     e->channel = NULL;
+    e->destroyed = 1;
 }
 
 static void on_opened(struct channel *c, void *arg)
 {
     struct end *e = arg;
 
+    e->after += e->destroyed;
     e->opened++;
     end_it(e, c, AT_OPENED);
 }
@@ -67,6 +70,8 @@ static void on_message(struct channel *c,
 {
     struct end *e = arg;
 
+    e->after += e->destroyed;
+    e->disorder |= e->messages > 0 && type != e->type + 1;
     e->messages++;
     e->type = type;
     e->len = len;
@@ -74,39 +79,100 @@ static void on_message(struct channel *c,
     for (size_t i = 0; i < len; i++)
         e->garbled |= body[i] != (uint8_t)(i * 7);
     end_it(e, c, AT_MESSAGE);
-    look();
+}
+
+static void on_drained(struct channel *c, void *arg)
+{
+    struct end *e = arg;
+
+    e->after += e->destroyed;
+    e->drained++;
+    if (channel_backlog(c) > e->most)
+        e->most = channel_backlog(c);
+    end_it(e, c, AT_DRAINED);
 }
 
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct end *e = arg;
 
+    e->after += e->destroyed;
     snprintf(e->why, sizeof e->why, "%s", why);
     e->closed++;
     e->channel = NULL;
-    if (e->destroy == AT_CLOSED)
-        channel_destroy(c);
-    look();
+    end_it(e, c, AT_CLOSED);
 }
 
-static const struct channel_events events = {
-    .opened = on_opened, .message = on_message, .closed = on_closed};
+static const struct channel_events events = {.opened = on_opened,
+                                             .message = on_message,
+                                             .drained = on_drained,
+                                             .closed = on_closed};
 
 static void on_connection(void *arg, int fd)
 {
+    struct end *e = &guest[guests++ % GUESTS];
+
     (void)arg;
-    taken.channel = channel_take(base, fd, taken_secret, &events, &taken);
+    e->channel = channel_take(base, fd, &secret, &events, e);
 }
 
-/* Run the loop until so many ends have closed or messages have come. */
-static void run_until(int closed, int messages)
+static int64_t now_ms(void)
 {
-    struct timeval limit = {LIMIT_S, 0};
+    struct timespec t;
 
-    done_at_closed = closed;
-    done_at_messages = messages;
-    event_base_loopexit(base, &limit);
-    event_base_dispatch(base);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Turn the loop until c holds, or the limit. */
+#define until(c)                                                               \
+    do {                                                                       \
+        int64_t limit = now_ms() + LIMIT_MS;                                   \
+        while (!(c) && now_ms() < limit)                                       \
+            event_base_loop(base, EVLOOP_ONCE);                                \
+    } while (0)
+
+static void turn(int times)
+{
+    for (int i = 0; i < times; i++)
+        event_base_loop(base, EVLOOP_ONCE);
+}
+
+static void on_tick(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+static void finish(void)
+{
+    channel_destroy(caller.channel);
+    for (size_t i = 0; i < GUESTS; i++)
+        channel_destroy(guest[i].channel);
+    memset(&caller, 0, sizeof caller);
+    memset(guest, 0, sizeof guest);
+    guests = 0;
+    listener_close(listener);
+    listener = NULL;
+    if (tick)
+        event_free(tick);
+    if (base)
+        event_base_free(base);
+}
+
+static void fresh(void)
+{
+    struct timeval often = {0, 20000};
+
+    finish();
+    base = event_base_new();
+    tick = base ? event_new(base, -1, EV_PERSIST, on_tick, NULL) : NULL;
+    if (!tick || event_add(tick, &often) < 0
+        || listener_open(&listener, base, (struct port_range){0, 0}, 1,
+                         on_connection, NULL, NULL)
+               < 0)
+        bail("no listener");
 }
 
 static struct sockaddr_in address(void)
@@ -118,102 +184,107 @@ static struct sockaddr_in address(void)
     return in;
 }
 
-static void fresh(void)
+static void call(const struct secret *s, struct sockaddr_in in)
 {
-    channel_destroy(caller.channel);
-    channel_destroy(taken.channel);
-    memset(&caller, 0, sizeof caller);
-    memset(&taken, 0, sizeof taken);
-    taken_secret = &secret;
-    event_base_free(base); /* with the time-outs of the run before */
-    base = event_base_new();
-    listener_close(listener);
-    if (listener_open(&listener, base, (struct port_range){0, 0}, 1,
-                      on_connection, NULL, NULL)
-        < 0)
-        bail("no listener");
-}
-
-static void call(const struct secret *s)
-{
-    struct sockaddr_in in = address();
-
     caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in, s,
                                   &events, &caller);
     if (!caller.channel)
         bail("no channel");
 }
 
-/* Let the loop turn until both ends are open. */
 static void open_both(void)
 {
-    call(&secret);
-    for (int i = 0; i < 10000 && !(caller.opened && taken.opened); i++)
-        event_base_loop(base, EVLOOP_ONCE);
+    fresh();
+    call(&secret, address());
+    until(caller.opened && taken->opened);
 }
 
-static void send_bytes(struct channel *c, uint16_t type, size_t len)
+static int send_bytes(struct channel *c, int type, size_t len)
 {
     uint8_t *body = malloc(len + 1);
+    int rc;
 
-    for (size_t i = 0; body && i < len; i++)
+    if (!body)
+        bail("no memory");
+    for (size_t i = 0; i < len; i++)
         body[i] = (uint8_t)(i * 7);
-    if (!body || channel_send(c, type, body, len) < 0)
-        bail("cannot send");
+    rc = channel_send(c, (uint16_t)type, body, len);
     free(body);
+    return rc;
 }
+
+/* --- two channels --------------------------------------------------------- */
 
 static void test_right_secret(void)
 {
-    static const size_t sizes[] = {0, 1, 70000, 1 << 20};
+    static const size_t sizes[] = {0, 1, 70000, 1 << 20, MESSAGE_BODY_MAX};
 
-    fresh();
     open_both();
-    ok(caller.opened == 1 && taken.opened == 1, "one secret opens both ends");
-    for (size_t i = 0; i < 4; i++) {
-        send_bytes(caller.channel, (uint16_t)(100 + i), sizes[i]);
-        run_until(0, (int)i + 1);
-        ok(taken.type == 100 + i && taken.len == sizes[i] && !taken.garbled,
-           "a message of %zu bytes arrives whole", sizes[i]);
+    ok(caller.opened == 1 && taken->opened == 1,
+       "one secret opens both ends, once");
+    ok(channel_is_open(caller.channel) && channel_is_open(taken->channel),
+       "and they say so");
+    for (int i = 0; i < 5; i++) {
+        send_bytes(caller.channel, 100 + i, sizes[i]);
+        send_bytes(taken->channel, 200 + i, sizes[i]);
+        until(taken->messages > i && caller.messages > i);
+        ok(taken->type == 100 + i && taken->len == sizes[i] && !taken->garbled,
+           "%zu bytes arrive whole at the listener", sizes[i]);
+        ok(caller.type == 200 + i && caller.len == sizes[i] && !caller.garbled,
+           "and as many at the caller");
     }
-    for (int i = 0; i < 50; i++)
-        send_bytes(taken.channel, (uint16_t)(200 + i), 1000);
-    run_until(0, 54);
-    ok(caller.messages == 50 && caller.type == 249 && !caller.garbled,
-       "and many the other way, in order");
+    for (int i = 0; i < 300; i++)
+        if (send_bytes(caller.channel, 105 + i, (size_t)i * 11) < 0
+            || send_bytes(taken->channel, 205 + i, (size_t)i * 13) < 0)
+            bail("cannot send");
+    until(taken->messages >= 305 && caller.messages >= 305);
+    ok(!taken->garbled && !taken->disorder && taken->messages == 305,
+       "300 more arrive in order at the listener");
+    ok(!caller.garbled && !caller.disorder && caller.messages == 305,
+       "and at the caller at the same time");
+}
+
+static void test_end(void)
+{
+    struct end second = {0};
+
+    open_both();
     is_int(channel_send(caller.channel, 100, "", MESSAGE_BODY_MAX + 1), -1,
            "a body over the bound is not sent");
+    ok(channel_backlog(caller.channel) == 0, "nor any of it queued");
+    channel_set_events(taken->channel, &events, &second);
+    send_bytes(caller.channel, 1, 10);
+    until(second.messages);
+    ok(second.messages == 1 && taken->messages == 0,
+       "whoever is set to hear a channel hears it");
     channel_hang_up(caller.channel);
-    run_until(2, 0);
-    ok(caller.closed == 1 && taken.closed == 1, "both ends hear of a hang-up");
-    is_str(taken.why, "the other end has gone", "and why");
+    ok(caller.closed == 0, "a hang-up does not tell from within");
+    until(caller.closed && second.closed);
+    turn(3);
+    ok(caller.closed == 1 && second.closed == 1,
+       "both ends hear of a hang-up, once");
+    is_str(second.why, "the other end has gone", "and why");
+    taken->channel = NULL;
+
+    fresh();
+    call(&secret, address());
+    ok(!channel_is_open(caller.channel)
+           && channel_send(caller.channel, 100, "x", 1) == -1,
+       "nothing is sent before the other end has proved itself");
+    ok(!channel_is_open(NULL), "no channel is not open");
 }
 
 static void test_wrong_secret(void)
 {
     fresh();
-    call(&other);
-    run_until(2, 0);
-    ok(!caller.opened && !taken.opened, "two secrets open nothing");
-    is_str(caller.why, "the other end does not know this step's secret",
-           "the caller is told");
-    ok(taken.closed == 1, "the listener drops it");
+    call(&other, address());
+    until(caller.closed && taken->closed);
+    ok(!caller.opened && !taken->opened, "two secrets open nothing");
+    is_str(caller.why, foreign, "the caller is told");
+    ok(taken->closed == 1 && taken->messages == 0, "the listener drops it");
 }
 
-static const struct {
-    const char *name;
-    uint16_t type;
-    uint32_t length; /* as told */
-    size_t sent;     /* bytes of body that follow */
-} strangers[] = {
-    {"a message before the handshake", MESSAGE_FREE, 4, 4},
-    {"a proof out of turn", MESSAGE_PROOF, MAC_BYTES, MAC_BYTES},
-    {"a challenge to a listener", MESSAGE_CHALLENGE, HANDSHAKE_MAX,
-     HANDSHAKE_MAX},
-    {"a hello that is too short", MESSAGE_HELLO, 31, 31},
-    {"a hello that is too long", MESSAGE_HELLO, 33, 33},
-    {"a body over the handshake's bound", MESSAGE_HELLO, HANDSHAKE_MAX + 1, 0},
-};
+/* --- a stranger calls ----------------------------------------------------- */
 
 static int stranger_connect(void)
 {
@@ -231,6 +302,53 @@ static void put(int fd, const void *bytes, size_t len)
         bail("cannot write");
 }
 
+static void put_message(int fd, uint16_t type, const void *body, size_t len)
+{
+    struct message_head h = {type, (uint32_t)len};
+    uint8_t head[MESSAGE_HEAD];
+
+    message_encode(head, &h);
+    put(fd, head, sizeof head);
+    put(fd, body, len);
+}
+
+/* Wait for one message of just len bytes; its body. */
+static void get_message(int fd, uint16_t type, void *body, size_t len)
+{
+    uint8_t bytes[MESSAGE_HEAD + HANDSHAKE_MAX];
+    struct message_head h;
+    ssize_t n = -1;
+
+    until((n = recv(fd, bytes, MESSAGE_HEAD + len, MSG_PEEK | MSG_DONTWAIT))
+              == (ssize_t)(MESSAGE_HEAD + len)
+          || n == 0);
+    if (n <= 0 || recv(fd, bytes, MESSAGE_HEAD + len, 0) != n
+        || message_decode(&h, bytes, (size_t)n, (uint32_t)len) != 1
+        || h.type != type || h.length != len)
+        bail("no message %u of %zu bytes", type, len);
+    memcpy(body, bytes + MESSAGE_HEAD, len);
+}
+
+static const struct {
+    const char *name;
+    uint16_t type;
+    uint32_t length; /* as told */
+    size_t sent;     /* bytes of body that follow */
+    const char *why;
+} strangers[] = {
+    {"a message before the handshake", MESSAGE_FREE, 4, 4, foreign},
+    {"an empty message", MESSAGE_FREE, 0, 0, foreign},
+    {"a proof out of turn", MESSAGE_PROOF, MAC_BYTES, MAC_BYTES, foreign},
+    {"a challenge to a listener", MESSAGE_CHALLENGE, HANDSHAKE_MAX,
+     HANDSHAKE_MAX, foreign},
+    {"a hello that is too short", MESSAGE_HELLO, 31, 31, foreign},
+    {"a hello that is too long", MESSAGE_HELLO, 33, 33, foreign},
+    {"an empty hello", MESSAGE_HELLO, 0, 0, foreign},
+    {"a body over the handshake's bound", MESSAGE_HELLO, HANDSHAKE_MAX + 1, 0,
+     babble},
+    {"a body of 4 GiB", MESSAGE_HELLO, UINT32_MAX, 0, babble},
+};
+
 static void test_strangers(void)
 {
     uint8_t body[256] = {0}, head[MESSAGE_HEAD];
@@ -244,81 +362,214 @@ static void test_strangers(void)
         message_encode(head, &h);
         put(fd, head, sizeof head);
         put(fd, body, strangers[i].sent);
-        run_until(1, 0);
-        ok(taken.closed == 1 && !taken.opened && !taken.messages,
+        until(taken->closed);
+        ok(taken->closed == 1 && !taken->opened && !taken->messages
+               && strcmp(taken->why, strangers[i].why) == 0,
            "%s is dropped", strangers[i].name);
         close(fd);
     }
     fresh();
     fd = stranger_connect();
     put(fd, "GET / HTTP/1.0\r\n\r\n", 18);
-    run_until(1, 0);
-    is_str(taken.why, "the other end does not speak evenstep's protocol",
-           "a web browser is dropped");
+    until(taken->closed);
+    is_str(taken->why, babble, "a web browser is dropped");
     close(fd);
     fresh();
     fd = stranger_connect();
-    run_until(1, 0);
-    is_str(taken.why, "no answer within 5 s", "a silent stranger is dropped");
+    put_message(fd, MESSAGE_HELLO, body, NONCE_BYTES);
     close(fd);
+    until(taken->closed);
+    is_str(taken->why, "the other end hung up in the handshake",
+           "one who goes after the hello is heard to go");
 }
 
-/* A proof that was heard once opens nothing the next time. */
-static void test_replay(void)
+/* One who knows the secret and yet writes byte by byte what it likes. */
+static int knowing_connect(struct handshake *h)
+{
+    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX], proof[MAC_BYTES];
+    int fd = stranger_connect();
+
+    handshake_init(h, &secret);
+    caller_hello(h, hello);
+    put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
+    get_message(fd, MESSAGE_CHALLENGE, challenge, sizeof challenge);
+    if (caller_proof(h, challenge, proof) < 0)
+        bail("no proof");
+    put_message(fd, MESSAGE_PROOF, proof, sizeof proof);
+    return fd;
+}
+
+/* What is said in turn, but wrongly. */
+static void test_false_proofs(void)
 {
     struct handshake h;
-    struct message_head head;
-    uint8_t bytes[MESSAGE_HEAD + HANDSHAKE_MAX], proof[MAC_BYTES];
-    int fd;
+    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX], proof[MAC_BYTES];
+    uint8_t heard[MAC_BYTES] = {0};
 
-    handshake_init(&h, &secret);
-    for (int again = 0; again < 2; again++) {
+    for (int i = 0; i < 4; i++) {
+        static const char *const what[] = {
+            "a proof opens", "the same proof on a new connection is refused",
+            "the listener's own mac sent back is refused",
+            "a second hello is refused"};
+        int fd;
+
         fresh();
         fd = stranger_connect();
-        head = (struct message_head){MESSAGE_HELLO, NONCE_BYTES};
-        message_encode(bytes, &head);
-        caller_hello(&h, bytes + MESSAGE_HEAD);
-        put(fd, bytes, MESSAGE_HEAD + NONCE_BYTES);
-        for (int i = 0; i < 5; i++)
-            event_base_loop(base, i < 2 ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
-        if (recv(fd, bytes, sizeof bytes, MSG_WAITALL) != sizeof bytes)
-            bail("no challenge");
-        if (!again)
-            caller_proof(&h, bytes + MESSAGE_HEAD, proof);
-        head = (struct message_head){MESSAGE_PROOF, MAC_BYTES};
-        message_encode(bytes, &head);
-        put(fd, bytes, MESSAGE_HEAD);
-        put(fd, proof, sizeof proof);
-        for (int i = 0; i < 100 && !taken.opened && !taken.closed; i++)
-            event_base_loop(base, EVLOOP_ONCE);
-        ok(taken.opened == !again,
-           again ? "the same again is refused" : "a proof opens");
+        if (i != 1) /* else the very same hello again */
+            handshake_init(&h, &secret);
+        caller_hello(&h, hello);
+        put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
+        get_message(fd, MESSAGE_CHALLENGE, challenge, sizeof challenge);
+        if (i == 0 && caller_proof(&h, challenge, heard) < 0)
+            bail("no proof");
+        memcpy(proof, i == 2 ? challenge + NONCE_BYTES : heard, sizeof proof);
+        put_message(fd, i == 3 ? MESSAGE_HELLO : MESSAGE_PROOF, proof,
+                    sizeof proof);
+        until(taken->opened || taken->closed);
+        if (i == 0)
+            ok(taken->opened == 1, "%s", what[i]);
+        else
+            ok(!taken->opened && strcmp(taken->why, foreign) == 0, "%s",
+               what[i]);
         close(fd);
     }
 }
 
-static void test_destroy(void)
+static void test_knowing(void)
 {
+    static const uint8_t long_head[MESSAGE_HEAD] = {'E', 'V', 'S',  '1', 0, 16,
+                                                    0,   0,   0x00, 128, 0, 1};
+    struct handshake h;
+    struct message_head head = {77, 3};
+    uint8_t bytes[MESSAGE_HEAD + 3] = {0};
+    int fd;
+
     fresh();
-    caller.destroy = taken.destroy = AT_OPENED;
-    call(&secret);
-    run_until(1, 0);
-    ok(caller.opened == 1, "a channel may end itself when it opens");
+    fd = knowing_connect(&h);
+    message_encode(bytes, &head);
+    bytes[MESSAGE_HEAD + 1] = 7;
+    bytes[MESSAGE_HEAD + 2] = 14;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        int before = taken->messages;
+
+        put(fd, bytes + i, 1);
+        turn(1);
+        if (before)
+            bail("too early");
+    }
+    until(taken->messages);
+    ok(taken->messages == 1 && taken->type == 77 && taken->len == 3
+           && !taken->garbled,
+       "a message that comes byte by byte arrives whole, once");
+    for (int i = 0; i < 3; i++)
+        put(fd, bytes, sizeof bytes);
+    close(fd);
+    until(taken->closed);
+    ok(taken->messages == 4 && taken->closed == 1,
+       "what was sent before the end is heard before the end");
+
     fresh();
-    taken.destroy = AT_MESSAGE;
-    open_both();
-    send_bytes(caller.channel, 100, 10);
-    send_bytes(caller.channel, 100, 10);
-    run_until(1, 0);
-    is_int(taken.messages, 1, "or at a message, and hears no other");
+    fd = knowing_connect(&h);
+    put(fd, long_head, sizeof long_head);
+    until(taken->closed);
+    ok(taken->opened && strcmp(taken->why, babble) == 0,
+       "a body over the bound is refused from a friend, too");
+    close(fd);
     fresh();
-    caller.destroy = taken.destroy = AT_CLOSED;
-    open_both();
-    channel_hang_up(caller.channel);
-    run_until(2, 0);
-    ok(caller.closed == 1 && taken.closed == 1, "or when it closes");
-    channel_destroy(NULL);
-    ok(1, "none at all may be destroyed");
+    fd = knowing_connect(&h);
+    put(fd, bytes, sizeof bytes - 1);
+    close(fd);
+    until(taken->closed);
+    ok(taken->opened && taken->messages == 0,
+       "of half a message nothing is delivered");
+}
+
+/* --- a stranger is called ------------------------------------------------- */
+
+static int stranger_listen(struct sockaddr_in *in)
+{
+    socklen_t len = sizeof *in;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    *in = (struct sockaddr_in){.sin_family = AF_INET};
+    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || bind(fd, (struct sockaddr *)in, len) < 0 || listen(fd, 8) < 0
+        || getsockname(fd, (struct sockaddr *)in, &len) < 0)
+        bail("cannot listen");
+    return fd;
+}
+
+static void test_false_listeners(void)
+{
+    static const char *const what[] = {
+        "a listener that echoes the hello is refused",
+        "a challenge of another connection is refused",
+        "a challenge under another secret is refused",
+        "a message instead of the challenge is refused",
+    };
+    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX] = {0}, rest;
+    struct sockaddr_in in;
+    int at = stranger_listen(&in), fd;
+
+    for (int i = 0; i < 4; i++) {
+        struct handshake h;
+
+        handshake_init(&h, i == 2 ? &other : &secret);
+        fresh();
+        call(&secret, in);
+        fd = accept(at, NULL, NULL);
+        get_message(fd, MESSAGE_HELLO, hello, sizeof hello);
+        if (i != 1) /* else as it was for the hello before */
+            listener_challenge(&h, hello, challenge);
+        if (i == 0)
+            put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
+        else
+            put_message(fd, i == 3 ? MESSAGE_FREE : MESSAGE_CHALLENGE,
+                        challenge, sizeof challenge);
+        until(caller.closed);
+        ok(!caller.opened && strcmp(caller.why, foreign) == 0, "%s", what[i]);
+        ok(recv(fd, &rest, 1, 0) <= 0, "and gets no proof");
+        close(fd);
+    }
+    fresh();
+    call(&secret, in);
+    close(accept(at, NULL, NULL));
+    until(caller.closed);
+    ok(!caller.opened && caller.closed == 1, "one that hangs up is heard");
+    close(at);
+}
+
+/* All at once, as each takes HANDSHAKE_MS. */
+static void test_silent(void)
+{
+    static const char *const what[] = {"a silent stranger is dropped",
+                                       "so is one that says hello and no more",
+                                       "and one that says half a head"};
+    static const char late[] = "no answer within 5 s";
+    uint8_t body[NONCE_BYTES] = {0};
+    struct sockaddr_in in;
+    int at = stranger_listen(&in), fd[3];
+    int64_t start = now_ms();
+
+    fresh();
+    for (size_t i = 0; i < 3; i++) {
+        fd[i] = stranger_connect();
+        until(guests == i + 1);
+    }
+    put_message(fd[1], MESSAGE_HELLO, body, sizeof body);
+    put(fd[2], "EVS1", 4);
+    call(&secret, in);
+    until(guest[0].closed && guest[1].closed && guest[2].closed
+          && caller.closed);
+    for (size_t i = 0; i < 3; i++) {
+        is_str(guest[i].why, late, what[i]);
+        close(fd[i]);
+    }
+    is_str(caller.why, late, "a listener that is silent is given up");
+    ok(now_ms() - start > HANDSHAKE_MS - 1500
+           && now_ms() - start < HANDSHAKE_MS + 2500,
+       "each in about its time");
+    close(at);
 }
 
 static void test_nobody_there(void)
@@ -329,11 +580,121 @@ static void test_nobody_there(void)
     in = address();
     listener_close(listener);
     listener = NULL;
-    caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in,
-                                  &secret, &events, &caller);
+    call(&secret, in);
     ok(caller.closed == 0, "a refused call does not tell from within");
-    run_until(1, 0);
+    until(caller.closed);
     is_str(caller.why, "Connection refused", "but from the loop");
+}
+
+/* --- ends of channels ----------------------------------------------------- */
+
+static void test_destroy(void)
+{
+    int after = 0;
+
+    fresh();
+    caller.destroy = taken->destroy = AT_OPENED;
+    call(&secret, address());
+    until(caller.opened && (taken->opened || taken->closed));
+    ok(caller.opened == 1, "a channel may end itself when it opens");
+    fresh();
+    taken->destroy = AT_OPENED;
+    call(&secret, address());
+    until(caller.closed);
+    ok(taken->opened == 1 && caller.closed == 1, "also the listener's end");
+    open_both();
+    taken->destroy = AT_MESSAGE;
+    send_bytes(caller.channel, 100, 10);
+    send_bytes(caller.channel, 101, 10);
+    until(caller.closed);
+    is_int(taken->messages, 1, "or at a message, and hears no other");
+    open_both();
+    caller.destroy = taken->destroy = AT_CLOSED;
+    channel_hang_up(caller.channel);
+    until(caller.closed && taken->closed);
+    ok(caller.closed == 1 && taken->closed == 1, "or when it closes");
+    fresh();
+    caller.destroy = taken->destroy = AT_CLOSED;
+    call(&other, address());
+    until(caller.closed && taken->closed);
+    ok(caller.closed == 1 && taken->closed == 1, "or is refused");
+    open_both();
+    taken->destroy = AT_DRAINED;
+    send_bytes(taken->channel, 100, 10);
+    until(taken->drained && caller.closed);
+    ok(taken->drained == 1 && caller.messages == 1, "or has sent all");
+    for (int i = 0; i < 12; i++) {
+        open_both();
+        send_bytes(caller.channel, 100, 100000);
+        send_bytes(taken->channel, 100, 100000);
+        for (int k = 0; k < i; k++)
+            event_base_loop(base, EVLOOP_NONBLOCK);
+        channel_destroy(caller.channel);
+        channel_destroy(taken->channel);
+        caller.channel = taken->channel = NULL;
+        caller.destroyed = taken->destroyed = 1;
+        turn(2);
+        after += caller.after + taken->after;
+    }
+    is_int(after, 0, "or be ended at any turn of the loop, and hears no more");
+    channel_destroy(NULL);
+    listener_close(NULL);
+    ok(1, "none at all may be destroyed");
+}
+
+static void test_backlog(void)
+{
+    struct handshake h;
+    static char sink[1 << 20];
+    size_t got = 0;
+    int fd;
+
+    fresh();
+    fd = knowing_connect(&h);
+    until(taken->opened);
+    turn(3);
+    channel_backlog_mark(taken->channel, 1 << 20);
+    taken->drained = 0;
+    taken->most = 0;
+    for (int i = 0; i < 32; i++)
+        if (send_bytes(taken->channel, i + 1, 1 << 20) < 0)
+            bail("cannot queue");
+    turn(5);
+    ok(channel_backlog(taken->channel) > 8 << 20,
+       "what the other end does not read is backlog");
+    ok(taken->drained == 0, "and is not drained");
+    while (!taken->drained || got < 32 * (MESSAGE_HEAD + (1u << 20))) {
+        ssize_t n = recv(fd, sink, sizeof sink, MSG_DONTWAIT);
+
+        if (n == 0)
+            bail("hung up");
+        if (n > 0)
+            got += (size_t)n;
+        else
+            turn(1);
+    }
+    ok(taken->most <= 1 << 20, "drained is heard at the mark or below");
+    until(channel_backlog(taken->channel) == 0);
+    ok(channel_backlog(taken->channel) == 0 && !taken->closed,
+       "in the end nothing is left");
+    close(fd);
+}
+
+/* --- the listener --------------------------------------------------------- */
+
+/* Does /proc/net/tcp show a listener on 127.0.0.1 at port? */
+static int is_loopback(uint16_t port)
+{
+    FILE *fp = fopen("/proc/net/tcp", "r");
+    char line[256], want[40];
+    int found = 0;
+
+    snprintf(want, sizeof want, ": 0100007F:%04X 00000000:0000 0A", port);
+    while (fp && fgets(line, sizeof line, fp))
+        found |= strstr(line, want) != NULL;
+    if (fp)
+        fclose(fp);
+    return found;
 }
 
 static void test_ports(void)
@@ -341,30 +702,148 @@ static void test_ports(void)
     struct listener *second = NULL;
     struct es_error err = {0};
     struct port_range range;
+    uint16_t port;
 
     fresh();
-    range.low = range.high = listener_port(listener);
+    port = listener_port(listener);
+    ok(is_loopback(port), "a loopback listener is on loopback only");
+    range.low = range.high = port;
     is_int(listener_open(&second, base, range, 1, on_connection, NULL, &err),
            -1, "a range without a free port is refused");
-    ok(err.kind == ES_ENV && strstr(err.mend, "SrunPortRange"),
+    ok(!second && err.kind == ES_ENV && strstr(err.mend, "SrunPortRange"),
        "and what to widen is named");
+    range.high = (uint16_t)(port > 65000 ? 65535 : port + 200);
+    is_int(listener_open(&second, base, range, 1, on_connection, NULL, &err), 0,
+           "the first free port of a range is taken");
+    ok(second && listener_port(second) > port
+           && listener_port(second) <= range.high,
+       "and lies in it");
+    listener_close(second);
+    second = NULL;
+    range = (struct port_range){2000, 1999};
+    ok(listener_open(&second, base, range, 1, on_connection, NULL, NULL) == -1
+           && !second,
+       "a reversed range has no port");
+}
+
+/* --- without memory ------------------------------------------------------- */
+
+static void test_no_memory_take(void)
+{
+    struct channel *c = NULL;
+    int fd[2], leaked = 0;
+    long n;
+
+    fresh();
+    for (n = 0; !c && n < 100; n++) {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd) < 0)
+            bail("no sockets");
+        fault_at = n;
+        c = channel_take(base, fd[0], &secret, &events, &caller);
+        fault_at = -1;
+        turn(1);
+        leaked += !c && fcntl(fd[0], F_GETFD) >= 0;
+        close(fd[1]);
+    }
+    ok(c && n > 1, "%ld allocation failures of taking one in survived", n - 1);
+    is_int(leaked, 0, "each closed the connection");
+    channel_destroy(c);
+}
+
+static void test_no_memory_call(void)
+{
+    struct sockaddr_in in;
+    long n;
+
+    fresh();
+    in = address();
+    for (n = 0; n < 100; n++) {
+        int failed;
+
+        fault_at = n;
+        caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in,
+                                      &secret, &events, &caller);
+        failed = fault_at < 0;
+        fault_at = -1;
+        if (!failed)
+            break;
+        turn(1);
+        channel_destroy(caller.channel); /* libevent hides one failure */
+        caller.channel = NULL;
+    }
+    until(caller.opened || caller.closed);
+    ok(n > 1 && caller.opened == 1 && caller.closed == 0,
+       "%ld allocation failures of a call survived", n);
+}
+
+static void test_no_memory_listen(void)
+{
+    struct listener *l = NULL;
+    struct es_error err = {0};
+    long n;
+
+    fresh();
+    for (n = 0; !l && n < 100; n++) {
+        fault_at = n;
+        listener_open(&l, base, (struct port_range){0, 0}, 1, on_connection,
+                      NULL, &err);
+        fault_at = -1;
+    }
+    ok(l && n > 1 && err.kind == ES_ENV,
+       "%ld allocation failures of a listener survived", n - 1);
+    listener_close(l);
+}
+
+static void test_no_memory_send(void)
+{
+    static uint8_t body[300000];
+    size_t half = 0;
+    long n;
+    int rc = -1;
+
+    open_both();
+    turn(3);
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (uint8_t)(i * 7);
+    channel_send(caller.channel, 100, body, 10); /* something is queued */
+    for (n = 0; rc < 0 && n < 100; n++) {
+        size_t before = channel_backlog(caller.channel);
+
+        fault_at = n;
+        rc = channel_send(caller.channel, 101, body, sizeof body);
+        fault_at = -1;
+        if (rc < 0)
+            half += channel_backlog(caller.channel) - before;
+    }
+    ok(n > 1, "%ld allocation failures of sending survived", n - 1);
+    is_int((intmax_t)half, 0, "none of them queued a part of the message");
+    until(taken->messages == 2 || taken->closed);
+    ok(taken->messages == 2 && !taken->garbled && !taken->disorder,
+       "the message that is sent then arrives whole");
 }
 
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    base = event_base_new();
-    if (!base || secret_make(&secret) < 0 || secret_make(&other) < 0)
+    event_set_mem_functions(__wrap_malloc, __wrap_realloc, free);
+    if (secret_make(&secret) < 0 || secret_make(&other) < 0)
         bail("cannot begin");
-    test_right_secret();
     test_wrong_secret();
     test_strangers();
-    test_replay();
-    test_destroy();
+    test_false_proofs();
+    test_false_listeners();
+    test_silent();
     test_nobody_there();
     test_ports();
-    fresh();
-    listener_close(listener);
-    event_base_free(base);
+    test_right_secret();
+    test_knowing();
+    test_end();
+    test_destroy();
+    test_backlog();
+    test_no_memory_take();
+    test_no_memory_call();
+    test_no_memory_listen();
+    test_no_memory_send();
+    finish();
     return done();
 }

@@ -68,9 +68,9 @@ static void test_secret(void)
  * hmac module gives it.
  */
 static const char listener_mac[] =
-    "LISTENER_MAC";
+    "c79f151d7118d02b74d6230644ca202ea02a350f72dfcca2e12f9dd22719b821";
 static const char caller_mac[] =
-    "CALLER_MAC";
+    "3cab9ec152839f37c704ec6c204c6c77e9c638370d44689d183d36b19da6c475";
 
 static void count_up(uint8_t *p, uint8_t from)
 {

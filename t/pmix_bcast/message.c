@@ -52,8 +52,8 @@ static void test_fixed_bytes(void)
 
 static void test_round_trip(void)
 {
-    static const uint8_t want[MESSAGE_HEAD] = {'E', 'V', 'S',  '1',  0x12, 0x34,
-                                               0,   0,   0x00, 0x01, 0x02, 0x03};
+    static const uint8_t want[MESSAGE_HEAD] = {
+        'E', 'V', 'S', '1', 0x12, 0x34, 0, 0, 0x00, 0x01, 0x02, 0x03};
     struct message_head in = {0x1234, 0x010203}, out = {9, 9};
     uint8_t bytes[MESSAGE_HEAD + 3] = {0};
     int early = 0;
