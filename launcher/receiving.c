@@ -116,12 +116,11 @@ int receiving_close(struct receiving *r, int success, struct es_error *err)
     r->order = NULL;
     if (!r->path)
         return 0;
-    if (!r->part)
-        return close(r->fd);
-    if (close(r->fd) < 0 || (success && rename(r->part, r->path) < 0))
+    if (close(r->fd) < 0
+        || (r->part && success && rename(r->part, r->path) < 0))
         rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
                      strerror(errno));
-    if (!success && r->frames == 0)
+    if (r->part && !success && r->frames == 0)
         (void)unlink(r->part); /* nothing of worth in it */
     free(r->part);
     r->part = NULL;
