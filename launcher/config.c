@@ -57,103 +57,118 @@ __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
                 cfg->line, what);
 }
 
-static int out_of_range(struct es_error *err,
-                        const char *name,
-                        const char *where,
-                        const char *key,
-                        const char *mend)
+/* --- called by libconfuse for each value, as long as the line is known ---- */
+
+__attribute__((format(printf, 3, 4))) static int refuse(const cfg_t *cfg,
+                                                        const char *mend,
+                                                        const char *fmt,
+                                                        ...)
 {
-    return es_fail(err, ES_USAGE, mend, "%s: %s: %s is out of range", name,
-                   where, key);
+    char what[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return es_fail(&parsing.err, ES_USAGE, mend, "%s:%d: %s", parsing.name,
+                   cfg->line, what);
 }
 
-static int take_plugin(struct config *c,
-                       cfg_t *plugin,
-                       const char *name,
-                       struct es_error *err)
+static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *on = cfg_opt_getnstr(opt, 0);
+
+    if (strcmp(on, "continue") == 0 || strcmp(on, "fail") == 0)
+        return 0;
+    return refuse(cfg, "give \"continue\" or \"fail\"",
+                  "plugin: on_error is out of range");
+}
+
+static int check_path(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *path = cfg_opt_getnstr(opt, 0);
+
+    if (path[0] == '/' && strlen(path) < sizeof((struct config *)0)->agent_path)
+        return 0;
+    return refuse(cfg, "give the full path of evenstep-agent",
+                  "plugin: agent_path is out of range");
+}
+
+static int check_budget(cfg_t *cfg, cfg_opt_t *opt)
+{
+    long budget = cfg_opt_getnint(opt, 0);
+    char mend[64];
+
+    if (budget >= PROBE_BUDGET_MIN_MS && budget <= PROBE_BUDGET_MAX_MS)
+        return 0;
+    snprintf(mend, sizeof mend, "give %d to %d", PROBE_BUDGET_MIN_MS,
+             PROBE_BUDGET_MAX_MS);
+    return refuse(cfg, mend, "probe: budget_ms is out of range");
+}
+
+static int unknown_policy(const cfg_t *cfg, const char *title)
+{
+    return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
+}
+
+/* The parameters of every kind are known to libconfuse in every policy
+ * section; that they are this kind's is ours. */
+static int check_param(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const struct policy_kind *kind = policy_find(cfg_title(cfg));
+    const struct policy_param *p;
+    char mend[100];
+    size_t k;
+
+    if (!kind)
+        return unknown_policy(cfg, cfg_title(cfg));
+    k = policy_param_find(kind, opt->name);
+    if (k == kind->n_params)
+        return refuse(cfg, see_example, "policy \"%s\" has no key %s",
+                      kind->name, opt->name);
+    p = &kind->params[k];
+    if (policy_param_accepts(p, cfg_opt_getnfloat(opt, 0)))
+        return 0;
+    snprintf(mend, sizeof mend, "give %s from %g to %g",
+             p->integer ? "a whole number" : "a number", p->min, p->max);
+    return refuse(cfg, mend, "policy \"%s\": %s is out of range", kind->name,
+                  p->key);
+}
+
+static int check_policy(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *title = cfg_title(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
+
+    return policy_find(title) ? 0 : unknown_policy(cfg, title);
+}
+
+/* --- what was found good -------------------------------------------------- */
+
+static void take_plugin(struct config *c, cfg_t *plugin)
 {
     const char *on = cfg_getstr(plugin, "on_error");
     const char *path = cfg_getstr(plugin, "agent_path");
 
-    if (on && strcmp(on, "continue") != 0 && strcmp(on, "fail") != 0)
-        return out_of_range(err, name, "plugin", "on_error",
-                            "give \"continue\" or \"fail\"");
-    if (path && (path[0] != '/' || strlen(path) >= sizeof c->agent_path))
-        return out_of_range(err, name, "plugin", "agent_path",
-                            "give the full path of evenstep-agent");
     if (on)
         c->fail_on_error = strcmp(on, "fail") == 0;
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
-    return 0;
 }
 
-static int take_probe(struct config *c,
-                      cfg_t *probe,
-                      const char *name,
-                      struct es_error *err)
+/* A key that was not given is NaN. */
+static void take_policy(struct config *c, cfg_t *section)
 {
-    long budget = cfg_getint(probe, "budget_ms");
-    char mend[64];
-
-    if (cfg_opt_size(cfg_getopt(probe, "budget_ms")) == 0 || budget == -1)
-        return 0;
-    snprintf(mend, sizeof mend, "give %d to %d", PROBE_BUDGET_MIN_MS,
-             PROBE_BUDGET_MAX_MS);
-    if (budget < PROBE_BUDGET_MIN_MS || budget > PROBE_BUDGET_MAX_MS)
-        return out_of_range(err, name, "probe", "budget_ms", mend);
-    c->budget_ms = (int)budget;
-    return 0;
-}
-
-/* The parameters of every kind are known to libconfuse in every policy
- * section, NaN if they are not given; that they are this kind's is ours. */
-static int take_param(double *value,
-                      cfg_t *section,
-                      const struct policy_kind *kind,
-                      const char *key,
-                      const char *name,
-                      struct es_error *err)
-{
-    size_t k = policy_param_find(kind, key);
-    double v = cfg_getfloat(section, key);
-    char where[100], mend[100];
-
-    snprintf(where, sizeof where, "policy \"%s\"", kind->name);
-    if (isnan(v))
-        return 0;
-    if (k == kind->n_params)
-        return es_fail(err, ES_USAGE, see_example, "%s: %s has no key %s", name,
-                       where, key);
-    snprintf(mend, sizeof mend, "give %s from %g to %g",
-             kind->params[k].integer ? "a whole number" : "a number",
-             kind->params[k].min, kind->params[k].max);
-    if (!policy_param_accepts(&kind->params[k], v))
-        return out_of_range(err, name, where, key, mend);
-    value[k] = v;
-    return 0;
-}
-
-static int take_policy(struct config *c,
-                       cfg_t *section,
-                       const cfg_opt_t keys[],
-                       const char *name,
-                       struct es_error *err)
-{
-    const char *title = cfg_title(section);
-    const struct policy_kind *kind = policy_find(title);
+    const struct policy_kind *kind = policy_find(cfg_title(section));
     size_t i = 0;
 
-    if (!kind)
-        return es_fail(err, ES_USAGE, see_example,
-                       "%s: policy \"%s\" is unknown", name, title);
     while (policy_at(i) != kind)
         i++;
-    for (size_t k = 0; keys[k].name; k++)
-        if (take_param(c->policy[i], section, kind, keys[k].name, name, err)
-            < 0)
-            return -1;
-    return 0;
+    for (size_t k = 0; k < kind->n_params; k++) {
+        double v = cfg_getfloat(section, kind->params[k].key);
+
+        if (!isnan(v))
+            c->policy[i][k] = v;
+    }
 }
 
 /* Every parameter of every kind once; its end is a CFG_END(). */
@@ -171,25 +186,23 @@ static void list_keys(cfg_opt_t keys[KEYS_MAX])
 
             while (j < n && strcmp(keys[j].name, key.name) != 0)
                 j++;
-            if (j == n)
-                keys[n++] = key;
+            if (j == n) {
+                keys[n] = key;
+                keys[n++].validcb = check_param;
+            }
         }
     keys[n] = end;
 }
 
-static int take_all(struct config *c,
-                    cfg_t *cfg,
-                    const cfg_opt_t keys[],
-                    const char *name,
-                    struct es_error *err)
+static void take_all(struct config *c, cfg_t *cfg)
 {
-    if (take_plugin(c, cfg_getsec(cfg, "plugin"), name, err) < 0
-        || take_probe(c, cfg_getsec(cfg, "probe"), name, err) < 0)
-        return -1;
+    long budget = cfg_getint(cfg_getsec(cfg, "probe"), "budget_ms");
+
+    take_plugin(c, cfg_getsec(cfg, "plugin"));
+    if (budget > 0) /* else it was not given */
+        c->budget_ms = (int)budget;
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
-        if (take_policy(c, cfg_getnsec(cfg, "policy", i), keys, name, err) < 0)
-            return -1;
-    return 0;
+        take_policy(c, cfg_getnsec(cfg, "policy", i));
 }
 
 static int parse(cfg_t *cfg,
@@ -244,13 +257,17 @@ int config_read(struct config *c,
     cfg_t *cfg;
     int rc;
 
+    plugin[0].validcb = check_on_error;
+    plugin[1].validcb = check_path;
+    probe[0].validcb = check_budget;
+    options[2].validcb = check_policy;
     list_keys(policy);
     cfg = cfg_init(options, CFGF_NONE);
     if (!cfg)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     rc = parse(cfg, name, text, err);
     if (rc == 0)
-        rc = take_all(&read, cfg, policy, name, err);
+        take_all(&read, cfg);
     cfg_free(cfg);
     if (rc == 0)
         *c = read;
@@ -275,6 +292,10 @@ static char *read_file(const char *path)
         text = calloc(1, (size_t)st.st_size + 1);
         if (text)
             n = read(fd, text, (size_t)st.st_size);
+        if (n > 0 && memchr(text, '\0', (size_t)n)) {
+            errno = EILSEQ; /* what is behind a NUL would go unread */
+            n = -1;
+        }
     }
     if (n < 0) {
         free(text);
@@ -312,22 +333,51 @@ int config_load(struct config *c, const char *site, struct es_error *err)
     return own && *own ? load_file(c, own, 0, err) : 0;
 }
 
+/* As libconfuse reads it between single quotes: nothing is expanded there. */
+static void print_text(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('\'');
+}
+
+/* With the least digits that read as the same number. */
+static void print_number(double v)
+{
+    char text[32];
+    int digits = 15;
+
+    do
+        snprintf(text, sizeof text, "%.*g", digits, v);
+    while (++digits <= 17 && strtod(text, NULL) != v);
+    fputs(text, stdout);
+}
+
 int config_print(const struct config *c)
 {
     const struct policy_kind *kind;
 
     printf("plugin {\n  on_error = \"%s\"\n",
            c->fail_on_error ? "fail" : "continue");
-    if (c->agent_path[0])
-        printf("  agent_path = \"%s\"\n", c->agent_path);
+    if (c->agent_path[0]) {
+        printf("  agent_path = ");
+        print_text(c->agent_path);
+        putchar('\n');
+    }
     printf("}\nprobe {\n  budget_ms = %d\n}\n", c->budget_ms);
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
         printf("policy \"%s\" {\n", kind->name);
-        for (size_t k = 0; k < kind->n_params; k++)
-            printf("  %s = %.15g # %s; %g to %g\n", kind->params[k].key,
-                   c->policy[i][k], kind->params[k].help, kind->params[k].min,
-                   kind->params[k].max);
+        for (size_t k = 0; k < kind->n_params; k++) {
+            printf("  %s = ", kind->params[k].key);
+            print_number(c->policy[i][k]);
+            printf(" # %s; %g to %g\n", kind->params[k].help,
+                   kind->params[k].min, kind->params[k].max);
+        }
         printf("}\n");
     }
-    return fflush(stdout) == 0 ? 0 : -1;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
 }

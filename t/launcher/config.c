@@ -1,44 +1,83 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config.h"
+#include "fault.h"
 #include "tap.h"
 
 #include <fcntl.h>
 
 static const struct {
-    const char *name, *text, *what, *mend;
+    const char *name, *text, *where, *what, *mend;
 } bad[] = {
     {"an unknown key", "probe {\n bugdet_ms = 1\n}\n",
-     "f.conf:2: no such option 'bugdet_ms'", "see etc/evenstep.conf"},
-    {"an unknown section", "nonsense {\n}\n",
-     "f.conf:1: no such option 'nonsense'", "see etc/evenstep.conf"},
-    {"a number with a tail", "probe { budget_ms = 100x }\n",
-     "f.conf:1: invalid integer value for option 'budget_ms'",
+     "f.conf:2:", "no such option 'bugdet_ms'", "see etc/evenstep.conf"},
+    {"an unknown section", "\nnonsense {\n}\n",
+     "f.conf:2:", "no such option 'nonsense'", "see etc/evenstep.conf"},
+    {"a file that includes another", "include(\"/etc/passwd\")\n",
+     "f.conf:1:", "no such option 'include'", "see etc/evenstep.conf"},
+    {"a key without a value", "probe {\n budget_ms\n}\n", "f.conf:3:", "",
      "see etc/evenstep.conf"},
-    {"a budget that is too small", "probe { budget_ms = 49 }\n",
-     "f.conf: probe: budget_ms is out of range", "give 50 to 5000"},
-    {"a budget that is too large", "probe { budget_ms = 5001 }\n",
-     "f.conf: probe: budget_ms is out of range", "give 50 to 5000"},
-    {"an answer that is none", "plugin { on_error = \"maybe\" }\n",
-     "f.conf: plugin: on_error is out of range", "\"continue\" or \"fail\""},
-    {"a path that is not full", "plugin { agent_path = \"bin/a\" }\n",
-     "f.conf: plugin: agent_path is out of range", "the full path"},
-    {"an unknown policy", "policy \"odd\" { }\n",
-     "f.conf: policy \"odd\" is unknown", "see etc/evenstep.conf"},
-    {"another policy's key", "policy \"canon\" { gain = 0.5 }\n",
-     "f.conf: policy \"canon\" has no key gain", "see etc/evenstep.conf"},
-    {"a gain over 1", "policy \"even\" { gain = 1.5 }\n",
-     "f.conf: policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a section without a brace", "probe budget_ms = 100\n", "f.conf:1:",
+     "missing opening brace for section 'probe'", "see etc/evenstep.conf"},
+    {"a brace too many", "probe { }\n}\n",
+     "f.conf:2:", "unexpected closing brace", "see etc/evenstep.conf"},
+    {"a list where one number is due", "probe { budget_ms = {1, 2} }\n",
+     "f.conf:1:", "unexpected token '{'", "see etc/evenstep.conf"},
+    {"a number with a tail", "probe { budget_ms = 100x }\n", "f.conf:1:",
+     "invalid integer value for option 'budget_ms'", "see etc/evenstep.conf"},
+    {"a number of 20 digits", "probe { budget_ms = 99999999999999999999 }\n",
+     "f.conf:1:", "integer value for option 'budget_ms' is out of range",
+     "see etc/evenstep.conf"},
+    {"a budget that is too small", "probe {\n budget_ms = 49\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+    {"a budget that is too large", "probe {\n budget_ms = 5001\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+    {"a budget of -1", "probe {\n budget_ms = -1\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+    {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
+     "f.conf:3:", "on_error is out of range", "\"continue\" or \"fail\""},
+    {"an answer in capitals", "plugin { on_error = \"Fail\" }\n",
+     "f.conf:1:", "on_error is out of range", "\"continue\" or \"fail\""},
+    {"a path that is not full", "plugin {\n agent_path = \"bin/a\"\n}\n",
+     "f.conf:2:", "agent_path is out of range", "the full path"},
+    {"an empty path", "plugin { agent_path = \"\" }\n",
+     "f.conf:1:", "agent_path is out of range", "the full path"},
+    {"an unknown policy", "\npolicy \"odd\" { }\n",
+     "f.conf:2:", "policy \"odd\" is unknown", "see etc/evenstep.conf"},
+    {"a policy without a name", "policy { gain = 0.5 }\n", "f.conf:1:",
+     "missing title for section 'policy'", "see etc/evenstep.conf"},
+    {"a policy named twice", "policy \"even\" { }\npolicy \"even\" { }\n",
+     "f.conf:2:", "found duplicate title 'even'", "see etc/evenstep.conf"},
+    {"another policy's key", "policy \"canon\" {\n gain = 0.5\n}\n",
+     "f.conf:2:", "policy \"canon\" has no key gain", "see etc/evenstep.conf"},
+    {"a gain over 1", "policy \"even\" {\n\n gain = 1.5\n}\n",
+     "f.conf:3:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain of 0", "policy \"even\" { gain = 0 }\n",
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
     {"an infinite gain", "policy \"even\" { gain = inf }\n",
-     "f.conf: policy \"even\": gain is out of range", "0.01 to 1"},
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain of minus infinity", "policy \"even\" { gain = -inf }\n",
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain that is no number", "policy \"even\" {\n gain = nan\n}\n",
+     "f.conf:2:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a key of another policy that is no number",
+     "policy \"canon\" { gain = nan }\n",
+     "f.conf:1:", "policy \"canon\" has no key gain", "see etc/evenstep.conf"},
+    {"a gain over all doubles", "policy \"even\" { gain = 1e400 }\n",
+     "f.conf:1:", "floating point value for option 'gain' is out of range",
+     "see etc/evenstep.conf"},
+    {"a decimal comma", "policy \"even\" { gain = 1,5 }\n",
+     "f.conf:1:", "unexpected token ','", "see etc/evenstep.conf"},
     {"a section that stays open", "probe { budget_ms = 100\n",
-     "f.conf: a section or comment is open at its end", "close it"},
+     "f.conf:", "a section or comment is open at its end", "close it"},
     {"a comment that stays open", "probe { budget_ms = 100 }\n/* on\n",
-     "f.conf: a section or comment is open at its end", "close it"},
+     "f.conf:", "a section or comment is open at its end", "close it"},
+    {"a text that stays open", "plugin { on_error = \"fail\n",
+     "f.conf:", "premature end of file", "see etc/evenstep.conf"},
 };
 
 static struct config builtin(void)
 {
-    struct config c;
+    static struct config c;
     struct es_error err = {0};
 
     unsetenv("EVENSTEP_CONF");
@@ -48,6 +87,21 @@ static struct config builtin(void)
     return c;
 }
 
+/* etc/evenstep.conf, owned by the caller. */
+static char *shipped(void)
+{
+    const char *src = getenv("EVENSTEP_SRC");
+    char path[4096], *text = calloc(1, 65536);
+    FILE *fp;
+
+    snprintf(path, sizeof path, "%s/etc/evenstep.conf", src ? src : ".");
+    fp = fopen(path, "r");
+    if (!fp || !text || fread(text, 1, 65535, fp) == 0)
+        bail("%s", path);
+    fclose(fp);
+    return text;
+}
+
 static void test_bad(const struct config *base)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -55,14 +109,70 @@ static void test_bad(const struct config *base)
         struct es_error err = {0};
         int rc = config_read(&c, "f.conf", bad[i].text, &err);
 
-        ok(rc == -1 && err.kind == ES_USAGE && strstr(err.what, bad[i].what)
-               && strstr(err.mend, bad[i].mend),
-           "%s is refused", bad[i].name);
-        if (!strstr(err.what, bad[i].what))
+        int says = strncmp(err.what, bad[i].where, strlen(bad[i].where)) == 0
+                   && strstr(err.what, bad[i].what)
+                   && strstr(err.mend, bad[i].mend);
+
+        ok(rc == -1 && err.kind == ES_USAGE && says,
+           "%s is refused, with its place", bad[i].name);
+        if (!says)
             diag("  said \"%s: %s\"", err.what, err.mend);
         if (memcmp(&c, base, sizeof c) != 0)
             ok(0, "%s changes nothing", bad[i].name);
     }
+    ok(config_read(&(struct config){0}, "f.conf", "x = 1", NULL) == -1,
+       "who wants no message gets none");
+}
+
+/* A file that was cut off in a section says so, wherever it was cut. */
+static void test_truncated(const struct config *base)
+{
+    char *whole = shipped(), *part = strdup(whole);
+    size_t inside = 0, taken = 0;
+    int depth = 0, comment = 0, text = 0;
+
+    for (size_t i = 0; part && whole[i]; i++) {
+        struct config c = *base;
+
+        if (depth > 0 && !comment) {
+            inside++;
+            part[i] = '\0';
+            taken += config_read(&c, "cut.conf", part, NULL) == 0;
+            part[i] = whole[i];
+        }
+        text ^= !comment && whole[i] == '"';
+        comment = !text && (whole[i] == '#' || (comment && whole[i] != '\n'));
+        if (!comment && !text)
+            depth += (whole[i] == '{') - (whole[i] == '}');
+    }
+    ok(inside > 100 && depth == 0, "the shipped file is cut at %zu places",
+       inside);
+    is_int((intmax_t)taken, 0, "and refused at each");
+    free(part);
+    free(whole);
+}
+
+/* What is shipped says the built-in values, all of them. */
+static void test_shipped(const struct config *base)
+{
+    char *text = shipped();
+    struct config c = *base;
+    struct es_error err = {0};
+    const struct policy_kind *kind;
+
+    c.fail_on_error = 1;
+    c.budget_ms = 1;
+    memset(c.policy, 0, sizeof c.policy);
+    is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
+           "the shipped file is read");
+    ok(c.fail_on_error == base->fail_on_error && c.budget_ms == base->budget_ms
+           && c.agent_path[0] == '\0',
+       "its plugin and probe parts say what is built in");
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params; k++)
+            ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
+               kind->params[k].key, kind->name);
+    free(text);
 }
 
 static void test_good(const struct config *base)
@@ -74,60 +184,168 @@ static void test_good(const struct config *base)
     is_int(config_read(&c, "f.conf",
                        "# a comment\nplugin { on_error = \"fail\"\n"
                        " agent_path = \"/opt/a\" }\n"
-                       "policy \"even\" { gain = 0.5 }\n"
-                       "policy \"canon\" { step = 7 }\n",
+                       "/* another */ policy \"even\" { gain = 0.5 }\n"
+                       "policy canon { step = 7 } // the last\n",
                        &err),
            0, "a file with some of the keys is read");
     ok(c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
        "its plugin part");
     is_int(c.budget_ms, base->budget_ms, "what it does not say stays");
     is_near(c.policy[0][0], 0.5, 0, "half is a half in Germany, too");
+    is_near(c.policy[0][1], base->policy[0][1], 0,
+            "what a policy's section does not say stays");
+    is_near(c.policy[1][0], 7, 0, "another policy's is its own");
     is_int(
         config_read(&c, "g.conf", "plugin { on_error = \"continue\" }\n", &err),
         0, "a second file on top of it");
     ok(!c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
        "changes what it says, and no more");
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 50 }", &err) == 0
+           && c.budget_ms == 50,
+       "the least budget is allowed");
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 5000 }", &err) == 0
+           && c.budget_ms == 5000,
+       "so is the largest");
     is_int(config_read(&c, "e.conf", "", &err), 0, "an empty file is fine");
+    is_int(config_read(&c, "e.conf", "# no more", &err), 0,
+           "so is one that ends in a comment's line");
+    ok(err.kind == ES_OK, "none of them left a message");
 }
+
+/* What config_print() says, owned by the caller. */
+static char *printed(const struct config *c)
+{
+    FILE *to = tmpfile();
+    char *text = calloc(1, 16384);
+    int saved = dup(STDOUT_FILENO), rc;
+
+    if (!to || !text || saved < 0)
+        bail("no file");
+    fflush(stdout);
+    dup2(fileno(to), STDOUT_FILENO);
+    rc = config_print(c);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    if (rc < 0 || pread(fileno(to), text, 16383, 0) <= 0)
+        bail("nothing was printed");
+    fclose(to);
+    return text;
+}
+
+static const struct {
+    const char *name, *path;
+    double gain;
+} prints[] = {
+    {"nothing special", "/opt/evenstep/evenstep-agent", 0.3},
+    {"no path", "", 0.123456789},
+    {"a third", "/a", 1.0 / 3},
+    {"a sum of doubles", "/a", 0.1 + 0.2},
+    {"blanks in the path", "/opt/even step/agent", 0.3},
+    {"braces and a hash in the path", "/opt/{a}#b", 0.3},
+    {"a quote in the path", "/opt/\"a\"", 0.3},
+    {"a backslash in the path", "/opt/a\\nb", 0.3},
+    {"a dollar in the path", "/opt/${LC_ALL}/a", 0.3},
+};
 
 /* What is printed can be read again, to the same values. */
 static void test_printed(const struct config *base)
 {
-    char text[8192] = "", path[] = "/tmp/evenstep-config.XXXXXX";
-    struct config c = *base, again = *base;
-    struct es_error err = {0};
-    int saved = dup(STDOUT_FILENO), fd = mkstemp(path), rc;
+    int full, saved;
 
-    c.fail_on_error = 1;
-    c.budget_ms = 1234;
-    c.policy[0][0] = 0.123456789;
+    for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++) {
+        struct config c = *base, again = *base;
+        struct es_error err = {0};
+        char *text;
+
+        c.fail_on_error = 1;
+        c.budget_ms = 1234;
+        c.policy[0][0] = prints[i].gain;
+        strcpy(c.agent_path, prints[i].path);
+        text = printed(&c);
+        ok(config_read(&again, "printed", text, &err) == 0
+               && strcmp(again.agent_path, c.agent_path) == 0
+               && again.fail_on_error == 1 && again.budget_ms == 1234
+               && memcmp(again.policy, c.policy, sizeof c.policy) == 0,
+           "%s is printed so that it reads the same", prints[i].name);
+        if (err.kind)
+            diag("  said \"%s: %s\"", err.what, err.mend);
+        free(text);
+    }
     fflush(stdout);
-    dup2(fd, STDOUT_FILENO);
-    rc = config_print(&c);
+    saved = dup(STDOUT_FILENO);
+    full = open("/dev/full", O_WRONLY);
+    dup2(full, STDOUT_FILENO);
+    close(full);
+    full = config_print(base);
     dup2(saved, STDOUT_FILENO);
     close(saved);
-    if (rc < 0 || pread(fd, text, sizeof text - 1, 0) <= 0)
-        bail("nothing was printed");
+    is_int(full, -1, "a device that is full is told");
+}
+
+/* A file of our own with these bytes; its name in path. */
+static void make_file(char path[], const void *bytes, size_t len, off_t size)
+{
+    int fd;
+
+    strcpy(path, "/tmp/evenstep-config.XXXXXX");
+    fd = mkstemp(path);
+    if (fd < 0 || write(fd, bytes, len) != (ssize_t)len
+        || (size > 0 && ftruncate(fd, size) < 0))
+        bail("no file");
     close(fd);
-    unlink(path);
-    is_int(config_read(&again, path, text, &err), 0, "what is printed is read");
-    ok(memcmp(&again, &c, sizeof c) == 0, "to the same values");
 }
 
 static void test_files(void)
 {
+    static const char hole[] = "probe { budget_ms = 100 }\n\0nonsense\n";
     struct config c;
     struct es_error err = {0};
+    char site[64], own[64];
 
     setenv("EVENSTEP_CONF", "/no/such/file", 1);
-    ok(config_load(&c, NULL, &err) == -1
+    make_file(site, "", 0, 0);
+    ok(config_load(&c, site, &err) == -1 && err.kind == ES_USAGE
            && strstr(err.what, "/no/such/file: No such file"),
        "a file that EVENSTEP_CONF names must be there");
     setenv("EVENSTEP_CONF", "/tmp", 1);
-    is_int(config_load(&c, NULL, &err), -1, "a directory is refused");
+    ok(config_load(&c, site, &err) == -1 && err.kind == ES_USAGE
+           && strstr(err.what, "configuration /tmp: "),
+       "a directory is refused");
+    unlink(site);
     unsetenv("EVENSTEP_CONF");
-    is_int(config_load(&c, "/no/such/site.conf", &err), -1,
-           "so must one that the site names");
+    ok(config_load(&c, "/no/such/site.conf", &err) == -1
+           && strstr(err.what, "/no/such/site.conf: No such file"),
+       "one that is named as the site's must be there");
+    make_file(site, "", 0, (1 << 20) + 1);
+    ok(config_load(&c, site, &err) == -1 && strstr(err.mend, "1 MiB"),
+       "a file over 1 MiB is refused");
+    unlink(site);
+    make_file(site, hole, sizeof hole - 1, 0);
+    is_int(config_load(&c, site, &err), -1,
+           "a file with a NUL in it is refused, not cut short there");
+    unlink(site);
+    make_file(site, "probe { budget_ms = 0 }\n", 24, 0);
+    ok(config_load(&c, site, &err) == -1 && strstr(err.what, site),
+       "an error names the site's file");
+    unlink(site);
+
+    make_file(site, "probe { budget_ms = 100 }\nplugin { on_error = fail }\n",
+              52, 0);
+    make_file(own, "probe { budget_ms = 200 }\n", 26, 0);
+    setenv("EVENSTEP_CONF", own, 1);
+    err = (struct es_error){0};
+    ok(config_load(&c, site, &err) == 0 && c.budget_ms == 200
+           && c.fail_on_error,
+       "the user's file goes before the site's, key by key");
+    setenv("EVENSTEP_CONF", "", 1);
+    ok(config_load(&c, site, &err) == 0 && c.budget_ms == 100,
+       "an empty EVENSTEP_CONF names none");
+    fault_at = 0;
+    ok(config_load(&c, site, &err) == -1 && strstr(err.what, site),
+       "without memory a file is refused");
+    fault_at = -1;
+    unlink(site);
+    unlink(own);
 }
 
 int main(void)
@@ -135,6 +353,8 @@ int main(void)
     struct config base = builtin();
 
     test_bad(&base);
+    test_truncated(&base);
+    test_shipped(&base);
     test_good(&base);
     test_printed(&base);
     test_files();

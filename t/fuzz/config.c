@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any text as a configuration: refused with its reason and nothing changed,
+ * or within the ranges that the policies allow. */
+#include "launcher/config.h"
+#include "launcher/probe_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void start(struct config *c)
+{
+    const struct policy_kind *kind;
+
+    memset(c, 0, sizeof *c);
+    c->budget_ms = PROBE_BUDGET_MS;
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        policy_defaults(kind, c->policy[i]);
+}
+
+/* Everything that was read, looked at. */
+static int is_sound(const struct config *c)
+{
+    const struct policy_kind *kind;
+
+    if (c->budget_ms < PROBE_BUDGET_MIN_MS
+        || c->budget_ms > PROBE_BUDGET_MAX_MS)
+        return 0;
+    if (c->agent_path[0] && c->agent_path[0] != '/')
+        return 0;
+    if (strnlen(c->agent_path, sizeof c->agent_path) == sizeof c->agent_path)
+        return 0;
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params; k++)
+            if (!policy_param_accepts(&kind->params[k], c->policy[i][k]))
+                return 0;
+    return c->fail_on_error == 0 || c->fail_on_error == 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct config before, c;
+    struct es_error err = {0};
+    char *text = malloc(size + 1);
+    int rc;
+
+    if (!text)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    start(&before);
+    c = before;
+    rc = config_read(&c, "fuzz.conf", text, &err);
+    if (rc == 0 ? !is_sound(&c) || err.kind != ES_OK
+                : memcmp(&c, &before, sizeof c) != 0 || !err.what[0]
+                      || !err.mend[0])
+        abort();
+    free(text);
+    return 0;
+}
