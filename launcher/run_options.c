@@ -195,6 +195,7 @@ static int take_local(struct run_options *o,
         return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
                        "--local: \"%s\" is out of range", text);
     o->local = (size_t)n;
+    o->has_speeds = 0;
     return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
 }
 
@@ -359,9 +360,12 @@ static int check(const struct run_options *o, struct es_error *err)
     return 0;
 }
 
-/* A short one stands alone or among others in word. */
-static int no_such_option(const char *word, struct es_error *err)
+/* A short one stands alone or among others in a word; of one that is a byte
+ * of UTF-8 getopt has not left the word, at. */
+static int no_such_option(char **at, struct es_error *err)
 {
+    const char *word = optopt < 0 ? at[0] : at[-1];
+
     if (optopt > 0 && optopt < 128)
         return es_fail(err, ES_USAGE, see_help, "-%c: no such option", optopt);
     return es_fail(err, ES_USAGE, see_help, "%s: no such option", word);
@@ -387,7 +391,7 @@ int run_options_parse(struct run_options *o,
             return es_fail(err, ES_USAGE, see_help, "%s: a value is missing",
                            argv[optind - 1]);
         if (option == '?')
-            return no_such_option(argv[optind - 1], err);
+            return no_such_option(argv + optind, err);
         rc = take(o, c, option, optarg, err);
         if (rc != 0)
             return rc;

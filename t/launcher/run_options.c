@@ -67,8 +67,59 @@ static const struct {
     {"--local 2= --range 0:5 -- true", "are not 2 numbers", "agent"},
     {"--local 2 --srun -N2 --range 0:5 -- true", "exclude each other",
      "one of"},
+    {"--range :5 -- true", "--range: \":5\" is no range", "whole numbers"},
+    {"--range 0: -- true", "--range: \"0:\" is no range", "whole numbers"},
+    {"--range 1:2:3 -- true", "--range: \"1:2:3\" is no range", "whole"},
+    {"--range 0x0:5 -- true", "--range: \"0x0:5\" is no range", "whole"},
+    {"--range 0:5.5 -- true", "--range: \"0:5.5\" is no range", "whole"},
+    {"--range 00000000000000000000000000000000000000000:5 -- true",
+     "is no range", "BEGIN:END"},
+    {"--grain -1 --range 0:5 -- true", "--grain: \"-1\" is out of", "from 1"},
+    {"--repeat 1.5 --range 0:5 -- true", "--repeat: \"1.5\" is out", "from 1"},
+    {"--repeat 18446744073709551616 --range 0:5 -- true",
+     "--repeat: \"18446744073709551616\" is out of range", "from 1"},
+    {"--policy : --range 0:5 -- true", "--policy: \"\" is unknown",
+     "give one of: even canon static"},
+    {"--policy EVEN --range 0:5 -- true", "--policy: \"EVEN\" is unknown",
+     "give one of: even canon static"},
+    {"--policy even: --range 0:5 -- true", "\"\" has no value", "key=value"},
+    {"--policy even:gain= --range 0:5 -- true", "gain: \"\" is out of range",
+     "from 0.01 to 1"},
+    {"--policy even:gain=0.5x --range 0:5 -- true",
+     "gain: \"0.5x\" is out of range", "from 0.01 to 1"},
+    {"--policy even:gain=0.5,jump=x --range 0:5 -- true",
+     "jump: \"x\" is out of range", "from 0.01 to 100"},
+    {"--policy even:gain=0.5, --range 0:5 -- true", "\"\" has no value",
+     "key=value"},
+    {"--policy even:=1 --range 0:5 -- true", "even has no parameter \"\"",
+     "--help"},
+    {"--policy canon:step=0 --range 0:5 -- true", "step: \"0\" is out of range",
+     "from 0.001 to 100"},
+    {"--threshold % --range 0:5 -- true", "--threshold: \"%\"", "percent"},
+    {"--threshold 5%% --range 0:5 -- true", "--threshold: \"5%%\"",
+     "percent with a %"},
+    {"--threshold inf --range 0:5 -- true", "--threshold: \"inf\"", "percent"},
+    {"--threshold 1e10 --range 0:5 -- true", "--threshold: \"1e10\"",
+     "percent"},
+    {"--threshold 0,5 --range 0:5 -- true", "--threshold: \"0,5\"", "percent"},
+    {"--local 1025 --range 0:5 -- true", "--local: \"1025\" is out of range",
+     "1 to 1024"},
+    {"--local -1 --range 0:5 -- true", "--local: \"-1\" is out of", "1 to"},
+    {"--local =80 --range 0:5 -- true", "--local: \"=80\" is out of", "1 to"},
+    {"--local 2=80,x --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=80;20 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=,20 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=80,20.5 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--local 2=80,100001 --range 0:5 -- true", "are not 2 numbers", "agent"},
+    {"--srun -N2 --local 2 --range 0:5 -- true", "exclude each other",
+     "one of"},
     {"--odd --range 0:5 -- true", "--odd: no such option", "--help"},
+    {"--re 2 --range 0:5 -- true", "--re: no such option", "--help"},
+    {"--help=yes", "--help=yes: no such option", "--help"},
+    {"-x", "-x: no such option", "--help"},
+    {"--range 0:5 -\303\251 -- true", "-\303\251: no such option", "--help"},
     {"--range", "--range: a value is missing", "--help"},
+    {"--range 0:5 --gather", "--gather: a value is missing", "--help"},
 };
 
 static void test_bad(void)
@@ -79,7 +130,9 @@ static void test_bad(void)
         ok(rc == -1 && err.kind == ES_USAGE && strstr(err.what, bad[i].what)
                && strstr(err.mend, bad[i].mend),
            "\"%s\" is refused", bad[i].line);
-        if (rc == -1 && !strstr(err.what, bad[i].what))
+        if (rc == -1
+            && !(strstr(err.what, bad[i].what)
+                 && strstr(err.mend, bad[i].mend)))
             diag("  said \"%s: %s\"", err.what, err.mend);
     }
 }
@@ -113,6 +166,84 @@ static void test_good(void)
     ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local == 3
            && !o.has_speeds,
        "and without");
+    ok(parse("--range 0:5 --local 2=80,20 --local 3 -- true") == 0
+           && o.local == 3 && !o.has_speeds,
+       "the last --local counts, speeds and all");
+    ok(parse("--range 0:5 --local 1024 -- true") == 0 && o.local == LOCAL_MAX,
+       "the most agents");
+    ok(parse("--range 0:5 --repeat 3 --repeat 4 --grain 16 -- true") == 0
+           && o.work.repeat == 4 && o.grain == 16,
+       "the last of an option counts");
+    ok(parse("--range 0:5 --gather g --report r --metrics equal -- true") == 0
+           && strcmp(o.gather, "g") == 0 && strcmp(o.report, "r") == 0
+           && o.metrics == METRICS_EQUAL,
+       "files and metrics");
+    ok(parse("--range=0:5 --srun=-N2 true") == 0 && strcmp(o.srun, "-N2") == 0,
+       "a value behind an equals sign");
+    ok(parse("--range 0:5 --policy even:gain=1,jump=0.01 -- true") == 0
+           && o.policy_value[0] == 1 && o.policy_value[1] == 0.01,
+       "parameters at their bounds");
+    config.policy[0][0] = 0.25;
+    ok(parse("--range 0:5 --policy canon --policy even -- true") == 0
+           && strcmp(o.policy->name, "even") == 0 && o.policy_value[0] == 0.25,
+       "a policy named later has its own configuration");
+}
+
+static const struct {
+    const char *text;
+    double value;
+    int percent;
+} thresholds[] = {
+    {"5%", 5, 1},       {"0.5", 0.5, 0},  {"0", 0, 0},     {"0%", 0, 1},
+    {"1e-3", 0.001, 0}, {"250%", 250, 1}, {"1e9", 1e9, 0},
+};
+
+static void test_thresholds(void)
+{
+    char line[80];
+
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
+        snprintf(line, sizeof line, "--range 0:5 --threshold %s -- true",
+                 thresholds[i].text);
+        ok(parse(line) == 0 && o.threshold.value == thresholds[i].value
+               && o.threshold.percent == thresholds[i].percent,
+           "--threshold %s", thresholds[i].text);
+    }
+}
+
+/* Help names every option, policy and parameter. */
+static void test_help(void)
+{
+    static const char *const known[] = {
+        "--range",   "--repeat", "--grain",  "--policy", "--threshold",
+        "--metrics", "--gather", "--report", "--srun",   "--local",
+    };
+    static char text[16384];
+    const struct policy_kind *kind;
+    FILE *to = tmpfile();
+    int saved = dup(STDOUT_FILENO), rc;
+
+    if (!to || saved < 0)
+        bail("no file");
+    fflush(stdout);
+    dup2(fileno(to), STDOUT_FILENO);
+    rc = parse("--help");
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    is_int(rc, 1, "help is not an error");
+    if (pread(fileno(to), text, sizeof text - 1, 0) <= 0)
+        bail("no help");
+    fclose(to);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        ok(strstr(text, known[i]) != NULL, "help names %s", known[i]);
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+        ok(strstr(text, kind->help) != NULL, "and policy %s", kind->name);
+        for (size_t k = 0; k < kind->n_params; k++)
+            ok(strstr(text, kind->params[k].help) != NULL, "with its %s",
+               kind->params[k].key);
+    }
+    ok(strstr(text, "exit status") != NULL, "and the exit status");
 }
 
 int main(void)
@@ -123,5 +254,7 @@ int main(void)
         policy_defaults(kind, config.policy[i]);
     test_bad();
     test_good();
+    test_thresholds();
+    test_help();
     return done();
 }
