@@ -60,7 +60,9 @@ static int spill(struct spool *s)
             return -1;
         s->fd = fd;
     }
-    if (write_all(s->fd, s->text, s->len) < 0)
+    /* Behind what counts: an attempt that failed may have left some more. */
+    if (lseek(s->fd, (off_t)s->in, SEEK_SET) < 0
+        || write_all(s->fd, s->text, s->len) < 0)
         return -1;
     s->in += s->len;
     s->len = 0;
@@ -103,7 +105,8 @@ int spool_write_to(struct spool *s, int fd)
     uint64_t at = 0;
 
     while (at < s->in) {
-        ssize_t n = pread(s->fd, block, sizeof block, (off_t)at);
+        size_t want = s->in - at < sizeof block ? s->in - at : sizeof block;
+        ssize_t n = pread(s->fd, block, want, (off_t)at);
 
         if (n <= 0) {
             errno = n == 0 ? EIO : errno;
