@@ -38,15 +38,18 @@ void secret_to_hex(const struct secret *s, char hex[SECRET_HEX_LEN + 1])
 
 int secret_from_hex(struct secret *s, const char *hex)
 {
+    struct secret read;
     size_t len;
 
     if (sodium_init() < 0 || strlen(hex) != SECRET_HEX_LEN)
         return -1;
-    if (sodium_hex2bin(s->key, sizeof s->key, hex, SECRET_HEX_LEN, NULL, &len,
-                       NULL)
+    if (sodium_hex2bin(read.key, sizeof read.key, hex, SECRET_HEX_LEN, NULL,
+                       &len, NULL)
             < 0
-        || len != sizeof s->key)
+        || len != sizeof read.key)
         return -1;
+    *s = read;
+    sodium_memzero(&read, sizeof read);
     return 0;
 }
 
