@@ -81,35 +81,49 @@ static void open_up(struct channel *c)
     c->on->opened(c, c->arg);
 }
 
-/* One step of the handshake; what comes must be just what is due. */
+/* What the other end's message asks for: -1 if it is not what is due or
+ * proves nothing; else there are *n bytes of out to send, as *type. */
+static int next_step(struct channel *c,
+                     uint16_t *type,
+                     const uint8_t *body,
+                     size_t len,
+                     uint8_t out[HANDSHAKE_MAX],
+                     size_t *n)
+{
+    if (c->stage == EXPECT_HELLO && *type == MESSAGE_HELLO
+        && len == NONCE_BYTES) {
+        listener_challenge(&c->handshake, body, out);
+        c->stage = EXPECT_PROOF;
+        *type = MESSAGE_CHALLENGE;
+        *n = HANDSHAKE_MAX;
+        return 0;
+    }
+    if (c->stage == EXPECT_CHALLENGE && *type == MESSAGE_CHALLENGE
+        && len == HANDSHAKE_MAX) {
+        *type = MESSAGE_PROOF;
+        *n = MAC_BYTES;
+        return caller_proof(&c->handshake, body, out);
+    }
+    *n = 0;
+    if (c->stage == EXPECT_PROOF && *type == MESSAGE_PROOF && len == MAC_BYTES)
+        return listener_check(&c->handshake, body);
+    return -1;
+}
+
 static void shake(struct channel *c,
                   uint16_t type,
                   const uint8_t *body,
                   size_t len)
 {
     uint8_t out[HANDSHAKE_MAX];
-    int rc = -1;
+    size_t n;
 
-    if (c->stage == EXPECT_HELLO && type == MESSAGE_HELLO
-        && len == NONCE_BYTES) {
-        listener_challenge(&c->handshake, body, out);
-        rc = queue(c, MESSAGE_CHALLENGE, out, HANDSHAKE_MAX);
-        c->stage = EXPECT_PROOF;
-    } else if (c->stage == EXPECT_CHALLENGE && type == MESSAGE_CHALLENGE
-               && len == HANDSHAKE_MAX) {
-        rc = caller_proof(&c->handshake, body, out);
-        if (rc == 0)
-            rc = queue(c, MESSAGE_PROOF, out, MAC_BYTES);
-        if (rc == 0)
-            open_up(c);
-    } else if (c->stage == EXPECT_PROOF && type == MESSAGE_PROOF
-               && len == MAC_BYTES) {
-        rc = listener_check(&c->handshake, body);
-        if (rc == 0)
-            open_up(c);
-    }
-    if (rc < 0)
+    if (next_step(c, &type, body, len, out, &n) < 0)
         give_up(c, "the other end does not know this step's secret");
+    else if (n > 0 && queue(c, type, out, n) < 0)
+        give_up(c, "out of memory");
+    else if (type == MESSAGE_PROOF)
+        open_up(c);
 }
 
 /* Take one whole message off the input; 0 if there is none. */
