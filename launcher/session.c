@@ -18,6 +18,11 @@
 #include <unistd.h>
 
 #define START_MS 30000 /* from srun to the last READY */
+/* After the last READY that came: all are through the same fence, so more
+ * follow at once.  Slurm 22.05's PMIx now and then keeps some in it for ever;
+ * a second step has always been well. */
+#define STALL_MS 5000
+#define STARTS   2
 #define LEAVE_MS                                                               \
     4000              /* for agents and srun to go by themselves; above the    \
                          2 s that a command has after its SIGTERM */
@@ -38,7 +43,7 @@ struct guest { /* a connection that has not said READY */
     struct session *session;
 };
 
-struct process { /* srun, or one agent of --local */
+struct process { /* srun, one a start, or one agent of --local */
     struct session *session;
     struct execution *execution;
 };
@@ -56,7 +61,9 @@ struct session {
     size_t n, here; /* nodes; of them READY or lost again */
     uint32_t job, step;
     struct process *process;
-    size_t n_processes, running;
+    size_t n_processes, running, starts;
+    char **companion;  /* srun's arguments */
+    const char *fence; /* for PMIx in the companion step */
     struct pmix_host *pmix;
     struct event *deadline;
     int ready, failed, closing;
@@ -74,30 +81,6 @@ static void fail(struct session *s, const char *mend, const char *what)
     s->failed = 1;
     es_fail(&err, ES_ENV, mend, "%s", what);
     s->on->failed(s->arg, &err);
-}
-
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
-{
-    struct session *s = arg;
-    char text[128];
-
-    (void)fd;
-    (void)what;
-    if (s->closing) {
-        event_base_loopbreak(s->base);
-        return;
-    }
-    if (s->n)
-        snprintf(text, sizeof text, "only %zu of %zu agents came within %d s",
-                 s->here, s->n, START_MS / 1000);
-    else
-        snprintf(text, sizeof text, "no agent came within %d s",
-                 START_MS / 1000);
-    fail(
-        s,
-        "see that the nodes reach this host at the ports of SrunPortRange, and "
-        "whether srun still waits for them (squeue -s)",
-        text);
 }
 
 static int set_deadline(struct session *s, int ms)
@@ -148,9 +131,11 @@ static void on_process_end(void *arg, const struct execution_end *end)
 {
     struct process *p = arg;
     struct session *s = p->session;
+    int is_last = s->pmix || p == &s->process[s->starts - 1];
     int ended_early = s->pmix ? end->status != 0 : 1;
 
-    if (end->status != 0) /* else it is a warning of srun's at most */
+    if (end->status != 0
+        && is_last) /* else it is a warning of srun's at most */
         keep_said(s, end->err_tail, end->err_len);
     if (end->exec_errno)
         snprintf(s->said, sizeof s->said, "%s: %s",
@@ -163,7 +148,7 @@ static void on_process_end(void *arg, const struct execution_end *end)
     s->running--;
     if (s->closing && s->running == 0)
         event_base_loopbreak(s->base);
-    else if (ended_early)
+    else if (ended_early && is_last)
         fail(s,
              s->pmix ? "see what it says"
                      : "see that `srun --mpi=pmix hostname` works in this "
@@ -272,7 +257,9 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     m->channel = c;
     channel_set_events(c, &member_events, m);
     guest_remove(g);
-    if (++s->here < s->n || s->failed || s->closing)
+    if (++s->here < s->n && !s->pmix && s->starts < STARTS)
+        (void)set_deadline(s, STALL_MS); /* else the one before holds */
+    if (s->here < s->n || s->failed || s->closing)
         return;
     s->ready = 1;
     event_del(s->deadline);
@@ -329,6 +316,12 @@ static void on_connection(void *arg, int fd)
 }
 
 /* --- the processes that bring the agents ---------------------------------- */
+
+static int no_secret(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "see that libsodium is whole",
+                   "no random numbers");
+}
 
 static int put_environ(char ***env,
                        size_t *n,
@@ -410,25 +403,21 @@ static int start_process(struct session *s,
     return 0;
 }
 
-static int start_companion(struct session *s,
-                           const struct session_setup *setup,
-                           struct es_error *err)
+/* Start srun, with a secret of its own: no agent of a start before can come
+ * in between. */
+static int start_companion(struct session *s, struct es_error *err)
 {
     size_t n;
-    char **argv = NULL;
-    char **env = agent_environ(s, &n);
+    char **env;
     int rc = -1;
 
-    if (!env
-        || put_environ(&env, &n, COMPANION_FENCE,
-                       companion_fence(&setup->place))
-               < 0) {
-        environ_free(env);
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    }
-    if (companion_argv(&argv, &setup->place, setup->agent_path, err) == 0)
-        rc = start_process(s, 0, argv, env, err);
-    companion_argv_free(argv);
+    if (secret_make(&s->secret) < 0)
+        return no_secret(err);
+    env = agent_environ(s, &n);
+    if (env && put_environ(&env, &n, COMPANION_FENCE, s->fence) == 0)
+        rc = start_process(s, s->starts++, s->companion, env, err);
+    else
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
     environ_free(env);
     return rc;
 }
@@ -461,16 +450,80 @@ static int start_processes(struct session *s,
                            const struct session_setup *setup,
                            struct es_error *err)
 {
-    s->n_processes = setup->local ? setup->local : 1;
+    s->n_processes = setup->local ? setup->local : STARTS;
     s->process = calloc(s->n_processes, sizeof *s->process);
     if (!s->process)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    if (!setup->local)
-        return start_companion(s, setup, err);
+    if (!setup->local) {
+        s->fence = companion_fence(&setup->place);
+        if (companion_argv(&s->companion, &setup->place, setup->agent_path, err)
+            < 0)
+            return -1;
+        return start_companion(s, err);
+    }
+    if (secret_make(&s->secret) < 0)
+        return no_secret(err);
     for (size_t i = 0; i < setup->local; i++)
         if (start_agent(s, setup, i, err) < 0)
             return -1;
     return 0;
+}
+
+/* --- a start that does not come to its end -------------------------------- */
+
+static void forget_agents(struct session *s)
+{
+    struct guest *g;
+
+    while ((g = LIST_FIRST(&s->guests)) != NULL) {
+        channel_destroy(g->channel);
+        guest_remove(g);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        channel_destroy(s->member[i].channel);
+    free(s->member);
+    s->member = NULL;
+    s->n = s->here = 0;
+}
+
+static void start_again(struct session *s)
+{
+    struct es_error err = {0};
+
+    notice("warning: only %zu of %zu agents came: starting them once more",
+           s->here, s->n);
+    forget_agents(s); /* whose agents leave, as their front end has */
+    execution_stop(s->process[s->starts - 1].execution);
+    if (start_companion(s, &err) < 0 || set_deadline(s, START_MS) < 0)
+        fail(s, err.mend[0] ? err.mend : "free some memory", err.what);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+    struct session *s = arg;
+    char text[128];
+
+    (void)fd;
+    (void)what;
+    if (s->closing) {
+        event_base_loopbreak(s->base);
+        return;
+    }
+    if (!s->pmix && s->starts < STARTS && s->here > 0) {
+        start_again(s);
+        return;
+    }
+    if (s->n)
+        snprintf(text, sizeof text, "only %zu of %zu agents came within %d s",
+                 s->here, s->n, START_MS / 1000);
+    else
+        snprintf(text, sizeof text, "no agent came within %d s",
+                 START_MS / 1000);
+    fail(
+        s,
+        "see that the nodes reach this host at the ports of SrunPortRange, and "
+        "whether srun still waits for them (squeue -s)",
+        text);
 }
 
 /* A connection a node, and some for ourselves. */
@@ -488,9 +541,6 @@ static int open_all(struct session *s,
                     const struct session_setup *setup,
                     struct es_error *err)
 {
-    if (secret_make(&s->secret) < 0)
-        return es_fail(err, ES_ENV, "see that libsodium is whole",
-                       "no random numbers");
     s->deadline = evtimer_new(s->base, on_deadline, s);
     if (!s->deadline || set_deadline(s, START_MS) < 0)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
@@ -592,25 +642,18 @@ static void end_processes(struct session *s)
 
 void session_close(struct session *s)
 {
-    struct guest *g;
-
     if (!s)
         return;
     s->closing = 1;
     say_leave(s);
     end_processes(s);
-    while ((g = LIST_FIRST(&s->guests)) != NULL) {
-        channel_destroy(g->channel);
-        guest_remove(g);
-    }
-    for (size_t i = 0; i < s->n; i++)
-        channel_destroy(s->member[i].channel);
+    forget_agents(s);
     listener_close(s->listener);
     pmix_host_stop(s->pmix);
     if (s->deadline)
         event_free(s->deadline);
     free(s->process);
-    free(s->member);
+    companion_argv_free(s->companion);
     memset(&s->secret, 0, sizeof s->secret);
     free(s);
 }

@@ -123,6 +123,24 @@ test_expect_success NOBODY 'another user: every unit once' '
 	as_nobody salloc -Q -N4 --chdir=/ sh -c "cd / && exec evenstep run --range 0:400 -- \"\$0\" {begin} {end}" "$PWD/units" >got 2>err
 	cat err; test_cmp once got && said "evenstep: 1 frame in .*"
 '
+# How it looks when Slurm's PMIx leaves one node behind: the others are ready, it never comes.
+cat >agent <<'END'
+#!/bin/sh
+if test "$(uname -n)" = n2 && mkdir "$BEHIND" 2>/dev/null; then
+	export EVENSTEP_HOME=127.0.0.1:1
+fi
+exec "$AGENT"
+END
+chmod +x agent
+cat >behind.sh <<'END'
+echo "plugin { agent_path = '$PWD/agent' }" >behind.conf
+export EVENSTEP_CONF="$PWD/behind.conf" BEHIND="$PWD/behind" AGENT="$EVENSTEP_BUILD/evenstep-agent"
+exec evenstep run --range 0:400 -- ./units {begin} {end}
+END
+test_expect_success 'a node that PMIx leaves behind: the agents are started once more, every unit once' '
+	in_job -N4 sh behind.sh >got 2>err && test -d behind && test_cmp once got &&
+	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left
+'
 test_expect_success 'a job that is over: exit 3, srun'"'"'s own words' '
 	test_expect_code 3 on_ctl env SLURM_JOB_ID=999999 evenstep run --range 0:4 -- true 2>err &&
 	said "evenstep: .*[Ii]nvalid job id.*"
