@@ -43,7 +43,7 @@ cflags_of = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1)))
 libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
-bcast_pkg       := pmix libevent_core libsodium
+bcast_pkg       := pmix libevent_core libsodium libxxhash
 launcher_pkg    := $(bcast_pkg) jansson libconfuse
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
@@ -59,17 +59,31 @@ policy_src := \
   policy/static.c
 
 pmix_bcast_src := \
+  pmix_bcast/bcast_home.c \
+  pmix_bcast/bcast_message.c \
+  pmix_bcast/bcast_node.c \
   pmix_bcast/bytes.c \
   pmix_bcast/channel.c \
+  pmix_bcast/destination.c \
   pmix_bcast/error.c \
+  pmix_bcast/estimator.c \
+  pmix_bcast/feed.c \
   pmix_bcast/handshake.c \
+  pmix_bcast/link.c \
+  pmix_bcast/mesh.c \
   pmix_bcast/message.c \
+  pmix_bcast/plan.c \
   pmix_bcast/pmix_host.c \
+  pmix_bcast/pull.c \
+  pmix_bcast/relay.c \
+  pmix_bcast/simulate.c \
   pmix_bcast/wireup.c
 
 launcher_src := \
   launcher/agent.c \
   launcher/attend.c \
+  launcher/bcast.c \
+  launcher/broadcast.c \
   launcher/companion.c \
   launcher/config.c \
   launcher/determination.c \
@@ -91,6 +105,7 @@ launcher_src := \
   launcher/run_options.c \
   launcher/session.c \
   launcher/show_config.c \
+  launcher/signals.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/template.c \
@@ -143,7 +158,7 @@ $(B)/evenstep $(B)/evenstep-agent:
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
-            libsodium-dev libjansson-dev libconfuse-dev \
+            libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             openmpi-bin libopenmpi-dev iproute2 util-linux procps \

@@ -6,6 +6,7 @@
 #include "launcher/step_dir.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
+#include "pmix_bcast/mesh.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +38,8 @@ struct agent {
     struct channel *home;
     struct wireup wireup;
     struct listener *listener;
-    struct greeter *greeter;
+    struct mesh *mesh;
+    struct bcast_node *broadcast;
     struct greeting *greeting;
     struct throttle *throttle;
     struct event *on_term;
@@ -277,6 +279,73 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     say(a, MSG_STORED, &w);
 }
 
+/* --- broadcasts ------------------------------------------------------------
+ */
+
+static void end_broadcast(struct agent *a)
+{
+    mesh_set_broadcast(a->mesh, NULL);
+    bcast_node_destroy(a->broadcast);
+    a->broadcast = NULL;
+}
+
+static void say_bcast(void *arg, enum bcast_kind kind, struct writer *w)
+{
+    say(arg, (enum protocol_type)(MSG_BCAST + kind), w);
+}
+
+/* In a destination {node} is this node's name, as in a command's words. */
+static int fill_in(const struct agent *a, struct bcast_order *order)
+{
+    struct msg_run none = {0};
+    char *words[] = {order->destination, NULL};
+    char **filled = template_argv(words, &none, a->setup->node);
+    int rc = -1;
+
+    if (filled && strlen(filled[0]) < sizeof order->destination) {
+        snprintf(order->destination, sizeof order->destination, "%s",
+                 filled[0]);
+        rc = 0;
+    }
+    template_free(filled);
+    return rc;
+}
+
+static void start_broadcast(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct bcast_node_setup setup = {.base = a->base,
+                                     .secret = &a->setup->secret,
+                                     .wireup = &a->wireup,
+                                     .home_address = a->setup->home_address,
+                                     .say = say_bcast,
+                                     .arg = a};
+    struct bcast_order *order = malloc(sizeof *order);
+
+    end_broadcast(a);
+    if (order && bcast_read_order(order, body, len) == 0
+        && fill_in(a, order) == 0)
+        a->broadcast = bcast_node_start(&setup, order);
+    free(order);
+    if (a->broadcast)
+        mesh_set_broadcast(a->mesh, a->broadcast);
+    else
+        leave(a);
+}
+
+static void on_bcast(struct agent *a,
+                     enum bcast_kind kind,
+                     const uint8_t *body,
+                     size_t len)
+{
+    if (kind == BCAST_ORDER)
+        start_broadcast(a, body, len);
+    else if (!a->broadcast
+             || bcast_node_told(a->broadcast, kind, body, len) < 0)
+        leave(a);
+    else if (kind == BCAST_END)
+        end_broadcast(a);
+}
+
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
@@ -297,6 +366,8 @@ static void on_message(struct channel *c,
             leave(a);
     } else if (type == MSG_PUT) {
         store(a, body, len);
+    } else if (type >= MSG_BCAST && type < MSG_END) {
+        on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
     } else { /* LEAVE, or nothing that we know: in both cases we go */
         leave(a);
     }
@@ -418,16 +489,16 @@ static int wire_up(struct agent *a, struct es_error *err)
     const struct agent_setup *s = a->setup;
     struct endpoint mine = {0};
 
-    a->greeter = greeter_create(a->base, &s->secret);
-    if (!a->greeter)
+    a->mesh = mesh_create(a->base, &s->secret);
+    if (!a->mesh)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (own_address(s, mine.address, sizeof mine.address) < 0)
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
     if (listener_open(&a->listener, a->base, s->ports,
-                      strcmp(mine.address, "127.0.0.1") == 0, greeter_take,
-                      a->greeter, err)
+                      strcmp(mine.address, "127.0.0.1") == 0, mesh_take,
+                      a->mesh, err)
         < 0)
         return -1;
     snprintf(mine.node, sizeof mine.node, "%s", s->node);
@@ -483,7 +554,8 @@ static void stop(struct agent *a)
         step_dir_remove(a->step);
     greeting_destroy(a->greeting);
     listener_close(a->listener);
-    greeter_destroy(a->greeter);
+    bcast_node_destroy(a->broadcast);
+    mesh_destroy(a->mesh);
     channel_destroy(a->home);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);

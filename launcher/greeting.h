@@ -2,15 +2,13 @@
 /*
  * greeting.h - after the wire-up every agent greets the next one in the ring
  * of ranks, over an authenticated connection of its own, so that a firewall
- * between nodes is found before data has to go there.
- *
- * The listening side answers GREET with GREETED and knows nothing else yet.
+ * between nodes is found before data has to go there.  (mesh.h answers.)
  */
 #ifndef LAUNCHER_GREETING_H
 #define LAUNCHER_GREETING_H
 
 #include "launcher/protocol.h"
-#include "pmix_bcast/channel.h"
+#include "pmix_bcast/link.h"
 
 struct greeting;
 
@@ -25,12 +23,5 @@ struct greeting *greeting_start(struct event_base *base,
                                 greeting_fn fn,
                                 void *arg);
 void greeting_destroy(struct greeting *g);
-
-/* The other side: what to do with a connection to the agent's listener. */
-struct greeter;
-struct greeter *greeter_create(struct event_base *base,
-                               const struct secret *secret);
-void greeter_take(void *greeter, int fd); /* a listener_fn */
-void greeter_destroy(struct greeter *g);
 
 #endif

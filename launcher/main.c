@@ -14,6 +14,7 @@ static const struct command {
     const char *help; /* NULL: not for people */
 } commands[] = {
     {"run", command_run, "run CMD over a range of units on all nodes, evenly"},
+    {"bcast", command_bcast, "copy a file to every node of the allocation"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };

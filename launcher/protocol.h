@@ -6,8 +6,6 @@
  *   type      from       body
  *   READY     agent      rank u32, agents u32, job u32, step u32, node text
  *   PEER      agent      reached u32, text      (what came of the greeting)
- *   GREET     agent      -                      (to another agent)
- *   GREETED   agent      -                      (its answer)
  *   PROBE     front end  budget_ms u32
  *   PROBED    agent      units_per_s double, text (why not, if 0)
  *   COMMAND   front end  dir text, argc u32, argc × text
@@ -18,6 +16,7 @@
  *   PUT       front end  dir text, file text, content blob
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
+ *   BCAST + k either     see bcast_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.  What a decoded message points to lies in the body.
@@ -25,6 +24,7 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
@@ -37,8 +37,6 @@
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
     MSG_PEER,
-    MSG_GREET,
-    MSG_GREETED,
     MSG_PROBE,
     MSG_PROBED,
     MSG_COMMAND,
@@ -48,6 +46,8 @@ enum protocol_type {
     MSG_PUT,
     MSG_STORED,
     MSG_LEAVE,
+    MSG_BCAST, /* and the next ones: + enum bcast_kind */
+    MSG_END = MSG_BCAST + BCAST_KINDS,
 };
 
 struct msg_ready {

@@ -18,10 +18,10 @@
 #include "launcher/receiving.h"
 #include "launcher/report.h"
 #include "launcher/run_options.h"
+#include "launcher/signals.h"
 
 #include <errno.h>
 #include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +29,12 @@
 
 enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
 
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
 struct run {
     const struct run_options *o;
     const struct config *config;
     struct es_error *err; /* of the command, filled when the run fails */
     struct event_base *base;
-    struct event *on_signal[SIGNALS];
+    struct signals signals;
     struct session *session;
     struct qualification qualification;
     struct extraction extraction;
@@ -283,26 +280,15 @@ static const struct session_events session_events = {
     .failed = on_failed,
 };
 
-static void on_signal(evutil_socket_t number, short what, void *arg)
+static void on_signal(void *arg, int number)
 {
     struct run *r = arg;
 
-    (void)what;
     if (r->phase == FINISHED)
         return; /* it is ending, and what ended it is to be told */
-    r->signal = (int)number;
+    r->signal = number;
     finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
-                      strsignal((int)number)));
-}
-
-static int catch_signals(struct run *r)
-{
-    for (size_t i = 0; i < SIGNALS; i++) {
-        r->on_signal[i] = evsignal_new(r->base, signals[i], on_signal, r);
-        if (!r->on_signal[i] || event_add(r->on_signal[i], NULL) < 0)
-            return -1;
-    }
-    return 0;
+                      strsignal(number)));
 }
 
 static int open_session(struct run *r)
@@ -328,7 +314,7 @@ static int open_session(struct run *r)
 static int start(struct run *r)
 {
     r->base = event_base_new();
-    if (!r->base || catch_signals(r) < 0)
+    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
@@ -364,19 +350,9 @@ static void clear(struct run *r)
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
-    for (size_t i = 0; i < SIGNALS; i++)
-        if (r->on_signal[i])
-            event_free(r->on_signal[i]);
+    signals_release(&r->signals);
     if (r->base)
         event_base_free(r->base);
-}
-
-/* End as one who was killed by the signal, so that a shell's loop ends too. */
-static void die_of(int number, const struct es_error *err)
-{
-    fprintf(stderr, "evenstep: %s: %s\n", err->what, err->mend);
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
 }
 
 int command_run(int argc, char **argv, struct es_error *err)
@@ -400,7 +376,7 @@ int command_run(int argc, char **argv, struct es_error *err)
         rc = write_results(&r);
         clear(&r);
         if (r.signal)
-            die_of(r.signal, err);
+            signals_die(r.signal, err);
     }
     free(o);
     return rc < 0 ? -1 : 0;

@@ -584,6 +584,21 @@ size_t session_size(const struct session *s)
     return s->ready ? s->n : 0;
 }
 
+const struct secret *session_secret(const struct session *s)
+{
+    return &s->secret;
+}
+
+struct port_range session_ports(const struct session *s)
+{
+    return s->ports;
+}
+
+int session_is_local(const struct session *s)
+{
+    return s->pmix != NULL;
+}
+
 const struct node *session_node(const struct session *s, size_t node)
 {
     return &s->member[node].node;

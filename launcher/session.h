@@ -48,6 +48,10 @@ int session_open(struct session **s,
                  void *arg,
                  struct es_error *err);
 size_t session_size(const struct session *s); /* nodes; 0 before ready */
+/* What other connections of this step's agents go by. */
+const struct secret *session_secret(const struct session *s);
+struct port_range session_ports(const struct session *s);
+int session_is_local(const struct session *s);
 const struct node *session_node(const struct session *s, size_t node);
 /* Send what w holds and clear it.  If that fails the node is lost, which
  * lost() tells later, from the loop. */

@@ -22,14 +22,7 @@
 
 #define PULSE_MS 1000
 
-enum stage {
-    CALLING,
-    EXPECT_CHALLENGE,
-    EXPECT_HELLO,
-    EXPECT_PROOF,
-    OPEN,
-    DEAD
-};
+enum stage { CALLING, SHAKING, OPEN, DEAD };
 
 struct channel {
     enum stage stage;
@@ -81,35 +74,6 @@ static void open_up(struct channel *c)
     c->on->opened(c, c->arg);
 }
 
-/* What the other end's message asks for: -1 if it is not what is due or
- * proves nothing; else there are *n bytes of out to send, as *type. */
-static int next_step(struct channel *c,
-                     uint16_t *type,
-                     const uint8_t *body,
-                     size_t len,
-                     uint8_t out[HANDSHAKE_MAX],
-                     size_t *n)
-{
-    if (c->stage == EXPECT_HELLO && *type == MESSAGE_HELLO
-        && len == NONCE_BYTES) {
-        listener_challenge(&c->handshake, body, out);
-        c->stage = EXPECT_PROOF;
-        *type = MESSAGE_CHALLENGE;
-        *n = HANDSHAKE_MAX;
-        return 0;
-    }
-    if (c->stage == EXPECT_CHALLENGE && *type == MESSAGE_CHALLENGE
-        && len == HANDSHAKE_MAX) {
-        *type = MESSAGE_PROOF;
-        *n = MAC_BYTES;
-        return caller_proof(&c->handshake, body, out);
-    }
-    *n = 0;
-    if (c->stage == EXPECT_PROOF && *type == MESSAGE_PROOF && len == MAC_BYTES)
-        return listener_check(&c->handshake, body);
-    return -1;
-}
-
 static void shake(struct channel *c,
                   uint16_t type,
                   const uint8_t *body,
@@ -118,11 +82,11 @@ static void shake(struct channel *c,
     uint8_t out[HANDSHAKE_MAX];
     size_t n;
 
-    if (next_step(c, &type, body, len, out, &n) < 0)
+    if (handshake_step(&c->handshake, &type, body, len, out, &n) < 0)
         give_up(c, "the other end does not know this step's secret");
     else if (n > 0 && queue(c, type, out, n) < 0)
         give_up(c, "out of memory");
-    else if (type == MESSAGE_PROOF)
+    else if (c->handshake.stage == HANDSHAKE_DONE)
         open_up(c);
 }
 
@@ -200,7 +164,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
     if (what & BEV_EVENT_CONNECTED) {
         tune(bufferevent_getfd(bev));
         caller_hello(&c->handshake, hello);
-        c->stage = EXPECT_CHALLENGE;
+        c->stage = SHAKING;
         if (queue(c, MESSAGE_HELLO, hello, sizeof hello) < 0)
             give_up(c, "out of memory");
     } else if (what & BEV_EVENT_EOF) {
@@ -301,7 +265,8 @@ struct channel *channel_take(struct event_base *base,
 
     if (!c)
         return NULL;
-    c->stage = EXPECT_HELLO;
+    c->stage = SHAKING;
+    c->handshake.stage = HANDSHAKE_HELLO;
     tune(fd);
     if (bufferevent_enable(c->bev, EV_READ | EV_WRITE) < 0) {
         channel_destroy(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/handshake.h"
+#include "pmix_bcast/message.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -101,4 +102,35 @@ int listener_check(const struct handshake *h, const uint8_t body[MAC_BYTES])
 
     mac(want, &h->secret, caller_role, h->mine, h->theirs);
     return sodium_memcmp(want, body, MAC_BYTES) == 0 ? 0 : -1;
+}
+
+int handshake_step(struct handshake *h,
+                   uint16_t *type,
+                   const uint8_t *body,
+                   size_t len,
+                   uint8_t out[HANDSHAKE_MAX],
+                   size_t *n)
+{
+    *n = 0;
+    if (h->stage == HANDSHAKE_HELLO && *type == MESSAGE_HELLO
+        && len == NONCE_BYTES) {
+        listener_challenge(h, body, out);
+        h->stage = HANDSHAKE_PROOF;
+        *type = MESSAGE_CHALLENGE;
+        *n = HANDSHAKE_MAX;
+        return 0;
+    }
+    if (h->stage == HANDSHAKE_CHALLENGE && *type == MESSAGE_CHALLENGE
+        && len == HANDSHAKE_MAX && caller_proof(h, body, out) == 0) {
+        h->stage = HANDSHAKE_DONE;
+        *type = MESSAGE_PROOF;
+        *n = MAC_BYTES;
+        return 0;
+    }
+    if (h->stage == HANDSHAKE_PROOF && *type == MESSAGE_PROOF
+        && len == MAC_BYTES && listener_check(h, body) == 0) {
+        h->stage = HANDSHAKE_DONE;
+        return 0;
+    }
+    return -1;
 }

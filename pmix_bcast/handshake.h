@@ -15,6 +15,7 @@
 #ifndef PMIX_BCAST_HANDSHAKE_H
 #define PMIX_BCAST_HANDSHAKE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define SECRET_BYTES   32u /* crypto_auth_KEYBYTES */
@@ -27,7 +28,15 @@ struct secret {
     uint8_t key[SECRET_BYTES];
 };
 
+enum handshake_stage {
+    HANDSHAKE_CHALLENGE, /* the caller waits for it */
+    HANDSHAKE_HELLO,     /* the listener waits for it */
+    HANDSHAKE_PROOF,     /* the listener waits for it */
+    HANDSHAKE_DONE,
+};
+
 struct handshake {
+    enum handshake_stage stage; /* used by handshake_step() only */
     struct secret secret;
     uint8_t mine[NONCE_BYTES], theirs[NONCE_BYTES];
 };
@@ -56,5 +65,18 @@ int caller_proof(struct handshake *h,
                  const uint8_t body[HANDSHAKE_MAX],
                  uint8_t out[MAC_BYTES]);
 int listener_check(const struct handshake *h, const uint8_t body[MAC_BYTES]);
+
+/*
+ * One step of the whole: a message of this type has come, at h->stage.  Says
+ * what to send, of what type, n bytes of out (0: nothing), and moves the
+ * stage on; at HANDSHAKE_DONE the other end knows the secret and messages may
+ * follow.  -1 if it is not what is due, or proves nothing.
+ */
+int handshake_step(struct handshake *h,
+                   uint16_t *type,
+                   const uint8_t *body,
+                   size_t len,
+                   uint8_t out[HANDSHAKE_MAX],
+                   size_t *n);
 
 #endif

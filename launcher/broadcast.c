@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/broadcast.h"
+#include "launcher/notice.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Data that goes with the order, if it is this for all nodes together. */
+#define SMALL (4u << 10)
+
+static void on_say(void *arg,
+                   uint32_t node,
+                   enum bcast_kind kind,
+                   struct writer *w)
+{
+    struct broadcast *b = arg;
+
+    session_send(b->session, node, (enum protocol_type)(MSG_BCAST + kind), w);
+}
+
+static void on_ended(void *arg)
+{
+    struct broadcast *b = arg;
+
+    b->ended(b->arg);
+}
+
+int broadcast_start(struct broadcast *b,
+                    struct event_base *base,
+                    struct session *session,
+                    const struct broadcast_setup *setup,
+                    void (*ended)(void *arg),
+                    void *arg,
+                    struct es_error *err)
+{
+    static uint32_t id; /* so that a late caller of the last one is known */
+    struct bcast_home_setup home = {
+        .base = base,
+        .secret = session_secret(session),
+        .ports = session_ports(session),
+        .loopback = session_is_local(session),
+        .id = ++id,
+        .nodes = (uint32_t)session_size(session),
+        .source = setup->source,
+        .destination = setup->destination,
+        .flags = setup->flags,
+        .way = setup->way,
+        .chunk = setup->chunk,
+        .branches = setup->branches,
+        .small = SMALL,
+        .timeout_s = setup->timeout_s,
+        .say = on_say,
+        .ended = on_ended,
+        .arg = b,
+    };
+
+    *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
+    if (strlen(setup->destination) >= DESTINATION_MAX)
+        return es_fail(err, ES_USAGE, "give a shorter one",
+                       "the destination is longer than %u bytes",
+                       DESTINATION_MAX - 1);
+    if (bcast_home_start(&b->home, &home, err) < 0)
+        return -1;
+    for (size_t i = 0; i < session_size(session); i++)
+        if (!session_node(session, i)->present)
+            bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
+    return 0;
+}
+
+int broadcast_message(struct broadcast *b,
+                      size_t node,
+                      uint16_t type,
+                      const uint8_t *body,
+                      size_t len)
+{
+    if (!b->home || type < MSG_BCAST || type >= MSG_END)
+        return 0;
+    if (bcast_home_told(b->home, (uint32_t)node,
+                        (enum bcast_kind)(type - MSG_BCAST), body, len)
+        < 0)
+        session_drop(b->session, node);
+    return 1;
+}
+
+void broadcast_lost(struct broadcast *b, size_t node, const char *why)
+{
+    if (b->home)
+        bcast_home_lost(b->home, (uint32_t)node, why);
+}
+
+int broadcast_check(const struct broadcast *b, struct es_error *err)
+{
+    struct bcast_result r = bcast_home_result(b->home);
+
+    if (r.err->kind != ES_OK) {
+        *err = *r.err;
+        return -1;
+    }
+    for (uint32_t v = 0; v < r.plan.nodes; v++)
+        if (r.node[v].why[0])
+            notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);
+    if (r.failed == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "see the lines above; the others have it",
+                   "%u of %u nodes have not got the file", r.failed,
+                   r.plan.nodes);
+}
+
+void broadcast_stop(struct broadcast *b)
+{
+    bcast_home_destroy(b->home);
+    b->home = NULL;
+}

@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/bcast_home.h"
+#include "pmix_bcast/feed.h"
+#include "pmix_bcast/link.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define TICK_MS    1
+#define FEED_MS    10          /* how often feed_tick() is called */
+#define AHEAD      (16u << 20) /* bytes that are read ahead of the link */
+#define TIMEOUT_S  10.0
+#define INLINE_ALL (64u << 10) /* small data: for all nodes not more than it   \
+                                */
+#define GUESTS_MAX 1024
+
+struct receiver {
+    struct bcast_home *home;
+    uint32_t rank;
+    struct link *link;
+    struct feed_give *queue; /* what it is to be sent, in turn */
+    size_t n, cap;
+    uint64_t queued;
+    int ended; /* DONE, or lost */
+    uint32_t held;
+    double moved; /* when it last got on */
+};
+
+struct guest { /* a caller that has not said who it is */
+    LIST_ENTRY(guest) next;
+    struct bcast_home *home;
+    struct link *link;
+};
+
+struct bcast_home {
+    struct bcast_home_setup s;
+    struct plan plan;
+    struct stat source;
+    int fd;
+    struct feed *feed;
+    struct listener *listener;
+    LIST_HEAD(guest_list, guest) guests;
+    unsigned n_guests;
+    struct receiver *node;
+    struct bcast_node_result *result;
+    uint64_t *offset, *digest;
+    uint8_t *known;  /* of each chunk: has a digest */
+    uint8_t *buffer; /* a chunk, while its digest is taken */
+    uint32_t unknown, left, failed;
+    uint64_t ahead; /* read ahead up to here */
+    struct event *tick;
+    unsigned ticks;
+    double start, seconds;
+    uint64_t home_bytes, pulls, refused, duplicates;
+    struct es_error err;
+    int over;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- the end
+ * -------------------------------------------------------------------- */
+
+static void say_all(struct bcast_home *h, enum bcast_kind kind, uint32_t number)
+{
+    for (uint32_t v = 0; v < h->plan.nodes; v++) {
+        struct writer w = {0};
+
+        bcast_write_number(&w, h->s.id, number);
+        h->s.say(h->s.arg, v, kind, &w);
+    }
+}
+
+/* Once; no callback of ours follows. */
+static void end(struct bcast_home *h)
+{
+    if (h->over)
+        return;
+    h->over = 1;
+    h->seconds = now() - h->start;
+    event_del(h->tick);
+    say_all(h, BCAST_END, 0);
+    h->s.ended(h->s.arg);
+}
+
+/* The source is at fault: nobody gets anything. */
+static void abandon(struct bcast_home *h, const char *mend, const char *what)
+{
+    if (h->over)
+        return;
+    es_fail(&h->err, ES_WORK, mend, "%s: %s", h->s.source, what);
+    end(h);
+}
+
+static void receiver_ends(struct bcast_home *h, uint32_t v, const char *why)
+{
+    struct receiver *r = &h->node[v];
+
+    if (r->ended)
+        return;
+    r->ended = 1;
+    h->result[v].seconds = why[0] ? -1 : now() - h->start;
+    snprintf(h->result[v].why, sizeof h->result[v].why, "%s", why);
+    h->left--;
+    h->failed += why[0] != '\0';
+}
+
+static void give_up(struct bcast_home *h, uint32_t v, const char *why)
+{
+    if (h->node[v].ended)
+        return;
+    receiver_ends(h, v, why);
+    if (h->feed)
+        feed_lost(h->feed, v);
+    say_all(h, BCAST_LOST, v);
+    if (h->left == 0)
+        end(h);
+}
+
+/* --- the source
+ * ------------------------------------------------------------------- */
+
+static const char changed[] = "it changes while it is read";
+static const char mend_changed[] = "broadcast it when nobody writes to it";
+
+static int has_changed(const struct bcast_home *h)
+{
+    struct stat st;
+
+    return fstat(h->fd, &st) < 0 || st.st_size != h->source.st_size
+           || st.st_mtim.tv_sec != h->source.st_mtim.tv_sec
+           || st.st_mtim.tv_nsec != h->source.st_mtim.tv_nsec;
+}
+
+/* Once all digests are known the nodes can tell whether they have all. */
+static void say_sum(struct bcast_home *h)
+{
+    uint32_t n = h->plan.chunks;
+    uint8_t *all = malloc((size_t)n * 8 + 1);
+    uint64_t sum;
+
+    if (!all) {
+        abandon(h, "free some memory", "out of memory");
+        return;
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        put_u32(all + (size_t)j * 8, (uint32_t)(h->digest[j] >> 32));
+        put_u32(all + (size_t)j * 8 + 4, (uint32_t)h->digest[j]);
+    }
+    sum = XXH3_64bits(all, (size_t)n * 8);
+    free(all);
+    if (has_changed(h)) {
+        abandon(h, mend_changed, changed);
+        return;
+    }
+    for (uint32_t v = 0; v < h->plan.nodes; v++) {
+        struct writer w = {0};
+
+        bcast_write_sum(&w, h->s.id, sum);
+        h->s.say(h->s.arg, v, BCAST_SUM, &w);
+    }
+}
+
+static void read_ahead(struct bcast_home *h, uint64_t at)
+{
+    if (h->ahead > at + AHEAD / 2 || h->ahead >= h->plan.bytes)
+        return;
+    (void)posix_fadvise(h->fd, (off_t)h->ahead, AHEAD, POSIX_FADV_WILLNEED);
+    h->ahead += AHEAD;
+}
+
+static size_t size_of(const struct bcast_home *h, uint32_t chunk)
+{
+    return (size_t)(h->offset[chunk + 1] - h->offset[chunk]);
+}
+
+static int read_chunk(struct bcast_home *h, uint32_t chunk)
+{
+    size_t size = size_of(h, chunk), got = 0;
+
+    read_ahead(h, h->offset[chunk]);
+    while (got < size) {
+        ssize_t n = pread(h->fd, h->buffer + got, size - got,
+                          (off_t)(h->offset[chunk] + got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            abandon(h, "see that its file system is well", strerror(errno));
+        if (n == 0)
+            abandon(h, mend_changed, changed);
+        if (n <= 0)
+            return -1;
+        got += (size_t)n;
+    }
+    return 0;
+}
+
+static int know(struct bcast_home *h, uint32_t chunk)
+{
+    if (h->known[chunk])
+        return 0;
+    if (read_chunk(h, chunk) < 0)
+        return -1;
+    h->digest[chunk] = XXH3_64bits(h->buffer, size_of(h, chunk));
+    h->known[chunk] = 1;
+    if (--h->unknown == 0)
+        say_sum(h);
+    return h->over ? -1 : 0;
+}
+
+/* --- giving
+ * ------------------------------------------------------------------------ */
+
+static int enqueue(struct receiver *r, const struct feed_give *g)
+{
+    if (r->n == r->cap) {
+        size_t cap = r->cap * 2 + 16;
+        struct feed_give *grown = reallocarray(r->queue, cap, sizeof *grown);
+
+        if (!grown)
+            return -1;
+        r->queue = grown;
+        r->cap = cap;
+    }
+    r->queue[r->n++] = *g;
+    r->queued += size_of(r->home, g->chunk);
+    link_wake(r->link);
+    return 0;
+}
+
+/* What waits, here and in the kernel, for all of them. */
+static uint64_t measure_queues(struct bcast_home *h)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t v = 0; v < plan_used(&h->plan); v++) {
+        struct receiver *r = &h->node[v];
+        uint64_t n = r->queued;
+
+        if (!r->link)
+            continue;
+        n += link_queued(r->link);
+        feed_queued(h->feed, v, n);
+        sum += n;
+    }
+    return sum;
+}
+
+static void give(struct bcast_home *h)
+{
+    struct feed_give g;
+    uint64_t waiting = measure_queues(h);
+
+    while (!h->over && waiting < feed_budget(h->feed)
+           && feed_next(h->feed, &g, now())) {
+        if (know(h, g.chunk) < 0)
+            return;
+        if (enqueue(&h->node[g.node], &g) < 0)
+            abandon(h, "free some memory", "out of memory");
+        waiting += size_of(h, g.chunk);
+    }
+}
+
+/* --- connections
+ * --------------------------------------------------------------------- */
+
+static void on_opened(struct link *l, void *arg)
+{
+    (void)l;
+    (void)arg;
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+    return NULL; /* nobody sends us chunks */
+}
+
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *m,
+                    const uint8_t *bytes)
+{
+    struct receiver *r = arg;
+    struct bcast_home *h = r->home;
+    struct feed_give g = {m->chunk, r->rank, 0};
+
+    (void)l;
+    (void)bytes;
+    if (m->broadcast != h->s.id || m->chunk >= h->plan.chunks)
+        return -1;
+    r->moved = now();
+    if (m->type == LINK_RELAYED)
+        feed_relayed(h->feed, r->rank, m->chunk, r->moved);
+    else if (m->type == LINK_PULL) /* nobody else has it */
+        return know(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
+    else
+        return m->type == LINK_CANCEL ? 0 : -1;
+    if (!h->over)
+        give(h);
+    return 0;
+}
+
+static int on_next(
+    struct link *l, void *arg, struct link_head *m, int *fd, off_t *at)
+{
+    struct receiver *r = arg;
+    struct bcast_home *h = r->home;
+    struct feed_give g;
+
+    (void)l;
+    if (r->n == 0 || h->over)
+        return 0;
+    g = r->queue[0];
+    memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
+    r->queued -= size_of(h, g.chunk);
+    *m = (struct link_head){.type = LINK_CHUNK,
+                            .broadcast = h->s.id,
+                            .chunk = g.chunk,
+                            .flags = g.as_root ? LINK_AS_ROOT : 0,
+                            .digest = h->digest[g.chunk],
+                            .size = (uint32_t)size_of(h, g.chunk)};
+    *fd = h->fd;
+    *at = (off_t)h->offset[g.chunk];
+    return 1;
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *m)
+{
+    struct receiver *r = arg;
+
+    (void)l;
+    (void)m;
+    r->moved = now();
+    if (!r->home->over)
+        give(r->home);
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    struct receiver *r = arg;
+    struct bcast_home *h = r->home;
+
+    (void)why; /* its channel tells whether it is lost altogether */
+    h->home_bytes += link_bytes_sent(l);
+    r->link = NULL;
+    r->n = 0;
+    r->queued = 0;
+    feed_lost(h->feed, r->rank);
+    if (!h->over && has_changed(h))
+        abandon(h, mend_changed, changed);
+}
+
+static const struct link_events receiver_events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+static void guest_remove(struct guest *g)
+{
+    LIST_REMOVE(g, next);
+    g->home->n_guests--;
+    free(g);
+}
+
+static int on_guest_taken(struct link *l,
+                          void *arg,
+                          const struct link_head *m,
+                          const uint8_t *bytes)
+{
+    struct guest *g = arg;
+    struct bcast_home *h = g->home;
+    struct receiver *r;
+
+    (void)bytes;
+    if (m->type != LINK_HELLO || m->broadcast != h->s.id
+        || m->chunk >= h->plan.nodes || h->node[m->chunk].link
+        || h->node[m->chunk].ended)
+        return -1;
+    r = &h->node[m->chunk];
+    r->link = l;
+    link_set_events(l, &receiver_events, r);
+    link_set_chunk(l, h->plan.chunk);
+    guest_remove(g);
+    feed_connected(h->feed, r->rank, now());
+    if (!h->over)
+        give(h);
+    return 0;
+}
+
+static int on_guest_next(
+    struct link *l, void *arg, struct link_head *m, int *fd, off_t *at)
+{
+    (void)l;
+    (void)arg;
+    (void)m;
+    (void)fd;
+    (void)at;
+    return 0;
+}
+
+static void on_guest_closed(struct link *l, void *arg, const char *why)
+{
+    (void)l;
+    (void)why;
+    guest_remove(arg);
+}
+
+static const struct link_events guest_events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_guest_taken,
+    .next = on_guest_next,
+    .closed = on_guest_closed,
+};
+
+static void on_connection(void *arg, int fd)
+{
+    struct bcast_home *h = arg;
+    struct guest *g = h->n_guests < GUESTS_MAX ? calloc(1, sizeof *g) : NULL;
+
+    if (!g) {
+        close(fd);
+        return;
+    }
+    g->home = h;
+    g->link = link_take(h->s.base, fd, h->s.secret, &guest_events, g);
+    if (!g->link) {
+        free(g);
+        return;
+    }
+    LIST_INSERT_HEAD(&h->guests, g, next);
+    h->n_guests++;
+}
+
+/* --- what nodes say
+ * ------------------------------------------------------------------- */
+
+static void take_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
+{
+    h->pulls += d->pulls;
+    h->refused += d->refused;
+    h->duplicates += d->duplicates;
+    if (d->error == 0 && d->text[0] == '\0') {
+        receiver_ends(h, v, "");
+    } else {
+        if (d->text[0] == '\0')
+            snprintf(d->text, sizeof d->text, "%s: %s", h->s.destination,
+                     strerror((int)d->error));
+        give_up(h, v, d->text);
+    }
+    if (h->left == 0)
+        end(h);
+}
+
+int bcast_home_told(struct bcast_home *h,
+                    uint32_t node,
+                    enum bcast_kind kind,
+                    const uint8_t *body,
+                    size_t len)
+{
+    struct bcast_done done;
+    uint32_t id, held;
+
+    if (h->over || node >= h->plan.nodes)
+        return 0;
+    if (kind == BCAST_DONE && bcast_read_done(&done, body, len) == 0
+        && done.id == h->s.id) {
+        take_done(h, node, &done);
+        return 0;
+    }
+    if (kind == BCAST_HELD && bcast_read_number(&id, &held, body, len) == 0
+        && id == h->s.id) {
+        if (held > h->node[node].held)
+            h->node[node].moved = now();
+        h->node[node].held = held;
+        return 0;
+    }
+    return -1;
+}
+
+void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why)
+{
+    if (!h->over && node < h->plan.nodes)
+        give_up(h, node, why);
+}
+
+/* --- time
+ * -------------------------------------------------------------------------------
+ */
+
+static void look_for_stalled(struct bcast_home *h, double t)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "no progress for %g s", h->s.timeout_s);
+    for (uint32_t v = 0; v < h->plan.nodes && !h->over; v++)
+        if (!h->node[v].ended && t - h->node[v].moved > h->s.timeout_s)
+            give_up(h, v, why);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct bcast_home *h = arg;
+    double t = now();
+
+    (void)fd;
+    (void)what;
+    if (++h->ticks % FEED_MS == 0) {
+        if (h->feed)
+            feed_tick(h->feed, t);
+        look_for_stalled(h, t);
+    }
+    if (h->feed && !h->over)
+        give(h);
+}
+
+/* --- begin and end
+ * ----------------------------------------------------------------------- */
+
+static int open_source(struct bcast_home *h, struct es_error *err)
+{
+    static const char mend[] = "give a file that can be read";
+
+    h->fd = open(h->s.source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (h->fd < 0)
+        return es_fail(err, ES_WORK, mend, "%s: %s", h->s.source,
+                       strerror(errno));
+    if (fstat(h->fd, &h->source) < 0)
+        return es_fail(err, ES_WORK, mend, "%s: %s", h->s.source,
+                       strerror(errno));
+    if (S_ISDIR(h->source.st_mode))
+        return es_fail(err, ES_WORK,
+                       "pack it (tar -cf FILE DIR) and broadcast the file",
+                       "%s: it is a directory", h->s.source);
+    if (!S_ISREG(h->source.st_mode))
+        return es_fail(err, ES_WORK, "write it to a file first",
+                       "%s: it is not a regular file", h->s.source);
+    return 0;
+}
+
+/* So little that a tree would only cost time. */
+static int is_small(const struct bcast_home *h)
+{
+    return h->plan.bytes <= h->s.small
+           && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
+}
+
+static int say_order(struct bcast_home *h)
+{
+    struct bcast_order o = {
+        .id = h->s.id,
+        .flags = h->s.flags,
+        .mode = h->source.st_mode & 0777,
+        .mtime_ns = (uint64_t)h->source.st_mtim.tv_sec * 1000000000u
+                    + (uint64_t)h->source.st_mtim.tv_nsec,
+        .way = h->s.way,
+        .plan = h->plan,
+    };
+
+    snprintf(o.destination, sizeof o.destination, "%s", h->s.destination);
+    if (h->listener)
+        o.port = listener_port(h->listener);
+    else
+        o.content = h->buffer;
+    for (uint32_t v = 0; v < h->plan.nodes; v++) {
+        struct writer w = {0};
+
+        bcast_write_order(&w, &o);
+        h->s.say(h->s.arg, v, BCAST_ORDER, &w);
+    }
+    return 0;
+}
+
+static int read_small(struct bcast_home *h, struct es_error *err)
+{
+    ssize_t n = pread(h->fd, h->buffer, (size_t)h->plan.bytes + 1, 0);
+
+    if (n == (ssize_t)h->plan.bytes && !has_changed(h))
+        return 0;
+    if (n < 0)
+        return es_fail(err, ES_WORK, "see that its file system is well",
+                       "%s: %s", h->s.source, strerror(errno));
+    return es_fail(err, ES_WORK, mend_changed, "%s: %s", h->s.source, changed);
+}
+
+static int make_feed(struct bcast_home *h, struct es_error *err)
+{
+    h->feed = feed_create(&h->plan, (uint64_t)randombytes_random() << 32 | 1,
+                          h->start);
+    h->offset = calloc(h->plan.chunks + 1u, sizeof *h->offset);
+    h->digest = calloc(h->plan.chunks + 1u, sizeof *h->digest);
+    h->known = calloc(h->plan.chunks + 1u, 1);
+    if (!h->feed || !h->offset || !h->digest || !h->known)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    plan_offsets(&h->plan, h->offset);
+    h->unknown = h->plan.chunks;
+    return listener_open(&h->listener, h->s.base, h->s.ports, h->s.loopback,
+                         on_connection, h, err);
+}
+
+static int make_parts(struct bcast_home *h, struct es_error *err)
+{
+    struct timeval tv = {0, TICK_MS * 1000};
+
+    h->left = h->plan.nodes;
+    h->node = calloc(h->plan.nodes, sizeof *h->node);
+    h->result = calloc(h->plan.nodes, sizeof *h->result);
+    h->buffer = malloc(h->plan.chunk + 1u);
+    h->tick = event_new(h->s.base, -1, EV_PERSIST, on_tick, h);
+    if (!h->node || !h->result || !h->buffer || !h->tick
+        || event_add(h->tick, &tv) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    for (uint32_t v = 0; v < h->plan.nodes; v++) {
+        h->node[v].home = h;
+        h->node[v].rank = v;
+        h->node[v].moved = h->start;
+        h->result[v].seconds = -1;
+    }
+    return 0;
+}
+
+static int start(struct bcast_home *h, struct es_error *err)
+{
+    struct plan_wish wish = {.nodes = h->s.nodes,
+                             .branches = h->s.branches,
+                             .chunk = h->s.chunk,
+                             .shape = h->s.flags & ORDER_STRICT ? PLAN_BRANCHES
+                                                                : PLAN_STRIPES};
+
+    if (open_source(h, err) < 0)
+        return -1;
+    wish.bytes = (uint64_t)h->source.st_size;
+    if (plan_make(&h->plan, &wish, err) < 0 || make_parts(h, err) < 0)
+        return -1;
+    if (is_small(h) ? read_small(h, err) < 0 : make_feed(h, err) < 0)
+        return -1;
+    return say_order(h);
+}
+
+int bcast_home_start(struct bcast_home **out,
+                     const struct bcast_home_setup *setup,
+                     struct es_error *err)
+{
+    struct bcast_home *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    h->s = *setup;
+    h->fd = -1;
+    if (!(h->s.timeout_s > 0))
+        h->s.timeout_s = TIMEOUT_S;
+    LIST_INIT(&h->guests);
+    h->start = now();
+    if (start(h, err) < 0) {
+        bcast_home_destroy(h);
+        return -1;
+    }
+    *out = h;
+    return 0;
+}
+
+struct bcast_result bcast_home_result(const struct bcast_home *h)
+{
+    struct bcast_result r = {.plan = h->plan,
+                             .seconds = h->seconds,
+                             .home_bytes = h->home_bytes,
+                             .pulls = h->pulls,
+                             .refused = h->refused,
+                             .duplicates = h->duplicates,
+                             .failed = h->failed,
+                             .node = h->result,
+                             .err = &h->err};
+
+    for (uint32_t v = 0; v < h->plan.nodes; v++)
+        if (h->node[v].link)
+            r.home_bytes += link_bytes_sent(h->node[v].link);
+    if (!h->listener)
+        r.home_bytes = h->plan.bytes * h->plan.nodes;
+    return r;
+}
+
+void bcast_home_destroy(struct bcast_home *h)
+{
+    struct guest *g;
+
+    if (!h)
+        return;
+    while ((g = LIST_FIRST(&h->guests)) != NULL) {
+        link_destroy(g->link);
+        guest_remove(g);
+    }
+    for (uint32_t v = 0; h->node && v < h->plan.nodes; v++) {
+        link_destroy(h->node[v].link);
+        free(h->node[v].queue);
+    }
+    listener_close(h->listener);
+    feed_destroy(h->feed);
+    if (h->tick)
+        event_free(h->tick);
+    if (h->fd >= 0)
+        close(h->fd);
+    free(h->node);
+    free(h->result);
+    free(h->offset);
+    free(h->digest);
+    free(h->known);
+    free(h->buffer);
+    free(h);
+}

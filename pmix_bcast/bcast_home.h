@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bcast_home.h - home's side of a broadcast: reads the source, gives its
+ * chunks away (feed.h), and ends when every node has said DONE or is lost.
+ */
+#ifndef PMIX_BCAST_BCAST_HOME_H
+#define PMIX_BCAST_BCAST_HOME_H
+
+#include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/channel.h"
+#include "pmix_bcast/pull.h"
+
+struct bcast_home;
+
+struct bcast_home_setup {
+    struct event_base *base;
+    const struct secret *secret;
+    struct port_range ports;
+    int loopback; /* all nodes are on this machine */
+    uint32_t id, nodes;
+    const char *source;      /* a regular file */
+    const char *destination; /* absolute, on every node */
+    uint32_t flags;          /* enum order_flag */
+    enum pull_way way;
+    uint32_t chunk, branches; /* 0: as it is best */
+    uint32_t small;           /* up to so many bytes go with the order */
+    double timeout_s;         /* a node without progress is given up; 0: 10 */
+    /* Send a message to a node over the caller's channel; clears w. */
+    void (*say)(void *arg,
+                uint32_t node,
+                enum bcast_kind kind,
+                struct writer *w);
+    /* It is over: see bcast_home_result(); called once, from the loop. */
+    void (*ended)(void *arg);
+    void *arg;
+};
+
+struct bcast_node_result {
+    double seconds;           /* until its DONE; negative: never */
+    char why[BCAST_TEXT_MAX]; /* what failed, or "" */
+};
+
+struct bcast_result {
+    struct plan plan;
+    double seconds; /* from the order to the last DONE */
+    uint64_t home_bytes, pulls, refused, duplicates;
+    uint32_t failed; /* nodes */
+    const struct bcast_node_result *node;
+    const struct es_error *err; /* kind is ES_OK, or why all of it failed */
+};
+
+/* Open the source and send the order; setup's pointers must outlive it. */
+int bcast_home_start(struct bcast_home **h,
+                     const struct bcast_home_setup *setup,
+                     struct es_error *err);
+/* A DONE or HELD has come; -1 if it is none. */
+int bcast_home_told(struct bcast_home *h,
+                    uint32_t node,
+                    enum bcast_kind kind,
+                    const uint8_t *body,
+                    size_t len);
+/* A node is gone, why in words. */
+void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
+/* Valid until bcast_home_destroy(). */
+struct bcast_result bcast_home_result(const struct bcast_home *h);
+void bcast_home_destroy(struct bcast_home *h);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bcast_message.h - what home and the nodes of a broadcast say to each other
+ * beside the chunks (link.h), as bodies of message.h over the channels that
+ * their users already have.
+ *
+ *   ORDER   home  id u32, flags u32, mode u32, mtime ns u64, way u32, port
+ *                 u32, plan: bytes u64, nodes u32, branches u32, chunk u32,
+ *                 taper u32, chunks u32, shape u32; destination text;
+ *                 content blob: all of it if the data is small, else empty
+ *   SUM     home  id u32, digest u64     the digest of all chunks' digests
+ *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
+ *                 duplicate bytes u64    errno and text both empty: all well
+ *   HELD    node  id u32, chunks u32     every second: so many it has
+ *   LOST    home  id u32, node u32       is not there (any more)
+ *   END     home  id u32, 0 u32          no node needs another any more
+ *
+ * Decoders return 0, or -1 if the body is not just what is said here; then
+ * the message is zeroed.
+ */
+#ifndef PMIX_BCAST_BCAST_MESSAGE_H
+#define PMIX_BCAST_BCAST_MESSAGE_H
+
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/plan.h"
+
+#define DESTINATION_MAX 4096u /* PATH_MAX */
+#define BCAST_TEXT_MAX  512u
+
+enum bcast_kind {
+    BCAST_ORDER,
+    BCAST_SUM,
+    BCAST_DONE,
+    BCAST_HELD,
+    BCAST_LOST,
+    BCAST_END,
+    BCAST_KINDS
+};
+
+enum order_flag {
+    ORDER_FORCE = 1,  /* replace what is there */
+    ORDER_STRICT = 2, /* see relay.h */
+    ORDER_VERIFY = 4, /* read the file back before it counts */
+    ORDER_TIMES = 8,  /* keep the source's time of change */
+    ORDER_ALL = 15,
+};
+
+struct bcast_order {
+    uint32_t id, flags, mode;
+    uint64_t mtime_ns;
+    uint32_t way;  /* enum pull_way */
+    uint16_t port; /* of home, for chunks */
+    struct plan plan;
+    char destination[DESTINATION_MAX]; /* absolute */
+    const uint8_t *content; /* in the body; NULL: it comes in chunks */
+};
+
+struct bcast_done {
+    uint32_t id, error; /* errno, 0 if text says it all */
+    char text[BCAST_TEXT_MAX];
+    uint64_t pulls, refused, duplicates;
+};
+
+void bcast_write_order(struct writer *w, const struct bcast_order *o);
+int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len);
+void bcast_write_sum(struct writer *w, uint32_t id, uint64_t digest);
+int bcast_read_sum(uint32_t *id,
+                   uint64_t *digest,
+                   const uint8_t *body,
+                   size_t len);
+void bcast_write_done(struct writer *w, const struct bcast_done *d);
+int bcast_read_done(struct bcast_done *d, const uint8_t *body, size_t len);
+/* HELD, LOST and END. */
+void bcast_write_number(struct writer *w, uint32_t id, uint32_t number);
+int bcast_read_number(uint32_t *id,
+                      uint32_t *number,
+                      const uint8_t *body,
+                      size_t len);
+
+#endif

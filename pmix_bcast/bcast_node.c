@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/destination.h"
+#include "pmix_bcast/relay.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define TICK_MS     5   /* how often relay_tick() is called */
+#define HELD_TICKS  200 /* how often home is told that we live */
+#define VERIFY_TURN 64  /* chunks read back at once, before others' turn */
+
+struct peer { /* another node, or home */
+    struct bcast_node *node;
+    uint32_t rank; /* PLAN_NOBODY: home */
+    struct link *link;
+    uint8_t *buffer; /* for the chunk that comes */
+    int hello_due, unreachable;
+};
+
+enum state { RECEIVING, VERIFYING, DONE, FAILED };
+
+struct bcast_node {
+    struct bcast_node_setup s;
+    struct bcast_order order; /* its content is not ours: NULL */
+    uint32_t self;
+    enum state state;
+    struct relay *relay;
+    struct destination file;
+    uint64_t *offset, *digest; /* of each chunk */
+    struct peer home, **peer;  /* by rank; NULL: none yet */
+    struct event *tick, *verify;
+    unsigned ticks;
+    int some_unreachable;
+    uint64_t sum;
+    int has_sum;
+    uint32_t verified;
+    uint64_t pulls, refused, duplicates;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- the report
+ * --------------------------------------------------------------- */
+
+static void say_done(struct bcast_node *b, int error, const char *text)
+{
+    struct bcast_done d = {.id = b->order.id,
+                           .error = (uint32_t)error,
+                           .pulls = b->pulls,
+                           .refused = b->refused,
+                           .duplicates = b->duplicates};
+    struct writer w = {0};
+
+    snprintf(d.text, sizeof d.text, "%s", text);
+    bcast_write_done(&w, &d);
+    b->s.say(b->s.arg, BCAST_DONE, &w);
+}
+
+static void fail(struct bcast_node *b, int error, const char *text)
+{
+    if (b->state == DONE || b->state == FAILED)
+        return;
+    b->state = FAILED;
+    destination_close(&b->file);
+    say_done(b, error, text);
+}
+
+static void finish(struct bcast_node *b)
+{
+    uint64_t mtime = b->order.flags & ORDER_TIMES ? b->order.mtime_ns : 0;
+    int why = destination_finish(&b->file, b->order.mode, mtime);
+
+    if (why) {
+        fail(b, why, "");
+        return;
+    }
+    b->state = DONE;
+    say_done(b, 0, "");
+}
+
+/* --- is it what home has?
+ * ----------------------------------------------------- */
+
+/* The digest of all digests, big-endian, in order. */
+static int sum_is_right(const struct bcast_node *b)
+{
+    uint32_t n = b->order.plan.chunks;
+    uint8_t *all = malloc((size_t)n * 8 + 1);
+    uint64_t sum;
+
+    if (!all)
+        return 0;
+    for (uint32_t j = 0; j < n; j++) {
+        put_u32(all + (size_t)j * 8, (uint32_t)(b->digest[j] >> 32));
+        put_u32(all + (size_t)j * 8 + 4, (uint32_t)b->digest[j]);
+    }
+    sum = XXH3_64bits(all, (size_t)n * 8);
+    free(all);
+    return sum == b->sum;
+}
+
+static size_t size_of(const struct bcast_node *b, uint32_t chunk)
+{
+    return (size_t)(b->offset[chunk + 1] - b->offset[chunk]);
+}
+
+/* Read some chunks back. */
+static int verify_some(struct bcast_node *b)
+{
+    uint8_t *bytes = malloc(b->order.plan.chunk);
+    int good = bytes != NULL;
+
+    for (unsigned i = 0; good && i < VERIFY_TURN; i++, b->verified++) {
+        size_t size;
+
+        if (b->verified == b->order.plan.chunks)
+            break;
+        size = size_of(b, b->verified);
+        good = pread(b->file.fd, bytes, size, (off_t)b->offset[b->verified])
+                   == (ssize_t)size
+               && XXH3_64bits(bytes, size) == b->digest[b->verified];
+    }
+    free(bytes);
+    return good;
+}
+
+static void on_verify(evutil_socket_t fd, short what, void *arg)
+{
+    struct bcast_node *b = arg;
+
+    (void)fd;
+    (void)what;
+    if (b->state != VERIFYING)
+        return;
+    if (!verify_some(b))
+        fail(b, EIO, "what was written does not read back the same");
+    else if (b->verified == b->order.plan.chunks)
+        finish(b);
+    else
+        event_active(b->verify, EV_TIMEOUT, 0);
+}
+
+static void check_whole(struct bcast_node *b)
+{
+    if (b->state != RECEIVING || !b->has_sum || relay_missing(b->relay) > 0)
+        return;
+    if (!sum_is_right(b)) {
+        fail(b, EBADMSG, "the data is not what home has sent");
+    } else if (b->order.flags & ORDER_VERIFY) {
+        b->state = VERIFYING;
+        event_active(b->verify, EV_TIMEOUT, 0);
+    } else {
+        finish(b);
+    }
+}
+
+/* --- messages of a peer
+ * --------------------------------------------------------- */
+
+static void on_opened(struct link *l, void *arg)
+{
+    link_wake(l);
+    (void)arg;
+}
+
+static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
+{
+    return h->broadcast == b->order.id && h->chunk < b->order.plan.chunks
+           && h->size == size_of(b, h->chunk);
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    struct peer *p = arg;
+    struct bcast_node *b = p->node;
+
+    (void)l;
+    if (!is_good_chunk(b, h) || b->state != RECEIVING)
+        return NULL;
+    if (!relay_wants(b->relay, h->chunk)) {
+        b->duplicates += h->size;
+        return NULL;
+    }
+    if (!p->buffer)
+        p->buffer = malloc(b->order.plan.chunk);
+    return p->buffer; /* without memory it is lost, and pulled later */
+}
+
+static int take_chunk(struct peer *p,
+                      const struct link_head *h,
+                      const uint8_t *bytes)
+{
+    struct bcast_node *b = p->node;
+    int why;
+
+    if (!is_good_chunk(b, h))
+        return -1;
+    if (b->state != RECEIVING)
+        return 0;
+    if (bytes && relay_wants(b->relay, h->chunk)) {
+        if (XXH3_64bits(bytes, h->size) != h->digest) {
+            if (p->rank == PLAN_NOBODY)
+                fail(b, EBADMSG, "home's file changes while it is read");
+            return -1;
+        }
+        why = destination_write(&b->file, bytes, h->size, b->offset[h->chunk]);
+        if (why) {
+            fail(b, why, "");
+            return 0;
+        }
+        b->digest[h->chunk] = h->digest;
+    } else if (relay_wants(b->relay, h->chunk)) {
+        return 0; /* there was no memory for it */
+    }
+    relay_got(b->relay, p->rank, h->chunk, (h->flags & LINK_AS_ROOT) != 0,
+              now());
+    check_whole(b);
+    return 0;
+}
+
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    const uint8_t *bytes)
+{
+    struct peer *p = arg;
+    struct bcast_node *b = p->node;
+
+    (void)l;
+    if (h->broadcast != b->order.id || h->chunk >= b->order.plan.chunks)
+        return -1;
+    if (h->type == LINK_CHUNK)
+        return take_chunk(p, h, bytes);
+    if (h->type == LINK_PULL) {
+        relay_asked(b->relay, p->rank, h->chunk);
+    } else if (h->type == LINK_ABSENT) {
+        b->refused++;
+        relay_absent(b->relay, p->rank, h->chunk, now());
+    } else if (h->type == LINK_CANCEL) {
+        relay_cancelled(b->relay, p->rank, h->chunk);
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
+static const uint16_t link_type_of[] = {
+    [RELAY_CHUNK] = LINK_CHUNK,     [RELAY_PULL] = LINK_PULL,
+    [RELAY_ABSENT] = LINK_ABSENT,   [RELAY_CANCEL] = LINK_CANCEL,
+    [RELAY_RELAYED] = LINK_RELAYED,
+};
+
+static int on_next(
+    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
+{
+    struct peer *p = arg;
+    struct bcast_node *b = p->node;
+    struct relay_item item;
+
+    (void)l;
+    h->broadcast = b->order.id;
+    if (p->hello_due) {
+        p->hello_due = 0;
+        h->type = LINK_HELLO;
+        h->chunk = b->self;
+        return 1;
+    }
+    if (b->state == FAILED || !relay_next(b->relay, p->rank, &item))
+        return 0;
+    b->pulls += item.kind == RELAY_PULL;
+    h->type = link_type_of[item.kind];
+    h->chunk = item.chunk;
+    if (item.kind == RELAY_CHUNK) {
+        h->digest = b->digest[item.chunk];
+        h->size = (uint32_t)size_of(b, item.chunk);
+        *fd = b->file.fd;
+        *at = (off_t)b->offset[item.chunk];
+    }
+    return 1;
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *h)
+{
+    struct peer *p = arg;
+
+    (void)l;
+    if (h->type == LINK_CHUNK)
+        relay_sent(p->node->relay, p->rank, h->chunk, now());
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    struct peer *p = arg;
+
+    (void)l;
+    (void)why; /* home says who is lost; we just look for other ways */
+    p->link = NULL;
+    relay_lost(p->node->relay, p->rank);
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+/* --- connections
+ * ------------------------------------------------------------------ */
+
+static void call(struct peer *p, const char *address, uint16_t port)
+{
+    struct bcast_node *b = p->node;
+    struct sockaddr_in in = {.sin_family = AF_INET};
+
+    in.sin_port = htons(port);
+    if (inet_pton(AF_INET, address, &in.sin_addr) == 1)
+        p->link = link_call(b->s.base, (const struct sockaddr *)&in, sizeof in,
+                            b->s.secret, &events, p);
+    if (!p->link) {
+        p->unreachable = 1; /* on_tick() tells the relay */
+        b->some_unreachable = 1;
+        return;
+    }
+    p->hello_due = 1;
+    link_set_chunk(p->link, b->order.plan.chunk);
+}
+
+static struct peer *peer_of(struct bcast_node *b, uint32_t rank)
+{
+    struct peer *p;
+
+    if (rank == PLAN_NOBODY)
+        return &b->home;
+    p = b->peer[rank];
+    if (p)
+        return p;
+    p = b->peer[rank] = calloc(1, sizeof *p);
+    if (p) {
+        p->node = b;
+        p->rank = rank;
+    }
+    return p;
+}
+
+/* Of two neighbours the one with the lower rank calls, so that there is one
+ * connection; any other is called by whoever needs it. */
+static int is_ours_to_call(const struct bcast_node *b, uint32_t rank)
+{
+    return rank > b->self
+           || !plan_are_neighbours(&b->order.plan, b->self, rank);
+}
+
+static void call_peer(struct peer *p)
+{
+    const struct endpoint *e;
+
+    if (p->link || p->unreachable)
+        return;
+    if (p->rank == PLAN_NOBODY) {
+        call(p, p->node->s.home_address, p->node->order.port);
+        return;
+    }
+    e = &p->node->s.wireup->agent[p->rank];
+    call(p, e->address, e->port);
+}
+
+/* The relay has something for that peer. */
+static void on_wake(void *arg, uint32_t rank)
+{
+    struct bcast_node *b = arg;
+    struct peer *p = peer_of(b, rank);
+
+    if (!p)
+        return; /* without memory: the other pulls */
+    if (p->link)
+        link_wake(p->link);
+    else if (rank == PLAN_NOBODY || is_ours_to_call(b, rank))
+        call_peer(p);
+}
+
+static void call_if_ours(struct bcast_node *b, uint32_t rank)
+{
+    struct peer *p;
+
+    if (rank == PLAN_NOBODY || rank < b->self)
+        return;
+    p = peer_of(b, rank);
+    if (p)
+        call_peer(p);
+}
+
+/* Those that pass chunks to us, and those to whom we pass some. */
+static void call_neighbours(struct bcast_node *b)
+{
+    const struct plan *p = &b->order.plan;
+
+    for (uint32_t j = 0; j < p->branches && j < p->chunks; j++) {
+        uint32_t n = plan_children(p, b->self, j);
+
+        call_if_ours(b, plan_parent(p, b->self, j));
+        for (uint32_t i = 0; i < n; i++)
+            call_if_ours(b, plan_child(p, b->self, j, i));
+    }
+}
+
+void bcast_node_join(struct bcast_node *b, uint32_t rank, struct link *l)
+{
+    struct peer *p;
+
+    if (b->state == FAILED || rank >= b->order.plan.nodes || rank == b->self
+        || !(p = peer_of(b, rank)) || (p->link && b->self < rank)) {
+        link_destroy(l); /* of two that crossed the lower rank's stays */
+        return;
+    }
+    link_destroy(p->link);
+    p->link = l;
+    p->hello_due = 0;
+    p->unreachable = 0;
+    link_set_events(l, &events, p);
+    link_set_chunk(l, b->order.plan.chunk);
+    link_wake(l);
+}
+
+/* --- time
+ * ------------------------------------------------------------------------- */
+
+static int start_tick(struct bcast_node *b)
+{
+    struct timeval tv = {0, TICK_MS * 1000};
+
+    return event_add(b->tick, &tv);
+}
+
+static void say_held(struct bcast_node *b)
+{
+    struct writer w = {0};
+
+    bcast_write_number(&w, b->order.id,
+                       b->order.plan.chunks - relay_missing(b->relay));
+    b->s.say(b->s.arg, BCAST_HELD, &w);
+}
+
+static void tell_unreachable(struct bcast_node *b)
+{
+    b->some_unreachable = 0;
+    for (uint32_t i = 0; i < b->order.plan.nodes; i++)
+        if (b->peer[i] && b->peer[i]->unreachable == 1) {
+            b->peer[i]->unreachable = 2; /* told */
+            relay_lost(b->relay, i);
+        }
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    struct bcast_node *b = arg;
+
+    (void)fd;
+    (void)what;
+    if (b->some_unreachable)
+        tell_unreachable(b);
+    if (b->state == RECEIVING && ++b->ticks % HELD_TICKS == 0)
+        say_held(b);
+    relay_tick(b->relay, now());
+    if (b->state == RECEIVING)
+        (void)start_tick(b);
+}
+
+/* --- begin and end
+ * ---------------------------------------------------------------- */
+
+/* All of it came with the order. */
+static void take_content(struct bcast_node *b, const uint8_t *content)
+{
+    int why = b->order.plan.bytes > 0 ? destination_write(
+                  &b->file, content, (size_t)b->order.plan.bytes, 0)
+                                      : 0;
+
+    if (why)
+        fail(b, why, "");
+    else
+        finish(b);
+}
+
+static int make_parts(struct bcast_node *b)
+{
+    const struct plan *p = &b->order.plan;
+    struct relay_setup setup = {.plan = p,
+                                .self = b->self,
+                                .way = (enum pull_way)b->order.way,
+                                .strict = (b->order.flags & ORDER_STRICT) != 0,
+                                .start = now(),
+                                .random =
+                                    (uint64_t)randombytes_random() << 32 | 1,
+                                .wake = on_wake,
+                                .arg = b};
+
+    b->relay = relay_create(&setup);
+    b->offset = calloc(p->chunks + 1u, sizeof *b->offset);
+    b->digest = calloc(p->chunks + 1u, sizeof *b->digest);
+    b->peer = calloc(p->nodes, sizeof(struct peer *));
+    b->tick = evtimer_new(b->s.base, on_tick, b);
+    b->verify = evtimer_new(b->s.base, on_verify, b);
+    if (!b->relay || !b->offset || !b->digest || !b->peer || !b->tick
+        || !b->verify)
+        return -1;
+    plan_offsets(p, b->offset);
+    b->home = (struct peer){.node = b, .rank = PLAN_NOBODY};
+    return 0;
+}
+
+struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
+                                    const struct bcast_order *order)
+{
+    struct bcast_node *b = calloc(1, sizeof *b);
+    int why;
+
+    if (!b)
+        return NULL;
+    b->s = *s;
+    b->order = *order;
+    b->order.content = NULL;
+    b->self = s->wireup->rank;
+    b->file = DESTINATION_CLOSED;
+    if (make_parts(b) < 0 || start_tick(b) < 0) {
+        bcast_node_destroy(b);
+        return NULL;
+    }
+    why =
+        order->plan.nodes != s->wireup->size
+            ? EPROTO
+            : destination_open(&b->file, order->destination, order->plan.bytes,
+                               (order->flags & ORDER_FORCE) != 0);
+    if (why) {
+        fail(b, why, "");
+    } else if (order->content || order->plan.bytes == 0) {
+        take_content(b, order->content);
+    } else {
+        if (b->self < plan_used(&b->order.plan))
+            call_peer(&b->home);
+        call_neighbours(b);
+    }
+    return b;
+}
+
+uint32_t bcast_node_id(const struct bcast_node *b)
+{
+    return b->order.id;
+}
+
+int bcast_node_told(struct bcast_node *b,
+                    enum bcast_kind kind,
+                    const uint8_t *body,
+                    size_t len)
+{
+    uint32_t id, number;
+    uint64_t sum;
+
+    if (kind == BCAST_SUM) {
+        if (bcast_read_sum(&id, &sum, body, len) < 0 || id != b->order.id)
+            return -1;
+        b->sum = sum;
+        b->has_sum = 1;
+        check_whole(b);
+        return 0;
+    }
+    if (bcast_read_number(&id, &number, body, len) < 0 || id != b->order.id)
+        return -1;
+    if (kind == BCAST_LOST && number < b->order.plan.nodes
+        && number != b->self) {
+        struct peer *p = b->peer[number];
+
+        if (p) {
+            link_destroy(p->link);
+            p->link = NULL;
+            p->unreachable = 2;
+        }
+        relay_lost(b->relay, number);
+        return 0;
+    }
+    return kind == BCAST_END ? 0 : -1;
+}
+
+static void peer_clear(struct peer *p)
+{
+    link_destroy(p->link);
+    free(p->buffer);
+}
+
+void bcast_node_destroy(struct bcast_node *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; b->peer && i < b->order.plan.nodes; i++)
+        if (b->peer[i]) {
+            peer_clear(b->peer[i]);
+            free(b->peer[i]);
+        }
+    peer_clear(&b->home);
+    destination_close(&b->file);
+    relay_destroy(b->relay);
+    if (b->tick)
+        event_free(b->tick);
+    if (b->verify)
+        event_free(b->verify);
+    free(b->peer);
+    free(b->offset);
+    free(b->digest);
+    free(b);
+}

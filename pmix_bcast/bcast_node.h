@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bcast_node.h - a node's side of a broadcast: the file, the connections to
+ * the other nodes and to home, and the relay (relay.h) that says what to do.
+ *
+ * A node is there from home's ORDER to its END, or until its user destroys
+ * it.  It says DONE once: when the file has its name, or why it never will.
+ */
+#ifndef PMIX_BCAST_BCAST_NODE_H
+#define PMIX_BCAST_BCAST_NODE_H
+
+#include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/link.h"
+#include "pmix_bcast/wireup.h"
+
+struct bcast_node;
+
+struct bcast_node_setup {
+    struct event_base *base;
+    const struct secret *secret;
+    const struct wireup *wireup; /* its agents are the plan's nodes */
+    const char *home_address;    /* numeric */
+    /* Send a message to home over the caller's channel; clears w. */
+    void (*say)(void *arg, enum bcast_kind kind, struct writer *w);
+    void *arg;
+};
+
+/* Begin; what fails is said by DONE.  NULL if memory ran out.  The setup's
+ * pointers must outlive the node. */
+struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
+                                    const struct bcast_order *order);
+uint32_t bcast_node_id(const struct bcast_node *b);
+/* A SUM, LOST or END has come; -1 if it is none, or not for this broadcast. */
+int bcast_node_told(struct bcast_node *b,
+                    enum bcast_kind kind,
+                    const uint8_t *body,
+                    size_t len);
+/* Another node has called: l is ours from now on. */
+void bcast_node_join(struct bcast_node *b, uint32_t node, struct link *l);
+/* NULL is allowed.  A file that is not whole is removed. */
+void bcast_node_destroy(struct bcast_node *b);
+
+#endif

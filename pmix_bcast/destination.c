@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/destination.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int open_folder(struct destination *d, const char *path)
+{
+    char *text = strdup(path);
+    char *slash = text ? strrchr(text, '/') : NULL;
+    int why = 0;
+
+    if (!slash)
+        why = text ? EINVAL : ENOMEM;
+    else if (slash[1] == '\0' || strcmp(slash + 1, ".") == 0
+             || strcmp(slash + 1, "..") == 0)
+        why = EISDIR;
+    else if (strlen(slash + 1) >= sizeof d->name)
+        why = ENAMETOOLONG;
+    if (why == 0) {
+        snprintf(d->name, sizeof d->name, "%s", slash + 1);
+        slash[slash == text] = '\0';
+        d->folder = open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (d->folder < 0)
+            why = errno;
+    }
+    free(text);
+    return why;
+}
+
+static int check_name(const struct destination *d)
+{
+    struct stat st;
+
+    if (fstatat(d->folder, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    return d->force ? 0 : EEXIST;
+}
+
+/* So that a full disk is known at once. */
+static int reserve(int fd, uint64_t bytes)
+{
+    if (bytes == 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0)
+        return 0;
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+        return errno;
+    return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
+}
+
+int destination_open(struct destination *d,
+                     const char *path,
+                     uint64_t bytes,
+                     int force)
+{
+    int why;
+
+    *d = DESTINATION_CLOSED;
+    d->force = force;
+    why = open_folder(d, path);
+    if (why == 0)
+        why = check_name(d);
+    if (why == 0) {
+        snprintf(d->part, sizeof d->part, ".evenstep-%08x%08x.part",
+                 randombytes_random(), randombytes_random());
+        d->fd =
+            openat(d->folder, d->part,
+                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (d->fd < 0) {
+            why = errno;
+            d->part[0] = '\0';
+        }
+    }
+    if (why == 0)
+        why = reserve(d->fd, bytes);
+    if (why)
+        destination_close(d);
+    return why;
+}
+
+int destination_write(const struct destination *d,
+                      const void *bytes,
+                      size_t len,
+                      uint64_t at)
+{
+    const uint8_t *p = bytes;
+
+    while (len > 0) {
+        ssize_t n = pwrite(d->fd, p, len, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        p += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Without force the name must still be free; where the file system cannot
+ * say so in one step a hard link can. */
+static int give_name(struct destination *d)
+{
+    if (d->force)
+        return renameat(d->folder, d->part, d->folder, d->name);
+    if (renameat2(d->folder, d->part, d->folder, d->name, RENAME_NOREPLACE)
+        == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (linkat(d->folder, d->part, d->folder, d->name, 0) < 0)
+        return -1;
+    return unlinkat(d->folder, d->part, 0);
+}
+
+int destination_finish(struct destination *d, unsigned mode, uint64_t mtime_ns)
+{
+    struct timespec times[2] = {
+        {0, UTIME_OMIT},
+        {(time_t)(mtime_ns / 1000000000u), (long)(mtime_ns % 1000000000u)}};
+
+    if (fchmod(d->fd, mode & 07777) < 0)
+        return errno;
+    if (mtime_ns && futimens(d->fd, times) < 0)
+        return errno;
+    if (give_name(d) < 0)
+        return errno;
+    d->part[0] = '\0';
+    return 0;
+}
+
+void destination_close(struct destination *d)
+{
+    if (d->part[0])
+        (void)unlinkat(d->folder, d->part, 0);
+    if (d->fd >= 0)
+        close(d->fd);
+    if (d->folder >= 0)
+        close(d->folder);
+    *d = DESTINATION_CLOSED;
+}

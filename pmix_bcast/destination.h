@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * destination.h - the file that a broadcast makes on a node: written beside
+ * under a name of its own, and renamed when it is whole, so that it is never
+ * half-visible (design, section 11).
+ */
+#ifndef PMIX_BCAST_DESTINATION_H
+#define PMIX_BCAST_DESTINATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct destination {
+    int fd, folder;           /* -1: not open */
+    char name[256], part[64]; /* in the folder; part is "" once renamed */
+    int force;
+};
+
+#define DESTINATION_CLOSED                                                     \
+    (struct destination)                                                       \
+    {                                                                          \
+        .fd = -1, .folder = -1                                                 \
+    }
+
+/*
+ * Begin a file of so many bytes at an absolute path, with the room for it
+ * reserved where the file system can.  With force what is there will be
+ * replaced, else it is EEXIST; a folder is EISDIR either way.  All return 0,
+ * or an errno value.
+ */
+int destination_open(struct destination *d,
+                     const char *path,
+                     uint64_t bytes,
+                     int force);
+int destination_write(const struct destination *d,
+                      const void *bytes,
+                      size_t len,
+                      uint64_t at);
+/* Give it its mode, its time of change (0: now), and its name.  The file
+ * stays open for reading. */
+int destination_finish(struct destination *d, unsigned mode, uint64_t mtime_ns);
+/* Close; what is not finished is removed. */
+void destination_close(struct destination *d);
+
+#endif

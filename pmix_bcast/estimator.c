@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/estimator.h"
+
+/* What a refusal adds to all times, and the first silence after one, in slots
+ * (study, section 4, R8); how often that silence is doubled: when home stalls
+ * nobody has anything, and nobody should ask. */
+#define CORRECTION 0.25
+#define DOUBLINGS  5u
+/* Slots behind its time, per branch and in all, that are not yet late: below
+ * that it is the usual coming and going of queues (study, section 4, R8). */
+#define LATE_PER_BRANCH 4u
+#define LATE            8u
+
+void estimator_init(struct estimator *e,
+                    const struct plan *p,
+                    double start,
+                    double slot)
+{
+    *e = (struct estimator){.plan = p, .start = start, .slot = slot};
+}
+
+void estimator_saw(struct estimator *e,
+                   uint32_t node,
+                   uint32_t chunk,
+                   double now)
+{
+    uint64_t slots = plan_slots(e->plan, node, chunk);
+
+    if (slots <= e->seen || now <= e->start)
+        return;
+    e->seen = slots;
+    e->slot = (now - e->start) / (double)slots;
+    e->shift = 0; /* the slope has it all */
+    e->refusals = 0;
+}
+
+void estimator_refused(struct estimator *e, double now)
+{
+    unsigned doublings = e->refusals < DOUBLINGS ? e->refusals : DOUBLINGS;
+
+    e->shift += CORRECTION * e->slot;
+    e->quiet_until = now + CORRECTION * e->slot * (double)(1u << doublings);
+    e->refusals++;
+}
+
+void estimator_confirmed(struct estimator *e)
+{
+    e->refusals = 0;
+    e->quiet_until = 0;
+}
+
+static double due(const struct estimator *e, uint32_t node, uint32_t chunk)
+{
+    return e->start + e->shift
+           + e->slot * (double)plan_slots(e->plan, node, chunk);
+}
+
+int estimator_holds(const struct estimator *e,
+                    uint32_t node,
+                    uint32_t chunk,
+                    double now)
+{
+    return e->slot > 0 && now >= e->quiet_until && now >= due(e, node, chunk);
+}
+
+int estimator_late(const struct estimator *e,
+                   uint32_t node,
+                   uint32_t chunk,
+                   double now)
+{
+    double grace = LATE_PER_BRANCH * e->plan->branches + LATE;
+
+    return e->slot > 0 && now >= due(e, node, chunk) + grace * e->slot;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * feed.h - home's part in a broadcast: which node of the first layer is given
+ * the next chunk.  Pure.
+ *
+ * Every chunk leaves home about once.  It goes to the root of its tree unless
+ * that one lags: has been given more than it has passed on, or has stopped;
+ * then to the node with the least to do (study, section 4, H1 to H5).  What a
+ * node was given that is silent or gone is given to another.
+ */
+#ifndef PMIX_BCAST_FEED_H
+#define PMIX_BCAST_FEED_H
+
+#include "pmix_bcast/plan.h"
+
+struct feed;
+
+struct feed_give {
+    uint32_t chunk, node;
+    int as_root; /* to another than the tree's root, see relay.h */
+};
+
+/* start: now, in seconds of the caller's clock; NULL if memory ran out. */
+struct feed *feed_create(const struct plan *p, uint64_t random, double start);
+void feed_destroy(struct feed *f);
+
+/* What happens to a node; of those above plan_used() nothing is kept. */
+void feed_connected(struct feed *f, uint32_t node, double now);
+void feed_lost(struct feed *f, uint32_t node);
+void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now);
+/* So many bytes for it are queued here and in the kernel. */
+void feed_queued(struct feed *f, uint32_t node, uint64_t bytes);
+
+/* The next to send, if any may be sent now: 1 and *g, or 0. */
+int feed_next(struct feed *f, struct feed_give *g, double now);
+/* Look for nodes that are silent: about every 10 ms. */
+void feed_tick(struct feed *f, double now);
+/* Everything has been given, and no give is in doubt. */
+int feed_is_done(const struct feed *f);
+
+/*
+ * How many bytes may wait in the kernel for all nodes together, so that the
+ * choice is made late: what the link carries in some ms.  Grows as the rate
+ * shows.
+ */
+uint64_t feed_budget(const struct feed *f);
+
+#endif

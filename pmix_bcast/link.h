@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * link.h - an authenticated TCP connection that carries chunks between two
+ * nodes of a broadcast, as fast as the kernel can.
+ *
+ * Unlike a channel it holds no queue: when the socket can take more it asks
+ * its owner what comes next, so that the choice is made late; a chunk goes
+ * from the page cache to the socket by sendfile(2) and from the socket right
+ * into the owner's buffer.  A message is LINK_HEAD bytes, integers
+ * big-endian, then a chunk's bytes:
+ *
+ *   offset  size  field
+ *        0    12  envelope    message.h; its length counts what follows
+ *       12     4  broadcast   which one this belongs to
+ *       16     4  chunk       its index; HELLO: the caller's rank
+ *       20     4  flags       LINK_AS_ROOT
+ *       24     8  digest      XXH3_64bits of the chunk's bytes
+ *       32     n  the bytes   (LINK_CHUNK only)
+ *
+ * All callbacks come from the event loop.
+ */
+#ifndef PMIX_BCAST_LINK_H
+#define PMIX_BCAST_LINK_H
+
+#include "pmix_bcast/handshake.h"
+#include "pmix_bcast/message.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#define LINK_HEAD    32u
+#define LINK_AS_ROOT 1u /* see relay.h */
+
+enum link_type {
+    LINK_HELLO = MESSAGE_FREE + 0x100, /* the first of a caller: who it is */
+    LINK_CHUNK,
+    LINK_PULL,
+    LINK_ABSENT,
+    LINK_CANCEL,
+    LINK_RELAYED,
+    LINK_GREET, /* "can you be reached?", of no broadcast */
+    LINK_GREETED,
+};
+
+struct link_head {
+    uint16_t type;
+    uint32_t broadcast, chunk, flags;
+    uint64_t digest;
+    uint32_t size; /* of the bytes that follow */
+};
+
+/* 0, or -1 if this is no head, or announces more than size_max bytes, or
+ * bytes where there are none (*h zeroed). */
+int link_head_decode(struct link_head *h,
+                     const uint8_t buf[LINK_HEAD],
+                     uint32_t size_max);
+void link_head_encode(uint8_t buf[LINK_HEAD], const struct link_head *h);
+
+struct event_base;
+struct link;
+
+struct link_events {
+    /* Both ends have proved that they know the secret. */
+    void (*opened)(struct link *l, void *arg);
+    /* A chunk comes: where h->size bytes go, valid until taken() or the end;
+     * NULL to throw them away. */
+    uint8_t *(*place)(struct link *l, void *arg, const struct link_head *h);
+    /* A message is whole.  bytes: what place() said.  Returns 0, or -1 if
+     * the peer does not keep to the protocol: the link ends, closed()
+     * follows. */
+    int (*taken)(struct link *l,
+                 void *arg,
+                 const struct link_head *h,
+                 const uint8_t *bytes);
+    /* What to send next: 1, with h and for a chunk the file's bytes from at
+     * on; 0 if nothing: link_wake() when there is.  */
+    int (*next)(
+        struct link *l, void *arg, struct link_head *h, int *fd, off_t *at);
+    /* That message is with the kernel. */
+    void (*sent)(struct link *l, void *arg, const struct link_head *h);
+    /* The connection has ended, why in words; l is freed after the call. */
+    void (*closed)(struct link *l, void *arg, const char *why);
+};
+
+/* Connect, or take a connected socket over (fd is closed on failure, too);
+ * NULL with errno set.  on and arg must outlive the link. */
+struct link *link_call(struct event_base *base,
+                       const struct sockaddr *address,
+                       socklen_t len,
+                       const struct secret *secret,
+                       const struct link_events *on,
+                       void *arg);
+struct link *link_take(struct event_base *base,
+                       int fd,
+                       const struct secret *secret,
+                       const struct link_events *on,
+                       void *arg);
+void link_set_events(struct link *l, const struct link_events *on, void *arg);
+int link_is_open(const struct link *l);
+/* The largest chunk that is let in, and how much the kernel may hold that is
+ * not yet on its way; before chunks come. */
+void link_set_chunk(struct link *l, uint32_t bytes);
+/* next() has something again; it is called from the loop, not from here. */
+void link_wake(struct link *l);
+/* Bytes that the kernel holds and the peer has not acknowledged, and what of
+ * the message at hand is still to go there. */
+uint64_t link_queued(const struct link *l);
+uint64_t link_bytes_sent(const struct link *l);
+/* End it without a word; NULL is allowed, and any callback. */
+void link_destroy(struct link *l);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/mesh.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+/* Callers that wait at once; a broadcast's come in some ms. */
+#define GUESTS_MAX 4096u
+
+struct guest {
+    LIST_ENTRY(guest) next;
+    struct mesh *mesh;
+    struct link *link;
+    uint32_t broadcast, node; /* as it said */
+    int has_said, greeted_due;
+};
+
+struct mesh {
+    struct event_base *base;
+    struct secret secret;
+    struct bcast_node *broadcast;
+    LIST_HEAD(guest_list, guest) guests;
+    unsigned n_guests;
+};
+
+static struct link *release(struct guest *g)
+{
+    struct link *l = g->link;
+
+    LIST_REMOVE(g, next);
+    g->mesh->n_guests--;
+    free(g);
+    return l;
+}
+
+static void on_opened(struct link *l, void *arg)
+{
+    (void)l;
+    (void)arg;
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+    return NULL;
+}
+
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    const uint8_t *bytes)
+{
+    struct guest *g = arg;
+    struct bcast_node *b = g->mesh->broadcast;
+
+    (void)bytes;
+    if (h->type == LINK_GREET) {
+        g->greeted_due = 1;
+        link_wake(l);
+        return 0;
+    }
+    if (h->type != LINK_HELLO || g->has_said)
+        return -1;
+    g->has_said = 1;
+    g->broadcast = h->broadcast;
+    g->node = h->chunk;
+    if (b && bcast_node_id(b) == h->broadcast) {
+        uint32_t node = g->node;
+
+        bcast_node_join(b, node, release(g));
+    }
+    return 0;
+}
+
+static int on_next(
+    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
+{
+    struct guest *g = arg;
+
+    (void)l;
+    (void)fd;
+    (void)at;
+    if (!g->greeted_due)
+        return 0;
+    g->greeted_due = 0;
+    h->type = LINK_GREETED;
+    return 1;
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    (void)l;
+    (void)why;
+    (void)release(arg); /* frees itself */
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+struct mesh *mesh_create(struct event_base *base, const struct secret *secret)
+{
+    struct mesh *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->base = base;
+    m->secret = *secret;
+    LIST_INIT(&m->guests);
+    return m;
+}
+
+void mesh_take(void *arg, int fd)
+{
+    struct mesh *m = arg;
+    struct guest *g = m->n_guests < GUESTS_MAX ? calloc(1, sizeof *g) : NULL;
+
+    if (!g) {
+        close(fd);
+        return;
+    }
+    g->mesh = m;
+    g->link = link_take(m->base, fd, &m->secret, &events, g);
+    if (!g->link) {
+        free(g);
+        return;
+    }
+    LIST_INSERT_HEAD(&m->guests, g, next);
+    m->n_guests++;
+}
+
+void mesh_set_broadcast(struct mesh *m, struct bcast_node *b)
+{
+    struct guest *g, *next;
+
+    m->broadcast = b;
+    for (g = LIST_FIRST(&m->guests); b && g; g = next) {
+        next = LIST_NEXT(g, next);
+        if (g->has_said && g->broadcast == bcast_node_id(b)) {
+            uint32_t node = g->node;
+
+            bcast_node_join(b, node, release(g));
+        }
+    }
+}
+
+void mesh_destroy(struct mesh *m)
+{
+    int saved = errno;
+
+    if (!m)
+        return;
+    while (!LIST_EMPTY(&m->guests))
+        link_destroy(release(LIST_FIRST(&m->guests)));
+    free(m);
+    errno = saved;
+}

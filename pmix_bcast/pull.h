@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pull.h - what a node asks for next, and whom: the seed's two ways.  Pure.
+ *
+ * Both choose at random among what should be had by now, as the estimator
+ * tells, so that no node is asked by all.  (Seed 2, "Pull".)
+ */
+#ifndef PMIX_BCAST_PULL_H
+#define PMIX_BCAST_PULL_H
+
+#include "pmix_bcast/estimator.h"
+
+enum pull_way {
+    PULL_BY_CHUNK, /* way A: first the chunk, then who has it */
+    PULL_BY_NODE,  /* way B: first the node, then which of its chunks */
+};
+
+enum hold { CHUNK_MISSING, CHUNK_ASKED, CHUNK_HELD };
+
+struct pull {
+    uint32_t chunk, node;
+};
+
+/* What a choice depends on. */
+struct pull_view {
+    const struct plan *plan;
+    const struct estimator *estimator;
+    const uint8_t *hold; /* enum hold of each chunk */
+    const uint8_t *gone; /* of each node: not to be asked */
+    uint32_t self;
+    double now;
+    uint64_t *random; /* state of the generator; any number but 0 */
+};
+
+uint64_t pull_random(uint64_t *state);
+/* 1 and *choice, or 0: nothing should be to be had now. */
+int pull_choose(struct pull *choice,
+                const struct pull_view *v,
+                enum pull_way way);
+/* Likewise whom to ask for a given chunk. */
+int pull_choose_node(struct pull *choice, const struct pull_view *v);
+
+#endif
