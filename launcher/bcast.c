@@ -51,7 +51,7 @@ static const char usage[] =
     "  --srun \"ARGS\"        passed to the step of the agents\n";
 
 struct options {
-    const char *source, *srun;
+    const char *srun;
     char destination[DESTINATION_MAX];
     struct broadcast_setup setup;
     size_t local;

@@ -33,13 +33,13 @@ int broadcast_start(struct broadcast *b,
                     void *arg,
                     struct es_error *err)
 {
-    static uint32_t id; /* so that a late caller of the last one is known */
+    static uint32_t id = 1; /* so that a late caller of the last one is known */
     struct bcast_home_setup home = {
         .base = base,
         .secret = session_secret(session),
         .ports = session_ports(session),
         .loopback = session_is_local(session),
-        .id = ++id,
+        .id = id,
         .nodes = (uint32_t)session_size(session),
         .source = setup->source,
         .destination = setup->destination,
@@ -54,6 +54,7 @@ int broadcast_start(struct broadcast *b,
         .arg = b,
     };
 
+    id++;
     *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
     if (strlen(setup->destination) >= DESTINATION_MAX)
         return es_fail(err, ES_USAGE, "give a shorter one",

@@ -17,12 +17,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define TICK_MS    1
-#define FEED_MS    10          /* how often feed_tick() is called */
-#define AHEAD      (16u << 20) /* bytes that are read ahead of the link */
-#define TIMEOUT_S  10.0
-#define INLINE_ALL (64u << 10) /* small data: for all nodes not more than it   \
-                                */
+#define TICK_MS   1
+#define FEED_MS   10          /* how often feed_tick() is called */
+#define AHEAD     (16u << 20) /* bytes that are read ahead of the link */
+#define TIMEOUT_S 10.0
+/* Small data goes with the order, if it is not more than this for all. */
+#define INLINE_ALL (64u << 10)
 #define GUESTS_MAX 1024
 
 struct receiver {
@@ -246,36 +246,29 @@ static int enqueue(struct receiver *r, const struct feed_give *g)
     return 0;
 }
 
-/* What waits, here and in the kernel, for all of them. */
-static uint64_t measure_queues(struct bcast_home *h)
+/* What waits, here and in the kernel, for each of them. */
+static void measure_queues(struct bcast_home *h)
 {
-    uint64_t sum = 0;
-
     for (uint32_t v = 0; v < plan_used(&h->plan); v++) {
         struct receiver *r = &h->node[v];
-        uint64_t n = r->queued;
 
-        if (!r->link)
-            continue;
-        n += link_queued(r->link);
-        feed_queued(h->feed, v, n);
-        sum += n;
+        if (r->link)
+            feed_queued(h->feed, v, r->queued + link_queued(r->link));
     }
-    return sum;
 }
 
 static void give(struct bcast_home *h)
 {
     struct feed_give g;
-    uint64_t waiting = measure_queues(h);
 
-    while (!h->over && waiting < feed_budget(h->feed)
+    measure_queues(h);
+    while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
            && feed_next(h->feed, &g, now())) {
         if (know(h, g.chunk) < 0)
             return;
         if (enqueue(&h->node[g.node], &g) < 0)
             abandon(h, "free some memory", "out of memory");
-        waiting += size_of(h, g.chunk);
+        measure_queues(h);
     }
 }
 

@@ -13,9 +13,13 @@
 #define BUDGET_MIN (64u << 10)
 #define BUDGET_S   0.005 /* 64 KiB at 100 Mbit/s */
 
-/* A node with something to relay is silent if it has said nothing for this,
- * and twice the longest that any relay has taken or should take. */
-#define SILENCE_S 0.15
+/* A node with something to relay is silent if it has said nothing for this
+ * long and the time that it took for as many chunks so far. */
+#define SILENCE_S      0.1
+#define SILENCE_CHUNKS GIVEN_MIN
+
+/* The share of the latest in a node's time for a chunk. */
+#define LATEST 0.25
 
 /* A root that is not connected is waited for until then: what others are
  * given in its place they must send to all. */
@@ -23,8 +27,9 @@
 
 struct receiver {
     uint64_t queued;
-    uint32_t given; /* and not relayed */
-    double heard;
+    uint32_t given;  /* and not relayed */
+    double heard;    /* when it last relayed, or was given its first */
+    double interval; /* that it takes for a chunk; 0: not known */
     uint8_t connected, silent;
 };
 
@@ -35,13 +40,11 @@ struct feed {
     uint32_t used; /* nodes 0 to used - 1 */
     struct receiver *node;
     /* Of each chunk: who was given it last, PLAN_NOBODY once it is relayed or
-     * to be given again; and since when. */
+     * to be given again. */
     uint32_t *owner;
-    double *since;
     uint32_t *again; /* a stack of chunks */
     uint32_t n_again, n_owned;
-    double start, slowest, bytes_given;
-    double now;
+    double start, bytes_given, now;
 };
 
 struct feed *feed_create(const struct plan *p, uint64_t random, double start)
@@ -56,9 +59,8 @@ struct feed *feed_create(const struct plan *p, uint64_t random, double start)
     f->used = plan_used(p);
     f->node = calloc(f->used, sizeof *f->node);
     f->owner = calloc(p->chunks + 1u, sizeof *f->owner);
-    f->since = calloc(p->chunks + 1u, sizeof *f->since);
     f->again = calloc(p->chunks + 1u, sizeof *f->again);
-    if (!f->node || !f->owner || !f->since || !f->again) {
+    if (!f->node || !f->owner || !f->again) {
         feed_destroy(f);
         return NULL;
     }
@@ -73,10 +75,12 @@ void feed_destroy(struct feed *f)
         return;
     free(f->node);
     free(f->owner);
-    free(f->since);
     free(f->again);
     free(f);
 }
+
+/* A node is slow if it takes that many times as long as it should. */
+#define SLOWER 1.5
 
 static double rate(const struct feed *f)
 {
@@ -103,6 +107,27 @@ static uint32_t given_max(const struct feed *f)
     return n > GIVEN_MIN ? n : GIVEN_MIN;
 }
 
+/* A chunk's way to all children of its root, as the links should allow. */
+static double fair_interval(const struct feed *f)
+{
+    double k = f->plan->branches, g = rate(f);
+
+    return g > 0 ? k * f->plan->chunk / g : 0;
+}
+
+static double interval(const struct feed *f, uint32_t node)
+{
+    const struct receiver *r = &f->node[node];
+
+    return r->interval > 0 ? r->interval : fair_interval(f);
+}
+
+/* How long until the node has relayed what it has and one chunk more. */
+static double finish(const struct feed *f, uint32_t node)
+{
+    return (f->node[node].given + 1) * interval(f, node);
+}
+
 static int is_free(const struct feed *f, uint32_t node)
 {
     const struct receiver *r = &f->node[node];
@@ -114,40 +139,60 @@ static int is_free(const struct feed *f, uint32_t node)
         return 1; /* the seed's: each gets its chunks, come what may */
     if (room < 2u * f->plan->chunk)
         room = 2u * f->plan->chunk;
-    return r->given < given_max(f) && r->queued < room;
+    return r->queued < room
+           && (r->given == 0
+               || finish(f, node) <= given_max(f) * fair_interval(f));
 }
 
-/* Of the free ones the one with the least before it, from a random one on:
- * always the next one would double its neighbour's load (study, P5). */
-static uint32_t least_loaded(struct feed *f)
+/* Of the free ones the one that is done first, from a random one on: always
+ * the next one would double its neighbour's load (study, P5). */
+static uint32_t soonest(struct feed *f)
 {
     uint32_t first = (uint32_t)((pull_random(&f->random) >> 32) % f->used);
     uint32_t best = PLAN_NOBODY;
-    uint64_t least = UINT64_MAX;
 
     for (uint32_t i = 0; i < f->used; i++) {
         uint32_t v = (first + i) % f->used;
-        uint64_t load =
-            (uint64_t)f->node[v].given * f->plan->chunk + f->node[v].queued;
 
-        if (is_free(f, v) && load < least) {
+        if (is_free(f, v)
+            && (best == PLAN_NOBODY || finish(f, v) < finish(f, best)))
             best = v;
-            least = load;
-        }
     }
     return best;
 }
 
+static int is_slow(const struct feed *f, uint32_t node)
+{
+    return interval(f, node) > SLOWER * fair_interval(f);
+}
+
+/* Would all wait for this node in the end?  Not as long as home itself has
+ * that much to give, or the others are not much faster. */
+static int would_be_last(const struct feed *f, uint32_t node)
+{
+    double left = rate(f) > 0 ? (double)(plan_gives(f->plan) - f->next)
+                                    * f->plan->chunk / rate(f)
+                              : 0;
+
+    return finish(f, node) > left && is_slow(f, node);
+}
+
 static uint32_t choose(struct feed *f, uint32_t root)
 {
-    if (is_free(f, root))
-        return root;
+    uint32_t other;
+
+    if (is_free(f, root)) {
+        if (f->plan->shape == PLAN_BRANCHES || !would_be_last(f, root))
+            return root;
+        other = soonest(f);
+        return finish(f, other) < finish(f, root) ? other : root;
+    }
     if (f->node[root].silent)
-        return least_loaded(f);
+        return soonest(f);
     if (f->plan->shape == PLAN_BRANCHES
         || (!f->node[root].connected && f->now - f->start < CONNECT_S))
         return PLAN_NOBODY; /* wait for it */
-    return least_loaded(f);
+    return soonest(f);
 }
 
 int feed_next(struct feed *f, struct feed_give *g, double now)
@@ -176,7 +221,6 @@ int feed_next(struct feed *f, struct feed_give *g, double now)
         r->heard = now; /* until now it had nothing to say */
     f->n_owned += f->owner[g->chunk] == PLAN_NOBODY;
     f->owner[g->chunk] = g->node;
-    f->since[g->chunk] = now;
     f->bytes_given += f->plan->chunk;
     return 1;
 }
@@ -212,22 +256,26 @@ void feed_lost(struct feed *f, uint32_t node)
 
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
 {
+    struct receiver *r;
     double took;
 
     if (node >= f->used || chunk >= f->plan->chunks)
         return;
-    f->node[node].heard = now;
-    if (f->node[node].connected)
-        f->node[node].silent = 0;
+    r = &f->node[node];
+    took = now - r->heard;
+    if (r->given > 0)
+        r->interval = r->interval > 0
+                          ? r->interval + LATEST * (took - r->interval)
+                          : took;
+    r->heard = now;
+    if (r->connected)
+        r->silent = 0;
     if (f->owner[chunk] != node)
         return; /* it was thought silent, and another has it too */
-    took = now - f->since[chunk];
-    if (took > f->slowest)
-        f->slowest = took;
     f->owner[chunk] = PLAN_NOBODY;
     f->n_owned--;
-    if (f->node[node].given > 0)
-        f->node[node].given--;
+    if (r->given > 0)
+        r->given--;
 }
 
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes)
@@ -236,32 +284,41 @@ void feed_queued(struct feed *f, uint32_t node, uint64_t bytes)
         f->node[node].queued = bytes;
 }
 
-/* A chunk's way to all children of its root. */
-static double relay_time(const struct feed *f)
+uint64_t feed_waiting(const struct feed *f)
 {
-    double children = f->plan->nodes < f->plan->branches * 2.0
-                          ? f->plan->nodes
-                          : f->plan->branches * 2.0;
-    double g = rate(f);
+    uint64_t most = feed_budget(f) / 3, sum = 0;
 
-    return g > 0 ? given_max(f) * children * f->plan->chunk / g : 0;
+    for (uint32_t v = 0; v < f->used; v++) {
+        const struct receiver *r = &f->node[v];
+
+        if (r->connected && !r->silent)
+            sum += r->queued < most ? r->queued : most;
+    }
+    return sum;
+}
+
+/* Is what the node has to relay better given to another?  In the end, when
+ * home has nothing else to give, all would wait for a slow one. */
+static int is_waited_for(const struct feed *f, uint32_t node)
+{
+    const struct receiver *r = &f->node[node];
+    int is_end = f->next >= plan_gives(f->plan) && f->n_again == 0;
+
+    if (r->given == 0 || r->silent)
+        return 0;
+    if (is_end && f->plan->shape == PLAN_STRIPES && is_slow(f, node))
+        return 1;
+    return f->now - r->heard >= SILENCE_S + SILENCE_CHUNKS * interval(f, node);
 }
 
 void feed_tick(struct feed *f, double now)
 {
-    double limit;
-
     f->now = now;
-    limit = relay_time(f) > f->slowest ? relay_time(f) : f->slowest;
-    for (uint32_t v = 0; v < f->used; v++) {
-        struct receiver *r = &f->node[v];
-
-        if (r->given == 0 || r->silent
-            || now - r->heard < SILENCE_S + 2 * limit)
-            continue;
-        r->silent = 1;
-        give_again(f, v);
-    }
+    for (uint32_t v = 0; v < f->used; v++)
+        if (is_waited_for(f, v)) {
+            f->node[v].silent = 1;
+            give_again(f, v);
+        }
 }
 
 int feed_is_done(const struct feed *f)

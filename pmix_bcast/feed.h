@@ -44,5 +44,8 @@ int feed_is_done(const struct feed *f);
  * shows.
  */
 uint64_t feed_budget(const struct feed *f);
+/* How many do, as feed_queued() was told; one node that does not take them
+ * counts for a third of the budget at most, so that it does not stop all. */
+uint64_t feed_waiting(const struct feed *f);
 
 #endif

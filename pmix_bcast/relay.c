@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PULLS_MAX   8    /* in flight: study, R9 */
-#define PULLS_SEED  2    /* of the seed's pull: one on its way, one asked */
-#define RING        16u  /* small rings of a lane; a power of two */
-#define RATE_WINDOW 0.02 /* s over which a link is idle or not: R9 */
-#define IDLE_SHARE  0.5  /* of its average rate */
+#define PULLS_MAX    8    /* in flight: study, R9 */
+#define PULLS_SEED   2    /* of the seed's pull: one on its way, one asked */
+#define RING         16u  /* small rings of a lane; a power of two */
+#define RATE_WINDOW  0.02 /* s over which a link is idle or not: R9 */
+#define WINDOW_SLOTS 16   /* and at least so many chunks' time */
+#define IDLE_SHARE   0.5  /* of its average rate */
+/* Of the turns in which each parent brings a chunk: a parent that misses so
+ * many is not waited for. */
+#define ROUNDS_MISSED 6u
 /* A pull that is not answered: some time beyond what is late. */
 #define PULL_GRACE 0.02
 /* So many refusals in a row, and home is asked: perhaps nobody has it. */
@@ -46,11 +50,20 @@ struct flight { /* a pull that is on its way */
     double deadline;
 };
 
+/* What is known of a node; only the ones that are PRESENT are asked. */
+enum presence {
+    PRESENT,
+    GONE,
+    SUSPECT, /* it left a pull without an answer: until it says anything */
+};
+
 struct relay {
     struct relay_setup s;
     struct estimator estimator;
     uint8_t *hold;           /* enum hold, of each chunk */
-    uint8_t *gone;           /* of each node */
+    uint8_t *gone;           /* enum presence, of each node */
+    uint32_t *heard;         /* of each node: got, when it last pushed */
+    uint32_t got;            /* chunks that came, new or not */
     uint32_t missing, low;   /* low: all below are held */
     uint32_t pushed_missing; /* of those, the ones that will be pushed */
     struct lane *lane;
@@ -60,8 +73,8 @@ struct relay {
     uint32_t unsent; /* copies in the log that are still to be sent */
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
-    double bytes, window_bytes, window_start, rate; /* of what comes in */
-    int idle, some_gone;
+    double bytes, window_bytes, window_start; /* of what comes in */
+    int idle;
 };
 
 /* --- rings ------------------------------------------------------------------
@@ -188,7 +201,7 @@ static uint32_t wake_children(struct relay *r,
         uint32_t peer = plan_child(p, at, e->chunk, i);
         struct lane *l;
 
-        if (!is_for(r, e, peer) || r->gone[peer])
+        if (!is_for(r, e, peer) || r->gone[peer] == GONE)
             continue;
         l = lane_of(r, peer);
         if (!l)
@@ -239,7 +252,7 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
     e->to_send = wake_children(r, e, r->s.self);
     if (as_root && root != r->s.self) {
         e->to_send += wake_children(r, e, root);
-        if (!r->gone[root] && (l = lane_of(r, root)) != NULL) {
+        if (r->gone[root] != GONE && (l = lane_of(r, root)) != NULL) {
             e->to_send++;
             wake(r, l);
         }
@@ -287,6 +300,22 @@ static void flight_fail(struct relay *r, unsigned i)
     flight_end(r, i);
 }
 
+static void flight_expire(struct relay *r, unsigned i)
+{
+    uint32_t node = r->flight[i].pull.node;
+
+    if (node != PLAN_NOBODY && r->gone[node] == PRESENT)
+        r->gone[node] = SUSPECT;
+    flight_fail(r, i);
+}
+
+/* It has said something. */
+static void trust(struct relay *r, uint32_t peer)
+{
+    if (peer != PLAN_NOBODY && r->gone[peer] == SUSPECT)
+        r->gone[peer] = PRESENT;
+}
+
 static void take_off(struct relay *r, const struct pull *p, double now)
 {
     double grace =
@@ -325,14 +354,15 @@ static void pull_branches(struct relay *r, double now)
         take_off(r, &p, now);
 }
 
-/* Nobody will push it: its parent is gone, and is no root, in whose place
- * home would put another. */
-static int is_orphan(const struct relay *r, uint32_t chunk)
+/* The other parents have brought so many chunks since this one's did: it is
+ * not that the link is slow, but that this parent is. */
+static int is_neglected(const struct relay *r, uint32_t chunk)
 {
     uint32_t parent = plan_parent(r->s.plan, r->s.self, chunk);
 
-    return parent != PLAN_NOBODY && r->gone[parent]
-           && plan_parent(r->s.plan, parent, chunk) != PLAN_NOBODY;
+    return parent != PLAN_NOBODY
+           && r->got - r->heard[parent]
+                  > ROUNDS_MISSED * r->s.plan->branches + ROUNDS_MISSED;
 }
 
 /* Repair: what is overdue, the first ones first, each with even odds, so that
@@ -342,8 +372,6 @@ static void pull_overdue(struct relay *r, double now)
     struct pull_view v = view(r, now);
     uint32_t n = r->s.plan->chunks;
 
-    if (!r->idle && !r->some_gone)
-        return;
     for (uint32_t j = r->low; j < n && r->n_flights < PULLS_MAX; j++) {
         struct pull p = {.chunk = j};
 
@@ -351,7 +379,7 @@ static void pull_overdue(struct relay *r, double now)
             continue;
         if (!estimator_late(&r->estimator, r->s.self, j, now))
             break; /* nor are the ones behind it */
-        if ((!r->idle && !is_orphan(r, j)) || pull_random(&r->s.random) >> 63)
+        if (!(r->idle || is_neglected(r, j)) || pull_random(&r->s.random) >> 63)
             continue;
         if (r->estimator.refusals > REFUSALS_MAX) {
             p.node = PLAN_NOBODY;
@@ -368,7 +396,7 @@ static void measure(struct relay *r, double now)
 {
     double passed = now - r->window_start, average;
 
-    if (passed < RATE_WINDOW)
+    if (passed < RATE_WINDOW || passed < WINDOW_SLOTS * r->estimator.slot)
         return;
     average = now > r->s.start ? r->bytes / (now - r->s.start) : 0;
     r->idle = r->window_bytes / passed < IDLE_SHARE * average || r->bytes <= 0;
@@ -381,7 +409,7 @@ void relay_tick(struct relay *r, double now)
     measure(r, now);
     for (unsigned i = 0; i < r->n_flights;)
         if (now > r->flight[i].deadline)
-            flight_fail(r, i);
+            flight_expire(r, i);
         else
             i++;
     if (r->missing == 0)
@@ -420,7 +448,7 @@ static void cancel_others(struct relay *r, uint32_t peer, uint32_t chunk)
         tell(r, r->flight[i].pull.node, RELAY_CANCEL, chunk);
     if (i >= 0)
         flight_end(r, (unsigned)i);
-    if (parent != PLAN_NOBODY && parent != peer && !r->gone[parent])
+    if (parent != PLAN_NOBODY && parent != peer && r->gone[parent] != GONE)
         tell(r, parent, RELAY_CANCEL, chunk);
 }
 
@@ -443,6 +471,7 @@ void relay_got(
     int by_tree = peer == plan_parent(r->s.plan, r->s.self, chunk);
     int asked = is_new && r->hold[chunk] == CHUNK_ASKED;
 
+    trust(r, peer);
     r->bytes += size;
     r->window_bytes += size;
     if (is_new) {
@@ -451,6 +480,9 @@ void relay_got(
         if (asked)
             estimator_confirmed(&r->estimator);
     }
+    r->got++;
+    if (by_tree && peer != PLAN_NOBODY)
+        r->heard[peer] = r->got;
     if (by_tree && is_new)
         estimator_saw(&r->estimator, r->s.self, chunk, now);
     /* Passed on once, whichever way it came first; but a root that has it not
@@ -467,6 +499,7 @@ void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk)
 {
     struct lane *l;
 
+    trust(r, peer);
     if (chunk >= r->s.plan->chunks || r->hold[chunk] != CHUNK_HELD) {
         tell(r, peer, RELAY_ABSENT, chunk);
         return;
@@ -483,6 +516,7 @@ void relay_absent(struct relay *r, uint32_t peer, uint32_t chunk, double now)
 {
     int i = flight_find(r, chunk);
 
+    trust(r, peer);
     if (i < 0 || r->flight[i].pull.node != peer)
         return; /* too late to matter */
     flight_fail(r, (unsigned)i);
@@ -571,7 +605,7 @@ void relay_lost(struct relay *r, uint32_t peer)
     struct lane *l = lane_find(r, peer);
 
     if (peer != PLAN_NOBODY)
-        r->gone[peer] = 1;
+        r->gone[peer] = GONE;
     for (unsigned i = 0; i < r->n_flights;)
         if (r->flight[i].pull.node == peer)
             flight_fail(r, i);
@@ -585,7 +619,6 @@ void relay_lost(struct relay *r, uint32_t peer)
                 copy_gone(r, &r->log[l->cursor]);
         relay_forget(r, peer);
     }
-    r->some_gone = 1;
 }
 
 /* --- begin and end ----------------------------------------------------------
@@ -612,7 +645,8 @@ struct relay *relay_create(const struct relay_setup *s)
     r->window_start = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
-    if (!r->hold || !r->gone) {
+    r->heard = calloc(s->plan->nodes, sizeof *r->heard);
+    if (!r->hold || !r->gone || !r->heard) {
         relay_destroy(r);
         return NULL;
     }
@@ -627,6 +661,7 @@ void relay_destroy(struct relay *r)
         return;
     free(r->hold);
     free(r->gone);
+    free(r->heard);
     free(r->lane);
     free(r->log);
     free(r);

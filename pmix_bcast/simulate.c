@@ -22,11 +22,10 @@ struct event {
 struct heap {
     struct event *e;
     size_t n, cap;
-    int bad;
 };
 
 struct port {
-    double rate, out_free, in_free, done;
+    double rate, in_free, done;
     uint32_t *ready; /* peers with something to be sent, in turn */
     uint32_t first, n, cap;
     uint8_t busy, dead, slow;
