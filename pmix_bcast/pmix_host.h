@@ -26,7 +26,8 @@ int pmix_host_environ(struct pmix_host *h,
                       size_t rank,
                       char ***env,
                       struct es_error *err);
-/* After the last client has gone; removes the server's directory. */
+/* After the last client has gone; removes the directory.  One a process: the
+ * server itself stays until the process ends. */
 void pmix_host_stop(struct pmix_host *h);
 
 #endif

@@ -2,6 +2,7 @@
 #include "pmix_bcast/wireup.h"
 
 #include <pmix.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,24 @@ static int exchange(struct wireup *w,
     return 0;
 }
 
+/* Nobody who asks us to end shall catch us in the middle of connecting, where
+ * it would harm the server: see pmix_host_stop(). */
+static pmix_status_t init(pmix_proc_t *me)
+{
+    sigset_t asked, before;
+    pmix_status_t rc;
+
+    sigemptyset(&asked);
+    sigaddset(&asked, SIGTERM);
+    sigaddset(&asked, SIGINT);
+    sigaddset(&asked, SIGHUP);
+    if (pthread_sigmask(SIG_BLOCK, &asked, &before) != 0)
+        return PMIX_ERROR;
+    rc = PMIx_Init(me, NULL, 0);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 int wireup_exchange(struct wireup *w,
                     const struct endpoint *mine,
                     struct es_error *err)
@@ -148,7 +167,7 @@ int wireup_exchange(struct wireup *w,
     int result;
 
     memset(w, 0, sizeof *w);
-    rc = PMIx_Init(&me, NULL, 0);
+    rc = init(&me);
     if (rc != PMIX_SUCCESS)
         return pmix_fail(err, "PMIx_Init", rc);
     result = exchange(w, &me, mine, err);
