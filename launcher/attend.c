@@ -12,6 +12,7 @@
  *
  * and the end of its stdin says that the step has ended.
  */
+#include "launcher/broadcast.h"
 #include "launcher/commands.h"
 #include "launcher/config.h"
 #include "launcher/number.h"
@@ -30,7 +31,9 @@
 
 struct attend_options {
     uint32_t job, step;
-    const char *profile, *probe, *config, *bcast;
+    const char *profile, *probe, *config;
+    char *source; /* to be copied to destination on every node, or NULL */
+    char destination[DESTINATION_MAX];
     int required;
 };
 
@@ -41,6 +44,8 @@ struct attend {
     struct event_base *base;
     struct event *on_stdin, *on_term;
     struct session *session;
+    struct broadcast_setup copy;
+    struct broadcast broadcast;
     struct qualification qualification;
     size_t unstored; /* files that no node has confirmed yet */
     int said;        /* the one line has been said */
@@ -140,9 +145,8 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
-static void on_ready(void *arg)
+static void qualify(struct attend *a)
 {
-    struct attend *a = arg;
     int equal = a->o->probe && strcmp(a->o->probe, "off") == 0;
 
     if (qualification_start(&a->qualification, a->session, a->config.budget_ms,
@@ -153,6 +157,28 @@ static void on_ready(void *arg)
     } else if (a->qualification.missing == 0) {
         qualified(a);
     }
+}
+
+static void on_copied(void *arg)
+{
+    struct attend *a = arg;
+
+    if (broadcast_check(&a->broadcast, a->err) < 0)
+        give_up(a);
+    else
+        qualify(a); /* only now: the nodes were busy */
+}
+
+static void on_ready(void *arg)
+{
+    struct attend *a = arg;
+
+    if (!a->o->source)
+        qualify(a);
+    else if (broadcast_start(&a->broadcast, a->base, a->session, &a->copy,
+                             on_copied, a, a->err)
+             < 0)
+        give_up(a);
 }
 
 static void on_stored(struct attend *a, size_t node, uint32_t why)
@@ -175,6 +201,8 @@ static void on_message(
     struct attend *a = arg;
     uint32_t why;
 
+    if (broadcast_message(&a->broadcast, node, type, body, len))
+        return;
     if (type == MSG_PROBED && a->qualification.missing > 0) {
         qualification_answer(&a->qualification, node, body, len);
         if (a->qualification.missing == 0)
@@ -256,7 +284,27 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int take(struct attend_options *o, int option, const char *text)
+/* SRC:DST; neither may have a colon, as with Slurm's own options. */
+static int take_copy(struct attend_options *o,
+                     const char *text,
+                     struct es_error *err)
+{
+    const char *colon = strchr(text, ':');
+
+    if (!colon || colon == text)
+        return es_fail(err, ES_USAGE, "give SRC:DST",
+                       "--evenstep-bcast: \"%s\"", text);
+    free(o->source);
+    o->source = strndup(text, (size_t)(colon - text));
+    if (!o->source)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return broadcast_destination(o->destination, colon + 1, err);
+}
+
+static int take(struct attend_options *o,
+                int option,
+                const char *text,
+                struct es_error *err)
 {
     switch (option) {
     case OPT_JOB:
@@ -275,8 +323,7 @@ static int take(struct attend_options *o, int option, const char *text)
         o->config = text;
         return 0;
     case OPT_BCAST:
-        o->bcast = text;
-        return 0;
+        return take_copy(o, text, err);
     case OPT_REQUIRED:
         o->required = 1;
         return 0;
@@ -294,10 +341,13 @@ static int parse(struct attend_options *o,
 
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        if (take(o, c, optarg) < 0)
-            return es_fail(err, ES_USAGE,
-                           "the plugin starts it; give srun --evenstep",
-                           "attend: bad argument \"%s\"", argv[optind - 1]);
+        if (take(o, c, optarg, err) < 0)
+            return err->kind != ES_OK
+                       ? -1
+                       : es_fail(err, ES_USAGE,
+                                 "the plugin starts it; give srun --evenstep",
+                                 "attend: bad argument \"%s\"",
+                                 argv[optind - 1]);
     if (o->job == 0)
         return es_fail(err, ES_USAGE,
                        "the plugin starts it; give srun --evenstep",
@@ -324,10 +374,8 @@ static int open_session(struct attend *a)
                                 a->err)
                < 0)
         return -1;
-    if (a->o->bcast
-        && companion_sbcast(a->base, a->o->job, a->o->bcast, a->err) < 0)
-        return -1;
     setup.agent_path = agent;
+    setup.ports = a->config.bcast.ports;
     return session_open(&a->session, a->base, &setup, &session_events, a,
                         a->err);
 }
@@ -335,8 +383,14 @@ static int open_session(struct attend *a)
 static int start(struct attend *a)
 {
     if (config_load(&a->config, a->o->config, a->err) < 0
-        || check_profile(a->o, a->err) < 0)
+        || check_profile(a->o, a->err) < 0
+        || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
         return -1;
+    a->copy = (struct broadcast_setup){.source = a->o->source,
+                                       .destination = a->o->destination,
+                                       .branches = a->config.bcast.branches,
+                                       .chunk = a->config.bcast.chunk,
+                                       .small = a->config.bcast.small};
     a->base = event_base_new();
     if (a->base) {
         a->on_stdin =
@@ -355,6 +409,7 @@ static void clear(struct attend *a)
     /* At its end stdin is always readable: session_close() runs the loop. */
     if (a->on_stdin)
         event_free(a->on_stdin);
+    broadcast_stop(&a->broadcast);
     session_close(a->session);
     qualification_clear(&a->qualification);
     if (a->on_term)
@@ -373,6 +428,7 @@ int command_attend(int argc, char **argv, struct es_error *err)
     else
         (void)event_base_dispatch(a.base);
     clear(&a);
+    free(o.source);
     /* What failed has been told through the plugin, in its one line. */
     return 0;
 }

@@ -206,28 +206,13 @@ static int take_paths(struct options *o,
                       char **argv,
                       struct es_error *err)
 {
-    char here[DESTINATION_MAX];
-    int n;
-
     if (argc != 2)
         return es_fail(err, ES_USAGE, see_help, "%s",
                        argc < 2 ? "bcast needs SRC and DST"
                                 : "bcast takes one SRC and one DST");
     o->setup.source = argv[0];
-    if (argv[1][0] == '\0' || argv[1][strlen(argv[1]) - 1] == '/')
-        return es_fail(err, ES_USAGE, "give the file's whole name",
-                       "DST \"%s\" names no file", argv[1]);
-    if (argv[1][0] == '/')
-        n = snprintf(o->destination, sizeof o->destination, "%s", argv[1]);
-    else if (!getcwd(here, sizeof here))
-        return es_fail(err, ES_USAGE, "give a whole path for DST",
-                       "the working directory has no name");
-    else
-        n = snprintf(o->destination, sizeof o->destination, "%s/%s", here,
-                     argv[1]);
-    if (n < 0 || (size_t)n >= sizeof o->destination)
-        return es_fail(err, ES_USAGE, "give a shorter one",
-                       "DST is longer than %u bytes", DESTINATION_MAX - 1);
+    if (broadcast_destination(o->destination, argv[1], err) < 0)
+        return -1;
     if (o->local > 1 && !strstr(o->destination, "{node}"))
         return es_fail(err, ES_USAGE, "give DST with {node} in it",
                        "with --local all nodes would write the same file");
@@ -389,6 +374,7 @@ static int start(struct command *c)
     if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
         return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
     setup.agent_path = agent;
+    setup.ports = c->config.bcast.ports;
     return session_open(&c->session, c->base, &setup, &session_events, c,
                         c->err);
 }
@@ -407,19 +393,20 @@ int command_bcast(int argc, char **argv, struct es_error *err)
     struct options o = {0};
     struct command c = {.o = &o, .err = err};
 
-    if (config_load(&c.config, NULL, err) < 0 || parse(&o, argc, argv, err) < 0)
+    if (config_load(&c.config, NULL, err) < 0)
+        return -1;
+    o.setup = (struct broadcast_setup){.branches = c.config.bcast.branches,
+                                       .chunk = c.config.bcast.chunk,
+                                       .small = c.config.bcast.small};
+    if (parse(&o, argc, argv, err) < 0)
         return -1;
     if (o.help)
         return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? -1 : 0;
     /* Before the agents are started: it is the most common mistake. */
-    if (access(o.setup.source, R_OK) < 0 || start(&c) < 0) {
-        if (err->kind == ES_OK)
-            es_fail(err, ES_WORK, "give a file that can be read", "%s: %m",
-                    o.setup.source);
+    if (broadcast_source(o.setup.source, err) < 0 || start(&c) < 0)
         c.failed = 1;
-    } else {
+    else
         (void)event_base_dispatch(c.base);
-    }
     clear(&c);
     if (c.signal)
         signals_die(c.signal, err);

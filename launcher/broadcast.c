@@ -2,11 +2,41 @@
 #include "launcher/broadcast.h"
 #include "launcher/notice.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Data that goes with the order, if it is this for all nodes together. */
-#define SMALL (4u << 10)
+int broadcast_source(const char *source, struct es_error *err)
+{
+    if (access(source, R_OK) == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
+                   source, strerror(errno));
+}
+
+int broadcast_destination(char out[DESTINATION_MAX],
+                          const char *text,
+                          struct es_error *err)
+{
+    char here[DESTINATION_MAX];
+    int n;
+
+    if (text[0] == '\0' || text[strlen(text) - 1] == '/')
+        return es_fail(err, ES_USAGE, "give the file's whole name",
+                       "DST \"%s\" names no file", text);
+    if (text[0] == '/')
+        n = snprintf(out, DESTINATION_MAX, "%s", text);
+    else if (!getcwd(here, sizeof here))
+        return es_fail(err, ES_USAGE, "give a whole path for DST",
+                       "the working directory has no name");
+    else
+        n = snprintf(out, DESTINATION_MAX, "%s/%s", here, text);
+    if (n < 0 || (size_t)n >= DESTINATION_MAX)
+        return es_fail(err, ES_USAGE, "give a shorter one",
+                       "DST is longer than %u bytes", DESTINATION_MAX - 1);
+    return 0;
+}
 
 static void on_say(void *arg,
                    uint32_t node,
@@ -47,7 +77,7 @@ int broadcast_start(struct broadcast *b,
         .way = setup->way,
         .chunk = setup->chunk,
         .branches = setup->branches,
-        .small = SMALL,
+        .small = setup->small,
         .timeout_s = setup->timeout_s,
         .say = on_say,
         .ended = on_ended,
@@ -56,10 +86,6 @@ int broadcast_start(struct broadcast *b,
 
     id++;
     *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
-    if (strlen(setup->destination) >= DESTINATION_MAX)
-        return es_fail(err, ES_USAGE, "give a shorter one",
-                       "the destination is longer than %u bytes",
-                       DESTINATION_MAX - 1);
     if (bcast_home_start(&b->home, &home, err) < 0)
         return -1;
     for (size_t i = 0; i < session_size(session); i++)

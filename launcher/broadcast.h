@@ -21,8 +21,16 @@ struct broadcast_setup {
     uint32_t flags;                   /* enum order_flag */
     enum pull_way way;
     uint32_t chunk, branches; /* 0: as it is best */
+    uint32_t small;           /* up to so many bytes go with the order */
     double timeout_s;         /* 0: as it is best */
 };
+
+/* Is the source there?  Worth to know before anything is started. */
+int broadcast_source(const char *source, struct es_error *err);
+/* The absolute name for what the user gave. */
+int broadcast_destination(char out[DESTINATION_MAX],
+                          const char *text,
+                          struct es_error *err);
 
 /* Start, when the session is ready; ended() is called once, from the loop,
  * unless broadcast_stop() comes before.  setup must last until then. */

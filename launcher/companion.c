@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#define COMMAND_MS 10000  /* how long one of Slurm's commands may take */
-#define COPY_MS    600000 /* and one that copies a file: 10 minutes */
+#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
 
 static const char mend_slurm[] =
     "see that slurmctld is up (scontrol ping), or give --local N";
@@ -175,33 +174,6 @@ int companion_step_nodes(struct event_base *base,
     place->job = job;
     place->n_nodes = (uint32_t)n;
     free(a);
-    return rc;
-}
-
-int companion_sbcast(struct event_base *base,
-                     uint32_t job,
-                     const char *source_destination,
-                     struct es_error *err)
-{
-    char sbcast[] = "sbcast", id[32], *copy = strdup(source_destination);
-    char *destination = copy ? strchr(copy, ':') : NULL;
-    char *argv[] = {sbcast, id, copy, NULL, NULL};
-    struct answer *a = malloc(sizeof *a);
-    int rc = -1;
-
-    snprintf(id, sizeof id, "--jobid=%u", job);
-    if (!copy || !a) {
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
-    } else if (!destination) {
-        es_fail(err, ES_USAGE, "give SRC:DST", "--evenstep-bcast: \"%s\"",
-                copy);
-    } else {
-        *destination = '\0';
-        argv[3] = destination + 1;
-        rc = ask(a, base, argv, COPY_MS, err);
-    }
-    free(a);
-    free(copy);
     return rc;
 }
 

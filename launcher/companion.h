@@ -57,12 +57,6 @@ int companion_step_nodes(struct event_base *base,
                          uint32_t step,
                          struct companion_place *place,
                          struct es_error *err);
-/* SRC:DST to all nodes of a job by Slurm's sbcast, which refuses to overwrite.
- * Waits for it. */
-int companion_sbcast(struct event_base *base,
-                     uint32_t job,
-                     const char *source_destination,
-                     struct es_error *err);
 /* Kill a step with scancel; waits for the command, at most 10 s. */
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step);
 

@@ -6,6 +6,7 @@
  */
 #include "launcher/config.h"
 #include "launcher/probe_cpu.h"
+#include "pmix_bcast/plan.h"
 
 #include <confuse.h>
 #include <errno.h>
@@ -21,6 +22,9 @@
 #define KEYS_MAX   64        /* parameters of all policies together */
 #define END_OPTION "__end"
 
+#define SMALL     (4 << 10)
+#define SMALL_MAX (64 << 10) /* an order is kept whole, for every node */
+
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
 static void defaults(struct config *c)
@@ -29,6 +33,7 @@ static void defaults(struct config *c)
 
     memset(c, 0, sizeof *c);
     c->budget_ms = PROBE_BUDGET_MS;
+    c->bcast.small = SMALL;
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
         policy_defaults(kind, c->policy[i]);
 }
@@ -94,16 +99,56 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
                   "plugin: agent_path is out of range");
 }
 
-static int check_budget(cfg_t *cfg, cfg_opt_t *opt)
-{
-    long budget = cfg_opt_getnint(opt, 0);
-    char mend[64];
+/* The keys that take a whole number.  libconfuse's own default says that a
+ * key was not given, and is in no range. */
+#define NOT_GIVEN (-1)
+static const struct whole {
+    const char *key;
+    long min, max;
+    const char *mend;
+} wholes[] = {
+    {"budget_ms", PROBE_BUDGET_MIN_MS, PROBE_BUDGET_MAX_MS, "give 50 to 5000"},
+    {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
+    {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
+    {"small", 0, SMALL_MAX, "give 0 to 65536"},
+};
 
-    if (budget >= PROBE_BUDGET_MIN_MS && budget <= PROBE_BUDGET_MAX_MS)
+static int check_whole(cfg_t *cfg, cfg_opt_t *opt)
+{
+    long v = cfg_opt_getnint(opt, 0);
+    const struct whole *w = wholes;
+
+    while (strcmp(w->key, opt->name) != 0)
+        w++;
+    if (v >= w->min && v <= w->max
+        && !(strcmp(w->key, "chunk") == 0 && v > 0 && v < CHUNK_MIN))
         return 0;
-    snprintf(mend, sizeof mend, "give %d to %d", PROBE_BUDGET_MIN_MS,
-             PROBE_BUDGET_MAX_MS);
-    return refuse(cfg, mend, "probe: budget_ms is out of range");
+    return refuse(cfg, w->mend, "%s: %s is out of range", cfg_name(cfg),
+                  w->key);
+}
+
+/* "LOW-HIGH" or "" (SrunPortRange). */
+static int read_ports(struct port_range *ports, const char *text)
+{
+    unsigned low = 0, high = 0;
+    int end = 0;
+
+    if (*text
+        && (sscanf(text, "%5u-%5u%n", &low, &high, &end) != 2 || text[end]
+            || low < 1024 || low > high || high > UINT16_MAX))
+        return -1;
+    *ports = (struct port_range){(uint16_t)low, (uint16_t)high};
+    return 0;
+}
+
+static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
+{
+    struct port_range ports;
+
+    if (read_ports(&ports, cfg_opt_getnstr(opt, 0)) == 0)
+        return 0;
+    return refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
+                  "bcast: port_range is out of range");
 }
 
 static int unknown_policy(const cfg_t *cfg, const char *title)
@@ -194,13 +239,31 @@ static void list_keys(cfg_opt_t keys[KEYS_MAX])
     keys[n] = end;
 }
 
+static void take_bcast(struct config_bcast *b, cfg_t *bcast)
+{
+    long branches = cfg_getint(bcast, "branches");
+    long chunk = cfg_getint(bcast, "chunk");
+    long small = cfg_getint(bcast, "small");
+    const char *ports = cfg_getstr(bcast, "port_range");
+
+    if (branches != NOT_GIVEN)
+        b->branches = (uint32_t)branches;
+    if (chunk != NOT_GIVEN)
+        b->chunk = (uint32_t)chunk;
+    if (small != NOT_GIVEN)
+        b->small = (uint32_t)small;
+    if (ports)
+        (void)read_ports(&b->ports, ports); /* check_ports() took it */
+}
+
 static void take_all(struct config *c, cfg_t *cfg)
 {
     long budget = cfg_getint(cfg_getsec(cfg, "probe"), "budget_ms");
 
     take_plugin(c, cfg_getsec(cfg, "plugin"));
-    if (budget > 0) /* else it was not given */
+    if (budget != NOT_GIVEN)
         c->budget_ms = (int)budget;
+    take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));
 }
@@ -243,11 +306,22 @@ int config_read(struct config *c,
         CFG_STR("agent_path", NULL, CFGF_NONE),
         CFG_END(),
     };
-    cfg_opt_t probe[] = {CFG_INT("budget_ms", -1, CFGF_NONE), CFG_END()};
+    cfg_opt_t probe[] = {
+        CFG_INT("budget_ms", NOT_GIVEN, CFGF_NONE),
+        CFG_END(),
+    };
+    cfg_opt_t bcast[] = {
+        CFG_INT("branches", NOT_GIVEN, CFGF_NONE),
+        CFG_INT("chunk", NOT_GIVEN, CFGF_NONE),
+        CFG_INT("small", NOT_GIVEN, CFGF_NONE),
+        CFG_STR("port_range", NULL, CFGF_NONE),
+        CFG_END(),
+    };
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t options[] = {
         CFG_SEC("plugin", plugin, CFGF_NONE),
         CFG_SEC("probe", probe, CFGF_NONE),
+        CFG_SEC("bcast", bcast, CFGF_NONE),
         CFG_SEC("policy", policy,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_INT(END_OPTION, 0, CFGF_NONE),
@@ -259,8 +333,11 @@ int config_read(struct config *c,
 
     plugin[0].validcb = check_on_error;
     plugin[1].validcb = check_path;
-    probe[0].validcb = check_budget;
-    options[2].validcb = check_policy;
+    probe[0].validcb = check_whole;
+    for (size_t i = 0; i < 3; i++)
+        bcast[i].validcb = check_whole;
+    bcast[3].validcb = check_ports;
+    options[3].validcb = check_policy;
     list_keys(policy);
     cfg = cfg_init(options, CFGF_NONE);
     if (!cfg)
@@ -369,6 +446,12 @@ int config_print(const struct config *c)
         putchar('\n');
     }
     printf("}\nprobe {\n  budget_ms = %d\n}\n", c->budget_ms);
+    printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
+           c->bcast.branches, c->bcast.chunk, c->bcast.small);
+    if (c->bcast.ports.high > 0)
+        printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
+               c->bcast.ports.high);
+    puts("}");
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
         printf("policy \"%s\" {\n", kind->name);
         for (size_t k = 0; k < kind->n_params; k++) {

@@ -9,7 +9,7 @@
 #ifndef LAUNCHER_CONFIG_H
 #define LAUNCHER_CONFIG_H
 
-#include "pmix_bcast/error.h"
+#include "pmix_bcast/channel.h"
 #include "policy/policy.h"
 
 #define POLICIES_MAX 16 /* kinds of policy; policy_at() ends before */
@@ -18,6 +18,12 @@ struct config {
     int fail_on_error;     /* plugin { on_error = "fail" } */
     char agent_path[4096]; /* plugin { agent_path }; "": beside evenstep */
     int budget_ms;         /* probe { budget_ms } */
+    struct config_bcast {  /* bcast { … } */
+        uint32_t branches; /* 0: as it is best */
+        uint32_t chunk;    /* bytes; 0: as it is best */
+        uint32_t small;    /* bytes that go with the order, for all nodes */
+        struct port_range ports; /* where we listen; 0-0: SrunPortRange */
+    } bcast;
     double policy[POLICIES_MAX][POLICY_PARAMS]; /* by policy_at(), param */
 };
 

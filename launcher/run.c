@@ -307,6 +307,7 @@ static int open_session(struct run *r)
     if (path_of_agent(agent, sizeof agent, r->config->agent_path, r->err) < 0)
         return -1;
     setup.agent_path = agent;
+    setup.ports = r->config->bcast.ports;
     return session_open(&r->session, r->base, &setup, &session_events, r,
                         r->err);
 }

@@ -544,7 +544,9 @@ static int open_all(struct session *s,
     s->deadline = evtimer_new(s->base, on_deadline, s);
     if (!s->deadline || set_deadline(s, START_MS) < 0)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    if (!setup->local && companion_ports(s->base, &s->ports, err) < 0)
+    s->ports = setup->ports;
+    if (!setup->local && s->ports.high == 0
+        && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
     if (setup->local && pmix_host_start(&s->pmix, setup->local, err) < 0)
         return -1;

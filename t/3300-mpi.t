@@ -89,7 +89,7 @@ test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
 	on_ctl sh -c "ls /tmp" >got && no_line brought got
 '
 test_expect_success '--evenstep-bcast of a file that is not there: the step goes on, after one line' '
-	on_ctl srun -N4 --evenstep-bcast=nowhere:/tmp/x echo ran >got 2>err && said "evenstep: sbcast: .*nowhere" && one_line &&
+	on_ctl srun -N4 --evenstep-bcast=nowhere:/tmp/x echo ran >got 2>err && said "evenstep: nowhere: No such file or directory: .*" && one_line &&
 	test $(grep -c ran got) = 4
 '
 

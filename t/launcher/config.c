@@ -33,6 +33,20 @@ static const struct {
      "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
     {"a budget of -1", "probe {\n budget_ms = -1\n}\n",
      "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+    {"more branches than nodes can be", "bcast {\n branches = 65537\n}\n",
+     "f.conf:2:", "bcast: branches is out of range", "give 1 to 65536"},
+    {"a chunk that is too small", "bcast { chunk = 1023 }\n",
+     "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"a chunk that is too large", "bcast { chunk = 4194305 }\n",
+     "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"too much with the order", "bcast { small = 65537 }\n",
+     "f.conf:1:", "bcast: small is out of range", "give 0 to 65536"},
+    {"ports the wrong way round", "bcast { port_range = \"2000-1999\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"ports with a tail", "bcast { port_range = \"2000-2001,\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"a port below 1024", "bcast { port_range = \"1023-2000\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
     {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
      "f.conf:3:", "on_error is out of range", "\"continue\" or \"fail\""},
     {"an answer in capitals", "plugin { on_error = \"Fail\" }\n",
@@ -259,12 +273,14 @@ static void test_printed(const struct config *base)
 
         c.fail_on_error = 1;
         c.budget_ms = 1234;
+        c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
         c.policy[0][0] = prints[i].gain;
         strcpy(c.agent_path, prints[i].path);
         text = printed(&c);
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
                && again.fail_on_error == 1 && again.budget_ms == 1234
+               && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
                && memcmp(again.policy, c.policy, sizeof c.policy) == 0,
            "%s is printed so that it reads the same", prints[i].name);
         if (err.kind)
