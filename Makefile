@@ -68,6 +68,7 @@ pmix_bcast_src := \
   pmix_bcast/error.c \
   pmix_bcast/estimator.c \
   pmix_bcast/feed.c \
+  pmix_bcast/formula.c \
   pmix_bcast/handshake.c \
   pmix_bcast/link.c \
   pmix_bcast/mesh.c \
@@ -106,6 +107,7 @@ launcher_src := \
   launcher/session.c \
   launcher/show_config.c \
   launcher/signals.c \
+  launcher/simulate.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/template.c \
@@ -282,5 +284,5 @@ clean:
         check-faults check-programs fuzz demo bench lint format install \
         uninstall clean FORCE
 .DELETE_ON_ERROR:
-.SECONDARY:
+.PRECIOUS: $(B)/%.o
 -include $(shell test -d $(B) && find $(B) -name '*.d')

@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run, "run CMD over a range of units on all nodes, evenly"},
     {"bcast", command_bcast, "copy a file to every node of the allocation"},
+    {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };
