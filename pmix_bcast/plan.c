@@ -344,12 +344,14 @@ static uint32_t rank_of(const struct plan *p, uint32_t node, uint32_t chunk)
 
 uint64_t plan_slots(const struct plan *p, uint32_t node, uint32_t chunk)
 {
-    uint64_t slots = chunk + 1u;
+    uint64_t slots = 0;
     uint32_t up;
 
     while ((up = plan_parent(p, node, chunk)) != PLAN_NOBODY) {
         slots += rank_of(p, node, chunk) + 1u;
         node = up;
     }
-    return slots;
+    if (p->shape == PLAN_BRANCHES && p->chunks < p->branches)
+        return slots + node + 1u; /* home gives it once to each branch */
+    return slots + chunk + 1u;
 }
