@@ -556,10 +556,11 @@ static int open_source(struct bcast_home *h, struct es_error *err)
     return 0;
 }
 
-/* So little that a tree would only cost time. */
+/* So little that a tree would only cost time; the buffer has room for one
+ * chunk. */
 static int is_small(const struct bcast_home *h)
 {
-    return h->plan.bytes <= h->s.small
+    return h->plan.bytes <= h->s.small && h->plan.bytes <= h->plan.chunk
            && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
 }
 
