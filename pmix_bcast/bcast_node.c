@@ -567,6 +567,18 @@ uint32_t bcast_node_id(const struct bcast_node *b)
     return b->order.id;
 }
 
+static void lose(struct bcast_node *b, uint32_t rank)
+{
+    struct peer *p = b->peer[rank];
+
+    if (p) {
+        link_destroy(p->link);
+        p->link = NULL;
+        p->unreachable = 2;
+    }
+    relay_lost(b->relay, rank);
+}
+
 int bcast_node_told(struct bcast_node *b,
                     enum bcast_kind kind,
                     const uint8_t *body,
@@ -585,16 +597,9 @@ int bcast_node_told(struct bcast_node *b,
     }
     if (bcast_read_number(&id, &number, body, len) < 0 || id != b->order.id)
         return -1;
-    if (kind == BCAST_LOST && number < b->order.plan.nodes
-        && number != b->self) {
-        struct peer *p = b->peer[number];
-
-        if (p) {
-            link_destroy(p->link);
-            p->link = NULL;
-            p->unreachable = 2;
-        }
-        relay_lost(b->relay, number);
+    if (kind == BCAST_LOST && number < b->order.plan.nodes) {
+        if (number != b->self) /* else home has given us up: END will follow */
+            lose(b, number);
         return 0;
     }
     return kind == BCAST_END ? 0 : -1;
