@@ -30,6 +30,13 @@ static int may_ask(const struct pull_view *v, uint32_t node, uint32_t chunk)
            && estimator_holds(v->estimator, node, chunk, v->now);
 }
 
+/* Missing, and none of those that are pushed to us anyway. */
+static int is_wanted(const struct pull_view *v, uint32_t chunk)
+{
+    return v->hold[chunk] == CHUNK_MISSING
+           && !plan_is_pushed(v->plan, v->self, chunk);
+}
+
 int pull_choose_node(struct pull *choice, const struct pull_view *v)
 {
     for (int i = 0; i < DRAWS; i++) {
@@ -50,7 +57,7 @@ static int by_chunk(struct pull *choice, const struct pull_view *v)
         struct give g;
 
         choice->chunk = first + i < n ? first + i : first + i - n;
-        if (v->hold[choice->chunk] != CHUNK_MISSING)
+        if (!is_wanted(v, choice->chunk))
             continue;
         g = plan_give(v->plan, choice->chunk);
         if (estimator_holds(v->estimator, g.node, g.chunk, v->now))
@@ -70,7 +77,7 @@ static int by_node(struct pull *choice, const struct pull_view *v)
         choice->node = draw(v->random, v->plan->nodes);
         for (uint32_t i = 0; i < n; i++) {
             choice->chunk = first + i < n ? first + i : first + i - n;
-            if (v->hold[choice->chunk] == CHUNK_MISSING
+            if (is_wanted(v, choice->chunk)
                 && plan_is_pushed(v->plan, choice->node, choice->chunk)
                 && may_ask(v, choice->node, choice->chunk))
                 return 1;

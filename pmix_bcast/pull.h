@@ -33,11 +33,12 @@ struct pull_view {
 };
 
 uint64_t pull_random(uint64_t *state);
-/* 1 and *choice, or 0: nothing should be to be had now. */
+/* Of what is not pushed to self: 1 and *choice, or 0: nothing should be to be
+ * had now. */
 int pull_choose(struct pull *choice,
                 const struct pull_view *v,
                 enum pull_way way);
-/* Likewise whom to ask for a given chunk. */
+/* Likewise whom to ask for a given chunk, pushed or not. */
 int pull_choose_node(struct pull *choice, const struct pull_view *v);
 
 #endif
