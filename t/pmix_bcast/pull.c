@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every choice is checked against all that could be chosen; the generator has
+ * fixed seeds, so what is counted is the same each time.
+ */
+#include "pmix_bcast/pull.h"
+#include "tap.h"
+
+#define NODES  42u
+#define CHUNKS 60u
+#define START  10.0
+#define SLOT   1.0
+#define LATER  (START + 1e6) /* everybody has everything that is pushed */
+
+static struct plan plan;
+static struct estimator estimator;
+static uint8_t hold[CHUNKS], gone[NODES];
+static uint64_t seed;
+static struct pull_view view;
+static const char *const way_name[] = {"by chunk", "by node"};
+
+static void fresh(enum plan_shape shape, uint32_t branches, uint32_t self)
+{
+    struct plan_wish w = {CHUNKS * CHUNK_MIN, NODES, branches, CHUNK_MIN,
+                          shape};
+
+    if (plan_make(&plan, &w, NULL) < 0 || plan.chunks != CHUNKS)
+        bail("no plan");
+    estimator_init(&estimator, &plan, START, SLOT);
+    memset(hold, CHUNK_MISSING, sizeof hold);
+    memset(gone, 0, sizeof gone);
+    seed = 42;
+    view = (struct pull_view){.plan = &plan,
+                              .estimator = &estimator,
+                              .hold = hold,
+                              .gone = gone,
+                              .self = self,
+                              .now = LATER,
+                              .random = &seed};
+}
+
+/* Should self ask node for the chunk now? */
+static int is_possible(uint32_t node, uint32_t chunk)
+{
+    return node < plan.nodes && chunk < plan.chunks && node != view.self
+           && !gone[node] && hold[chunk] == CHUNK_MISSING
+           && plan_is_pushed(&plan, node, chunk)
+           && estimator_holds(&estimator, node, chunk, view.now);
+}
+
+static unsigned possible(void)
+{
+    unsigned n = 0;
+
+    for (uint32_t v = 0; v < plan.nodes; v++)
+        for (uint32_t j = 0; j < plan.chunks; j++)
+            n += (unsigned)(is_possible(v, j)
+                            && !plan_is_pushed(&plan, view.self, j));
+    return n;
+}
+
+/* xorshift64* with seed 1, as other implementations have it. */
+static void test_generator(void)
+{
+    static const uint64_t want[] = {
+        UINT64_C(5180492295206395165), UINT64_C(12380297144915551517),
+        UINT64_C(13389498078930870103), UINT64_C(5599127315341312413)};
+    uint64_t state = 1;
+    int wrong = 0;
+
+    for (size_t i = 0; i < 4; i++)
+        wrong += pull_random(&state) != want[i];
+    is_int(wrong, 0, "the generator is xorshift64*");
+}
+
+/* At many times, with ever more that is held, asked for, and gone. */
+static void test_possible(enum pull_way way)
+{
+    unsigned impossible = 0, pushed = 0, chosen = 0, missed = 0, tried = 0;
+
+    fresh(PLAN_BRANCHES, 6, 9);
+    for (int i = 0; i < 4000; i++) {
+        struct pull p = {UINT32_MAX, UINT32_MAX};
+        int yes;
+
+        view.now = START + SLOT * (double)(pull_random(&seed) % 150);
+        hold[pull_random(&seed) % CHUNKS] = (uint8_t)(i % 3);
+        gone[pull_random(&seed) % NODES] = i % 5 == 0;
+        yes = pull_choose(&p, &view, way);
+        chosen += (unsigned)yes;
+        tried += possible() > 0;
+        missed += !yes && possible() > 0;
+        if (yes) {
+            impossible += !is_possible(p.node, p.chunk);
+            pushed += (unsigned)plan_is_pushed(&plan, view.self, p.chunk);
+        }
+    }
+    ok(chosen > 2000 && impossible == 0, "%s: of %u choices none is impossible",
+       way_name[way], chosen);
+    is_int(pushed, 0, "none of what is pushed anyway");
+    ok(missed * 10 < tried,
+       "there is one nearly always if there can be: %u of "
+       "%u missed",
+       missed, tried);
+}
+
+static void test_none(enum pull_way way)
+{
+    struct pull p;
+    int any = 0;
+
+    fresh(PLAN_BRANCHES, 6, 9);
+    view.now = START;
+    ok(!pull_choose(&p, &view, way), "%s: none at the start", way_name[way]);
+    view.now = LATER;
+    memset(gone, 1, sizeof gone);
+    ok(!pull_choose(&p, &view, way), "none if all others are gone");
+    memset(gone, 0, sizeof gone);
+    memset(hold, CHUNK_ASKED, sizeof hold);
+    ok(!pull_choose(&p, &view, way), "none if all is asked for");
+    memset(hold, CHUNK_HELD, sizeof hold);
+    ok(!pull_choose(&p, &view, way), "none if all is held");
+    memset(hold, CHUNK_MISSING, sizeof hold);
+    estimator_refused(&estimator, LATER);
+    for (int i = 0; i < 100; i++)
+        any |= pull_choose(&p, &view, way);
+    is_int(any, 0, "none in the silence after a refusal");
+    plan.chunks = 0;
+    ok(!pull_choose(&p, &view, way), "none of no chunks");
+}
+
+/* The one chunk that is missing, from the one node that is left. */
+static void test_last(enum pull_way way)
+{
+    struct pull p;
+    unsigned good = 0, times = 0;
+
+    fresh(PLAN_BRANCHES, 6, 9);
+    memset(hold, CHUNK_HELD, sizeof hold);
+    hold[7] = CHUNK_MISSING; /* of branch 1; self's is 3 */
+    for (int i = 0; i < 1000; i++)
+        if (pull_choose(&p, &view, way)) {
+            times++;
+            good += p.chunk == 7 && p.node % 6 == 1;
+        }
+    ok(times >= 950 && good == times,
+       "%s: the last missing chunk is found, "
+       "%u of 1000 times",
+       way_name[way], times);
+}
+
+/* The one behind what is pushed has its turn, too. */
+static int is_even(const unsigned *n, size_t size, double each)
+{
+    for (size_t i = 0; i < size; i++)
+        if (n[i] > 0 && (n[i] < 0.7 * each || n[i] > 1.8 * each)) {
+            diag("%u at %zu, %g expected", n[i], i, each);
+            return 0;
+        }
+    return 1;
+}
+
+/* No node is asked by all, no chunk by all for. */
+static void test_spread(enum pull_way way)
+{
+    unsigned node[NODES] = {0}, chunk[CHUNKS] = {0}, nodes = 0, chunks = 0;
+    const unsigned draws = 40000;
+    struct pull p;
+
+    fresh(PLAN_BRANCHES, 6, 9);
+    for (unsigned i = 0; i < draws; i++) {
+        if (!pull_choose(&p, &view, way))
+            bail("nothing to choose");
+        node[p.node]++;
+        chunk[p.chunk]++;
+    }
+    for (uint32_t v = 0; v < NODES; v++)
+        nodes += node[v] > 0;
+    for (uint32_t j = 0; j < CHUNKS; j++)
+        chunks += chunk[j] > 0;
+    ok(nodes == NODES - 7 && is_even(node, NODES, draws / 35.0),
+       "%s: the nodes of other branches are asked alike", way_name[way]);
+    ok(chunks == CHUNKS - 10 && is_even(chunk, CHUNKS, draws / 50.0),
+       "for all their chunks alike");
+}
+
+/* Repair: the chunk is known. */
+static void test_node(void)
+{
+    unsigned node[NODES] = {0}, nodes = 0, wrong = 0;
+    uint32_t self = 13, chunk = 17, parent;
+    struct pull p = {.chunk = chunk};
+
+    fresh(PLAN_STRIPES, 4, self);
+    parent = plan_parent(&plan, self, chunk);
+    gone[2] = gone[30] = 1;
+    for (int i = 0; i < 20000; i++) {
+        if (!pull_choose_node(&p, &view))
+            bail("nobody to choose");
+        wrong += p.chunk != chunk || !is_possible(p.node, chunk);
+        node[p.node]++;
+    }
+    is_int(wrong, 0, "for one chunk: only who has it, is there, and another");
+    for (uint32_t v = 0; v < NODES; v++)
+        nodes += node[v] > 0;
+    ok(nodes == NODES - 4 && is_even(node, NODES, 20000.0 / (NODES - 4)),
+       "all of them alike");
+    ok(parent != PLAN_NOBODY && node[parent] == 0,
+       "but its parent, which pushes it");
+    view.now =
+        START
+        + SLOT * (double)plan_slots(&plan, plan_give(&plan, chunk).node, chunk);
+    for (int i = 0; i < 1000; i++)
+        if (pull_choose_node(&p, &view))
+            wrong += p.node != plan_give(&plan, chunk).node;
+    is_int(wrong, 0, "as long as only the root has it: just the root");
+    view.now = START;
+    is_int(pull_choose_node(&p, &view), 0, "before: nobody");
+}
+
+int main(void)
+{
+    test_generator();
+    for (int way = PULL_BY_CHUNK; way <= PULL_BY_NODE; way++) {
+        test_possible((enum pull_way)way);
+        test_none((enum pull_way)way);
+        test_last((enum pull_way)way);
+        test_spread((enum pull_way)way);
+    }
+    test_node();
+    return done();
+}
