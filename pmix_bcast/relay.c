@@ -128,6 +128,13 @@ static struct lane *lane_find(struct relay *r, uint32_t peer)
     return NULL;
 }
 
+static void lane_init(struct lane *l, uint32_t peer)
+{
+    *l = (struct lane){.peer = peer, .pushing = NOTHING};
+}
+
+/* Lanes move when one is added.  Home's is always there, so that it can be
+ * told something by who holds another one. */
 static struct lane *lane_of(struct relay *r, uint32_t peer)
 {
     struct lane *l = lane_find(r, peer);
@@ -144,7 +151,7 @@ static struct lane *lane_of(struct relay *r, uint32_t peer)
         r->lanes_cap = cap;
     }
     l = &r->lane[r->n_lanes++];
-    *l = (struct lane){.peer = peer, .pushing = NOTHING};
+    lane_init(l, peer);
     return l;
 }
 
@@ -596,7 +603,9 @@ void relay_forget(struct relay *r, uint32_t peer)
 {
     struct lane *l = lane_find(r, peer);
 
-    if (l)
+    if (l && peer == PLAN_NOBODY)
+        lane_init(l, peer);
+    else if (l)
         *l = r->lane[--r->n_lanes];
 }
 
@@ -646,7 +655,7 @@ struct relay *relay_create(const struct relay_setup *s)
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
     r->heard = calloc(s->plan->nodes, sizeof *r->heard);
-    if (!r->hold || !r->gone || !r->heard) {
+    if (!r->hold || !r->gone || !r->heard || !lane_of(r, PLAN_NOBODY)) {
         relay_destroy(r);
         return NULL;
     }
