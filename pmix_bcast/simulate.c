@@ -358,7 +358,7 @@ static void set_up(struct world *w)
         /* Not all at once: nobody's clock is another's. */
         push(w, (struct event){RELAY_TICK * v / n, v, 0, 0, TICK, 0});
     }
-    w->left = n;
+    w->left = s->plan.chunks > 0 ? n : 0;
     push(w, (struct event){0, n, 0, 0, FEED, 0});
 }
 
@@ -372,7 +372,7 @@ static void results(struct world *w)
         if (p->dead)
             continue;
         if (p->done <= 0) {
-            out->unfinished++;
+            out->unfinished += w->s->plan.chunks > 0;
             continue;
         }
         if (p->done > out->seconds)
