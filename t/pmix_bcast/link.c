@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Real sockets on loopback and a real file.  One end is a link that calls or
+ * is taken in, the other a link too or a stranger who writes what it likes.
+ * Libevent's allocations fail here when ours do.
+ */
+#include "pmix_bcast/link.h"
+#include "fault.h"
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/channel.h"
+#include "tap.h"
+
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <time.h>
+
+#define LIMIT_MS  20000 /* for what must come */
+#define CHUNK     (1u << 20)
+#define SENDS_MAX 400
+
+static const char foreign[] = "the other end does not know this step's secret";
+static const char babble[] = "the other end does not speak evenstep's protocol";
+static const char breach[] = "the other end does not keep to the protocol";
+static const char gone[] = "the other end has gone";
+
+enum when { NEVER, AT_OPENED, AT_PLACE, AT_TAKEN, AT_NEXT, AT_SENT, AT_CLOSED };
+
+struct end {
+    struct link *link;
+    int opened, closed, taken, sent, placed;
+    struct link_head to_send[SENDS_MAX], head; /* head: the last taken */
+    int sends, next;
+    uint8_t *place; /* NULL: bytes are thrown away */
+    int refuse, garbled, disorder;
+    char why[100];
+    enum when destroy;
+    int destroyed, after; /* heard after it was destroyed */
+};
+
+static struct event_base *base;
+static struct event *tick; /* so that the loop always turns */
+static struct listener *listener;
+static struct secret secret, other;
+static struct end caller, guest;
+static int file;
+static uint8_t *content, *room; /* of the file; where chunks are put */
+
+static void end_it(struct end *e, struct link *l, enum when now)
+{
+    e->after += e->destroyed;
+    if (e->destroy != now)
+        return;
+    link_destroy(l);
+    e->link = NULL;
+    e->destroyed = 1;
+}
+
+static void on_opened(struct link *l, void *arg)
+{
+    struct end *e = arg;
+
+    e->opened++;
+    link_wake(l);
+    end_it(e, l, AT_OPENED);
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    struct end *e = arg;
+
+    e->placed++;
+    e->garbled |= h->type != LINK_CHUNK || h->size == 0;
+    end_it(e, l, AT_PLACE);
+    return e->place;
+}
+
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    const uint8_t *bytes)
+{
+    struct end *e = arg;
+
+    e->disorder |= h->broadcast != (uint32_t)e->taken;
+    e->taken++;
+    e->head = *h;
+    e->garbled |= bytes != (h->size > 0 ? e->place : NULL);
+    if (bytes)
+        e->garbled |= memcmp(bytes, content + h->chunk, h->size) != 0;
+    end_it(e, l, AT_TAKEN);
+    return e->refuse ? -1 : 0;
+}
+
+/* A chunk's number is where it begins in the file. */
+static int on_next(
+    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
+{
+    struct end *e = arg;
+
+    end_it(e, l, AT_NEXT);
+    if (e->next == e->sends)
+        return 0;
+    *h = e->to_send[e->next++];
+    *fd = file;
+    *at = h->chunk;
+    return 1;
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *h)
+{
+    struct end *e = arg;
+
+    e->disorder |= h->broadcast != (uint32_t)e->sent;
+    e->sent++;
+    end_it(e, l, AT_SENT);
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    struct end *e = arg;
+
+    snprintf(e->why, sizeof e->why, "%s", why);
+    e->closed++;
+    e->link = NULL;
+    end_it(e, l, AT_CLOSED);
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+static void on_connection(void *arg, int fd)
+{
+    (void)arg;
+    guest.link = link_take(base, fd, &secret, &events, &guest);
+    if (guest.link)
+        link_set_chunk(guest.link, CHUNK);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Turn the loop until c holds, or the limit. */
+#define until(c)                                                               \
+    do {                                                                       \
+        int64_t limit = now_ms() + LIMIT_MS;                                   \
+        while (!(c) && now_ms() < limit)                                       \
+            event_base_loop(base, EVLOOP_ONCE);                                \
+    } while (0)
+
+static void turn(int times)
+{
+    for (int i = 0; i < times; i++)
+        event_base_loop(base, EVLOOP_ONCE);
+}
+
+static void on_tick(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
+static void finish(void)
+{
+    link_destroy(caller.link);
+    link_destroy(guest.link);
+    memset(&caller, 0, sizeof caller);
+    memset(&guest, 0, sizeof guest);
+    caller.place = room;
+    guest.place = room + 2u * CHUNK;
+    listener_close(listener);
+    listener = NULL;
+    if (tick)
+        event_free(tick);
+    if (base)
+        event_base_free(base);
+}
+
+static void fresh(void)
+{
+    struct timeval often = {0, 20000};
+
+    finish();
+    base = event_base_new();
+    tick = base ? event_new(base, -1, EV_PERSIST, on_tick, NULL) : NULL;
+    if (!tick || event_add(tick, &often) < 0
+        || listener_open(&listener, base, (struct port_range){0, 0}, 1,
+                         on_connection, NULL, NULL)
+               < 0)
+        bail("no listener");
+}
+
+static struct sockaddr_in address(void)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+
+    in.sin_port = htons(listener_port(listener));
+    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return in;
+}
+
+static void call(const struct secret *s, struct sockaddr_in in)
+{
+    caller.link =
+        link_call(base, (struct sockaddr *)&in, sizeof in, s, &events, &caller);
+    if (!caller.link)
+        bail("no link");
+    link_set_chunk(caller.link, CHUNK);
+}
+
+static void open_both(void)
+{
+    fresh();
+    call(&secret, address());
+    until(caller.opened && guest.opened);
+}
+
+/* To be sent next; its broadcast is its number, so that order shows. */
+static void send_next(struct end *e,
+                      uint16_t type,
+                      uint32_t chunk,
+                      uint32_t size)
+{
+    struct link_head *h = &e->to_send[e->sends];
+
+    *h = (struct link_head){.type = type,
+                            .broadcast = (uint32_t)e->sends,
+                            .chunk = chunk,
+                            .flags = chunk % 2 ? LINK_AS_ROOT : 0,
+                            .digest = UINT64_C(0x0123456789abcdef) + chunk,
+                            .size = size};
+    e->sends++;
+    if (e->link)
+        link_wake(e->link);
+}
+
+/* --- heads ----------------------------------------------------------------
+ */
+
+static void head_bytes(uint8_t bytes[LINK_HEAD], uint16_t type, uint32_t size)
+{
+    struct link_head h = {.type = type, .broadcast = 1, .size = size};
+
+    link_head_encode(bytes, &h);
+}
+
+static void test_heads(void)
+{
+    static const uint8_t want[LINK_HEAD] = {
+        'E', 'V', 'S',  '1',  0,    0,    0,    0,    0,    0,   0x04,
+        20,  1,   2,    3,    4,    5,    6,    7,    8,    0,   0,
+        0,   1,   0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11};
+    struct link_head in = {LINK_CHUNK,
+                           0x01020304,
+                           0x05060708,
+                           LINK_AS_ROOT,
+                           UINT64_C(0x0a0b0c0d0e0f1011),
+                           1024};
+    struct link_head out;
+    uint8_t bytes[LINK_HEAD], whole[LINK_HEAD];
+    int taken = 0;
+
+    link_head_encode(bytes, &in);
+    ok(memcmp(bytes, want, 4) == 0
+           && memcmp(bytes + 6, want + 6, LINK_HEAD - 6) == 0
+           && bytes[4] == LINK_CHUNK >> 8 && bytes[5] == (LINK_CHUNK & 255),
+       "a head is big-endian, its length the bytes and what follows it");
+    ok(link_head_decode(&out, bytes, 1024) == 0
+           && memcmp(&out, &in, sizeof in) == 0,
+       "and comes back, if it is not above the bound");
+    ok(link_head_decode(&out, bytes, 1023) == -1 && out.type == 0
+           && out.size == 0,
+       "a chunk above the bound is refused");
+    for (uint32_t type = 0; type <= UINT16_MAX; type++) {
+        head_bytes(bytes, (uint16_t)type, type == LINK_CHUNK);
+        taken += link_head_decode(&out, bytes, 1) == 0;
+    }
+    is_int(taken, LINK_GREETED - LINK_HELLO + 1, "no other types are taken");
+    head_bytes(bytes, LINK_CHUNK, 0);
+    is_int(link_head_decode(&out, bytes, 1), -1, "nor a chunk of no bytes");
+    head_bytes(bytes, LINK_PULL, 1);
+    is_int(link_head_decode(&out, bytes, 1), -1, "nor a pull with some");
+    head_bytes(whole, LINK_PULL, 0);
+    taken = 0;
+    for (uint32_t len = 0; len < LINK_HEAD - MESSAGE_HEAD; len++) {
+        memcpy(bytes, whole, sizeof bytes);
+        put_u32(bytes + 8, len);
+        taken += link_head_decode(&out, bytes, 1024) == 0;
+    }
+    memcpy(bytes, whole, sizeof bytes);
+    put_u32(bytes + 8, UINT32_MAX);
+    taken += link_head_decode(&out, bytes, UINT32_MAX) == 0;
+    is_int(taken, 0, "nor a length that cannot be");
+}
+
+/* --- two links ------------------------------------------------------------
+ */
+
+static void test_messages(void)
+{
+    open_both();
+    ok(caller.opened == 1 && guest.opened == 1 && link_is_open(caller.link)
+           && link_is_open(guest.link),
+       "one secret opens both ends, once");
+    send_next(&caller, LINK_HELLO, 7, 0);
+    send_next(&caller, LINK_CHUNK, 3, 1000);
+    send_next(&caller, LINK_PULL, 9, 0);
+    until(guest.taken == 3);
+    ok(guest.taken == 3 && guest.head.type == LINK_PULL && guest.head.chunk == 9
+           && guest.head.flags == LINK_AS_ROOT
+           && guest.head.digest == UINT64_C(0x0123456789abcdef) + 9,
+       "messages arrive with all their fields");
+    until(caller.sent == 3);
+    ok(caller.sent == 3 && !caller.disorder && !guest.disorder && !guest.garbled
+           && guest.placed == 1,
+       "in order, and of a chunk the file's bytes");
+    for (int i = 0; i < 300; i++) {
+        send_next(&caller, i % 3 ? LINK_CHUNK : LINK_CANCEL, 5 * (uint32_t)i,
+                  i % 3 ? 1 + 997 * (uint32_t)i : 0);
+        send_next(&guest, i % 2 ? LINK_CHUNK : LINK_PULL, (uint32_t)i,
+                  i % 2 ? 311 * (uint32_t)i : 0);
+    }
+    until(guest.taken == 303 && caller.taken == 300);
+    ok(guest.taken == 303 && caller.taken == 300 && !guest.garbled
+           && !caller.garbled && !guest.disorder && !caller.disorder,
+       "300 more both ways at a time");
+    send_next(&caller, LINK_CHUNK, 0, CHUNK);
+    guest.place = NULL;
+    until(guest.taken == 304);
+    send_next(&caller, LINK_PULL, 0, 0);
+    until(guest.taken == 305);
+    ok(guest.taken == 305 && guest.placed == 202 && !guest.garbled,
+       "a chunk without a place is thrown away, what follows is heard");
+}
+
+static void test_count(void)
+{
+    struct end second = {0};
+
+    open_both();
+    second.link = guest.link;
+    second.place = guest.place;
+    link_set_events(guest.link, &events, &second);
+    guest.link = NULL;
+    is_int(link_queued(caller.link) < 200, 1,
+           "an idle link holds next to none");
+    send_next(&caller, LINK_CHUNK, 0, CHUNK);
+    send_next(&caller, LINK_PULL, 0, 0);
+    until(second.taken == 2 && caller.sent == 2);
+    ok(second.taken == 2 && guest.taken == 0,
+       "whoever is set to hear a link hears it");
+    until(link_queued(caller.link) == 0);
+    ok(link_queued(caller.link) == 0, "what is acknowledged is not queued");
+    is_int((intmax_t)link_bytes_sent(caller.link),
+           2 * MESSAGE_HEAD + NONCE_BYTES + MAC_BYTES + 2 * LINK_HEAD + CHUNK,
+           "all bytes are counted, the handshake's, too");
+    link_destroy(second.link);
+}
+
+static void test_bounds(void)
+{
+    open_both();
+    link_set_chunk(guest.link, 1000);
+    send_next(&caller, LINK_CHUNK, 0, 1001);
+    until(guest.closed);
+    ok(guest.closed == 1 && guest.taken == 0 && guest.placed == 0
+           && strcmp(guest.why, babble) == 0,
+       "a chunk above the bound ends the link");
+    open_both();
+    guest.refuse = 1;
+    send_next(&caller, LINK_PULL, 0, 0);
+    send_next(&caller, LINK_PULL, 0, 0);
+    until(guest.closed && caller.closed);
+    ok(guest.taken == 1 && guest.closed == 1 && caller.closed == 1
+           && strcmp(guest.why, breach) == 0,
+       "so does a message that its owner does not take");
+    open_both();
+    send_next(&caller, LINK_CHUNK, CHUNK, CHUNK + 1); /* the file ends before */
+    link_set_chunk(guest.link, 2 * CHUNK);
+    until(caller.closed && guest.closed);
+    ok(caller.closed == 1 && guest.closed == 1 && guest.taken == 0
+           && caller.sent == 0 && strcmp(guest.why, gone) == 0,
+       "so does a file that has shrunk: no chunk of it arrives");
+}
+
+static void test_wrong_secret(void)
+{
+    fresh();
+    call(&other, address());
+    ok(!link_is_open(caller.link), "a link is not open at once");
+    until(caller.closed && guest.closed);
+    ok(!caller.opened && !guest.opened && strcmp(caller.why, foreign) == 0,
+       "two secrets open nothing");
+}
+
+/* Destroyed in each callback: nothing is heard after, nothing leaks. */
+static void test_destroy(void)
+{
+    static const char *const when[] = {
+        [AT_OPENED] = "opened", [AT_PLACE] = "place", [AT_TAKEN] = "taken",
+        [AT_NEXT] = "next",     [AT_SENT] = "sent",   [AT_CLOSED] = "closed"};
+
+    for (int w = AT_OPENED; w <= AT_CLOSED; w++) {
+        fresh();
+        guest.destroy = (enum when)w;
+        call(&secret, address());
+        send_next(&caller, LINK_CHUNK, 0, 100000);
+        send_next(&caller, LINK_PULL, 0, 0);
+        send_next(&guest, LINK_CHUNK, 0, 1000);
+        if (w == AT_CLOSED) {
+            until(guest.taken == 2);
+            link_destroy(caller.link);
+            caller.link = NULL;
+        }
+        until(guest.destroyed && (caller.closed || !caller.link));
+        turn(3);
+        ok(guest.destroyed && guest.after == 0
+               && guest.closed == (w == AT_CLOSED),
+           "a link may be destroyed in %s()", when[w]);
+    }
+    link_destroy(NULL);
+}
+
+static void test_nobody(void)
+{
+    struct sockaddr_in in;
+
+    fresh();
+    in = address();
+    listener_close(listener);
+    listener = NULL;
+    call(&secret, in);
+    until(caller.closed);
+    is_str(caller.why, "Connection refused", "with nobody there it ends");
+}
+
+/* --- strangers ------------------------------------------------------------
+ */
+
+static int stranger_connect(void)
+{
+    struct sockaddr_in in = address();
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&in, sizeof in) < 0)
+        bail("cannot connect");
+    return fd;
+}
+
+static void put(int fd, const void *bytes, size_t len)
+{
+    if (write(fd, bytes, len) != (ssize_t)len)
+        bail("cannot write");
+}
+
+static void put_message(int fd, uint16_t type, const void *body, size_t len)
+{
+    struct message_head h = {type, (uint32_t)len};
+    uint8_t head[MESSAGE_HEAD];
+
+    message_encode(head, &h);
+    put(fd, head, sizeof head);
+    put(fd, body, len);
+}
+
+/* One who knows the secret and then writes byte by byte what it likes. */
+static int knowing_connect(void)
+{
+    uint8_t hello[NONCE_BYTES], proof[MAC_BYTES];
+    uint8_t answer[MESSAGE_HEAD + HANDSHAKE_MAX];
+    struct handshake h;
+    int fd = stranger_connect();
+
+    handshake_init(&h, &secret);
+    caller_hello(&h, hello);
+    put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
+    until(recv(fd, answer, sizeof answer, MSG_PEEK | MSG_DONTWAIT)
+          == (ssize_t)sizeof answer);
+    if (recv(fd, answer, sizeof answer, MSG_DONTWAIT) != (ssize_t)sizeof answer
+        || caller_proof(&h, answer + MESSAGE_HEAD, proof) < 0)
+        bail("no challenge");
+    put_message(fd, MESSAGE_PROOF, proof, sizeof proof);
+    return fd;
+}
+
+static void test_strangers(void)
+{
+    static const struct {
+        const char *name, *bytes, *why;
+        size_t len;
+    } strangers[] = {
+        {"a web browser", "GET / HTTP/1.0\r\n\r\n", babble, 18},
+        {"a pull before the handshake",
+         "EVS1\1\22\0\0\0\0\0\24aaaabbbbccccdddddddd", foreign, 32},
+        {"an empty hello", "EVS1\0\1\0\0\0\0\0\0", foreign, 12},
+        {"a hello of 4 GiB", "EVS1\0\1\0\0\377\377\377\377", babble, 12},
+    };
+    int fd;
+
+    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+        fresh();
+        fd = stranger_connect();
+        put(fd, strangers[i].bytes, strangers[i].len);
+        until(guest.closed);
+        ok(guest.closed == 1 && !guest.opened && guest.taken == 0
+               && strcmp(guest.why, strangers[i].why) == 0,
+           "%s is dropped", strangers[i].name);
+        close(fd);
+    }
+    fresh();
+    fd = stranger_connect();
+    close(fd);
+    until(guest.closed);
+    is_str(guest.why, "the other end hung up in the handshake",
+           "one who goes before the handshake is heard to go");
+    fresh();
+    fd = stranger_connect();
+    put(fd, "EVS1", 4);
+    until(guest.closed);
+    is_str(guest.why, "no answer within 5 s",
+           "one who says no more is dropped");
+    close(fd);
+}
+
+static void test_byte_by_byte(void)
+{
+    struct link_head h = {LINK_CHUNK, 0, 5, 0, 0, 3};
+    uint8_t bytes[2 * LINK_HEAD + 3];
+    int fd, early = 0;
+
+    link_head_encode(bytes, &h);
+    memcpy(bytes + LINK_HEAD, content + 5, 3);
+    head_bytes(bytes + LINK_HEAD + 3, LINK_PULL, 0);
+    fresh();
+    fd = knowing_connect();
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        early |= guest.taken > (i >= LINK_HEAD + 3);
+        put(fd, bytes + i, 1);
+        turn(2);
+    }
+    until(guest.taken == 2);
+    ok(guest.taken == 2 && !early && !guest.garbled
+           && guest.head.type == LINK_PULL,
+       "what comes byte by byte arrives whole, and not before");
+    put(fd, bytes, LINK_HEAD + 2);
+    until(guest.placed == 2);
+    close(fd);
+    until(guest.closed);
+    ok(guest.taken == 2 && guest.closed == 1 && strcmp(guest.why, gone) == 0,
+       "of half a chunk nothing is taken");
+}
+
+/* Much at once, so that one read ends anywhere in it. */
+static void test_at_once(void)
+{
+    enum { MESSAGES = 200, EACH = LINK_HEAD + 1000 };
+    uint8_t *bytes = malloc((size_t)MESSAGES * EACH);
+    int fd;
+
+    if (!bytes)
+        bail("no memory");
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        struct link_head h = {LINK_CHUNK, i, i, 0, 0, 1000};
+
+        link_head_encode(bytes + (size_t)i * EACH, &h);
+        memcpy(bytes + (size_t)i * EACH + LINK_HEAD, content + i, 1000);
+    }
+    fresh();
+    fd = knowing_connect();
+    put(fd, bytes, (size_t)MESSAGES * EACH);
+    close(fd);
+    until(guest.closed);
+    ok(guest.taken == MESSAGES && !guest.garbled && !guest.disorder,
+       "what was sent before the end is heard before the end");
+    free(bytes);
+    fresh();
+    fd = knowing_connect();
+    put(fd, "EVS1\1\22\0\0\0\0\0\23aaaabbbbccccdddddddd", 32);
+    until(guest.closed);
+    ok(guest.opened && guest.taken == 0 && strcmp(guest.why, babble) == 0,
+       "a wrong length is refused from a friend, too");
+    close(fd);
+}
+
+/* --- memory ---------------------------------------------------------------
+ */
+
+static void test_memory(void)
+{
+    struct sockaddr_in in;
+    long n = 0;
+
+    for (; !caller.link && n < 20; n++) {
+        fresh();
+        in = address();
+        fault_at = n;
+        caller.link = link_call(base, (struct sockaddr *)&in, sizeof in,
+                                &secret, &events, &caller);
+        fault_at = -1;
+    }
+    ok(caller.link && n > 3, "without memory there is no link, nor a leak");
+}
+
+static void make_file(void)
+{
+    FILE *fp = tmpfile();
+    uint32_t x = 1;
+
+    content = malloc(2u * CHUNK);
+    room = malloc(4u * CHUNK);
+    if (!fp || !content || !room)
+        bail("no file");
+    for (size_t i = 0; i < 2u * CHUNK; i++)
+        content[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
+    if (fwrite(content, 1, 2u * CHUNK, fp) != 2u * CHUNK || fflush(fp) != 0)
+        bail("cannot write");
+    file = dup(fileno(fp));
+    fclose(fp);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN); /* as the programs do */
+    event_set_mem_functions(__wrap_malloc, __wrap_realloc, free);
+    if (secret_make(&secret) < 0 || secret_make(&other) < 0)
+        bail("no secret");
+    make_file();
+    test_heads();
+    test_messages();
+    test_count();
+    test_bounds();
+    test_wrong_secret();
+    test_destroy();
+    test_nobody();
+    test_strangers();
+    test_byte_by_byte();
+    test_at_once();
+    test_memory();
+    finish();
+    close(file);
+    free(content);
+    free(room);
+    return done();
+}
