@@ -570,8 +570,8 @@ static int say_order(struct bcast_home *h)
         .id = h->s.id,
         .flags = h->s.flags,
         .mode = h->source.st_mode & 0777,
-        .mtime_ns = (uint64_t)h->source.st_mtim.tv_sec * 1000000000u
-                    + (uint64_t)h->source.st_mtim.tv_nsec,
+        .mtime_ns = (int64_t)((uint64_t)h->source.st_mtim.tv_sec * 1000000000u
+                              + (uint64_t)h->source.st_mtim.tv_nsec),
         .way = h->s.way,
         .plan = h->plan,
     };

@@ -31,7 +31,7 @@ void bcast_write_order(struct writer *w, const struct bcast_order *o)
     write_u32(w, o->id);
     write_u32(w, o->flags);
     write_u32(w, o->mode);
-    write_u64(w, o->mtime_ns);
+    write_u64(w, (uint64_t)o->mtime_ns);
     write_u32(w, o->way);
     write_u32(w, o->port);
     write_plan(w, &o->plan);
@@ -49,7 +49,7 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
     o->id = read_u32(&r);
     o->flags = read_u32(&r);
     o->mode = read_u32(&r);
-    o->mtime_ns = read_u64(&r);
+    o->mtime_ns = (int64_t)read_u64(&r);
     o->way = read_u32(&r);
     port = read_u32(&r);
     o->port = (uint16_t)port;

@@ -4,7 +4,7 @@
  * beside the chunks (link.h), as bodies of message.h over the channels that
  * their users already have.
  *
- *   ORDER   home  id u32, flags u32, mode u32, mtime ns u64, way u32, port
+ *   ORDER   home  id u32, flags u32, mode u32, mtime ns i64, way u32, port
  *                 u32, plan: bytes u64, nodes u32, branches u32, chunk u32,
  *                 taper u32, chunks u32, shape u32; destination text;
  *                 content blob: all of it if the data is small, else empty
@@ -47,9 +47,9 @@ enum order_flag {
 
 struct bcast_order {
     uint32_t id, flags, mode;
-    uint64_t mtime_ns;
-    uint32_t way;  /* enum pull_way */
-    uint16_t port; /* of home, for chunks */
+    int64_t mtime_ns; /* since 1970 */
+    uint32_t way;     /* enum pull_way */
+    uint16_t port;    /* of home, for chunks */
     struct plan plan;
     char destination[DESTINATION_MAX]; /* absolute */
     const uint8_t *content; /* in the body; NULL: it comes in chunks */

@@ -84,7 +84,8 @@ static void fail(struct bcast_node *b, int error, const char *text)
 
 static void finish(struct bcast_node *b)
 {
-    uint64_t mtime = b->order.flags & ORDER_TIMES ? b->order.mtime_ns : 0;
+    const int64_t *mtime =
+        b->order.flags & ORDER_TIMES ? &b->order.mtime_ns : NULL;
     int why = destination_finish(&b->file, b->order.mode, mtime);
 
     if (why) {

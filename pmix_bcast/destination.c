@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NS_PER_S 1000000000
+
 static int open_folder(struct destination *d, const char *path)
 {
     char *text = strdup(path);
@@ -123,15 +125,25 @@ static int give_name(struct destination *d)
     return unlinkat(d->folder, d->part, 0);
 }
 
-int destination_finish(struct destination *d, unsigned mode, uint64_t mtime_ns)
+static int set_mtime(int fd, int64_t ns)
 {
-    struct timespec times[2] = {
-        {0, UTIME_OMIT},
-        {(time_t)(mtime_ns / 1000000000u), (long)(mtime_ns % 1000000000u)}};
+    struct timespec times[2] = {{0, UTIME_OMIT},
+                                {ns / NS_PER_S, ns % NS_PER_S}};
 
+    if (times[1].tv_nsec < 0) { /* before 1970: seconds round down */
+        times[1].tv_nsec += NS_PER_S;
+        times[1].tv_sec--;
+    }
+    return futimens(fd, times);
+}
+
+int destination_finish(struct destination *d,
+                       unsigned mode,
+                       const int64_t *mtime_ns)
+{
     if (fchmod(d->fd, mode & 07777) < 0)
         return errno;
-    if (mtime_ns && futimens(d->fd, times) < 0)
+    if (mtime_ns && set_mtime(d->fd, *mtime_ns) < 0)
         return errno;
     if (give_name(d) < 0)
         return errno;

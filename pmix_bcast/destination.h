@@ -36,9 +36,11 @@ int destination_write(const struct destination *d,
                       const void *bytes,
                       size_t len,
                       uint64_t at);
-/* Give it its mode, its time of change (0: now), and its name.  The file
- * stays open for reading. */
-int destination_finish(struct destination *d, unsigned mode, uint64_t mtime_ns);
+/* Give it its mode, its time of change (NULL: now; ns since 1970, negative
+ * before), and its name.  The file stays open for reading. */
+int destination_finish(struct destination *d,
+                       unsigned mode,
+                       const int64_t *mtime_ns);
 /* Close; what is not finished is removed. */
 void destination_close(struct destination *d);
 
