@@ -29,7 +29,7 @@ static int open_folder(struct destination *d, const char *path)
     if (why == 0) {
         snprintf(d->name, sizeof d->name, "%s", slash + 1);
         slash[slash == text] = '\0';
-        d->folder = open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        d->folder = open(text, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (d->folder < 0)
             why = errno;
     }
