@@ -59,11 +59,13 @@ policy_src := \
   policy/static.c
 
 pmix_bcast_src := \
+  pmix_bcast/adapter.c \
   pmix_bcast/bcast_home.c \
   pmix_bcast/bcast_message.c \
   pmix_bcast/bcast_node.c \
   pmix_bcast/bytes.c \
   pmix_bcast/channel.c \
+  pmix_bcast/conntable.c \
   pmix_bcast/destination.c \
   pmix_bcast/error.c \
   pmix_bcast/estimator.c \
