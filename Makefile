@@ -89,6 +89,7 @@ launcher_src := \
   launcher/broadcast.c \
   launcher/companion.c \
   launcher/config.c \
+  launcher/conntable.c \
   launcher/determination.c \
   launcher/distribution.c \
   launcher/execution.c \

@@ -16,6 +16,7 @@ static const struct command {
     {"run", command_run, "run CMD over a range of units on all nodes, evenly"},
     {"bcast", command_bcast, "copy a file to every node of the allocation"},
     {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},
+    {"conntable", command_conntable, "print a step's connection table"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };
@@ -25,7 +26,7 @@ static int help(void)
     printf("usage: evenstep COMMAND [options]\n\ncommands:\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (commands[i].help)
-            printf("  %-8s %s\n", commands[i].name, commands[i].help);
+            printf("  %-9s %s\n", commands[i].name, commands[i].help);
     printf("\n`evenstep COMMAND --help` tells more.\n");
     return fflush(stdout) == 0 ? 0 : 1;
 }
