@@ -60,6 +60,7 @@ static void test_entries(void)
 {
     static const uint16_t locals[TASKS] = {0, 0, 1, 0, 1, 2};
     uint32_t local[3] = {9, 9, 9};
+    struct conntable less = {table, TASKS - 1};
     struct conntable_entry e;
     struct conntable t;
     struct es_error err;
@@ -88,7 +89,8 @@ static void test_entries(void)
     }
     is_int(right, TASKS, "every entry comes back");
     ok(conntable_lookup(&t, TASKS, &e) == -1 && e.adapter.link == 0
-           && conntable_lookup(&t, UINT32_MAX, &e) == -1,
+           && conntable_lookup(&t, UINT32_MAX, &e) == -1
+           && conntable_lookup(&less, TASKS - 1, &e) == -1,
        "a rank behind the last is refused");
 }
 
