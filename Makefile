@@ -89,6 +89,7 @@ launcher_src := \
   launcher/broadcast.c \
   launcher/companion.c \
   launcher/config.c \
+  launcher/connections.c \
   launcher/conntable.c \
   launcher/determination.c \
   launcher/distribution.c \
@@ -113,6 +114,7 @@ launcher_src := \
   launcher/simulate.c \
   launcher/spool.c \
   launcher/step_dir.c \
+  launcher/step_layout.c \
   launcher/template.c \
   launcher/throttle.c
 

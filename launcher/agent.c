@@ -2,6 +2,7 @@
 #include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/greeting.h"
+#include "launcher/notice.h"
 #include "launcher/protocol.h"
 #include "launcher/step_dir.h"
 #include "launcher/template.h"
@@ -37,6 +38,7 @@ struct agent {
     struct event_base *base;
     struct channel *home;
     struct wireup wireup;
+    struct adapter adapter;
     struct listener *listener;
     struct mesh *mesh;
     struct bcast_node *broadcast;
@@ -378,7 +380,8 @@ static void say_ready(struct agent *a)
     struct msg_ready m = {.rank = a->wireup.rank,
                           .agents = a->wireup.size,
                           .job = a->setup->job,
-                          .step = a->setup->step};
+                          .step = a->setup->step,
+                          .adapter = a->adapter};
     struct writer w = {0};
 
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
@@ -468,31 +471,45 @@ static struct sockaddr_in home_of(const struct agent_setup *s)
 
 /* Our address on the interface that reaches home: what the other agents are
  * told.  A datagram socket's connect sends nothing. */
-static int own_address(const struct agent_setup *s, char *text, size_t size)
+static int own_address(const struct agent_setup *s, struct sockaddr_in *own)
 {
-    struct sockaddr_in in = home_of(s);
-    socklen_t len = sizeof in;
+    struct sockaddr_in home = home_of(s);
+    socklen_t len = sizeof *own;
     int rc = -1, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
-    if (connect(fd, (const struct sockaddr *)&in, sizeof in) == 0
-        && getsockname(fd, (struct sockaddr *)&in, &len) == 0
-        && inet_ntop(AF_INET, &in.sin_addr, text, (socklen_t)size))
+    if (connect(fd, (const struct sockaddr *)&home, sizeof home) == 0
+        && getsockname(fd, (struct sockaddr *)own, &len) == 0)
         rc = 0;
     close(fd);
     return rc;
+}
+
+/* Without one there is no connection table; all else works. */
+static void find_adapter(struct agent *a, const struct sockaddr_in *own)
+{
+    struct es_error err = {0};
+
+    if (adapter_find(&a->adapter, a->setup->sysfs, (const struct sockaddr *)own,
+                     &err)
+        < 0)
+        notice("%s: %s: %s", a->setup->node, err.what, err.mend);
+    a->adapter.tcp_port = listener_port(a->listener);
 }
 
 static int wire_up(struct agent *a, struct es_error *err)
 {
     const struct agent_setup *s = a->setup;
     struct endpoint mine = {0};
+    struct sockaddr_in own;
 
     a->mesh = mesh_create(a->base, &s->secret);
     if (!a->mesh)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    if (own_address(s, mine.address, sizeof mine.address) < 0)
+    if (own_address(s, &own) < 0
+        || !inet_ntop(AF_INET, &own.sin_addr, mine.address,
+                      sizeof mine.address))
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
@@ -501,6 +518,7 @@ static int wire_up(struct agent *a, struct es_error *err)
                       a->mesh, err)
         < 0)
         return -1;
+    find_adapter(a, &own);
     snprintf(mine.node, sizeof mine.node, "%s", s->node);
     mine.port = listener_port(a->listener);
     return wireup_exchange(&a->wireup, &mine, err);

@@ -25,6 +25,7 @@ struct agent_setup {
     uint16_t home_port;
     struct port_range ports; /* to listen at */
     uint32_t job, step;      /* 0 outside Slurm */
+    const char *sysfs;       /* "/sys" */
     int speed_pct;           /* of one core for the commands; 0: as it is */
     char **environ;          /* for the commands */
 };

@@ -9,6 +9,7 @@
  *                     is where srun runs, as Slurm tells
  *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
  *   EVENSTEP_AGENT    the node's name outside Slurm
+ *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
  *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
  *
  * `evenstep-agent --probe-cpu MS` measures and prints one number: the agent
@@ -143,6 +144,7 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0)
         return es_fail(err, ES_USAGE, by_hand,
                        "bad numbers in the environment");
+    s->sysfs = env_text("EVENSTEP_SYSFS", "/sys");
     s->job = (uint32_t)job;
     s->step = (uint32_t)step;
     s->speed_pct = (int)speed;

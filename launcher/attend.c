@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * evenstep attend: the front end that the plugin starts beside one step of an
- * unchanged program.  It qualifies the step's nodes, puts what the tasks are
- * told into the step directory of every node, and stays until the step ends.
+ * unchanged program.  It brings the step's connection table to all nodes, and
+ * the user's file, qualifies the nodes, puts what the tasks are told into the
+ * step directory of every node, and stays until the step ends.
  *
  * With the plugin it speaks by its stdout, one line:
  *
@@ -15,6 +16,7 @@
 #include "launcher/broadcast.h"
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/connections.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
 #include "launcher/qualification.h"
@@ -44,10 +46,16 @@ struct attend {
     struct event_base *base;
     struct event *on_stdin, *on_term;
     struct session *session;
-    struct broadcast_setup copy;
-    struct broadcast broadcast;
+    char *layout;        /* what Slurm says of the step's tasks */
+    char table_path[64]; /* of the table, and where it goes to */
+    char table_destination[128];
+    int table_fd;
+    struct broadcast table, copy;
+    struct broadcast *broadcast; /* the one at work, or NULL */
+    struct broadcast_setup setup;
     struct qualification qualification;
     size_t unstored; /* files that no node has confirmed yet */
+    int told;        /* all that is to be stored has been sent */
     int said;        /* the one line has been said */
 };
 
@@ -89,16 +97,22 @@ static void put(struct attend *a,
     session_send(a->session, node, MSG_PUT, &w);
 }
 
+static void step_dir_name(const struct attend *a, char *name, size_t size)
+{
+    snprintf(name, size, "/dev/shm/evenstep-%u/%u.%u", (unsigned)getuid(),
+             a->o->job, a->o->step);
+}
+
 static void put_environ(struct attend *a, size_t node, double share)
 {
-    char text[512];
+    char text[512], dir[100];
 
+    step_dir_name(a, dir, sizeof dir);
     snprintf(text, sizeof text,
-             "EVENSTEP_DIR=/dev/shm/evenstep-%u/%u.%u\n"
+             "EVENSTEP_DIR=%s\n"
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n",
-             (unsigned)getuid(), a->o->job, a->o->step, share,
-             session_size(a->session));
+             dir, share, session_size(a->session));
     put(a, node, "env", text);
 }
 
@@ -137,6 +151,7 @@ static void qualified(struct attend *a)
         put(a, i, "metrics.json", metrics);
         put_environ(a, i, m[i].JL / 100);
     }
+    a->told = 1;
     if (a->err->kind != ES_OK)
         give_up(a);
     free(metrics);
@@ -159,26 +174,64 @@ static void qualify(struct attend *a)
     }
 }
 
+/* --- what goes by broadcast, one after the other ---------------------------
+ */
+
+static void copy(struct attend *a,
+                 struct broadcast *b,
+                 void (*ended)(void *arg))
+{
+    a->broadcast = b;
+    if (broadcast_start(b, a->base, a->session, &a->setup, ended, a, a->err)
+        < 0)
+        give_up(a);
+}
+
 static void on_copied(void *arg)
 {
     struct attend *a = arg;
 
-    if (broadcast_check(&a->broadcast, a->err) < 0)
+    if (broadcast_check(&a->copy, a->err) < 0)
         give_up(a);
     else
         qualify(a); /* only now: the nodes were busy */
 }
 
-static void on_ready(void *arg)
+static void on_table(void *arg)
 {
     struct attend *a = arg;
 
-    if (!a->o->source)
-        qualify(a);
-    else if (broadcast_start(&a->broadcast, a->base, a->session, &a->copy,
-                             on_copied, a, a->err)
-             < 0)
+    if (broadcast_check(&a->table, a->err) < 0) {
         give_up(a);
+    } else if (a->o->source) {
+        a->setup.source = a->o->source;
+        a->setup.destination = a->o->destination;
+        copy(a, &a->copy, on_copied);
+    } else {
+        qualify(a);
+    }
+}
+
+static void on_ready(void *arg)
+{
+    struct attend *a = arg;
+    char dir[100];
+
+    a->table_fd = connections_file(a->session, a->layout, a->err);
+    if (a->table_fd < 0) {
+        give_up(a);
+        return;
+    }
+    for (size_t i = 0; i < session_size(a->session); i++)
+        put(a, i, "", ""); /* the directory */
+    step_dir_name(a, dir, sizeof dir);
+    snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
+             a->table_fd);
+    snprintf(a->table_destination, sizeof a->table_destination, "%s/conntable",
+             dir);
+    a->setup.source = a->table_path;
+    a->setup.destination = a->table_destination;
+    copy(a, &a->table, on_table);
 }
 
 static void on_stored(struct attend *a, size_t node, uint32_t why)
@@ -190,7 +243,7 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
                 session_node(a->session, node)->name, (unsigned)getuid(),
                 strerror((int)why));
         give_up(a);
-    } else if (a->unstored == 0) {
+    } else if (a->unstored == 0 && a->told) {
         say(a, "ready", NULL);
     }
 }
@@ -201,7 +254,7 @@ static void on_message(
     struct attend *a = arg;
     uint32_t why;
 
-    if (broadcast_message(&a->broadcast, node, type, body, len))
+    if (a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
         return;
     if (type == MSG_PROBED && a->qualification.missing > 0) {
         qualification_answer(&a->qualification, node, body, len);
@@ -374,6 +427,9 @@ static int open_session(struct attend *a)
                                 a->err)
                < 0)
         return -1;
+    a->layout = companion_step_layout(a->base, a->o->job, a->o->step, a->err);
+    if (!a->layout)
+        return -1;
     setup.agent_path = agent;
     setup.ports = a->config.bcast.ports;
     return session_open(&a->session, a->base, &setup, &session_events, a,
@@ -386,11 +442,9 @@ static int start(struct attend *a)
         || check_profile(a->o, a->err) < 0
         || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
         return -1;
-    a->copy = (struct broadcast_setup){.source = a->o->source,
-                                       .destination = a->o->destination,
-                                       .branches = a->config.bcast.branches,
-                                       .chunk = a->config.bcast.chunk,
-                                       .small = a->config.bcast.small};
+    a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,
+                                        .chunk = a->config.bcast.chunk,
+                                        .small = a->config.bcast.small};
     a->base = event_base_new();
     if (a->base) {
         a->on_stdin =
@@ -409,7 +463,11 @@ static void clear(struct attend *a)
     /* At its end stdin is always readable: session_close() runs the loop. */
     if (a->on_stdin)
         event_free(a->on_stdin);
-    broadcast_stop(&a->broadcast);
+    broadcast_stop(&a->table);
+    broadcast_stop(&a->copy);
+    if (a->table_fd >= 0)
+        close(a->table_fd);
+    free(a->layout);
     session_close(a->session);
     qualification_clear(&a->qualification);
     if (a->on_term)
@@ -421,7 +479,7 @@ static void clear(struct attend *a)
 int command_attend(int argc, char **argv, struct es_error *err)
 {
     struct attend_options o = {0};
-    struct attend a = {.o = &o, .err = err};
+    struct attend a = {.o = &o, .err = err, .table_fd = -1};
 
     if (parse(&o, argc, argv, err) < 0 || start(&a) < 0)
         give_up(&a);

@@ -12,7 +12,8 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
+#define ANSWER_MAX (1u << 28) /* 2^24 ranks of 8 digits, and some more */
+#define COMMAND_MS 10000      /* how long one of Slurm's commands may take */
 
 static const char mend_slurm[] =
     "see that slurmctld is up (scontrol ping), or give --local N";
@@ -22,20 +23,32 @@ static const char mend_slurm[] =
 struct answer {
     struct event_base *base;
     struct execution *execution;
-    char text[32768]; /* scontrol show config is some 10 KiB */
-    size_t len;
-    int status, limit_ms;
+    char *text; /* ended with a NUL */
+    size_t len, cap;
+    int status, limit_ms, too_long;
     char error[400];
 };
 
 static void on_output(void *arg, const void *buf, size_t len)
 {
     struct answer *a = arg;
-    size_t room = sizeof a->text - 1 - a->len;
 
-    len = len < room ? len : room;
+    if (a->len + len >= a->cap) {
+        size_t cap = 2 * (a->len + len) + 4096;
+        char *text = cap <= ANSWER_MAX ? realloc(a->text, cap) : NULL;
+
+        if (!text) {
+            snprintf(a->error, sizeof a->error, "too long an answer");
+            a->too_long = 1;
+            event_base_loopbreak(a->base);
+            return;
+        }
+        a->text = text;
+        a->cap = cap;
+    }
     memcpy(a->text + a->len, buf, len);
     a->len += len;
+    a->text[a->len] = '\0';
 }
 
 static void on_end(void *arg, const struct execution_end *end)
@@ -70,6 +83,13 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
     event_base_loopbreak(a->base);
 }
 
+static void answer_free(struct answer *a)
+{
+    if (a)
+        free(a->text);
+    free(a);
+}
+
 /* Run argv to its end; its stdout is in a->text.  0 if it exits 0. */
 static int ask(struct answer *a,
                struct event_base *base,
@@ -95,8 +115,10 @@ static int ask(struct answer *a,
     if (late)
         event_free(late);
     execution_destroy(a->execution);
-    if (a->status == 0)
-        return 0;
+    if (a->status == 0 && !a->too_long)
+        return a->text || (a->text = calloc(1, 1))
+                   ? 0
+                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
     return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
 }
 
@@ -143,7 +165,7 @@ int companion_ports(struct event_base *base,
         ports->low = (uint16_t)low;
         ports->high = (uint16_t)high;
     }
-    free(a);
+    answer_free(a);
     return rc;
 }
 
@@ -173,8 +195,30 @@ int companion_step_nodes(struct event_base *base,
                      "scontrol does not tell the nodes of step %s", id);
     place->job = job;
     place->n_nodes = (uint32_t)n;
-    free(a);
+    answer_free(a);
     return rc;
+}
+
+char *companion_step_layout(struct event_base *base,
+                            uint32_t job,
+                            uint32_t step,
+                            struct es_error *err)
+{
+    char sattach[] = "sattach", layout[] = "--layout", id[32];
+    char *argv[] = {sattach, layout, id, NULL}, *text = NULL;
+    struct answer *a = malloc(sizeof *a);
+
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    if (!a) {
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return NULL;
+    }
+    if (ask(a, base, argv, COMMAND_MS, err) == 0) {
+        text = a->text;
+        a->text = NULL;
+    }
+    answer_free(a);
+    return text;
 }
 
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
@@ -187,7 +231,7 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
     if (a)
         (void)ask(a, base, argv, COMMAND_MS,
                   NULL); /* the last means there is */
-    free(a);
+    answer_free(a);
 }
 
 /* --- the companion step --------------------------------------------------- */

@@ -57,6 +57,12 @@ int companion_step_nodes(struct event_base *base,
                          uint32_t step,
                          struct companion_place *place,
                          struct es_error *err);
+/* What `sattach --layout` prints of a running step, for step_layout_read();
+ * free() it.  NULL: err says why. */
+char *companion_step_layout(struct event_base *base,
+                            uint32_t job,
+                            uint32_t step,
+                            struct es_error *err);
 /* Kill a step with scancel; waits for the command, at most 10 s. */
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step);
 

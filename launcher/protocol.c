@@ -20,22 +20,34 @@ static int finish(const struct reader *r, void *m, size_t size)
 
 void msg_write_ready(struct writer *w, const struct msg_ready *m)
 {
+    uint8_t adapter[ADAPTER_BYTES];
+
     write_u32(w, m->rank);
     write_u32(w, m->agents);
     write_u32(w, m->job);
     write_u32(w, m->step);
     write_text(w, m->node);
+    adapter_encode(adapter, &m->adapter);
+    write_blob(w, adapter,
+               m->adapter.link == ADAPTER_NONE ? 0 : sizeof adapter);
 }
 
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
+    const uint8_t *adapter;
+    size_t adapter_len;
 
     m->rank = read_u32(&r);
     m->agents = read_u32(&r);
     m->job = read_u32(&r);
     m->step = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
+    adapter = read_blob(&r, &adapter_len);
+    memset(&m->adapter, 0, sizeof m->adapter);
+    if (adapter_len > 0
+        && adapter_decode(&m->adapter, adapter, adapter_len) < 0)
+        r.bad = 1;
     if (m->agents > AGENTS_MAX || m->rank >= m->agents || !m->node[0])
         r.bad = 1;
     return finish(&r, m, sizeof *m);
@@ -196,7 +208,8 @@ int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len)
     read_text(&r, m->dir, sizeof m->dir);
     read_text(&r, m->file, sizeof m->file);
     m->content = read_blob(&r, &m->len);
-    if (!is_plain_name(m->dir) || !is_plain_name(m->file))
+    if (!is_plain_name(m->dir)
+        || (m->file[0] ? !is_plain_name(m->file) : m->len > 0))
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

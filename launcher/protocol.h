@@ -4,7 +4,8 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   READY     agent      rank u32, agents u32, job u32, step u32, node text
+ *   READY     agent      rank u32, agents u32, job u32, step u32, node text,
+ *                        adapter blob: see adapter.h, empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  budget_ms u32
  *   PROBED    agent      units_per_s double, text (why not, if 0)
@@ -13,7 +14,8 @@
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
  *                        elapsed_ns u64, err_dropped u64, err blob
- *   PUT       front end  dir text, file text, content blob
+ *   PUT       front end  dir text, file text, content blob; with file ""
+ *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
  *   BCAST + k either     see bcast_message.h
@@ -24,6 +26,7 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
@@ -53,6 +56,7 @@ enum protocol_type {
 struct msg_ready {
     uint32_t rank, agents, job, step;
     char node[NODE_NAME_MAX];
+    struct adapter adapter; /* link is ADAPTER_NONE: there is none */
 };
 struct msg_peer {
     uint32_t reached;
@@ -83,7 +87,8 @@ struct msg_done {
     size_t err_len;
 };
 struct msg_put {
-    char dir[64], file[64]; /* plain names, no '/', not "." or ".." */
+    char dir[64], file[64]; /* plain names, no '/', not "." or ".."; file
+                               may be "" */
     const uint8_t *content;
     size_t len;
 };

@@ -253,6 +253,7 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     }
     m = &s->member[ready->rank];
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
+    m->node.adapter = ready->adapter;
     m->node.present = 1;
     m->channel = c;
     channel_set_events(c, &member_events, m);

@@ -16,6 +16,7 @@ struct session;
 
 struct node {
     char name[NODE_NAME_MAX];
+    struct adapter adapter;
     int present; /* 0: lost, or not here yet */
 };
 

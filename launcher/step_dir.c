@@ -65,6 +65,10 @@ int step_dir_put(const char *step,
     while (dir < 0 && errno == ENOENT && ++tries < 3);
     if (dir < 0)
         return errno;
+    if (file[0] == '\0') {
+        close(dir);
+        return 0;
+    }
     snprintf(beside, sizeof beside, ".%s", file);
     (void)unlinkat(dir, beside, 0); /* of a predecessor that was killed */
     fd = openat(dir, beside,

@@ -14,7 +14,8 @@
 #define STEP_DIR_BASE "/dev/shm"
 
 /*
- * Put content as file into the directory of this step, both plain names.
+ * Put content as file into the directory of this step, both plain names; if
+ * file is "" the directory is made and no more.
  * Returns 0, or an errno value.
  */
 int step_dir_put(const char *step,

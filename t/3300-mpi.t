@@ -83,6 +83,29 @@ test_expect_success 'a step on some of the job'"'"'s nodes knows these only' '
 	in_job -N4 srun -N2 -w n1,n3 --evenstep sh -c "echo \$SLURMD_NODENAME \$EVENSTEP_NODE_COUNT" >got && sort got >sorted &&
 	printf "n1 2\nn3 2\n" >want2 && test_cmp want2 sorted
 '
+cat >look <<\END
+#!/bin/sh
+# what the table says of this rank is what Slurm says of it
+evenstep conntable lookup $SLURM_PROCID --json >entry.$SLURM_PROCID &&
+jq -e ".rank == $SLURM_PROCID and .node == $SLURM_NODEID and .local_rank == $SLURM_LOCALID and .tcp_port > 0 and
+	(.ip | IN($(ip -j -4 addr | jq -c '[.[].addr_info[].local]')[]))" entry.$SLURM_PROCID >&2 || exit 1
+cksum <"$EVENSTEP_DIR/conntable"
+stat -c %A "$EVENSTEP_DIR/conntable"
+END
+chmod +x look
+for how in block cyclic 'arbitrary -w n0,n2,n1,n3,n1,n0,n2'; do
+	test_expect_success "the connection table: each rank is where Slurm has put it ($how)" '
+		on_ctl env PATH="$EVENSTEP_BUILD:$PATH" srun -n7 -N4 -m $how --evenstep ./look >got 2>err && cat got err && sort -u got >same &&
+		test $(wc -l <got) = 14 && test $(wc -l <same) = 2 && grep -qx -e "-r--r--r--" same
+	'
+done
+test_expect_success 'an InfiniBand port goes before the interface that reaches home' '
+	port="$PWD/sys/class/infiniband/mlx5_0/ports/1" && mkdir -p "$port/gids" && echo "4: ACTIVE" >"$port/state" && echo InfiniBand >"$port/link_layer" &&
+	echo 0x1f >"$port/lid" && echo 2 >"$port/lid_mask_count" && echo "100 Gb/sec (4X EDR)" >"$port/rate" &&
+	echo fe80:0000:0000:0000:0002:c903:00e0:ab01 >"$port/gids/0" &&
+	on_ctl env PATH="$EVENSTEP_BUILD:$PATH" EVENSTEP_SYSFS="$PWD/sys" srun -N2 --evenstep evenstep conntable lookup 1 --json >got && cat got &&
+	jq -se "length == 2 and all(.link == \"infiniband\" and .lid == 31 and .lmc == 2 and .port == 1 and .rank == 1)" got
+'
 test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
 	head -c 300000 /dev/urandom >file && on_ctl srun -N4 --evenstep-bcast=file:/tmp/brought cksum /tmp/brought >got 2>err &&
 	cat got err && cksum file | sed "s|file|/tmp/brought|" >one && cat one one one one >want4 && test_cmp want4 got &&

@@ -52,7 +52,8 @@ static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
 {
-    struct msg_ready ready = {3, 4, 17, 2, "n3"};
+    struct msg_ready ready = {3, 4,    17,
+                              2, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probed probed = {1234.5, ""};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
@@ -167,7 +168,9 @@ static void test_values_of_agents(void)
     w = sound(READY);
     msg_read_ready(&m.ready, w.buf, w.len);
     ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
-           && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0,
+           && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0
+           && m.ready.adapter.link == ADAPTER_IP
+           && m.ready.adapter.tcp_port == 4711,
        "who is ready comes back");
     writer_clear(&w);
     w = sound(PEER);
@@ -285,6 +288,7 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_u64(&w, 0); /* job and step */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
+        write_blob(&w, "", 0);
         expect(READY, &w, over ? "a node's name too long" : "the longest name");
         write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
@@ -323,7 +327,7 @@ static const struct {
     {"1.0", "a/b", "a file elsewhere"},
     {"1.0", "..", "a file above"},
     {"1.0", ".", "a file that is none"},
-    {"1.0", "", "no file"},
+    {"1.0", "", "content for no file"},
     {"1.0", ".f", "a hidden file"},
     {"1.0", "/f", "a file from the root"},
 };
@@ -342,11 +346,13 @@ static void test_bad_puts(void)
     write_blob(&w, "f\0/../../x", 10);
     write_blob(&w, "x", 1);
     refused(PUT, &w, "a NUL in a file's name");
+    msg_write_put(&w, &(struct msg_put){"1.0", "", (const uint8_t *)"", 0});
+    accepted(PUT, &w, "just a directory");
 }
 
 static void test_bad_values(void)
 {
-    struct msg_ready ready = {4, 4, 0, 0, "n"};
+    struct msg_ready ready = {4, 4, 0, 0, "n", {0}};
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
     struct msg_probed probed = {-1, ""};
@@ -354,16 +360,22 @@ static void test_bad_values(void)
 
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank that is not among the agents");
-    ready = (struct msg_ready){0, AGENTS_MAX + 1, 0, 0, "n"};
+    ready = (struct msg_ready){0, AGENTS_MAX + 1, 0, 0, "n", {0}};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "more agents than there can be");
-    ready = (struct msg_ready){0, 0, 0, 0, "n"};
+    ready = (struct msg_ready){0, 0, 0, 0, "n", {0}};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank among no agents");
-    ready = (struct msg_ready){0, 1, 0, 0, ""};
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_u64(&w, 0); /* job and step */
+    write_text(&w, "n");
+    write_blob(&w, "an adapter", 10);
+    refused(READY, &w, "an adapter that is none");
+    ready = (struct msg_ready){0, 1, 0, 0, "", {0}};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a node without a name");
-    ready = (struct msg_ready){AGENTS_MAX - 1, AGENTS_MAX, 0, 0, "n"};
+    ready = (struct msg_ready){AGENTS_MAX - 1, AGENTS_MAX, 0, 0, "n", {0}};
     msg_write_ready(&w, &ready);
     accepted(READY, &w, "the last of the most agents is taken");
     msg_write_run(&w, &run);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * connections.h - the connection table of a step (conntable.h), from what its
+ * nodes' agents have said of their adapters and where Slurm put the tasks.
+ */
+#ifndef LAUNCHER_CONNECTIONS_H
+#define LAUNCHER_CONNECTIONS_H
+
+#include "launcher/session.h"
+
+/*
+ * text: what `sattach --layout` printed; changed while it is read.  Returns a
+ * file that is nowhere but in memory, for the caller to close, or -1.
+ */
+int connections_file(const struct session *s, char *text, struct es_error *err);
+
+#endif
