@@ -5,6 +5,7 @@
 #   make check       every test: unit, local, cluster, faults (root for the last)
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
+#   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
@@ -242,18 +243,26 @@ fuzz: # needs clang
 	$(B)/fuzz/$(F) -max_total_time=$(or $(TIME),60) -max_len=65536 \
 	    $(B)/fuzz/corpus-$(F) t/fuzz/corpus/$(F)
 
+# --- demo and benchmarks -----------------------------------------------------
+peers := $(B)/contrib/bench-peers/tcp_flow $(B)/contrib/bench-peers/mpi_bcast
+$(B)/contrib/%.o: own = $(call cflags_of,ompi-c)
+$(peers): %: %.o
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) $(LDLIBS)
+
 demo: # from nothing: each step sees what the one before has made
 	$(MAKE) deps
 	$(MAKE) all
 	contrib/demo/run
 bench: all
 	contrib/bench
+bench-bcast: all $(peers)
+	contrib/bench-bcast
 
 # --- style -------------------------------------------------------------------
 ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
-             spank_plugin/*.[ch] t/*/*.[ch])
-scripts := $(wildcard contrib/testbed contrib/bench contrib/demo/run \
-             contrib/demo/table contrib/demo/render-rows .ci/run)
+             spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
+scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
+             contrib/demo/run contrib/demo/table contrib/demo/render-rows .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
 	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
@@ -286,8 +295,8 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench lint format install \
-        uninstall clean FORCE
+        check-faults check-programs fuzz demo bench bench-bcast lint format \
+        install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
 -include $(shell test -d $(B) && find $(B) -name '*.d')
