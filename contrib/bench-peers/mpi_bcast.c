@@ -233,13 +233,14 @@ static int by_seconds(const void *a, const void *b)
 static struct setting best(const struct setting *all, size_t n, size_t bytes)
 {
     struct setting tried[SETTINGS_MAX];
-    size_t finalists = n < FINALISTS ? n : FINALISTS;
 
     memcpy(tried, all, n * sizeof *all);
     qsort(tried, n, sizeof *tried, by_seconds);
-    for (size_t i = 0; i < finalists; i++)
+    if (n > FINALISTS)
+        n = FINALISTS;
+    for (size_t i = 0; i < n; i++)
         try(&tried[i], bytes);
-    qsort(tried, finalists, sizeof *tried, by_seconds);
+    qsort(tried, n, sizeof *tried, by_seconds);
     return tried[0];
 }
 
@@ -271,6 +272,8 @@ static void measure_all(size_t bytes, size_t trial, int runs, double limit)
     n = algorithms = append(all, 0, 0);
     for (size_t k = 0; k < sizeof segments / sizeof *segments; k++)
         n = append(all, n, segments[k]);
+    if (n == 0)
+        fail("Open MPI names no algorithm");
     for (size_t i = 0; i < n; i++)
         try(&all[i], trial);
     chosen = best(all, algorithms, bytes);
