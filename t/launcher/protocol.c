@@ -352,7 +352,7 @@ static void test_bad_puts(void)
 
 static void test_bad_values(void)
 {
-    struct msg_ready ready = {4, 4, 0, 0, "n", {0}};
+    struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
     struct msg_probed probed = {-1, ""};
@@ -360,10 +360,11 @@ static void test_bad_values(void)
 
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank that is not among the agents");
-    ready = (struct msg_ready){0, AGENTS_MAX + 1, 0, 0, "n", {0}};
+    ready =
+        (struct msg_ready){.rank = 0, .agents = AGENTS_MAX + 1, .node = "n"};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "more agents than there can be");
-    ready = (struct msg_ready){0, 0, 0, 0, "n", {0}};
+    ready = (struct msg_ready){.rank = 0, .agents = 0, .node = "n"};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank among no agents");
     write_u32(&w, 0);
@@ -372,10 +373,11 @@ static void test_bad_values(void)
     write_text(&w, "n");
     write_blob(&w, "an adapter", 10);
     refused(READY, &w, "an adapter that is none");
-    ready = (struct msg_ready){0, 1, 0, 0, "", {0}};
+    ready = (struct msg_ready){.rank = 0, .agents = 1, .node = ""};
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a node without a name");
-    ready = (struct msg_ready){AGENTS_MAX - 1, AGENTS_MAX, 0, 0, "n", {0}};
+    ready = (struct msg_ready){
+        .rank = AGENTS_MAX - 1, .agents = AGENTS_MAX, .node = "n"};
     msg_write_ready(&w, &ready);
     accepted(READY, &w, "the last of the most agents is taken");
     msg_write_run(&w, &run);
