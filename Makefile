@@ -20,6 +20,8 @@ B     ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 VERSION    := 0.1.0
 PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
+libdir     ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
 sysconfdir ?= /etc
 
 # Slurm says where its plugins are; without a running one the package does.
@@ -98,6 +100,7 @@ launcher_src := \
   launcher/extraction.c \
   launcher/greeting.c \
   launcher/job_load_adjuster.c \
+  launcher/libevenstep.c \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
@@ -121,10 +124,18 @@ launcher_src := \
 
 plugin_src := $(wildcard spank_plugin/*.c)
 
+# libevenstep: what applications link, with what it stands on
+lib_src := \
+  launcher/libevenstep.c \
+  pmix_bcast/adapter.c \
+  pmix_bcast/bytes.c \
+  pmix_bcast/conntable.c \
+  pmix_bcast/error.c
+
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(B)/liblauncher.a $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep.so
+all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep.so $(B)/libevenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
@@ -152,6 +163,14 @@ FORCE:
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
 	$(CC) -shared $(ALL_LDFLAGS) \
 	    -Wl,--version-script=spank_plugin/evenstep.map -o $@ $(filter %.o,$^)
+
+$(B)/pic/%.o: %.c
+	@mkdir -p $(@D); echo "  cc -fPIC $<"
+	@$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+$(B)/libevenstep.so.0: $(lib_src:%.c=$(B)/pic/%.o)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libevenstep.so.0 -o $@ $^ -lxxhash
+$(B)/libevenstep.so: $(B)/libevenstep.so.0
+	ln -sf libevenstep.so.0 $@
 
 # --- the three rules; `make -n` shows the whole commands ---------------------------------------------------------
 $(B)/%.o: %.c
@@ -278,7 +297,10 @@ format:
 #         file                   mode directory
 placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep-agent:0755:$(bindir) \
-          $(B)/evenstep.so:0755:$(plugindir)
+          $(B)/evenstep.so:0755:$(plugindir) \
+          $(B)/libevenstep.so.0:0755:$(libdir) \
+          $(B)/libevenstep.so:0755:$(libdir) \
+          launcher/evenstep.h:0644:$(includedir)
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))

@@ -18,6 +18,8 @@
 /* Of the turns in which each parent brings a chunk: a parent that misses so
  * many is not waited for. */
 #define ROUNDS_MISSED 6u
+/* But for so long every process waits for its turn on a busy CPU. */
+#define NEGLECT_S 0.1
 /* A pull that is not answered: some time beyond what is late. */
 #define PULL_GRACE 0.02
 /* So many refusals in a row, and home is asked: perhaps nobody has it. */
@@ -57,12 +59,17 @@ enum presence {
     SUSPECT, /* it left a pull without an answer: until it says anything */
 };
 
+struct heard { /* when a node last pushed */
+    double at;
+    uint32_t got; /* chunks that had come to us then */
+};
+
 struct relay {
     struct relay_setup s;
     struct estimator estimator;
     uint8_t *hold;           /* enum hold, of each chunk */
     uint8_t *gone;           /* enum presence, of each node */
-    uint32_t *heard;         /* of each node: got, when it last pushed */
+    struct heard *heard;     /* of each node */
     uint32_t got;            /* chunks that came, new or not */
     uint32_t missing, low;   /* low: all below are held */
     uint32_t pushed_missing; /* of those, the ones that will be pushed */
@@ -363,12 +370,12 @@ static void pull_branches(struct relay *r, double now)
 
 /* The other parents have brought so many chunks since this one's did: it is
  * not that the link is slow, but that this parent is. */
-static int is_neglected(const struct relay *r, uint32_t chunk)
+static int is_neglected(const struct relay *r, uint32_t chunk, double now)
 {
     uint32_t parent = plan_parent(r->s.plan, r->s.self, chunk);
 
-    return parent != PLAN_NOBODY
-           && r->got - r->heard[parent]
+    return parent != PLAN_NOBODY && now - r->heard[parent].at > NEGLECT_S
+           && r->got - r->heard[parent].got
                   > ROUNDS_MISSED * r->s.plan->branches + ROUNDS_MISSED;
 }
 
@@ -386,7 +393,8 @@ static void pull_overdue(struct relay *r, double now)
             continue;
         if (!estimator_late(&r->estimator, r->s.self, j, now))
             break; /* nor are the ones behind it */
-        if (!(r->idle || is_neglected(r, j)) || pull_random(&r->s.random) >> 63)
+        if (!(r->idle || is_neglected(r, j, now))
+            || pull_random(&r->s.random) >> 63)
             continue;
         if (r->estimator.refusals > REFUSALS_MAX) {
             p.node = PLAN_NOBODY;
@@ -489,7 +497,7 @@ void relay_got(
     }
     r->got++;
     if (by_tree && peer != PLAN_NOBODY)
-        r->heard[peer] = r->got;
+        r->heard[peer] = (struct heard){now, r->got};
     if (by_tree && is_new)
         estimator_saw(&r->estimator, r->s.self, chunk, now);
     /* Passed on once, whichever way it came first; but a root that has it not

@@ -40,6 +40,13 @@ test_expect_success 'the plugin exports what Slurm looks up, no more' '
 	grep -vE "^(plugin_(name|type|version)|spank_(plugin_version|options)|slurm_spank_.*)$" exported >extra;
 	cat extra; test ! -s extra
 '
+test_expect_success 'libevenstep needs libc and xxHash only, and exports what its header says' '
+	objdump -p "$EVENSTEP_BUILD/libevenstep.so" | awk "/NEEDED/{print \$2}" | sort >needed &&
+	printf "libc.so.6\nlibxxhash.so.0\n" >want && test_cmp want needed &&
+	nm -D --defined-only "$EVENSTEP_BUILD/libevenstep.so" | awk "{print \$3}" | sort >exported &&
+	sed -n "s/^int \(evenstep_[a-z_]*\)(.*/\1/p" "$S/launcher/evenstep.h" | sort >declared && test -s declared &&
+	test_cmp declared exported
+'
 test_expect_success 'the plugin neither ends nor locks its host process' '
 	nm -u "$EVENSTEP_BUILD"/spank_plugin/*.o | awk "/ U /{print \$2}" | sort -u >used &&
 	test -s used &&

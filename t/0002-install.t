@@ -6,6 +6,9 @@ S=$EVENSTEP_SRC
 test_expect_success 'install, then uninstall, leaves the site its configuration only' '
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr install &&
 	test -x root/usr/bin/evenstep && test -x root/usr/bin/evenstep-agent &&
+	echo "#include <evenstep.h>
+	int main(void) { struct evenstep_peer p; return evenstep_peer(0, &p) == -1 ? 0 : 1; }" >app.c &&
+	cc -Iroot/usr/include -o app app.c -Lroot/usr/lib -levenstep && env -u EVENSTEP_DIR LD_LIBRARY_PATH=root/usr/lib ./app &&
 	(cd root && find . -name evenstep.so) >plugin && grep slurm plugin &&
 	strings -a "root/$(cat plugin)" | grep -x /usr/bin/evenstep &&
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr uninstall &&
