@@ -99,6 +99,7 @@ launcher_src := \
   launcher/execution.c \
   launcher/extraction.c \
   launcher/greeting.c \
+  launcher/help.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
   launcher/notice.c \

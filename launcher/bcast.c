@@ -6,6 +6,7 @@
 #include "launcher/broadcast.h"
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/help.h"
 #include "launcher/notice.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
@@ -401,7 +402,7 @@ int command_bcast(int argc, char **argv, struct es_error *err)
     if (parse(&o, argc, argv, err) < 0)
         return -1;
     if (o.help)
-        return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? -1 : 0;
+        return help_print(usage, err);
     /* Before the agents are started: it is the most common mistake. */
     if (broadcast_source(o.setup.source, err) < 0 || start(&c) < 0)
         c.failed = 1;

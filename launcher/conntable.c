@@ -4,6 +4,7 @@
  */
 #include "pmix_bcast/conntable.h"
 #include "launcher/commands.h"
+#include "launcher/help.h"
 #include "launcher/number.h"
 
 #include <arpa/inet.h>
@@ -214,9 +215,7 @@ int command_conntable(int argc, char **argv, struct es_error *err)
     if (parse(&o, argc, argv, err) < 0)
         return -1;
     if (o.help)
-        return fputs(usage, stdout) >= 0 && fflush(stdout) == 0
-                   ? 0
-                   : es_fail(err, ES_WORK, "free some space", "cannot write");
+        return help_print(usage, err);
     if (!o.file && own_table(&o, path, err) < 0)
         return -1;
     if (conntable_open(&t, o.file, CONNTABLE_DIGEST, err) < 0)

@@ -4,8 +4,8 @@
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/help.h"
 
-#include <stdio.h>
 #include <string.h>
 
 int command_config(int argc, char **argv, struct es_error *err)
@@ -13,11 +13,9 @@ int command_config(int argc, char **argv, struct es_error *err)
     struct config config;
 
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return printf("usage: evenstep config\n\nPrint the configuration that "
-                      "is in force, in the file's own syntax.\n")
-                       > 0
-                   ? 0
-                   : -1;
+        return help_print("usage: evenstep config\n\nPrint the configuration "
+                          "that is in force, in the file's own syntax.\n",
+                          err);
     if (argc > 1)
         return es_fail(err, ES_USAGE, "give none",
                        "config: unexpected argument \"%s\"", argv[1]);

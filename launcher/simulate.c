@@ -4,6 +4,7 @@
  */
 #include "pmix_bcast/simulate.h"
 #include "launcher/commands.h"
+#include "launcher/help.h"
 #include "launcher/number.h"
 #include "pmix_bcast/formula.h"
 
@@ -390,7 +391,7 @@ int command_simulate(int argc, char **argv, struct es_error *err)
     if (parse(&o, argc, argv, err) < 0)
         return -1;
     if (o.help)
-        return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? -1 : 0;
+        return help_print(usage, err);
     if (run(&out, &o, err) < 0)
         return -1;
     rc = o.json ? print_json(&o, &out) : print_text(&o, &out);

@@ -159,4 +159,10 @@ test_expect_success 'evenstep attend refuses an unknown profile, required or not
 	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&
 	attends "fail: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp --required
 '
+for command in '' run bcast simulate conntable config; do
+	test_expect_success "evenstep $command --help is printed, and a full disk told" '
+		evenstep $command --help >out 2>err && grep -q "^usage: evenstep" out && test ! -s err &&
+		test_expect_code 1 evenstep $command --help >/dev/full
+	'
+done
 test_done
