@@ -56,8 +56,14 @@ launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm 
 policy_src := \
   policy/canon.c \
   policy/even.c \
+  policy/graph.c \
+  policy/graph_paths.c \
+  policy/graph_plan.c \
+  policy/grouping.c \
   policy/metric.c \
+  policy/order.c \
   policy/policy.c \
+  policy/schedule.c \
   policy/shares.c \
   policy/static.c
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/graph_paths.h"
+
+#include <stdlib.h>
+
+struct maker {
+    const struct graph *g;
+    const struct path_rule *rule;
+    struct graph_paths *p;
+    unsigned char *assigned; /* by task; never undone */
+    uint32_t room;           /* for members */
+};
+
+/* May y, the favourite predecessor of x, have one more copy to spare x the
+ * message?  Steps 2' and 3' of section 4. */
+static int is_worth_copy(const struct maker *m,
+                         uint32_t y,
+                         int64_t comm,
+                         int64_t slack)
+{
+    double more = m->rule->busy * ((double)m->g->time[y] / GRAPH_NS_PER_S)
+                  - m->rule->link * ((double)comm / GRAPH_NS_PER_S);
+    double saved = (double)(comm - slack) / GRAPH_NS_PER_S;
+
+    if (m->rule->algorithm == PATH_EAD)
+        return more <= m->rule->threshold;
+    return more <= m->rule->threshold * saved;
+}
+
+/* Which task goes before x on its path; GRAPH_NOBODY: the path begins at x.
+ * Steps 1 to 3 of sections 3 and 4. */
+static uint32_t choose(const struct maker *m, uint32_t x)
+{
+    const struct graph *g = m->g;
+    uint32_t y = g->fpred[x], alt = GRAPH_NOBODY;
+    int64_t comm = 0, most = -1, slack;
+
+    /* 1. */
+    if (y == GRAPH_NOBODY || !m->assigned[y])
+        return y;
+    for (uint32_t i = g->pred_at[x]; i < g->pred_at[x + 1]; i++) {
+        uint32_t u = g->pred[i].task;
+
+        if (u == y)
+            comm = g->pred[i].comm;
+        else if (!m->assigned[u] && g->ect[u] + g->pred[i].comm > most) {
+            most = g->ect[u] + g->pred[i].comm;
+            alt = u;
+        }
+    }
+    slack = g->last[x] - g->lact[y];
+    if (m->rule->algorithm == PATH_TDS) {
+        /* 2.; 3., with an equal alternative */
+        if (alt != GRAPH_NOBODY && (slack >= comm || most == g->ect[y] + comm))
+            return alt;
+        return y;
+    }
+    /* 3'., else 2'. */
+    if (slack < comm && is_worth_copy(m, y, comm, slack))
+        return y;
+    return alt;
+}
+
+/* Room for one more than `used` members; doubled, so O(1) each. */
+static int make_room(struct maker *m, uint32_t used)
+{
+    uint32_t room =
+        m->room < GRAPH_MEMBERS_MAX / 2 ? 2 * m->room : GRAPH_MEMBERS_MAX;
+    uint32_t *task;
+
+    if (used < m->room)
+        return 0;
+    if (used >= GRAPH_MEMBERS_MAX)
+        return -1;
+    task = realloc(m->p->task, room * sizeof *task);
+    if (!task)
+        return -1;
+    m->p->task = task;
+    m->room = room;
+    return 0;
+}
+
+static void reverse(uint32_t x[], uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t swap = x[i];
+
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = swap;
+    }
+}
+
+/* One path, from its last task to its first. */
+static int make_path(struct maker *m, uint32_t seed)
+{
+    uint32_t begin = m->p->at[m->p->n], end = begin;
+
+    for (uint32_t x = seed; x != GRAPH_NOBODY; x = choose(m, x)) {
+        if (make_room(m, end) < 0)
+            return -1;
+        m->assigned[x] = 1;
+        m->p->task[end++] = x;
+    }
+    reverse(m->p->task + begin, end - begin);
+    m->p->at[++m->p->n] = end;
+    return 0;
+}
+
+int graph_paths_init(struct graph_paths *p,
+                     const struct graph *g,
+                     const struct path_rule *rule)
+{
+    struct maker m = {g, rule, p, calloc(g->tasks, 1), g->tasks};
+    int rc = -1;
+
+    *p = (struct graph_paths){0};
+    p->at = calloc(g->tasks + 1u, sizeof *p->at);
+    p->task = calloc(g->tasks, sizeof *p->task);
+    if (!m.assigned || !p->at || !p->task)
+        goto done;
+    /* By level, ascending, later in the topological order first. */
+    for (uint32_t i = g->tasks; i-- > 0;)
+        if (!m.assigned[g->ranked[i]] && make_path(&m, g->ranked[i]) < 0)
+            goto done;
+    rc = 0;
+done:
+    free(m.assigned);
+    if (rc < 0)
+        graph_paths_clear(p);
+    return rc;
+}
+
+void graph_paths_clear(struct graph_paths *p)
+{
+    free(p->at);
+    free(p->task);
+    *p = (struct graph_paths){0};
+}

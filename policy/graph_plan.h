@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_plan.h - the cheapest schedule of a task graph within a deadline.
+ *
+ * Cut the graph into paths, place them on M processors for M from as many as
+ * are needed down to one, time each placement, and keep the one that takes
+ * least energy among those that meet the deadline.  Deterministic.
+ * (Seed 5, sections 9 and 12.)
+ */
+#ifndef POLICY_GRAPH_PLAN_H
+#define POLICY_GRAPH_PLAN_H
+
+#include "policy/grouping.h"
+
+#define GRAPH_PLAN_FOREVER INT64_MAX /* no deadline */
+
+/*
+ * Unlike seed 5: above so many processors M is lowered by more than one at a
+ * time, by the M/32-th part.  Each M is a placement and a simulation of the
+ * whole graph, so that all would take hours on a graph of 100,000 tasks; the
+ * neighbours that are left out differ in 3 % of the processors.
+ */
+#define GRAPH_PLAN_LADDER 32
+
+struct graph_plan_wish {
+    enum path_algorithm algorithm;
+    double threshold; /* of EAD and PEBD */
+    enum grouping_mode mode;
+    struct machine machine; /* processors 0: as many as it likes */
+    int64_t deadline;       /* ns, or GRAPH_PLAN_FOREVER */
+    double deadline_factor; /* instead, if > 0: times GROUPING_SPREAD's */
+};
+
+/* One placement that was tried. */
+struct graph_candidate {
+    enum grouping_mode mode;
+    uint32_t M; /* processors that it was to have */
+    uint32_t instances;
+    int in_time;
+    struct schedule_sum sum;
+};
+
+struct graph_plan {
+    struct graph_paths paths;
+    struct graph_candidate *candidate;
+    uint32_t candidates;
+    uint32_t chosen; /* which candidate */
+    struct instance *instance;
+    uint32_t instances;
+    int64_t deadline; /* ns, or GRAPH_PLAN_FOREVER */
+    int deadline_met; /* if not, the fastest candidate was chosen */
+};
+
+enum graph_plan_fault {
+    GRAPH_PLAN_SOUND,
+    GRAPH_PLAN_MACHINE, /* cores 0, more than SCHEDULE_CORES_MAX cores, or a
+                           power that is negative or not finite */
+    GRAPH_PLAN_FEW,     /* not grouped, and not enough processors for it */
+    GRAPH_PLAN_LATE,    /* the deadline is negative, or the factor no number */
+    GRAPH_PLAN_DENSE,   /* more dependences than GROUPING_DEPENDENCES_MAX */
+    GRAPH_PLAN_MEMORY,
+};
+
+/*
+ * Fill *p, to be released by graph_plan_clear().  On a fault *p holds
+ * nothing.  With GROUPING_BEST too many dependences are no fault: then only
+ * placements without grouping are tried.
+ */
+enum graph_plan_fault graph_plan_init(struct graph_plan *p,
+                                      const struct graph *g,
+                                      const struct graph_plan_wish *wish);
+void graph_plan_clear(struct graph_plan *p);
+
+#endif

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Below, "path j" is the j-th heaviest one.  DF(L, P) of a processor is the sum
+ * of DF(L, B) over the paths B on P, so what is reckoned once for all modes
+ * and numbers of processors is the matrix DF(j, b) for b < j, row by row and
+ * without its zeros; a placement adds up row j by processor.
+ *
+ * The matrix comes column by column: what each task loses or gains beside b is
+ * a vector over b's tasks and their neighbours, and DF(j, b) its sum over j's.
+ */
+#include "policy/grouping.h"
+
+#include "policy/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A list for every task. */
+struct lists {
+    uint32_t *at, *item; /* at: tasks + 1 */
+};
+
+struct processor {
+    double dependence; /* of the path being placed; sums of whole ns */
+    int64_t load;      /* of all cores, without copies */
+    int64_t shared;    /* of the path being placed: there already */
+    int64_t idle_load; /* of the core with least */
+    uint32_t idle_core;
+    uint32_t paths;
+    uint32_t last; /* instance placed, or GRAPH_NOBODY; a chain by before[] */
+};
+
+struct grouping {
+    const struct graph *g;
+    const struct graph_paths *p;
+    uint32_t cores;
+    uint32_t *sorted; /* paths by load, heaviest first */
+    int64_t *load;    /* by path */
+
+    /* Row j of the matrix: beside path[i], value[i], i in [row[j], row[j+1]) */
+    uint32_t *row, *path;
+    double *value;
+
+    /* Of one placement. */
+    struct processor *processor;
+    int64_t *core_load;
+    uint32_t *home;      /* by j: its processor */
+    uint32_t *before;    /* by instance */
+    struct lists places; /* by task: processors, in places.item */
+    uint32_t *n_places;  /* by task: how many */
+    uint32_t *stamp;     /* by task: the last j + 1 that found it there */
+};
+
+static uint32_t begin_of(const struct grouping *x, uint32_t j)
+{
+    return x->p->at[x->sorted[j]];
+}
+
+static uint32_t end_of(const struct grouping *x, uint32_t j)
+{
+    return x->p->at[x->sorted[j] + 1];
+}
+
+uint32_t grouping_path(const struct grouping *x, uint32_t i)
+{
+    return x->sorted[i];
+}
+
+/* --- dependences ---------------------------------------------------------- */
+
+static int is_on(const struct graph_paths *p, uint32_t path, uint32_t v)
+{
+    for (uint32_t i = p->at[path]; i < p->at[path + 1]; i++)
+        if (p->task[i] == v)
+            return 1;
+    return 0;
+}
+
+int64_t grouping_dependence(const struct graph *g,
+                            const struct graph_paths *p,
+                            uint32_t a,
+                            uint32_t b)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = p->at[a]; i < p->at[a + 1]; i++) {
+        uint32_t v = p->task[i];
+
+        if (is_on(p, b, v)) {
+            sum += g->time[v];
+            continue;
+        }
+        for (uint32_t k = g->pred_at[v]; k < g->pred_at[v + 1]; k++)
+            sum += is_on(p, b, g->pred[k].task) ? g->pred[k].comm : 0;
+        for (uint32_t k = g->succ_at[v]; k < g->succ_at[v + 1]; k++)
+            sum += is_on(p, b, g->succ[k].task) ? g->succ[k].comm : 0;
+    }
+    return sum;
+}
+
+/* Scratch for one column after another. */
+struct column {
+    uint32_t n_tasks, n_paths;
+    uint32_t *task, *path;     /* where the vectors are not 0 */
+    unsigned char *has, *on;   /* by task: is in task[]; is on b */
+    double *by_task, *by_path; /* DF(v, b); DF(j, b) */
+    struct lists found;        /* by task: paths j, ascending */
+};
+
+static void gain(struct column *c, uint32_t v, double more)
+{
+    if (!c->has[v]) {
+        c->has[v] = 1;
+        c->task[c->n_tasks++] = v;
+    }
+    c->by_task[v] += more;
+}
+
+static void gain_links(struct column *c,
+                       const struct graph_link link[],
+                       uint32_t begin,
+                       uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++)
+        if (!c->on[link[i].task] && link[i].comm > 0)
+            gain(c, link[i].task, (double)link[i].comm);
+}
+
+/* DF(v, b) of every task v. */
+static void weigh_tasks(struct column *c, const struct grouping *x, uint32_t b)
+{
+    const struct graph *g = x->g;
+    const uint32_t *task = x->p->task;
+
+    c->n_tasks = 0;
+    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
+        c->on[task[i]] = 1;
+    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++) {
+        uint32_t v = task[i];
+
+        gain(c, v, (double)g->time[v]);
+        gain_links(c, g->pred, g->pred_at[v], g->pred_at[v + 1]);
+        gain_links(c, g->succ, g->succ_at[v], g->succ_at[v + 1]);
+    }
+    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
+        c->on[task[i]] = 0;
+}
+
+/* DF(j, b) of every path j > b. */
+static void weigh_paths(struct column *c, const struct grouping *x, uint32_t b)
+{
+    weigh_tasks(c, x, b);
+    c->n_paths = 0;
+    for (uint32_t i = 0; i < c->n_tasks; i++) {
+        uint32_t v = c->task[i];
+        double weight = c->by_task[v];
+
+        c->by_task[v] = 0;
+        c->has[v] = 0;
+        for (uint32_t k = c->found.at[v + 1]; weight > 0 && k > c->found.at[v];
+             k--) {
+            uint32_t j = c->found.item[k - 1];
+
+            if (j <= b)
+                break;
+            if (c->by_path[j] <= 0)
+                c->path[c->n_paths++] = j;
+            c->by_path[j] += weight;
+        }
+    }
+}
+
+/* List for every task the paths that have it. */
+static void list_paths(struct lists *found, const struct grouping *x)
+{
+    const struct graph_paths *p = x->p;
+    uint32_t n = x->g->tasks, *at = found->at;
+
+    for (uint32_t i = 0; i < p->at[p->n]; i++)
+        at[p->task[i] + 1]++;
+    for (uint32_t v = 0; v < n; v++)
+        at[v + 1] += at[v];
+    for (uint32_t j = p->n; j-- > 0;) /* from the lists' ends */
+        for (uint32_t i = begin_of(x, j); i < end_of(x, j); i++)
+            found->item[--at[p->task[i] + 1]] = j;
+    /* Now at[v + 1] is where v's list begins. */
+    for (uint32_t v = 0; v < n; v++)
+        at[v] = at[v + 1];
+    at[n] = p->at[p->n];
+}
+
+/* Count the entries of each row in row[j + 1]; GROUPING_DENSE if they are too
+ * many. */
+static enum grouping_fault count_rows(struct grouping *x, struct column *c)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t b = 0; b < x->p->n; b++) {
+        weigh_paths(c, x, b);
+        if (c->n_paths > GROUPING_DEPENDENCES_MAX - sum)
+            return GROUPING_DENSE;
+        sum += c->n_paths;
+        for (uint32_t i = 0; i < c->n_paths; i++) {
+            x->row[c->path[i] + 1]++;
+            c->by_path[c->path[i]] = 0;
+        }
+    }
+    for (uint32_t j = 0; j < x->p->n; j++)
+        x->row[j + 1] += x->row[j];
+    return GROUPING_SOUND;
+}
+
+/* next: scratch, by path. */
+static void fill_rows(struct grouping *x, struct column *c, uint32_t next[])
+{
+    memcpy(next, x->row, x->p->n * sizeof *next);
+    for (uint32_t b = 0; b < x->p->n; b++) {
+        weigh_paths(c, x, b);
+        for (uint32_t i = 0; i < c->n_paths; i++) {
+            uint32_t j = c->path[i];
+
+            x->path[next[j]] = b;
+            x->value[next[j]++] = c->by_path[j];
+            c->by_path[j] = 0;
+        }
+    }
+}
+
+static enum grouping_fault make_matrix(struct grouping *x)
+{
+    uint32_t n = x->g->tasks, paths = x->p->n;
+    enum grouping_fault fault = GROUPING_MEMORY;
+    struct column c = {
+        .task = calloc(n, sizeof *c.task),
+        .path = calloc(paths, sizeof *c.path),
+        .has = calloc(n, 1),
+        .on = calloc(n, 1),
+        .by_task = calloc(n, sizeof *c.by_task),
+        .by_path = calloc(paths, sizeof *c.by_path),
+        .found.at = calloc(n + (size_t)1, sizeof *c.found.at),
+        .found.item = calloc(x->p->at[paths], sizeof *c.found.item),
+    };
+
+    if (!c.task || !c.path || !c.has || !c.on || !c.by_task || !c.by_path
+        || !c.found.at || !c.found.item)
+        goto done;
+    list_paths(&c.found, x);
+    fault = count_rows(x, &c);
+    if (fault != GROUPING_SOUND)
+        goto done;
+    x->path = calloc(x->row[paths] + (size_t)1, sizeof *x->path);
+    x->value = calloc(x->row[paths] + (size_t)1, sizeof *x->value);
+    if (x->path && x->value)
+        fill_rows(x, &c, x->home); /* not needed before a placement */
+    else
+        fault = GROUPING_MEMORY;
+done:
+    free(c.task);
+    free(c.path);
+    free(c.has);
+    free(c.on);
+    free(c.by_task);
+    free(c.by_path);
+    free(c.found.at);
+    free(c.found.item);
+    return fault;
+}
+
+/* --- create, destroy ------------------------------------------------------ */
+
+static struct grouping *allocate(const struct graph *g,
+                                 const struct graph_paths *p,
+                                 uint32_t cores)
+{
+    struct grouping *x = calloc(1, sizeof *x);
+    size_t members = p->at[p->n], processors = (p->n - 1) / cores + 1;
+
+    if (!x)
+        return NULL;
+    *x = (struct grouping){.g = g, .p = p, .cores = cores};
+    x->sorted = calloc(p->n, sizeof *x->sorted);
+    x->load = calloc(p->n, sizeof *x->load);
+    x->row = calloc(p->n + (size_t)1, sizeof *x->row);
+    x->processor = calloc(processors, sizeof *x->processor);
+    x->core_load = calloc(processors * cores, sizeof *x->core_load);
+    x->home = calloc(p->n, sizeof *x->home);
+    x->before = calloc(members, sizeof *x->before);
+    x->places.at = calloc(g->tasks + (size_t)1, sizeof *x->places.at);
+    x->places.item = calloc(members, sizeof *x->places.item);
+    x->n_places = calloc(g->tasks, sizeof *x->n_places);
+    x->stamp = calloc(g->tasks, sizeof *x->stamp);
+    if (!x->sorted || !x->load || !x->row || !x->processor || !x->core_load
+        || !x->home || !x->before || !x->places.at || !x->places.item
+        || !x->n_places || !x->stamp) {
+        grouping_destroy(x);
+        return NULL;
+    }
+    return x;
+}
+
+/* Step 2; home[] is scratch. */
+static void sort_paths(struct grouping *x)
+{
+    const struct graph_paths *p = x->p;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        x->sorted[i] = i;
+        for (uint32_t k = p->at[i]; k < p->at[i + 1]; k++)
+            x->load[i] += x->g->time[p->task[k]];
+    }
+    order_descending(x->sorted, x->home, p->n, x->load);
+}
+
+enum grouping_fault grouping_create(struct grouping **made,
+                                    const struct graph *g,
+                                    const struct graph_paths *p,
+                                    uint32_t cores,
+                                    int dependent)
+{
+    struct grouping *x = allocate(g, p, cores);
+    enum grouping_fault fault;
+
+    *made = NULL;
+    if (!x)
+        return GROUPING_MEMORY;
+    sort_paths(x);
+    for (uint32_t i = 0; i < p->at[p->n]; i++)
+        x->places.at[p->task[i] + 1]++;
+    for (uint32_t v = 0; v < g->tasks; v++)
+        x->places.at[v + 1] += x->places.at[v];
+    fault = dependent ? make_matrix(x) : GROUPING_SOUND;
+    if (fault != GROUPING_SOUND) {
+        grouping_destroy(x);
+        return fault;
+    }
+    *made = x;
+    return GROUPING_SOUND;
+}
+
+void grouping_destroy(struct grouping *x)
+{
+    if (!x)
+        return;
+    free(x->sorted);
+    free(x->load);
+    free(x->row);
+    free(x->path);
+    free(x->value);
+    free(x->processor);
+    free(x->core_load);
+    free(x->home);
+    free(x->before);
+    free(x->places.at);
+    free(x->places.item);
+    free(x->n_places);
+    free(x->stamp);
+    free(x);
+}
+
+/* --- one placement -------------------------------------------------------- */
+
+struct placing {
+    struct grouping *x;
+    enum grouping_mode mode;
+    uint32_t processors, cap; /* paths a processor */
+    int64_t most;             /* Max_Load */
+    struct instance *instance;
+    uint32_t n;
+};
+
+static void start(struct grouping *x, uint32_t processors)
+{
+    for (uint32_t p = 0; p < processors; p++)
+        x->processor[p] = (struct processor){.last = GRAPH_NOBODY};
+    memset(x->core_load, 0,
+           (size_t)processors * x->cores * sizeof *x->core_load);
+    memset(x->n_places, 0, x->g->tasks * sizeof *x->n_places);
+    memset(x->stamp, 0, x->g->tasks * sizeof *x->stamp);
+}
+
+static void find_idle_core(struct grouping *x, uint32_t p)
+{
+    const int64_t *load = x->core_load + (size_t)p * x->cores;
+    uint32_t least = 0;
+
+    for (uint32_t c = 1; c < x->cores; c++)
+        if (load[c] < load[least])
+            least = c;
+    x->processor[p].idle_core = least;
+    x->processor[p].idle_load = load[least];
+}
+
+/* Put the tasks of path j that are not on processor p yet on its idle core. */
+static void put(struct placing *s, uint32_t j, uint32_t p)
+{
+    struct grouping *x = s->x;
+    struct processor *to = &x->processor[p];
+    uint32_t core = to->idle_core;
+    int64_t more = 0;
+
+    for (uint32_t i = to->last; i != GRAPH_NOBODY; i = x->before[i])
+        x->stamp[s->instance[i].task] = j + 1;
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k];
+
+        if (x->stamp[v] == j + 1)
+            continue;
+        s->instance[s->n] = (struct instance){v, p, core, 0, 0};
+        x->before[s->n] = to->last;
+        to->last = s->n++;
+        x->places.item[x->places.at[v] + x->n_places[v]++] = p;
+        more += x->g->time[v];
+    }
+    to->load += more;
+    to->paths++;
+    x->core_load[(size_t)p * x->cores + core] += more;
+    x->home[j] = p;
+    find_idle_core(x, p);
+}
+
+/* What path j has to do with every processor. */
+static void weigh(const struct placing *s, uint32_t j)
+{
+    struct grouping *x = s->x;
+
+    for (uint32_t p = 0; p < s->processors; p++) {
+        x->processor[p].dependence = 0;
+        x->processor[p].shared = 0;
+    }
+    for (uint32_t i = x->row[j]; i < x->row[j + 1]; i++)
+        x->processor[x->home[x->path[i]]].dependence += x->value[i];
+    if (s->mode == GROUPING_LITERAL)
+        return;
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k];
+        const uint32_t *at = x->places.item + x->places.at[v];
+
+        for (uint32_t i = 0; i < x->n_places[v]; i++)
+            x->processor[at[i]].shared += x->g->time[v];
+    }
+}
+
+/* Is a, of the higher index, a better place than b for a path of that load? */
+static int is_better(const struct placing *s,
+                     const struct processor *a,
+                     const struct processor *b,
+                     int64_t load)
+{
+    if (s->mode != GROUPING_LITERAL) {
+        int64_t sum_a = a->idle_load + load - a->shared;
+        int64_t sum_b = b->idle_load + load - b->shared;
+        int fits_a = sum_a <= s->most, fits_b = sum_b <= s->most;
+
+        if (fits_a != fits_b)
+            return fits_a;
+        if (!fits_a && sum_a != sum_b)
+            return sum_a < sum_b;
+        if (!fits_a)
+            return a->dependence > b->dependence;
+    }
+    if (a->dependence > b->dependence || a->dependence < b->dependence)
+        return a->dependence > b->dependence;
+    return a->load < b->load;
+}
+
+static uint32_t choose(const struct placing *s, uint32_t j)
+{
+    const struct processor *all = s->x->processor;
+    int64_t load = s->x->load[s->x->sorted[j]];
+    uint32_t best = GRAPH_NOBODY;
+
+    for (uint32_t p = 0; p < s->processors; p++)
+        if (all[p].paths < s->cap
+            && (best == GRAPH_NOBODY
+                || is_better(s, &all[p], &all[best], load)))
+            best = p;
+    return best;
+}
+
+/* A path a processor as they were made, or a path a core by load. */
+static void place_apart(struct placing *s)
+{
+    const struct graph_paths *p = s->x->p;
+    int packed = s->mode == GROUPING_PACK;
+    uint32_t together = packed ? s->x->cores : 1;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t path = packed ? s->x->sorted[i] : i;
+
+        for (uint32_t k = p->at[path]; k < p->at[path + 1]; k++)
+            s->instance[s->n++] =
+                (struct instance){p->task[k], i / together, i % together, 0, 0};
+    }
+}
+
+uint32_t grouping_place(struct grouping *x,
+                        enum grouping_mode mode,
+                        uint32_t processors,
+                        struct instance instance[])
+{
+    uint32_t paths = x->p->n;
+    struct placing s = {x, mode, processors, UINT32_MAX, 0, instance, 0};
+
+    if (mode == GROUPING_PACK || mode == GROUPING_SPREAD) {
+        place_apart(&s);
+        return s.n;
+    }
+    if (mode == GROUPING_CAP)
+        s.cap = (paths + processors - 1) / processors;
+    s.most = x->load[x->sorted[0]];
+    start(x, processors);
+    for (uint32_t j = 0; j < paths; j++) {
+        if (j < processors) {
+            put(&s, j, j);
+            continue;
+        }
+        weigh(&s, j);
+        put(&s, j, choose(&s, j));
+    }
+    return s.n;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * grouping.h - put the paths of a task graph on processors of several cores.
+ *
+ * Paths that depend on each other go to the cores of one processor, where
+ * communication is free and copies of the same task fall away.  This is one
+ * placement for a given number of processors: step 5 of seed 5, section 9;
+ * graph_plan.h searches for the number.
+ */
+#ifndef POLICY_GROUPING_H
+#define POLICY_GROUPING_H
+
+#include "policy/graph_paths.h"
+#include "policy/schedule.h"
+
+/* Dependences between paths that are kept: 12 bytes each, 400 MB. */
+#define GROUPING_DEPENDENCES_MAX (1u << 25)
+
+/* Seed 5, section 12. */
+enum grouping_mode {
+    GROUPING_BEST, /* of the others the one whose plan costs least */
+    GROUPING_LITERAL,
+    GROUPING_GUARD,
+    GROUPING_CAP,
+    GROUPING_PACK, /* not grouped: as many paths a processor as it has cores */
+    GROUPING_SPREAD, /* not grouped: a path a processor */
+};
+
+struct grouping;
+
+enum grouping_fault {
+    GROUPING_SOUND,
+    GROUPING_DENSE, /* above GROUPING_DEPENDENCES_MAX */
+    GROUPING_MEMORY,
+};
+
+/*
+ * For placements of the paths p on processors with so many cores; g and p must
+ * outlive it.
+ *
+ *   dependent  whether GROUPING_LITERAL, _GUARD and _CAP will be asked for:
+ *              without, no dependences are kept, and none are too many
+ *
+ * O(sum over paths of the copies of their tasks and these' neighbours).
+ */
+enum grouping_fault grouping_create(struct grouping **made,
+                                    const struct graph *g,
+                                    const struct graph_paths *p,
+                                    uint32_t cores,
+                                    int dependent);
+void grouping_destroy(struct grouping *x);
+
+/* The i-th heaviest path; equals in order of creation. */
+uint32_t grouping_path(const struct grouping *x, uint32_t i);
+
+/*
+ * DF(a, b), how much path a depends on path b: for each task of a its time if
+ * b has it, else its communication with b.  Not symmetric.  Section 7; for
+ * reading, grouping reckons it faster.  O(product of the lengths).
+ */
+int64_t grouping_dependence(const struct graph *g,
+                            const struct graph_paths *p,
+                            uint32_t a,
+                            uint32_t b);
+
+/*
+ * Place all paths.
+ *
+ *   mode        any but GROUPING_BEST
+ *   processors  how many to use, from 1 to what gives each path a core; with
+ *               GROUPING_PACK and _SPREAD they follow from the paths
+ *   instance    room for as many as the paths have tasks; times are not set
+ *
+ * Returns how many there are.  O(N (M + dependences) + members).
+ */
+uint32_t grouping_place(struct grouping *x,
+                        enum grouping_mode mode,
+                        uint32_t processors,
+                        struct instance instance[]);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Merge sort from the bottom up, as in Knuth, TAOCP 3, section 5.2.4. */
+#include "policy/order.h"
+
+#include <string.h>
+
+static void merge(uint32_t out[],
+                  const uint32_t a[],
+                  size_t na,
+                  const uint32_t b[],
+                  size_t nb,
+                  const int64_t key[])
+{
+    size_t i = 0, j = 0;
+
+    while (i < na && j < nb)
+        if (key[a[i]] >= key[b[j]]) {
+            out[i + j] = a[i];
+            i++;
+        } else {
+            out[i + j] = b[j];
+            j++;
+        }
+    memcpy(out + i + j, a + i, (na - i) * sizeof *out);
+    memcpy(out + na + j, b + j, (nb - j) * sizeof *out);
+}
+
+void order_descending(uint32_t index[],
+                      uint32_t scratch[],
+                      size_t n,
+                      const int64_t key[])
+{
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t i = 0; i < n; i += 2 * run) {
+            size_t na = n - i < run ? n - i : run;
+            size_t nb = n - i - na < run ? n - i - na : run;
+
+            merge(scratch + i, index + i, na, index + i + na, nb, key);
+        }
+        memcpy(index, scratch, n * sizeof *index);
+    }
+}
