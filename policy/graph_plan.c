@@ -105,20 +105,43 @@ static int try_apart(struct search *s, enum grouping_mode mode)
     return add(s, &c);
 }
 
+/* The next M, from a ladder on which it is lowered by its parts-th part. */
+static uint32_t rung_below(uint32_t m, uint32_t parts)
+{
+    return m - 1 - (m - 1) / parts;
+}
+
+/* In how many parts to lower M from so many: as many as there is time for. */
+static uint32_t choose_parts(const struct search *s, uint32_t from)
+{
+    uint64_t rungs_most = GRAPH_PLAN_WORK / grouping_work(s->grouping);
+    uint32_t parts = from > 2 ? from : 2;
+
+    for (; parts > 2; parts = parts < 4 ? 2 : parts / 2) {
+        uint64_t rungs = 0;
+
+        for (uint32_t m = from; m > 0; m = rung_below(m, parts))
+            rungs++;
+        if (rungs <= rungs_most)
+            break;
+    }
+    return parts;
+}
+
 /* Steps 4 to 7; `all`: do not stop at the first that is too late. */
 static int try_grouped(struct search *s, enum grouping_mode mode, int all)
 {
-    uint32_t m =
-        is_enough(s, mode) ? needed(s, mode) : s->wish->machine.processors;
+    uint32_t m = s->wish->machine.processors, parts;
 
-    while (m > 0) {
+    if (is_enough(s, mode))
+        m = needed(s, mode);
+    for (parts = choose_parts(s, m); m > 0; m = rung_below(m, parts)) {
         struct graph_candidate c = consider(s, mode, m);
 
         if (add(s, &c) < 0)
             return -1;
         if (!c.in_time && !all)
             return 0;
-        m -= 1 + (m - 1) / GRAPH_PLAN_LADDER;
     }
     return 0;
 }

@@ -15,12 +15,13 @@
 #define GRAPH_PLAN_FOREVER INT64_MAX /* no deadline */
 
 /*
- * Unlike seed 5: above so many processors M is lowered by more than one at a
- * time, by the M/32-th part.  Each M is a placement and a simulation of the
- * whole graph, so that all would take hours on a graph of 100,000 tasks; the
- * neighbours that are left out differ in 3 % of the processors.
+ * Unlike seed 5: in a large graph M is lowered by a part of it and not by one.
+ * Each M is a placement and a simulation of the whole graph, so that all of
+ * them would take hours for 100,000 tasks.  The part is the smallest that
+ * keeps the search of one mode below so many steps of grouping_work(), about
+ * 0.3 s; up to 1000 tasks or so it is one processor, the seed's search.
  */
-#define GRAPH_PLAN_LADDER 32
+#define GRAPH_PLAN_WORK UINT64_C(300000000)
 
 struct graph_plan_wish {
     enum path_algorithm algorithm;

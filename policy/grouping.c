@@ -21,12 +21,10 @@ struct lists {
 };
 
 struct processor {
-    double dependence; /* of the path being placed; sums of whole ns */
     int64_t load;      /* of all cores, without copies */
-    int64_t shared;    /* of the path being placed: there already */
     int64_t idle_load; /* of the core with least */
     uint32_t idle_core;
-    uint32_t paths;
+    uint32_t paths, instances;
     uint32_t last; /* instance placed, or GRAPH_NOBODY; a chain by before[] */
 };
 
@@ -43,6 +41,8 @@ struct grouping {
 
     /* Of one placement. */
     struct processor *processor;
+    double *dependence; /* by processor: of the path being placed on it */
+    int64_t *shared;    /* likewise: what of the path is there already */
     int64_t *core_load;
     uint32_t *home;      /* by j: its processor */
     uint32_t *before;    /* by instance */
@@ -282,6 +282,8 @@ static struct grouping *allocate(const struct graph *g,
     x->load = calloc(p->n, sizeof *x->load);
     x->row = calloc(p->n + (size_t)1, sizeof *x->row);
     x->processor = calloc(processors, sizeof *x->processor);
+    x->dependence = calloc(processors, sizeof *x->dependence);
+    x->shared = calloc(processors, sizeof *x->shared);
     x->core_load = calloc(processors * cores, sizeof *x->core_load);
     x->home = calloc(p->n, sizeof *x->home);
     x->before = calloc(members, sizeof *x->before);
@@ -289,9 +291,9 @@ static struct grouping *allocate(const struct graph *g,
     x->places.item = calloc(members, sizeof *x->places.item);
     x->n_places = calloc(g->tasks, sizeof *x->n_places);
     x->stamp = calloc(g->tasks, sizeof *x->stamp);
-    if (!x->sorted || !x->load || !x->row || !x->processor || !x->core_load
-        || !x->home || !x->before || !x->places.at || !x->places.item
-        || !x->n_places || !x->stamp) {
+    if (!x->sorted || !x->load || !x->row || !x->processor || !x->dependence
+        || !x->shared || !x->core_load || !x->home || !x->before
+        || !x->places.at || !x->places.item || !x->n_places || !x->stamp) {
         grouping_destroy(x);
         return NULL;
     }
@@ -347,6 +349,8 @@ void grouping_destroy(struct grouping *x)
     free(x->path);
     free(x->value);
     free(x->processor);
+    free(x->dependence);
+    free(x->shared);
     free(x->core_load);
     free(x->home);
     free(x->before);
@@ -355,6 +359,19 @@ void grouping_destroy(struct grouping *x)
     free(x->n_places);
     free(x->stamp);
     free(x);
+}
+
+uint64_t grouping_work(const struct grouping *x)
+{
+    uint32_t paths = x->p->n, most = (paths - 1) / x->cores + 1;
+    uint64_t work = x->row[paths] + (uint64_t)paths * most;
+
+    for (uint32_t v = 0; v < x->g->tasks; v++) {
+        uint64_t copies = x->places.at[v + 1] - x->places.at[v];
+
+        work += copies * (copies < most ? copies : most);
+    }
+    return work;
 }
 
 /* --- one placement -------------------------------------------------------- */
@@ -390,16 +407,38 @@ static void find_idle_core(struct grouping *x, uint32_t p)
     x->processor[p].idle_load = load[least];
 }
 
+/* Stamp the tasks of path j that are on processor p with j + 1: found among p's
+ * tasks or among the tasks' places, whichever are fewer. */
+static void stamp_shared(const struct placing *s, uint32_t j, uint32_t p)
+{
+    struct grouping *x = s->x;
+    uint64_t length = end_of(x, j) - begin_of(x, j);
+
+    if (x->processor[p].instances < length * s->processors) {
+        for (uint32_t i = x->processor[p].last; i != GRAPH_NOBODY;
+             i = x->before[i])
+            x->stamp[s->instance[i].task] = j + 1;
+        return;
+    }
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k];
+        const uint32_t *place = x->places.item + x->places.at[v];
+
+        for (uint32_t i = 0; i < x->n_places[v]; i++)
+            if (place[i] == p)
+                x->stamp[v] = j + 1;
+    }
+}
+
 /* Put the tasks of path j that are not on processor p yet on its idle core. */
 static void put(struct placing *s, uint32_t j, uint32_t p)
 {
     struct grouping *x = s->x;
     struct processor *to = &x->processor[p];
-    uint32_t core = to->idle_core;
+    uint32_t core = to->idle_core, first = s->n;
     int64_t more = 0;
 
-    for (uint32_t i = to->last; i != GRAPH_NOBODY; i = x->before[i])
-        x->stamp[s->instance[i].task] = j + 1;
+    stamp_shared(s, j, p);
     for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
         uint32_t v = x->p->task[k];
 
@@ -412,6 +451,7 @@ static void put(struct placing *s, uint32_t j, uint32_t p)
         more += x->g->time[v];
     }
     to->load += more;
+    to->instances += s->n - first;
     to->paths++;
     x->core_load[(size_t)p * x->cores + core] += more;
     x->home[j] = p;
@@ -423,57 +463,74 @@ static void weigh(const struct placing *s, uint32_t j)
 {
     struct grouping *x = s->x;
 
-    for (uint32_t p = 0; p < s->processors; p++) {
-        x->processor[p].dependence = 0;
-        x->processor[p].shared = 0;
-    }
+    memset(x->dependence, 0, s->processors * sizeof *x->dependence);
+    memset(x->shared, 0, s->processors * sizeof *x->shared);
     for (uint32_t i = x->row[j]; i < x->row[j + 1]; i++)
-        x->processor[x->home[x->path[i]]].dependence += x->value[i];
+        x->dependence[x->home[x->path[i]]] += x->value[i];
     if (s->mode == GROUPING_LITERAL)
         return;
     for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
-        uint32_t v = x->p->task[k];
-        const uint32_t *at = x->places.item + x->places.at[v];
+        uint32_t v = x->p->task[k], n = x->n_places[v];
+        const uint32_t *place = x->places.item + x->places.at[v];
 
-        for (uint32_t i = 0; i < x->n_places[v]; i++)
-            x->processor[at[i]].shared += x->g->time[v];
+        for (uint32_t i = 0; i < n; i++)
+            x->shared[place[i]] += x->g->time[v];
     }
 }
 
-/* Is a, of the higher index, a better place than b for a path of that load? */
+/* What a processor has to offer to the path being placed. */
+struct offer {
+    double dependence;
+    int64_t top; /* load of the core that would get it, with it */
+    int64_t load;
+};
+
+static struct offer offer_of(const struct grouping *x,
+                             uint32_t p,
+                             int64_t path_load)
+{
+    const struct processor *at = &x->processor[p];
+
+    return (struct offer){x->dependence[p],
+                          at->idle_load + path_load - x->shared[p], at->load};
+}
+
+/* Is a, of the higher index, better than b? */
 static int is_better(const struct placing *s,
-                     const struct processor *a,
-                     const struct processor *b,
-                     int64_t load)
+                     const struct offer *a,
+                     const struct offer *b)
 {
     if (s->mode != GROUPING_LITERAL) {
-        int64_t sum_a = a->idle_load + load - a->shared;
-        int64_t sum_b = b->idle_load + load - b->shared;
-        int fits_a = sum_a <= s->most, fits_b = sum_b <= s->most;
+        int fits = a->top <= s->most;
 
-        if (fits_a != fits_b)
-            return fits_a;
-        if (!fits_a && sum_a != sum_b)
-            return sum_a < sum_b;
-        if (!fits_a)
+        if (fits != (b->top <= s->most))
+            return fits;
+        if (!fits && a->top != b->top)
+            return a->top < b->top;
+        if (!fits)
             return a->dependence > b->dependence;
     }
-    if (a->dependence > b->dependence || a->dependence < b->dependence)
-        return a->dependence > b->dependence;
-    return a->load < b->load;
+    if (a->dependence < b->dependence)
+        return 0;
+    return a->dependence > b->dependence || a->load < b->load;
 }
 
 static uint32_t choose(const struct placing *s, uint32_t j)
 {
-    const struct processor *all = s->x->processor;
-    int64_t load = s->x->load[s->x->sorted[j]];
+    const struct grouping *x = s->x;
+    int64_t load = x->load[x->sorted[j]];
     uint32_t best = GRAPH_NOBODY;
+    struct offer chosen = {0};
 
-    for (uint32_t p = 0; p < s->processors; p++)
-        if (all[p].paths < s->cap
-            && (best == GRAPH_NOBODY
-                || is_better(s, &all[p], &all[best], load)))
+    for (uint32_t p = 0; p < s->processors; p++) {
+        struct offer o = offer_of(x, p, load);
+
+        if (x->processor[p].paths < s->cap
+            && (best == GRAPH_NOBODY || is_better(s, &o, &chosen))) {
             best = p;
+            chosen = o;
+        }
+    }
     return best;
 }
 

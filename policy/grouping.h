@@ -50,6 +50,9 @@ enum grouping_fault grouping_create(struct grouping **made,
                                     int dependent);
 void grouping_destroy(struct grouping *x);
 
+/* About how many steps of a few instructions a placement takes. */
+uint64_t grouping_work(const struct grouping *x);
+
 /* The i-th heaviest path; equals in order of creation. */
 uint32_t grouping_path(const struct grouping *x, uint32_t i);
 
