@@ -19,9 +19,9 @@
  * Each M is a placement and a simulation of the whole graph, so that all of
  * them would take hours for 100,000 tasks.  The part is the smallest that
  * keeps the search of one mode below so many steps of grouping_work(), about
- * 0.3 s; up to 1000 tasks or so it is one processor, the seed's search.
+ * 0.15 s; up to 1000 tasks or so it is one processor, the seed's search.
  */
-#define GRAPH_PLAN_WORK UINT64_C(300000000)
+#define GRAPH_PLAN_WORK UINT64_C(100000000)
 
 struct graph_plan_wish {
     enum path_algorithm algorithm;
