@@ -47,7 +47,7 @@ libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
 bcast_pkg       := pmix libevent_core libsodium libxxhash
-launcher_pkg    := $(bcast_pkg) jansson libconfuse
+launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -pthread)
@@ -104,6 +104,14 @@ launcher_src := \
   launcher/distribution.c \
   launcher/execution.c \
   launcher/extraction.c \
+  launcher/graph_command.c \
+  launcher/graph_dot.c \
+  launcher/graph_draft.c \
+  launcher/graph_file.c \
+  launcher/graph_own.c \
+  launcher/graph_print.c \
+  launcher/graph_stg.c \
+  launcher/graph_wfformat.c \
   launcher/greeting.c \
   launcher/help.c \
   launcher/job_load_adjuster.c \
@@ -193,6 +201,7 @@ $(B)/evenstep $(B)/evenstep-agent:
 #         build it
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
+            libgraphviz-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             openmpi-bin libopenmpi-dev iproute2 util-linux procps \

@@ -17,6 +17,7 @@ static const struct command {
     {"bcast", command_bcast, "copy a file to every node of the allocation"},
     {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},
     {"conntable", command_conntable, "print a step's connection table"},
+    {"graph", command_graph, "schedule a task graph, with energy in mind"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };
