@@ -18,7 +18,7 @@ int draft_fail(const struct graph_draft *d,
     return es_fail(err, ES_USAGE, mend, "%s: %s: %s", d->name, place, what);
 }
 
-static int no_memory(const struct graph_draft *d, struct es_error *err)
+int draft_no_memory(const struct graph_draft *d, struct es_error *err)
 {
     return es_fail(err, ES_ENV, "free some memory", "%s: out of memory",
                    d->name);
@@ -29,7 +29,7 @@ int draft_init(struct graph_draft *d, const char *name, struct es_error *err)
     *d = (struct graph_draft){.name = name};
     d->ids = json_array();
     d->index = json_object();
-    return d->ids && d->index ? 0 : no_memory(d, err);
+    return d->ids && d->index ? 0 : draft_no_memory(d, err);
 }
 
 void draft_clear(struct graph_draft *d)
@@ -98,7 +98,7 @@ static int enter(struct graph_draft *d,
             d->index, text, json_integer((json_int_t)json_array_size(d->ids)))
             < 0
         || json_array_append_new(d->ids, json_deep_copy(id)) < 0)
-        return no_memory(d, err);
+        return draft_no_memory(d, err);
     return 0;
 }
 
@@ -146,7 +146,7 @@ int draft_task(struct graph_draft *d,
                           "no time, or it is out of range", err);
     time = with_room(d->time, n, &d->time_room, sizeof *time);
     if (!time)
-        return no_memory(d, err);
+        return draft_no_memory(d, err);
     d->time = time;
     if (enter(d, place, id, err) < 0)
         return -1;
@@ -171,7 +171,7 @@ int draft_edge(struct graph_draft *d,
                           "no communication, or it is out of range", err);
     edge = with_room(d->edge, d->edges, &d->edge_room, sizeof *edge);
     if (!edge)
-        return no_memory(d, err);
+        return draft_no_memory(d, err);
     d->edge = edge;
     d->edge[d->edges++] = (struct graph_edge){from, to, ns_of(seconds)};
     return 0;
@@ -203,6 +203,6 @@ int draft_finish(struct graph_draft *d,
         return es_fail(err, ES_USAGE, "give less than 73 years together",
                        "%s: all times together are too long", d->name);
     default: /* what else can be wrong was seen to before */
-        return no_memory(d, err);
+        return draft_no_memory(d, err);
     }
 }

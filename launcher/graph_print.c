@@ -35,6 +35,17 @@ static json_t *number(double value)
     return json_real(value);
 }
 
+/* Append to a list, taking over item; the list becomes NULL if that fails. */
+static void append(json_t **list, json_t *item)
+{
+    if (*list && json_array_append_new(*list, item) == 0)
+        return;
+    if (!*list)
+        json_decref(item);
+    json_decref(*list);
+    *list = NULL;
+}
+
 static json_t *paths(const struct graph_file *f, const struct graph_paths *p)
 {
     json_t *all = json_array();
@@ -43,8 +54,8 @@ static json_t *paths(const struct graph_file *f, const struct graph_paths *p)
         json_t *path = json_array();
 
         for (uint32_t k = p->at[i]; k < p->at[i + 1]; k++)
-            (void)json_array_append(path, json_array_get(f->ids, p->task[k]));
-        (void)json_array_append_new(all, path);
+            append(&path, json_incref(json_array_get(f->ids, p->task[k])));
+        append(&all, path);
     }
     return all;
 }
@@ -56,13 +67,12 @@ static json_t *instances(const struct graph_file *f, const struct graph_plan *p)
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];
 
-        (void)json_array_append_new(
-            all,
-            json_pack("{s:O, s:I, s:I, s:o, s:o}", "task",
-                      json_array_get(f->ids, x->task), "processor",
-                      (json_int_t)x->processor, "core", (json_int_t)x->core,
-                      "start", number(seconds(x->start)), "finish",
-                      number(seconds(x->finish))));
+        append(&all,
+               json_pack("{s:O, s:I, s:I, s:o, s:o}", "task",
+                         json_array_get(f->ids, x->task), "processor",
+                         (json_int_t)x->processor, "core", (json_int_t)x->core,
+                         "start", number(seconds(x->start)), "finish",
+                         number(seconds(x->finish))));
     }
     return all;
 }
@@ -81,12 +91,12 @@ static json_t *candidates(const struct graph_plan *p)
     for (uint32_t i = 0; i < p->candidates; i++) {
         const struct graph_candidate *c = &p->candidate[i];
 
-        (void)json_array_append_new(
-            all, json_pack("[I, I, I, I, o, o, b]", (json_int_t)c->M,
-                           (json_int_t)c->sum.processors,
-                           (json_int_t)c->sum.cores, (json_int_t)c->instances,
-                           number(seconds(c->sum.makespan)),
-                           number(c->sum.energy.total), c->in_time));
+        append(&all,
+               json_pack("[I, I, I, I, o, o, b]", (json_int_t)c->M,
+                         (json_int_t)c->sum.processors,
+                         (json_int_t)c->sum.cores, (json_int_t)c->instances,
+                         number(seconds(c->sum.makespan)),
+                         number(c->sum.energy.total), c->in_time));
     }
     return all;
 }
@@ -166,7 +176,7 @@ int graph_print_table(FILE *out,
 static json_t *row_json(const struct graph_row *r)
 {
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:b}", "name", r->name, "mode",
+        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "name", r->name, "mode",
         r->mode, "processors", (json_int_t)r->sum.processors, "cores",
         (json_int_t)r->sum.cores, "instances", (json_int_t)r->instances,
         "makespan", number(seconds(r->sum.makespan)), "energy",
@@ -184,7 +194,7 @@ int graph_print_rows(FILE *out,
     if (json) {
         all = json_array();
         for (size_t i = 0; i < n; i++)
-            (void)json_array_append_new(all, row_json(&row[i]));
+            append(&all, row_json(&row[i]));
         return dump(out, json_pack("{s:o}", "plans", all));
     }
     fprintf(out, "%-11s %-8s %10s %6s %9s %14s %14s  %s\n", "plan", "grouping",

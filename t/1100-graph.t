@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='a task graph becomes a schedule, or one line tells why not'
+. /usr/share/sharness/sharness.sh
+
+unset EVENSTEP_CONF SLURM_JOB_ID
+PATH=$EVENSTEP_BUILD:$PATH
+vectors=$EVENSTEP_SRC/t/policy/graph_vectors.json
+
+# fails MESSAGE COMMAND...: exits 2, prints one line on stderr that is the
+# message, an extended regular expression, and nothing on stdout.
+fails() {
+	fails_message=$1
+	shift
+	test_expect_code 2 "$@" >out 2>err </dev/null
+	fails_code=$?
+	cat err
+	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
+		grep -qxE -e "$fails_message" err
+}
+
+test_expect_success 'the graphs of the vectors are files of evenstep' '
+	jq .graphs.example9 "$vectors" >nine.json && test -s nine.json &&
+	echo "{\"tasks\":[{\"id\":1,\"time\":2}],\"edges\":[{\"from\":1,\"to\":7,\"comm\":1}]}" >unknown.json &&
+	printf "digraph { a [time=1]; b [time=2]; a -> b [comm=1]; b -> a [comm=1] }" >cycle.dot &&
+	: >empty && echo "{\"tasks\":[]}" >none.json
+'
+
+# Every vector by the command line: what design.md calls "graph plan --json".
+test_expect_success 'all 216 vectors, by the command line' '
+	jq -r ".cases[] | [.dag, .options.algorithm, .options.cores, .options.threshold,
+		.options.group, .options.baseline, .options.deadline // \"-\",
+		.options.deadline_factor // \"-\"] | @tsv" "$vectors" >cases &&
+	test "$(wc -l <cases)" = 216 &&
+	jq -c ".cases[].expect | [.paths, .makespan, .energy, .candidates, .chosen_M,
+		[.schedule[] | .[0] as \$p | .[1] as \$c | .[2][] | [.[0], \$p, \$c, .[1], .[2]]]]" \
+		"$vectors" >want &&
+	for dag in $(jq -r ".graphs | keys[]" "$vectors"); do
+		jq ".graphs.$dag" "$vectors" >"$dag.json" || return 1
+	done &&
+	while read -r dag algorithm cores threshold group baseline deadline factor; do
+		set -- --algorithm "$algorithm" --cores "$cores" --threshold "$threshold" \
+			--group "$group" --baseline "$baseline" --power 10,2,5,0
+		test "$deadline" = - || set -- "$@" --deadline "$deadline"
+		test "$factor" = - || set -- "$@" --deadline-factor "$factor"
+		evenstep graph plan --json "$@" "$dag.json" 2>>late || return 1
+	done <cases >plans &&
+	jq -c "[.paths, .makespan, .energy, .candidates, .chosen_M,
+		[.instances[] | [.task, .processor, .core, .start, .finish]]]" plans >got &&
+	jq -Sc . want >want.sorted && jq -Sc . got >got.sorted &&
+	test_cmp want.sorted got.sorted
+'
+test_expect_success 'the plan of the nine tasks as a table, and drawn' '
+	evenstep graph plan --cores 4 --deadline 16 --svg nine.svg nine.json >out 2>err &&
+	cat out && test ! -s err && test "$(wc -l <out)" = 11 &&
+	grep "^makespan 11 s, energy 328 J .*, 1 processors, 4 cores, " out &&
+	test "$(grep -c "<rect" nine.svg)" = 9 && tail -1 nine.svg | grep -x "</svg>"
+'
+test_expect_success 'all algorithms beside the bounds' '
+	evenstep graph plan --cores 2 --all --json nine.json >out &&
+	jq -r ".plans[] | [.name, .processors, .makespan, .energy.total, .deadline_met] | @tsv" out >rows &&
+	cat rows && test "$(wc -l <rows)" = 8 &&
+	grep -x "tds	5	16	728	true" rows && grep -x "tds	1	17	308	true" rows &&
+	grep -x "sequential	1	30	360	" rows && grep "^apart	9	21	" rows
+'
+test_expect_success 'fewer processors than paths: only what is grouped is compared' '
+	evenstep graph plan --cores 1 --processors 2 --all --json nine.json >out &&
+	jq -e ".plans | length == 5 and all(.[:3][]; .processors <= 2)" out
+'
+test_expect_success 'a deadline that nothing meets: says what is possible' '
+	evenstep graph plan --cores 1 --deadline 5 --json nine.json >out 2>err && cat err &&
+	grep -xE "evenstep: the deadline of 5 s cannot be met: the fastest plan takes 16 s" err &&
+	jq -e ".deadline_met == false and .makespan == 16" out
+'
+test_expect_success 'one task; tasks that do not know each other; tasks of no time' '
+	echo "{\"tasks\":[{\"id\":\"x\",\"time\":0}]}" >one.json &&
+	evenstep graph plan --cores 1 --json one.json >out && jq -e ".instances == [{task: \"x\",
+		processor: 0, core: 0, start: 0, finish: 0}]" out &&
+	echo "{\"tasks\":[{\"id\":1,\"time\":1},{\"id\":2,\"time\":1}]}" >two.json &&
+	evenstep graph plan --cores 2 --json two.json >out && jq -e ".makespan == 1" out
+'
+
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2, with the reason" '
+		eval "fails \"\$message\" evenstep graph $arguments"
+	'
+done <<'END'
+no action||evenstep: graph: no action: see `evenstep graph --help`
+an unknown action|draw nine.json|evenstep: graph: no such action: draw: see .*
+no graph|plan|evenstep: graph plan: no GRAPH: see .*
+two graphs|plan nine.json nine.json|evenstep: graph plan: more than one GRAPH: see .*
+a file that is not there|plan nowhere.json|evenstep: nowhere.json: No such file or directory: give a file that can be read
+a folder|plan .|evenstep: .: Is a directory: give a file that can be read
+an empty file|plan empty|evenstep: empty: is empty: give a graph
+a graph without tasks|plan none.json|evenstep: none.json: no tasks: give at least one
+an edge to nowhere|plan unknown.json|evenstep: unknown.json: edges\[0\].to: no task "7": name a task that is in the file
+a cycle|plan cycle.dot|evenstep: cycle.dot: task "[ab]" waits for itself: a task graph has no cycles
+no core|plan --cores 0 nine.json|evenstep: --cores: "0" is out of range: give a whole number from 1 to 16777216
+no processor|plan --processors 0 nine.json|evenstep: --processors: "0" is out of range: .*
+more cores than can be counted|plan --cores 16777216 nine.json|evenstep: --cores: 16777216 for each path are above 16777216 in all: give fewer cores
+too few processors|plan --group none --processors 4 nine.json|evenstep: --processors: 4 are too few for the paths, ungrouped: give more, or --group best
+an unknown algorithm|plan --algorithm heft nine.json|evenstep: --algorithm: "heft" is unknown: give one of: tds ead pebd
+an unknown grouping|plan --group all nine.json|evenstep: --group: "all" is unknown: give one of: best literal guard cap none
+an unknown baseline|plan --baseline x nine.json|evenstep: --baseline: "x" is unknown: give one of: spread pack
+three powers|plan --power 1,2,3 nine.json|evenstep: --power: not four numbers: give BUSY,IDLE,LINK,BASE in watts
+five powers|plan --power 1,2,3,4,5 nine.json|evenstep: --power: not four numbers: .*
+a negative power|plan --power 1,-2,3,4 nine.json|evenstep: --power: "-2" is out of range: give a number from 0 to .*
+a deadline that is none|plan --deadline soon nine.json|evenstep: --deadline: "soon" is out of range: .*
+two deadlines|plan --deadline 5 --deadline-factor 2 nine.json|evenstep: --deadline and --deadline-factor exclude each other: give one of them
+a drawing of all|plan --all --svg x nine.json|evenstep: --all and --svg exclude each other: draw one plan at a time
+an option without its value|plan nine.json --cores|evenstep: --cores: a value is missing: see .*
+an unknown option|plan --colour nine.json|evenstep: --colour: no such option: see .*
+END
+test_expect_success 'a drawing that cannot be written, a full disk: exit 1' '
+	test_expect_code 1 evenstep graph plan --svg nowhere/x nine.json 2>err && cat err &&
+	grep -xE "evenstep: --svg: nowhere/x: No such file or directory: name a file that you may write" err &&
+	test_expect_code 1 evenstep graph plan nine.json >/dev/full 2>err &&
+	grep -xE "evenstep: cannot write: free some space" err
+'
+test_expect_success '--help tells every option' '
+	evenstep graph --help >out 2>err && test ! -s err && grep "^usage: evenstep graph plan" out &&
+	for option in algorithm threshold group baseline cores processors deadline deadline-factor \
+		power rate ccr all svg json; do
+		grep -e "^  --$option " out || return 1
+	done
+'
+test_done
