@@ -4,6 +4,7 @@
  * the rules but nothing of how plans are made: it asks each instance for its
  * inputs, and recomputes times and energy by looking at all pairs.
  */
+#include "fault.h"
 #include "policy/graph_plan.h"
 #include "tap.h"
 
@@ -158,15 +159,22 @@ static int is_sound(const struct input *in,
     return different == in->n && check_sum(p, cores, busy, messages);
 }
 
-/* Is the deadline met, or met by nothing that was tried? */
+/* Is the chosen one the cheapest in time, or is nothing that was tried in time
+ * and it is the fastest? */
 static int is_candid(const struct graph_plan *p)
 {
-    for (uint32_t i = 0; i < p->candidates; i++)
-        if ((p->candidate[i].sum.makespan <= p->deadline)
-                != p->candidate[i].in_time
-            || (p->candidate[i].in_time && !p->deadline_met))
+    const struct graph_candidate *chosen = &p->candidate[p->chosen];
+
+    for (uint32_t i = 0; i < p->candidates; i++) {
+        const struct graph_candidate *c = &p->candidate[i];
+
+        if ((c->sum.makespan <= p->deadline) != c->in_time
+            || (c->in_time && !p->deadline_met)
+            || (c->in_time && c->sum.energy.total < chosen->sum.energy.total)
+            || (!p->deadline_met && c->sum.makespan < chosen->sum.makespan))
             return 0;
-    return p->deadline_met == p->candidate[p->chosen].in_time;
+    }
+    return p->deadline_met == chosen->in_time;
 }
 
 /* --- what is said of plans ------------------------------------------------ */
@@ -275,7 +283,8 @@ static void test_generated(void)
     is_int(all.sound, all.plans,
            "every task runs, after its inputs, alone on its core, and the "
            "makespan and energy are what the checker finds");
-    is_int(all.candid, all.plans, "a deadline is met, or nothing tried met it");
+    is_int(all.candid, all.plans,
+           "the cheapest in time is chosen; if there is none, the fastest");
     is_int(all.no_worse, all.plans,
            "best takes no more energy or processors than the pack in time");
     is_int(all.again, all.plans, "a second plan is the same");
@@ -356,6 +365,37 @@ static void test_faults(const struct graph *g)
     ok(!p.instance && !p.candidate && !p.paths.task, "nothing is left over");
 }
 
+/* --- memory --------------------------------------------------------------- */
+
+static void test_memory(void)
+{
+    struct graph_plan_wish w = {.machine = {0, 2, power},
+                                .deadline = GRAPH_PLAN_FOREVER};
+    enum graph_plan_fault planned = GRAPH_PLAN_MEMORY;
+    enum graph_fault made;
+    struct graph_plan p;
+    struct graph *g;
+    int empty = 1;
+    long n = 0;
+
+    do {
+        fault_at = n++;
+        made = graph_create(&g, nine_times, 9, nine_edges, 12, NULL);
+        if (made == GRAPH_SOUND)
+            planned = graph_plan_init(&p, g, &w);
+        fault_at = -1;
+        empty &= made == GRAPH_SOUND || (made == GRAPH_MEMORY && !g);
+        empty &= made != GRAPH_SOUND || planned == GRAPH_PLAN_SOUND
+                 || (planned == GRAPH_PLAN_MEMORY && !p.instance);
+        if (planned != GRAPH_PLAN_SOUND)
+            graph_destroy(g);
+    } while (planned != GRAPH_PLAN_SOUND && n < 1000);
+    ok(empty && n > 20 && n < 1000,
+       "each of %ld allocations that fails is told, and leaves nothing", n - 1);
+    graph_plan_clear(&p);
+    graph_destroy(g);
+}
+
 /* --- cost ----------------------------------------------------------------- */
 
 /* Of this process, whatever else the machine does. */
@@ -413,6 +453,7 @@ int main(void)
     test_refused(g);
     test_faults(g);
     graph_destroy(g);
+    test_memory();
     test_generated();
     tell_cost();
     return done();
