@@ -5,8 +5,9 @@
  * and numbers of processors is the matrix DF(j, b) for b < j, row by row and
  * without its zeros; a placement adds up row j by processor.
  *
- * The matrix comes column by column: what each task loses or gains beside b is
- * a vector over b's tasks and their neighbours, and DF(j, b) its sum over j's.
+ * It comes row by row: beside every task v stands a list of the paths b so far
+ * that v depends on, with DF(v, b); row j is the sum of the lists of j's
+ * tasks.
  */
 #include "policy/grouping.h"
 
@@ -98,171 +99,182 @@ int64_t grouping_dependence(const struct graph *g,
     return sum;
 }
 
-/* Scratch for one column after another. */
-struct column {
-    uint32_t n_tasks, n_paths;
-    uint32_t *task, *path;     /* where the vectors are not 0 */
-    unsigned char *has, *on;   /* by task: is in task[]; is on b */
-    double *by_task, *by_path; /* DF(v, b); DF(j, b) */
-    struct lists found;        /* by task: paths j, ascending */
+/* Scratch for one row after another. */
+struct rows {
+    uint32_t n_tasks, n_paths, room; /* room: in x->path and x->value */
+    uint32_t *task, *path;           /* where the vectors are not 0 */
+    unsigned char *has, *on;         /* by task: is in task[]; is on b */
+    double *by_task, *by_path;       /* DF(v, b); DF(j, b) */
+    struct lists beside; /* by task: paths b so far with DF(v, b) > 0... */
+    uint32_t *n_beside;  /* ...how many... */
+    double *weight;      /* ...and that, beside beside.item */
 };
 
-static void gain(struct column *c, uint32_t v, double more)
+static void gain(struct rows *r, uint32_t v, double more)
 {
-    if (!c->has[v]) {
-        c->has[v] = 1;
-        c->task[c->n_tasks++] = v;
+    if (!r->has[v]) {
+        r->has[v] = 1;
+        r->task[r->n_tasks++] = v;
     }
-    c->by_task[v] += more;
+    r->by_task[v] += more;
 }
 
-static void gain_links(struct column *c,
+static void gain_links(struct rows *r,
                        const struct graph_link link[],
                        uint32_t begin,
                        uint32_t end)
 {
     for (uint32_t i = begin; i < end; i++)
-        if (!c->on[link[i].task] && link[i].comm > 0)
-            gain(c, link[i].task, (double)link[i].comm);
+        if (!r->on[link[i].task])
+            gain(r, link[i].task, (double)link[i].comm);
 }
 
-/* DF(v, b) of every task v. */
-static void weigh_tasks(struct column *c, const struct grouping *x, uint32_t b)
+/* DF(v, b) of every task v that has to do with path b. */
+static void weigh_tasks(struct rows *r, const struct grouping *x, uint32_t b)
 {
     const struct graph *g = x->g;
     const uint32_t *task = x->p->task;
 
-    c->n_tasks = 0;
+    for (uint32_t i = 0; i < r->n_tasks; i++) {
+        r->by_task[r->task[i]] = 0;
+        r->has[r->task[i]] = 0;
+    }
+    r->n_tasks = 0;
     for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
-        c->on[task[i]] = 1;
+        r->on[task[i]] = 1;
     for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++) {
         uint32_t v = task[i];
 
-        gain(c, v, (double)g->time[v]);
-        gain_links(c, g->pred, g->pred_at[v], g->pred_at[v + 1]);
-        gain_links(c, g->succ, g->succ_at[v], g->succ_at[v + 1]);
+        gain(r, v, (double)g->time[v]);
+        gain_links(r, g->pred, g->pred_at[v], g->pred_at[v + 1]);
+        gain_links(r, g->succ, g->succ_at[v], g->succ_at[v + 1]);
     }
     for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
-        c->on[task[i]] = 0;
+        r->on[task[i]] = 0;
 }
 
-/* DF(j, b) of every path j > b. */
-static void weigh_paths(struct column *c, const struct grouping *x, uint32_t b)
+/* Make room for what will be beside each task. */
+static enum grouping_fault make_lists(struct rows *r, const struct grouping *x)
 {
-    weigh_tasks(c, x, b);
-    c->n_paths = 0;
-    for (uint32_t i = 0; i < c->n_tasks; i++) {
-        uint32_t v = c->task[i];
-        double weight = c->by_task[v];
-
-        c->by_task[v] = 0;
-        c->has[v] = 0;
-        for (uint32_t k = c->found.at[v + 1]; weight > 0 && k > c->found.at[v];
-             k--) {
-            uint32_t j = c->found.item[k - 1];
-
-            if (j <= b)
-                break;
-            if (c->by_path[j] <= 0)
-                c->path[c->n_paths++] = j;
-            c->by_path[j] += weight;
-        }
-    }
-}
-
-/* List for every task the paths that have it. */
-static void list_paths(struct lists *found, const struct grouping *x)
-{
-    const struct graph_paths *p = x->p;
-    uint32_t n = x->g->tasks, *at = found->at;
-
-    for (uint32_t i = 0; i < p->at[p->n]; i++)
-        at[p->task[i] + 1]++;
-    for (uint32_t v = 0; v < n; v++)
-        at[v + 1] += at[v];
-    for (uint32_t j = p->n; j-- > 0;) /* from the lists' ends */
-        for (uint32_t i = begin_of(x, j); i < end_of(x, j); i++)
-            found->item[--at[p->task[i] + 1]] = j;
-    /* Now at[v + 1] is where v's list begins. */
-    for (uint32_t v = 0; v < n; v++)
-        at[v] = at[v + 1];
-    at[n] = p->at[p->n];
-}
-
-/* Count the entries of each row in row[j + 1]; GROUPING_DENSE if they are too
- * many. */
-static enum grouping_fault count_rows(struct grouping *x, struct column *c)
-{
-    uint32_t sum = 0;
+    uint32_t sum = 0, *at = r->beside.at;
 
     for (uint32_t b = 0; b < x->p->n; b++) {
-        weigh_paths(c, x, b);
-        if (c->n_paths > GROUPING_DEPENDENCES_MAX - sum)
+        weigh_tasks(r, x, b);
+        if (r->n_tasks > GROUPING_DEPENDENCES_MAX - sum)
             return GROUPING_DENSE;
-        sum += c->n_paths;
-        for (uint32_t i = 0; i < c->n_paths; i++) {
-            x->row[c->path[i] + 1]++;
-            c->by_path[c->path[i]] = 0;
-        }
+        sum += r->n_tasks;
+        for (uint32_t i = 0; i < r->n_tasks; i++)
+            at[r->task[i] + 1]++;
     }
-    for (uint32_t j = 0; j < x->p->n; j++)
-        x->row[j + 1] += x->row[j];
-    return GROUPING_SOUND;
+    for (uint32_t v = 0; v < x->g->tasks; v++)
+        at[v + 1] += at[v];
+    r->beside.item = calloc(sum, sizeof *r->beside.item);
+    r->weight = calloc(sum, sizeof *r->weight);
+    return r->beside.item && r->weight ? GROUPING_SOUND : GROUPING_MEMORY;
 }
 
-/* next: scratch, by path. */
-static void fill_rows(struct grouping *x, struct column *c, uint32_t next[])
+/* DF(j, b) of every path b < j. */
+static void weigh_paths(struct rows *r, const struct grouping *x, uint32_t j)
 {
-    memcpy(next, x->row, x->p->n * sizeof *next);
-    for (uint32_t b = 0; b < x->p->n; b++) {
-        weigh_paths(c, x, b);
-        for (uint32_t i = 0; i < c->n_paths; i++) {
-            uint32_t j = c->path[i];
+    r->n_paths = 0;
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k], begin = r->beside.at[v];
 
-            x->path[next[j]] = b;
-            x->value[next[j]++] = c->by_path[j];
-            c->by_path[j] = 0;
+        for (uint32_t i = begin; i < begin + r->n_beside[v]; i++) {
+            uint32_t b = r->beside.item[i];
+
+            if (r->by_path[b] <= 0)
+                r->path[r->n_paths++] = b;
+            r->by_path[b] += r->weight[i];
         }
     }
+}
+
+/* Enter path j beside its tasks and their neighbours. */
+static void enter(struct rows *r, const struct grouping *x, uint32_t j)
+{
+    weigh_tasks(r, x, j);
+    for (uint32_t i = 0; i < r->n_tasks; i++) {
+        uint32_t v = r->task[i], at = r->beside.at[v] + r->n_beside[v];
+
+        if (r->by_task[v] <= 0)
+            continue;
+        r->beside.item[at] = j;
+        r->weight[at] = r->by_task[v];
+        r->n_beside[v]++;
+    }
+}
+
+/* Room for so many entries of the matrix; at least doubled, so O(1) each. */
+static int make_room(struct grouping *x, struct rows *r, uint32_t n)
+{
+    size_t room = 2 * (size_t)r->room > n ? 2 * (size_t)r->room : n;
+    uint32_t *path;
+    double *value;
+
+    if (n <= r->room)
+        return 0;
+    path = realloc(x->path, room * sizeof *path);
+    x->path = path ? path : x->path;
+    value = realloc(x->value, room * sizeof *value);
+    x->value = value ? value : x->value;
+    if (!path || !value)
+        return -1;
+    r->room = (uint32_t)room;
+    return 0;
+}
+
+static enum grouping_fault make_rows(struct rows *r, struct grouping *x)
+{
+    for (uint32_t j = 0; j < x->p->n; j++) {
+        uint32_t n = x->row[j];
+
+        weigh_paths(r, x, j);
+        if (r->n_paths > GROUPING_DEPENDENCES_MAX - n)
+            return GROUPING_DENSE;
+        if (make_room(x, r, n + r->n_paths) < 0)
+            return GROUPING_MEMORY;
+        for (uint32_t i = 0; i < r->n_paths; i++, n++) {
+            x->path[n] = r->path[i];
+            x->value[n] = r->by_path[r->path[i]];
+            r->by_path[r->path[i]] = 0;
+        }
+        x->row[j + 1] = n;
+        enter(r, x, j);
+    }
+    return GROUPING_SOUND;
 }
 
 static enum grouping_fault make_matrix(struct grouping *x)
 {
     uint32_t n = x->g->tasks, paths = x->p->n;
     enum grouping_fault fault = GROUPING_MEMORY;
-    struct column c = {
-        .task = calloc(n, sizeof *c.task),
-        .path = calloc(paths, sizeof *c.path),
+    struct rows r = {
+        .task = calloc(n, sizeof *r.task),
+        .path = calloc(paths, sizeof *r.path),
         .has = calloc(n, 1),
         .on = calloc(n, 1),
-        .by_task = calloc(n, sizeof *c.by_task),
-        .by_path = calloc(paths, sizeof *c.by_path),
-        .found.at = calloc(n + (size_t)1, sizeof *c.found.at),
-        .found.item = calloc(x->p->at[paths], sizeof *c.found.item),
+        .by_task = calloc(n, sizeof *r.by_task),
+        .by_path = calloc(paths, sizeof *r.by_path),
+        .beside.at = calloc(n + (size_t)1, sizeof *r.beside.at),
+        .n_beside = calloc(n, sizeof *r.n_beside),
     };
 
-    if (!c.task || !c.path || !c.has || !c.on || !c.by_task || !c.by_path
-        || !c.found.at || !c.found.item)
-        goto done;
-    list_paths(&c.found, x);
-    fault = count_rows(x, &c);
-    if (fault != GROUPING_SOUND)
-        goto done;
-    x->path = calloc(x->row[paths] + (size_t)1, sizeof *x->path);
-    x->value = calloc(x->row[paths] + (size_t)1, sizeof *x->value);
-    if (x->path && x->value)
-        fill_rows(x, &c, x->home); /* not needed before a placement */
-    else
-        fault = GROUPING_MEMORY;
-done:
-    free(c.task);
-    free(c.path);
-    free(c.has);
-    free(c.on);
-    free(c.by_task);
-    free(c.by_path);
-    free(c.found.at);
-    free(c.found.item);
+    if (r.task && r.path && r.has && r.on && r.by_task && r.by_path
+        && r.beside.at && r.n_beside)
+        fault = make_lists(&r, x);
+    if (fault == GROUPING_SOUND)
+        fault = make_rows(&r, x);
+    free(r.task);
+    free(r.path);
+    free(r.has);
+    free(r.on);
+    free(r.by_task);
+    free(r.by_path);
+    free(r.beside.at);
+    free(r.beside.item);
+    free(r.n_beside);
+    free(r.weight);
     return fault;
 }
 
@@ -462,6 +474,7 @@ static void put(struct placing *s, uint32_t j, uint32_t p)
 static void weigh(const struct placing *s, uint32_t j)
 {
     struct grouping *x = s->x;
+    int64_t everywhere = 0;
 
     memset(x->dependence, 0, s->processors * sizeof *x->dependence);
     memset(x->shared, 0, s->processors * sizeof *x->shared);
@@ -473,9 +486,15 @@ static void weigh(const struct placing *s, uint32_t j)
         uint32_t v = x->p->task[k], n = x->n_places[v];
         const uint32_t *place = x->places.item + x->places.at[v];
 
+        if (n == s->processors) {
+            everywhere += x->g->time[v];
+            continue;
+        }
         for (uint32_t i = 0; i < n; i++)
             x->shared[place[i]] += x->g->time[v];
     }
+    for (uint32_t p = 0; p < s->processors && everywhere > 0; p++)
+        x->shared[p] += everywhere;
 }
 
 /* What a processor has to offer to the path being placed. */
