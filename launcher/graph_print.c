@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph_print.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,89 +26,113 @@ const char *graph_mode_name(enum grouping_mode mode)
     return name[mode];
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- JSON -----------------------------------------------------------------
+ *
+ * Written as it goes: a large plan as a tree of jansson's would need gigabytes.
+ */
+
+static void print_seconds(FILE *out, int64_t ns)
+{
+    int64_t whole = ns / 1000000000, rest = ns % 1000000000;
+    int digits = 9;
+
+    fprintf(out, "%" PRId64, whole);
+    if (rest == 0)
+        return;
+    for (; rest % 10 == 0; rest /= 10)
+        digits--;
+    fprintf(out, ".%0*" PRId64, digits, rest);
+}
 
 /* Whole numbers without a point, as people write them. */
-static json_t *number(double value)
+static void print_number(FILE *out, double value)
 {
     if (value == floor(value) && fabs(value) < 0x1p53)
-        return json_integer((json_int_t)value);
-    return json_real(value);
+        fprintf(out, "%.0f", value);
+    else
+        fprintf(out, "%.17g", value);
 }
 
-/* Append to a list, taking over item; the list becomes NULL if that fails. */
-static void append(json_t **list, json_t *item)
+static int print_id(FILE *out, const struct graph_file *f, uint32_t v)
 {
-    if (*list && json_array_append_new(*list, item) == 0)
-        return;
-    if (!*list)
-        json_decref(item);
-    json_decref(*list);
-    *list = NULL;
+    return json_dumpf(json_array_get(f->ids, v), out,
+                      JSON_ENCODE_ANY | JSON_COMPACT);
 }
 
-static json_t *paths(const struct graph_file *f, const struct graph_paths *p)
+static int print_paths(FILE *out,
+                       const struct graph_file *f,
+                       const struct graph_paths *p)
 {
-    json_t *all = json_array();
-
+    fputs("\"paths\":[", out);
     for (uint32_t i = 0; i < p->n; i++) {
-        json_t *path = json_array();
-
-        for (uint32_t k = p->at[i]; k < p->at[i + 1]; k++)
-            append(&path, json_incref(json_array_get(f->ids, p->task[k])));
-        append(&all, path);
+        fputs(i ? ",[" : "[", out);
+        for (uint32_t k = p->at[i]; k < p->at[i + 1]; k++) {
+            fputs(k > p->at[i] ? "," : "", out);
+            if (print_id(out, f, p->task[k]) < 0)
+                return -1;
+        }
+        putc(']', out);
     }
-    return all;
+    putc(']', out);
+    return 0;
 }
 
-static json_t *instances(const struct graph_file *f, const struct graph_plan *p)
+static int print_instances(FILE *out,
+                           const struct graph_file *f,
+                           const struct graph_plan *p)
 {
-    json_t *all = json_array();
-
+    fputs("\"instances\":[", out);
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];
 
-        append(&all,
-               json_pack("{s:O, s:I, s:I, s:o, s:o}", "task",
-                         json_array_get(f->ids, x->task), "processor",
-                         (json_int_t)x->processor, "core", (json_int_t)x->core,
-                         "start", number(seconds(x->start)), "finish",
-                         number(seconds(x->finish))));
+        fputs(i ? ",{\"task\":" : "{\"task\":", out);
+        if (print_id(out, f, x->task) < 0)
+            return -1;
+        fprintf(out, ",\"processor\":%u,\"core\":%u,\"start\":", x->processor,
+                x->core);
+        print_seconds(out, x->start);
+        fputs(",\"finish\":", out);
+        print_seconds(out, x->finish);
+        putc('}', out);
     }
-    return all;
+    putc(']', out);
+    return 0;
 }
 
-static json_t *energy(const struct energy *e)
+static void print_energy(FILE *out, const struct energy *e)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "busy", number(e->busy),
-                     "idle", number(e->idle), "base", number(e->base), "comm",
-                     number(e->comm), "total", number(e->total));
+    fputs("\"energy\":{\"busy\":", out);
+    print_number(out, e->busy);
+    fputs(",\"idle\":", out);
+    print_number(out, e->idle);
+    fputs(",\"base\":", out);
+    print_number(out, e->base);
+    fputs(",\"comm\":", out);
+    print_number(out, e->comm);
+    fputs(",\"total\":", out);
+    print_number(out, e->total);
+    putc('}', out);
 }
 
-static json_t *candidates(const struct graph_plan *p)
+static const char *truth(int is)
 {
-    json_t *all = json_array();
+    return is ? "true" : "false";
+}
 
+static void print_candidates(FILE *out, const struct graph_plan *p)
+{
+    fputs("\"candidates\":[", out);
     for (uint32_t i = 0; i < p->candidates; i++) {
         const struct graph_candidate *c = &p->candidate[i];
 
-        append(&all,
-               json_pack("[I, I, I, I, o, o, b]", (json_int_t)c->M,
-                         (json_int_t)c->sum.processors,
-                         (json_int_t)c->sum.cores, (json_int_t)c->instances,
-                         number(seconds(c->sum.makespan)),
-                         number(c->sum.energy.total), c->in_time));
+        fprintf(out, "%s[%u,%u,%u,%u,", i ? "," : "", c->M, c->sum.processors,
+                c->sum.cores, c->instances);
+        print_seconds(out, c->sum.makespan);
+        putc(',', out);
+        print_number(out, c->sum.energy.total);
+        fprintf(out, ",%s]", truth(c->in_time));
     }
-    return all;
-}
-
-/* Takes over all. */
-static int dump(FILE *out, json_t *all)
-{
-    int rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
-
-    json_decref(all);
-    return rc == 0 && putc('\n', out) != EOF ? 0 : -1;
+    putc(']', out);
 }
 
 int graph_print_json(FILE *out,
@@ -117,18 +142,26 @@ int graph_print_json(FILE *out,
 {
     const struct graph_candidate *c = &p->candidate[p->chosen];
 
-    return dump(
-        out,
-        json_pack(
-            "{s:o, s:I, s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:b, s:s}", "paths",
-            paths(f, &p->paths), "cores_per_processor", (json_int_t)cores,
-            "instances", instances(f, p), "makespan",
-            number(seconds(c->sum.makespan)), "energy", energy(&c->sum.energy),
-            "processors", (json_int_t)c->sum.processors, "candidates",
-            candidates(p), "chosen_M", (json_int_t)c->M, "deadline",
-            p->deadline == GRAPH_PLAN_FOREVER ? json_null()
-                                              : number(seconds(p->deadline)),
-            "deadline_met", p->deadline_met, "mode", graph_mode_name(c->mode)));
+    putc('{', out);
+    if (print_paths(out, f, &p->paths) < 0)
+        return -1;
+    fprintf(out, ",\"cores_per_processor\":%u,", cores);
+    if (print_instances(out, f, p) < 0)
+        return -1;
+    fputs(",\"makespan\":", out);
+    print_seconds(out, c->sum.makespan);
+    putc(',', out);
+    print_energy(out, &c->sum.energy);
+    fprintf(out, ",\"processors\":%u,", c->sum.processors);
+    print_candidates(out, p);
+    fprintf(out, ",\"chosen_M\":%u,\"deadline\":", c->M);
+    if (p->deadline == GRAPH_PLAN_FOREVER)
+        fputs("null", out);
+    else
+        print_seconds(out, p->deadline);
+    fprintf(out, ",\"deadline_met\":%s,\"mode\":\"%s\"}\n",
+            truth(p->deadline_met), graph_mode_name(c->mode));
+    return ferror(out) ? -1 : 0;
 }
 
 /* --- tables --------------------------------------------------------------- */
@@ -173,15 +206,40 @@ int graph_print_table(FILE *out,
     return ferror(out) ? -1 : 0;
 }
 
-static json_t *row_json(const struct graph_row *r)
+static void print_rows_json(FILE *out, const struct graph_row row[], size_t n)
 {
-    return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "name", r->name, "mode",
-        r->mode, "processors", (json_int_t)r->sum.processors, "cores",
-        (json_int_t)r->sum.cores, "instances", (json_int_t)r->instances,
-        "makespan", number(seconds(r->sum.makespan)), "energy",
-        energy(&r->sum.energy), "deadline_met",
-        r->in_time < 0 ? json_null() : json_boolean(r->in_time));
+    fputs("{\"plans\":[", out);
+    for (size_t i = 0; i < n; i++) {
+        const struct graph_row *r = &row[i];
+
+        fprintf(out,
+                "%s{\"name\":\"%s\",\"mode\":\"%s\",\"processors\":%u,"
+                "\"cores\":%u,\"instances\":%u,\"makespan\":",
+                i ? "," : "", r->name, r->mode, r->sum.processors, r->sum.cores,
+                r->instances);
+        print_seconds(out, r->sum.makespan);
+        putc(',', out);
+        print_energy(out, &r->sum.energy);
+        fprintf(out, ",\"deadline_met\":%s}",
+                r->in_time < 0 ? "null" : truth(r->in_time));
+    }
+    fputs("]}\n", out);
+}
+
+static void print_rows_text(FILE *out, const struct graph_row row[], size_t n)
+{
+    fprintf(out, "%-11s %-8s %10s %6s %9s %14s %14s  %s\n", "plan", "grouping",
+            "processors", "cores", "instances", "makespan s", "energy J",
+            "in time");
+    for (size_t i = 0; i < n; i++) {
+        const struct graph_row *r = &row[i];
+        const char *in_time = r->in_time > 0 ? "yes" : "no";
+
+        fprintf(out, "%-11s %-8s %10u %6u %9u %14.6f %14.3f  %s\n", r->name,
+                r->mode, r->sum.processors, r->sum.cores, r->instances,
+                seconds(r->sum.makespan), r->sum.energy.total,
+                r->in_time < 0 ? "" : in_time);
+    }
 }
 
 int graph_print_rows(FILE *out,
@@ -189,25 +247,7 @@ int graph_print_rows(FILE *out,
                      size_t n,
                      int json)
 {
-    json_t *all;
-
-    if (json) {
-        all = json_array();
-        for (size_t i = 0; i < n; i++)
-            append(&all, row_json(&row[i]));
-        return dump(out, json_pack("{s:o}", "plans", all));
-    }
-    fprintf(out, "%-11s %-8s %10s %6s %9s %14s %14s  %s\n", "plan", "grouping",
-            "processors", "cores", "instances", "makespan s", "energy J",
-            "in time");
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "%-11s %-8s %10u %6u %9u %14.6f %14.3f  %s\n", row[i].name,
-                row[i].mode, row[i].sum.processors, row[i].sum.cores,
-                row[i].instances, seconds(row[i].sum.makespan),
-                row[i].sum.energy.total,
-                row[i].in_time < 0 ? ""
-                : row[i].in_time   ? "yes"
-                                   : "no");
+    (json ? print_rows_json : print_rows_text)(out, row, n);
     return ferror(out) ? -1 : 0;
 }
 
