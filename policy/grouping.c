@@ -215,11 +215,13 @@ static int make_room(struct grouping *x, struct rows *r, uint32_t n)
     if (n <= r->room)
         return 0;
     path = realloc(x->path, room * sizeof *path);
-    x->path = path ? path : x->path;
-    value = realloc(x->value, room * sizeof *value);
-    x->value = value ? value : x->value;
-    if (!path || !value)
+    if (!path)
         return -1;
+    x->path = path;
+    value = realloc(x->value, room * sizeof *value);
+    if (!value)
+        return -1;
+    x->value = value;
     r->room = (uint32_t)room;
     return 0;
 }
