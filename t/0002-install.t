@@ -2,6 +2,7 @@
 test_description='what install puts, uninstall takes away'
 . /usr/share/sharness/sharness.sh
 S=$EVENSTEP_SRC
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs us
 
 test_expect_success 'install, then uninstall, leaves the site its configuration only' '
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr install &&
