@@ -54,15 +54,25 @@ launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm 
 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
+  policy/autotuned.c \
+  policy/bundles.c \
   policy/canon.c \
   policy/even.c \
   policy/graph.c \
   policy/graph_paths.c \
   policy/graph_plan.c \
   policy/grouping.c \
+  policy/java.c \
+  policy/manual.c \
   policy/metric.c \
+  policy/nodethreads.c \
   policy/order.c \
   policy/policy.c \
+  policy/proportional.c \
+  policy/random.c \
+  policy/rl.c \
+  policy/rl2.c \
+  policy/sample_cache.c \
   policy/schedule.c \
   policy/shares.c \
   policy/static.c

@@ -12,9 +12,9 @@ static const struct profile cpu_profile = {
                   [ELEMENT_B] = 0.15},
 };
 
-static int allocate(struct job_load_adjuster *a)
+static int allocate(struct job_load_adjuster *a, const double value[])
 {
-    size_t bytes = a->kind->state_bytes(a->n);
+    size_t bytes = a->kind->state_bytes(a->n, value);
 
     a->state = bytes ? malloc(bytes) : NULL;
     a->metric = calloc(a->n, sizeof *a->metric);
@@ -35,7 +35,7 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
     memset(a, 0, sizeof *a);
     a->kind = kind;
     a->n = n;
-    if (allocate(a) < 0) {
+    if (allocate(a, value) < 0) {
         job_load_adjuster_clear(a);
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     }

@@ -14,11 +14,13 @@ struct state {
 
 static const struct policy_param params[] = {
     {"step", CANON_STEP, 0.001, 100, 0,
-     "percent points taken from the last node's utilization at a time"},
+     "percent points taken from the last node's utilization at a time",
+     OUTSIDE_REFUSED},
 };
 
-static size_t canon_bytes(size_t nodes)
+static size_t canon_bytes(size_t nodes, const double value[])
 {
+    (void)value;
     if (nodes > (SIZE_MAX - sizeof(struct state)) / sizeof(struct metric))
         return 0;
     return sizeof(struct state) + nodes * sizeof(struct metric);

@@ -61,11 +61,11 @@ static const struct node *nodes_in(const struct state *s)
 
 static const struct policy_param params[] = {
     {"gain", EVEN_GAIN, 0.01, 1, 0,
-     "least part of a measurement that is believed"},
+     "least part of a measurement that is believed", OUTSIDE_REFUSED},
     {"jump", EVEN_JUMP, 0.01, 100, 0,
-     "deviation above which a node has changed its speed"},
+     "deviation above which a node has changed its speed", OUTSIDE_REFUSED},
     {"regain", EVEN_REGAIN, 0, 1, 0,
-     "growth per frame of a node too slow to get a slice"},
+     "growth per frame of a node too slow to get a slice", OUTSIDE_REFUSED},
 };
 
 static size_t bins_for(size_t nodes)
@@ -73,8 +73,9 @@ static size_t bins_for(size_t nodes)
     return BINS_AT_LEAST + BINS_PER_NODE * nodes;
 }
 
-static size_t even_bytes(size_t nodes)
+static size_t even_bytes(size_t nodes, const double value[])
 {
+    (void)value;
     if (nodes > SIZE_MAX / (2 * sizeof(struct node)))
         return 0;
     return sizeof(struct state) + bins_for(nodes) * sizeof(double)

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/policy.h"
 
+#include "policy/autotuned.h"
 #include "policy/canon.h"
 #include "policy/even.h"
+#include "policy/java.h"
+#include "policy/manual.h"
+#include "policy/nodethreads.h"
+#include "policy/proportional.h"
+#include "policy/rl.h"
+#include "policy/rl2.h"
 #include "policy/static.h"
 
 #include <math.h>
 #include <string.h>
 
 static const struct policy_kind *const kinds[] = {
-    &even_kind,
-    &canon_kind,
-    &static_kind,
+    &even_kind,         &canon_kind,       &static_kind,
+    &manual_kind,       &nodethreads_kind, &autotuned_kind,
+    &proportional_kind, &rl_kind,          &rl2_kind,
 };
 
 const struct policy_kind *policy_at(size_t i)
@@ -40,6 +47,19 @@ int policy_param_accepts(const struct policy_param *param, double value)
 {
     return isfinite(value) && value >= param->min && value <= param->max
            && (!param->integer || floor(value) == value);
+}
+
+double policy_param_settle(const struct policy_param *param, double value)
+{
+    if (param->outside == OUTSIDE_REFUSED)
+        return policy_param_accepts(param, value) ? value : (double)NAN;
+    if (param->integer)
+        value = java_int(value);
+    if (value >= param->min && value <= param->max)
+        return value;
+    if (param->outside == OUTSIDE_DEFAULT)
+        return param->def;
+    return value > param->max ? param->max : param->min;
 }
 
 void policy_defaults(const struct policy_kind *kind, double value[])

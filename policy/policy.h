@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy.h - the one interface of everything that sizes slices.
+ * policy.h - the one interface of everything that sizes slices and bundles.
  *
  * A policy is a table of constants and pure functions on a state that the
- * caller owns.  It hears how the last frame went and says how much load each
- * node gets in the next one; shares_cut() makes slices of that.
+ * caller owns.  A size policy hears how the last frame went and says how much
+ * load each node gets in the next one; shares_cut() makes slices of that.
  *
- *   state = malloc(kind->state_bytes(n));
+ *   state = malloc(kind->state_bytes(n, value));
  *   kind->init(state, &setup);                 may fail, once
  *   kind->loads(state, load);                  for the first frame
  *   per frame: kind->adjust(state, completion, over_threshold, load);
+ *
+ * A bundle policy (kind->bundles is not NULL) is one for frames that are cut
+ * into many bundles: a node gets its next one as soon as one is back.
+ *
+ *   per dispatch: kind->bundles->set_job(state, node, tasks of the frame);
+ *                 send kind->bundles->size(state, node) tasks, or what is left
+ *   per result:   kind->bundles->feedback(state, node, tasks, time_ns);
+ *
+ * It has loads() and adjust(), too, and so can size slices; those of a size
+ * policy are its bundles.  So every policy can drive every work.
  *
  * The state holds no pointers: a copy by memcpy() is a state of its own.
  */
@@ -21,7 +31,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POLICY_PARAMS 8 /* of one kind, at most; for callers' arrays */
+#define POLICY_PARAMS 10 /* of one kind, at most; for callers' arrays */
+
+/* What the program that a policy comes from makes of a value out of range. */
+enum policy_outside {
+    OUTSIDE_REFUSED, /* it is ours: an error */
+    OUTSIDE_NEAREST, /* the nearest bound; a fraction is cut off */
+    OUTSIDE_DEFAULT  /* the default; a fraction is cut off */
+};
 
 /* What can be said after the name: key=value. */
 struct policy_param {
@@ -29,6 +46,7 @@ struct policy_param {
     double def, min, max; /* both bounds are allowed values */
     int integer;          /* only whole numbers */
     const char *help;     /* one line */
+    enum policy_outside outside;
 };
 
 struct policy_setup {
@@ -50,15 +68,48 @@ struct completion {
     enum presence presence; /* after the frame */
 };
 
+/*
+ * What a bundle policy has besides.  A task is a unit, or so many of them that
+ * a frame has at most INT32_MAX tasks.  None fails; a node that has left is
+ * passed over.  O(1) or, for `proportional`, O(n).
+ */
+struct policy_bundles {
+    /* The most tasks of any frame that waits, 0 = not known. */
+    void (*set_context)(void *state, int32_t tasks);
+
+    /* Before each dispatch: the frame has so many tasks in all. */
+    void (*set_job)(void *state, size_t node, int32_t tasks);
+
+    /* Tasks to send next; may be more than are left.  0 = the node has left,
+       below 0 = overflow, as JPPF has it: send 1. */
+    int32_t (*size)(const void *state, size_t node);
+
+    /* A bundle is back, whose round trip took time_ns. */
+    void (*feedback)(void *state, size_t node, int32_t tasks, double time_ns);
+
+    /* What the node is made of: threads as configured, processors as found; 0
+       or less = not known. */
+    void (*set_threads)(void *state,
+                        size_t node,
+                        int32_t threads,
+                        int32_t processors);
+
+    void (*leave)(void *state, size_t node);
+
+    /* A node that has left is back, as new. */
+    void (*join)(void *state, size_t node);
+};
+
 struct policy_kind {
     const char *name;
     const char *help; /* one line */
     const struct policy_param *params;
     size_t n_params;
+    const struct policy_bundles *bundles; /* NULL: a size policy */
 
-    /* Bytes of a state for so many nodes, aligned as by malloc(); 0 if that
-       many cannot be. */
-    size_t (*state_bytes)(size_t nodes);
+    /* Bytes of a state for so many nodes and these parameters (in the table's
+       order, accepted), aligned as by malloc(); 0 if that many cannot be. */
+    size_t (*state_bytes)(size_t nodes, const double value[]);
 
     /* Start: 0, or -1 if setup breaks policy_setup_holds() (nothing done). */
     int (*init)(void *state, const struct policy_setup *setup);
@@ -95,6 +146,12 @@ size_t policy_param_find(const struct policy_kind *kind, const char *key);
 
 /* Is value allowed for the parameter: finite, in range, whole if it must? */
 int policy_param_accepts(const struct policy_param *param, double value);
+
+/*
+ * What the policy's program of origin makes of a value: the value itself, or
+ * the nearest whole number, bound or default; NaN if it is refused.
+ */
+double policy_param_settle(const struct policy_param *param, double value);
 
 /* Every parameter's default, in the table's order: n_params values. */
 void policy_defaults(const struct policy_kind *kind, double value[]);

@@ -8,8 +8,9 @@ struct state {
     unsigned char gone[]; /* n */
 };
 
-static size_t static_bytes(size_t nodes)
+static size_t static_bytes(size_t nodes, const double value[])
 {
+    (void)value;
     if (nodes > SIZE_MAX - sizeof(struct state))
         return 0;
     return sizeof(struct state) + nodes;

@@ -97,7 +97,7 @@ static void start(struct ring *r, double influence_c, double influence_m)
     if (metric_rank(measured, &r->profile, r->m, N) < 0)
         bail("ranking failed");
     r->setup = (struct policy_setup){N, r->m, &r->profile, r->value};
-    r->state = malloc(canon_kind.state_bytes(N));
+    r->state = malloc(canon_kind.state_bytes(N, NULL));
     if (!r->state || canon_kind.init(r->state, &r->setup) < 0)
         bail("init failed");
 }
@@ -224,7 +224,7 @@ static void test_big(void)
     struct profile p = {{0.3, 0.3, 0.2, 0.15, 0.05, 0}};
     double value[1] = {5};
     struct policy_setup setup = {BIG, m, &p, value};
-    void *state = malloc(canon_kind.state_bytes(BIG));
+    void *state = malloc(canon_kind.state_bytes(BIG, NULL));
     struct timespec a, b;
 
     for (size_t i = 0; i < BIG; i++) {

@@ -72,7 +72,7 @@ static void *start(const struct ring *r)
     struct profile p = {{1}};
     double value[POLICY_PARAMS];
     struct policy_setup setup = {r->n, m, &p, value};
-    void *state = malloc(even_kind.state_bytes(r->n));
+    void *state = malloc(even_kind.state_bytes(r->n, NULL));
 
     for (size_t i = 0; i < r->n; i++)
         (fill++)->JL = r->prior[i];
@@ -436,7 +436,7 @@ static void test_copy(void)
     double a[4], b[4];
     void *state = start(&r), *copy = start(&r);
 
-    memcpy(copy, state, even_kind.state_bytes(4));
+    memcpy(copy, state, even_kind.state_bytes(4, NULL));
     (void)even_kind.adjust(state, c, 1, a);
     (void)even_kind.adjust(copy, c, 1, b);
     ok(memcmp(a, b, sizeof a) == 0, "a copied state goes the same way");
@@ -453,7 +453,7 @@ static void test_big(void)
     struct profile p = {{1}};
     double value[POLICY_PARAMS], best = 1;
     struct policy_setup setup = {BIG, m, &p, value};
-    void *state = malloc(even_kind.state_bytes(BIG));
+    void *state = malloc(even_kind.state_bytes(BIG, NULL));
     uint64_t seed = 1;
 
     for (size_t i = 0; i < BIG; i++)

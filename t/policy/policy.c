@@ -23,7 +23,8 @@ static void test_names(void)
 
 static void test_params(void)
 {
-    static const struct policy_param whole = {"k", 2, 1, 5, 1, "a number"};
+    static const struct policy_param whole = {
+        "k", 2, 1, 5, 1, "a number", OUTSIDE_REFUSED};
 
     ok(!policy_param_accepts(&whole, 0), "below the range is refused");
     ok(!policy_param_accepts(&whole, 6), "above the range is refused");
@@ -53,16 +54,17 @@ static void test_kind(const struct policy_kind *kind)
     double value[POLICY_PARAMS], load[N], again[N];
     struct policy_setup setup = {N, m, &cpu, value};
     struct completion c[N] = {{4, 1, 0}, {2, 1, 0}, {2, 3, 0}};
-    void *state =
-        calloc(1, kind->state_bytes(N)); /* filled to the brim: ASan */
     struct metric *spoilt = &m[1];
+    void *state;
     double was;
 
+    policy_defaults(kind, value);
+    state = calloc(1, kind->state_bytes(N, value)); /* to the brim: ASan */
     if (!state)
         bail("no memory");
-    policy_defaults(kind, value);
     (void)metric_rank(measured, &cpu, m, N);
-    ok(kind->state_bytes(SIZE_MAX) == 0, "%s: too many nodes", kind->name);
+    ok(kind->state_bytes(SIZE_MAX, value) == 0, "%s: too many nodes",
+       kind->name);
     was = spoilt->JL;
     spoilt->JL = -1;
     is_int(kind->init(state, &setup), -1, "a negative load is refused");
@@ -109,7 +111,7 @@ static void test_static(void)
     struct policy_setup setup = {N, m, &cpu, NULL};
     struct completion c[N] = {{3, 1, 0}, {3, 2, 0}, {3, 9, 0}};
     double load[N];
-    void *state = calloc(1, kind->state_bytes(N));
+    void *state = calloc(1, kind->state_bytes(N, NULL));
 
     if (!state)
         bail("no memory");
