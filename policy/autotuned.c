@@ -12,8 +12,7 @@
    a new one, as their memory is set aside at the start. */
 #define SIZES_MOST 1024
 
-#define BUCKETS_AT_FIRST 16 /* of java.util.HashMap, whose order breaks ties   \
-                             */
+#define BUCKETS_AT_FIRST 16 /* of java.util.HashMap: its order breaks ties */
 
 enum {
     SIZE,

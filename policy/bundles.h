@@ -16,8 +16,7 @@
 
 #include "policy/policy.h"
 
-#define BUNDLES_MAX_SIZE 300 /* of a channel without a job; seed 4, section 0  \
-                              */
+#define BUNDLES_MAX_SIZE 300 /* of a channel without a job; seed 4, 0. */
 
 /* A node; JPPF's word. */
 struct channel {

@@ -96,17 +96,18 @@ static void start_cache(struct replay *r, const double value[])
 static void start(struct replay *r, const json_t *test)
 {
     const char *name = json_string_value(json_object_get(test, "algorithm"));
+    json_t *params = json_object_get(test, "params");
     double value[POLICY_PARAMS];
-    const char *key;
-    json_t *text;
 
     memset(r, 0, sizeof *r);
     r->kind = policy_find(name);
     if (!r->kind || !r->kind->bundles)
         bail("no bundle policy %s", name);
     policy_defaults(r->kind, value);
-    json_object_foreach(json_object_get(test, "params"), key, text)
-        take_param(r->kind, value, key, json_string_value(text));
+    for (void *at = json_object_iter(params); at;
+         at = json_object_iter_next(params, at))
+        take_param(r->kind, value, json_object_iter_key(at),
+                   json_string_value(json_object_iter_value(at)));
     take_seed(r->kind, value, json_object_get(test, "random"));
     r->state = start_state(r->kind, value);
     r->n = (size_t)json_integer_value(json_object_get(test, "channels"));
