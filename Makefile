@@ -74,6 +74,7 @@ policy_src := \
   policy/rl2.c \
   policy/sample_cache.c \
   policy/schedule.c \
+  policy/select.c \
   policy/shares.c \
   policy/static.c
 

@@ -56,6 +56,7 @@ static void test_moves(void)
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
         struct metric m[N] = {{.JL = 1}};
         struct completion c[N] = {{0}};
+        unsigned char late[N] = {0};
         int pass = 1, moved, differs = 0;
         double sum = 0;
 
@@ -63,7 +64,8 @@ static void test_moves(void)
             m[k].CU[ELEMENT_C] = moves[i].cu[k];
             c[k].presence = moves[i].presence[k];
         }
-        moved = canon_move(m, c, N, ELEMENT_C, moves[i].last, moves[i].points);
+        late[moves[i].last] = 1;
+        moved = canon_move(m, c, N, ELEMENT_C, late, moves[i].points);
         for (size_t k = 0; k < N; k++) {
             pass &= fabs(m[k].CU[ELEMENT_C] - moves[i].want[k]) < 1e-12;
             differs |= moves[i].cu[k] < moves[i].want[k];
@@ -77,7 +79,7 @@ static void test_moves(void)
 struct ring {
     struct metric m[N];
     struct profile profile;
-    double value[1];
+    double value[POLICY_PARAMS];
     struct policy_setup setup;
     double load[N];
     void *state;
@@ -156,6 +158,95 @@ static void test_loop(void)
     free(r.state);
 }
 
+static const struct {
+    const char *name;
+    size_t n;
+    enum presence presence[N];
+    unsigned char late[N];
+    double want[N];
+} variants[] = {
+    {"11. two last ones are taken from, the rest is given to",
+     2,
+     {0},
+     {0, 0, 1, 1},
+     {37.5, 12.5, 5, 45}},
+    {"11. all but the first", 3, {0}, {0, 1, 1, 1}, {45, 5, 5, 45}},
+    {"e. and who has left is passed over",
+     2,
+     {0, GONE},
+     {0, 0, 1, 1},
+     {40, 10, 5, 45}},
+};
+
+static void test_variants(void)
+{
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        const double cu[N] = {30, 10, 10, 50};
+        struct metric m[N] = {{.JL = 1}};
+        struct completion c[N] = {{0}};
+        int pass = 1;
+
+        for (size_t k = 0; k < N; k++) {
+            m[k].CU[ELEMENT_M] = cu[k];
+            c[k].presence = variants[i].presence[k];
+        }
+        (void)canon_move(m, c, N, ELEMENT_M, variants[i].late, 5);
+        for (size_t k = 0; k < N; k++)
+            pass &= fabs(m[k].CU[ELEMENT_M] - variants[i].want[k]) < 1e-12;
+        ok(pass, "%s", variants[i].name);
+    }
+}
+
+/* Restart with a parameter other than its default. */
+static void restart(struct ring *r, const char *key, double value)
+{
+    start(r, 0.5, 0.25);
+    r->value[policy_param_find(&canon_kind, key)] = value;
+    if (canon_kind.init(r->state, &r->setup) < 0)
+        bail("%s: init failed", key);
+}
+
+static void test_parameters(void)
+{
+    struct completion c[N] = {{5, 10, 0}, {5, 9, 0}, {5, 10, 0}, {5, 7, 0}};
+    struct ring one, r;
+
+    restart(&r, "threshold", 40);
+    is_int(canon_kind.adjust(r.state, c, 1, r.load), 0,
+           "10. 3 s of 9 are not more than 40 percent");
+    free(r.state);
+    restart(&r, "threshold", 30);
+    is_int(canon_kind.adjust(r.state, c, 1, r.load), 1, "10. but than 30");
+    free(r.state);
+
+    restart(&r, "worst", 2);
+    start(&one, 0.5, 0.25);
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    is_near(r.load[1] - r.load[3], one.m[1].JL - one.m[3].JL, 1e-12,
+            "11. the worst two are taken from: two others keep their relation");
+    ok(r.load[0] < one.m[0].JL && r.load[2] < one.m[2].JL,
+       "b. of three late ones the two latest");
+    free(r.state);
+    restart(&r, "worst", 1000);
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    ok(r.load[3] > one.m[3].JL && r.load[1] < one.m[1].JL,
+       "b. the first is never taken from");
+    free(r.state);
+
+    restart(&r, "elements", 6);
+    (void)canon_kind.adjust(r.state, c, 1, r.load);
+    (void)canon_kind.adjust(one.state, c, 1, one.load);
+    ok(r.load[0] < one.load[0], "11. all elements move more than one");
+    free(one.state);
+    start(&one, 0.5, 0.25);
+    one.value[policy_param_find(&canon_kind, "elements")] = 2;
+    (void)canon_kind.init(one.state, &one.setup);
+    (void)canon_kind.adjust(one.state, c, 1, one.load);
+    is_near(one.load[0], r.load[0], 0, "11. of which anyone has two");
+    free(one.state);
+    free(r.state);
+}
+
 static void test_leaving(void)
 {
     struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, GONE}};
@@ -222,7 +313,7 @@ static void test_big(void)
     static struct metric m[BIG];
     static struct completion c[BIG];
     struct profile p = {{0.3, 0.3, 0.2, 0.15, 0.05, 0}};
-    double value[1] = {5};
+    double value[POLICY_PARAMS];
     struct policy_setup setup = {BIG, m, &p, value};
     void *state = malloc(canon_kind.state_bytes(BIG, NULL));
     struct timespec a, b;
@@ -232,6 +323,8 @@ static void test_big(void)
             measured[i][j] = (double)(1 + i % 10);
         c[i] = (struct completion){5, (double)(i % 100), 0};
     }
+    policy_defaults(&canon_kind, value);
+    value[policy_param_find(&canon_kind, "worst")] = BIG / 2;
     if (!state || metric_rank(measured, &p, m, BIG) < 0)
         bail("no ring");
     (void)canon_kind.init(state, &setup);
@@ -248,6 +341,8 @@ int main(void)
 {
     test_moves();
     test_loop();
+    test_variants();
+    test_parameters();
     test_leaving();
     test_runs_down();
     test_simulation();
