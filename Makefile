@@ -130,6 +130,7 @@ launcher_src := \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
+  launcher/policy_option.c \
   launcher/probe_cpu.c \
   launcher/progress.c \
   launcher/protocol.c \
