@@ -5,6 +5,7 @@
  * one, and the last option then does not arrive at the top level.
  */
 #include "launcher/config.h"
+#include "launcher/policy_option.h"
 #include "launcher/probe_cpu.h"
 #include "pmix_bcast/plan.h"
 
@@ -174,8 +175,7 @@ static int check_param(cfg_t *cfg, cfg_opt_t *opt)
     p = &kind->params[k];
     if (policy_param_accepts(p, cfg_opt_getnfloat(opt, 0)))
         return 0;
-    snprintf(mend, sizeof mend, "give %s from %g to %g",
-             p->integer ? "a whole number" : "a number", p->min, p->max);
+    policy_option_range(p, mend, sizeof mend);
     return refuse(cfg, mend, "policy \"%s\": %s is out of range", kind->name,
                   p->key);
 }

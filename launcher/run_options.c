@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run_options.h"
 #include "launcher/number.h"
+#include "launcher/policy_option.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -201,85 +202,18 @@ static int take_local(struct run_options *o,
 
 /* --- the policy ----------------------------------------------------------- */
 
-static int unknown_policy(const char *name, struct es_error *err)
-{
-    char known[200] = "give one of:";
-    const struct policy_kind *kind;
-    size_t len = strlen(known);
-
-    for (size_t i = 0; (kind = policy_at(i)) != NULL && len < sizeof known; i++)
-        len += (size_t)snprintf(known + len, sizeof known - len, " %s",
-                                kind->name);
-    return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
-}
-
-static int take_param(struct run_options *o,
-                      const char *key,
-                      const char *value,
-                      struct es_error *err)
-{
-    const struct policy_kind *kind = o->policy;
-    char range[100];
-
-    const struct policy_param *p;
-    size_t k = policy_param_find(kind, key);
-    double v;
-
-    if (k == kind->n_params)
-        return es_fail(err, ES_USAGE, see_help,
-                       "--policy: %s has no parameter \"%s\"", kind->name, key);
-    p = &kind->params[k];
-    snprintf(range, sizeof range, "give %s from %g to %g",
-             p->integer ? "a whole number" : "a number", p->min, p->max);
-    if (number_parse_double(value, p->min, p->max, &v) < 0
-        || !policy_param_accepts(p, v))
-        return es_fail(err, ES_USAGE, range,
-                       "--policy: %s: %s: \"%s\" is out of range", kind->name,
-                       key, value);
-    o->policy_value[k] = v;
-    return 0;
-}
-
-/* What the configuration says of the policy that o has. */
-static void take_configured(struct run_options *o, const struct config *c)
-{
-    size_t i = 0;
-
-    while (policy_at(i) != o->policy)
-        i++;
-    memcpy(o->policy_value, c->policy[i], sizeof o->policy_value);
-}
-
-/* NAME[:key=value,...] */
 static int take_policy(struct run_options *o,
                        const struct config *c,
                        const char *text,
                        struct es_error *err)
 {
-    char *copy = strdup(text), *rest, *item;
-    int rc = 0;
+    struct policy_option policy;
 
-    if (!copy)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    rest = strchr(copy, ':');
-    if (rest)
-        *rest++ = '\0';
-    o->policy = policy_find(copy);
-    if (!o->policy)
-        rc = unknown_policy(copy, err);
-    else
-        take_configured(o, c);
-    while (rc == 0 && (item = strsep(&rest, ",")) != NULL) {
-        char *value = strchr(item, '=');
-
-        if (value)
-            *value++ = '\0';
-        rc = value ? take_param(o, item, value, err)
-                   : es_fail(err, ES_USAGE, "give NAME:key=value,...",
-                             "--policy: \"%s\" has no value", item);
-    }
-    free(copy);
-    return rc;
+    if (policy_option_parse(&policy, c, text, POLICY_STRICT, err) < 0)
+        return -1;
+    o->policy = policy.kind;
+    memcpy(o->policy_value, policy.value, sizeof o->policy_value);
+    return 0;
 }
 
 /* --- all together --------------------------------------------------------- */
