@@ -76,7 +76,8 @@ policy_src := \
   policy/schedule.c \
   policy/select.c \
   policy/shares.c \
-  policy/static.c
+  policy/static.c \
+  policy/threshold.c
 
 pmix_bcast_src := \
   pmix_bcast/adapter.c \
