@@ -55,6 +55,7 @@ launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
   policy/autotuned.c \
+  policy/balance.c \
   policy/bundles.c \
   policy/canon.c \
   policy/even.c \
@@ -77,6 +78,7 @@ policy_src := \
   policy/select.c \
   policy/shares.c \
   policy/static.c \
+  policy/tail.c \
   policy/threshold.c
 
 pmix_bcast_src := \

@@ -142,7 +142,7 @@ static void learn(void *state, size_t node, int32_t tasks, double time_ns)
     struct sample *rings = (struct sample *)(void *)(own->node + b->n);
     struct sample_cache *cache = &own->node[node].cache;
 
-    sample_cache_add(cache, rings + node * cache->slots, tasks, time_ns);
+    sample_cache_add(cache, rings + node, b->n, tasks, time_ns);
     own->node[node].weight = weigh(cache->mean, own->factor);
 }
 

@@ -97,8 +97,7 @@ static void rl_feedback(void *state, size_t node, int32_t tasks, double time_ns)
 
     if (tasks <= 0 || !channel)
         return;
-    sample_cache_add(&me->cache, rings + node * me->cache.slots, tasks,
-                     time_ns);
+    sample_cache_add(&me->cache, rings + node, b->n, tasks, time_ns);
     me->action = next_action(own, me);
     channel->size = java_add(channel->size, me->action);
     if (channel->size > max)

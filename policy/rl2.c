@@ -87,20 +87,19 @@ static size_t rl2_bytes(size_t nodes, const double value[])
                              + places_for(value) * sizeof(struct known));
 }
 
-static struct sample *ring_of(void *state, size_t node)
+static struct sample *rings_of(void *state)
 {
     struct bundles *b = state;
     struct own *own = bundles_rest(state);
-    struct sample *rings = (struct sample *)(void *)(own->node + b->n);
 
-    return rings + node * own->node[node].cache.slots;
+    return (struct sample *)(void *)(own->node + b->n);
 }
 
 static struct known *known_of(void *state, size_t node)
 {
     struct bundles *b = state;
     struct own *own = bundles_rest(state);
-    struct sample *end = ring_of(state, b->n - 1) + own->node[0].cache.slots;
+    struct sample *end = rings_of(state) + b->n * own->node[0].cache.slots;
 
     return (struct known *)(void *)end + node * own->places;
 }
@@ -253,7 +252,8 @@ static void rl2_feedback(void *state,
     if (tasks <= 0 || !channel)
         return;
     /* 1. */
-    sample_cache_add(&me->cache, ring_of(state, node), tasks, time_ns);
+    sample_cache_add(&me->cache, rings_of(state) + node,
+                     ((struct bundles *)state)->n, tasks, time_ns);
     if ((me->cache.previous - me->cache.mean) / me->cache.previous
         < -own->variation)
         me->n_known = 0;

@@ -20,16 +20,19 @@ void sample_cache_init(struct sample_cache *c,
     };
 }
 
-static void forget_oldest(struct sample_cache *c, const struct sample ring[])
+static void forget_oldest(struct sample_cache *c,
+                          const struct sample ring[],
+                          size_t stride)
 {
-    c->count -= ring[c->first].tasks;
-    c->total -= ring[c->first].time_ns;
+    c->count -= ring[c->first * stride].tasks;
+    c->total -= ring[c->first * stride].time_ns;
     c->first = c->first + 1 == c->slots ? 0 : c->first + 1;
     c->held--;
 }
 
 void sample_cache_add(struct sample_cache *c,
                       struct sample ring[],
+                      size_t stride,
                       int32_t tasks,
                       double time_ns)
 {
@@ -39,10 +42,11 @@ void sample_cache_add(struct sample_cache *c,
     /* 1. */
     while (c->held > 0
            && (c->count + tasks > c->capacity || c->held == c->slots))
-        forget_oldest(c, ring);
+        forget_oldest(c, ring, stride);
     /* 2. The product may differ from time_ns in the last bit. */
     at = c->first + c->held++;
-    ring[at < c->slots ? at : at - c->slots] =
+    at = at < c->slots ? at : at - c->slots;
+    ring[at * stride] =
         (struct sample){.time_ns = tasks * mean, .tasks = tasks};
     c->total += tasks * mean;
     c->count += tasks;

@@ -41,11 +41,14 @@ void sample_cache_init(struct sample_cache *c,
 /*
  * Take in a bundle.
  *
- *   ring   sample_cache_slots() samples, always the same ones
- *   tasks  > 0
+ *   ring    sample_cache_slots() samples, always the same ones
+ *   stride  from one of them to the next: caches that are filled side by side
+ *           are best laid side by side
+ *   tasks   > 0
  */
 void sample_cache_add(struct sample_cache *c,
                       struct sample ring[],
+                      size_t stride,
                       int32_t tasks,
                       double time_ns);
 

@@ -24,9 +24,9 @@ static size_t take_changes(struct threshold_noise *noise,
                            size_t n,
                            double change[])
 {
-    size_t m = n < THRESHOLD_NODES ? n : THRESHOLD_NODES, known = 0;
+    size_t known = 0;
 
-    for (size_t k = 0; k < m; k++) {
+    for (size_t k = 0; k < THRESHOLD_NODES && k < n; k++) {
         const struct completion *now = &c[watched(k, n)];
         double before = noise->rate[k];
 

@@ -145,7 +145,7 @@ static void feed(struct replay *r, const json_t *step, size_t node, int four)
             int_of(step, "threads"));
     r->kind->bundles->feedback(r->state, node, tasks, time);
     if (r->ring[node] && tasks > 0)
-        sample_cache_add(&r->cache[node], r->ring[node], tasks, time);
+        sample_cache_add(&r->cache[node], r->ring[node], 1, tasks, time);
 }
 
 static void set_threads(struct replay *r, const json_t *step, size_t node)
@@ -325,7 +325,7 @@ static void test_full_ring(void)
         bail("no memory");
     sample_cache_init(&c, CAPACITY, 0);
     for (int i = 0; i < SAMPLES_MOST + 10; i++)
-        sample_cache_add(&c, ring, 1, 1024);
+        sample_cache_add(&c, ring, 1, 1, 1024);
     is_int(c.count, SAMPLES_MOST + 1, "the oldest leaves a full ring");
     is_near(c.mean, 1024.0 * SAMPLES_MOST / (SAMPLES_MOST + 1), 0,
             "and takes its time along");

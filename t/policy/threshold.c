@@ -151,7 +151,7 @@ static void test_with_policy(double deviation)
     enum { N = 4, FRAMES_HERE = 200 };
     const double speed[N] = {80, 40, 20, 10};
     const struct profile p = {{1}};
-    struct metric m[N];
+    struct metric m[N], *fill = m;
     double value[POLICY_PARAMS], load[N];
     struct policy_setup setup = {N, m, &p, value};
     struct threshold_noise noise = {0};
@@ -163,7 +163,7 @@ static void test_with_policy(double deviation)
     double efficiency = 0;
 
     for (size_t i = 0; i < N; i++)
-        m[i] = (struct metric){.JL = 25};
+        (fill++)->JL = 25;
     policy_defaults(&even_kind, value);
     if (!state || even_kind.init(state, &setup) < 0)
         bail("init failed");

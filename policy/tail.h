@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tail.h - the last part of a frame: a node that has finished takes over what a
+ * slow one has not begun.
+ *
+ * A node's slice is sent in pieces, the next one ahead of need.  What is not
+ * yet sent is waiting, and can be taken, from its end and in whole grains.  An
+ * idle node takes from the node that would finish last, and so much that both
+ * finish together; nothing if that makes the frame no shorter.  What was taken
+ * is the taker's waiting, and may be taken again.
+ *
+ * These are decisions only: who holds what, and that a result counts once, is
+ * the launcher's.
+ */
+#ifndef POLICY_TAIL_H
+#define POLICY_TAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tail_node {
+    double speed;     /* units per second, as measured last; 0 = not known */
+    uint64_t running; /* units sent and not yet back */
+    double since;     /* seconds since the first of them was begun */
+    uint64_t waiting; /* units not sent: to be taken; 0 if it has left */
+};
+
+struct tail_move {
+    size_t from;
+    uint64_t units; /* off the end of what waits there */
+};
+
+/*
+ * Units to send next of a node's waiting ones: a slice goes in `pieces` equal
+ * pieces, rounded up to grains.
+ *
+ *   slice    units of the whole slice
+ *   grain    >= 1
+ *   pieces   >= 1
+ *
+ * Returns at most waiting, 0 only if that is 0.
+ */
+uint64_t tail_piece(uint64_t slice,
+                    uint64_t waiting,
+                    uint64_t grain,
+                    uint64_t pieces);
+
+/*
+ * What is an idle node to take over?
+ *
+ *   idle   has nothing running nor waiting
+ *   delay  seconds until it could begin
+ *
+ * A running part that is overdue says that the node's speed has fallen: it is
+ * then what would just be due.  A speed that is not known counts as the mean.
+ * Returns 1 and *move, or 0 if taking over would not help.  O(n).
+ */
+int tail_take(const struct tail_node node[],
+              size_t n,
+              size_t idle,
+              uint64_t grain,
+              double delay,
+              struct tail_move *move);
+
+/*
+ * The seconds that a node would have needed for its whole slice, had it neither
+ * taken nor given: what the policy and the threshold must hear, as with takers
+ * all nodes finish together however wrong the slices are.  0 if it did nothing.
+ *
+ *   done     units it did, its own and others'
+ *   seconds  from the frame's start to its last response
+ */
+double tail_unaided(uint64_t slice, uint64_t done, double seconds);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every policy on four nodes of 80, 40, 20 and 10 units a second, simulated:
+ * that it balances them, how soon, and that no unit is lost.
+ */
+#include "policy/balance.h"
+#include "policy/canon.h"
+#include "policy/even.h"
+#include "policy/select.h"
+#include "policy/static.h"
+#include "tap.h"
+
+#include <time.h>
+
+#define N      4
+#define FRAMES 20
+#define UNITS  1500 /* ten seconds, ideally */
+
+static const double speeds[N] = {80, 40, 20, 10};
+static double defaults[POLICY_PARAMS];
+
+/* A frame takes ten seconds, a piece 5 ms to start and 2 ms to come. */
+static struct balance_setup ring(const struct policy_kind *kind)
+{
+    policy_defaults(kind, defaults);
+    return (struct balance_setup){
+        .n = N,
+        .speed = speeds,
+        .noise = 0.02,
+        .start = 0.005,
+        .delay = 0.002,
+        .units = UNITS,
+        .grain = 1,
+        .pieces = 1,
+        .policy = kind,
+        .value = defaults,
+        .threshold = {THRESHOLD_PERCENT, 5},
+        .seed = 3,
+    };
+}
+
+static void *start(const struct balance_setup *setup)
+{
+    size_t bytes = balance_bytes(setup);
+    void *state = bytes ? calloc(1, bytes) : NULL;
+
+    if (!state || balance_init(state, setup) < 0)
+        bail("%s: init failed", setup->policy->name);
+    return state;
+}
+
+/* What a run came to. */
+struct result {
+    double efficiency[FRAMES];
+    double mean, makespan; /* to the ideal one, of the speeds at first */
+    uint64_t messages, taken;
+    int is_whole; /* every frame's units were done, once */
+};
+
+static struct result run(const struct balance_setup *setup)
+{
+    struct result r = {.is_whole = 1};
+    void *state = start(setup);
+
+    for (int i = 0; i < FRAMES; i++) {
+        struct balance_frame f;
+        uint64_t units = 0;
+
+        balance_next(state, &f);
+        for (size_t k = 0; k < setup->n; k++)
+            units += balance_done(state, k);
+        r.is_whole &= units == setup->units && f.first <= f.last;
+        r.efficiency[i] = f.efficiency;
+        r.mean += f.efficiency / FRAMES;
+        r.makespan += f.last / FRAMES / ((double)setup->units / 150);
+        r.messages += f.messages;
+        r.taken += f.taken;
+    }
+    free(state);
+    return r;
+}
+
+static void tell(const char *name, const struct result *r)
+{
+    int soon = 0;
+
+    while (soon < FRAMES && r->efficiency[soon] < 0.9)
+        soon++;
+    diag("%-13s mean %.3f, first %.3f, %2d frames to 0.9, "
+         "makespan / ideal %.3f, %ju messages",
+         name, r->mean, r->efficiency[0], soon, r->makespan,
+         (uintmax_t)r->messages);
+}
+
+/* --- every policy --------------------------------------------------------- */
+
+/* What may be expected of each; frames of this size suit each bundle policy but
+   rl2, which tries bundles of half a frame. */
+static const struct {
+    const char *name, *key;
+    double value; /* of the key */
+    double least, most;
+} expected[] = {
+    {"static", NULL, 0, 0.4, 0.5}, /* nothing is balanced */
+    {"canon", NULL, 0, 0.6, 0.9},    {"even", NULL, 0, 0.92, 1},
+    {"manual", NULL, 0, 0.98, 1},    {"nodethreads", NULL, 0, 0.98, 1},
+    {"autotuned", NULL, 0, 0.92, 1}, {"proportional", NULL, 0, 0.9, 1},
+    {"rl", NULL, 0, 0.8, 1},         {"rl2", "maxRelativeSize", 0.01, 0.9, 1},
+};
+
+static void test_every_policy(void)
+{
+    size_t n = sizeof expected / sizeof expected[0];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct policy_kind *kind = policy_find(expected[i].name);
+        struct balance_setup setup = ring(kind);
+        struct result r;
+
+        if (expected[i].key)
+            defaults[policy_param_find(kind, expected[i].key)] =
+                expected[i].value;
+        r = run(&setup);
+        ok(r.mean >= expected[i].least && r.mean <= expected[i].most,
+           "%s: mean efficiency %.3f", kind->name, r.mean);
+        ok(r.is_whole, "%s: every unit is done once", kind->name);
+        tell(kind->name, &r);
+    }
+    ok(!policy_at(n), "these are all the policies");
+}
+
+/* --- one node slows down -------------------------------------------------- */
+
+static void test_slow_down(double at)
+{
+    const struct balance_change half = {8, at, 0, 40};
+    struct balance_setup setup = ring(&even_kind);
+    struct result whole, pieces;
+
+    setup.change = &half;
+    setup.n_changes = 1;
+    whole = run(&setup);
+    setup.pieces = 16;
+    pieces = run(&setup);
+    ok(whole.efficiency[8] < 0.85 && whole.taken == 0,
+       "80 falls to 40 after %g s: the frame suffers (%.3f)", at,
+       whole.efficiency[8]);
+    ok(pieces.efficiency[8] >= 0.85,
+       "in pieces it does not: the others take over (%.3f)",
+       pieces.efficiency[8]);
+    ok(whole.efficiency[10] >= 0.95 && pieces.efficiency[10] >= 0.95,
+       "and frame 10 is balanced again (%.3f, %.3f)", whole.efficiency[10],
+       pieces.efficiency[10]);
+    ok(whole.is_whole && pieces.is_whole, "every unit is done once");
+}
+
+/* Static slices that are far off, in ever more pieces. */
+static void test_pieces(void)
+{
+    double before = 0;
+    int pass = 1;
+
+    for (uint64_t pieces = 2; pieces <= 32; pieces *= 4) {
+        struct balance_setup setup = ring(&static_kind);
+        struct result r;
+
+        setup.pieces = pieces;
+        r = run(&setup);
+        pass &= r.mean > before && r.is_whole;
+        before = r.mean;
+        diag("static, %2ju pieces: mean %.3f", (uintmax_t)pieces, r.mean);
+    }
+    ok(pass && before > 0.95,
+       "more pieces, better balance, even of bad slices");
+}
+
+/* With a tail all finish together; the policy must see through that. */
+static void test_learns_despite_tail(void)
+{
+    struct balance_setup setup = ring(&even_kind);
+    struct result r;
+
+    setup.pieces = 16;
+    r = run(&setup);
+    ok(r.taken > 0 && r.taken < UNITS,
+       "what is taken over is mostly the first frame's (%ju units of %d)",
+       (uintmax_t)r.taken, FRAMES * UNITS);
+}
+
+/* --- exact ---------------------------------------------------------------- */
+
+static void test_by_hand(void)
+{
+    const double speed[2] = {2, 1}, prior[2] = {3, 1};
+    const struct balance_change faster = {0, 3, 1, 2};
+    struct balance_setup setup = {.n = 2,
+                                  .speed = speed,
+                                  .prior = prior,
+                                  .change = &faster,
+                                  .n_changes = 1,
+                                  .start = 1,
+                                  .delay = 0.5,
+                                  .units = 40,
+                                  .grain = 1,
+                                  .pieces = 1,
+                                  .policy = &static_kind,
+                                  .value = NULL};
+    struct balance_frame f;
+    void *state = start(&setup);
+
+    balance_next(state, &f);
+    /* 0.5 + 1 + 20 / 2; the other at 3 s has still 18.5 at half the speed */
+    is_near(f.first, 11.5, 1e-12, "start, delay and units add up");
+    is_near(f.last, 3 + 18.5 / 2, 1e-12, "a change within a piece counts");
+    is_near(f.efficiency, (11.0 + 11.75) / (2 * 12.25), 1e-12,
+            "efficiency is busy time of all over nodes times the last");
+    is_int((intmax_t)f.messages, 4, "a piece and a result each");
+    free(state);
+    setup.policy = &even_kind;
+    policy_defaults(&even_kind, defaults);
+    setup.value = defaults;
+    state = start(&setup);
+    balance_next(state, &f);
+    is_int((intmax_t)balance_done(state, 0), 30, "the prior sizes slices");
+    free(state);
+}
+
+static void test_same_again(void)
+{
+    struct balance_setup setup = ring(policy_find("autotuned"));
+    struct result a = run(&setup), b = run(&setup), c;
+
+    setup.seed = 4;
+    c = run(&setup);
+    ok(memcmp(a.efficiency, b.efficiency, sizeof a.efficiency) == 0,
+       "the same seed, the same run");
+    ok(memcmp(a.efficiency, c.efficiency, sizeof a.efficiency) != 0,
+       "another seed, another one");
+}
+
+static void test_bad(void)
+{
+    static const double zero[N] = {80, 40, 0, 10};
+    static const double nan[N] = {80, 40, (double)NAN, 10};
+    static const struct balance_change nobody = {0, 0, N, 1};
+    static const struct balance_change stop = {0, 0, 0, 0};
+    static const double no_prior[N] = {0, 0, 0, 0};
+    const struct balance_setup good = ring(&even_kind);
+    struct balance_setup bad[12];
+    void *state = start(&good);
+    size_t n = sizeof bad / sizeof bad[0];
+
+    for (size_t i = 0; i < n; i++)
+        bad[i] = good;
+    bad[0].n = 0;
+    bad[1].speed = zero;
+    bad[2].speed = nan;
+    bad[3].prior = no_prior;
+    bad[4].change = &nobody;
+    bad[5].change = &stop;
+    bad[4].n_changes = bad[5].n_changes = 1;
+    bad[6].noise = -1;
+    bad[7].start = INFINITY;
+    bad[8].delay = (double)NAN;
+    bad[9].units = 0;
+    bad[10].grain = 0;
+    bad[11].pieces = 0;
+    for (size_t i = 0; i < n; i++)
+        is_int(balance_init(state, &bad[i]), -1, "a bad setup is refused");
+    bad[0].n = SIZE_MAX / 8;
+    ok(balance_bytes(&bad[0]) == 0, "too many nodes are refused");
+    free(state);
+}
+
+/* Sizes at the edges: all is done all the same. */
+static void test_sizes(void)
+{
+    static const struct {
+        uint64_t units, grain, pieces;
+    } sizes[] = {{1, 1, 1},
+                 {1, 1, 16},
+                 {3, 7, 16},
+                 {101, 10, 3},
+                 {UINT64_C(1) << 62, 1, 16},
+                 {UINT64_MAX, UINT64_C(1) << 60, 16}};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct balance_setup setup = ring(&even_kind);
+        struct result r;
+
+        setup.units = sizes[i].units;
+        setup.grain = sizes[i].grain;
+        setup.pieces = sizes[i].pieces;
+        r = run(&setup);
+        ok(r.is_whole, "%ju units in grains of %ju and %ju pieces",
+           (uintmax_t)sizes[i].units, (uintmax_t)sizes[i].grain,
+           (uintmax_t)sizes[i].pieces);
+    }
+    {
+        struct balance_setup setup = ring(policy_find("proportional"));
+        struct result r;
+
+        setup.units = UINT64_C(1) << 62;
+        r = run(&setup);
+        ok(r.is_whole, "bundles of 2^62 units");
+    }
+}
+
+/* --- big ------------------------------------------------------------------ */
+
+enum { BIG = 16384 };
+
+static double ms_since(struct timespec a)
+{
+    struct timespec b;
+
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return (double)(b.tv_sec - a.tv_sec) * 1e3
+           + 1e-6 * (double)(b.tv_nsec - a.tv_nsec);
+}
+
+/* One step of a policy on as many nodes: a result, of a hundred the one in the
+   middle, and a whole frame's adjusting. */
+static void time_policy(const struct policy_kind *kind)
+{
+    static struct metric m[BIG];
+    static struct completion c[BIG];
+    static double load[BIG];
+    const struct profile profile = {{1}};
+    struct policy_setup setup = {BIG, m, &profile, defaults};
+    double result[100] = {0};
+    struct timespec a;
+    void *state;
+
+    policy_defaults(kind, defaults);
+    for (size_t i = 0; i < BIG; i++) {
+        m[i] = (struct metric){.X = {1}, .CU = {100}, .JL = 1};
+        c[i] = (struct completion){100, 1 + (double)(i % 10), 0};
+    }
+    state = malloc(kind->state_bytes(BIG, defaults));
+    if (!state || kind->init(state, &setup) < 0)
+        bail("%s: init failed", kind->name);
+    for (size_t i = 0; kind->bundles && i < 100; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        kind->bundles->set_job(state, i, 10000000);
+        kind->bundles->feedback(state, i, 10, 1e9 + (double)i);
+        result[i] = ms_since(a);
+    }
+    (void)kind->adjust(state, c, 1, load); /* touches the memory */
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    (void)kind->adjust(state, c, 1, load);
+    diag("%-13s 16,384 nodes: a result %.4f ms, a frame %.3f ms, %zu bytes "
+         "a node",
+         kind->name, select_median(result, 100), ms_since(a),
+         kind->state_bytes(BIG, defaults) / BIG);
+    ok(load[0] > 0, "%s sizes 16,384 slices", kind->name);
+    free(state);
+}
+
+static void test_big(void)
+{
+    static double speed[BIG];
+    struct balance_setup setup = ring(&even_kind);
+    struct balance_frame f = {0};
+    void *state;
+
+    for (size_t i = 0; i < BIG; i++)
+        speed[i] = 1 + (double)(i % 10);
+    setup.n = BIG;
+    setup.speed = speed;
+    setup.units = 1000 * BIG;
+    state = start(&setup);
+    for (int i = 0; i < 3; i++)
+        balance_next(state, &f);
+    ok(f.efficiency > 0.9,
+       "16,384 nodes are balanced in the third frame (%.3f)", f.efficiency);
+    free(state);
+}
+
+int main(void)
+{
+    test_every_policy();
+    test_slow_down(0);
+    test_slow_down(3);
+    test_slow_down(7);
+    test_pieces();
+    test_learns_despite_tail();
+    test_by_hand();
+    test_same_again();
+    test_bad();
+    test_sizes();
+    test_big();
+    for (size_t i = 0; policy_at(i); i++)
+        time_policy(policy_at(i));
+    return done();
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/tail.h"
+#include "tap.h"
+
+#define N 4
+
+static const struct {
+    const char *name;
+    uint64_t slice, waiting, grain, pieces, want;
+} cuts[] = {
+    {"nothing waits", 100, 0, 1, 4, 0},
+    {"an empty slice", 0, 0, 1, 4, 0},
+    {"a quarter", 100, 100, 1, 4, 25},
+    {"the last quarter", 100, 25, 1, 4, 25},
+    {"what is left of it", 100, 7, 1, 4, 7},
+    {"rounded up", 101, 101, 1, 4, 26},
+    {"whole grains", 100, 100, 10, 4, 30},
+    {"a short last grain", 95, 5, 10, 4, 5},
+    {"a grain at least", 100, 100, 60, 4, 60},
+    {"one piece is all", 100, 100, 7, 1, 100},
+    {"more pieces than units", 3, 3, 1, 100, 1},
+    {"a slice of 2^64 - 1", UINT64_MAX, UINT64_MAX, 1, 2, UINT64_C(1) << 63},
+    {"and a grain of as many", UINT64_MAX, UINT64_MAX, UINT64_MAX, 2,
+     UINT64_MAX},
+};
+
+static void test_cuts(void)
+{
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
+        ok(tail_piece(cuts[i].slice, cuts[i].waiting, cuts[i].grain,
+                      cuts[i].pieces)
+               == cuts[i].want,
+           "a piece: %s", cuts[i].name);
+}
+
+static void test_cuts_add_up(void)
+{
+    int pass = 1;
+
+    for (uint64_t slice = 0; slice <= 40; slice++)
+        for (uint64_t grain = 1; grain <= 9; grain++)
+            for (uint64_t pieces = 1; pieces <= 9; pieces++) {
+                uint64_t waiting = slice, sent = 0;
+
+                while (waiting > 0 && sent <= pieces) {
+                    uint64_t piece = tail_piece(slice, waiting, grain, pieces);
+
+                    pass &= piece > 0 && piece <= waiting
+                            && (piece % grain == 0 || piece == waiting);
+                    waiting -= piece;
+                    sent++;
+                }
+                pass &= waiting == 0 && sent <= pieces;
+            }
+    ok(pass, "pieces are whole grains, no more than asked for, and add up");
+}
+
+/* The idle node is 0 in all. */
+static const struct {
+    const char *name;
+    struct tail_node node[N];
+    uint64_t grain;
+    double delay;
+    size_t from;
+    uint64_t units; /* 0 = nothing is to be taken */
+} takes[] = {
+    {"nothing waits", {{10, 0, 0, 0}, {10, 50, 1, 0}}, 1, 0, 0, 0},
+    {"not worth the delay", {{10, 0, 0, 0}, {10, 0, 0, 10}}, 1, 2, 0, 0},
+    {"nor a whole grain", {{10, 0, 0, 0}, {10, 0, 0, 10}}, 10, 0, 0, 0},
+    {"one unit that is begun sooner there",
+     {{10, 0, 0, 0}, {10, 0, 0, 1}},
+     1,
+     0.1,
+     0,
+     0},
+    {"equal nodes: half", {{10, 0, 0, 0}, {10, 0, 0, 100}}, 1, 0, 1, 50},
+    {"a faster node takes more", {{30, 0, 0, 0}, {10, 0, 0, 100}}, 1, 0, 1, 75},
+    {"a slower one less", {{10, 0, 0, 0}, {40, 0, 0, 100}}, 1, 0, 1, 20},
+    {"half, less what the delay costs",
+     {{10, 0, 0, 0}, {10, 0, 0, 100}},
+     1,
+     2,
+     1,
+     40},
+    {"what runs there lets it take more",
+     {{10, 0, 0, 0}, {10, 40, 1, 100}},
+     1,
+     0,
+     1,
+     65},
+    {"up to all that waits", {{90, 0, 0, 0}, {10, 100, 0, 50}}, 1, 0, 1, 50},
+    {"from who would be last",
+     {{10, 0, 0, 0}, {10, 0, 0, 90}, {5, 0, 0, 80}, {40, 0, 0, 200}},
+     1,
+     0,
+     2,
+     53},
+    {"who is overdue is slower than was known",
+     {{10, 0, 0, 0}, {20, 40, 8, 40}, {10, 0, 0, 50}},
+     1,
+     0,
+     1,
+     27},
+    {"whole grains", {{10, 0, 0, 0}, {10, 0, 0, 100}}, 40, 0, 1, 60},
+    {"a speed that is not known is the mean",
+     {{0, 0, 0, 0}, {10, 0, 0, 100}},
+     1,
+     0,
+     1,
+     50},
+    {"all speeds unknown: half", {{0, 0, 0, 0}, {0, 0, 0, 100}}, 1, 0, 1, 50},
+    {"2^53 units",
+     {{1, 0, 0, 0}, {1, 0, 0, UINT64_C(1) << 53}},
+     1,
+     0,
+     1,
+     UINT64_C(1) << 52},
+};
+
+static void test_takes(void)
+{
+    for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
+        struct tail_move move = {0};
+        int taken = tail_take(takes[i].node, N, 0, takes[i].grain,
+                              takes[i].delay, &move);
+
+        ok(taken == (takes[i].units > 0) && move.from == takes[i].from
+               && move.units == takes[i].units,
+           "taking: %s", takes[i].name);
+        if (move.units != takes[i].units)
+            diag("%ju from %zu", (uintmax_t)move.units, move.from);
+    }
+}
+
+/* Seconds until both are done, in whole grains and any number of them. */
+static double best_by_trying(const struct tail_node node[2],
+                             uint64_t grain,
+                             double delay)
+{
+    uint64_t waiting = node[1].waiting;
+    double best = (double)waiting / node[1].speed;
+
+    for (uint64_t left = 0; left < waiting; left += grain) {
+        double mine = delay + (double)(waiting - left) / node[0].speed;
+
+        best = fmin(best, fmax(mine, (double)left / node[1].speed));
+    }
+    return best;
+}
+
+static void test_best(void)
+{
+    int pass = 1;
+
+    for (uint64_t waiting = 1; waiting <= 30; waiting++)
+        for (uint64_t grain = 1; grain <= 7; grain++)
+            for (int speed = 1; speed <= 9; speed++)
+                for (int delay = 0; delay < 4; delay++) {
+                    const struct tail_node node[2] = {{speed, 0, 0, 0},
+                                                      {3, 0, 0, waiting}};
+                    double want = best_by_trying(node, grain, 0.3 * delay);
+                    struct tail_move m = {0};
+                    double got = (double)waiting / 3;
+
+                    if (tail_take(node, 2, 0, grain, 0.3 * delay, &m))
+                        got = fmax(0.3 * delay + (double)m.units / speed,
+                                   (double)(waiting - m.units) / 3);
+                    pass &=
+                        fabs(got - want) < 1e-9 && m.units <= waiting
+                        && (m.units == 0 || (waiting - m.units) % grain == 0);
+                }
+    ok(pass, "no other number of grains would make the frame shorter");
+}
+
+static void test_unaided(void)
+{
+    is_near(tail_unaided(100, 100, 5), 5, 0, "a slice of one's own");
+    is_near(tail_unaided(100, 50, 5), 10, 0, "half of it was taken");
+    is_near(tail_unaided(100, 200, 5), 2.5, 0, "as much was taken over");
+    is_near(tail_unaided(100, 0, 5), 0, 0, "nothing done, nothing known");
+}
+
+int main(void)
+{
+    test_cuts();
+    test_cuts_add_up();
+    test_takes();
+    test_best();
+    test_unaided();
+    return done();
+}
