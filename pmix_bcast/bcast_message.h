@@ -11,7 +11,8 @@
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well
- *   HELD    node  id u32, chunks u32     every second: so many it has
+ *   HELD    node  id u32, chunks u32     every second: so many it has, and
+ *                                        has read back
  *   LOST    home  id u32, node u32       is not there (any more)
  *   END     home  id u32, 0 u32          no node needs another any more
  *

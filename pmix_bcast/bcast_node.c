@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #define TICK_MS     5   /* how often relay_tick() is called */
-#define HELD_TICKS  200 /* how often home is told that we live */
+#define HELD_S      1.0 /* how often home is told that we live */
 #define VERIFY_TURN 64  /* chunks read back at once, before others' turn */
 
 struct peer { /* another node, or home */
@@ -40,7 +40,7 @@ struct bcast_node {
     uint64_t *offset, *digest; /* of each chunk */
     struct peer home, **peer;  /* by rank; NULL: none yet */
     struct event *tick, *verify;
-    unsigned ticks;
+    double held_said; /* when */
     int some_unreachable;
     uint64_t sum;
     int has_sum;
@@ -142,6 +142,15 @@ static int verify_some(struct bcast_node *b)
     return good;
 }
 
+/* In the loop's next round: messages and the tick have their turn. */
+static void verify_on(struct bcast_node *b)
+{
+    struct timeval at_once = {0, 0};
+
+    if (event_add(b->verify, &at_once) < 0)
+        fail(b, ENOMEM, "");
+}
+
 static void on_verify(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_node *b = arg;
@@ -155,7 +164,7 @@ static void on_verify(evutil_socket_t fd, short what, void *arg)
     else if (b->verified == b->order.plan.chunks)
         finish(b);
     else
-        event_active(b->verify, EV_TIMEOUT, 0);
+        verify_on(b);
 }
 
 static void check_whole(struct bcast_node *b)
@@ -166,7 +175,7 @@ static void check_whole(struct bcast_node *b)
         fail(b, EBADMSG, "the data is not what home has sent");
     } else if (b->order.flags & ORDER_VERIFY) {
         b->state = VERIFYING;
-        event_active(b->verify, EV_TIMEOUT, 0);
+        verify_on(b);
     } else {
         finish(b);
     }
@@ -457,7 +466,8 @@ static void say_held(struct bcast_node *b)
     struct writer w = {0};
 
     bcast_write_number(&w, b->order.id,
-                       b->order.plan.chunks - relay_missing(b->relay));
+                       b->order.plan.chunks - relay_missing(b->relay)
+                           + b->verified);
     b->s.say(b->s.arg, BCAST_HELD, &w);
 }
 
@@ -474,15 +484,19 @@ static void tell_unreachable(struct bcast_node *b)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_node *b = arg;
+    int at_work = b->state == RECEIVING || b->state == VERIFYING;
+    double t = now();
 
     (void)fd;
     (void)what;
     if (b->some_unreachable)
         tell_unreachable(b);
-    if (b->state == RECEIVING && ++b->ticks % HELD_TICKS == 0)
+    if (at_work && t - b->held_said >= HELD_S) {
+        b->held_said = t;
         say_held(b);
-    relay_tick(b->relay, now());
-    if (b->state == RECEIVING)
+    }
+    relay_tick(b->relay, t);
+    if (at_work)
         (void)start_tick(b);
 }
 
@@ -541,6 +555,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     b->order = *order;
     b->order.content = NULL;
     b->self = s->wireup->rank;
+    b->held_said = now();
     b->file = DESTINATION_CLOSED;
     if (make_parts(b) < 0 || start_tick(b) < 0) {
         bcast_node_destroy(b);
