@@ -22,9 +22,10 @@
 
 struct peer { /* another node, or home */
     struct bcast_node *node;
-    uint32_t rank; /* PLAN_NOBODY: home */
-    struct link *link;
-    uint8_t *buffer; /* for the chunk that comes */
+    uint32_t rank;      /* PLAN_NOBODY: home */
+    struct link *link;  /* on which we speak: ours, or the first of theirs */
+    struct link *other; /* a later one of theirs: we only listen */
+    uint8_t *buffer;    /* for the chunk that comes */
     int hello_due, unreachable;
 };
 
@@ -284,7 +285,8 @@ static int on_next(
     struct bcast_node *b = p->node;
     struct relay_item item;
 
-    (void)l;
+    if (l != p->link)
+        return 0;
     h->broadcast = b->order.id;
     if (p->hello_due) {
         p->hello_due = 0;
@@ -315,13 +317,31 @@ static void on_sent(struct link *l, void *arg, const struct link_head *h)
         relay_sent(p->node->relay, p->rank, h->chunk, now());
 }
 
+static void speak_on(struct peer *p, struct link *l)
+{
+    p->link = l;
+    p->hello_due = 0;
+    p->unreachable = 0;
+    link_wake(l);
+}
+
 static void on_closed(struct link *l, void *arg, const char *why)
 {
     struct peer *p = arg;
 
-    (void)l;
     (void)why; /* home says who is lost; we just look for other ways */
+    if (l != p->link) {
+        p->other = NULL;
+        return;
+    }
     p->link = NULL;
+    if (p->hello_due && p->other) { /* nothing was said on it */
+        speak_on(p, p->other);
+        p->other = NULL;
+        return;
+    }
+    link_destroy(p->other);
+    p->other = NULL;
     relay_lost(p->node->relay, p->rank);
 }
 
@@ -373,7 +393,7 @@ static struct peer *peer_of(struct bcast_node *b, uint32_t rank)
 }
 
 /* Of two neighbours the one with the lower rank calls, so that there is one
- * connection; any other is called by whoever needs it. */
+ * connection; any other is called by whoever needs it, perhaps both at once. */
 static int is_ours_to_call(const struct bcast_node *b, uint32_t rank)
 {
     return rank > b->self
@@ -438,17 +458,18 @@ void bcast_node_join(struct bcast_node *b, uint32_t rank, struct link *l)
     struct peer *p;
 
     if (b->state == FAILED || rank >= b->order.plan.nodes || rank == b->self
-        || !(p = peer_of(b, rank)) || (p->link && b->self < rank)) {
-        link_destroy(l); /* of two that crossed the lower rank's stays */
+        || !(p = peer_of(b, rank))) {
+        link_destroy(l);
         return;
     }
-    link_destroy(p->link);
-    p->link = l;
-    p->hello_due = 0;
-    p->unreachable = 0;
     link_set_events(l, &events, p);
     link_set_chunk(l, b->order.plan.chunk);
-    link_wake(l);
+    if (!p->link) {
+        speak_on(p, l);
+    } else { /* our calls have crossed: each speaks on its own */
+        link_destroy(p->other);
+        p->other = l;
+    }
 }
 
 /* --- time
@@ -589,7 +610,8 @@ static void lose(struct bcast_node *b, uint32_t rank)
 
     if (p) {
         link_destroy(p->link);
-        p->link = NULL;
+        link_destroy(p->other);
+        p->link = p->other = NULL;
         p->unreachable = 2;
     }
     relay_lost(b->relay, rank);
@@ -624,6 +646,7 @@ int bcast_node_told(struct bcast_node *b,
 static void peer_clear(struct peer *p)
 {
     link_destroy(p->link);
+    link_destroy(p->other);
     free(p->buffer);
 }
 
