@@ -77,7 +77,9 @@ struct relay {
     size_t n_lanes, lanes_cap;
     struct entry *log;
     uint32_t n_log, log_cap;
-    uint32_t unsent; /* copies in the log that are still to be sent */
+    uint32_t unsent;  /* copies in the log that are still to be sent */
+    uint32_t *report; /* chunks that home is to be told are relayed */
+    uint32_t n_report, reported, report_cap;
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
     double bytes, window_bytes, window_start; /* of what comes in */
@@ -240,10 +242,36 @@ static struct entry *log_add(struct relay *r)
     return &r->log[r->n_log++];
 }
 
+/* Unlike what peers are told none of these may be lost: home would wait. */
+static void report(struct relay *r, uint32_t chunk)
+{
+    if (r->n_report == r->report_cap) {
+        uint32_t cap = r->report_cap * 2 + 16;
+        uint32_t *grown = reallocarray(r->report, cap, sizeof *grown);
+
+        if (!grown)
+            return; /* home gives it again */
+        r->report = grown;
+        r->report_cap = cap;
+    }
+    r->report[r->n_report++] = chunk;
+    wake(r, lane_find(r, PLAN_NOBODY));
+}
+
+static int next_report(struct relay *r, struct relay_item *item)
+{
+    if (r->reported < r->n_report) {
+        *item = (struct relay_item){RELAY_RELAYED, r->report[r->reported++]};
+        return 1;
+    }
+    r->n_report = r->reported = 0;
+    return 0;
+}
+
 static void relayed(struct relay *r, struct entry *e)
 {
     e->to_relay = 0;
-    tell(r, PLAN_NOBODY, RELAY_RELAYED, e->chunk);
+    report(r, e->chunk);
 }
 
 /* Pass a chunk on that came by its tree, or that home gave us. */
@@ -255,7 +283,7 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
 
     if (!as_root && plan_children(r->s.plan, r->s.self, chunk) == 0) {
         if (from == PLAN_NOBODY)
-            tell(r, PLAN_NOBODY, RELAY_RELAYED, chunk);
+            report(r, chunk);
         return;
     }
     e = log_add(r);
@@ -594,6 +622,8 @@ int relay_next(struct relay *r, uint32_t peer, struct relay_item *item)
         item->chunk = v & ((1u << KIND_SHIFT) - 1);
         return 1;
     }
+    if (peer == PLAN_NOBODY && next_report(r, item))
+        return 1;
     if (next_push(r, l, item))
         return 1;
     if (!(r->s.strict && serves(r)) && ring_take(&l->answers, &v)) {
@@ -611,6 +641,8 @@ void relay_forget(struct relay *r, uint32_t peer)
 {
     struct lane *l = lane_find(r, peer);
 
+    if (peer == PLAN_NOBODY)
+        r->n_report = r->reported = 0;
     if (l && peer == PLAN_NOBODY)
         lane_init(l, peer);
     else if (l)
@@ -681,6 +713,7 @@ void relay_destroy(struct relay *r)
     free(r->heard);
     free(r->lane);
     free(r->log);
+    free(r->report);
     free(r);
 }
 
