@@ -47,10 +47,11 @@ libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
 bcast_pkg       := pmix libevent_core libsodium libxxhash
+launcher_pkg    := $(bcast_pkg) jansson libconfuse hwloc
 launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
-launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -pthread)
+launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
@@ -110,6 +111,7 @@ launcher_src := \
   launcher/attend.c \
   launcher/bcast.c \
   launcher/broadcast.c \
+  launcher/cgroup_limit.c \
   launcher/companion.c \
   launcher/config.c \
   launcher/connections.c \
@@ -134,7 +136,17 @@ launcher_src := \
   launcher/number.c \
   launcher/paths.c \
   launcher/policy_option.c \
+  launcher/probe.c \
+  launcher/probe_bus.c \
   launcher/probe_cpu.c \
+  launcher/probe_crew.c \
+  launcher/probe_gpu.c \
+  launcher/probe_link.c \
+  launcher/probe_memory.c \
+  launcher/probe_rate.c \
+  launcher/probe_ring.c \
+  launcher/probe_storage.c \
+  launcher/probe_stream.c \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
@@ -149,8 +161,10 @@ launcher_src := \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
+  launcher/sysfs.c \
   launcher/template.c \
-  launcher/throttle.c
+  launcher/throttle.c \
+  launcher/topology.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 
@@ -217,6 +231,7 @@ $(B)/evenstep $(B)/evenstep-agent:
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
             libgraphviz-dev \
+            libhwloc-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             openmpi-bin libopenmpi-dev iproute2 util-linux procps \

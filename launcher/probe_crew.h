@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe_crew.h - a thread on every CPU that this process may use, all at the
+ * same work, and the rate at which they do it together (probe_rate.h).
+ */
+#ifndef LAUNCHER_PROBE_CREW_H
+#define LAUNCHER_PROBE_CREW_H
+
+#include "pmix_bcast/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a thread does.  All members are called in the crew's threads. */
+struct probe_work {
+    /* Get ready, by until_ns if that can be had; NULL: nothing to prepare.
+     * The clock starts when all are ready.  -1: this thread cannot. */
+    int (*prepare)(void *arg, size_t thread, int64_t until_ns);
+    /* Work for some microseconds; returns the units done. */
+    uint64_t (*batch)(void *arg, size_t thread);
+    void *arg;
+    int bound; /* thread i stays on the i-th CPU, so its memory is near */
+};
+
+/* Nanoseconds of the clock that until_ns is told in. */
+int64_t probe_now_ns(void);
+
+/*
+ * The CPUs in our affinity mask, however large the machine: the first "max"
+ * of them go to cpu[], which may be NULL.  Returns how many there are, which
+ * is the number of threads of a crew; 0 with errno on failure.
+ */
+size_t probe_crew_cpus(unsigned cpu[], size_t max);
+
+/*
+ * Prepare for up to two fifths of budget_ms and work for the rest of it, at
+ * least two fifths.  Returns 0 and the rate with its spread as probe_rate()
+ * does.  Blocks; the threads have all signals blocked and are gone when it
+ * returns.  Fails (results untouched) when a thread or its memory cannot be
+ * had, or one cannot prepare.
+ */
+int probe_crew_run(const struct probe_work *work,
+                   int budget_ms,
+                   double *units_per_s,
+                   double *spread,
+                   struct es_error *err);
+
+#endif
