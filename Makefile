@@ -66,9 +66,11 @@ policy_src := \
   policy/grouping.c \
   policy/java.c \
   policy/manual.c \
+  policy/median.c \
   policy/metric.c \
   policy/nodethreads.c \
   policy/order.c \
+  policy/outlier.c \
   policy/policy.c \
   policy/proportional.c \
   policy/random.c \

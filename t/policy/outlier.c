@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/outlier.h"
+#include "policy/median.h"
+#include "tap.h"
+
+#define NODES 32
+
+static double measured[NODES][ELEMENTS], scratch[NODES];
+static uint32_t kind[NODES];
+static struct outlier found[NODES * ELEMENTS];
+
+/* All alike, but C, which differs by a percent or so. */
+static void start(void)
+{
+    memset(kind, 0, sizeof kind);
+    for (int i = 0; i < NODES; i++)
+        for (int j = 0; j < ELEMENTS; j++)
+            measured[i][j] = j == ELEMENT_G   ? 0
+                             : j == ELEMENT_C ? 100 + i % 7 - 3
+                                              : 100;
+}
+
+static size_t find(size_t n)
+{
+    memset(found, 0, sizeof found);
+    return outlier_find(measured, kind, n, OUTLIER_LIMIT, scratch, found,
+                        NODES * ELEMENTS);
+}
+
+static void test_median(void)
+{
+    double one[] = {7}, two[] = {9, 1}, same[] = {3, 3, 3, 3};
+    int wrong = 0;
+
+    is_near(median_of(one, 1), 7, 0, "of one value the median is that");
+    is_near(median_of(two, 2), 5, 0, "of two it is the mean");
+    is_near(median_of(same, 4), 3, 0, "of equal ones it is that value");
+    /* All arrangements of n digits of 0..n-1, repetitions too. */
+    for (size_t n = 1; n <= 6; n++) {
+        size_t codes = 1;
+
+        for (size_t i = 0; i < n; i++)
+            codes *= n;
+        for (size_t code = 0; code < codes; code++) {
+            double value[6], low[6] = {0}, m;
+            size_t below = 0, above = 0, x = code;
+
+            for (size_t i = 0; i < n; i++, x /= n)
+                low[i] = value[i] = (double)(x % n);
+            m = median_of(value, n);
+            for (size_t i = 0; i < n; i++) {
+                below += low[i] < m;
+                above += low[i] > m;
+            }
+            wrong += below > n / 2 || above > n / 2;
+        }
+    }
+    is_int(wrong, 0, "never is more than half below or above, n = 1 to 6");
+}
+
+static void test_none(void)
+{
+    start();
+    is_int((long)find(NODES), 0, "nodes that are alike have no outlier");
+    is_int((long)find(0), 0, "no nodes have none");
+    measured[1][ELEMENT_M] = 1;
+    is_int((long)find(2), 0, "of two nodes neither is the odd one");
+    for (int i = 0; i < NODES; i++)
+        memset(measured[i], 0, sizeof measured[i]);
+    is_int((long)find(NODES), 0, "all zero: none");
+    measured[4][ELEMENT_G] = 1;
+    is_int((long)find(NODES), 0, "off a median of 0 there is no far");
+}
+
+static void test_one(void)
+{
+    start();
+    measured[5][ELEMENT_M] = 75;
+    is_int((long)find(NODES), 1, "a memory at three quarters is found");
+    is_int((long)found[0].node, 5, "which node");
+    is_int(found[0].element, ELEMENT_M, "which element");
+    is_near(found[0].off, -0.25, 1e-12, "how far: a quarter below");
+    is_near(found[0].deviations, -12.5, 1e-9,
+            "in deviations of 2 %, as the others are exactly alike");
+    is_int((long)find(3), 0, "it is not in a part of the nodes without it");
+    is_int((long)outlier_find(measured, kind, NODES, OUTLIER_LIMIT, scratch,
+                              NULL, 0),
+           1, "they are counted also without room for them");
+}
+
+/* C has values 97..103, each 4 or 5 times: median 100, deviations 0..3. */
+static void test_scale(void)
+{
+    start();
+    measured[0][ELEMENT_C] = 100 + 3 * OUTLIER_MAD_SCALE * 2 - 0.01;
+    is_int((long)find(NODES), 0, "just under 3 robust deviations is none");
+    measured[0][ELEMENT_C] = 100 + 3 * OUTLIER_MAD_SCALE * 2 + 0.01;
+    is_int((long)find(NODES), 1, "just over is one");
+    is_near(found[0].deviations, 3, 0.01, "3 of them above");
+    measured[0][ELEMENT_C] = 100 - 3 * OUTLIER_MAD_SCALE * 2 - 0.01;
+    is_int((long)find(NODES), 1, "and so is one as far below");
+    is_near(found[0].deviations, -3, 0.01, "3 of them below");
+}
+
+static void test_many(void)
+{
+    start();
+    for (int i = 0; i < NODES / 2 - 1; i++)
+        measured[i][ELEMENT_S] = 1e6 * (i + 1);
+    is_int((long)find(NODES), NODES / 2 - 1,
+           "nearly half of the nodes may be wild and are all found");
+}
+
+static void test_kinds(void)
+{
+    start();
+    for (int i = 0; i < NODES; i += 2) {
+        kind[i] = 4000000000u;
+        measured[i][ELEMENT_M] = 300;
+    }
+    is_int((long)find(NODES), 0, "two kinds are each alike");
+    measured[7][ELEMENT_M] = 300;
+    is_int((long)find(NODES), 1, "one that measures as the other kind does");
+    is_int((long)found[0].node, 7, "is off its own");
+}
+
+static void test_not_measured(void)
+{
+    start();
+    measured[3][ELEMENT_I] = (double)NAN;
+    measured[4][ELEMENT_I] = (double)INFINITY;
+    measured[6][ELEMENT_I] = 25;
+    is_int((long)find(NODES), 1, "what was not measured is no outlier");
+    is_int((long)found[0].node, 6, "and hides none");
+    for (int i = 0; i < NODES; i++)
+        measured[i][ELEMENT_I] = (double)NAN;
+    is_int((long)find(NODES), 0, "nor if nobody measured it");
+}
+
+int main(void)
+{
+    test_median();
+    test_none();
+    test_one();
+    test_scale();
+    test_many();
+    test_kinds();
+    test_not_measured();
+    return done();
+}
