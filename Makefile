@@ -122,6 +122,7 @@ launcher_src := \
   launcher/distribution.c \
   launcher/execution.c \
   launcher/extraction.c \
+  launcher/fingerprint.c \
   launcher/graph_command.c \
   launcher/graph_dot.c \
   launcher/graph_draft.c \
@@ -137,12 +138,15 @@ launcher_src := \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
+  launcher/pcie.c \
   launcher/policy_option.c \
   launcher/probe.c \
   launcher/probe_bus.c \
+  launcher/probe_cache.c \
   launcher/probe_cpu.c \
   launcher/probe_crew.c \
   launcher/probe_gpu.c \
+  launcher/probe_json.c \
   launcher/probe_link.c \
   launcher/probe_memory.c \
   launcher/probe_rate.c \

@@ -2,8 +2,10 @@
 #include "launcher/probe_cpu.h"
 #include "launcher/cgroup_limit.h"
 #include "launcher/probe_crew.h"
+#include "launcher/topology.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,25 +70,41 @@ int probe_cpu(int budget_ms,
     return rc;
 }
 
+/* "16 CPUs on 8 cores, limited to the time of 4.00" */
+static void describe(char *text,
+                     size_t size,
+                     const struct probe_setup *setup,
+                     uint32_t cpus)
+{
+    struct topology *t = topology_load(NULL);
+    struct cgroup_limit limit;
+    char cores[32] = "", time[48] = "";
+
+    cgroup_limit_read(&limit, setup->proc, setup->sysfs);
+    if (t && topology_shape(t)->cores > 0)
+        (void)snprintf(cores, sizeof cores, " on %u cores",
+                       topology_shape(t)->cores);
+    if (limit.cpus > 0)
+        (void)snprintf(time, sizeof time, ", limited to the time of %.2f",
+                       limit.cpus);
+    (void)snprintf(text, size, "%u CPUs%s%s", cpus, cores, time);
+    topology_destroy(t);
+}
+
 void probe_cpu_measure(const struct probe_setup *setup,
                        int budget_ms,
                        struct probe_result *r)
 {
-    struct cgroup_limit limit;
-    struct es_error err;
+    char what[PROBE_WHAT_MAX];
     double units_per_s, spread;
+    struct es_error err;
 
     if (probe_cpu(budget_ms, &units_per_s, &spread, &err) < 0) {
         probe_not_measured(r, "%s: %s", err.what, err.mend);
         return;
     }
-    cgroup_limit_read(&limit, setup->proc, setup->sysfs);
     r->count = (uint32_t)probe_crew_cpus(NULL, 0);
-    if (limit.cpus > 0)
-        probe_measured(r, units_per_s * ROUNDS * ROUND_OPS / 1e9, spread,
-                       "%u CPUs, limited to the time of %.2f", r->count,
-                       limit.cpus);
-    else
-        probe_measured(r, units_per_s * ROUNDS * ROUND_OPS / 1e9, spread,
-                       "%u CPUs", r->count);
+    describe(what, sizeof what, setup, r->count);
+    probe_measured(r, units_per_s * ROUNDS * ROUND_OPS / 1e9, spread, "%s",
+                   what);
 }

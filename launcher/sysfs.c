@@ -89,23 +89,53 @@ int sysfs_read_u64(uint64_t *value, const char *fmt, ...)
     return rc < 0 ? -1 : parse(value, line);
 }
 
-int sysfs_find_u64(uint64_t *value, const char *key, const char *fmt, ...)
+static int find(char line[SYSFS_LINE],
+                const char *key,
+                const char *fmt,
+                va_list ap)
 {
-    char path[SYSFS_PATH], line[SYSFS_LINE];
+    char path[SYSFS_PATH];
     size_t len = strlen(key);
-    FILE *file = NULL;
-    va_list ap;
-    int rc = -1;
+    int got = 0;
+    FILE *file;
 
-    va_start(ap, fmt);
-    if (make_path(path, fmt, ap) == 0)
-        file = fopen(path, "re");
-    va_end(ap);
+    line[0] = '\0';
+    if (make_path(path, fmt, ap) < 0)
+        return -1;
+    file = fopen(path, "re");
     if (!file)
         return -1;
-    while (rc < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, key, len) == 0)
-            rc = parse(value, line + len);
+    while (!got && fgets(line, SYSFS_LINE, file))
+        got = strncmp(line, key, len) == 0;
     (void)fclose(file); /* only read */
+    if (!got) {
+        line[0] = '\0';
+        return -1;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    memmove(line, line + len, strlen(line + len) + 1);
+    return 0;
+}
+
+int sysfs_find(char line[SYSFS_LINE], const char *key, const char *fmt, ...)
+{
+    va_list ap;
+    int rc;
+
+    va_start(ap, fmt);
+    rc = find(line, key, fmt, ap);
+    va_end(ap);
     return rc;
+}
+
+int sysfs_find_u64(uint64_t *value, const char *key, const char *fmt, ...)
+{
+    char line[SYSFS_LINE];
+    va_list ap;
+    int rc;
+
+    va_start(ap, fmt);
+    rc = find(line, key, fmt, ap);
+    va_end(ap);
+    return rc < 0 ? -1 : parse(value, line);
 }

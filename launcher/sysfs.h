@@ -23,8 +23,12 @@ int sysfs_read(char line[SYSFS_LINE], const char *fmt, ...)
 int sysfs_read_u64(uint64_t *value, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The number after "key" (and blanks) at the start of one of the lines of a
- * file such as /proc/meminfo.  As above. */
+/* What follows "key" on the first line of a file such as /proc/meminfo that
+ * begins with it.  0, or -1 if there is none (line is empty). */
+int sysfs_find(char line[SYSFS_LINE], const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The number there, after blanks.  As above. */
 int sysfs_find_u64(uint64_t *value, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
