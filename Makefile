@@ -265,6 +265,11 @@ $(B)/t/%.o: own = -It/lib $(launcher_cflags)
 $(t_bin): $(B)/t/%.t: $(B)/t/%.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) $(if $(findstring fault.h,$(file <t/$*.c)),$(wrap)) \
 	    -o $@ $^ $(launcher_libs) $(LDLIBS)
+# What a test opens at run time: a stand-in for the driver of a GPU.
+$(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.so
+$(B)/t/programs/libcuda.so: own = -fPIC
+$(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
+	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %

@@ -16,9 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays as large as so many last caches: what a cache keeps of them after
- * all is then a quarter at most.  (STREAM wants each array 4 times as large;
- * its three are not walked in one cycle as here.) */
+/* Arrays as large as so many last caches, if there is time to touch them: what
+ * a cache keeps of them after all is then a quarter at most.  A quarter more
+ * than the last caches they are in any case.  (STREAM wants each array 4 times
+ * as large; its three are not walked in one cycle as here.) */
 #define STREAM_CACHES 4
 
 /* Where the last cache is not told, say in a virtual machine. */
@@ -43,9 +44,9 @@ struct stream_result {
 };
 
 /*
- * Stream for budget_ms.  Fails if the memory cannot be had: not at all, not
- * on the node it should be, or not more of it than the last caches hold, be
- * it that memory_most or the time to touch it is too short.
+ * Stream for budget_ms, longer where it takes most of that to touch the
+ * memory.  Fails if the memory cannot be had: not at all, not on the node it
+ * should be, or not more of it than the last caches hold.
  */
 int probe_stream(const struct stream_setup *setup,
                  int budget_ms,
