@@ -46,22 +46,16 @@ static unsigned count_numa(hwloc_topology_t hwloc)
     return n > 0 ? n : 1;
 }
 
-/* Without devices and with only the kinds of objects that are asked for.  What
- * we are bound to can be told of the machine itself only. */
+/* By default without devices, which is quick.  Packages and groups are left in,
+ * although nobody here looks at them: NUMA nodes hang on them, and would
+ * otherwise be told as near to all CPUs.  What we are bound to can be told of
+ * the machine itself only. */
 static int load(hwloc_topology_t hwloc)
 {
-    if (hwloc_topology_set_all_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE)
-            < 0
-        || hwloc_topology_set_cache_types_filter(hwloc,
-                                                 HWLOC_TYPE_FILTER_KEEP_ALL)
-               < 0
-        || hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_CORE,
-                                          HWLOC_TYPE_FILTER_KEEP_ALL)
-               < 0
-        || hwloc_topology_set_flags(hwloc,
-                                    HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING
-                                        | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM)
-               < 0)
+    if (hwloc_topology_set_flags(hwloc,
+                                 HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING
+                                     | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM)
+        < 0)
         return -1;
     return hwloc_topology_load(hwloc);
 }
