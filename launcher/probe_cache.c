@@ -160,12 +160,32 @@ static int replace_file(int dir, const char *name, const char *text)
     return rc;
 }
 
+/* The directory to write to, made if it is not there; -1 with err. */
+static int make_dir(const struct probe_cache *cache, struct es_error *err)
+{
+    int made = mkdir(cache->dir, 0755) == 0, dir;
+    const char *why;
+
+    if (!made && errno != EEXIST)
+        return es_fail(err, ES_ENV, "make the directory above it",
+                       "cache %s: %s", cache->dir, strerror(errno));
+    dir = open_dir(cache, &why);
+    if (dir >= 0 && made && fchmod(dir, 0755) < 0) { /* whatever the umask */
+        why = strerror(errno);
+        close(dir);
+        dir = -1;
+    }
+    if (dir < 0)
+        return es_fail(err, ES_ENV, "make it a directory of root's, mode 0755",
+                       "cache %s: %s", cache->dir, why);
+    return dir;
+}
+
 int probe_cache_put(const struct probe_cache *cache,
                     const struct probe_stamp *stamp,
                     const struct probe_result result[ELEMENTS],
                     struct es_error *err)
 {
-    const char *why;
     char name[80], *text;
     int dir, rc;
 
@@ -173,13 +193,9 @@ int probe_cache_put(const struct probe_cache *cache,
         return es_fail(err, ES_USAGE, "run it as root, or without the cache",
                        "cache %s: a user's own results do not enter it",
                        cache->dir);
-    if (mkdir(cache->dir, 0755) < 0 && errno != EEXIST)
-        return es_fail(err, ES_ENV, "make the directory above it",
-                       "cache %s: %s", cache->dir, strerror(errno));
-    dir = open_dir(cache, &why);
+    dir = make_dir(cache, err);
     if (dir < 0)
-        return es_fail(err, ES_ENV, "make it a directory of root's, mode 0755",
-                       "cache %s: %s", cache->dir, why);
+        return -1;
     file_name(name, stamp);
     text = to_text(stamp, result);
     errno = ENOMEM;
