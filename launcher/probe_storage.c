@@ -84,16 +84,17 @@ static int write_blocks(int fd,
 /* Mean rate over n blocks in bytes a second; its spread over parts. */
 static double rate_of(const int64_t ns[], size_t n, double *spread)
 {
-    size_t parts = n < PARTS_MOST ? n : PARTS_MOST;
     double part[PARTS_MOST], total = 0;
+    size_t parts = 0;
 
-    for (size_t k = 0; k < parts; k++) {
-        size_t begin = n * k / parts, end = n * (k + 1) / parts;
+    for (size_t k = 0; k < PARTS_MOST; k++) {
+        size_t begin = n * k / PARTS_MOST, end = n * (k + 1) / PARTS_MOST;
         double sum = 0;
 
         for (size_t i = begin; i < end; i++)
             sum += (double)(ns[i] > 0 ? ns[i] : 1);
-        part[k] = (double)((end - begin) * BLOCK) / sum;
+        if (end > begin)
+            part[parts++] = (double)((end - begin) * BLOCK) / sum;
         total += sum;
     }
     (void)probe_mean(part, parts, spread);
@@ -102,16 +103,15 @@ static double rate_of(const int64_t ns[], size_t n, double *spread)
 
 static void say_why(struct probe_result *r, const char *scratch, int error)
 {
-    const char *why = error == ENOSPC || error == EDQUOT ? "is full"
-                      : error == EROFS                   ? "is read-only"
-                                                         : strerror(error);
+    static const char mend[] = "name another directory by TMPDIR";
 
-    probe_not_measured(r, "scratch %s %s%s: name another directory by TMPDIR",
-                       scratch,
-                       error == ENOSPC || error == EDQUOT || error == EROFS
-                           ? ""
-                           : "cannot be written: ",
-                       why);
+    if (error == ENOSPC || error == EDQUOT)
+        probe_not_measured(r, "scratch %s is full: %s", scratch, mend);
+    else if (error == EROFS)
+        probe_not_measured(r, "scratch %s is read-only: %s", scratch, mend);
+    else
+        probe_not_measured(r, "scratch %s cannot be written: %s: %s", scratch,
+                           strerror(error), mend);
 }
 
 /* Open, write, close; fills *r unless O_DIRECT is not to be had (-1). */
