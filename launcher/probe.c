@@ -12,6 +12,7 @@
 #include "launcher/probe_link.h"
 #include "launcher/probe_memory.h"
 #include "launcher/probe_storage.h"
+#include "launcher/topology.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 
 /* Of the budget: what probes may plan with.  The rest is for those that end
  * late, such as a process that its CPU limit stops in mid-flight. */
-#define PLANNED 0.85
+#define PLANNED 0.80
 
 /* Elements of one round run together.  Parts of the planned time: C must see
  * two periods of 100 ms; M fills its memory first; G starts a driver. */
@@ -304,11 +305,11 @@ static void run_round(const struct probe_setup *setup,
 /* A round plans with its part; when those before it took longer than theirs,
  * with its part of what is left. */
 static void run_rounds(const struct probe_setup *setup,
+                       int64_t end_ns,
                        struct probe_result shared[ELEMENTS],
                        struct probe_result result[ELEMENTS])
 {
     double budget = setup->budget_ms * 1e6, slack = (1 - PLANNED) * budget;
-    int64_t end_ns = probe_now_ns() + (int64_t)budget;
     double all = 0, ahead;
 
     for (int round = 0; round < ROUNDS; round++)
@@ -336,7 +337,10 @@ int probe_node(const struct probe_setup *setup,
                struct es_error *err)
 {
     size_t size = ELEMENTS * sizeof(struct probe_result);
+    int64_t end_ns = probe_now_ns() + (int64_t)setup->budget_ms * 1000000;
+    struct probe_setup full = *setup;
     struct probe_result *shared;
+    struct topology *own = NULL;
 
     if (setup->budget_ms < PROBE_NODE_BUDGET_MIN_MS
         || setup->budget_ms > PROBE_NODE_BUDGET_MAX_MS)
@@ -348,8 +352,11 @@ int probe_node(const struct probe_setup *setup,
     if (shared == MAP_FAILED)
         return es_fail(err, ES_ENV, "free some memory",
                        "probe: no memory to share: %s", strerror(errno));
+    if (!setup->topology)
+        full.topology = own = topology_load(NULL); /* M and B say if not */
     memset(result, 0, size);
-    run_rounds(setup, shared, result);
+    run_rounds(&full, end_ns, shared, result);
+    topology_destroy(own);
     (void)munmap(shared, size); /* our own mapping */
     return 0;
 }

@@ -29,6 +29,8 @@
 
 #define PROBE_WHAT_MAX 160 /* one line of a table, its NUL included */
 
+struct topology; /* topology.h */
+
 /* Where a probe looks, and for how long it may. */
 struct probe_setup {
     int budget_ms;       /* for all of a node's elements together */
@@ -37,6 +39,7 @@ struct probe_setup {
     const char *proc;    /* "/proc" */
     const char *scratch; /* a directory on the node's own disk */
     const char *cuda;    /* the driver library, as dlopen() takes it */
+    const struct topology *topology; /* NULL: not known; see probe_node() */
 };
 
 #define PROBE_BIT(element) (1u << (element))
@@ -89,9 +92,10 @@ int probe_result_holds(const struct probe_result *r);
 /*
  * Measure this node.  Every element asked for ends up measured or not
  * measured with the reason, within setup->budget_ms and the time of a few
- * forks.  Call it from a process with one thread, as its children go on
- * without exec.  Fails, and leaves result[] untouched, only if the budget is
- * out of range or there is no memory to share with a child.
+ * forks.  Where there is no topology it is loaded first, once for all.  Call it
+ * from a process with one thread, as its children go on without exec.  Fails,
+ * and leaves result[] untouched, only if the budget is out of range or there is
+ * no memory to share with a child.
  */
 int probe_node(const struct probe_setup *setup,
                struct probe_result result[ELEMENTS],

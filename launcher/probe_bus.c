@@ -53,18 +53,15 @@ void probe_bus_measure(const struct probe_setup *setup,
                        int budget_ms,
                        struct probe_result *r)
 {
-    struct stream_setup stream = {.kind = STREAM_COPY};
+    struct stream_setup stream = {STREAM_COPY, setup->topology, 0, 0, 0};
     struct stream_result got = {0};
-    struct es_error err;
+    struct es_error err = {ES_ENV, "hwloc cannot tell the caches",
+                           "see lstopo"};
     struct pcie_device link;
     int linked = narrowest(setup->sysfs, &link) == 0, copied = 0;
-    struct topology *t = topology_load(&err);
-    uint64_t capacity;
 
-    stream.topology = t;
-    stream.memory_most =
-        probe_stream_memory(setup->proc, setup->sysfs, &capacity);
-    if (t)
+    (void)probe_stream_limits(&stream, setup->proc, setup->sysfs);
+    if (setup->topology)
         copied = copy(&stream, budget_ms, &got, &err) == 0;
     r->count = got.cpus;
     if (linked && (!copied || link.bytes_per_s < got.bytes_per_s))
@@ -76,5 +73,4 @@ void probe_bus_measure(const struct probe_setup *setup,
                        got.cpus);
     else
         probe_not_measured(r, "%s: %s", err.what, err.mend);
-    topology_destroy(t);
 }

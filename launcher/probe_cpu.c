@@ -51,6 +51,7 @@ int probe_cpu(int budget_ms,
               struct es_error *err)
 {
     struct probe_work work = {.batch = batch};
+    struct crew_rate rate;
     size_t n = probe_crew_cpus(NULL, 0);
     int rc;
 
@@ -65,30 +66,31 @@ int probe_cpu(int budget_ms,
         return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
     for (size_t i = 0; i < n; i++)
         ((struct sum *)work.arg)[i].seed = 88172645463325252;
-    rc = probe_crew_run(&work, budget_ms, units_per_s, spread, err);
+    rc = probe_crew_run(&work, budget_ms, &rate, err);
     free(work.arg);
-    return rc;
+    if (rc < 0)
+        return -1;
+    *units_per_s = rate.units_per_s;
+    *spread = rate.spread;
+    return 0;
 }
 
 /* "16 CPUs on 8 cores, limited to the time of 4.00" */
-static void describe(char *text,
-                     size_t size,
+static void describe(char text[PROBE_WHAT_MAX],
                      const struct probe_setup *setup,
                      uint32_t cpus)
 {
-    struct topology *t = topology_load(NULL);
-    struct cgroup_limit limit;
     char cores[32] = "", time[48] = "";
+    struct cgroup_limit limit;
 
     cgroup_limit_read(&limit, setup->proc, setup->sysfs);
-    if (t && topology_shape(t)->cores > 0)
+    if (setup->topology)
         (void)snprintf(cores, sizeof cores, " on %u cores",
-                       topology_shape(t)->cores);
+                       topology_shape(setup->topology)->cores);
     if (limit.cpus > 0)
         (void)snprintf(time, sizeof time, ", limited to the time of %.2f",
                        limit.cpus);
-    (void)snprintf(text, size, "%u CPUs%s%s", cpus, cores, time);
-    topology_destroy(t);
+    (void)snprintf(text, PROBE_WHAT_MAX, "%u CPUs%s%s", cpus, cores, time);
 }
 
 void probe_cpu_measure(const struct probe_setup *setup,
@@ -104,7 +106,7 @@ void probe_cpu_measure(const struct probe_setup *setup,
         return;
     }
     r->count = (uint32_t)probe_crew_cpus(NULL, 0);
-    describe(what, sizeof what, setup, r->count);
+    describe(what, setup, r->count);
     probe_measured(r, units_per_s * ROUNDS * ROUND_OPS / 1e9, spread, "%s",
                    what);
 }

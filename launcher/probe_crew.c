@@ -21,6 +21,8 @@ struct worker {
     unsigned cpu;
     struct probe_mark mark[MARKS + 1];
     size_t n;
+    uint64_t units; /* in all */
+    int64_t cpu_ns; /* of CPU time for them */
 };
 
 struct crew {
@@ -35,12 +37,17 @@ struct crew {
     int64_t step_ns;
 };
 
-int64_t probe_now_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec ts;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* fails for a bad id only */
+    (void)clock_gettime(clock, &ts); /* fails for a bad id only */
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t probe_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* --- in a worker's thread ------------------------------------------------- */
@@ -70,21 +77,34 @@ static int prepare(struct worker *me)
     return work->prepare(work->arg, me->number, me->crew->until_ns);
 }
 
-static void do_work(struct worker *me, int64_t end_ns)
+/* Batches until "end_ns", with a mark each step. */
+static void do_batches(struct worker *me, int64_t end_ns)
 {
     const struct probe_work *work = me->crew->work;
     int64_t now = probe_now_ns(), next = now;
-    uint64_t units = 0;
 
     while (me->n <= MARKS && next < end_ns) {
         if (now >= next) {
             me->mark[me->n].ns = now;
-            me->mark[me->n++].units = units;
+            me->mark[me->n++].units = me->units;
             next = now + me->crew->step_ns;
         }
-        units += work->batch(work->arg, me->number);
+        me->units += work->batch(work->arg, me->number);
         now = probe_now_ns();
     }
+}
+
+static void do_work(struct worker *me, int64_t end_ns)
+{
+    const struct probe_work *work = me->crew->work;
+    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    do_batches(me, end_ns);
+    do {
+        me->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+        if (me->cpu_ns < CREW_CPU_NS)
+            me->units += work->batch(work->arg, me->number);
+    } while (me->cpu_ns < CREW_CPU_NS);
 }
 
 /* Locking our own mutex fails only for a mutex that is none. */
@@ -192,31 +212,49 @@ static void crew_start(struct crew *crew, size_t hired, int64_t budget_ns)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-static int crew_rate(const struct crew *crew,
-                     double *units_per_s,
-                     double *spread,
-                     struct es_error *err)
+/* Units by CPU time; -1 if memory ran out. */
+static int unhindered(const struct crew *crew, struct crew_rate *rate)
+{
+    double *each = calloc(crew->n, sizeof *each);
+
+    if (!each)
+        return -1;
+    for (size_t i = 0; i < crew->n; i++)
+        each[i] = (double)crew->worker[i].units * 1e9
+                  / (double)crew->worker[i].cpu_ns;
+    rate->unhindered_per_s =
+        (double)crew->n * probe_mean(each, crew->n, &rate->unhindered_spread);
+    free(each);
+    return 0;
+}
+
+static int crew_rates(const struct crew *crew,
+                      struct crew_rate *result,
+                      struct es_error *err)
 {
     struct probe_trace *trace = calloc(crew->n, sizeof *trace);
+    struct crew_rate rate;
     int rc;
 
-    if (!trace)
+    if (!trace || unhindered(crew, &rate) < 0) {
+        free(trace);
         return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
+    }
     for (size_t i = 0; i < crew->n; i++)
         trace[i] =
             (struct probe_trace){crew->worker[i].mark, crew->worker[i].n};
-    rc = probe_rate(trace, crew->n, units_per_s, spread);
+    rc = probe_rate(trace, crew->n, &rate.units_per_s, &rate.spread);
     free(trace);
     if (rc < 0)
         return es_fail(err, ES_ENV, "give the node more time (probe budget_ms)",
                        "probe: no work was done in the time given");
+    *result = rate;
     return 0;
 }
 
 int probe_crew_run(const struct probe_work *work,
                    int budget_ms,
-                   double *units_per_s,
-                   double *spread,
+                   struct crew_rate *rate,
                    struct es_error *err)
 {
     struct crew crew = {.work = work,
@@ -241,7 +279,7 @@ int probe_crew_run(const struct probe_work *work,
                      "probe: %zu of %zu threads have no memory", crew.unable,
                      crew.n);
     else
-        rc = crew_rate(&crew, units_per_s, spread, err);
+        rc = crew_rates(&crew, rate, err);
     free(crew.worker);
     return rc;
 }

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of CPU time to tell a rate from it: some hundred batches. */
+#define CREW_CPU_NS 2000000
+
 /* What a thread does.  All members are called in the crew's threads. */
 struct probe_work {
     /* Get ready, by until_ns if that can be had; NULL: nothing to prepare.
@@ -32,17 +35,23 @@ int64_t probe_now_ns(void);
  */
 size_t probe_crew_cpus(unsigned cpu[], size_t max);
 
+struct crew_rate {
+    double units_per_s, spread; /* as of probe_rate() */
+    /* The threads' units per second of CPU time, added up: what they would do
+     * if nothing held them back.  Spread: between the threads. */
+    double unhindered_per_s, unhindered_spread;
+};
+
 /*
  * Prepare for up to two fifths of budget_ms and work for the rest of it, at
- * least two fifths.  Returns 0 and the rate with its spread as probe_rate()
- * does.  Blocks; the threads have all signals blocked and are gone when it
+ * least two fifths; longer where a thread has not had CREW_CPU_NS of CPU time
+ * by then.  Blocks; the threads have all signals blocked and are gone when it
  * returns.  Fails (results untouched) when a thread or its memory cannot be
  * had, or one cannot prepare.
  */
 int probe_crew_run(const struct probe_work *work,
                    int budget_ms,
-                   double *units_per_s,
-                   double *spread,
+                   struct crew_rate *rate,
                    struct es_error *err);
 
 #endif

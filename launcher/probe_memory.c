@@ -6,16 +6,14 @@ void probe_memory_measure(const struct probe_setup *setup,
                           int budget_ms,
                           struct probe_result *r)
 {
-    struct stream_setup stream = {.kind = STREAM_TRIAD};
+    struct stream_setup stream = {STREAM_TRIAD, setup->topology, 0, 0, 0};
     struct stream_result got;
     struct es_error err;
-    struct topology *t;
 
-    stream.memory_most =
-        probe_stream_memory(setup->proc, setup->sysfs, &r->capacity_bytes);
-    t = topology_load(&err);
-    stream.topology = t;
-    if (!t || probe_stream(&stream, budget_ms, &got, &err) < 0) {
+    r->capacity_bytes = probe_stream_limits(&stream, setup->proc, setup->sysfs);
+    if (!setup->topology) {
+        probe_not_measured(r, "hwloc cannot tell the caches: see lstopo");
+    } else if (probe_stream(&stream, budget_ms, &got, &err) < 0) {
         probe_not_measured(r, "%s: %s", err.what, err.mend);
     } else {
         r->count = got.cpus;
@@ -24,5 +22,4 @@ void probe_memory_measure(const struct probe_setup *setup,
                        (double)got.bytes / 1e6, got.cpus,
                        (double)r->capacity_bytes / 1e9);
     }
-    topology_destroy(t);
 }

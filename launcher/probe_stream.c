@@ -189,6 +189,23 @@ static uint64_t touched(const struct stream *s)
     return blocks * (1 + s->sources) * BLOCK * sizeof(double);
 }
 
+/* All CPUs' rate, or that part of it for which a limit gives time. */
+static void fill_result(struct stream_result *result,
+                        const struct stream *s,
+                        const struct crew_rate *rate)
+{
+    double cpus = (double)s->parts, most = s->setup->cpus_most;
+
+    result->bytes_per_s = rate->units_per_s;
+    result->spread = rate->spread;
+    if (most > 0 && most < cpus) {
+        result->bytes_per_s = rate->unhindered_per_s * most / cpus;
+        result->spread = rate->unhindered_spread;
+    }
+    result->bytes = touched(s);
+    result->cpus = (unsigned)s->parts;
+}
+
 int probe_stream(const struct stream_setup *setup,
                  int budget_ms,
                  struct stream_result *result,
@@ -196,6 +213,7 @@ int probe_stream(const struct stream_setup *setup,
 {
     uint64_t least = least_bytes(setup->topology);
     struct probe_work work = {prepare, batch, NULL, 1};
+    struct crew_rate rate;
     struct stream s;
     int rc;
 
@@ -207,29 +225,30 @@ int probe_stream(const struct stream_setup *setup,
     if (stream_init(&s, setup) < 0)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     work.arg = &s;
-    rc = probe_crew_run(&work, budget_ms, &result->bytes_per_s, &result->spread,
-                        err);
-    result->bytes = touched(&s);
-    result->cpus = (unsigned)s.parts;
+    rc = probe_crew_run(&work, budget_ms, &rate, err);
+    if (rc == 0)
+        fill_result(result, &s, &rate);
     stream_clear(&s);
     return rc;
 }
 
-uint64_t probe_stream_memory(const char *proc,
-                             const char *sysfs,
-                             uint64_t *capacity)
+uint64_t probe_stream_limits(struct stream_setup *setup,
+                             const char *proc,
+                             const char *sysfs)
 {
+    uint64_t total_kb = 0, free_kb = 0, left, capacity;
     struct cgroup_limit limit;
-    uint64_t total_kb = 0, free_kb = 0, left;
 
     (void)sysfs_find_u64(&total_kb, "MemTotal:", "%s/meminfo", proc);
     (void)sysfs_find_u64(&free_kb, "MemAvailable:", "%s/meminfo", proc);
     cgroup_limit_read(&limit, proc, sysfs);
-    *capacity = total_kb * 1024;
-    if (limit.memory_bytes < *capacity)
-        *capacity = limit.memory_bytes;
+    capacity = total_kb * 1024;
+    if (limit.memory_bytes < capacity)
+        capacity = limit.memory_bytes;
     left = free_kb * 1024;
     if (limit.free_bytes < left)
         left = limit.free_bytes;
-    return left / 4;
+    setup->memory_most = left / 4;
+    setup->cpus_most = limit.cpus;
+    return capacity;
 }

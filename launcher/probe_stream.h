@@ -34,6 +34,7 @@ struct stream_setup {
     enum stream_kind kind;
     const struct topology *topology;
     int across;           /* sources on the next NUMA node */
+    double cpus_most;     /* CPUs' worth of time that we may use; 0: all */
     uint64_t memory_most; /* bytes that may be taken */
 };
 
@@ -45,7 +46,12 @@ struct stream_result {
 
 /*
  * Stream for budget_ms, longer where it takes most of that to touch the
- * memory.  Fails if the memory cannot be had: not at all, not on the node it
+ * memory or to be given some CPU time.
+ *
+ * Where a CPU bandwidth limit is known, the rate is that of CPU time and
+ * scaled by the limit: the budget, after touching, may well hold less than
+ * two of the limit's periods, and then no rate of the wall clock is right.
+ *  Fails if the memory cannot be had: not at all, not on the node it
  * should be, or not more of it than the last caches hold.
  */
 int probe_stream(const struct stream_setup *setup,
@@ -53,10 +59,13 @@ int probe_stream(const struct stream_setup *setup,
                  struct stream_result *result,
                  struct es_error *err);
 
-/* Bytes that a probe may take here: a quarter of what is free on the node
- * (<proc>/meminfo) or left by our control groups; and how much there is. */
-uint64_t probe_stream_memory(const char *proc,
-                             const char *sysfs,
-                             uint64_t *capacity);
+/*
+ * Fill in what we may use: CPU time as our control groups limit it, and of
+ * memory a quarter of what is free on the node (<proc>/meminfo) or left by
+ * them.  Returns the bytes of memory that there are, for us.
+ */
+uint64_t probe_stream_limits(struct stream_setup *setup,
+                             const char *proc,
+                             const char *sysfs);
 
 #endif

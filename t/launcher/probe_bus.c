@@ -2,6 +2,7 @@
 #include "launcher/probe_bus.h"
 #include "launcher/fingerprint.h"
 #include "launcher/pcie.h"
+#include "launcher/topology.h"
 #include "tree.h"
 
 /* As sysfs shows a device; NULL: no such file. */
@@ -76,12 +77,14 @@ static void test_devices(void)
 static void test_narrowest(void)
 {
     struct probe_setup setup;
+    struct topology *t = topology_load(NULL);
     struct probe_result r = {0};
 
     put_device("0000:61:00.0", "0x030200\n", "0x10de\n", "2.5 GT/s PCIe\n",
                "1\n");
     probe_setup_init(&setup);
     setup.sysfs = tree_root;
+    setup.topology = t;
     probe_bus_measure(&setup, 100, &r);
     is_near(r.value, 0.25, 1e-9, "the narrowest link is the bus");
     is_str(r.what, "PCIe 0000:61:00.0 at 2.5 GT/s x1, could be 32 GT/s x16",
@@ -94,6 +97,11 @@ static void test_narrowest(void)
     ok(r.state == PROBE_MEASURED && r.value > 0.01 && strstr(r.what, "copy of"),
        "without one it is copying");
     diag("%.1f GB/s, %s", r.value, r.what);
+    setup.topology = NULL;
+    probe_bus_measure(&setup, 50, &r);
+    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot tell"),
+       "without a topology it is not measured, and said");
+    topology_destroy(t);
     tree_remove();
 }
 

@@ -70,7 +70,7 @@ static void test_no_memory(void)
             || rate != 7)
             break;
     fault_at = -1;
-    is_int(n, 4, "each allocation that fails is told, and nothing else done");
+    is_int(n, 5, "each allocation that fails is told, and nothing else done");
 }
 
 int main(void)

@@ -57,10 +57,11 @@ static void test_larger(void)
 static void test_stream(enum stream_kind kind, int across, const char *name)
 {
     struct topology *t = topology_load(NULL);
-    struct stream_setup setup = {kind, t, across, 1 << 20};
+    struct stream_setup setup = {kind, t, across, 0, 1 << 20};
     struct stream_result result = {.cpus = 77};
     struct es_error err = {ES_OK, "", ""};
-    uint64_t cache, capacity;
+    double all;
+    uint64_t cache;
 
     if (!t)
         bail("hwloc cannot tell");
@@ -69,42 +70,58 @@ static void test_stream(enum stream_kind kind, int across, const char *name)
            && strstr(err.what, "only 1 MB of memory may be taken")
            && result.cpus == 77,
        "%s: less memory than the caches is refused", name);
-    setup.memory_most = probe_stream_memory("/proc", "/sys", &capacity);
+    (void)probe_stream_limits(&setup, "/proc", "/sys");
     is_int(probe_stream(&setup, 100, &result, NULL), 0, name);
     ok(result.bytes_per_s > 1e6 && result.spread >= 0, "has a rate");
     ok(result.bytes > cache, "no cache holds the arrays");
     ok(result.bytes <= setup.memory_most, "which are not larger than allowed");
     diag("%.1f GB/s +- %.0f %%, %.0f MB", result.bytes_per_s / 1e9,
          100 * result.spread, (double)result.bytes / 1e6);
+    all = result.bytes_per_s;
+    setup.cpus_most = 0.001 * result.cpus;
+    (void)probe_stream(&setup, 60, &result, NULL);
+    ok(result.bytes_per_s > 0 && result.bytes_per_s < all,
+       "a thousandth of the CPUs' time has less of it");
+    diag("%.1f GB/s +- %.0f %%", result.bytes_per_s / 1e9, 100 * result.spread);
     topology_destroy(t);
 }
 
 static void test_memory(void)
 {
-    uint64_t capacity = 7;
+    struct stream_setup stream = {0};
+    struct topology *t = topology_load(NULL);
     struct probe_setup setup;
     struct probe_result r = {0};
 
     tree_make();
-    is_int((long)probe_stream_memory(tree_root, tree_root, &capacity), 0,
-           "a node that tells no memory has none to take");
-    is_int((long)capacity, 0, "and none at all");
+    is_int((long)probe_stream_limits(&stream, tree_root, tree_root), 0,
+           "a node that tells no memory has none");
+    ok(stream.memory_most == 0 && stream.cpus_most == 0,
+       "none to take, and all CPUs");
     tree_put("meminfo", "MemTotal:  8000 kB\nMemAvailable:  4000 kB\n");
-    is_int((long)probe_stream_memory(tree_root, tree_root, &capacity),
-           1000 * 1024, "a quarter of what is free may be taken");
-    is_int((long)capacity, 8000 * 1024, "of what there is");
+    is_int((long)probe_stream_limits(&stream, tree_root, tree_root),
+           8000 * 1024, "what there is");
+    is_int((long)stream.memory_most, 1000 * 1024,
+           "a quarter of what is free may be taken");
     tree_put("self/cgroup", "0::/\n");
+    tree_put("fs/cgroup/cpu.max", "15000 10000\n");
     tree_put("fs/cgroup/memory.max", "2048000\n");
     tree_put("fs/cgroup/memory.current", "1024000\n");
-    is_int((long)probe_stream_memory(tree_root, tree_root, &capacity), 256000,
-           "or of what the control groups leave");
-    is_int((long)capacity, 2048000, "who also say how much there is");
+    is_int((long)probe_stream_limits(&stream, tree_root, tree_root), 2048000,
+           "or of what the control groups limit it to");
+    is_int((long)stream.memory_most, 256000, "they have used some of it");
+    is_near(stream.cpus_most, 1.5, 0, "and limit CPU time");
     probe_setup_init(&setup);
     setup.proc = setup.sysfs = tree_root;
     probe_memory_measure(&setup, 50, &r);
+    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot tell"),
+       "without a topology it is not measured, and said");
+    setup.topology = t;
+    probe_memory_measure(&setup, 50, &r);
     ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "only 0 MB of memory"),
-       "with so little it is not measured, and said");
+       "nor with so little memory");
     is_int((long)r.capacity_bytes, 2048000, "but how much there is");
+    topology_destroy(t);
     tree_remove();
 }
 
