@@ -33,6 +33,9 @@
  * late, such as a process that its CPU limit stops in mid-flight. */
 #define PLANNED 0.80
 
+/* As long after its deadline poll() does not wake a process that may run. */
+#define STANDSTILL_NS 5000000
+
 /* Elements of one round run together.  Parts of the planned time: C must see
  * two periods of 100 ms; M fills its memory first; G starts a driver. */
 static const struct kind {
@@ -232,15 +235,30 @@ static void child_end(struct child *c,
     r->seconds = seconds;
 }
 
-/* Milliseconds until ns, for poll(); 0 if that is past. */
-static int until(int64_t ns)
+/* End those that have ended, and all of them if it is late. */
+static size_t end_some(struct child child[],
+                       size_t n,
+                       const struct pollfd waiting[],
+                       int late,
+                       const struct probe_result shared[],
+                       struct probe_result result[])
 {
-    int64_t left = ns - probe_now_ns();
+    size_t ended = 0;
 
-    return left > 0 ? (int)(left / 1000000) + 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        enum element e = child[i].element;
+
+        if (!child[i].pid || (!waiting[i].revents && !late))
+            continue;
+        child_end(&child[i], waiting[i].revents != 0, &shared[e], &result[e]);
+        ended++;
+    }
+    return ended;
 }
 
-/* Collect n children's results as they come, until deadline_ns. */
+/* Collect n children's results as they come, until deadline_ns.  If we come
+ * late ourselves, a CPU limit has kept us standing still and the children as
+ * well: they have as much time again, once. */
 static void collect(struct child child[],
                     size_t n,
                     int64_t deadline_ns,
@@ -249,26 +267,26 @@ static void collect(struct child child[],
 {
     struct pollfd waiting[ELEMENTS];
     size_t left = 0;
+    int again = 1;
 
     for (size_t i = 0; i < n; i++)
         left += child[i].pid != 0;
     while (left > 0) {
-        int wait_ms = until(deadline_ns), late = wait_ms == 0;
+        int64_t overdue = probe_now_ns() - deadline_ns;
 
+        if (again && overdue > STANDSTILL_NS) {
+            deadline_ns += 2 * overdue;
+            overdue = -overdue;
+            again = 0;
+        }
         for (size_t i = 0; i < n; i++)
             waiting[i] =
                 (struct pollfd){child[i].pid ? child[i].fd : -1, POLLIN, 0};
-        if (poll(waiting, (nfds_t)n, wait_ms) < 0)
+        if (poll(waiting, (nfds_t)n,
+                 overdue < 0 ? (int)(-overdue / 1000000) + 1 : 0)
+            < 0)
             continue; /* a signal; or no memory: then until it is late */
-        for (size_t i = 0; i < n; i++) {
-            enum element e = child[i].element;
-
-            if (!child[i].pid || (!waiting[i].revents && !late))
-                continue;
-            child_end(&child[i], waiting[i].revents != 0, &shared[e],
-                      &result[e]);
-            left--;
-        }
+        left -= end_some(child, n, waiting, overdue >= 0, shared, result);
     }
 }
 

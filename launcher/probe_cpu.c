@@ -70,6 +70,9 @@ int probe_cpu(int budget_ms,
     free(work.arg);
     if (rc < 0)
         return -1;
+    if (!(rate.units_per_s > 0))
+        return es_fail(err, ES_ENV, "give the node more time (probe budget_ms)",
+                       "probe: no work was done in %d ms", budget_ms);
     *units_per_s = rate.units_per_s;
     *spread = rate.spread;
     return 0;

@@ -36,7 +36,8 @@ int64_t probe_now_ns(void);
 size_t probe_crew_cpus(unsigned cpu[], size_t max);
 
 struct crew_rate {
-    double units_per_s, spread; /* as of probe_rate() */
+    double units_per_s, spread; /* as of probe_rate(); 0 if that fails, as
+                                   the threads had no time in common */
     /* The threads' units per second of CPU time, added up: what they would do
      * if nothing held them back.  Spread: between the threads. */
     double unhindered_per_s, unhindered_spread;

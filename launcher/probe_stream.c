@@ -190,20 +190,26 @@ static uint64_t touched(const struct stream *s)
 }
 
 /* All CPUs' rate, or that part of it for which a limit gives time. */
-static void fill_result(struct stream_result *result,
-                        const struct stream *s,
-                        const struct crew_rate *rate)
+static int fill_result(struct stream_result *result,
+                       const struct stream *s,
+                       const struct crew_rate *rate,
+                       struct es_error *err)
 {
     double cpus = (double)s->parts, most = s->setup->cpus_most;
 
-    result->bytes_per_s = rate->units_per_s;
-    result->spread = rate->spread;
     if (most > 0 && most < cpus) {
         result->bytes_per_s = rate->unhindered_per_s * most / cpus;
         result->spread = rate->unhindered_spread;
+    } else if (rate->units_per_s > 0) {
+        result->bytes_per_s = rate->units_per_s;
+        result->spread = rate->spread;
+    } else {
+        return es_fail(err, ES_ENV, "give the node more time (probe budget_ms)",
+                       "the CPUs never streamed all at once");
     }
     result->bytes = touched(s);
     result->cpus = (unsigned)s->parts;
+    return 0;
 }
 
 int probe_stream(const struct stream_setup *setup,
@@ -227,7 +233,7 @@ int probe_stream(const struct stream_setup *setup,
     work.arg = &s;
     rc = probe_crew_run(&work, budget_ms, &rate, err);
     if (rc == 0)
-        fill_result(result, &s, &rate);
+        rc = fill_result(result, &s, &rate, err);
     stream_clear(&s);
     return rc;
 }
