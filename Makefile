@@ -314,6 +314,7 @@ fuzz: # needs clang
 	@mkdir -p $(B)/fuzz/corpus-$(F)
 	clang -fsanitize=fuzzer,address,undefined -g -O1 $(ALL_CPPFLAGS) \
 	    $(launcher_cflags) -pthread -DEVENSTEP_CONF='"/dev/null"' \
+	    -DEVENSTEP_VERSION='"$(VERSION)"' \
 	    -o $(B)/fuzz/$(F) t/fuzz/$(F).c \
 	    $(pmix_bcast_src) $(launcher_src) $(policy_src) $(launcher_libs)
 	$(B)/fuzz/$(F) -max_total_time=$(or $(TIME),60) -max_len=65536 \
