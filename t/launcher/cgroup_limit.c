@@ -39,8 +39,8 @@ static void test_v2(void)
 {
     tree_make();
     tree_put("self/cgroup", "0::/job/step/task\n");
-    tree_put("fs/cgroup/job/cpu.max", "80000 100000\n");
-    tree_put("fs/cgroup/job/step/cpu.max", "400000 100000\n");
+    tree_put("fs/cgroup/job/cpu.max", "400000 100000\n");
+    tree_put("fs/cgroup/job/step/cpu.max", "80000 100000\n");
     tree_put("fs/cgroup/job/step/task/cpu.max", "max 100000\n");
     tree_put("fs/cgroup/job/memory.max", "1000\n");
     tree_put("fs/cgroup/job/memory.current", "700\n");
