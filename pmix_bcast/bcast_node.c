@@ -279,7 +279,12 @@ static const uint16_t link_type_of[] = {
 };
 
 static int on_next(
-    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
+    // cppcheck-suppress constParameter ; a callback has this type
+    struct link *l,
+    void *arg,
+    struct link_head *h,
+    int *fd,
+    off_t *at)
 {
     struct peer *p = arg;
     struct bcast_node *b = p->node;
@@ -325,6 +330,7 @@ static void speak_on(struct peer *p, struct link *l)
     link_wake(l);
 }
 
+// cppcheck-suppress constParameter ; a callback has this type
 static void on_closed(struct link *l, void *arg, const char *why)
 {
     struct peer *p = arg;
