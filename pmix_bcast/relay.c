@@ -15,6 +15,8 @@
 #define RATE_WINDOW  0.02 /* s over which a link is idle or not: R9 */
 #define WINDOW_SLOTS 16   /* and at least so many chunks' time */
 #define IDLE_SHARE   0.5  /* of its average rate */
+/* A tick that comes so many times too late: the CPU is the limit, not links. */
+#define STARVED_TICKS 4
 /* Of the turns in which each parent brings a chunk: a parent that misses so
  * many is not waited for. */
 #define ROUNDS_MISSED 6u
@@ -83,6 +85,7 @@ struct relay {
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
     double bytes, window_bytes, window_start; /* of what comes in */
+    double ticked;
     int idle;
 };
 
@@ -438,7 +441,15 @@ static void pull_overdue(struct relay *r, double now)
 static void measure(struct relay *r, double now)
 {
     double passed = now - r->window_start, average;
+    int starved = now - r->ticked > STARVED_TICKS * RELAY_TICK;
 
+    r->ticked = now;
+    if (starved) { /* the CPU had no time for us, whatever the link did */
+        r->idle = 0;
+        r->window_bytes = 0;
+        r->window_start = now;
+        return;
+    }
     if (passed < RATE_WINDOW || passed < WINDOW_SLOTS * r->estimator.slot)
         return;
     average = now > r->s.start ? r->bytes / (now - r->s.start) : 0;
@@ -691,7 +702,7 @@ struct relay *relay_create(const struct relay_setup *s)
         return NULL;
     r->s = *s;
     r->missing = s->plan->chunks;
-    r->window_start = s->start;
+    r->window_start = r->ticked = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
     r->heard = calloc(s->plan->nodes, sizeof *r->heard);
