@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep bcast --local: the same file on every node, or none and the reason'
+. /usr/share/sharness/sharness.sh
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD/tmp # what is left there is ours
+export TMPDIR
+mkdir -p "$TMPDIR"
+unset EVENSTEP_CONF SLURM_JOB_ID
+here=$PWD
+
+# --- helpers -------------------------------------------------------------------
+wait_for() { # SECONDS COMMAND...
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+all_dead() { for each; do ! kill -0 "$each" 2>&- || return 1; done; }
+# said MESSAGE: an extended regular expression for a whole line of err.
+said() {
+	cat err
+	grep -qxE -e "$1" err
+}
+# A folder for each of N nodes: dst/local0, ...
+nodes() { # N
+	n=$1
+	rm -rf dst && for i in $(seq 0 $(($1 - 1))); do mkdir -p dst/local"$i" || return 1; done
+}
+# The file is on all nodes, or those that are named, and nothing else is.
+arrived() { # SRC [NODE...]
+	src=$1
+	shift
+	test $# -gt 0 || set -- $(seq -f local%g 0 $((n - 1)))
+	for node; do cmp "$src" dst/"$node"/x || return 1; done
+	find dst ! -type d | sort >got && for node; do echo "dst/$node/x"; done | sort >want && test_cmp want got
+}
+nothing_arrived() { find dst ! -type d >left && test_cmp /dev/null left; }
+# shellcheck disable=SC2086 # lists of numbers
+# behind OPTIONS: a broadcast of "large" that is stopped in its middle.  The
+# agents are held as soon as a file is begun; that may be too late.
+behind() {
+	test -z "$run" || kill -KILL $run $agents 2>&- # of a test that failed
+	for again in 1 2 3 4 5; do
+		rm -f dst/*/x
+		env --default-signal=INT evenstep bcast "$@" large "$here/dst/{node}/x" >out 2>err 3>&- 4>&- 5>&- &
+		run=$!
+		until ls dst/*/.evenstep-*.part >part 2>&- || ! kill -0 $run 2>&-; do :; done
+		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents 2>&- && ! all_dead $run &&
+			ls dst/*/.evenstep-*.part >part && return 0
+		test -z "$agents" || kill -CONT $agents 2>&-
+		wait $run
+	done
+	return 1
+}
+# shellcheck disable=SC2086
+go_on() { kill -CONT $agents; }
+# shellcheck disable=SC2086
+nothing_left() {
+	wait_for 15 all_dead $run $agents && ls -A "$TMPDIR" >left && test_cmp /dev/null left && run='' agents=''
+}
+run='' agents=''
+trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
+trap 'exit 143' TERM
+
+head -c 3000000 /dev/urandom >file
+chmod 640 file
+
+# --- it arrives ----------------------------------------------------------------
+for n in 1 2 3 8; do
+	test_expect_success "a file is the same on $n nodes, with its mode" '
+		nodes $n && evenstep bcast --local $n file "$here/dst/{node}/x" 2>err &&
+		said "evenstep: 3\.0 MB to $n nodes in .* s" && lines=$(wc -l <err) && test $lines = 1 &&
+		arrived file && stat -c %a dst/*/x | sort -u >got && echo 640 >want && test_cmp want got
+	'
+done
+for n in 1 5; do
+	test_expect_success "to $n nodes: files of no byte, one, and around whole chunks" '
+		for bytes in 0 1 1023 1024 1025 4095 4096 4097 8191 8192 8193 24575 24576 24577 65537; do
+			head -c $bytes file >part && nodes $n && evenstep bcast --local $n part "$here/dst/{node}/x" 2>err &&
+				arrived part || { echo "$bytes bytes"; cat err; return 1; }
+		done
+	'
+	test_expect_success "to $n nodes: the same in chunks of 1 KiB" '
+		for bytes in 0 1 1023 1024 1025 2047 2048 3000 4096 4097 9217; do
+			head -c $bytes file >part && nodes $n && evenstep bcast --local $n -s 1k part "$here/dst/{node}/x" 2>err &&
+				arrived part || { echo "$bytes bytes"; cat err; return 1; }
+		done
+	'
+done
+for options in --verify --strict '--strict --pull chunk' '--strict --pull node' '--branches 1' '-F 2' '--fanout 6' \
+	'--branches 99' '-s 4k' '--size 1m' '--chunk 4m' '--strict -s 16k --pull node' '--strict -F 1' '--strict -F 6 -s 100000' \
+	'--verify --strict -p -f -s 64K'; do
+	test_expect_success "with $options" '
+		nodes 6 && evenstep bcast --local 6 $options file "$here/dst/{node}/x" 2>err && arrived file
+	'
+done
+# How close to once is tested in simulation; here agents may have to wait for a CPU.
+test_expect_success 'large: home sends it about once, not to each node' '
+	truncate -s 20M large && nodes 4 && evenstep bcast --local 4 --json large "$here/dst/{node}/x" >out &&
+	cat out && arrived large && jq -e ".bytes == 20971520 and .home_bytes_sent >= .bytes and .home_bytes_sent <= 1.5 * .bytes" out
+'
+test_expect_success '--json: one object with what was done' '
+	nodes 3 && evenstep bcast --local 3 --json -s 64k file "$here/dst/{node}/x" >out 2>err && cat out && test ! -s err &&
+	jq -es "length == 1 and (.[0] | .bytes == 3000000 and .nodes == 3 and .seconds > 0 and .chunk_bytes == 65536
+		and .chunks > 45 and .home_bytes_sent >= .bytes and .duplicate_bytes >= 0 and .pulls >= 0 and .refused_pulls >= 0
+		and (.node_seconds | keys == [\"local0\", \"local1\", \"local2\"])
+		and (.seconds as \$s | .node_seconds | all(. > 0 and . <= \$s)))" out
+'
+test_expect_success '-p keeps the time of change, also 0 and before; without it is now' '
+	for time in @0 @-1.5 @1234567890.123456789; do
+		touch -d $time file && nodes 2 && evenstep bcast --local 2 -p file "$here/dst/{node}/x" &&
+			stat -c %.Y file file >want && stat -c %.Y dst/*/x >got && test_cmp want got || return 1
+	done &&
+	nodes 1 && evenstep bcast --local 1 file "$here/dst/{node}/x" && test dst/local0/x -nt out
+'
+test_expect_success 'DST that is there: refused on that node, whole on the others; -f replaces it' '
+	nodes 3 && echo old >dst/local1/x && cp dst/local1/x old &&
+	test_expect_code 1 evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err &&
+	said "evenstep: local1: .*/dst/\{node\}/x: File exists" && cmp old dst/local1/x &&
+	said "evenstep: 1 of 3 nodes have not got the file: .*" && cmp file dst/local0/x && cmp file dst/local2/x &&
+	evenstep bcast --local 3 -f file "$here/dst/{node}/x" && arrived file
+'
+test_expect_success '-f replaces a link, not what it points to' '
+	nodes 1 && cp old target && ln -s "$here/target" dst/local0/x &&
+	evenstep bcast --local 1 -f file "$here/dst/{node}/x" && cmp old target && test ! -L dst/local0/x && arrived file
+'
+test_expect_success 'SRC may be a link, and DST relative' '
+	nodes 2 && ln -sf file link && evenstep bcast --local 2 link "dst/{node}/x" && arrived file
+'
+test_expect_success 'one after another, and two at once' '
+	nodes 4 && mkdir dst2 && for i in 0 1 2 3; do mkdir dst2/local$i; done &&
+	evenstep bcast --local 4 file "$here/dst/{node}/x" 3>&- 4>&- 5>&- & other=$! &&
+	evenstep bcast --local 4 large "$here/dst2/{node}/x" && wait $other && n=4 arrived file &&
+	for i in 0 1 2 3; do cmp large dst2/local$i/x || return 1; done && rm -r dst2
+'
+test_expect_success 'many small chunks to one node' '
+	nodes 1 && evenstep bcast --local 1 -s 1k large "$here/dst/{node}/x" && arrived large
+'
+
+# --- bad input -----------------------------------------------------------------
+mkdir folder
+mkfifo pipe
+while IFS='|' read -r what code options message; do
+	test_expect_success "$what: exit $code, says so, and nothing arrives" '
+		nodes 2 && eval "set -- $options" && test_expect_code $code evenstep bcast "$@" >out 2>err && test ! -s out &&
+		said "evenstep: $message" && nothing_arrived
+	'
+done <<'END'
+SRC that is not there|1|--local 2 nowhere dst/{node}/x|nowhere: No such file or directory: give a file that can be read
+SRC that is a folder|1|--local 2 folder dst/{node}/x|folder: it is a directory: pack it \(tar -cf FILE DIR\) and broadcast the file
+SRC that is a pipe|1|--local 2 pipe dst/{node}/x|pipe: it is not a regular file: write it to a file first
+SRC that is a device|1|--local 2 /dev/zero dst/{node}/x|/dev/zero: it is not a regular file: write it to a file first
+an empty SRC|1|--local 2 "" dst/{node}/x|: No such file or directory: give a file that can be read
+no DST|2|--local 2 file|bcast needs SRC and DST: see .*
+a third name|2|--local 2 file dst/{node}/x y|bcast takes one SRC and one DST: see .*
+DST that names a folder|2|--local 2 file dst/{node}/|DST "dst/\{node\}/" names no file: give the file's whole name
+an empty DST|2|--local 2 file ""|DST "" names no file: .*
+DST without {node}|2|--local 2 file dst/x|with --local all nodes would write the same file: give DST with \{node\} in it
+chunks of 0|2|--local 2 -s 0 file dst/{node}/x|--size: "0" is out of range: give 1k to 4m
+chunks below the limit|2|--local 2 -s 1023 file dst/{node}/x|--size: "1023" is out of range: give 1k to 4m
+chunks over the limit|2|--local 2 -s 4097k file dst/{node}/x|--size: "4097k" is out of range: give 1k to 4m
+chunks of 2^64 bytes|2|--local 2 -s 18446744073709551616 file dst/{node}/x|--size: .* is out of range: give 1k to 4m
+chunks of a word|2|--local 2 -s k file dst/{node}/x|--size: "k" is out of range: give 1k to 4m
+a fanout of 0|2|--local 2 -F 0 file dst/{node}/x|--fanout: "0" is out of range: give 1 to 65536
+a fanout of -1|2|--local 2 --branches=-1 file dst/{node}/x|--fanout: "-1" is out of range: give 1 to 65536
+a timeout of 0|2|--local 2 -t 0 file dst/{node}/x|--timeout: "0" is out of range: .*
+a timeout of nan|2|--local 2 -t nan file dst/{node}/x|--timeout: "nan" is out of range: .*
+an unknown pull|2|--local 2 --pull all file dst/{node}/x|--pull: "all" is unknown: give chunk or node
+an unknown option|2|--local 2 --fast file dst/{node}/x|--fast: no such option: see .*
+a value that is missing|2|--local 2 file dst/{node}/x -s|-s: a value is missing: see .*
+no nodes|2|--local 0 file dst/{node}/x|--local: "0" is out of range: .*
+no allocation|3|file dst/x|no allocation: run it inside salloc or sbatch, or give --local N
+END
+test_expect_success 'a DST that is too long is refused' '
+	long=$(head -c 4096 /dev/zero | tr "\0" x) &&
+	test_expect_code 2 evenstep bcast --local 1 file "/$long" 2>err && said "evenstep: DST is longer than 4095 bytes: .*" &&
+	test_expect_code 1 evenstep bcast --local 1 file "$here/${long%"${long#????????????????????????????????????????????????????????????????????????????????????????????????????}"}/x" 2>err &&
+	said "evenstep: local0: .*: No such file or directory"
+'
+while IFS='|' read -r what spoil reason; do
+	test_expect_success "one node's DST is $what: named, the others have it, nothing half-written" '
+		nodes 4 && eval "$spoil" && test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err &&
+		said "evenstep: local2: .*/dst/\{node\}/x: $reason" && said "evenstep: 1 of 4 nodes have not got the file: .*" &&
+		{ test ! -f dst/local2 || rm dst/local2; } && arrived file local0 local1 local3
+	'
+done <<'END'
+in a folder that is not there|rmdir dst/local2|No such file or directory
+in what is no folder|rmdir dst/local2 && : >dst/local2|Not a directory
+a folder|mkdir dst/local2/x|Is a directory
+END
+
+# --- a disk that is full, a source that changes ----------------------------------
+if test "$(id -u)" = 0 && mkdir -p disk && mount -t tmpfs -o size=256k tmpfs disk 2>&-; then
+	umount disk
+	test_set_prereq MOUNT
+fi
+test_expect_success MOUNT "one node's disk is full: named, the others have it, nothing half-written" '
+	nodes 4 && mount -t tmpfs -o size=256k tmpfs dst/local1 &&
+	test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err; code=$? &&
+	find dst/local1 ! -type d >left; umount dst/local1 && test $code = 0 && test_cmp /dev/null left &&
+	said "evenstep: local1: .*/dst/\{node\}/x: No space left on device" && arrived file local0 local2 local3
+'
+truncate -s 300M large
+while IFS='|' read -r what change; do
+	test_expect_success "SRC $what while it is read: exit 1, says so, and nothing arrives" '
+		truncate -s 300M large && nodes 1 && behind --local 1 && eval "$change" && go_on && test_expect_code 1 wait $run &&
+		said "evenstep: large: it changes while it is read: broadcast it when nobody writes to it" &&
+		nothing_left && nothing_arrived
+	'
+done <<'END'
+grows|echo more >>large
+shrinks|truncate -s 1M large
+is written to|printf x | dd of=large conv=notrunc bs=1 seek=100000 2>dd
+END
+test_expect_success 'SRC that is removed while it is read arrives' '
+	nodes 1 && ln large same && behind --local 1 && rm large && go_on && wait $run && nothing_left &&
+	mv same large && arrived large
+'
+
+# --- agents that die, the user who leaves ------------------------------------------
+test_expect_success 'an agent killed in the middle: named, the others have it' '
+	nodes 3 && behind --local 3 && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	said "evenstep: local[0-2]: .*" && said "evenstep: 1 of 3 nodes have not got the file: .*" &&
+	nothing_left && ls dst/*/x >got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
+'
+test_expect_success 'an agent that hangs: named after the timeout, the others have it' '
+	nodes 3 && behind --local 3 -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	kill -CONT $2; said "evenstep: local[0-2]: no progress for 3 s" && nothing_left &&
+	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
+'
+for signal in INT:130 TERM:143; do
+	test_expect_success "SIG${signal%:*}: ends by it, and nothing is left" '
+		nodes 2 && behind --local 2 && kill -s ${signal%:*} $run && go_on && test_expect_code ${signal#*:} wait $run &&
+		said "evenstep: .*: nothing is left half-written" && nothing_left && nothing_arrived
+	'
+done
+test_expect_success 'kill -9 of evenstep: the agents go and leave nothing' '
+	nodes 2 && behind --local 2 && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
+	wait_for 15 all_dead $agents && rm -rf "$TMPDIR"/* && nothing_left && nothing_arrived
+'
+
+# --- without root -------------------------------------------------------------------
+if test "$(id -u)" = 0; then
+	chmod 755 . && cp file nobodys && chmod 600 nobodys
+	as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups env TMPDIR="$here/nobody" "$@"; }
+	mkdir nobody && chown nobody nobody
+	if as_nobody sh -c 'test -w "$1" && "$0" --version' "$EVENSTEP_BUILD/evenstep" "$here/nobody" >out 2>err; then
+		test_set_prereq NOBODY
+	else
+		say "skipping what needs no root: nobody cannot enter $PWD or $EVENSTEP_BUILD"
+	fi
+fi
+test_expect_success NOBODY 'without root: a SRC that may not be read: exit 1, says so' '
+	nodes 2 && chmod 777 dst/* && test_expect_code 1 as_nobody evenstep bcast --local 2 nobodys "$here/dst/{node}/x" 2>err &&
+	said "evenstep: nobodys: Permission denied: give a file that can be read" && nothing_arrived
+'
+test_expect_success NOBODY "without root: one node's DST may not be written: named, the others have it" '
+	nodes 3 && chmod 777 dst/* && chmod 755 dst/local1 && chmod 644 file &&
+	test_expect_code 1 as_nobody evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err &&
+	said "evenstep: local1: .*/dst/\{node\}/x: Permission denied" && arrived file local0 local2
+'
+test_expect_success NOBODY 'without root: a folder that may be written but not read is written' '
+	nodes 2 && chmod 1733 dst/* && as_nobody evenstep bcast --local 2 file "$here/dst/{node}/x" && arrived file
+'
+test_expect_success 'no temporary file is left' '
+	ls -A "$TMPDIR" >left && test_cmp /dev/null left
+'
+test_done
