@@ -26,7 +26,6 @@ static uint32_t draw(uint64_t *state, uint32_t n)
 static int may_ask(const struct pull_view *v, uint32_t node, uint32_t chunk)
 {
     return node != v->self && !v->gone[node]
-           && node != plan_parent(v->plan, v->self, chunk) /* pushes it */
            && estimator_holds(v->estimator, node, chunk, v->now);
 }
 
@@ -39,13 +38,18 @@ static int is_wanted(const struct pull_view *v, uint32_t chunk)
 
 int pull_choose_node(struct pull *choice, const struct pull_view *v)
 {
+    uint32_t parent = plan_parent(v->plan, v->self, choice->chunk);
+
     for (int i = 0; i < DRAWS; i++) {
         choice->node =
             plan_holder(v->plan, choice->chunk, pull_random(v->random) >> 16);
-        if (may_ask(v, choice->node, choice->chunk))
+        if (choice->node != parent /* it pushes it */
+            && may_ask(v, choice->node, choice->chunk))
             return 1;
     }
-    return 0;
+    /* With nobody else left: a root whose place another took does not. */
+    choice->node = parent;
+    return parent != PLAN_NOBODY && may_ask(v, parent, choice->chunk);
 }
 
 /* Way A: a missing chunk that its first holder has by now, then a holder. */
