@@ -161,6 +161,8 @@ static void test_there(void)
         bail("no link");
     ok(make("x", "new", 0) == EEXIST && access(in_folder("nowhere"), F_OK) < 0,
        "nor is one followed that points nowhere");
+    is_int(destination_open(&a, in_folder("x"), 1, 0), EEXIST,
+           "and that is known at once");
     drop("x");
     if (destination_open(&a, in_folder("x"), 1, 0) != 0
         || destination_open(&b, in_folder("x"), 1, 0) != 0)

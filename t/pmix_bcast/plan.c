@@ -498,6 +498,25 @@ static void test_large(void)
     ok(plan_used(&p) == 32, "of which home is connected to %u", plan_used(&p));
 }
 
+/* One-hop trees: chunk v leaves root v from time v on, a child at a time. */
+static void test_turns(void)
+{
+    unsigned both = 0;
+
+    for (uint32_t n = 2; n <= NODES; n++) {
+        struct plan p = make(PLAN_STRIPES, n, n, n * CHUNK_MIN, CHUNK_MIN);
+
+        for (uint32_t t = 0; t < 2 * n; t++) {
+            unsigned served[NODES] = {0};
+
+            for (uint32_t v = 0; v < n && v <= t; v++)
+                if (t - v < n - 1)
+                    both += served[plan_child(&p, v, v, t - v)]++ > 0;
+        }
+    }
+    is_int(both, 0, "no two roots serve a node at the same time");
+}
+
 /* Each holder about as often; twice where one branch has twice the nodes. */
 static void test_holders(void)
 {
@@ -540,6 +559,7 @@ int main(void)
     test_seed();
     test_unequal();
     test_large();
+    test_turns();
     test_holders();
     return done();
 }
