@@ -191,9 +191,9 @@ static int take(struct options *o,
                    ? 0
                    : bad(err, "--size", text, "give 1k to 4m");
     case 't':
-        return number_parse_double(text, 0.1, 1e6, &o->setup.timeout_s) == 0
+        return number_parse_double(text, 3, 1e6, &o->setup.timeout_s) == 0
                    ? 0
-                   : bad(err, "--timeout", text, "give 0.1 to 1e6 seconds");
+                   : bad(err, "--timeout", text, "give 3 to 1e6 seconds");
     default: /* OPT_LOCAL */
         if (take_number(&n, 1, LOCAL_MAX, text) < 0)
             return bad(err, "--local", text, "give 1 to 1024 agents");

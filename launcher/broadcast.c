@@ -128,9 +128,11 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
             notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);
     if (r.failed == 0)
         return 0;
-    return es_fail(err, ES_WORK, "see the lines above; the others have it",
-                   "%u of %u nodes have not got the file", r.failed,
-                   r.plan.nodes);
+    return es_fail(
+        err, ES_WORK,
+        r.failed < r.plan.nodes ? "see the lines above; the others have it"
+                                : "see the lines above",
+        "%u of %u nodes have not got the file", r.failed, r.plan.nodes);
 }
 
 void broadcast_stop(struct broadcast *b)

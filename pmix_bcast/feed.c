@@ -17,6 +17,13 @@
  * long and the time that it took for as many chunks so far. */
 #define SILENCE_S      0.1
 #define SILENCE_CHUNKS GIVEN_MIN
+/* At most, of one that never said anything: what is fair for a chunk grows
+ * with the time while home can give nothing. */
+#define SILENCE_MAX_S 2.0
+
+/* The share of the data that may be given again in the end just because a
+ * node is slow. */
+#define SPARE 0.01
 
 /* The share of the latest in a node's time for a chunk. */
 #define LATEST 0.25
@@ -44,6 +51,7 @@ struct feed {
     uint32_t *owner;
     uint32_t *again; /* a stack of chunks */
     uint32_t n_again, n_owned;
+    double spared; /* bytes given again because a node is slow */
     double start, bytes_given, now;
 };
 
@@ -254,6 +262,16 @@ void feed_lost(struct feed *f, uint32_t node)
     give_again(f, node);
 }
 
+/* It has been relayed after all. */
+static void forget_again(struct feed *f, uint32_t chunk)
+{
+    for (uint32_t i = 0; i < f->n_again; i++)
+        if (f->again[i] == chunk) {
+            f->again[i] = f->again[--f->n_again];
+            return;
+        }
+}
+
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
 {
     struct receiver *r;
@@ -270,6 +288,8 @@ void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now)
     r->heard = now;
     if (r->connected)
         r->silent = 0;
+    if (f->owner[chunk] == PLAN_NOBODY)
+        forget_again(f, chunk);
     if (f->owner[chunk] != node)
         return; /* it was thought silent, and another has it too */
     f->owner[chunk] = PLAN_NOBODY;
@@ -297,28 +317,42 @@ uint64_t feed_waiting(const struct feed *f)
     return sum;
 }
 
-/* Is what the node has to relay better given to another?  In the end, when
- * home has nothing else to give, all would wait for a slow one. */
-static int is_waited_for(const struct feed *f, uint32_t node)
+static int is_silent(const struct feed *f, uint32_t node)
 {
     const struct receiver *r = &f->node[node];
+    double limit = SILENCE_S + SILENCE_CHUNKS * interval(f, node);
+
+    if (r->interval <= 0 && limit > SILENCE_MAX_S)
+        limit = SILENCE_MAX_S;
+    return f->now - r->heard >= limit;
+}
+
+/* In the end, when home has nothing else to give, all would wait for a slow
+ * one; what it has to relay is better given to another. */
+static int is_waited_for(struct feed *f, uint32_t node)
+{
+    double more = (double)f->node[node].given * f->plan->chunk;
     int is_end = f->next >= plan_gives(f->plan) && f->n_again == 0;
 
-    if (r->given == 0 || r->silent)
+    if (!is_end || f->plan->shape != PLAN_STRIPES || !is_slow(f, node)
+        || f->spared + more > SPARE * (double)f->plan->bytes)
         return 0;
-    if (is_end && f->plan->shape == PLAN_STRIPES && is_slow(f, node))
-        return 1;
-    return f->now - r->heard >= SILENCE_S + SILENCE_CHUNKS * interval(f, node);
+    f->spared += more;
+    return 1;
 }
 
 void feed_tick(struct feed *f, double now)
 {
     f->now = now;
-    for (uint32_t v = 0; v < f->used; v++)
-        if (is_waited_for(f, v)) {
-            f->node[v].silent = 1;
-            give_again(f, v);
-        }
+    for (uint32_t v = 0; v < f->used; v++) {
+        struct receiver *r = &f->node[v];
+
+        if (r->given == 0 || r->silent
+            || (!is_silent(f, v) && !is_waited_for(f, v)))
+            continue;
+        r->silent = 1;
+        give_again(f, v);
+    }
 }
 
 int feed_is_done(const struct feed *f)

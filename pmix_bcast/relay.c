@@ -71,6 +71,7 @@ struct relay {
     struct estimator estimator;
     uint8_t *hold;           /* enum hold, of each chunk */
     uint8_t *gone;           /* enum presence, of each node */
+    uint8_t *replaced;       /* of each chunk: we took its root's place */
     struct heard *heard;     /* of each node */
     uint32_t got;            /* chunks that came, new or not */
     uint32_t missing, low;   /* low: all below are held */
@@ -140,9 +141,10 @@ static struct lane *lane_find(struct relay *r, uint32_t peer)
     return NULL;
 }
 
-static void lane_init(struct lane *l, uint32_t peer)
+/* What is in the log is not for a peer that had no lane: it was not there. */
+static void lane_init(const struct relay *r, struct lane *l, uint32_t peer)
 {
-    *l = (struct lane){.peer = peer, .pushing = NOTHING};
+    *l = (struct lane){.peer = peer, .cursor = r->n_log, .pushing = NOTHING};
 }
 
 /* Lanes move when one is added.  Home's is always there, so that it can be
@@ -163,7 +165,18 @@ static struct lane *lane_of(struct relay *r, uint32_t peer)
         r->lanes_cap = cap;
     }
     l = &r->lane[r->n_lanes++];
-    lane_init(l, peer);
+    lane_init(r, l, peer);
+    return l;
+}
+
+/* For the entry that was just added. */
+static struct lane *lane_for_entry(struct relay *r, uint32_t peer)
+{
+    size_t n = r->n_lanes;
+    struct lane *l = lane_of(r, peer);
+
+    if (l && r->n_lanes > n)
+        l->cursor--;
     return l;
 }
 
@@ -222,7 +235,7 @@ static uint32_t wake_children(struct relay *r,
 
         if (!is_for(r, e, peer) || r->gone[peer] == GONE)
             continue;
-        l = lane_of(r, peer);
+        l = lane_for_entry(r, peer);
         if (!l)
             continue; /* it will pull */
         to++;
@@ -297,7 +310,7 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
     e->to_send = wake_children(r, e, r->s.self);
     if (as_root && root != r->s.self) {
         e->to_send += wake_children(r, e, root);
-        if (r->gone[root] != GONE && (l = lane_of(r, root)) != NULL) {
+        if (r->gone[root] != GONE && (l = lane_for_entry(r, root)) != NULL) {
             e->to_send++;
             wake(r, l);
         }
@@ -541,11 +554,15 @@ void relay_got(
         estimator_saw(&r->estimator, r->s.self, chunk, now);
     /* Passed on once, whichever way it came first; but a root that has it not
      * from home was replaced, and the other one serves its children. */
-    if (as_root
+    if ((as_root && !r->replaced[chunk])
         || (is_new
             && (peer == PLAN_NOBODY
                 || plan_give(r->s.plan, chunk).node != r->s.self)))
         push(r, peer, chunk, as_root);
+    else if (peer == PLAN_NOBODY)
+        report(r, chunk); /* home did not know that it was passed on */
+    if (as_root)
+        r->replaced[chunk] = 1;
     go_on(r, now);
 }
 
@@ -655,7 +672,7 @@ void relay_forget(struct relay *r, uint32_t peer)
     if (peer == PLAN_NOBODY)
         r->n_report = r->reported = 0;
     if (l && peer == PLAN_NOBODY)
-        lane_init(l, peer);
+        lane_init(r, l, peer);
     else if (l)
         *l = r->lane[--r->n_lanes];
 }
@@ -705,8 +722,10 @@ struct relay *relay_create(const struct relay_setup *s)
     r->window_start = r->ticked = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
+    r->replaced = calloc(s->plan->chunks + 1u, 1);
     r->heard = calloc(s->plan->nodes, sizeof *r->heard);
-    if (!r->hold || !r->gone || !r->heard || !lane_of(r, PLAN_NOBODY)) {
+    if (!r->hold || !r->gone || !r->replaced || !r->heard
+        || !lane_of(r, PLAN_NOBODY)) {
         relay_destroy(r);
         return NULL;
     }
@@ -721,6 +740,7 @@ void relay_destroy(struct relay *r)
         return;
     free(r->hold);
     free(r->gone);
+    free(r->replaced);
     free(r->heard);
     free(r->lane);
     free(r->log);
