@@ -4,18 +4,21 @@
  * contrib/bench-bcast; one rank a node.
  *
  * usage: OMPI_MCA_coll_tuned_use_dynamic_rules=1 mpi_bcast BYTES TRIAL RUNS
- * SECONDS
+ * SECONDS [FILE]
  *
  * Measures three settings of the component coll/tuned: its default, its best
  * algorithm, and its best algorithm with its best segment size.  The best are
  * found by trying all: each on TRIAL bytes, the first few on all BYTES.
  *
+ * With FILE also the last of them with each receiver writing what it has got to
+ * that file, which is new, within the time.
+ *
  * A setting makes RUNS runs, or fewer once they have taken SECONDS, and each
- * prints "default|algorithm|segment NAME seconds CPU-seconds".  Seconds are the
- * longest of all ranks, from a barrier until its MPI_Bcast has returned; CPU
- * seconds are those of the whole machine until all have.  Connections are made
- * before, and all is in memory.  After each run every rank compares every byte,
- * and every receiver whether as many came in over eth0.
+ * prints "default|algorithm|segment|file NAME seconds CPU-seconds".  Seconds
+ * are the longest of all ranks, from a barrier until its MPI_Bcast has
+ * returned; CPU seconds are those of the whole machine until all have.
+ * Connections are made before, and all is in memory.  After each run every rank
+ * compares every byte, and every receiver whether as many came in over eth0.
  */
 #include "contrib/bench-peers/machine.h"
 
@@ -51,6 +54,7 @@ struct setting {
 static int rank;
 static uint64_t *data; /* whole words; of the last a part may be sent */
 static uint64_t contents;
+static const char *path; /* to be written within the time, or NULL */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void fail(
     const char *format, ...)
@@ -110,6 +114,14 @@ static uint64_t link_bytes(void)
     return bytes;
 }
 
+static void write_file(size_t bytes)
+{
+    FILE *file = fopen(path, "wxe");
+
+    if (!file || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0)
+        fail("%s: cannot be written", path);
+}
+
 /* The seconds of the slowest rank, the same on every rank. */
 static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
 {
@@ -117,6 +129,8 @@ static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
     double mine, longest;
 
     prepare(bytes);
+    if (path && rank > 0)
+        (void)unlink(path); /* of the run before */
     MPI_Barrier(comm);
     usleep(REST_US);
     link = link_bytes();
@@ -124,6 +138,8 @@ static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
     *cpu = machine_cpu_s();
     mine = machine_time_s();
     MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm);
+    if (path && rank > 0)
+        write_file(bytes);
     mine = machine_time_s() - mine;
     MPI_Barrier(comm);
     *cpu = machine_cpu_s() - *cpu;
@@ -262,7 +278,8 @@ static void measure(const char *what,
     MPI_Comm_free(&comm);
 }
 
-static void measure_all(size_t bytes, size_t trial, int runs, double limit)
+static void measure_all(
+    size_t bytes, size_t trial, int runs, double limit, const char *file)
 {
     static struct setting all[SETTINGS_MAX];
     struct setting chosen = {.name = "default"};
@@ -280,6 +297,12 @@ static void measure_all(size_t bytes, size_t trial, int runs, double limit)
     measure("algorithm", &chosen, bytes, runs, limit);
     chosen = best(all, n, bytes);
     measure("segment", &chosen, bytes, runs, limit);
+    if (!file)
+        return;
+    path = file;
+    measure("file", &chosen, bytes, runs, limit);
+    if (rank > 0)
+        (void)unlink(path);
 }
 
 int main(int argc, char **argv)
@@ -287,8 +310,8 @@ int main(int argc, char **argv)
     size_t bytes, trial;
     int provided;
 
-    if (argc != 5)
-        errx(2, "usage: mpi_bcast BYTES TRIAL RUNS SECONDS");
+    if (argc != 5 && argc != 6)
+        errx(2, "usage: mpi_bcast BYTES TRIAL RUNS SECONDS [FILE]");
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -299,7 +322,7 @@ int main(int argc, char **argv)
     data = calloc(bytes / 8 + 1, 8);
     if (!data)
         fail("no memory for %zu bytes", bytes);
-    measure_all(bytes, trial, atoi(argv[3]), atof(argv[4]));
+    measure_all(bytes, trial, atoi(argv[3]), atof(argv[4]), argv[5]);
     free(data);
     MPI_T_finalize();
     MPI_Finalize();
