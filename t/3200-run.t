@@ -139,7 +139,7 @@ exec evenstep run --range 0:400 -- ./units {begin} {end}
 END
 test_expect_success 'a node that PMIx leaves behind: the agents are started once more, every unit once' '
 	in_job -N4 sh behind.sh >got 2>err && test -d behind && test_cmp once got &&
-	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left
+	said "evenstep: warning: only [23] of 4 agents came: starting them once more" && nothing_left
 '
 test_expect_success 'a job that is over: exit 3, srun'"'"'s own words' '
 	test_expect_code 3 on_ctl env SLURM_JOB_ID=999999 evenstep run --range 0:4 -- true 2>err &&
