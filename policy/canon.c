@@ -111,6 +111,13 @@ static void canon_loads(const void *state, double load[])
         load[i] = s->node[i].JL;
 }
 
+static void canon_metrics(const void *state, struct metric m[])
+{
+    const struct state *s = state;
+
+    memcpy(m, s->node, s->n * sizeof m[0]);
+}
+
 /* e. */
 static int let_go(struct state *s, const struct completion c[])
 {
@@ -238,5 +245,6 @@ const struct policy_kind canon_kind = {
     .state_bytes = canon_bytes,
     .init = canon_init,
     .loads = canon_loads,
+    .metrics = canon_metrics,
     .adjust = canon_adjust,
 };

@@ -117,6 +117,9 @@ struct policy_kind {
     /* The loads of the frame to come, percent, n values. */
     void (*loads)(const void *state, double load[]);
 
+    /* What has become of the metrics, n values; NULL: it leaves them alone. */
+    void (*metrics)(const void *state, struct metric m[]);
+
     /*
      * Steps 10 to 12 of seed 1, after a frame.
      *
