@@ -155,6 +155,7 @@ launcher_src := \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
+  launcher/range_option.c \
   launcher/receiving.c \
   launcher/report.c \
   launcher/run.c \

@@ -2,6 +2,7 @@
 #include "launcher/run_options.h"
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
+#include "launcher/range_option.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -81,31 +82,6 @@ static int print_help(struct es_error *err)
 }
 
 /* --- one function an option ----------------------------------------------- */
-
-static int take_range(struct run_options *o,
-                      const char *text,
-                      struct es_error *err)
-{
-    const char *colon = strchr(text, ':');
-    char begin[32];
-
-    if (!colon || (size_t)(colon - text) >= sizeof begin)
-        return es_fail(err, ES_USAGE, "give --range BEGIN:END",
-                       "--range: \"%s\" is no range", text);
-    snprintf(begin, sizeof begin, "%.*s", (int)(colon - text), text);
-    if (number_parse_u64(begin, &o->work.begin) < 0
-        || number_parse_u64(colon + 1, &o->work.end) < 0)
-        return es_fail(err, ES_USAGE, "give --range BEGIN:END, whole numbers",
-                       "--range: \"%s\" is no range", text);
-    if (o->work.end > INT64_MAX) /* JSON's integers, in the report */
-        return es_fail(err, ES_USAGE, "give units below 2^63",
-                       "--range: %s is out of range", text);
-    if (o->work.begin >= o->work.end)
-        return es_fail(err, ES_USAGE, "give a begin below the end",
-                       "--range: %s is %s", text,
-                       o->work.begin == o->work.end ? "empty" : "reversed");
-    return 0;
-}
 
 static int take_count(uint64_t *value,
                       const char *name,
@@ -255,7 +231,7 @@ static int take(struct run_options *o,
 {
     switch (option) {
     case OPT_RANGE:
-        return take_range(o, text, err);
+        return range_option_parse(&o->work.begin, &o->work.end, text, err);
     case OPT_REPEAT:
         return take_count(&o->work.repeat, "--repeat", text, err);
     case OPT_GRAIN:

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/range_option.h"
+#include "launcher/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int range_option_parse(uint64_t *begin,
+                       uint64_t *end,
+                       const char *text,
+                       struct es_error *err)
+{
+    const char *colon = strchr(text, ':');
+    char first[32];
+    uint64_t b, e;
+
+    if (!colon || (size_t)(colon - text) >= sizeof first)
+        return es_fail(err, ES_USAGE, "give --range BEGIN:END",
+                       "--range: \"%s\" is no range", text);
+    snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+    if (number_parse_u64(first, &b) < 0 || number_parse_u64(colon + 1, &e) < 0)
+        return es_fail(err, ES_USAGE, "give --range BEGIN:END, whole numbers",
+                       "--range: \"%s\" is no range", text);
+    if (e > INT64_MAX)
+        return es_fail(err, ES_USAGE, "give units below 2^63",
+                       "--range: %s is out of range", text);
+    if (b >= e)
+        return es_fail(err, ES_USAGE, "give a begin below the end",
+                       "--range: %s is %s", text,
+                       b == e ? "empty" : "reversed");
+    *begin = b;
+    *end = e;
+    return 0;
+}

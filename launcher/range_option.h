@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * range_option.h - the units of a frame from the text of --range, B:E, with
+ * one message wherever it is given.
+ */
+#ifndef LAUNCHER_RANGE_OPTION_H
+#define LAUNCHER_RANGE_OPTION_H
+
+#include "pmix_bcast/error.h"
+
+#include <stdint.h>
+
+/* [*begin, *end), not empty, below 2^63: JSON's integers tell of them.
+ * 0, or -1 with ES_USAGE (both untouched). */
+int range_option_parse(uint64_t *begin,
+                       uint64_t *end,
+                       const char *text,
+                       struct es_error *err);
+
+#endif
