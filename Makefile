@@ -71,6 +71,7 @@ policy_src := \
   policy/order.c \
   policy/outlier.c \
   policy/policy.c \
+  policy/profile.c \
   policy/proportional.c \
   policy/random.c \
   policy/rl.c \

@@ -30,11 +30,18 @@ static const char see_example[] = "see etc/evenstep.conf for what is known";
 
 static void defaults(struct config *c)
 {
+    const struct named_profile *named;
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
     c->budget_ms = PROBE_BUDGET_MS;
     c->bcast.small = SMALL;
+    for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
+        struct config_profile *p = &c->profile[c->profiles];
+
+        snprintf(p->name, sizeof p->name, "%s", named->name);
+        p->profile = named->profile;
+    }
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
         policy_defaults(kind, c->policy[i]);
 }
@@ -152,6 +159,48 @@ static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
                   "bcast: port_range is out of range");
 }
 
+/* A key of an influence profile: the letter of an element. */
+static int check_influence(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= INFLUENCE_MAX)
+        return 0;
+    return refuse(cfg, "give a number from 0 to 1",
+                  "profile \"%s\": %s is out of range", cfg_title(cfg),
+                  opt->name);
+}
+
+/* What a section says; a key that it does not give is 0. */
+static struct profile profile_of(cfg_t *section)
+{
+    struct profile p;
+
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter(e), '\0'};
+
+        p.influence[e] = cfg_getfloat(section, key);
+    }
+    return p;
+}
+
+static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    const char *title = cfg_title(section);
+    const struct profile p = profile_of(section);
+    size_t len = strlen(title);
+
+    if (len == 0 || len >= PROFILE_NAME_MAX
+        || strspn(title, "abcdefghijklmnopqrstuvwxyz0123456789_-") != len)
+        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                      "profile: the name is out of range");
+    if (!(profile_sum(&p) > 0))
+        return refuse(cfg, "give one of C M I B S G above 0",
+                      "profile \"%s\": nothing has influence", title);
+    return 0;
+}
+
 static int unknown_policy(const cfg_t *cfg, const char *title)
 {
     return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
@@ -216,6 +265,23 @@ static void take_policy(struct config *c, cfg_t *section)
     }
 }
 
+/* A profile of a known name takes its place.  -1: there are too many. */
+static int take_profile(struct config *c, cfg_t *section)
+{
+    const char *name = cfg_title(section);
+    size_t i = 0;
+
+    while (i < c->profiles && strcmp(c->profile[i].name, name) != 0)
+        i++;
+    if (i == PROFILES_MAX)
+        return -1;
+    if (i == c->profiles)
+        c->profiles++;
+    snprintf(c->profile[i].name, sizeof c->profile[i].name, "%s", name);
+    c->profile[i].profile = profile_of(section);
+    return 0;
+}
+
 /* Every parameter of every kind once; its end is a CFG_END(). */
 static void list_keys(cfg_opt_t keys[KEYS_MAX])
 {
@@ -256,7 +322,10 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         (void)read_ports(&b->ports, ports); /* check_ports() took it */
 }
 
-static void take_all(struct config *c, cfg_t *cfg)
+static int take_all(struct config *c,
+                    cfg_t *cfg,
+                    const char *name,
+                    struct es_error *err)
 {
     long budget = cfg_getint(cfg_getsec(cfg, "probe"), "budget_ms");
 
@@ -266,6 +335,11 @@ static void take_all(struct config *c, cfg_t *cfg)
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));
+    for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
+        if (take_profile(c, cfg_getnsec(cfg, "profile", i)) < 0)
+            return es_fail(err, ES_USAGE, "give at most 32, with the shipped",
+                           "%s: there are too many profiles", name);
+    return 0;
 }
 
 static int parse(cfg_t *cfg,
@@ -317,12 +391,23 @@ int config_read(struct config *c,
         CFG_STR("port_range", NULL, CFGF_NONE),
         CFG_END(),
     };
+    cfg_opt_t profile[] = {
+        CFG_FLOAT("C", 0, CFGF_NONE),
+        CFG_FLOAT("M", 0, CFGF_NONE),
+        CFG_FLOAT("I", 0, CFGF_NONE),
+        CFG_FLOAT("B", 0, CFGF_NONE),
+        CFG_FLOAT("S", 0, CFGF_NONE),
+        CFG_FLOAT("G", 0, CFGF_NONE),
+        CFG_END(),
+    };
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t options[] = {
         CFG_SEC("plugin", plugin, CFGF_NONE),
         CFG_SEC("probe", probe, CFGF_NONE),
         CFG_SEC("bcast", bcast, CFGF_NONE),
         CFG_SEC("policy", policy,
+                CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+        CFG_SEC("profile", profile,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_INT(END_OPTION, 0, CFGF_NONE),
         CFG_END(),
@@ -337,14 +422,17 @@ int config_read(struct config *c,
     for (size_t i = 0; i < 3; i++)
         bcast[i].validcb = check_whole;
     bcast[3].validcb = check_ports;
+    for (size_t i = 0; i < ELEMENTS; i++)
+        profile[i].validcb = check_influence;
     options[3].validcb = check_policy;
+    options[4].validcb = check_profile;
     list_keys(policy);
     cfg = cfg_init(options, CFGF_NONE);
     if (!cfg)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     rc = parse(cfg, name, text, err);
     if (rc == 0)
-        take_all(&read, cfg);
+        rc = take_all(&read, cfg, name, err);
     cfg_free(cfg);
     if (rc == 0)
         *c = read;
@@ -434,6 +522,17 @@ static void print_number(double v)
     fputs(text, stdout);
 }
 
+static void print_profile(const struct config_profile *p)
+{
+    printf("profile \"%s\" {\n", p->name);
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        printf("  %c = ", element_letter(e));
+        print_number(p->profile.influence[e]);
+        putchar('\n');
+    }
+    puts("}");
+}
+
 int config_print(const struct config *c)
 {
     const struct policy_kind *kind;
@@ -452,6 +551,8 @@ int config_print(const struct config *c)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);
     puts("}");
+    for (size_t i = 0; i < c->profiles; i++)
+        print_profile(&c->profile[i]);
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
         printf("policy \"%s\" {\n", kind->name);
         for (size_t k = 0; k < kind->n_params; k++) {

@@ -11,8 +11,11 @@
 
 #include "pmix_bcast/channel.h"
 #include "policy/policy.h"
+#include "policy/profile.h"
 
-#define POLICIES_MAX 16 /* kinds of policy; policy_at() ends before */
+#define POLICIES_MAX     16 /* kinds of policy; policy_at() ends before */
+#define PROFILES_MAX     32 /* shipped and the site's */
+#define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
 
 struct config {
     int fail_on_error;     /* plugin { on_error = "fail" } */
@@ -24,6 +27,11 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
     } bcast;
+    size_t profiles;
+    struct config_profile { /* profile "NAME" { … }; the default first */
+        char name[PROFILE_NAME_MAX];
+        struct profile profile;
+    } profile[PROFILES_MAX];
     double policy[POLICIES_MAX][POLICY_PARAMS]; /* by policy_at(), param */
 };
 

@@ -35,6 +35,12 @@ static int is_sound(const struct config *c)
         for (size_t k = 0; k < kind->n_params; k++)
             if (!policy_param_accepts(&kind->params[k], c->policy[i][k]))
                 return 0;
+    if (c->profiles > PROFILES_MAX)
+        return 0;
+    for (size_t i = 0; i < c->profiles; i++)
+        if (!c->profile[i].name[0]
+            || !(profile_sum(&c->profile[i].profile) > 0))
+            return 0;
     return c->fail_on_error == 0 || c->fail_on_error == 1;
 }
 

@@ -81,6 +81,27 @@ static const struct {
      "see etc/evenstep.conf"},
     {"a decimal comma", "policy \"even\" { gain = 1,5 }\n",
      "f.conf:1:", "unexpected token ','", "see etc/evenstep.conf"},
+    {"a profile that sums to 0", "profile \"odd\" {\n C = 0\n G = 0\n}\n",
+     "f.conf:4:", "profile \"odd\": nothing has influence", "C M I B S G"},
+    {"a profile without a key", "\nprofile \"cpu\" { }\n",
+     "f.conf:2:", "profile \"cpu\": nothing has influence", "C M I B S G"},
+    {"an influence over 1", "profile \"cpu\" {\n C = 1.1\n}\n",
+     "f.conf:2:", "profile \"cpu\": C is out of range", "0 to 1"},
+    {"a negative influence", "profile \"cpu\" { C = 1\n M = -0.1 }\n",
+     "f.conf:2:", "profile \"cpu\": M is out of range", "0 to 1"},
+    {"an influence that is no number", "profile \"cpu\" { G = nan }\n",
+     "f.conf:1:", "profile \"cpu\": G is out of range", "0 to 1"},
+    {"an influence on no element", "profile \"cpu\" { X = 1 }\n",
+     "f.conf:1:", "no such option 'X'", "see etc/evenstep.conf"},
+    {"a profile without a name", "profile { C = 1 }\n", "f.conf:1:",
+     "missing title for section 'profile'", "see etc/evenstep.conf"},
+    {"a profile named by a blank", "profile \" \" { C = 1 }\n",
+     "f.conf:1:", "profile: the name is out of range", "at most 31"},
+    {"a profile with a name of 32 bytes",
+     "profile \"abcdefghijklmnopqrstuvwxyz012345\" { C = 1 }\n",
+     "f.conf:1:", "profile: the name is out of range", "at most 31"},
+    {"a profile named twice", "profile a { C = 1 }\nprofile a { C = 1 }\n",
+     "f.conf:2:", "found duplicate title 'a'", "see etc/evenstep.conf"},
     {"a section that stays open", "probe { budget_ms = 100\n",
      "f.conf:", "a section or comment is open at its end", "close it"},
     {"a comment that stays open", "probe { budget_ms = 100 }\n/* on\n",
@@ -177,6 +198,8 @@ static void test_shipped(const struct config *base)
     c.fail_on_error = 1;
     c.budget_ms = 1;
     memset(c.policy, 0, sizeof c.policy);
+    for (size_t i = 0; i < c.profiles; i++)
+        c.profile[i].profile = (struct profile){{0}};
     is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
            "the shipped file is read");
     ok(c.fail_on_error == base->fail_on_error && c.budget_ms == base->budget_ms
@@ -186,7 +209,52 @@ static void test_shipped(const struct config *base)
         for (size_t k = 0; k < kind->n_params; k++)
             ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
                kind->params[k].key, kind->name);
+    is_int((intmax_t)c.profiles, (intmax_t)base->profiles,
+           "it has no profile that is not built in");
+    for (size_t i = 0; i < c.profiles; i++)
+        ok(memcmp(&c.profile[i], &base->profile[i], sizeof c.profile[i]) == 0,
+           "so does profile %s", c.profile[i].name);
     free(text);
+}
+
+/* The profiles that are shipped, the site's own, and how many there can be. */
+static void test_profiles(const struct config *base)
+{
+    struct config c = *base;
+    struct es_error err = {0};
+    char text[64];
+
+    for (size_t i = 0; profile_at(i); i++)
+        ok(strcmp(base->profile[i].name, profile_at(i)->name) == 0
+               && profile_sum(&base->profile[i].profile) > 0
+               && profile_sum(&base->profile[i].profile) <= 1 + 1e-9,
+           "%s is built in", profile_at(i)->name);
+    ok(config_read(&c, "p.conf",
+                   "profile \"cpu\" { C = 1 }\n"
+                   "profile \"my-own_1\" { S = 0.5 G = 0.25 }\n",
+                   &err)
+               == 0
+           && c.profiles == base->profiles + 1,
+       "a site changes one and adds one");
+    is_near(c.profile[0].profile.influence[ELEMENT_C], 1, 0,
+            "what it changes is in place");
+    is_near(c.profile[0].profile.influence[ELEMENT_M], 0, 0,
+            "as a whole: what the section does not give is 0");
+    ok(memcmp(&c.profile[1], &base->profile[1], sizeof c.profile[1]) == 0,
+       "the others stay");
+    ok(strcmp(c.profile[base->profiles].name, "my-own_1") == 0
+           && c.profile[base->profiles].profile.influence[ELEMENT_G] == 0.25,
+       "what it adds comes last");
+    for (size_t i = c.profiles; i < PROFILES_MAX; i++) {
+        snprintf(text, sizeof text, "profile p%zu { C = 1 }", i);
+        if (config_read(&c, "p.conf", text, &err) < 0)
+            bail("%s", err.what);
+    }
+    is_int((intmax_t)c.profiles, PROFILES_MAX, "it adds some more");
+    ok(config_read(&c, "p.conf", "profile one-more { C = 1 }", &err) == -1
+           && err.kind == ES_USAGE && c.profiles == PROFILES_MAX
+           && strcmp(err.what, "p.conf: there are too many profiles") == 0,
+       "but not one too many");
 }
 
 static void test_good(const struct config *base)
@@ -275,12 +343,17 @@ static void test_printed(const struct config *base)
         c.budget_ms = 1234;
         c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
         c.policy[0][0] = prints[i].gain;
+        c.profile[0].profile.influence[ELEMENT_I] = prints[i].gain;
+        c.profile[c.profiles++] =
+            (struct config_profile){"own", {{[ELEMENT_S] = prints[i].gain}}};
         strcpy(c.agent_path, prints[i].path);
         text = printed(&c);
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
                && again.fail_on_error == 1 && again.budget_ms == 1234
                && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
+               && again.profiles == c.profiles
+               && memcmp(again.profile, c.profile, sizeof c.profile) == 0
                && memcmp(again.policy, c.policy, sizeof c.policy) == 0,
            "%s is printed so that it reads the same", prints[i].name);
         if (err.kind)
@@ -371,6 +444,7 @@ int main(void)
     test_bad(&base);
     test_truncated(&base);
     test_shipped(&base);
+    test_profiles(&base);
     test_good(&base);
     test_printed(&base);
     test_files();
