@@ -135,6 +135,7 @@ launcher_src := \
   launcher/help.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
+  launcher/metrics_file.c \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
@@ -178,6 +179,7 @@ plugin_src := $(wildcard spank_plugin/*.c)
 # libevenstep: what applications link, with what it stands on
 lib_src := \
   launcher/libevenstep.c \
+  launcher/metrics_file.c \
   pmix_bcast/adapter.c \
   pmix_bcast/bytes.c \
   pmix_bcast/conntable.c \
