@@ -140,6 +140,7 @@ launcher_src := \
   launcher/number.c \
   launcher/paths.c \
   launcher/pcie.c \
+  launcher/plan.c \
   launcher/policy_option.c \
   launcher/probe.c \
   launcher/probe_bus.c \
@@ -154,6 +155,7 @@ launcher_src := \
   launcher/probe_ring.c \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
+  launcher/profile_option.c \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
@@ -179,7 +181,6 @@ plugin_src := $(wildcard spank_plugin/*.c)
 # libevenstep: what applications link, with what it stands on
 lib_src := \
   launcher/libevenstep.c \
-  launcher/metrics_file.c \
   pmix_bcast/adapter.c \
   pmix_bcast/bytes.c \
   pmix_bcast/conntable.c \

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profile_option.h - an influence profile by the name that --profile gives,
+ * with one message wherever it is given.
+ */
+#ifndef LAUNCHER_PROFILE_OPTION_H
+#define LAUNCHER_PROFILE_OPTION_H
+
+#include "launcher/config.h"
+#include "pmix_bcast/error.h"
+
+/* One of c's, valid as long as c is; NULL with ES_USAGE if it has none such. */
+const struct config_profile *profile_option_find(const struct config *c,
+                                                 const char *name,
+                                                 struct es_error *err);
+
+#endif
