@@ -12,8 +12,7 @@
 
 #include "policy/metric.h"
 
-#define INFLUENCE_MAX 1 /* of one element; there is no unit, only proportion   \
-                         */
+#define INFLUENCE_MAX 1 /* of one element; only their proportion counts */
 
 struct named_profile {
     const char *name;
