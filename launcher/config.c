@@ -422,8 +422,8 @@ int config_read(struct config *c,
     for (size_t i = 0; i < 3; i++)
         bcast[i].validcb = check_whole;
     bcast[3].validcb = check_ports;
-    for (size_t i = 0; i < ELEMENTS; i++)
-        profile[i].validcb = check_influence;
+    for (cfg_opt_t *key = profile; key->name; key++)
+        key->validcb = check_influence;
     options[3].validcb = check_policy;
     options[4].validcb = check_profile;
     list_keys(policy);

@@ -16,7 +16,7 @@ static void show(char shown[TEXT_SHOWN], const char *text)
 {
     size_t i = 0;
 
-    for (; text[i] && i < TEXT_SHOWN - 1; i++)
+    for (; i < TEXT_SHOWN - 1 && text[i]; i++)
         shown[i] = (char)(text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
     shown[i] = '\0';
 }
