@@ -50,6 +50,7 @@ static void defaults(struct config *c)
 struct parsing {
     struct es_error err;
     const char *name; /* of the file */
+    long end;         /* value of the option behind it: its length */
 };
 static _Thread_local struct parsing parsing;
 
@@ -201,6 +202,14 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
+/* Ours is the only one: a file that has it, too, means nothing by it. */
+static int check_end(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (cfg_opt_getnint(opt, 0) == parsing.end)
+        return 0;
+    return refuse(cfg, see_example, "no such option '" END_OPTION "'");
+}
+
 static int unknown_policy(const cfg_t *cfg, const char *title)
 {
     return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
@@ -350,14 +359,15 @@ static int parse(cfg_t *cfg,
     char *whole;
     int rc;
 
-    if (asprintf(&whole, "%s\n" END_OPTION " = 1\n", text) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
     memset(&parsing, 0, sizeof parsing);
     parsing.name = name;
+    parsing.end = (long)strlen(text) + 1; /* never 0 */
+    if (asprintf(&whole, "%s\n" END_OPTION " = %ld\n", text, parsing.end) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
     cfg_set_error_function(cfg, on_error);
     rc = cfg_parse_buf(cfg, whole);
     free(whole);
-    if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == 1)
+    if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == parsing.end)
         return 0;
     if (rc == CFG_SUCCESS)
         return es_fail(err, ES_USAGE, "close it",
@@ -424,6 +434,7 @@ int config_read(struct config *c,
     bcast[3].validcb = check_ports;
     for (cfg_opt_t *key = profile; key->name; key++)
         key->validcb = check_influence;
+    options[5].validcb = check_end;
     options[3].validcb = check_policy;
     options[4].validcb = check_profile;
     list_keys(policy);

@@ -54,7 +54,7 @@ struct setting {
 static int rank;
 static uint64_t *data; /* whole words; of the last a part may be sent */
 static uint64_t contents;
-static const char *path; /* to be written within the time, or NULL */
+static const char *copy; /* to be written within the time, or NULL */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void fail(
     const char *format, ...)
@@ -116,10 +116,10 @@ static uint64_t link_bytes(void)
 
 static void write_file(size_t bytes)
 {
-    FILE *file = fopen(path, "wxe");
+    FILE *file = fopen(copy, "wxe");
 
     if (!file || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0)
-        fail("%s: cannot be written", path);
+        fail("%s: cannot be written", copy);
 }
 
 /* The seconds of the slowest rank, the same on every rank. */
@@ -129,8 +129,8 @@ static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
     double mine, longest;
 
     prepare(bytes);
-    if (path && rank > 0)
-        (void)unlink(path); /* of the run before */
+    if (copy && rank > 0)
+        (void)unlink(copy); /* of the run before */
     MPI_Barrier(comm);
     usleep(REST_US);
     link = link_bytes();
@@ -138,7 +138,7 @@ static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
     *cpu = machine_cpu_s();
     mine = machine_time_s();
     MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm);
-    if (path && rank > 0)
+    if (copy && rank > 0)
         write_file(bytes);
     mine = machine_time_s() - mine;
     MPI_Barrier(comm);
@@ -299,10 +299,10 @@ static void measure_all(
     measure("segment", &chosen, bytes, runs, limit);
     if (!file)
         return;
-    path = file;
+    copy = file;
     measure("file", &chosen, bytes, runs, limit);
     if (rank > 0)
-        (void)unlink(path);
+        (void)unlink(copy);
 }
 
 int main(int argc, char **argv)

@@ -102,6 +102,8 @@ static const struct {
      "f.conf:1:", "profile: the name is out of range", "at most 31"},
     {"a profile named twice", "profile a { C = 1 }\nprofile a { C = 1 }\n",
      "f.conf:2:", "found duplicate title 'a'", "see etc/evenstep.conf"},
+    {"our own mark of the end", "\n__end = 1\n",
+     "f.conf:2:", "no such option '__end'", "see etc/evenstep.conf"},
     {"a section that stays open", "probe { budget_ms = 100\n",
      "f.conf:", "a section or comment is open at its end", "close it"},
     {"a comment that stays open", "probe { budget_ms = 100 }\n/* on\n",
