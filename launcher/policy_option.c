@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_MAX 64 /* far above any parameter's name */
+#define KEY_MAX   64  /* far above any parameter's name */
+#define VALUE_MAX 512 /* -DBL_MAX in full has 310 */
 
 static int unknown_policy(const char *name, struct es_error *err)
 {
@@ -43,13 +44,36 @@ static int settle(struct policy_option *o,
                   enum policy_strictness strictness,
                   double *settled)
 {
+    size_t len = strlen(o->warnings);
+
     *settled = policy_param_settle(p, v);
     if (strictness != POLICY_SETTLE || isnan(*settled))
         return -1;
-    snprintf(o->warning, sizeof o->warning,
-             "%s: %s: %.17g is out of range, %.17g is taken", o->kind->name,
+    snprintf(o->warnings + len, sizeof o->warnings - len,
+             "%s: %s: %.17g is out of range, %.17g is taken\n", o->kind->name,
              p->key, v, *settled);
     return 0;
+}
+
+/* A number, and for JPPF with blanks around it. */
+static int parse_value(const char *text,
+                       enum policy_strictness strictness,
+                       double *v)
+{
+    static const char blanks[] = " \t";
+    char bare[VALUE_MAX];
+    size_t len;
+
+    if (strictness == POLICY_STRICT)
+        return number_parse_double(text, -DBL_MAX, DBL_MAX, v);
+    text += strspn(text, blanks);
+    len = strlen(text);
+    while (len > 0 && strchr(blanks, text[len - 1]))
+        len--;
+    if (len >= sizeof bare)
+        return -1;
+    snprintf(bare, sizeof bare, "%.*s", (int)len, text);
+    return number_parse_double(bare, -DBL_MAX, DBL_MAX, v);
 }
 
 static int take_param(struct policy_option *o,
@@ -68,7 +92,7 @@ static int take_param(struct policy_option *o,
         return es_fail(err, ES_USAGE, "see `evenstep run --help`",
                        "--policy: %s has no parameter \"%s\"", kind->name, key);
     p = &kind->params[k];
-    if (number_parse_double(text, -DBL_MAX, DBL_MAX, &v) == 0
+    if (parse_value(text, strictness, &v) == 0
         && (policy_param_accepts(p, v)
             || settle(o, p, v, strictness, &v) == 0)) {
         o->value[k] = v;

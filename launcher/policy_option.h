@@ -13,13 +13,14 @@
 /* What becomes of a value out of a parameter's range. */
 enum policy_strictness {
     POLICY_STRICT, /* an error */
-    POLICY_SETTLE  /* what the policy's program of origin makes of it */
+    POLICY_SETTLE  /* what the policy's program of origin makes of it, which
+                      also takes blanks around a number */
 };
 
 struct policy_option {
     const struct policy_kind *kind;
-    double value[POLICY_PARAMS]; /* in the kind's order, all accepted */
-    char warning[200];           /* of the last value settled; "" = none */
+    double value[POLICY_PARAMS];        /* in the kind's order, all accepted */
+    char warnings[128 * POLICY_PARAMS]; /* a line for each value settled */
 };
 
 /* NAME[:key=value,...]; what it does not say is as in c, or the default if c

@@ -103,6 +103,7 @@ static const struct {
     {"manual:size=1.9", 1},
     {"manual:size=1e3", 1000},
     {"manual:size=3e9", 2147483647},
+    {"manual:size= 7\t", 7},
     {"nodethreads:multiplicator=0", 1},
     {"autotuned:size=0", 1},
     {"autotuned:maxGuessToStable=-2.9", -2},
@@ -135,10 +136,19 @@ static void test_settled(void)
         ok(!(o.value[k] < settled[i].want) && !(o.value[k] > settled[i].want),
            "JPPF makes %g of %s", settled[i].want, settled[i].text);
     }
-    ok(strstr(o.warning, "rl2: maxRelativeSize: -1 is out of range, 0.5 is"),
+    ok(strstr(o.warnings, "rl2: maxRelativeSize: -1 is out of range, 0.5 is"),
        "and a warning says so");
     (void)policy_option_parse(&o, NULL, "manual:size=2", POLICY_SETTLE, NULL);
-    is_str(o.warning, "", "there is none for a value in range");
+    is_str(o.warnings, "", "there is none for a value in range");
+    (void)policy_option_parse(&o, NULL, "rl2:minSamples=0,maxRelativeSize=2",
+                              POLICY_SETTLE, NULL);
+    is_str(o.warnings,
+           "rl2: minSamples: 0 is out of range, 10 is taken\n"
+           "rl2: maxRelativeSize: 2 is out of range, 0.5 is taken\n",
+           "one for each of several");
+    is_int(
+        policy_option_parse(&o, NULL, "manual:size=7 8", POLICY_SETTLE, NULL),
+        -1, "two numbers are none");
     is_int(policy_option_parse(&o, NULL, "canon:step=0", POLICY_SETTLE, NULL),
            -1, "what is not JPPF's is refused all the same");
     is_int(policy_option_parse(&o, NULL, "rl2:seed=-1", POLICY_SETTLE, NULL),
