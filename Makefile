@@ -113,6 +113,7 @@ launcher_src := \
   launcher/attend.c \
   launcher/bcast.c \
   launcher/broadcast.c \
+  launcher/bundle_replay.c \
   launcher/cgroup_limit.c \
   launcher/companion.c \
   launcher/config.c \
@@ -161,6 +162,7 @@ launcher_src := \
   launcher/qualification.c \
   launcher/range_option.c \
   launcher/receiving.c \
+  launcher/replay.c \
   launcher/report.c \
   launcher/run.c \
   launcher/run_options.c \
@@ -168,13 +170,15 @@ launcher_src := \
   launcher/show_config.c \
   launcher/signals.c \
   launcher/simulate.c \
+  launcher/slice_replay.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
   launcher/sysfs.c \
   launcher/template.c \
   launcher/throttle.c \
-  launcher/topology.c
+  launcher/topology.c \
+  launcher/trace.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 

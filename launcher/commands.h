@@ -13,6 +13,7 @@
 int command_run(int argc, char **argv, struct es_error *err);
 int command_bcast(int argc, char **argv, struct es_error *err);
 int command_plan(int argc, char **argv, struct es_error *err);
+int command_replay(int argc, char **argv, struct es_error *err);
 int command_simulate(int argc, char **argv, struct es_error *err);
 int command_conntable(int argc, char **argv, struct es_error *err);
 int command_graph(int argc, char **argv, struct es_error *err);

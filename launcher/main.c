@@ -16,6 +16,7 @@ static const struct command {
     {"run", command_run, "run CMD over a range of units on all nodes, evenly"},
     {"bcast", command_bcast, "copy a file to every node of the allocation"},
     {"plan", command_plan, "shares of the nodes by what they measured"},
+    {"replay", command_replay, "sizes that a policy would choose, by a trace"},
     {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},
     {"conntable", command_conntable, "print a step's connection table"},
     {"graph", command_graph, "schedule a task graph, with energy in mind"},
