@@ -170,12 +170,15 @@ launcher_src := \
   launcher/show_config.c \
   launcher/signals.c \
   launcher/simulate.c \
+  launcher/simulate_balance.c \
+  launcher/simulate_bcast.c \
   launcher/slice_replay.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
   launcher/sysfs.c \
   launcher/template.c \
+  launcher/threshold_option.c \
   launcher/throttle.c \
   launcher/topology.c \
   launcher/trace.c

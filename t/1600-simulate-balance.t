@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep simulate balance: how evenly a policy would have unequal nodes finish'
+. /usr/share/sharness/sharness.sh
+PATH="$EVENSTEP_BUILD:$PATH"
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+four="--speeds 80,40,20,10"
+
+test_expect_success 'nodes whose speeds are known finish together, at the ideal time' '
+	evenstep simulate balance $four --json >got && cat got &&
+	jq -e ".policy == \"even\" and .nodes == 4 and .frames == 20 and .units == 1500 and .first_efficiency > 0.999 and
+		.ratio > 0.999 and .ratio < 1.001 and (.ideal_seconds - 200 | fabs) < 1e-6 and .[\"frames_to_0.9\"] == 0 and (.efficiencies | length) == 20" got
+'
+test_expect_success 'those whose are not begin alike; static slices stay so, even ones do not' '
+	evenstep simulate balance $four --metrics equal --policy static,even --json >got && cat got &&
+	jq -s -e "length == 2 and (.[0].ratio - 3.75 | fabs) < 0.01 and .[0][\"frames_to_0.9\"] == null and (.[1].efficiencies[0] - .[0].efficiencies[0] | fabs) < 1e-9 and
+		.[1][\"frames_to_0.9\"] == 1 and .[1].efficiencies[19] > 0.95" got
+'
+test_expect_success 'a policy may have parameters of its own among several' '
+	evenstep simulate balance $four --policy canon:step=5,worst=2,manual:size=3,even --json >got &&
+	jq -s -e "[.[].policy] == [\"canon\", \"manual\", \"even\"] and .[0].parameters.step == 5 and .[0].parameters.worst == 2 and .[1].parameters.size == 3" got
+'
+test_expect_success 'bundles of one unit: two messages each' '
+	evenstep simulate balance $four --policy manual --frames 2 --units 150 --json >got && jq -e ".messages == 600 and .ratio < 1.1" got
+'
+test_expect_success 'a node slows down: the frame suffers, in pieces the others take over' '
+	evenstep simulate balance $four --change 8:0:40 --json >whole && evenstep simulate balance $four --change 8:0:40 --pieces 16 --json >pieces &&
+	jq -s -e ".[0].efficiencies[8] < 0.85 and .[1].efficiencies[8] > 0.9 and .[0].units_taken_over == 0 and .[1].units_taken_over > 0 and .[0].efficiencies[10] > 0.95 and
+		(.[0].ideal_seconds - (8 * 10 + 12 * 1500 / 110) | fabs) < 1e-6" whole pieces
+'
+test_expect_success 'changes may come in any order, more than one for a node' '
+	evenstep simulate balance $four --change 9:1:80 --change 3:1:20 --change 6:1:40 --json >one && evenstep simulate balance $four --change 3:1:20 --change 6:1:40 --change 9:1:80 --json >two &&
+	test_cmp one two && jq -e "(.ideal_seconds - (3 * 10 + 3 * 1500 / 130 + 3 * 10 + 11 * 1500 / 190) | fabs) < 1e-6" one
+'
+test_expect_success 'noise costs; the same seed gives the same, another something else' '
+	evenstep simulate balance $four --noise 0.1 --seed 4 --json >one && evenstep simulate balance $four --noise 10% --seed 4 --json >two && evenstep simulate balance $four --noise 10% --seed 5 --json >three &&
+	test_cmp one two && ! cmp -s one three && jq -e ".ratio > 1.02" one
+'
+test_expect_success 'speeds are repeated over the nodes, as many as nobody has' '
+	evenstep simulate balance $four --nodes 16384 --json >got && jq -e ".nodes == 16384 and .units == 6144000 and .efficiency > 0.95" got
+'
+test_expect_success 'text for people: a line a policy' '
+	evenstep simulate balance $four --policy even,static >got && cat got && grep -qx "4 nodes, 20 frames of 1500 units" got && grep -qE "^even +1\.000 +1\.000 +0 +1\.000 " got && grep -qE "^static .* never " got
+'
+test_expect_success '--help tells every option' '
+	evenstep simulate balance --help >got && evenstep simulate --help | grep -q balance &&
+	for option in speeds nodes change policy metrics noise start delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
+'
+
+# What | arguments | message
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2" '
+		test_expect_code 2 evenstep simulate balance $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+	'
+done <<\END
+no speeds|--nodes 4|simulate balance needs --speeds: 
+no speed|--speeds 80,0|--speeds: number 2 is out of range: give numbers from
+a speed that is none|--speeds 80,fast,20|--speeds: number 2 is out of range: 
+a comma too many|--speeds 80,|--speeds: number 2 is out of range: 
+no node|--speeds 80 --nodes 0|--nodes: "0" is out of range: give 1 to 65536
+too many nodes|--speeds 80 --nodes 65537|--nodes: "65537" is out of range: 
+more speeds than nodes|--speeds 80,40,20 --nodes 2|--speeds: has 3 for 2 nodes: 
+an unknown policy|--speeds 80 --policy even,bogus|--policy: "bogus" is unknown: give one of: even
+a policy's parameter out of range|--speeds 80 --policy even,canon:step=0|--policy: canon: step: "0" is out of range: give
+a parameter of no policy|--speeds 80 --policy step=5|--policy: "step=5" is unknown: 
+unknown metrics|--speeds 80 --metrics guess|--metrics: "guess" is unknown: give probe or equal
+too much noise|--speeds 80 --noise 101%|--noise: "101%" is out of range: give 0 to 1, or 0% to 100%
+noise that is none|--speeds 80 --noise much|--noise: "much" is out of range: 
+a negative start|--speeds 80 --start -1|--start: "-1" is out of range: give seconds
+no frames|--speeds 80 --frames 0|--frames: "0" is out of range: give 1 to 1000000
+no units|--speeds 80 --units 0|--units: "0" is out of range: 
+no grain|--speeds 80 --grain 0|--grain: "0" is out of range: 
+no pieces|--speeds 80 --pieces 0|--pieces: "0" is out of range: 
+a threshold that is none|--speeds 80 --threshold often|--threshold: "often" is no threshold: give seconds, or percent with a %, or auto
+a change of nobody|--speeds 80,40 --change 3:2:10|--change: there is no node 2 among 2: 
+a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is none: give FRAME:NODE:SPEED, as 8:0:40
+a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is none: 
+a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is none: 
+a seed that is none|--speeds 80 --seed x|--seed: "x" is out of range: 
+a word too many|--speeds 80 fast|simulate balance: unexpected argument "fast": 
+an unknown option|--speeds 80 --magic|--magic: no such option: 
+a value that is missing|--speeds|--speeds: a value is missing: 
+END
+test_expect_success 'a full disk is told' '
+	test_expect_code 1 evenstep simulate balance $four >/dev/full 2>err && said "^evenstep: cannot write: "
+'
+test_done
