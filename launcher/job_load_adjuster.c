@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/job_load_adjuster.h"
+#include "policy/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* How much each element matters: seed 1's CPU-heavy example (step 5). */
-static const struct profile cpu_profile = {
-    .influence = {[ELEMENT_C] = 0.3,
-                  [ELEMENT_M] = 0.3,
-                  [ELEMENT_I] = 0.2,
-                  [ELEMENT_B] = 0.15},
-};
 
 static int allocate(struct job_load_adjuster *a, const double value[])
 {
@@ -29,8 +22,8 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
                            size_t n,
                            struct es_error *err)
 {
-    struct policy_setup setup = {
-        .n = n, .profile = &cpu_profile, .value = value};
+    const struct profile *profile = &profile_at(0)->profile;
+    struct policy_setup setup = {.n = n, .profile = profile, .value = value};
 
     memset(a, 0, sizeof *a);
     a->kind = kind;
@@ -40,8 +33,7 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     }
     setup.metric = a->metric;
-    if (metric_rank((const double(*)[ELEMENTS])measured, &cpu_profile,
-                    a->metric, n)
+    if (metric_rank((const double(*)[ELEMENTS])measured, profile, a->metric, n)
             < 0
         || kind->init(a->state, &setup) < 0) {
         job_load_adjuster_clear(a);
