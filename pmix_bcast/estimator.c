@@ -11,6 +11,12 @@
 #define LATE_PER_BRANCH 4u
 #define LATE            8u
 
+/* Behind the time that is due. */
+static double grace(const struct estimator *e)
+{
+    return (LATE_PER_BRANCH * e->plan->branches + LATE) * e->slot;
+}
+
 void estimator_init(struct estimator *e,
                     const struct plan *p,
                     double start,
@@ -38,7 +44,8 @@ void estimator_refused(struct estimator *e, double now)
 {
     unsigned doublings = e->refusals < DOUBLINGS ? e->refusals : DOUBLINGS;
 
-    e->shift += CORRECTION * e->slot;
+    if (e->shift < grace(e))
+        e->shift += CORRECTION * e->slot;
     e->quiet_until = now + CORRECTION * e->slot * (double)(1u << doublings);
     e->refusals++;
 }
@@ -68,7 +75,5 @@ int estimator_late(const struct estimator *e,
                    uint32_t chunk,
                    double now)
 {
-    double grace = LATE_PER_BRANCH * e->plan->branches + LATE;
-
-    return e->slot > 0 && now >= due(e, node, chunk) + grace * e->slot;
+    return e->slot > 0 && now >= due(e, node, chunk) + grace(e);
 }

@@ -17,6 +17,7 @@
 #define IDLE_SHARE   0.5  /* of its average rate */
 /* A tick that comes so many times too late: the CPU is the limit, not links. */
 #define STARVED_TICKS 4
+#define FORGIVE_S     1.0 /* so often at most */
 /* Of the turns in which each parent brings a chunk: a parent that misses so
  * many is not waited for. */
 #define ROUNDS_MISSED 6u
@@ -58,7 +59,8 @@ struct flight { /* a pull that is on its way */
 enum presence {
     PRESENT,
     GONE,
-    SUSPECT, /* it left a pull without an answer: until it says anything */
+    SUSPECT, /* it left a pull without an answer: until it says anything, or
+                nobody else is left */
 };
 
 struct heard { /* when a node last pushed */
@@ -86,7 +88,7 @@ struct relay {
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
     double bytes, window_bytes, window_start; /* of what comes in */
-    double ticked;
+    double ticked, forgiven;
     int idle;
 };
 
@@ -374,6 +376,17 @@ static void trust(struct relay *r, uint32_t peer)
         r->gone[peer] = PRESENT;
 }
 
+/* Nobody is left to be asked, and it may be that their answers were lost:
+ * rather ask in vain than nobody. */
+static void forgive(struct relay *r, double now)
+{
+    if (now - r->forgiven < FORGIVE_S)
+        return;
+    r->forgiven = now;
+    for (uint32_t v = 0; v < r->s.plan->nodes; v++)
+        trust(r, v);
+}
+
 static void take_off(struct relay *r, const struct pull *p, double now)
 {
     double grace =
@@ -446,6 +459,8 @@ static void pull_overdue(struct relay *r, double now)
             take_off(r, &p, now);
         } else if (pull_choose_node(&p, &v)) {
             take_off(r, &p, now);
+        } else if (r->n_flights == 0) {
+            forgive(r, now);
         }
     }
 }
@@ -719,7 +734,7 @@ struct relay *relay_create(const struct relay_setup *s)
         return NULL;
     r->s = *s;
     r->missing = s->plan->chunks;
-    r->window_start = r->ticked = s->start;
+    r->window_start = r->ticked = r->forgiven = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
     r->replaced = calloc(s->plan->chunks + 1u, 1);

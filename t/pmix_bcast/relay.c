@@ -360,6 +360,11 @@ static void test_suspect(void)
     for (int t = 0; t < 200; t++)
         trusted += tick(1 + 0.002 * t).from[4];
     ok(trusted > 0, "until it says anything");
+    for (int t = 0; t < 1000; t++) {
+        a = tick(1.4 + 0.002 * t);
+        again += a.pulls - a.from[4];
+    }
+    ok(again > 0, "or nobody else is left");
 }
 
 static void test_absent(void)
