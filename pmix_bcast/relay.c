@@ -17,7 +17,7 @@
 #define IDLE_SHARE   0.5  /* of its average rate */
 /* A tick that comes so many times too late: the CPU is the limit, not links. */
 #define STARVED_TICKS 4
-#define FORGIVE_S     1.0 /* so often at most */
+#define FORGIVE_S     0.5 /* so often at most */
 /* Of the turns in which each parent brings a chunk: a parent that misses so
  * many is not waited for. */
 #define ROUNDS_MISSED 6u

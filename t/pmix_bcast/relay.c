@@ -347,7 +347,7 @@ static void test_suspect(void)
         for (uint32_t v = 0; v < NODES; v++)
             first[v] += a.from[v];
     }
-    for (int t = 0; t < 200; t++) { /* past their deadlines */
+    for (int t = 0; t < 100; t++) { /* past their deadlines */
         a = tick(0.3 + 0.002 * t);
         for (uint32_t v = 0; v < NODES; v++) {
             again += first[v] ? a.from[v] : 0;
