@@ -175,7 +175,7 @@ static int check_influence(cfg_t *cfg, cfg_opt_t *opt)
 /* What a section says; a key that it does not give is 0. */
 static struct profile profile_of(cfg_t *section)
 {
-    struct profile p;
+    struct profile p = {{0}};
 
     for (enum element e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter(e), '\0'};

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One node of a broadcast between a home and a peer that are ours: the peer
+ * knows the secret, and lies.  Real sockets on loopback and a real file.
+ */
+#include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/channel.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define CHUNK    CHUNK_MIN
+#define BYTES    (12u * CHUNK)
+#define LIMIT_MS 10000
+#define SELF     1u
+#define LIAR     0u
+
+/* Who speaks to the node: home, or the peer. */
+struct speaker {
+    struct listener *listener;
+    struct link *link;
+    struct link_head say[80];
+    int n, next, closed;
+};
+
+static struct event_base *base;
+static struct secret secret;
+static struct speaker home, liar;
+static struct bcast_node *node;
+static struct bcast_order order;
+static struct bcast_done report;
+static int said_done, file;
+static uint64_t offset[64];
+static uint8_t content[BYTES];
+static char dir[] = "/tmp/bcast_node.XXXXXX";
+
+static int on_next(
+    // cppcheck-suppress constParameter ; a callback has this type
+    struct link *l,
+    void *arg,
+    struct link_head *h,
+    int *fd,
+    off_t *at)
+{
+    struct speaker *s = arg;
+
+    (void)l;
+    if (s->next == s->n)
+        return 0;
+    *h = s->say[s->next++];
+    *fd = file;
+    *at = h->chunk < order.plan.chunks ? (off_t)offset[h->chunk] : 0;
+    return 1;
+}
+
+static void on_opened(struct link *l, void *arg)
+{
+    (void)arg;
+    link_wake(l);
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+    return NULL;
+}
+
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    const uint8_t *bytes)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+    (void)bytes;
+    return 0; /* what the node says does not matter here */
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    struct speaker *s = arg;
+
+    (void)l;
+    (void)why;
+    s->link = NULL;
+    s->closed++;
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+static void on_call_to_home(void *arg, int fd)
+{
+    (void)arg;
+    home.link = link_take(base, fd, &secret, &events, &home);
+    if (home.link)
+        link_set_chunk(home.link, CHUNK);
+}
+
+/* The liar has called the node, which has heard its HELLO. */
+static void on_call_of_liar(void *arg, int fd)
+{
+    struct link *l = link_take(base, fd, &secret, &events, arg);
+
+    if (l)
+        bcast_node_join(node, LIAR, l);
+}
+
+static void on_say(void *arg, enum bcast_kind kind, struct writer *w)
+{
+    (void)arg;
+    if (kind == BCAST_DONE) {
+        said_done++;
+        if (bcast_read_done(&report, w->buf, w->len) < 0)
+            bail("a DONE that cannot be read");
+    }
+    writer_clear(w);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+#define until(c)                                                               \
+    do {                                                                       \
+        int64_t limit = now_ms() + LIMIT_MS;                                   \
+        while (!(c) && now_ms() < limit)                                       \
+            event_base_loop(base, EVLOOP_ONCE);                                \
+    } while (0)
+
+/* --- a broadcast to three nodes; the node is the middle one ----------------
+ */
+
+static struct link_head right(uint32_t j)
+{
+    uint32_t size = (uint32_t)(offset[j + 1] - offset[j]);
+
+    return (struct link_head){.type = LINK_CHUNK,
+                              .broadcast = order.id,
+                              .chunk = j,
+                              .size = size,
+                              .digest = XXH3_64bits(content + offset[j], size)};
+}
+
+static void say(struct speaker *s, struct link_head h)
+{
+    s->say[s->n++] = h;
+    if (s->link)
+        link_wake(s->link);
+}
+
+static void call_node(struct listener *door)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+
+    in.sin_port = htons(listener_port(door));
+    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    liar.link = link_call(base, (struct sockaddr *)&in, sizeof in, &secret,
+                          &events, &liar);
+    if (!liar.link)
+        bail("no link");
+    link_set_chunk(liar.link, CHUNK_MAX);
+}
+
+static void begin(void)
+{
+    static struct endpoint agent[3] = {
+        {"n0", "127.0.0.1", 1}, {"n1", "127.0.0.1", 1}, {"n2", "127.0.0.1", 1}};
+    static struct wireup wireup = {SELF, 3, agent};
+    static struct speaker joined; /* the node's end of the liar's link */
+    const struct bcast_node_setup setup = {.base = base,
+                                           .secret = &secret,
+                                           .wireup = &wireup,
+                                           .home_address = "127.0.0.1",
+                                           .say = on_say};
+
+    memset(&home, 0, sizeof home);
+    memset(&liar, 0, sizeof liar);
+    said_done = 0;
+    order.id++;
+    if (listener_open(&home.listener, base, (struct port_range){0, 0}, 1,
+                      on_call_to_home, NULL, NULL)
+            < 0
+        || listener_open(&liar.listener, base, (struct port_range){0, 0}, 1,
+                         on_call_of_liar, &joined, NULL)
+               < 0)
+        bail("no listener");
+    order.port = listener_port(home.listener);
+    node = bcast_node_start(&setup, &order);
+    if (!node)
+        bail("no node");
+    call_node(liar.listener);
+    until(home.link && link_is_open(home.link) && link_is_open(liar.link));
+}
+
+static void end(void)
+{
+    bcast_node_destroy(node);
+    link_destroy(home.link);
+    link_destroy(liar.link);
+    listener_close(home.listener);
+    listener_close(liar.listener);
+    (void)unlink(order.destination);
+}
+
+/* Home gives all, as it does when another has nothing to give. */
+static void give_all(void)
+{
+    uint8_t sums[64 * 8];
+    struct writer w = {0};
+
+    for (uint32_t j = 0; j < order.plan.chunks; j++) {
+        struct link_head h = right(j);
+
+        put_u32(sums + (size_t)j * 8, (uint32_t)(h.digest >> 32));
+        put_u32(sums + (size_t)j * 8 + 4, (uint32_t)h.digest);
+        say(&home, h);
+    }
+    bcast_write_sum(&w, order.id,
+                    XXH3_64bits(sums, (size_t)order.plan.chunks * 8));
+    if (bcast_node_told(node, BCAST_SUM, w.buf, w.len) < 0)
+        bail("no sum");
+    writer_clear(&w);
+}
+
+static int is_whole(void)
+{
+    uint8_t got[BYTES + 1];
+    int fd = open(order.destination, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, got, sizeof got);
+
+    if (fd >= 0)
+        close(fd);
+    return n == BYTES && memcmp(got, content, BYTES) == 0;
+}
+
+/* A chunk that the liar is to push, in the tree. */
+static uint32_t its_chunk(void)
+{
+    uint32_t j = 0;
+
+    while (plan_parent(&order.plan, SELF, j) != LIAR)
+        j++;
+    return j;
+}
+
+static void wrong_digest(struct link_head *h)
+{
+    h->digest++;
+}
+static void wrong_length(struct link_head *h)
+{
+    h->size--;
+}
+static void wrong_index(struct link_head *h)
+{
+    h->chunk = order.plan.chunks;
+}
+static void largest_index(struct link_head *h)
+{
+    h->chunk = UINT32_MAX;
+}
+static void other_broadcast(struct link_head *h)
+{
+    h->broadcast++;
+}
+static void not_a_peers(struct link_head *h)
+{
+    h->type = LINK_RELAYED;
+    h->size = 0;
+}
+
+static const struct {
+    const char *what;
+    void (*lie)(struct link_head *h);
+} lies[] = {
+    {"a wrong digest", wrong_digest},
+    {"a wrong length", wrong_length},
+    {"a wrong index", wrong_index},
+    {"the largest index", largest_index},
+    {"another broadcast's chunk", other_broadcast},
+    {"what is home's to hear", not_a_peers},
+};
+
+static void test_lies(void)
+{
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        struct link_head h;
+
+        begin();
+        h = right(its_chunk());
+        lies[i].lie(&h);
+        say(&liar, h);
+        until(liar.closed);
+        ok(liar.closed == 1 && said_done == 0, "%s: the peer is cut off",
+           lies[i].what);
+        give_all();
+        until(said_done);
+        ok(said_done == 1 && report.error == 0 && is_whole(),
+           "and the file is whole without it");
+        end();
+    }
+}
+
+static void test_right(void)
+{
+    begin();
+    say(&liar, right(its_chunk()));
+    give_all();
+    until(said_done);
+    ok(said_done == 1 && report.error == 0 && liar.closed == 0 && is_whole(),
+       "a peer that says what is right is kept");
+    end();
+}
+
+static void test_home(void)
+{
+    struct link_head h;
+
+    begin();
+    h = right(0);
+    h.digest++;
+    say(&home, h);
+    until(said_done);
+    ok(report.error == EBADMSG && access(order.destination, F_OK) < 0,
+       "home's wrong digest: nothing is left, and that is said");
+    end();
+}
+
+static void set_up(void)
+{
+    const struct plan_wish wish = {
+        .bytes = BYTES, .nodes = 3, .chunk = CHUNK, .shape = PLAN_STRIPES};
+
+    if (!mkdtemp(dir) || secret_make(&secret) < 0
+        || plan_make(&order.plan, &wish, NULL) < 0)
+        bail("no ground to stand on");
+    order.mode = 0600;
+    snprintf(order.destination, sizeof order.destination, "%s/file", dir);
+    plan_offsets(&order.plan, offset);
+    for (size_t i = 0; i < BYTES; i++)
+        content[i] = (uint8_t)(i * 31 + (i >> 8));
+    file = memfd_create("source", MFD_CLOEXEC);
+    if (file < 0 || write(file, content, BYTES) != BYTES)
+        bail("no source");
+    base = event_base_new();
+    if (!base)
+        bail("no event loop");
+}
+
+int main(void)
+{
+    set_up();
+    test_lies();
+    test_right();
+    test_home();
+    event_base_free(base);
+    close(file);
+    (void)rmdir(dir);
+    return done();
+}
