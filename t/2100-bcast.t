@@ -169,6 +169,7 @@ chunks of a word|2|--local 2 -s k file dst/{node}/x|--size: "k" is out of range:
 a fanout of 0|2|--local 2 -F 0 file dst/{node}/x|--fanout: "0" is out of range: give 1 to 65536
 a fanout of -1|2|--local 2 --branches=-1 file dst/{node}/x|--fanout: "-1" is out of range: give 1 to 65536
 a timeout of 0|2|--local 2 -t 0 file dst/{node}/x|--timeout: "0" is out of range: .*
+a timeout that a healthy node could miss|2|--local 2 -t 2.9 file dst/{node}/x|--timeout: "2.9" is out of range: give 3 to 1e6 seconds
 a timeout of nan|2|--local 2 -t nan file dst/{node}/x|--timeout: "nan" is out of range: .*
 an unknown pull|2|--local 2 --pull all file dst/{node}/x|--pull: "all" is unknown: give chunk or node
 an unknown option|2|--local 2 --fast file dst/{node}/x|--fast: no such option: see .*
