@@ -16,7 +16,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define TICK_MS     5   /* how often relay_tick() is called */
 #define HELD_S      1.0 /* how often home is told that we live */
 #define VERIFY_TURN 64  /* chunks read back at once, before others' turn */
 
@@ -483,7 +482,7 @@ void bcast_node_join(struct bcast_node *b, uint32_t rank, struct link *l)
 
 static int start_tick(struct bcast_node *b)
 {
-    struct timeval tv = {0, TICK_MS * 1000};
+    struct timeval tv = {0, (suseconds_t)(RELAY_TICK * 1e6)};
 
     return event_add(b->tick, &tv);
 }

@@ -15,9 +15,10 @@
 #define RATE_WINDOW  0.02 /* s over which a link is idle or not: R9 */
 #define WINDOW_SLOTS 16   /* and at least so many chunks' time */
 #define IDLE_SHARE   0.5  /* of its average rate */
-/* A tick that comes so many times too late: the CPU is the limit, not links. */
-#define STARVED_TICKS 4
-#define FORGIVE_S     0.5 /* so often at most */
+/* A tick that comes so late: the CPU is the limit, not links.  More than the
+ * 4 to 8 ms that a kernel without fine timers makes of RELAY_TICK. */
+#define STARVED_S 0.02
+#define FORGIVE_S 0.5 /* so often at most */
 /* Of the turns in which each parent brings a chunk: a parent that misses so
  * many is not waited for. */
 #define ROUNDS_MISSED 6u
@@ -88,6 +89,7 @@ struct relay {
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
     double bytes, window_bytes, window_start; /* of what comes in */
+    double came;                              /* when the last chunk did */
     double ticked, forgiven;
     int idle;
 };
@@ -469,11 +471,13 @@ static void pull_overdue(struct relay *r, double now)
 static void measure(struct relay *r, double now)
 {
     double passed = now - r->window_start, average;
-    int starved = now - r->ticked > STARVED_TICKS * RELAY_TICK;
+    int starved = now - r->ticked > STARVED_S;
 
     r->ticked = now;
-    if (starved) { /* the CPU had no time for us, whatever the link did */
-        r->idle = 0;
+    /* The CPU had no time for us, whatever the link did.  But where every
+     * tick is late, nothing would ever be repaired. */
+    if (starved) {
+        r->idle = now - r->came > NEGLECT_S + WINDOW_SLOTS * r->estimator.slot;
         r->window_bytes = 0;
         r->window_start = now;
         return;
@@ -554,6 +558,7 @@ void relay_got(
     int asked = is_new && r->hold[chunk] == CHUNK_ASKED;
 
     trust(r, peer);
+    r->came = now;
     r->bytes += size;
     r->window_bytes += size;
     if (is_new) {
@@ -734,7 +739,7 @@ struct relay *relay_create(const struct relay_setup *s)
         return NULL;
     r->s = *s;
     r->missing = s->plan->chunks;
-    r->window_start = r->ticked = r->forgiven = s->start;
+    r->window_start = r->came = r->ticked = r->forgiven = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
     r->gone = calloc(s->plan->nodes, 1);
     r->replaced = calloc(s->plan->chunks + 1u, 1);

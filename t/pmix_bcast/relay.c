@@ -335,6 +335,23 @@ static void test_repair(void)
     is_int(others, 0, "the first ones first");
 }
 
+/* On a kernel with coarse timers, or a full CPU, every tick comes late. */
+static void test_late_ticks(void)
+{
+    unsigned early = 0, pulls = 0;
+
+    mesh(240);
+    for (uint32_t j = 0; j < 60; j++) /* then nothing more comes */
+        relay_got(relay, j % NODES == SELF ? HOME : j % NODES, j, 0,
+                  SLOT * (double)plan_slots(&plan, SELF, j));
+    for (int t = 0; t < 4; t++)
+        early += tick(0.05 + 0.03 * t).pulls;
+    for (int t = 0; t < 100; t++)
+        pulls += tick(0.2 + 0.03 * t).pulls;
+    is_int(early, 0, "while ticks are late no link is taken for idle");
+    ok(pulls > 0, "but what is missing is asked for in the end");
+}
+
 /* The nodes that are asked in some time, with no answers. */
 static void test_suspect(void)
 {
@@ -525,6 +542,7 @@ int main(void)
     test_cancel();
     test_cancels();
     test_repair();
+    test_late_ticks();
     test_suspect();
     test_absent();
     test_lost();
