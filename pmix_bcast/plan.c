@@ -48,10 +48,11 @@ static uint32_t choose_branches(const struct plan_wish *w)
     return w->nodes <= MESH_MAX ? w->nodes : STRIPES;
 }
 
-/* Bytes of the chunk that starts with left bytes to go. */
+/* Bytes of the chunk that starts with left bytes to go: no more than what home
+ * still gives to each branch and one, so that the last ones end together. */
 static uint64_t size_at(const struct plan *p, uint64_t left)
 {
-    uint64_t size = left / (2u * p->branches) / CHUNK_MIN * CHUNK_MIN;
+    uint64_t size = left / (p->branches + 1u) / CHUNK_MIN * CHUNK_MIN;
 
     if (size < p->taper)
         size = p->taper;
@@ -65,7 +66,7 @@ static uint64_t whole_above(const struct plan *p)
 {
     uint64_t up = (p->chunk + CHUNK_MIN - 1u) / CHUNK_MIN * CHUNK_MIN;
 
-    return p->taper == p->chunk ? p->chunk : up * 2u * p->branches;
+    return p->taper == p->chunk ? p->chunk : up * (p->branches + 1u);
 }
 
 static uint64_t count_chunks(const struct plan *p)
