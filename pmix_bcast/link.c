@@ -27,6 +27,7 @@ enum stage { CALLING, SHAKING, OPEN, DEAD };
 struct link {
     enum stage stage;
     int fd, busy; /* busy: callbacks of this link now on the stack */
+    int held;
     struct event *readable, *writable, *timer;
     struct handshake handshake;
     const struct link_events *on;
@@ -360,7 +361,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     l->busy++;
-    while (l->stage != DEAD && turn < TURN_BYTES) {
+    while (l->stage != DEAD && !l->held && turn < TURN_BYTES) {
         ssize_t n = read_some(l);
 
         if (n > 0) {
@@ -524,6 +525,12 @@ void link_set_events(struct link *l, const struct link_events *on, void *arg)
 {
     l->on = on;
     l->arg = arg;
+}
+
+int link_hold(struct link *l, int on)
+{
+    l->held = on;
+    return on ? event_del(l->readable) : event_add(l->readable, NULL);
 }
 
 int link_is_open(const struct link *l)

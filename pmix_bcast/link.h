@@ -102,6 +102,10 @@ int link_is_open(const struct link *l);
 /* The largest chunk that is let in, and how much the kernel may hold that is
  * not yet on its way; before chunks come. */
 void link_set_chunk(struct link *l, uint32_t bytes);
+/* Read nothing (on != 0) until it is held no more: what comes waits in the
+ * kernel.  Held in taken() of a message that is no chunk, so does the next
+ * one.  Returns 0, or -1 if it cannot go on. */
+int link_hold(struct link *l, int on);
 /* next() has something again; it is called from the loop, not from here. */
 void link_wake(struct link *l);
 /* Bytes that the kernel holds and the peer has not acknowledged, and what of

@@ -35,6 +35,19 @@ static struct link *release(struct guest *g)
     return l;
 }
 
+/* What it says next is for the broadcast. */
+static void join(struct guest *g)
+{
+    struct bcast_node *b = g->mesh->broadcast;
+    uint32_t node = g->node;
+    struct link *l = release(g);
+
+    if (link_hold(l, 0) < 0)
+        link_destroy(l);
+    else
+        bcast_node_join(b, node, l);
+}
+
 static void on_opened(struct link *l, void *arg)
 {
     (void)l;
@@ -68,11 +81,10 @@ static int on_taken(struct link *l,
     g->has_said = 1;
     g->broadcast = h->broadcast;
     g->node = h->chunk;
-    if (b && bcast_node_id(b) == h->broadcast) {
-        uint32_t node = g->node;
-
-        bcast_node_join(b, node, release(g));
-    }
+    if (b && bcast_node_id(b) == h->broadcast)
+        join(g);
+    else
+        (void)link_hold(l, 1); /* its chunks may come before our order */
     return 0;
 }
 
@@ -152,11 +164,8 @@ void mesh_set_broadcast(struct mesh *m, struct bcast_node *b)
     m->broadcast = b;
     for (g = LIST_FIRST(&m->guests); b && g; g = next) {
         next = LIST_NEXT(g, next);
-        if (g->has_said && g->broadcast == bcast_node_id(b)) {
-            uint32_t node = g->node;
-
-            bcast_node_join(b, node, release(g));
-        }
+        if (g->has_said && g->broadcast == bcast_node_id(b))
+            join(g);
     }
 }
 

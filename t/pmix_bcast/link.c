@@ -34,6 +34,7 @@ struct end {
     uint8_t *place; /* NULL: bytes are thrown away */
     int refuse, garbled, disorder;
     char why[100];
+    int hold; /* after the next message */
     enum when destroy;
     int destroyed, after; /* heard after it was destroyed */
 };
@@ -88,6 +89,8 @@ static int on_taken(struct link *l,
     e->garbled |= bytes != (h->size > 0 ? e->place : NULL);
     if (bytes)
         e->garbled |= memcmp(bytes, content + h->chunk, h->size) != 0;
+    if (e->hold)
+        (void)link_hold(l, 1);
     end_it(e, l, AT_TAKEN);
     return e->refuse ? -1 : 0;
 }
@@ -369,6 +372,23 @@ static void test_count(void)
     link_destroy(second.link);
 }
 
+static void test_hold(void)
+{
+    open_both();
+    guest.hold = 1;
+    send_next(&caller, LINK_PULL, 0, 0);
+    send_next(&caller, LINK_PULL, 1, 0);
+    send_next(&caller, LINK_CHUNK, 2, 1000);
+    until(caller.sent == 3);
+    turn(3);
+    is_int(guest.taken, 1, "what follows a message is not read while held");
+    guest.hold = 0;
+    (void)link_hold(guest.link, 0);
+    until(guest.taken == 3);
+    ok(guest.taken == 3 && !guest.garbled && !guest.disorder,
+       "and nothing of it is lost");
+}
+
 static void test_bounds(void)
 {
     open_both();
@@ -640,6 +660,7 @@ int main(void)
     test_heads();
     test_messages();
     test_count();
+    test_hold();
     test_bounds();
     test_wrong_secret();
     test_destroy();
