@@ -11,10 +11,15 @@
 #define LATE_PER_BRANCH 4u
 #define LATE            8u
 
-/* Behind the time that is due. */
+/* Behind the time that is due, in slots. */
+static double grace_slots(const struct estimator *e)
+{
+    return LATE_PER_BRANCH * e->plan->branches + LATE;
+}
+
 static double grace(const struct estimator *e)
 {
-    return (LATE_PER_BRANCH * e->plan->branches + LATE) * e->slot;
+    return grace_slots(e) * e->slot;
 }
 
 void estimator_init(struct estimator *e,
@@ -38,6 +43,17 @@ void estimator_saw(struct estimator *e,
     e->slot = (now - e->start) / (double)slots;
     e->shift = 0; /* the slope has it all */
     e->refusals = 0;
+}
+
+void estimator_missed(struct estimator *e,
+                      uint32_t node,
+                      uint32_t chunk,
+                      double now)
+{
+    double slots = (double)plan_slots(e->plan, node, chunk) + grace_slots(e);
+
+    if (e->slot <= 0 && now > e->start)
+        e->slot = (now - e->start) / (slots + 1);
 }
 
 void estimator_refused(struct estimator *e, double now)

@@ -34,6 +34,12 @@ void estimator_saw(struct estimator *e,
                    uint32_t node,
                    uint32_t chunk,
                    double now);
+/* Nothing has come to node (us) and nothing is known: from now on the chunk
+ * is late, and all else as it would be then. */
+void estimator_missed(struct estimator *e,
+                      uint32_t node,
+                      uint32_t chunk,
+                      double now);
 /* A node did not hold what it should. */
 void estimator_refused(struct estimator *e, double now);
 /* A node did. */

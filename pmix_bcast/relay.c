@@ -24,6 +24,9 @@
 #define ROUNDS_MISSED 6u
 /* But for so long every process waits for its turn on a busy CPU. */
 #define NEGLECT_S 0.1
+/* Nothing at all has come for so long: whoever was to push the first chunks
+ * cannot reach us, or home has nothing to give yet. */
+#define FIRST_S 2.0
 /* A pull that is not answered: some time beyond what is late. */
 #define PULL_GRACE 0.02
 /* So many refusals in a row, and home is asked: perhaps nobody has it. */
@@ -500,6 +503,8 @@ void relay_tick(struct relay *r, double now)
             i++;
     if (r->missing == 0)
         return;
+    if (r->got == 0 && now - r->s.start > FIRST_S)
+        estimator_missed(&r->estimator, r->s.self, r->low, now);
     if (r->s.plan->shape == PLAN_BRANCHES)
         pull_branches(r, now);
     if (r->pushed_missing > 0)

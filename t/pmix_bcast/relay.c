@@ -25,6 +25,8 @@ static void on_wake(void *arg, uint32_t peer)
     woken[peer == HOME ? MOST : peer]++;
 }
 
+static double slot = SLOT; /* what is known before the first chunk */
+
 static void create(enum plan_shape shape,
                    uint32_t nodes,
                    uint32_t branches,
@@ -37,7 +39,7 @@ static void create(enum plan_shape shape,
                             .self = nodes > SELF ? SELF : 0,
                             .way = PULL_BY_NODE,
                             .strict = strict,
-                            .slot = SLOT,
+                            .slot = slot,
                             .random = 7,
                             .wake = on_wake};
 
@@ -352,6 +354,30 @@ static void test_late_ticks(void)
     ok(pulls > 0, "but what is missing is asked for in the end");
 }
 
+/* Nobody could reach us. */
+static void test_nothing_comes(void)
+{
+    unsigned early = 0, pulls = 0, of_home = 0;
+    struct asked a;
+
+    slot = 0;
+    mesh(240);
+    slot = SLOT;
+    for (int t = 0; t < 900; t++)
+        early += tick(0.002 * t).pulls;
+    for (int t = 0; t < 5000; t++) {
+        a = tick(2.1 + 0.002 * t);
+        pulls += a.pulls;
+        of_home += a.from[NODES];
+        for (uint32_t v = 0; v < NODES; v++)
+            for (uint32_t j = 0; j < 240; j++)
+                relay_absent(relay, v, j, 2.1 + 0.002 * t);
+    }
+    is_int(early, 0, "home may take its time before the first chunk");
+    ok(pulls > 0 && of_home > 0,
+       "but if none ever comes the others are asked, and then home");
+}
+
 /* The nodes that are asked in some time, with no answers. */
 static void test_suspect(void)
 {
@@ -543,6 +569,7 @@ int main(void)
     test_cancels();
     test_repair();
     test_late_ticks();
+    test_nothing_comes();
     test_suspect();
     test_absent();
     test_lost();
