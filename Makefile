@@ -181,7 +181,8 @@ launcher_src := \
   launcher/threshold_option.c \
   launcher/throttle.c \
   launcher/topology.c \
-  launcher/trace.c
+  launcher/trace.c \
+  launcher/unit_pool.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 

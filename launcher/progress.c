@@ -19,12 +19,7 @@ void progress_start(struct progress *p, uint64_t frames)
 /* The share of the frame's units that are done, 0..1. */
 static double share_done(const struct distribution *d)
 {
-    uint64_t units = 0;
-
-    for (size_t i = 0; i < d->n; i++)
-        if (d->piece[i].state == PIECE_DONE)
-            units += d->piece[i].slice.end - d->piece[i].slice.begin;
-    return (double)units / (double)(d->frame.end - d->frame.begin);
+    return 1 - (double)d->left / (double)(d->frame.end - d->frame.begin);
 }
 
 void progress_piece(struct progress *p, const struct distribution *d)

@@ -71,8 +71,7 @@ static void next_frame(struct run *r)
         finish(r, 0);
         return;
     }
-    if (distribution_send(&r->distribution, &frame, r->adjuster.load, r->err)
-        < 0)
+    if (distribution_send(&r->distribution, &frame, NULL, 0, r->err) < 0)
         finish(r, 1);
 }
 
@@ -112,6 +111,7 @@ static void begin_frames(struct run *r)
         finish(r, 1);
         return;
     }
+    r->distribution.adjuster = &r->adjuster;
     r->phase = WORKING;
     r->start_ns = clock_ns();
     progress_start(&r->progress, r->o->work.repeat);
@@ -170,14 +170,19 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         session_drop(r->session, node);
         return;
     }
-    p = receiving_done(&r->distribution, node, &m);
+    if (receiving_done(&r->distribution, node, &m, &p, r->err) < 0) {
+        finish(r, 1);
+        return;
+    }
     if (!p)
         return;
     show_stderr(r, node, &m);
     if (m.status != 0)
         slice_failed(r, p, &m);
-    else if (r->distribution.out == 0)
+    else if (r->distribution.left == 0)
         frame_done(r);
+    else if (distribution_feed_node(&r->distribution, node, r->err) < 0)
+        finish(r, 1);
     else
         progress_piece(&r->progress, &r->distribution);
 }
@@ -214,9 +219,7 @@ static void on_lost(void *arg, size_t node, const char *why)
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
             begin_frames(r);
-    } else if (distribution_lost(&r->distribution, node, r->adjuster.load,
-                                 r->err)
-               < 0) {
+    } else if (distribution_lost(&r->distribution, node, r->err) < 0) {
         finish(r, 1);
     }
 }
@@ -250,7 +253,9 @@ static void on_ready(void *arg)
     size_t n = session_size(r->session);
 
     r->phase = QUALIFYING;
-    if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
+    if (distribution_init(&r->distribution, r->session, r->o->grain,
+                          r->o->pieces)
+            < 0
         || determination_init(&r->determination, n) < 0
         || qualification_start(&r->qualification, r->session,
                                r->config->budget_ms,

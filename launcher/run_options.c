@@ -3,12 +3,17 @@
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
 #include "launcher/range_option.h"
+#include "launcher/threshold_option.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PIECES     16 /* default of --pieces; see contrib/bench pieces */
+#define TO_TEXT(x) #x
+#define STRING(x)  TO_TEXT(x)
 
 static const char see_help[] = "see `evenstep run --help`";
 
@@ -33,25 +38,38 @@ static const char usage[] =
     "sizing:\n"
     "  --policy NAME[:key=value,...]\n"
     "%s"
-    "  --threshold SECONDS | PERCENT%%\n"
-    "                       adjust when the last node came this much after "
-    "the\n"
-    "                       first, in seconds or of the mean time (5%%)\n"
-    "  --metrics probe | equal\n"
-    "                       first sizes: from a CPU probe, or all alike "
-    "(probe)\n"
-    "results:\n"
-    "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
-    "  --report FILE        a JSON line a frame, and a summary\n"
-    "where:\n"
-    "  --srun \"ARGS\"        for the step that brings the agents, e.g. "
-    "\"-N2\"\n"
-    "  --local N[=S1,S2,...]\n"
-    "                       no Slurm: N agents on this machine; S: CPU speed "
-    "in\n"
-    "                       percent of one core\n"
-    "\n"
-    "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n";
+    "  --threshold SECONDS | PERCENT%% | auto\n"
+    "                       adjust when the nodes' times differ by more, in "
+    "seconds\n"
+    "                       or of the mean time (5%%); auto: by more than "
+    "their "
+    "noise\n"
+    "  --pieces N           a slice is sent in N pieces at most, so that who "
+    "has\n"
+    "                       finished can take over what a slow node has not "
+    "begun;\n"
+    "                       1: nobody takes over (" STRING(
+        PIECES) ")\n"
+                "  --metrics probe | equal\n"
+                "                       first sizes: from a CPU probe, or all "
+                "alike "
+                "(probe)\n"
+                "results:\n"
+                "  --gather FILE        CMD's output goes to FILE, not to "
+                "stdout\n"
+                "  --report FILE        a JSON line a frame, and a summary\n"
+                "where:\n"
+                "  --srun \"ARGS\"        for the step that brings the agents, "
+                "e.g. "
+                "\"-N2\"\n"
+                "  --local N[=S1,S2,...]\n"
+                "                       no Slurm: N agents on this machine; S: "
+                "CPU speed "
+                "in\n"
+                "                       percent of one core\n"
+                "\n"
+                "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm "
+                "or agents\n";
 
 /* One line a policy and a parameter, from policy's own tables. */
 static int print_help(struct es_error *err)
@@ -94,24 +112,6 @@ static int take_count(uint64_t *value,
         return es_fail(err, ES_USAGE, "give a whole number from 1",
                        "%s: \"%s\" is out of range", name, text);
     *value = v;
-    return 0;
-}
-
-static int take_threshold(struct run_options *o,
-                          const char *text,
-                          struct es_error *err)
-{
-    size_t len = strlen(text);
-    char number[32];
-
-    o->threshold.percent = len > 0 && text[len - 1] == '%';
-    if (o->threshold.percent)
-        len--;
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number
-        || number_parse_double(number, 0, 1e9, &o->threshold.value) < 0)
-        return es_fail(err, ES_USAGE, "give seconds, or percent with a %",
-                       "--threshold: \"%s\" is no threshold", text);
     return 0;
 }
 
@@ -199,6 +199,7 @@ enum run_option {
     OPT_REPEAT,
     OPT_GRAIN,
     OPT_POLICY,
+    OPT_PIECES,
     OPT_THRESHOLD,
     OPT_METRICS,
     OPT_GATHER,
@@ -213,6 +214,7 @@ static const struct option options[] = {
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {"grain", required_argument, NULL, OPT_GRAIN},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"pieces", required_argument, NULL, OPT_PIECES},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
     {"gather", required_argument, NULL, OPT_GATHER},
@@ -236,10 +238,12 @@ static int take(struct run_options *o,
         return take_count(&o->work.repeat, "--repeat", text, err);
     case OPT_GRAIN:
         return take_count(&o->grain, "--grain", text, err);
+    case OPT_PIECES:
+        return take_count(&o->pieces, "--pieces", text, err);
     case OPT_POLICY:
         return take_policy(o, c, text, err);
     case OPT_THRESHOLD:
-        return take_threshold(o, text, err);
+        return threshold_option_parse(&o->threshold, text, err);
     case OPT_METRICS:
         return take_metrics(o, text, err);
     case OPT_GATHER:
@@ -292,7 +296,8 @@ int run_options_parse(struct run_options *o,
     memset(o, 0, sizeof *o);
     o->work.repeat = 1;
     o->grain = 1;
-    o->threshold = (struct threshold){5, 1};
+    o->pieces = PIECES;
+    o->threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     if (take_policy(o, c, "even", err) < 0)
         return -1;
     opterr = 0;

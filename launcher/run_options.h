@@ -6,10 +6,10 @@
 #define LAUNCHER_RUN_OPTIONS_H
 
 #include "launcher/config.h"
-#include "launcher/determination.h"
 #include "launcher/extraction.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
+#include "policy/threshold.h"
 
 #define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
 
@@ -21,9 +21,10 @@ enum metrics_source {
 struct run_options {
     struct extraction work;
     uint64_t grain;
+    uint64_t pieces; /* that a slice is sent in, at most */
     const struct policy_kind *policy;
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
-    struct threshold threshold;
+    struct threshold_rule threshold;
     enum metrics_source metrics;
     const char *gather, *report, *srun; /* NULL: not given */
     size_t local;                       /* 0: by Slurm */

@@ -147,12 +147,12 @@ static void test_good(void)
     ok(strcmp(o.command[0], "a") == 0 && strcmp(o.command[2], "--range") == 0
            && !o.command[4],
        "the command's options stay with it");
-    ok(strcmp(o.policy->name, "even") == 0 && o.threshold.percent
-           && o.threshold.value == 5,
+    ok(strcmp(o.policy->name, "even") == 0
+           && o.threshold.unit == THRESHOLD_PERCENT && o.threshold.value == 5,
        "even, at 5 percent");
     is_int(parse("--range 0:5 --threshold 0.5 --policy canon:step=2.5 true"), 0,
            "seconds, another policy, no --");
-    ok(!o.threshold.percent && o.threshold.value == 0.5
+    ok(o.threshold.unit == THRESHOLD_SECONDS && o.threshold.value == 0.5
            && strcmp(o.policy->name, "canon") == 0 && o.policy_value[0] == 2.5,
        "are taken");
     config.policy[1][0] = 9;
@@ -192,10 +192,12 @@ static void test_good(void)
 static const struct {
     const char *text;
     double value;
-    int percent;
+    enum threshold_unit unit;
 } thresholds[] = {
-    {"5%", 5, 1},       {"0.5", 0.5, 0},  {"0", 0, 0},     {"0%", 0, 1},
-    {"1e-3", 0.001, 0}, {"250%", 250, 1}, {"1e9", 1e9, 0},
+    {"5%", 5, THRESHOLD_PERCENT},       {"0.5", 0.5, THRESHOLD_SECONDS},
+    {"0", 0, THRESHOLD_SECONDS},        {"0%", 0, THRESHOLD_PERCENT},
+    {"1e-3", 0.001, THRESHOLD_SECONDS}, {"250%", 250, THRESHOLD_PERCENT},
+    {"1e9", 1e9, THRESHOLD_SECONDS},    {"auto", 0, THRESHOLD_AUTO},
 };
 
 static void test_thresholds(void)
@@ -207,7 +209,7 @@ static void test_thresholds(void)
         snprintf(line, sizeof line, "--range 0:5 --threshold %s -- true",
                  thresholds[i].text);
         ok(parse(line) == 0 && o.threshold.value == thresholds[i].value
-               && o.threshold.percent == thresholds[i].percent,
+               && o.threshold.unit == thresholds[i].unit,
            "--threshold %s", thresholds[i].text);
     }
 }
