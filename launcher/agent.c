@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,10 @@
 
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
 #define WIRE_UP_S 40
+
+/* A link that is cut is mended within minutes or not at all. */
+#define AWAY_S  300
+#define AGAIN_S 1 /* from one call to the next */
 
 struct task { /* a slice that waits for its turn */
     STAILQ_ENTRY(task) next;
@@ -44,7 +49,7 @@ struct agent {
     struct bcast_node *broadcast;
     struct greeting *greeting;
     struct throttle *throttle;
-    struct event *on_term;
+    struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
     struct execution *execution; /* of the slice or probe that runs now */
@@ -53,6 +58,8 @@ struct agent {
     int held;                    /* its output waits for the wire */
     int ready;                   /* READY has been sent */
     int leaving;                 /* only the running command is waited for */
+    int retiring;                /* home is to say when */
+    int calls;                   /* since home was lost */
     char step[64];               /* name of the step directory, or "" */
     char why[200];               /* why home was lost before READY */
 };
@@ -67,31 +74,38 @@ static void drop_waiting(struct agent *a)
     }
 }
 
-/* Go, but let a command that runs see its SIGTERM first: execution_stop()
- * bounds how long that takes. */
-static void leave(struct agent *a)
+/* Let a command that runs see its SIGTERM; execution_stop() bounds how long it
+ * then takes. */
+static void stop_command(struct agent *a)
 {
-    a->leaving = 1;
     drop_waiting(a);
-    if (!a->execution) {
-        event_base_loopexit(a->base, NULL);
+    if (!a->execution)
         return;
-    }
     if (a->held) /* its end would not be heard */
         execution_hold(a->execution, 0);
     a->held = 0;
     execution_stop(a->execution);
 }
 
-/* Send what w holds; without memory or home there is nothing to stay for. */
+static void leave(struct agent *a)
+{
+    a->leaving = 1;
+    stop_command(a);
+    if (!a->execution)
+        event_base_loopexit(a->base, NULL);
+}
+
+/* Send what w holds, if there is anybody to hear it. */
 static void say(struct agent *a, enum protocol_type type, struct writer *w)
 {
     int lost =
-        w->bad || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0;
+        a->home
+        && (w->bad
+            || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0);
 
     writer_clear(w);
     if (lost && !a->leaving)
-        leave(a);
+        channel_hang_up(a->home);
 }
 
 /* --- slices --------------------------------------------------------------- */
@@ -102,7 +116,7 @@ static void on_output(void *arg, const void *buf, size_t len)
 {
     struct agent *a = arg;
 
-    if (a->leaving)
+    if (a->leaving || !a->home)
         return; /* nobody waits for it */
     for (size_t at = 0; at < len; at += OUTPUT_MAX) {
         size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
@@ -139,6 +153,7 @@ static void on_end(void *arg, const struct execution_end *end)
     }
     execution_destroy(a->execution);
     a->execution = NULL;
+    a->id = NO_SLICE;
     a->held = 0;
     start_next(a);
 }
@@ -164,6 +179,7 @@ static int start_slice(struct agent *a, const struct msg_run *run)
     a->id = run->id;
     if (!a->command.argv) {
         refuse(a, run->id, "the front end sent a slice before its command");
+        a->id = NO_SLICE;
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
@@ -176,8 +192,10 @@ static int start_slice(struct agent *a, const struct msg_run *run)
         es_fail(&err, ES_ENV, "free some memory", "out of memory");
     template_free((char **)spec.argv);
     template_free((char **)spec.envp);
-    if (rc < 0)
+    if (rc < 0) {
         refuse(a, run->id, err.what);
+        a->id = NO_SLICE;
+    }
     return rc;
 }
 
@@ -256,6 +274,10 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 {
     struct task *t = calloc(1, sizeof *t);
 
+    if (a->retiring) { /* it was sent before home heard of that */
+        free(t);
+        return;
+    }
     if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
         free(t);
         leave(a);
@@ -375,12 +397,22 @@ static void on_message(struct channel *c,
     }
 }
 
+static uint32_t count_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0
+               ? (uint32_t)CPU_COUNT(&set)
+               : 0;
+}
+
 static void say_ready(struct agent *a)
 {
     struct msg_ready m = {.rank = a->wireup.rank,
                           .agents = a->wireup.size,
                           .job = a->setup->job,
                           .step = a->setup->step,
+                          .cpus = count_cpus(),
                           .adapter = a->adapter};
     struct writer w = {0};
 
@@ -418,9 +450,13 @@ static void on_opened(struct channel *c, void *arg)
 {
     struct agent *a = arg;
 
+    int first = !a->ready;
+
     channel_backlog_mark(c, BACKLOG_LOW);
+    a->calls = 0;
     say_ready(a);
-    greet_next(a);
+    if (first)
+        greet_next(a);
 }
 
 static void on_drained(struct channel *c, void *arg)
@@ -434,6 +470,16 @@ static void on_drained(struct channel *c, void *arg)
     }
 }
 
+static void call_later(struct agent *a)
+{
+    struct timeval delay = {AGAIN_S, 0};
+
+    if (a->calls++ >= AWAY_S / AGAIN_S || event_add(a->on_again, &delay) < 0)
+        leave(a);
+}
+
+/* Home is gone, or the way to it: forget what was to be done, and call again;
+ * but where nobody listens any more, there is nothing to stay for. */
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
@@ -441,7 +487,14 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    leave(a);
+    if (!a->ready || a->leaving || a->retiring
+        || strcmp(why, strerror(ECONNREFUSED)) == 0) {
+        leave(a);
+        return;
+    }
+    end_broadcast(a);
+    stop_command(a);
+    call_later(a);
 }
 
 static const struct channel_events events = {
@@ -453,11 +506,23 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
+/* The node is wanted for something else: finish what runs, and go.  Who asks
+ * again means at once. */
 static void on_term(int signal, short what, void *arg)
 {
+    struct agent *a = arg;
+    struct writer w = {0};
+
     (void)signal;
     (void)what;
-    leave(arg);
+    if (a->retiring || !a->home || !a->ready) {
+        leave(a);
+        return;
+    }
+    a->retiring = 1;
+    drop_waiting(a);
+    write_u64(&w, a->id);
+    say(a, MSG_LEAVING, &w);
 }
 
 static struct sockaddr_in home_of(const struct agent_setup *s)
@@ -538,6 +603,18 @@ static int call_home(struct agent *a, struct es_error *err)
                    strerror(errno));
 }
 
+static void on_again(int fd, short what, void *arg)
+{
+    struct agent *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (a->execution) /* that was stopped is not over yet */
+        call_later(a);
+    else if (call_home(a, NULL) < 0)
+        leave(a);
+}
+
 static int start(struct agent *a, struct es_error *err)
 {
     char group[THROTTLE_NAME_MAX];
@@ -553,7 +630,8 @@ static int start(struct agent *a, struct es_error *err)
         return -1;
     (void)alarm(0);
     a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
-    if (!a->on_term || event_add(a->on_term, NULL) < 0)
+    a->on_again = evtimer_new(a->base, on_again, a);
+    if (!a->on_term || !a->on_again || event_add(a->on_term, NULL) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
@@ -579,13 +657,15 @@ static void stop(struct agent *a)
     wireup_clear(&a->wireup);
     if (a->on_term)
         event_free(a->on_term);
+    if (a->on_again)
+        event_free(a->on_again);
     if (a->base)
         event_base_free(a->base);
 }
 
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
-    struct agent a = {.setup = setup};
+    struct agent a = {.setup = setup, .id = NO_SLICE};
     int rc;
 
     STAILQ_INIT(&a.waiting);

@@ -53,8 +53,8 @@ static void complete(struct determination *t, const struct distribution *d)
         t->completion[i] = (struct completion){
             .units = s->done > 0 ? s->slice : 0,
             .seconds = tail_unaided(s->slice, s->done, t->back[i]),
-            .presence = session_node(d->session, i)->present ? PRESENCE_PRESENT
-                                                             : PRESENCE_GONE,
+            .presence =
+                distribution_has(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
         };
     }
 }

@@ -80,9 +80,15 @@ void distribution_clear(struct distribution *d)
 
 /* --- who may work --------------------------------------------------------- */
 
-static int may_work(const struct distribution *d, size_t node)
+int distribution_has(const struct distribution *d, size_t node)
 {
     return session_node(d->session, node)->present
+           && d->share[node].standing != STANDING_AWAY;
+}
+
+static int may_work(const struct distribution *d, size_t node)
+{
+    return distribution_has(d, node)
            && d->share[node].standing != STANDING_LEAVING;
 }
 
@@ -198,6 +204,27 @@ struct piece *distribution_current(struct distribution *d, size_t node)
     for (size_t i = d->first_out; i < d->n && d->share[node].out > 0; i++)
         if (d->piece[i].node == node && d->piece[i].state == PIECE_OUT)
             return &d->piece[i];
+    return NULL;
+}
+
+struct piece *distribution_overdue(struct distribution *d,
+                                   int64_t limit_ns,
+                                   int status)
+{
+    int64_t now = clock_ns();
+
+    for (size_t i = 0; i < session_size(d->session); i++) {
+        const struct share *s = &d->share[i];
+        struct piece *p;
+
+        if (s->out == 0 || now - s->begun_ns <= limit_ns)
+            continue;
+        p = distribution_current(d, i);
+        if (!p || p->status == status)
+            continue;
+        p->status = status;
+        return p;
+    }
     return NULL;
 }
 
@@ -507,6 +534,7 @@ static int redistribute(struct distribution *d, struct es_error *err)
 int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
 {
     job_load_adjuster_leave(d->adjuster, node);
+    d->share[node].standing = STANDING_AWAY;
     d->share[node].speed = 0;
     return strip(d, node, UINT64_MAX, err) < 0 ? -1 : redistribute(d, err);
 }

@@ -49,8 +49,9 @@ struct piece {
 
 enum standing {
     STANDING_GOOD,
-    STANDING_BAD,    /* its commands fail: it gets nothing while others can */
-    STANDING_LEAVING /* does what it works at, and nothing more */
+    STANDING_BAD,     /* its commands fail: it gets nothing while others can */
+    STANDING_LEAVING, /* does what it works at, and nothing more */
+    STANDING_AWAY     /* was lost, and is not (or not measured) again */
 };
 
 struct share {            /* a node's part in the frame */
@@ -136,6 +137,13 @@ int distribution_retire(struct distribution *d,
 int distribution_distrust(struct distribution *d,
                           size_t node,
                           struct es_error *err);
+/* Is the node one of those that do the frames? */
+int distribution_has(const struct distribution *d, size_t node);
+/* A node that works at one piece for longer, and that piece; NULL if there is
+ * none.  status: what such a piece is given, so that it is told once. */
+struct piece *distribution_overdue(struct distribution *d,
+                                   int64_t limit_ns,
+                                   int status);
 /* The piece that a node works at, or NULL. */
 struct piece *distribution_current(struct distribution *d, size_t node);
 /* The piece of this id, if it is out and with this node, else NULL. */

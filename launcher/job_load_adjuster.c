@@ -110,6 +110,15 @@ void job_load_adjuster_hear(struct job_load_adjuster *a,
 
 /* --- nodes come and go ---------------------------------------------------- */
 
+void job_load_adjuster_threads(struct job_load_adjuster *a,
+                               size_t node,
+                               uint32_t cpus)
+{
+    if (a->kind->bundles && cpus > 0)
+        a->kind->bundles->set_threads(a->state, node, (int32_t)cpus,
+                                      (int32_t)cpus);
+}
+
 void job_load_adjuster_leave(struct job_load_adjuster *a, size_t node)
 {
     if (a->kind->bundles)

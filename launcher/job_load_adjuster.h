@@ -49,6 +49,10 @@ void job_load_adjuster_hear(struct job_load_adjuster *a,
                             uint64_t frame,
                             uint64_t grain,
                             int64_t time_ns);
+/* So many threads may work on a node; 0: not known. */
+void job_load_adjuster_threads(struct job_load_adjuster *a,
+                               size_t node,
+                               uint32_t cpus);
 /* A node is lost; a size policy hears of it with the frame. */
 void job_load_adjuster_leave(struct job_load_adjuster *a, size_t node);
 /*

@@ -26,6 +26,7 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->agents);
     write_u32(w, m->job);
     write_u32(w, m->step);
+    write_u32(w, m->cpus);
     write_text(w, m->node);
     adapter_encode(adapter, &m->adapter);
     write_blob(w, adapter,
@@ -42,6 +43,7 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->agents = read_u32(&r);
     m->job = read_u32(&r);
     m->step = read_u32(&r);
+    m->cpus = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
     adapter = read_blob(&r, &adapter_len);
     memset(&m->adapter, 0, sizeof m->adapter);
@@ -219,5 +221,13 @@ int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len)
     struct reader r = reader_of(body, len);
 
     *v = read_u32(&r);
+    return finish(&r, v, sizeof *v);
+}
+
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    *v = read_u64(&r);
     return finish(&r, v, sizeof *v);
 }

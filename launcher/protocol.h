@@ -4,8 +4,9 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   READY     agent      rank u32, agents u32, job u32, step u32, node text,
- *                        adapter blob: see adapter.h, empty if there is none
+ *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
+ *                        node text, adapter blob: see adapter.h, empty if
+ *                        there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  budget_ms u32
  *   PROBED    agent      units_per_s double, text (why not, if 0)
@@ -18,6 +19,8 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
+ *   LEAVING   agent      id u64: of the slice that it still does, after which
+ *                        it is to be told to leave; NO_SLICE: of none
  *   BCAST + k either     see bcast_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
@@ -35,6 +38,7 @@
 #define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
 #define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
 #define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
+#define NO_SLICE   UINT64_MAX  /* an id that is never given */
 #define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
 
 enum protocol_type {
@@ -49,12 +53,14 @@ enum protocol_type {
     MSG_PUT,
     MSG_STORED,
     MSG_LEAVE,
+    MSG_LEAVING,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_END = MSG_BCAST + BCAST_KINDS,
 };
 
 struct msg_ready {
     uint32_t rank, agents, job, step;
+    uint32_t cpus; /* that commands may use; 0: not known */
     char node[NODE_NAME_MAX];
     struct adapter adapter; /* link is ADAPTER_NONE: there is none */
 };
@@ -109,7 +115,8 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32. */
+/* PROBE and STORED: a single u32.  LEAVING: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 
 #endif

@@ -69,3 +69,12 @@ void qualification_lost(struct qualification *q, size_t node)
 {
     count(q, node);
 }
+
+void qualification_again(struct qualification *q, size_t node, int budget_ms)
+{
+    struct writer w = {0};
+
+    memset(q->measured[node], 0, sizeof q->measured[node]);
+    write_u32(&w, (uint32_t)budget_ms);
+    session_send(q->session, node, MSG_PROBE, &w);
+}

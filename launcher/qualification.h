@@ -28,6 +28,8 @@ void qualification_answer(struct qualification *q,
                           size_t node,
                           const uint8_t *body,
                           size_t len);
+/* A node is back: forget what was measured, and have it measured again. */
+void qualification_again(struct qualification *q, size_t node, int budget_ms);
 /* A node has gone: nothing is expected of it any more. */
 void qualification_lost(struct qualification *q, size_t node);
 

@@ -27,6 +27,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How often a look is taken at who is late: what a run of milliseconds can
+ * lose by it is little, and so is what it costs. */
+#define LOOK_MS 50
+
+#define TIMED_OUT 124 /* exit status, as of timeout(1) */
+
 enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
 
 struct run {
@@ -44,6 +50,7 @@ struct run {
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
+    struct event *look;
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
@@ -101,6 +108,17 @@ static void frame_done(struct run *r)
         next_frame(r);
 }
 
+/* Tell the policy what a node is, or that it was lost meanwhile. */
+static void introduce(struct run *r, size_t node)
+{
+    const struct node *n = session_node(r->session, node);
+
+    if (n->present)
+        job_load_adjuster_threads(&r->adjuster, node, n->cpus);
+    else
+        job_load_adjuster_leave(&r->adjuster, node);
+}
+
 static void begin_frames(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -112,6 +130,8 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
+    for (size_t i = 0; i < q->n; i++)
+        introduce(r, i);
     r->phase = WORKING;
     r->start_ns = clock_ns();
     progress_start(&r->progress, r->o->work.repeat);
@@ -120,32 +140,58 @@ static void begin_frames(struct run *r)
 
 /* --- what the nodes say --------------------------------------------------- */
 
-/* A slice whose command failed ends the run: its output would have a hole. */
+/* How a command ended; returns what may help. */
+static const char *how_it_ended(const struct msg_done *m,
+                                char *how,
+                                size_t size)
+{
+    if (m->exec_errno) {
+        snprintf(how, size, "could not be started: %s",
+                 strerror((int)m->exec_errno));
+        return "name a program that every node has";
+    }
+    if (m->signal)
+        snprintf(how, size, "was killed by signal %u (%s)", m->signal,
+                 strsignal((int)m->signal));
+    else
+        snprintf(how, size, "exited with status %u", m->status);
+    return m->err_len ? "see its last words above"
+                      : "it printed nothing on stderr";
+}
+
+/* A node that fails and fails: what it had to do is for others. */
+static int give_up_node(struct run *r, size_t node)
+{
+    notice("%s: %u failures in a row: it gets nothing more",
+           session_node(r->session, node)->name,
+           r->distribution.share[node].failures);
+    return distribution_distrust(&r->distribution, node, r->err);
+}
+
+/* What the command has failed at is in the pool again.  A slice that has
+ * failed too often ends the run: its output would have a hole. */
 static void slice_failed(struct run *r,
                          const struct piece *p,
-                         const struct msg_done *m)
+                         const char *how,
+                         const char *mend)
 {
-    const char *node = session_node(r->session, p->node)->name;
-    const char *mend = m->err_len ? "see its last words above"
-                                  : "it printed nothing on stderr";
-    char how[100];
+    const struct share *s = &r->distribution.share[p->node];
+    size_t node = p->node;
+    char what[600];
 
     progress_stop(&r->progress);
-    if (m->exec_errno) {
-        snprintf(how, sizeof how, "could not be started: %s",
-                 strerror((int)m->exec_errno));
-        mend = "name a program that every node has";
-    } else if (m->signal) {
-        snprintf(how, sizeof how, "was killed by signal %u (%s)", m->signal,
-                 strsignal((int)m->signal));
-    } else {
-        snprintf(how, sizeof how, "exited with status %u", m->status);
+    snprintf(what, sizeof what, "%s: frame %ju, units %ju:%ju: %.100s %s",
+             session_node(r->session, node)->name,
+             (uintmax_t)r->distribution.frame.number, (uintmax_t)p->slice.begin,
+             (uintmax_t)p->slice.end, r->o->command[0], how);
+    if (p->failures >= r->o->retries) {
+        finish(r, es_fail(r->err, ES_WORK, mend, "%s", what));
+        return;
     }
-    finish(r, es_fail(r->err, ES_WORK, mend,
-                      "%s: frame %ju, units %ju:%ju: %.100s %s", node,
-                      (uintmax_t)r->distribution.frame.number,
-                      (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
-                      r->o->command[0], how));
+    notice("%s: it is tried again", what);
+    if ((s->failures == r->o->retries && give_up_node(r, node) < 0)
+        || distribution_feed(&r->distribution, r->err) < 0)
+        finish(r, 1);
 }
 
 /* What a command said on stderr, of which the agent kept the end. */
@@ -161,10 +207,52 @@ static void show_stderr(struct run *r, size_t node, const struct msg_done *m)
     notice_lines(name, (const char *)m->err, m->err_len);
 }
 
+/* A node that wants to leave may, when it has done what it was at. */
+static void let_go(struct run *r, size_t node)
+{
+    const struct share *s = &r->distribution.share[node];
+    struct writer nothing = {0};
+
+    if (s->standing == STANDING_LEAVING && s->out == 0)
+        session_send(r->session, node, MSG_LEAVE, &nothing);
+}
+
+static void on_leaving(struct run *r,
+                       size_t node,
+                       const uint8_t *body,
+                       size_t len)
+{
+    uint64_t id;
+
+    if (r->phase != WORKING || msg_read_u64(&id, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
+    notice("%s is leaving: the other nodes do its part",
+           session_node(r->session, node)->name);
+    if (distribution_retire(&r->distribution, node, id, r->err) < 0)
+        finish(r, 1);
+    let_go(r, node);
+}
+
+/* A node that was lost has been measured again. */
+static void take_in(struct run *r, size_t node)
+{
+    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.measured,
+                               r->err)
+            < 0
+        || distribution_returned(&r->distribution, node, r->err) < 0)
+        finish(r, 1);
+    else
+        introduce(r, node);
+}
+
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
     struct piece *p;
+    const char *mend;
+    char how[100];
 
     if (msg_read_done(&m, body, len) < 0) {
         session_drop(r->session, node);
@@ -177,14 +265,17 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     show_stderr(r, node, &m);
-    if (m.status != 0)
-        slice_failed(r, p, &m);
-    else if (r->distribution.left == 0)
+    if (m.status != 0) {
+        mend = how_it_ended(&m, how, sizeof how);
+        slice_failed(r, p, how, mend);
+    } else if (r->distribution.left == 0) {
         frame_done(r);
-    else if (distribution_feed_node(&r->distribution, node, r->err) < 0)
+    } else if (distribution_feed_node(&r->distribution, node, r->err) < 0) {
         finish(r, 1);
-    else
+    } else {
         progress_piece(&r->progress, &r->distribution);
+    }
+    let_go(r, node);
 }
 
 static void on_message(
@@ -193,10 +284,14 @@ static void on_message(
     struct run *r = arg;
     struct msg_output output;
 
-    if (type == MSG_PROBED && r->phase == QUALIFYING) {
+    if (type == MSG_PROBED) {
         qualification_answer(&r->qualification, node, body, len);
-        if (r->qualification.missing == 0)
+        if (r->phase == WORKING)
+            take_in(r, node);
+        else if (r->qualification.missing == 0)
             begin_frames(r);
+    } else if (type == MSG_LEAVING) {
+        on_leaving(r, node, body, len);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
             session_drop(r->session, node);
@@ -207,14 +302,24 @@ static void on_message(
     }
 }
 
+static int has_left(const struct share *s)
+{
+    return s->standing == STANDING_LEAVING && s->out == 0;
+}
+
 static void on_lost(void *arg, size_t node, const char *why)
 {
     struct run *r = arg;
 
+    const char *name;
+
     if (r->phase == FINISHED)
         return;
-    notice("%s is lost (%s): the other nodes do its part",
-           session_node(r->session, node)->name, why);
+    name = session_node(r->session, node)->name;
+    if (r->phase == WORKING && has_left(&r->distribution.share[node]))
+        notice("%s has left", name);
+    else
+        notice("%s is lost (%s): the other nodes do its part", name, why);
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
@@ -226,25 +331,36 @@ static void on_lost(void *arg, size_t node, const char *why)
 
 /* --- start ---------------------------------------------------------------- */
 
-static int send_command(struct run *r)
+static int send_command(struct run *r, size_t node)
 {
+    struct writer w = {0};
     char dir[4096];
 
     if (!getcwd(dir, sizeof dir))
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
-    for (size_t i = 0; i < session_size(r->session); i++) {
-        struct writer w = {0};
-
-        msg_write_command(&w, dir, r->o->command);
-        if (w.len > MESSAGE_BODY_MAX) {
-            writer_clear(&w);
-            return es_fail(r->err, ES_USAGE, "put it into a script",
-                           "the command is over 8 MiB");
-        }
-        session_send(r->session, i, MSG_COMMAND, &w);
+    msg_write_command(&w, dir, r->o->command);
+    if (w.len > MESSAGE_BODY_MAX) {
+        writer_clear(&w);
+        return es_fail(r->err, ES_USAGE, "put it into a script",
+                       "the command is over 8 MiB");
     }
+    session_send(r->session, node, MSG_COMMAND, &w);
     return 0;
+}
+
+/* A node that was lost is back: it knows nothing. */
+static void on_returned(void *arg, size_t node)
+{
+    struct run *r = arg;
+
+    if (r->phase == FINISHED)
+        return;
+    notice("%s is back", session_node(r->session, node)->name);
+    if (send_command(r, node) < 0)
+        finish(r, 1);
+    else
+        qualification_again(&r->qualification, node, r->config->budget_ms);
 }
 
 static void on_ready(void *arg)
@@ -264,9 +380,12 @@ static void on_ready(void *arg)
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
-    if (send_command(r) < 0)
-        finish(r, 1);
-    else if (r->qualification.missing == 0)
+    for (size_t i = 0; i < n; i++)
+        if (send_command(r, i) < 0) {
+            finish(r, 1);
+            return;
+        }
+    if (r->qualification.missing == 0)
         begin_frames(r);
 }
 
@@ -282,6 +401,7 @@ static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
+    .returned = on_returned,
     .failed = on_failed,
 };
 
@@ -294,6 +414,53 @@ static void on_signal(void *arg, int number)
     r->signal = number;
     finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
                       strsignal(number)));
+}
+
+/* A command that hangs: its node is cut off, which ends it, and may return. */
+static int end_overdue(struct run *r)
+{
+    unsigned most = r->o->retries > 0 ? r->o->retries : 1;
+    const char *name;
+    struct piece *p;
+
+    while ((p = distribution_overdue(
+                &r->distribution, (int64_t)(r->o->timeout_s * 1e9), TIMED_OUT))
+           != NULL) {
+        name = session_node(r->session, p->node)->name;
+        if (p->failures >= most)
+            return es_fail(r->err, ES_WORK, "see --timeout and --retries",
+                           "%s: frame %ju, units %ju:%ju: %.100s still ran "
+                           "after %g s",
+                           name, (uintmax_t)r->distribution.frame.number,
+                           (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
+                           r->o->command[0], r->o->timeout_s);
+        notice("%s: units %ju:%ju still run after %g s", name,
+               (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
+               r->o->timeout_s);
+        session_drop(r->session, p->node);
+    }
+    return 0;
+}
+
+static void on_look(int fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if (r->phase != WORKING || r->distribution.left == 0)
+        return;
+    if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
+        || distribution_feed(&r->distribution, r->err) < 0)
+        finish(r, 1);
+}
+
+static int start_looking(struct run *r)
+{
+    struct timeval period = {0, LOOK_MS * 1000};
+
+    r->look = event_new(r->base, -1, EV_PERSIST, on_look, r);
+    return r->look && event_add(r->look, &period) == 0 ? 0 : -1;
 }
 
 static int open_session(struct run *r)
@@ -320,7 +487,8 @@ static int open_session(struct run *r)
 static int start(struct run *r)
 {
     r->base = event_base_new();
-    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
+    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0
+        || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
@@ -357,6 +525,8 @@ static void clear(struct run *r)
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
     signals_release(&r->signals);
+    if (r->look)
+        event_free(r->look);
     if (r->base)
         event_base_free(r->base);
 }

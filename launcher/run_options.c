@@ -11,9 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECES     16 /* default of --pieces; see contrib/bench pieces */
-#define TO_TEXT(x) #x
-#define STRING(x)  TO_TEXT(x)
+#define PIECES        16 /* default of --pieces; see contrib/bench pieces */
+#define RETRIES_MAX   1000
+#define TIMEOUT_MIN_S 0.1 /* twice what is waited between two looks */
+#define TIMEOUT_MAX_S 1e9 /* 30 years */
+#define TO_TEXT(x)    #x
+#define STRING(x)     TO_TEXT(x)
 
 static const char see_help[] = "see `evenstep run --help`";
 
@@ -54,6 +57,18 @@ static const char usage[] =
                 "                       first sizes: from a CPU probe, or all "
                 "alike "
                 "(probe)\n"
+                "faults:\n"
+                "  --retries N          what a command failed at is done "
+                "again, N times at "
+                "most,\n"
+                "                       by other nodes if there are any; a "
+                "node with N "
+                "failures\n"
+                "                       in a row gets nothing more (0)\n"
+                "  --timeout SECONDS    a command that runs for longer hangs: "
+                "it is ended, "
+                "and\n"
+                "                       what it had to do is done by others\n"
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
@@ -113,6 +128,30 @@ static int take_count(uint64_t *value,
                        "%s: \"%s\" is out of range", name, text);
     *value = v;
     return 0;
+}
+
+static int take_retries(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
+{
+    int64_t n;
+
+    if (number_parse_int(text, 0, RETRIES_MAX, &n) < 0)
+        return es_fail(err, ES_USAGE, "give a whole number from 0 to 1000",
+                       "--retries: \"%s\" is out of range", text);
+    o->retries = (unsigned)n;
+    return 0;
+}
+
+static int take_timeout(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
+{
+    if (number_parse_double(text, TIMEOUT_MIN_S, TIMEOUT_MAX_S, &o->timeout_s)
+        == 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "give seconds, 0.1 to 1e9",
+                   "--timeout: \"%s\" is out of range", text);
 }
 
 static int take_metrics(struct run_options *o,
@@ -202,6 +241,8 @@ enum run_option {
     OPT_PIECES,
     OPT_THRESHOLD,
     OPT_METRICS,
+    OPT_RETRIES,
+    OPT_TIMEOUT,
     OPT_GATHER,
     OPT_REPORT,
     OPT_SRUN,
@@ -217,6 +258,8 @@ static const struct option options[] = {
     {"pieces", required_argument, NULL, OPT_PIECES},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
+    {"retries", required_argument, NULL, OPT_RETRIES},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"gather", required_argument, NULL, OPT_GATHER},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
@@ -246,6 +289,10 @@ static int take(struct run_options *o,
         return threshold_option_parse(&o->threshold, text, err);
     case OPT_METRICS:
         return take_metrics(o, text, err);
+    case OPT_RETRIES:
+        return take_retries(o, text, err);
+    case OPT_TIMEOUT:
+        return take_timeout(o, text, err);
     case OPT_GATHER:
         o->gather = text;
         return 0;

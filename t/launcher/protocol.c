@@ -14,13 +14,26 @@ union any {
     struct msg_done done;
     struct msg_put put;
     uint32_t u32;
+    uint64_t u64;
 };
 
-enum which { READY, PEER, PROBED, COMMAND, RUN, OUTPUT, DONE, PUT, U32, KINDS };
+enum which {
+    READY,
+    PEER,
+    PROBED,
+    COMMAND,
+    RUN,
+    OUTPUT,
+    DONE,
+    PUT,
+    U32,
+    U64,
+    KINDS
+};
 
-static const char *const names[KINDS] = {"READY",   "PEER", "PROBED",
-                                         "COMMAND", "RUN",  "OUTPUT",
-                                         "DONE",    "PUT",  "PROBE or STORED"};
+static const char *const names[KINDS] = {
+    "READY",  "PEER", "PROBED", "COMMAND",         "RUN",
+    "OUTPUT", "DONE", "PUT",    "PROBE or STORED", "LEAVING"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -41,8 +54,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_done(&m->done, body, len);
     case PUT:
         return msg_read_put(&m->put, body, len);
-    default:
+    case U32:
         return msg_read_u32(&m->u32, body, len);
+    default:
+        return msg_read_u64(&m->u64, body, len);
     }
 }
 
@@ -52,8 +67,8 @@ static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
 {
-    struct msg_ready ready = {3, 4,    17,
-                              2, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
+    struct msg_ready ready = {
+        3, 4, 17, 2, 8, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probed probed = {1234.5, ""};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
@@ -88,8 +103,11 @@ static struct writer sound(enum which k)
     case PUT:
         msg_write_put(&w, &put);
         break;
-    default:
+    case U32:
         write_u32(&w, 250);
+        break;
+    default:
+        write_u64(&w, NO_SLICE);
         break;
     }
     return w;
@@ -231,6 +249,10 @@ static void test_values(void)
     ok(msg_read_u32(&m.u32, w.buf, w.len) == 0 && m.u32 == 250,
        "a number comes back");
     writer_clear(&w);
+    w = sound(U64);
+    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == NO_SLICE,
+       "a long one too");
+    writer_clear(&w);
 }
 
 static size_t size_of(enum which k)
@@ -240,7 +262,7 @@ static size_t size_of(enum which k)
         sizeof(struct msg_probed), sizeof(struct msg_command),
         sizeof(struct msg_run),    sizeof(struct msg_output),
         sizeof(struct msg_done),   sizeof(struct msg_put),
-        sizeof(uint32_t),
+        sizeof(uint32_t),          sizeof(uint64_t),
     };
 
     return size[k];
@@ -287,6 +309,7 @@ static void test_text_bounds(void)
         write_u32(&w, 0);
         write_u32(&w, 1);
         write_u64(&w, 0); /* job and step */
+        write_u32(&w, 1); /* CPU */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
         write_blob(&w, "", 0);
         expect(READY, &w, over ? "a node's name too long" : "the longest name");
@@ -370,6 +393,7 @@ static void test_bad_values(void)
     write_u32(&w, 0);
     write_u32(&w, 1);
     write_u64(&w, 0); /* job and step */
+    write_u32(&w, 1); /* CPU */
     write_text(&w, "n");
     write_blob(&w, "an adapter", 10);
     refused(READY, &w, "an adapter that is none");
