@@ -123,6 +123,7 @@ launcher_src := \
   launcher/distribution.c \
   launcher/execution.c \
   launcher/extraction.c \
+  launcher/feeder.c \
   launcher/fingerprint.c \
   launcher/graph_command.c \
   launcher/graph_dot.c \
@@ -141,6 +142,7 @@ launcher_src := \
   launcher/number.c \
   launcher/paths.c \
   launcher/pcie.c \
+  launcher/persistent.c \
   launcher/plan.c \
   launcher/policy_option.c \
   launcher/probe.c \
@@ -157,6 +159,7 @@ launcher_src := \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
   launcher/profile_option.c \
+  launcher/programs.c \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
@@ -172,10 +175,13 @@ launcher_src := \
   launcher/simulate.c \
   launcher/simulate_balance.c \
   launcher/simulate_bcast.c \
+  launcher/slice_message.c \
   launcher/slice_replay.c \
+  launcher/slices.c \
   launcher/spool.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
+  launcher/step_tasks.c \
   launcher/sysfs.c \
   launcher/template.c \
   launcher/threshold_option.c \
@@ -189,6 +195,8 @@ plugin_src := $(wildcard spank_plugin/*.c)
 # libevenstep: what applications link, with what it stands on
 lib_src := \
   launcher/libevenstep.c \
+  launcher/slice_message.c \
+  launcher/slices.c \
   pmix_bcast/adapter.c \
   pmix_bcast/bytes.c \
   pmix_bcast/conntable.c \
@@ -281,6 +289,11 @@ $(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.s
 $(B)/t/programs/libcuda.so: own = -fPIC
 $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
+# What shell tests run.
+t_programs := $(B)/t/programs/slices
+$(t_programs): %: %.o $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
+$(t_bin): | $(t_programs)
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %

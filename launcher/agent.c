@@ -3,8 +3,10 @@
 #include "launcher/execution.h"
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
+#include "launcher/persistent.h"
 #include "launcher/protocol.h"
 #include "launcher/step_dir.h"
+#include "launcher/step_tasks.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/mesh.h"
@@ -53,7 +55,11 @@ struct agent {
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
     struct execution *execution; /* of the slice or probe that runs now */
-    uint64_t id;                 /* of that slice */
+    struct persistent *program;  /* of a persistent command, or NULL */
+    int feeding;                 /* the program has a slice */
+    int quitting;                /* it was told to end */
+    struct step_tasks *tasks;    /* of the step that is fed, or NULL */
+    uint64_t id;                 /* of the slice that runs now */
     char probe_text[TEXT_MAX];   /* what the probe has printed so far */
     int held;                    /* its output waits for the wire */
     int ready;                   /* READY has been sent */
@@ -74,24 +80,33 @@ static void drop_waiting(struct agent *a)
     }
 }
 
+static void hold(struct agent *a, int on)
+{
+    a->held = on;
+    if (a->execution)
+        execution_hold(a->execution, on);
+    if (a->program)
+        persistent_hold(a->program, on);
+}
+
 /* Let a command that runs see its SIGTERM; execution_stop() bounds how long it
  * then takes. */
 static void stop_command(struct agent *a)
 {
     drop_waiting(a);
-    if (!a->execution)
-        return;
-    if (a->held) /* its end would not be heard */
-        execution_hold(a->execution, 0);
-    a->held = 0;
-    execution_stop(a->execution);
+    hold(a, 0); /* its end would not be heard */
+    if (a->execution)
+        execution_stop(a->execution);
+    a->quitting = a->program != NULL;
+    if (a->program)
+        persistent_stop(a->program);
 }
 
 static void leave(struct agent *a)
 {
     a->leaving = 1;
     stop_command(a);
-    if (!a->execution)
+    if (!a->execution && !a->program)
         event_base_loopexit(a->base, NULL);
 }
 
@@ -126,15 +141,12 @@ static void on_output(void *arg, const void *buf, size_t len)
         msg_write_output(&w, &m);
         say(a, MSG_OUTPUT, &w);
     }
-    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH) {
-        a->held = 1;
-        execution_hold(a->execution, 1);
-    }
+    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH)
+        hold(a, 1);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void say_done(struct agent *a, const struct execution_end *end)
 {
-    struct agent *a = arg;
     struct msg_done m = {
         .id = a->id,
         .status = (uint32_t)end->status,
@@ -147,10 +159,17 @@ static void on_end(void *arg, const struct execution_end *end)
     };
     struct writer w = {0};
 
-    if (!a->leaving) { /* one that was stopped has not done its slice */
-        msg_write_done(&w, &m);
-        say(a, MSG_DONE, &w);
-    }
+    if (a->leaving)
+        return; /* one that was stopped has not done its slice */
+    msg_write_done(&w, &m);
+    say(a, MSG_DONE, &w);
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    say_done(a, end);
     execution_destroy(a->execution);
     a->execution = NULL;
     a->id = NO_SLICE;
@@ -199,13 +218,130 @@ static int start_slice(struct agent *a, const struct msg_run *run)
     return rc;
 }
 
+/* --- a program that stays alive ------------------------------------------- */
+
+static void on_program_idle(void *arg, const struct msg_idle *idle)
+{
+    struct writer w = {0};
+
+    msg_write_idle(&w, idle);
+    say(arg, MSG_IDLE, &w);
+}
+
+static void on_program_done(void *arg, const struct feeder_result *result)
+{
+    struct agent *a = arg;
+    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+
+    a->feeding = 0;
+    say_done(a, &end);
+    a->id = NO_SLICE;
+    start_next(a);
+}
+
+static void say_over(struct agent *a, int status, const char *err, size_t len)
+{
+    struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
+    struct writer w = {0};
+
+    msg_write_over(&w, &m);
+    say(a, MSG_OVER, &w);
+}
+
+static void on_program_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    if (a->feeding && !a->quitting)
+        say_done(a, end);
+    else if (!a->quitting)
+        say_over(a, end->status,
+                 end->exec_errno ? strerror(end->exec_errno) : end->err_tail,
+                 end->exec_errno ? strlen(strerror(end->exec_errno))
+                                 : end->err_len);
+    persistent_destroy(a->program);
+    a->program = NULL;
+    a->feeding = a->held = a->quitting = 0;
+    a->id = NO_SLICE;
+    start_next(a);
+}
+
+static const struct persistent_events program_events = {
+    .idle = on_program_idle,
+    .output = on_output,
+    .done = on_program_done,
+    .end = on_program_end,
+};
+
+/* Of what is filled in for a slice, only the node is known. */
+static int start_program(struct agent *a, struct es_error *err)
+{
+    static const struct msg_run none;
+    struct execution_spec spec = {.throttle = a->throttle};
+    int rc = -1;
+
+    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    spec.argv = template_argv(a->command.argv, &none, a->setup->node);
+    spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
+    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
+    if (spec.argv && spec.envp)
+        rc = persistent_start(&a->program, a->base, &spec, a->step,
+                              &program_events, a, err);
+    else
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+    template_free((char **)spec.argv);
+    template_free((char **)spec.envp);
+    return rc;
+}
+
+/* It is started before the first slice, and again if it has ended. */
+static void feed_program(struct agent *a)
+{
+    struct task *t = STAILQ_FIRST(&a->waiting);
+    struct es_error err = {0};
+
+    if (a->leaving || a->feeding || a->quitting || a->execution)
+        return;
+    if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
+        say_over(a, 126, err.what, strlen(err.what));
+    if (!t)
+        return;
+    STAILQ_REMOVE_HEAD(&a->waiting, next);
+    a->id = t->run.id;
+    a->feeding = a->program != NULL;
+    if (a->program)
+        persistent_give(a->program, &t->run);
+    else
+        refuse(a, t->run.id, err.what);
+    free(t);
+}
+
+static void on_over(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0)
+        leave(a);
+    else if (a->tasks)
+        step_tasks_over(a->tasks, &m);
+    else if (a->program)
+        persistent_finish(a->program);
+    else
+        say_over(a, 0, "", 0); /* it has ended, and that was told */
+}
+
+/* --- both ----------------------------------------------------------------- */
+
 static void start_next(struct agent *a)
 {
     struct task *t;
 
-    if (a->leaving && !a->execution)
+    if (a->leaving && !a->execution && !a->program)
         event_base_loopexit(a->base, NULL);
-    while (!a->execution && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
+    if (a->command.persistent)
+        feed_program(a);
+    while (!a->command.persistent && !a->execution
+           && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
         (void)start_slice(a, &t->run); /* a failure has been answered */
         free(t);
@@ -278,9 +414,14 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
         free(t);
         return;
     }
-    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
+    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0
+        || (a->tasks && step_tasks_run(a->tasks, &t->run) < 0)) {
         free(t);
         leave(a);
+        return;
+    }
+    if (a->tasks) {
+        free(t);
         return;
     }
     STAILQ_INSERT_TAIL(&a->waiting, t, next);
@@ -300,6 +441,28 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     snprintf(a->step, sizeof a->step, "%s", m.dir);
     why = step_dir_put(m.dir, m.file, m.content, m.len);
     write_u32(&w, (uint32_t)why);
+    say(a, MSG_STORED, &w);
+}
+
+static void say_of_tasks(void *arg, enum protocol_type type, struct writer *w)
+{
+    say(arg, type, w);
+}
+
+static void feed_tasks(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_tasks m;
+    struct writer w = {0};
+    int rc;
+
+    if (msg_read_tasks(&m, body, len) < 0 || a->tasks) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say_of_tasks, a,
+                         NULL);
+    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
     say(a, MSG_STORED, &w);
 }
 
@@ -388,6 +551,12 @@ static void on_message(struct channel *c,
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
             leave(a);
+        else
+            start_next(a);
+    } else if (type == MSG_OVER) {
+        on_over(a, body, len);
+    } else if (type == MSG_TASKS) {
+        feed_tasks(a, body, len);
     } else if (type == MSG_PUT) {
         store(a, body, len);
     } else if (type >= MSG_BCAST && type < MSG_END) {
@@ -464,10 +633,8 @@ static void on_drained(struct channel *c, void *arg)
     struct agent *a = arg;
 
     (void)c;
-    if (a->held && a->execution) {
-        a->held = 0;
-        execution_hold(a->execution, 0);
-    }
+    if (a->held)
+        hold(a, 0);
 }
 
 static void call_later(struct agent *a)
@@ -494,6 +661,8 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     }
     end_broadcast(a);
     stop_command(a);
+    if (a->tasks) /* their frames have ended with us */
+        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
 }
 
@@ -644,6 +813,8 @@ static int start(struct agent *a, struct es_error *err)
 static void stop(struct agent *a)
 {
     execution_destroy(a->execution);
+    persistent_destroy(a->program);
+    step_tasks_close(a->tasks);
     drop_waiting(a);
     free(a->command.argv);
     if (a->step[0])

@@ -87,13 +87,17 @@ int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
-void msg_write_command(struct writer *w, const char *dir, char *const argv[])
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[])
 {
     uint32_t argc = 0;
 
     while (argv[argc])
         argc++;
     write_text(w, dir);
+    write_u32(w, persistent ? 1 : 0);
     write_u32(w, argc);
     for (uint32_t i = 0; i < argc; i++)
         write_text(w, argv[i]);
@@ -107,6 +111,7 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
 
     m->argv = NULL;
     read_text(&r, m->dir, sizeof m->dir);
+    m->persistent = read_u32(&r);
     argc = read_u32(&r);
     if (!r.bad && argc > 0 && argc <= ARGC_MAX)
         m->argv = malloc((argc + 1) * sizeof *m->argv + r.left + argc);
@@ -119,7 +124,7 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
         text += strlen(text) + 1;
     }
     m->argv[argc] = NULL;
-    if (read_end(&r) == 0 && m->argv[0][0])
+    if (read_end(&r) == 0 && m->persistent <= 1 && m->argv[0][0])
         return 0;
     free(m->argv);
     memset(m, 0, sizeof *m);
@@ -213,6 +218,55 @@ int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len)
     if (!is_plain_name(m->dir)
         || (m->file[0] ? !is_plain_name(m->file) : m->len > 0))
         r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m)
+{
+    write_text(w, m->dir);
+    write_u32(w, m->tasks);
+}
+
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->dir, sizeof m->dir);
+    m->tasks = read_u32(&r);
+    if (!is_plain_name(m->dir) || m->tasks == 0 || m->tasks > NODE_TASKS_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_idle(struct writer *w, const struct msg_idle *m)
+{
+    write_u64(w, m->units);
+    write_u64(w, m->frames);
+}
+
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->units = read_u64(&r);
+    m->frames = read_u64(&r);
+    if (m->units == 0)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_over(struct writer *w, const struct msg_over *m)
+{
+    write_u32(w, m->error);
+    write_blob(w, m->err, m->err_len);
+}
+
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->error = read_u32(&r);
+    m->err = read_blob(&r, &m->err_len);
     return finish(&r, m, sizeof *m);
 }
 

@@ -10,7 +10,7 @@
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  budget_ms u32
  *   PROBED    agent      units_per_s double, text (why not, if 0)
- *   COMMAND   front end  dir text, argc u32, argc × text
+ *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
@@ -21,6 +21,14 @@
  *   LEAVE     front end  -
  *   LEAVING   agent      id u64: of the slice that it still does, after which
  *                        it is to be told to leave; NO_SLICE: of none
+ *   TASKS     front end  dir text, tasks u32: of a step on this node, to be
+ *                        fed with slices; answered by STORED
+ *   IDLE      agent      units u64, frames u64: the programs that are fed
+ *                        (feeder.h) ask for their first slice; what they
+ *                        bring along
+ *   OVER      either     error u32, err blob: they get no more slices, 0 or
+ *                        errno; or they have ended: 0, exit status or errno,
+ *                        and their last words
  *   BCAST + k either     see bcast_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
@@ -35,11 +43,12 @@
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
 
-#define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
-#define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
-#define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
-#define NO_SLICE   UINT64_MAX  /* an id that is never given */
-#define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
+#define LABEL_MAX      256u       /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX       512u       /* bytes of a reason, with its NUL */
+#define ARGC_MAX       65536u     /* words of a command; ARG_MAX binds before */
+#define NO_SLICE       UINT64_MAX /* an id that is never given */
+#define NODE_TASKS_MAX 16384u     /* tasks of a step on a node; far above any */
+#define OUTPUT_MAX     (64u << 10) /* bytes of output in one message */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -54,6 +63,9 @@ enum protocol_type {
     MSG_STORED,
     MSG_LEAVE,
     MSG_LEAVING,
+    MSG_TASKS,
+    MSG_IDLE,
+    MSG_OVER,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_END = MSG_BCAST + BCAST_KINDS,
 };
@@ -73,8 +85,9 @@ struct msg_probed {
     char text[TEXT_MAX];
 };
 struct msg_command {
-    char dir[4096]; /* PATH_MAX */
-    char **argv;    /* NULL-ended, one allocation; free() it */
+    char dir[4096];      /* PATH_MAX */
+    uint32_t persistent; /* it stays alive from slice to slice */
+    char **argv;         /* NULL-ended, one allocation; free() it */
 };
 struct msg_run {
     uint64_t id, frame, begin, end;
@@ -98,6 +111,18 @@ struct msg_put {
     const uint8_t *content;
     size_t len;
 };
+struct msg_tasks {
+    char dir[64]; /* a plain name, as in msg_put */
+    uint32_t tasks;
+};
+struct msg_idle {
+    uint64_t units, frames;
+};
+struct msg_over {
+    uint32_t error;
+    const uint8_t *err;
+    size_t err_len;
+};
 
 void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
@@ -105,7 +130,10 @@ void msg_write_peer(struct writer *w, const struct msg_peer *m);
 int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
 void msg_write_probed(struct writer *w, const struct msg_probed *m);
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
-void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
@@ -115,6 +143,12 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_idle(struct writer *w, const struct msg_idle *m);
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
+void msg_write_over(struct writer *w, const struct msg_over *m);
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len);
 /* PROBE and STORED: a single u32.  LEAVING: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);

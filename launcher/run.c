@@ -13,6 +13,7 @@
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
+#include "launcher/programs.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
 #include "launcher/receiving.h"
@@ -33,7 +34,8 @@
 
 #define TIMED_OUT 124 /* exit status, as of timeout(1) */
 
-enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
+/* LOADING and ENDING: of programs that stay alive from slice to slice. */
+enum phase { STARTING, QUALIFYING, LOADING, WORKING, ENDING, FINISHED };
 
 struct run {
     const struct run_options *o;
@@ -43,6 +45,7 @@ struct run {
     struct signals signals;
     struct session *session;
     struct qualification qualification;
+    struct programs programs; /* if they are persistent */
     struct extraction extraction;
     struct distribution distribution;
     struct receiving receiving;
@@ -70,12 +73,22 @@ static void finish(struct run *r, int failed)
 
 /* --- the loop ------------------------------------------------------------- */
 
+static void end_work(struct run *r)
+{
+    if (r->o->persistent) {
+        r->phase = ENDING;
+        programs_await_end(&r->programs);
+    } else {
+        finish(r, 0);
+    }
+}
+
 static void next_frame(struct run *r)
 {
     struct frame frame;
 
     if (!extraction_next(&r->extraction, &frame)) {
-        finish(r, 0);
+        end_work(r);
         return;
     }
     if (distribution_send(&r->distribution, &frame, NULL, 0, r->err) < 0)
@@ -119,6 +132,16 @@ static void introduce(struct run *r, size_t node)
         job_load_adjuster_leave(&r->adjuster, node);
 }
 
+static void begin_work(struct run *r)
+{
+    for (size_t i = 0; i < session_size(r->session); i++)
+        introduce(r, i);
+    r->phase = WORKING;
+    r->start_ns = clock_ns();
+    progress_start(&r->progress, r->o->work.repeat);
+    next_frame(r);
+}
+
 static void begin_frames(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -130,12 +153,12 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
-    for (size_t i = 0; i < q->n; i++)
-        introduce(r, i);
-    r->phase = WORKING;
-    r->start_ns = clock_ns();
-    progress_start(&r->progress, r->o->work.repeat);
-    next_frame(r);
+    if (r->o->persistent) {
+        r->phase = LOADING;
+        programs_await_start(&r->programs);
+    } else {
+        begin_work(r);
+    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -247,6 +270,40 @@ static void take_in(struct run *r, size_t node)
         introduce(r, node);
 }
 
+/* --- programs that stay alive --------------------------------------------- */
+
+static void on_idle(struct run *r, size_t node)
+{
+    if (r->phase == LOADING && programs_heard(&r->programs, node))
+        begin_work(r);
+}
+
+/* One that ends between two slices is started anew for its next one. */
+static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
+{
+    const char *name = session_node(r->session, node)->name;
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
+    notice_lines(name, (const char *)m.err, m.err_len);
+    if (r->phase == LOADING)
+        finish(r, es_fail(r->err, ES_WORK,
+                          "call evenstep_open() and evenstep_next() in it, or "
+                          "leave --persistent out",
+                          "%s: %.100s ended with status %u before it asked for "
+                          "a slice",
+                          name, r->o->command[0], m.error));
+    else if (m.error)
+        finish(r, es_fail(r->err, ES_WORK, "see its last words above",
+                          "%s: %.100s ended with status %u", name,
+                          r->o->command[0], m.error));
+    else if (r->phase == ENDING && programs_heard(&r->programs, node))
+        finish(r, 0);
+}
+
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
@@ -288,7 +345,7 @@ static void on_message(
         qualification_answer(&r->qualification, node, body, len);
         if (r->phase == WORKING)
             take_in(r, node);
-        else if (r->qualification.missing == 0)
+        else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
     } else if (type == MSG_LEAVING) {
         on_leaving(r, node, body, len);
@@ -299,12 +356,26 @@ static void on_message(
             finish(r, 1);
     } else if (type == MSG_DONE && r->phase == WORKING) {
         on_done(r, node, body, len);
+    } else if (type == MSG_IDLE && r->o->persistent) {
+        on_idle(r, node);
+    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+        on_over(r, node, body, len);
     }
 }
 
 static int has_left(const struct share *s)
 {
     return s->standing == STANDING_LEAVING && s->out == 0;
+}
+
+static void program_lost(struct run *r, size_t node)
+{
+    if (!programs_heard(&r->programs, node))
+        return;
+    if (r->phase == LOADING)
+        begin_work(r);
+    else
+        finish(r, 0);
 }
 
 static void on_lost(void *arg, size_t node, const char *why)
@@ -324,6 +395,8 @@ static void on_lost(void *arg, size_t node, const char *why)
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
             begin_frames(r);
+    } else if (r->phase == LOADING || r->phase == ENDING) {
+        program_lost(r, node);
     } else if (distribution_lost(&r->distribution, node, r->err) < 0) {
         finish(r, 1);
     }
@@ -339,7 +412,7 @@ static int send_command(struct run *r, size_t node)
     if (!getcwd(dir, sizeof dir))
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
-    msg_write_command(&w, dir, r->o->command);
+    msg_write_command(&w, dir, r->o->persistent, r->o->command);
     if (w.len > MESSAGE_BODY_MAX) {
         writer_clear(&w);
         return es_fail(r->err, ES_USAGE, "put it into a script",
@@ -354,7 +427,7 @@ static void on_returned(void *arg, size_t node)
 {
     struct run *r = arg;
 
-    if (r->phase == FINISHED)
+    if (r->phase == FINISHED || r->phase == ENDING)
         return;
     notice("%s is back", session_node(r->session, node)->name);
     if (send_command(r, node) < 0)
@@ -373,6 +446,7 @@ static void on_ready(void *arg)
                           r->o->pieces)
             < 0
         || determination_init(&r->determination, n) < 0
+        || programs_init(&r->programs, r->session, r->base) < 0
         || qualification_start(&r->qualification, r->session,
                                r->config->budget_ms,
                                r->o->metrics == METRICS_EQUAL)
@@ -448,6 +522,8 @@ static void on_look(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
+        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9));
     if (r->phase != WORKING || r->distribution.left == 0)
         return;
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
@@ -520,6 +596,7 @@ static int write_results(struct run *r)
 static void clear(struct run *r)
 {
     session_close(r->session);
+    programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);

@@ -69,6 +69,11 @@ static const char usage[] =
                 "it is ended, "
                 "and\n"
                 "                       what it had to do is done by others\n"
+                "how:\n"
+                "  --persistent         CMD is started once a node, and gets "
+                "its slices by\n"
+                "                       evenstep_next() of libevenstep: see "
+                "evenstep(3)\n"
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
@@ -243,6 +248,7 @@ enum run_option {
     OPT_METRICS,
     OPT_RETRIES,
     OPT_TIMEOUT,
+    OPT_PERSISTENT,
     OPT_GATHER,
     OPT_REPORT,
     OPT_SRUN,
@@ -260,6 +266,7 @@ static const struct option options[] = {
     {"metrics", required_argument, NULL, OPT_METRICS},
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"persistent", no_argument, NULL, OPT_PERSISTENT},
     {"gather", required_argument, NULL, OPT_GATHER},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
@@ -293,6 +300,9 @@ static int take(struct run_options *o,
         return take_retries(o, text, err);
     case OPT_TIMEOUT:
         return take_timeout(o, text, err);
+    case OPT_PERSISTENT:
+        o->persistent = 1;
+        return 0;
     case OPT_GATHER:
         o->gather = text;
         return 0;

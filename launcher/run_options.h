@@ -28,6 +28,7 @@ struct run_options {
     enum metrics_source metrics;
     unsigned retries;                   /* of a slice whose command failed */
     double timeout_s;                   /* of a command; 0: none */
+    int persistent;                     /* the command stays alive */
     const char *gather, *report, *srun; /* NULL: not given */
     size_t local;                       /* 0: by Slurm */
     int local_speed[LOCAL_MAX];         /* percent of one core each */

@@ -15,6 +15,17 @@ static void user_name(char *name, size_t size)
     snprintf(name, size, "evenstep-%u", (unsigned)getuid());
 }
 
+int step_dir_path(char *path, size_t size, const char *step, const char *file)
+{
+    char user[64];
+    int n;
+
+    user_name(user, sizeof user);
+    n = snprintf(path, size, "%s/%s/%s%s%s", STEP_DIR_BASE, user, step,
+                 file[0] ? "/" : "", file);
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
 /* Open name below at as a directory that is ours alone; -1 with errno. */
 static int open_own(int at, const char *name, int make)
 {

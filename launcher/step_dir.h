@@ -13,6 +13,10 @@
 
 #define STEP_DIR_BASE "/dev/shm"
 
+/* The path of the step's directory, or of a plain name in it.  0, or -1 if it
+ * does not fit into size bytes (path is then cut off). */
+int step_dir_path(char *path, size_t size, const char *step, const char *file);
+
 /*
  * Put content as file into the directory of this step, both plain names; if
  * file is "" the directory is made and no more.
