@@ -135,6 +135,7 @@ launcher_src := \
   launcher/graph_wfformat.c \
   launcher/greeting.c \
   launcher/help.c \
+  launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
   launcher/metrics_file.c \

@@ -19,8 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SOCKET_NAME "socket"
-#define GUESTS_MAX  64 /* connections without a seat; each says HELLO at once */
+#define GUESTS_MAX 64 /* connections without a seat; each says HELLO at once */
 
 enum doing {
     ITS_OWN, /* neither of the next ones */
@@ -50,7 +49,7 @@ struct feeder {
     struct event_base *base;
     const struct feeder_events *on;
     void *arg;
-    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    char path[STEP_PATH_MAX];
     int fd;
     struct event *on_call;
     LIST_HEAD(caller_list, caller) callers;
@@ -286,7 +285,7 @@ static int start_listening(struct feeder *f, const char *step)
     if (errno)
         return -1;
     errno = ENAMETOOLONG;
-    if (step_dir_path(f->path, sizeof f->path, step, SOCKET_NAME) < 0)
+    if (step_dir_path(f->path, step, STEP_SOCKET) < 0)
         return -1;
     memcpy(at.sun_path, f->path, sizeof f->path);
     f->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

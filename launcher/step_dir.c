@@ -15,15 +15,15 @@ static void user_name(char *name, size_t size)
     snprintf(name, size, "evenstep-%u", (unsigned)getuid());
 }
 
-int step_dir_path(char *path, size_t size, const char *step, const char *file)
+int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file)
 {
     char user[64];
     int n;
 
     user_name(user, sizeof user);
-    n = snprintf(path, size, "%s/%s/%s%s%s", STEP_DIR_BASE, user, step,
+    n = snprintf(path, STEP_PATH_MAX, "%s/%s/%s%s%s", STEP_DIR_BASE, user, step,
                  file[0] ? "/" : "", file);
-    return n < 0 || (size_t)n >= size ? -1 : 0;
+    return n < 0 || n >= STEP_PATH_MAX ? -1 : 0;
 }
 
 /* Open name below at as a directory that is ours alone; -1 with errno. */

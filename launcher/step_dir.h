@@ -12,10 +12,12 @@
 #include <stddef.h>
 
 #define STEP_DIR_BASE "/dev/shm"
+#define STEP_SOCKET   "socket" /* in it: feeder.h */
+#define STEP_PATH_MAX 108      /* bytes of a path in it; sun_path of unix(7) */
 
 /* The path of the step's directory, or of a plain name in it.  0, or -1 if it
- * does not fit into size bytes (path is then cut off). */
-int step_dir_path(char *path, size_t size, const char *step, const char *file);
+ * is too long (path is then cut off). */
+int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file);
 
 /*
  * Put content as file into the directory of this step, both plain names; if
