@@ -90,6 +90,19 @@ int evenstep_open(uint64_t units, uint64_t frames);
  */
 int evenstep_next(uint64_t *begin, uint64_t *end);
 
+/*
+ * Wait at most so long, for ever if it is below 0: 1 if evenstep_next() would
+ * return at once, 0 if not yet; -1 and errno, EALREADY or ENOTCONN as there.
+ *
+ * For programs that have to see to other things meanwhile.  So has one that
+ * has just communicated by MPI: a message that it has sent may need its help
+ * to arrive, and whoever waits for that one never asks for his slice.
+ *
+ *     while ((ready = evenstep_wait(1)) == 0)
+ *         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status);
+ */
+int evenstep_wait(int milliseconds);
+
 /* Of the slice at hand: its frame, from 0, and that one's label, "" if it has
  * none; valid until the next evenstep_next(). */
 uint64_t evenstep_frame(void);

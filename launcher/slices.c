@@ -8,6 +8,7 @@
 #include "launcher/slice_message.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ enum state { CLOSED, CONNECTED, ALONE };
 static struct {
     enum state state;
     int fd; /* CONNECTED: to the agent */
-    int at_work;
+    int asked, at_work;
     struct slice_message slice; /* at hand, or the one before */
     uint64_t units, frames;     /* ALONE */
     uint64_t next;              /* ALONE: number of the next frame */
@@ -49,17 +50,11 @@ static int send_to_agent(const struct slice_message *m)
     return -1;
 }
 
-/* The answer to m: wanted, or instead of a slice OVER. */
-static int ask(const struct slice_message *m,
-               enum slice_message_type wanted,
-               struct slice_message *answer)
+/* What was wanted, or instead of a slice OVER. */
+static int receive(enum slice_message_type wanted, struct slice_message *answer)
 {
-    int rc;
+    int rc = slice_message_receive(here.fd, answer);
 
-    memset(answer, 0, sizeof *answer);
-    if (send_to_agent(m) < 0)
-        return -1;
-    rc = slice_message_receive(here.fd, answer);
     if (rc == 0)
         errno = ECONNRESET;
     if (rc <= 0)
@@ -69,6 +64,14 @@ static int ask(const struct slice_message *m,
         return 0;
     errno = EBADMSG;
     return -1;
+}
+
+static int ask(const struct slice_message *m,
+               enum slice_message_type wanted,
+               struct slice_message *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    return send_to_agent(m) < 0 ? -1 : receive(wanted, answer);
 }
 
 /* Our number among the tasks of this node; 0 if nobody has numbered us. */
@@ -125,10 +128,10 @@ static int open_connected(const char *path, uint64_t units, uint64_t frames)
 
 static int next_connected(void)
 {
-    const struct slice_message next = {.type = SLICE_NEXT};
     struct slice_message answer;
 
-    if (ask(&next, SLICE_SLICE, &answer) < 0)
+    here.asked = 0;
+    if (receive(SLICE_SLICE, &answer) < 0)
         return -1;
     if (answer.type == SLICE_SLICE) {
         here.slice = answer;
@@ -178,16 +181,43 @@ EXPORT int evenstep_open(uint64_t units, uint64_t frames)
     return 0;
 }
 
+/* NEXT is on its way, once. */
+static int ask_for_next(void)
+{
+    const struct slice_message next = {.type = SLICE_NEXT};
+
+    if (here.state == CLOSED || here.at_work) {
+        errno = here.at_work ? EALREADY : ENOTCONN;
+        return -1;
+    }
+    if (here.asked || here.state == ALONE)
+        return 0;
+    if (fflush(stdout) != 0 /* it is no slice's */
+        || send_to_agent(&next) < 0)
+        return -1;
+    here.asked = 1;
+    return 0;
+}
+
+EXPORT int evenstep_wait(int milliseconds)
+{
+    struct pollfd answer = {here.fd, POLLIN, 0};
+    int rc;
+
+    if (ask_for_next() < 0)
+        return -1;
+    if (here.state == ALONE)
+        return 1;
+    rc = poll(&answer, 1, milliseconds);
+    return rc < 0 && errno == EINTR ? 0 : rc;
+}
+
 EXPORT int evenstep_next(uint64_t *begin, uint64_t *end)
 {
     int rc;
 
     *begin = *end = 0;
-    if (here.state == CLOSED || here.at_work) {
-        errno = here.at_work ? EALREADY : ENOTCONN;
-        return -1;
-    }
-    if (fflush(stdout) != 0) /* it is no slice's */
+    if (ask_for_next() < 0)
         return -1;
     rc = here.state == ALONE ? next_alone() : next_connected();
     if (rc <= 0)

@@ -99,6 +99,18 @@ static struct band new_band(const struct plate *p, struct rows rows)
 
 /* --- the slice of a frame ------------------------------------------------- */
 
+/* Blocked in evenstep_next() we would not help along what we have sent: MPI
+ * works on it when it is called. */
+static int wait_for_slice(uint64_t *begin, uint64_t *end)
+{
+    int ready, flag;
+
+    while ((ready = evenstep_wait(1)) == 0)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+                   MPI_STATUS_IGNORE);
+    return ready < 0 ? -1 : evenstep_next(begin, end);
+}
+
 /* Everybody's rows of the next frame into p->next; 0 if there is none. */
 static int next_rows(struct plate *p, long frame)
 {
@@ -110,7 +122,7 @@ static int next_rows(struct plate *p, long frame)
     if (p->alone)
         more = frame < p->frames;
     else
-        more = evenstep_next(&begin, &end);
+        more = wait_for_slice(&begin, &end);
     if (more < 0)
         give_up("heat: evenstep_next");
     if (more == 0)
