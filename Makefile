@@ -168,6 +168,10 @@ launcher_src := \
   launcher/receiving.c \
   launcher/replay.c \
   launcher/report.c \
+  launcher/report_chart.c \
+  launcher/report_command.c \
+  launcher/report_file.c \
+  launcher/report_print.c \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \
@@ -183,6 +187,7 @@ launcher_src := \
   launcher/step_dir.c \
   launcher/step_layout.c \
   launcher/step_tasks.c \
+  launcher/svg.c \
   launcher/sysfs.c \
   launcher/template.c \
   launcher/threshold_option.c \

@@ -251,8 +251,7 @@ static void on_ready(void *arg)
     if (!a->tasks)
         es_fail(a->err, ES_ENV, "free some memory", "out of memory");
     else
-        a->table_fd =
-            connections_file(a->session, a->layout, a->tasks, a->err);
+        a->table_fd = connections_file(a->session, a->layout, a->tasks, a->err);
     if (a->table_fd < 0) {
         give_up(a);
         return;

@@ -111,8 +111,9 @@ const char *evenstep_label(void);
 /*
  * The slice is done.  Under `evenstep run` what was written to stdout since
  * evenstep_next() is the slice's output, and what is written there outside of
- * slices is left out; so both flush stdout.  Returns 0, or -1 and errno: EINVAL there is
- * none at hand, ECONNRESET the agent has gone, or what writing failed with.
+ * slices is left out; so both flush stdout.  Returns 0, or -1 and errno: EINVAL
+ * there is none at hand, ECONNRESET the agent has gone, or what writing failed
+ * with.
  */
 int evenstep_done(void);
 

@@ -19,7 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define GUESTS_MAX 64 /* connections without a seat; each says HELLO at once */
+#define GUESTS_MAX 64 /* connections without a seat; each says HELLO at once   \
+                       */
 
 enum doing {
     ITS_OWN, /* neither of the next ones */
@@ -56,12 +57,12 @@ struct feeder {
     size_t guests;
     struct seat *seat;
     uint32_t seats;
-    struct slice *cut; /* one a seat, workspace */
-    double *load;      /* one a seat, all 1 */
+    struct slice *cut;       /* one a seat, workspace */
+    double *load;            /* one a seat, all 1 */
     struct msg_idle brought; /* by the seats; units 0: none has come yet */
-    struct msg_run slice; /* that is given, if owed > 0 */
-    uint32_t owed;        /* parts of it that are not done */
-    int64_t elapsed_ns;   /* longest of those that are */
+    struct msg_run slice;    /* that is given, if owed > 0 */
+    uint32_t owed;           /* parts of it that are not done */
+    int64_t elapsed_ns;      /* longest of those that are */
     int ended;
     uint32_t error; /* if ended */
 };

@@ -43,8 +43,9 @@ struct feeder_events {
 };
 
 /*
- * Listen with 1 to NODE_TASKS_MAX seats at `socket` in the directory of this step, which is made if it is not
- * there, for the processes of this user only.  Fails with ES_ENV.
+ * Listen with 1 to NODE_TASKS_MAX seats at `socket` in the directory of this
+ * step, which is made if it is not there, for the processes of this user only.
+ * Fails with ES_ENV.
  */
 int feeder_open(struct feeder **f,
                 struct event_base *base,

@@ -7,6 +7,7 @@
 #include "launcher/graph_print.h"
 #include "launcher/notice.h"
 #include "launcher/number.h"
+#include "launcher/svg.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -326,21 +327,16 @@ static void tell_late(const struct graph_plan *p)
                (double)p->candidate[p->chosen].sum.makespan / GRAPH_NS_PER_S);
 }
 
-static int draw(const struct options *o,
-                const struct graph_file *f,
-                const struct graph_plan *p,
-                struct es_error *err)
-{
-    FILE *out = fopen(o->svg, "we");
-    int rc;
+struct drawing {
+    const struct graph_file *file;
+    const struct graph_plan *plan;
+};
 
-    if (out) {
-        rc = graph_print_svg(out, f, p);
-        if (fclose(out) == 0 && rc == 0)
-            return 0;
-    }
-    return es_fail(err, ES_WORK, "name a file that you may write",
-                   "--svg: %s: %s", o->svg, strerror(errno));
+static int draw(FILE *out, const void *arg)
+{
+    const struct drawing *d = arg;
+
+    return graph_print_svg(out, d->file, d->plan);
 }
 
 static int plan_one(const struct options *o,
@@ -348,12 +344,13 @@ static int plan_one(const struct options *o,
                     struct es_error *err)
 {
     struct graph_plan p;
+    const struct drawing drawing = {f, &p};
     enum graph_plan_fault fault = graph_plan_init(&p, f->graph, &o->wish);
     int rc;
 
     if (fault != GRAPH_PLAN_SOUND)
         return refuse(fault, &o->wish, err);
-    rc = o->svg ? draw(o, f, &p, err) : 0;
+    rc = o->svg ? svg_write_file(o->svg, draw, &drawing, err) : 0;
     if (rc == 0) {
         rc = o->json ? graph_print_json(stdout, f, &p, o->wish.machine.cores)
                      : graph_print_table(stdout, f, &p);

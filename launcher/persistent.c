@@ -19,12 +19,12 @@ struct persistent {
     void *arg;
     struct execution *execution;
     struct feeder *feeder;
-    int owes;      /* a slice was given and is not done */
-    int begun;     /* and the program has it */
-    int reporting; /* it has reported the slice; `unread` is still to come */
-    int closed;    /* it has left the feeder */
-    int stopped;   /* by us: why */
-    int culprit;   /* it has broken the rules */
+    int owes;       /* a slice was given and is not done */
+    int begun;      /* and the program has it */
+    int reporting;  /* it has reported the slice; `unread` is still to come */
+    int closed;     /* it has left the feeder */
+    int stopped;    /* by us: why */
+    int culprit;    /* it has broken the rules */
     size_t outside; /* bytes in the pipe that are no slice's */
     size_t unread;  /* bytes in the pipe that are the reported slice's */
     const char *why;
@@ -201,8 +201,7 @@ void persistent_give(struct persistent *p, const struct msg_run *slice)
     p->owes = 1;
     feeder_give(p->feeder, slice);
     if (p->closed)
-        stop_because(p, "it had closed when there was another slice for it",
-                     0);
+        stop_because(p, "it had closed when there was another slice for it", 0);
 }
 
 void persistent_finish(struct persistent *p)

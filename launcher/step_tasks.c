@@ -50,8 +50,8 @@ static void on_left(void *arg, const char *why, int culprit)
 
     (void)culprit; /* the others' fate is the same, and Slurm sees to its */
     if (why)
-        over = (struct msg_over){ECONNABORTED, (const uint8_t *)why,
-                                 strlen(why)};
+        over =
+            (struct msg_over){ECONNABORTED, (const uint8_t *)why, strlen(why)};
     msg_write_over(&w, &over);
     t->say(t->arg, MSG_OVER, &w);
 }

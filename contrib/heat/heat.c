@@ -143,8 +143,7 @@ static void place(int *count, int *at, struct rows part, struct rows band)
 /* Our rows of this frame, with their neighbours, from whoever had them. */
 static struct band fetch(struct plate *p)
 {
-    struct band b = new_band(
-        p, widened(p->next[p->rank], p->sweeps, p->rows));
+    struct band b = new_band(p, widened(p->next[p->rank], p->sweeps, p->rows));
     int *v = allocate(4 * (size_t)p->ranks, sizeof *v);
     int *out = v, *out_at = v + p->ranks, *in = v + 2 * p->ranks,
         *in_at = v + 3 * p->ranks;
@@ -177,10 +176,9 @@ static void sweep(const struct plate *p,
         double *result = row_of(p, to, i);
 
         for (long k = 1; k < p->columns - 1; k++)
-            result[k] = at[k]
-                        + RATE
-                              * (up[k] + down[k] + at[k - 1] + at[k + 1]
-                                 - 4 * at[k]);
+            result[k] =
+                at[k]
+                + RATE * (up[k] + down[k] + at[k - 1] + at[k + 1] - 4 * at[k]);
     }
 }
 

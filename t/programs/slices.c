@@ -50,8 +50,7 @@ static void misbehave_in_slice(void)
         evenstep_close();
     if (is("close"))
         pause();
-    if (is("next")
-        && (evenstep_next(&begin, &end) != -1 || errno != EALREADY))
+    if (is("next") && (evenstep_next(&begin, &end) != -1 || errno != EALREADY))
         errx(9, "a slice before the one before was done");
 }
 
@@ -118,9 +117,8 @@ static int call(void)
 /* Well behaved until it has a slice. */
 static int by_hand(void)
 {
-    struct slice_message hello = {.type = SLICE_HELLO,
-                                  .version = SLICE_VERSION,
-                                  .units = 1};
+    struct slice_message hello = {
+        .type = SLICE_HELLO, .version = SLICE_VERSION, .units = 1};
     const struct slice_message next = {.type = SLICE_NEXT};
     struct slice_message done = {.type = SLICE_DONE}, slice;
     int fd = call();
