@@ -111,6 +111,8 @@ pmix_bcast_src := \
 launcher_src := \
   launcher/agent.c \
   launcher/attend.c \
+  launcher/balance_options.c \
+  launcher/balance_trace.c \
   launcher/bcast.c \
   launcher/broadcast.c \
   launcher/bundle_replay.c \
@@ -265,7 +267,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libgraphviz-dev libhwloc-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
-            openmpi-bin libopenmpi-dev iproute2 util-linux procps \
+            libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck \
             $(comment the demo) povray netpbm
 

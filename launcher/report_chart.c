@@ -217,14 +217,14 @@ static void draw_share(struct chart *c,
 {
     char text[256];
     double left = frame_x(c, (double)(i - c->begin));
-    const struct svg_box box = {
-        .x = left,
-        .y = c->y + SHARES * (1 - to),
-        .width = frame_x(c, (double)(i - c->begin) + 1) - left,
-        .height = SHARES * (to - from),
-        .fill = colour_of(node),
-        .stroke = is_roomy(c) ? "#fff" : NULL,
-        .title = text};
+    const struct svg_box box = {.x = left,
+                                .y = c->y + SHARES * (1 - to),
+                                .width = frame_x(c, (double)(i - c->begin) + 1)
+                                         - left,
+                                .height = SHARES * (to - from),
+                                .fill = colour_of(node),
+                                .stroke = is_roomy(c) ? "#fff" : NULL,
+                                .title = text};
 
     snprintf(text, sizeof text, "frame %" PRId64 ", %.100s: %.1f%%",
              c->f->frame[i].number, name, 100 * (to - from));
