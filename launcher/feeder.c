@@ -19,8 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define GUESTS_MAX 64 /* connections without a seat; each says HELLO at once   \
-                       */
+/* Connections without a seat; each says HELLO at once. */
+#define GUESTS_MAX 64
 
 enum doing {
     ITS_OWN, /* neither of the next ones */

@@ -89,7 +89,7 @@ static struct writer sound(enum which k)
         msg_write_probed(&w, &probed);
         break;
     case COMMAND:
-        msg_write_command(&w, "/work", argv);
+        msg_write_command(&w, "/work", 1, argv);
         break;
     case RUN:
         msg_write_run(&w, &run);
@@ -232,7 +232,7 @@ static void test_values(void)
     writer_clear(&w);
     w = sound(COMMAND);
     msg_read_command(&m.command, w.buf, w.len);
-    ok(strcmp(m.command.dir, "/work") == 0
+    ok(strcmp(m.command.dir, "/work") == 0 && m.command.persistent == 1
            && strcmp(m.command.argv[0], "echo") == 0
            && strcmp(m.command.argv[1], "{begin}") == 0
            && strcmp(m.command.argv[2], "") == 0 && !m.command.argv[3],
