@@ -324,6 +324,7 @@ static void test_text_bounds(void)
         write_text(&w, xs(LABEL_MAX - 1 + more));
         expect(RUN, &w, over ? "a label too long" : "the longest label");
         write_text(&w, xs(4095 + more));
+        write_u32(&w, 0); /* not persistent */
         write_u32(&w, 1);
         write_text(&w, "x");
         expect(COMMAND, &w, over ? "a path too long" : "the longest path");
@@ -435,6 +436,7 @@ static void test_bad_commands(void)
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         write_text(&w, "/");
+        write_u32(&w, 0);
         write_u32(&w, counts[i]);
         write_text(&w, "one");
         write_text(&w, "two");
@@ -443,21 +445,26 @@ static void test_bad_commands(void)
     }
     write_text(&w, "/");
     write_u32(&w, 0);
+    write_u32(&w, 0);
     refused(COMMAND, &w, "a command of no word");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 1);
     write_text(&w, "");
     refused(COMMAND, &w, "a command without a name");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 1);
     write_blob(&w, "a\0b", 3);
     refused(COMMAND, &w, "a word with a NUL inside");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 2);
     write_text(&w, "a");
     write_u32(&w, UINT32_MAX);
     refused(COMMAND, &w, "a word of 4 GiB");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, ARGC_MAX);
     for (uint32_t i = 0; i < ARGC_MAX; i++)
         write_text(&w, "w");
