@@ -54,6 +54,7 @@ launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm 
 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
+  policy/aggregate.c \
   policy/autotuned.c \
   policy/balance.c \
   policy/bundles.c \
@@ -71,6 +72,8 @@ policy_src := \
   policy/order.c \
   policy/outlier.c \
   policy/policy.c \
+  policy/power.c \
+  policy/power_simulation.c \
   policy/profile.c \
   policy/proportional.c \
   policy/random.c \
@@ -182,6 +185,7 @@ launcher_src := \
   launcher/simulate.c \
   launcher/simulate_balance.c \
   launcher/simulate_bcast.c \
+  launcher/simulate_power.c \
   launcher/slice_message.c \
   launcher/slice_replay.c \
   launcher/slices.c \
