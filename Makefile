@@ -112,6 +112,10 @@ pmix_bcast_src := \
   pmix_bcast/wireup.c
 
 launcher_src := \
+  launcher/actuator.c \
+  launcher/actuator_cgroup.c \
+  launcher/actuator_cpufreq.c \
+  launcher/actuator_rapl.c \
   launcher/agent.c \
   launcher/attend.c \
   launcher/balance_options.c \
@@ -143,7 +147,11 @@ launcher_src := \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
+  launcher/meter.c \
+  launcher/meter_page.c \
+  launcher/meter_track.c \
   launcher/metrics_file.c \
+  launcher/monitor.c \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
@@ -151,6 +159,8 @@ launcher_src := \
   launcher/persistent.c \
   launcher/plan.c \
   launcher/policy_option.c \
+  launcher/power_link.c \
+  launcher/power_state.c \
   launcher/probe.c \
   launcher/probe_bus.c \
   launcher/probe_cache.c \
@@ -190,6 +200,7 @@ launcher_src := \
   launcher/slice_replay.c \
   launcher/slices.c \
   launcher/spool.c \
+  launcher/steering.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
   launcher/step_tasks.c \
@@ -207,6 +218,7 @@ plugin_src := $(wildcard spank_plugin/*.c)
 # libevenstep: what applications link, with what it stands on
 lib_src := \
   launcher/libevenstep.c \
+  launcher/meter.c \
   launcher/slice_message.c \
   launcher/slices.c \
   pmix_bcast/adapter.c \
@@ -217,13 +229,14 @@ lib_src := \
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(B)/liblauncher.a $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep.so $(B)/libevenstep.so
+all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
 $(B)/liblauncher.a:   $(call obj,$(launcher_src))
 $(B)/evenstep:        $(call obj,launcher/main.c) $(LIBS)
 $(B)/evenstep-agent:  $(call obj,launcher/agent_main.c) $(LIBS)
+$(B)/evenstep-power:  $(call obj,launcher/power_guard.c) $(LIBS)
 
 # "own" and not CFLAGS +=: that would be dropped by `make CFLAGS=…`.
 $(B)/policy/%.o:       own = -ffp-contract=off
@@ -261,7 +274,7 @@ $(B)/%.o: %.c
 $(B)/%.a:
 	rm -f $@
 	$(AR) rcs $@ $^
-$(B)/evenstep $(B)/evenstep-agent:
+$(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 
 # --- packages of Debian 12 ---------------------------------------------------
@@ -391,6 +404,7 @@ format:
 #         file                   mode directory
 placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep-agent:0755:$(bindir) \
+          $(B)/evenstep-power:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \

@@ -2,8 +2,10 @@
 #include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/greeting.h"
+#include "launcher/monitor.h"
 #include "launcher/notice.h"
 #include "launcher/persistent.h"
+#include "launcher/power_link.h"
 #include "launcher/protocol.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
@@ -51,6 +53,8 @@ struct agent {
     struct bcast_node *broadcast;
     struct greeting *greeting;
     struct throttle *throttle;
+    struct monitor *monitor;
+    struct power_link *power;
     struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
@@ -533,6 +537,65 @@ static void on_bcast(struct agent *a,
         end_broadcast(a);
 }
 
+/* --- meters and limits ---------------------------------------------------- */
+
+static void on_progress(void *arg, const struct msg_progress *m)
+{
+    struct writer w = {0};
+
+    msg_write_progress(&w, m);
+    say(arg, MSG_PROGRESS, &w);
+}
+
+static void on_power(void *arg, const struct msg_power *m)
+{
+    struct writer w = {0};
+
+    msg_write_power(&w, m);
+    say(arg, MSG_POWER, &w);
+}
+
+static void on_limited(void *arg, const struct msg_limited *m)
+{
+    struct writer w = {0};
+
+    msg_write_limited(&w, m);
+    say(arg, MSG_LIMITED, &w);
+}
+
+static const struct power_link_events power_events = {
+    .power = on_power,
+    .limited = on_limited,
+};
+
+/* A node without meters is one that does not report. */
+static void watch(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct es_error err = {0};
+    struct msg_monitor m;
+
+    if (a->monitor || msg_read_monitor(&m, body, len) < 0) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    a->monitor = monitor_start(a->base, &m, on_progress, a, &err);
+    if (!a->monitor)
+        notice("%s: %s: %s", a->setup->node, err.what, err.mend);
+    else if (m.power)
+        a->power = power_link_start(a->base, m.dir, &power_events, a);
+}
+
+static void limit(struct agent *a, const uint8_t *body, size_t len)
+{
+    uint64_t v;
+
+    if (a->power && msg_read_u64(&v, body, len) == 0)
+        power_link_set(a->power, v);
+    else
+        leave(a);
+}
+
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
@@ -559,6 +622,10 @@ static void on_message(struct channel *c,
         feed_tasks(a, body, len);
     } else if (type == MSG_PUT) {
         store(a, body, len);
+    } else if (type == MSG_MONITOR) {
+        watch(a, body, len);
+    } else if (type == MSG_LIMIT) {
+        limit(a, body, len);
     } else if (type >= MSG_BCAST && type < MSG_END) {
         on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
     } else { /* LEAVE, or nothing that we know: in both cases we go */
@@ -817,6 +884,8 @@ static void stop(struct agent *a)
     step_tasks_close(a->tasks);
     drop_waiting(a);
     free(a->command.argv);
+    power_link_stop(a->power);
+    monitor_stop(a->monitor);
     if (a->step[0])
         step_dir_remove(a->step);
     greeting_destroy(a->greeting);

@@ -21,6 +21,7 @@
 #include "launcher/number.h"
 #include "launcher/paths.h"
 #include "launcher/qualification.h"
+#include "launcher/steering.h"
 #include "launcher/step_dir.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@
 struct attend_options {
     uint32_t job, step;
     const char *profile, *probe, *config;
+    enum power_variant power;
     char *source; /* to be copied to destination on every node, or NULL */
     char destination[DESTINATION_MAX];
     int required;
@@ -58,9 +60,10 @@ struct attend {
     struct qualification qualification;
     uint32_t *tasks; /* of the step, on each node */
     struct iteration iteration;
-    size_t unstored; /* files that no node has confirmed yet */
-    int told;        /* all that is to be stored has been sent */
-    int said;        /* the one line has been said */
+    struct steering *steering; /* from the start of qualification on */
+    size_t unstored;           /* files that no node has confirmed yet */
+    int told;                  /* all that is to be stored has been sent */
+    int said;                  /* the one line has been said */
 };
 
 /* The step's answer; only the first one counts. */
@@ -192,10 +195,27 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
+/* Before the tasks start: their meters look for the page once. */
+static int steer(struct attend *a)
+{
+    char step[64];
+
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    a->steering =
+        steering_start(a->session, step, &a->config.power, a->o->power);
+    if (a->steering)
+        return 0;
+    es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    give_up(a);
+    return -1;
+}
+
 static void qualify(struct attend *a)
 {
     int equal = a->o->probe && strcmp(a->o->probe, "off") == 0;
 
+    if (steer(a) < 0)
+        return;
     if (qualification_start(&a->qualification, a->session, a->config.budget_ms,
                             equal)
         < 0) {
@@ -286,7 +306,9 @@ static void on_message(
     struct attend *a = arg;
     uint32_t why;
 
-    if (a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+    if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+        || (a->steering
+            && steering_message(a->steering, node, type, body, len)))
         return;
     if (type == MSG_PROBED && a->qualification.missing > 0) {
         qualification_answer(&a->qualification, node, body, len);
@@ -304,6 +326,8 @@ static void on_lost(void *arg, size_t node, const char *why)
 {
     struct attend *a = arg;
 
+    if (a->steering)
+        steering_lost(a->steering, node);
     if (a->said) { /* the step runs; Slurm tells the user of a dead node */
         if (a->iteration.n > 0)
             iteration_lost(&a->iteration);
@@ -359,6 +383,7 @@ enum attend_option {
     OPT_PROBE,
     OPT_CONFIG,
     OPT_BCAST,
+    OPT_POWER,
     OPT_REQUIRED,
 };
 
@@ -370,6 +395,7 @@ static const struct option options[] = {
     {"probe", required_argument, NULL, OPT_PROBE},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"bcast", required_argument, NULL, OPT_BCAST},
+    {"power", required_argument, NULL, OPT_POWER},
     {"required", no_argument, NULL, OPT_REQUIRED},
     {NULL, 0, NULL, 0},
 };
@@ -389,6 +415,19 @@ static int take_copy(struct attend_options *o,
     if (!o->source)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     return broadcast_destination(o->destination, colon + 1, err);
+}
+
+static int take_power(struct attend_options *o, const char *text)
+{
+    static const char *const variants[] = {
+        [POWER_OFF] = "off", [POWER_PAIR] = "pair", [POWER_BOOST] = "boost"};
+
+    for (enum power_variant v = POWER_OFF; v <= POWER_BOOST; v++)
+        if (strcmp(text, variants[v]) == 0) {
+            o->power = v;
+            return 0;
+        }
+    return -1;
 }
 
 static int take(struct attend_options *o,
@@ -414,6 +453,8 @@ static int take(struct attend_options *o,
         return 0;
     case OPT_BCAST:
         return take_copy(o, text, err);
+    case OPT_POWER:
+        return take_power(o, text);
     case OPT_REQUIRED:
         o->required = 1;
         return 0;
@@ -508,6 +549,7 @@ static void clear(struct attend *a)
     session_close(a->session);
     iteration_clear(&a->iteration);
     free(a->tasks);
+    steering_stop(a->steering);
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);

@@ -10,6 +10,7 @@
 #define LAUNCHER_CONFIG_H
 
 #include "pmix_bcast/channel.h"
+#include "policy/aggregate.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
 
@@ -27,6 +28,13 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
     } bcast;
+    struct config_power { /* power { … } */
+        char actuator[16];
+        double start, floor;      /* parts of what a node can have at most */
+        double bound, band, gain; /* policy/power.h */
+        int interval_ms;          /* between two samples of the meters */
+        enum aggregate aggregate; /* of a node's threads */
+    } power;
     size_t profiles;
     struct config_profile { /* profile "NAME" { … }; the default first */
         char name[PROFILE_NAME_MAX];

@@ -120,6 +120,35 @@ int evenstep_done(void);
 /* End; a slice that is not done goes back.  May be called at any time. */
 void evenstep_close(void);
 
+/*
+ * The progress meter: how far this thread (or rank) is on its way to the next
+ * barrier, so that evenstep can speed up who comes last.
+ *
+ * evenstep_work() begins a parallel region: total is the work of this thread
+ * until the barrier, in any unit, 0 for none.  evenstep_tick() tells how much
+ * of it is done so far, from 0 to total, never less than before.  When all of
+ * it is told the thread is taken to wait, or to do what is not metered, until
+ * its next region.
+ *
+ *   evenstep_work(rows);
+ *   for (row = 0; row < rows; row++) {
+ *       compute(row);
+ *       evenstep_tick(row + 1);
+ *   }
+ *   MPI_Barrier(MPI_COMM_WORLD);
+ *
+ * A tick is a store to memory that the node's agent reads: no lock, no system
+ * call, a few nanoseconds.  A call that makes no sense (a tick before the
+ * first region, beyond the total, backwards) is counted for the agent to
+ * report, and has no other effect.  Without evenstep neither has any.
+ */
+void evenstep_work(uint64_t total);
+void evenstep_tick(uint64_t done);
+
+/* How many threads this rank had best use from its next region on, as in
+ * omp_set_num_threads(); 0: as it likes. */
+int evenstep_threads(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,15 @@
  *   OVER      either     error u32, err blob: they get no more slices, 0 or
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32:
+ *                        from now on watch the meters of this step
+ *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
+ *                        skew double, misuse u64; the sums are since the
+ *                        epoch began, each time a slot comes or goes
+ *   POWER     agent      actuator text, unit text, limit u64, floor u64,
+ *                        ceiling u64; with a limit of 0: unit says why not
+ *   LIMIT     front end  limit u64
+ *   LIMITED   agent      limit u64, text        (why not, if it is another)
  *   BCAST + k either     see bcast_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
@@ -42,13 +51,18 @@
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
+#include "policy/aggregate.h"
+#include "policy/power.h"
 
-#define LABEL_MAX      256u       /* bytes of a frame's label, with its NUL */
-#define TEXT_MAX       512u       /* bytes of a reason, with its NUL */
-#define ARGC_MAX       65536u     /* words of a command; ARG_MAX binds before */
-#define NO_SLICE       UINT64_MAX /* an id that is never given */
-#define NODE_TASKS_MAX 16384u     /* tasks of a step on a node; far above any */
-#define OUTPUT_MAX     (64u << 10) /* bytes of output in one message */
+#define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX        512u /* bytes of a reason, with its NUL */
+#define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
+#define INTERVAL_MIN_MS 1
+#define INTERVAL_MAX_MS 10000
+#define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
+#define NO_SLICE        UINT64_MAX /* an id that is never given */
+#define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
+#define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -66,6 +80,11 @@ enum protocol_type {
     MSG_TASKS,
     MSG_IDLE,
     MSG_OVER,
+    MSG_MONITOR,
+    MSG_PROGRESS,
+    MSG_POWER,
+    MSG_LIMIT,
+    MSG_LIMITED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_END = MSG_BCAST + BCAST_KINDS,
 };
@@ -123,6 +142,25 @@ struct msg_over {
     const uint8_t *err;
     size_t err_len;
 };
+struct msg_monitor {
+    char dir[64]; /* as of PUT */
+    uint32_t interval_ms, aggregate;
+    uint32_t power; /* 1: limits will be set */
+};
+struct msg_progress {
+    uint32_t epoch, slots;
+    double progress, skew; /* >= 0 */
+    uint64_t work_ns, misuse;
+};
+struct msg_power {
+    char actuator[16];
+    char unit[TEXT_MAX];
+    uint64_t limit, floor, ceiling; /* floor <= limit <= ceiling */
+};
+struct msg_limited {
+    uint64_t limit;
+    char text[TEXT_MAX];
+};
 
 void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
@@ -149,7 +187,15 @@ void msg_write_idle(struct writer *w, const struct msg_idle *m);
 int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
 void msg_write_over(struct writer *w, const struct msg_over *m);
 int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32.  LEAVING: a single u64. */
+void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
+int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
+void msg_write_progress(struct writer *w, const struct msg_progress *m);
+int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_power(struct writer *w, const struct msg_power *m);
+int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
+void msg_write_limited(struct writer *w, const struct msg_limited *m);
+int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
+/* PROBE and STORED: a single u32.  LEAVING and LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

@@ -63,17 +63,38 @@ static int open_step(const char *step, int make)
     return fd;
 }
 
+/* Again if the last step of before takes the user's directory away. */
+static int make_step(const char *step)
+{
+    int dir, tries = 0;
+
+    do
+        dir = open_step(step, 1);
+    while (dir < 0 && errno == ENOENT && ++tries < 3);
+    return dir;
+}
+
+int step_dir_link(const char *step, const char *file, const char *target)
+{
+    int why = 0, dir = make_step(step);
+
+    if (dir < 0)
+        return errno;
+    (void)unlinkat(dir, file, 0); /* of a predecessor */
+    if (symlinkat(target, dir, file) < 0)
+        why = errno;
+    close(dir);
+    return why;
+}
+
 int step_dir_put(const char *step,
                  const char *file,
                  const void *content,
                  size_t len)
 {
-    int dir, fd, rc = -1, why = 0, tries = 0;
+    int dir = make_step(step), fd, rc = -1, why = 0;
     char beside[80];
 
-    do /* again if the last step of before takes the user's directory away */
-        dir = open_step(step, 1);
-    while (dir < 0 && errno == ENOENT && ++tries < 3);
     if (dir < 0)
         return errno;
     if (file[0] == '\0') {

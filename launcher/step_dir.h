@@ -28,6 +28,8 @@ int step_dir_put(const char *step,
                  const char *file,
                  const void *content,
                  size_t len);
+/* A symbolic link there, in place of what bears its name.  As above. */
+int step_dir_link(const char *step, const char *file, const char *target);
 /* Remove the step's directory and what is in it; nothing there is fine. */
 void step_dir_remove(const char *step);
 

@@ -25,7 +25,8 @@ const char *aggregate_name(enum aggregate how);
 enum aggregate aggregate_find(const char *name);
 
 /*
- * Of n finite values >= 0; of none it is 0.  Permutes value[] for the median.
+ * Of n finite values, for the skew >= 0; of none it is 0.  Permutes value[] for
+ * the median.
  * O(n).
  */
 double aggregate_of(enum aggregate how, double value[], size_t n);
