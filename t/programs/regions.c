@@ -88,10 +88,10 @@ int main(int argc, char **argv)
         took = MPI_Wtime() - began;
         waited = MPI_Wtime() - waited;
         MPI_Reduce(&waited, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (rank == 0)
+        if (rank == 0) {
             printf("%d %.3f %.3f\n", i, took, all / ranks / took);
-        if (rank == 0)
             fflush(stdout);
+        }
     }
     MPI_Finalize();
     return 0;
