@@ -22,6 +22,7 @@
  * that ticks only at the end of a region is heard once in a round. */
 #define SILENT_NS     INT64_C(2000000000)
 #define SILENT_ROUNDS 4
+#define LOOK_NS       INT64_C(10000000)    /* between two looks who is */
 #define FIRST_ROUND   INT64_C(10000000000) /* as long as we think it is */
 
 struct watched {
@@ -33,7 +34,7 @@ struct watched {
     struct msg_power power; /* limit 0: cannot be set */
     uint64_t start, wanted; /* limits */
     uint64_t asked;         /* a limit that is not confirmed; 0: none */
-    int is_lost, told_misuse;
+    int is_known, is_silent, is_lost, told_misuse;
 };
 
 struct steering {
@@ -45,6 +46,9 @@ struct steering {
     void *room;
     int64_t round_ns, round_began_ns; /* the last round's length */
     size_t asked;                     /* limits that are not confirmed */
+    size_t known;                     /* nodes whose speed is, in this round */
+    size_t missing;    /* nodes that are neither known nor silent */
+    int64_t looked_ns; /* for those that are silent */
     int is_alive, told_off;
     double skew;
 };
@@ -77,8 +81,10 @@ static int can_be_set(const struct watched *w)
 static void begin_round(struct steering *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        s->node[i].has_first = 0;
+        s->node[i].has_first = s->node[i].is_known = 0;
     s->round_began_ns = now_ns();
+    s->looked_ns = 0;
+    s->known = 0;
 }
 
 /* What may be given: all that was there at the start is not given now. */
@@ -159,33 +165,26 @@ static double work_ns(const struct watched *w)
     return (double)w->last.work_ns - (double)w->first.work_ns;
 }
 
-static int is_known(const struct watched *w)
+static int is_enough(const struct watched *w)
 {
-    return w->has_first && done(w) > 0 && work_ns(w) >= ENOUGH_NS
+    return done(w) > 0 && work_ns(w) >= ENOUGH_NS
            && (done(w) >= 1 || work_ns(w) >= LONG_NS);
 }
 
-static int is_silent(const struct steering *s,
-                     const struct watched *w,
-                     int64_t now)
+/* Once silent, until it is heard again: the rounds without it are short. */
+static void find_silent(struct steering *s, int64_t now)
 {
-    return w->is_lost || w->heard_ns == 0
-           || now - w->heard_ns > SILENT_NS + SILENT_ROUNDS * s->round_ns;
-}
+    int64_t longest = SILENT_NS + SILENT_ROUNDS * s->round_ns;
 
-/* Everybody who is heard of, or nobody. */
-static int round_is_over(const struct steering *s, int64_t now)
-{
-    size_t known = 0;
-
+    s->missing = 0;
+    s->looked_ns = now;
     for (size_t i = 0; i < s->n; i++) {
-        if (is_silent(s, &s->node[i], now))
-            continue;
-        if (!is_known(&s->node[i]))
-            return 0;
-        known++;
+        struct watched *w = &s->node[i];
+
+        if (w->is_lost || w->heard_ns == 0 || now - w->heard_ns > longest)
+            w->is_silent = 1;
+        s->missing += !w->is_silent && !w->is_known;
     }
-    return known >= 2;
 }
 
 static void measure(struct steering *s, int64_t now)
@@ -193,13 +192,13 @@ static void measure(struct steering *s, int64_t now)
     double most = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        if (is_known(&s->node[i]))
+        if (s->node[i].is_known)
             most = fmax(most, work_ns(&s->node[i]) / done(&s->node[i]));
     for (size_t i = 0; i < s->n; i++) {
         struct watched *w = &s->node[i];
 
-        w->speed = is_known(w) ? done(w) / work_ns(w) : 0;
-        w->waiting = is_known(w) ? 1 - 1 / (w->speed * most) : 0;
+        w->speed = w->is_known ? done(w) / work_ns(w) : 0;
+        w->waiting = w->is_known ? 1 - 1 / (w->speed * most) : 0;
     }
     s->round_ns = now - s->round_began_ns;
 }
@@ -239,6 +238,16 @@ static void tell_misuse(const struct steering *s, size_t i)
            session_node(s->session, i)->name);
 }
 
+static void note_known(struct steering *s, struct watched *w)
+{
+    if (w->is_known || !is_enough(w))
+        return;
+    w->is_known = 1;
+    s->known++;
+    if (s->missing > 0)
+        s->missing--;
+}
+
 static void take_progress(struct steering *s,
                           size_t i,
                           const struct msg_progress *m)
@@ -247,14 +256,22 @@ static void take_progress(struct steering *s,
     int64_t now = now_ns();
 
     w->heard_ns = now;
+    w->is_silent = 0;
     w->last = *m;
     tell_misuse(s, i);
     if (!w->has_first || m->epoch != w->first.epoch
         || m->progress < w->first.progress || m->work_ns < w->first.work_ns) {
         w->first = *m;
         w->has_first = 1;
+        s->known -= (size_t)w->is_known;
+        w->is_known = 0;
     }
-    if (s->asked == 0 && round_is_over(s, now))
+    if (s->asked > 0)
+        return; /* between two rounds */
+    note_known(s, w);
+    if (now - s->looked_ns >= LOOK_NS)
+        find_silent(s, now);
+    if (s->missing == 0 && s->known >= 2)
         end_round(s, now);
 }
 
