@@ -47,7 +47,7 @@ libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
 bcast_pkg       := pmix libevent_core libsodium libxxhash
-launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc
+launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc ncursesw
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
@@ -209,6 +209,10 @@ launcher_src := \
   launcher/template.c \
   launcher/threshold_option.c \
   launcher/throttle.c \
+  launcher/top.c \
+  launcher/top_file.c \
+  launcher/top_print.c \
+  launcher/top_screen.c \
   launcher/topology.c \
   launcher/trace.c \
   launcher/unit_pool.c
@@ -281,7 +285,7 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 #         build it
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
-            libgraphviz-dev libhwloc-dev \
+            libgraphviz-dev libhwloc-dev libncurses-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \

@@ -23,6 +23,7 @@
 #include "launcher/qualification.h"
 #include "launcher/steering.h"
 #include "launcher/step_dir.h"
+#include "launcher/top_file.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -33,6 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TOP_MS 500 /* between two writings of what `evenstep top` shows */
 
 struct attend_options {
     uint32_t job, step;
@@ -48,7 +51,7 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct event_base *base;
-    struct event *on_stdin, *on_term;
+    struct event *on_stdin, *on_term, *on_time;
     struct session *session;
     char *layout;        /* what Slurm says of the step's tasks */
     char table_path[64]; /* of the table, and where it goes to */
@@ -195,6 +198,36 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    const struct attend *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (steering_is_alive(a->steering))
+        (void)top_file_write(a->steering, session_size(a->session), a->o->job,
+                             a->o->step); /* a view is worth no warning */
+}
+
+static int start_view(struct attend *a)
+{
+    struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
+
+    a->on_time = event_new(a->base, -1, EV_PERSIST, on_time, a);
+    return a->on_time && event_add(a->on_time, &tv) == 0 ? 0 : -1;
+}
+
+static void end_view(struct attend *a)
+{
+    char step[64];
+
+    if (!a->on_time)
+        return;
+    event_free(a->on_time);
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    step_dir_remove(step);
+}
+
 /* Before the tasks start: their meters look for the page once. */
 static int steer(struct attend *a)
 {
@@ -203,7 +236,7 @@ static int steer(struct attend *a)
     snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
     a->steering =
         steering_start(a->session, step, &a->config.power, a->o->power);
-    if (a->steering)
+    if (a->steering && start_view(a) == 0)
         return 0;
     es_fail(a->err, ES_ENV, "free some memory", "out of memory");
     give_up(a);
@@ -549,6 +582,7 @@ static void clear(struct attend *a)
     session_close(a->session);
     iteration_clear(&a->iteration);
     free(a->tasks);
+    end_view(a); /* the last agent of this host may have its directory here */
     steering_stop(a->steering);
     qualification_clear(&a->qualification);
     if (a->on_term)

@@ -21,6 +21,7 @@ static const struct command {
     {"report", command_report, "what a run's --report file tells"},
     {"conntable", command_conntable, "print a step's connection table"},
     {"graph", command_graph, "schedule a task graph, with energy in mind"},
+    {"top", command_top, "how the nodes of running steps stand"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };
