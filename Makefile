@@ -5,6 +5,7 @@
 #   make check       every test: unit, local, cluster, faults (root for the last)
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
+#   make bench-tick  what a tick of the progress meter costs, and its monitor
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
@@ -319,7 +320,7 @@ $(B)/t/programs/libcuda.so: own = -fPIC
 $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
 # What shell tests run.
-t_programs := $(B)/t/programs/slices
+t_programs := $(B)/t/programs/metered $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(t_bin): | $(t_programs)
@@ -339,7 +340,7 @@ cluster_tests := $(wildcard t/3*.t)
 fault_tests   := $(wildcard t/4*.t)
 
 ifdef T
-check: all $(t_bin) $(f_bin:=.t)
+check: all $(t_bin) $(f_bin:=.t) $(B)/t/programs/metered
 	$(tap) $(T)
 else
 check: check-unit check-local check-san check-cluster check-faults
@@ -347,7 +348,7 @@ endif
 check-unit: all $(t_bin) $(f_bin:=.t)
 	@echo "== tier 1: unit and layers (no root)"
 	$(tap) $(unit_tests)
-check-local: check-unit
+check-local: check-unit $(B)/t/programs/metered
 	@echo "== tier 2: command line and --local (no root)"
 	$(tap) $(local_tests)
 check-san: check-local # the same, built with sanitizers
@@ -379,12 +380,19 @@ $(B)/contrib/%.o: own = $(call cflags_of,ompi-c)
 $(peers): %: %.o
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) $(LDLIBS)
 
+$(B)/contrib/bench-tick/%.o: own = $(launcher_cflags) -pthread
+# As programs do: the library comes first.
+$(B)/contrib/bench-tick/tick: $(B)/contrib/bench-tick/tick.o $(B)/libevenstep.so $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,$(abspath $(B)) -o $@ $^ $(launcher_libs) $(LDLIBS)
+
 demo: # from nothing: each step sees what the one before has made
 	$(MAKE) deps
 	$(MAKE) all
 	contrib/demo/run
 bench: all
 	contrib/bench
+bench-tick: all $(B)/contrib/bench-tick/tick
+	$(B)/contrib/bench-tick/tick
 bench-bcast: all $(peers)
 	contrib/bench-bcast
 
@@ -412,7 +420,8 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
-          launcher/evenstep.h:0644:$(includedir)
+          launcher/evenstep.h:0644:$(includedir) \
+          launcher/evenstep.f90:0644:$(includedir)
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
@@ -429,7 +438,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench bench-bcast lint format \
+        check-faults check-programs fuzz demo bench bench-bcast bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
