@@ -13,6 +13,10 @@ union any {
     struct msg_output output;
     struct msg_done done;
     struct msg_put put;
+    struct msg_monitor monitor;
+    struct msg_progress progress;
+    struct msg_power power;
+    struct msg_limited limited;
     uint32_t u32;
     uint64_t u64;
 };
@@ -26,14 +30,29 @@ enum which {
     OUTPUT,
     DONE,
     PUT,
+    MONITOR,
+    PROGRESS,
+    POWER,
+    LIMITED,
     U32,
     U64,
     KINDS
 };
 
-static const char *const names[KINDS] = {
-    "READY",  "PEER", "PROBED", "COMMAND",         "RUN",
-    "OUTPUT", "DONE", "PUT",    "PROBE or STORED", "LEAVING"};
+static const char *const names[KINDS] = {"READY",
+                                         "PEER",
+                                         "PROBED",
+                                         "COMMAND",
+                                         "RUN",
+                                         "OUTPUT",
+                                         "DONE",
+                                         "PUT",
+                                         "MONITOR",
+                                         "PROGRESS",
+                                         "POWER",
+                                         "LIMITED",
+                                         "PROBE or STORED",
+                                         "LEAVING or LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -54,6 +73,14 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_done(&m->done, body, len);
     case PUT:
         return msg_read_put(&m->put, body, len);
+    case MONITOR:
+        return msg_read_monitor(&m->monitor, body, len);
+    case PROGRESS:
+        return msg_read_progress(&m->progress, body, len);
+    case POWER:
+        return msg_read_power(&m->power, body, len);
+    case LIMITED:
+        return msg_read_limited(&m->limited, body, len);
     case U32:
         return msg_read_u32(&m->u32, body, len);
     default:
@@ -63,6 +90,12 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 
 static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
 static char *const argv[] = {word_echo, word_x, word_empty, NULL};
+
+static const struct msg_monitor a_monitor = {"17.2", 10, AGGREGATE_MEDIAN, 1};
+static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
+static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
+                                         800000};
+static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
@@ -102,6 +135,18 @@ static struct writer sound(enum which k)
         break;
     case PUT:
         msg_write_put(&w, &put);
+        break;
+    case MONITOR:
+        msg_write_monitor(&w, &a_monitor);
+        break;
+    case PROGRESS:
+        msg_write_progress(&w, &a_progress);
+        break;
+    case POWER:
+        msg_write_power(&w, &a_power);
+        break;
+    case LIMITED:
+        msg_write_limited(&w, &a_limit);
         break;
     case U32:
         write_u32(&w, 250);
@@ -255,14 +300,50 @@ static void test_values(void)
     writer_clear(&w);
 }
 
+static void test_values_of_power(void)
+{
+    struct writer w;
+    union any m;
+
+    memset(&m, 0, sizeof m);
+    w = sound(MONITOR);
+    ok(msg_read_monitor(&m.monitor, w.buf, w.len) == 0
+           && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
+           && m.monitor.aggregate == AGGREGATE_MEDIAN && m.monitor.power == 1,
+       "what to monitor comes back");
+    writer_clear(&w);
+    w = sound(PROGRESS);
+    ok(msg_read_progress(&m.progress, w.buf, w.len) == 0
+           && m.progress.epoch == 3 && m.progress.slots == 64
+           && m.progress.progress == 12.5 && m.progress.skew == 0.01
+           && m.progress.work_ns == 5000 && m.progress.misuse == 2,
+       "progress comes back");
+    writer_clear(&w);
+    w = sound(POWER);
+    ok(msg_read_power(&m.power, w.buf, w.len) == 0
+           && strcmp(m.power.actuator, "cgroup") == 0
+           && strcmp(m.power.unit, "us/s") == 0 && m.power.limit == 400000
+           && m.power.floor == 80000 && m.power.ceiling == 800000,
+       "an actuator comes back");
+    writer_clear(&w);
+    w = sound(LIMITED);
+    ok(msg_read_limited(&m.limited, w.buf, w.len) == 0
+           && m.limited.limit == 400000
+           && strcmp(m.limited.text, "error: it sticks") == 0,
+       "a limit comes back, with the reason");
+    writer_clear(&w);
+}
+
 static size_t size_of(enum which k)
 {
     static const size_t size[KINDS] = {
-        sizeof(struct msg_ready),  sizeof(struct msg_peer),
-        sizeof(struct msg_probed), sizeof(struct msg_command),
-        sizeof(struct msg_run),    sizeof(struct msg_output),
-        sizeof(struct msg_done),   sizeof(struct msg_put),
-        sizeof(uint32_t),          sizeof(uint64_t),
+        sizeof(struct msg_ready),   sizeof(struct msg_peer),
+        sizeof(struct msg_probed),  sizeof(struct msg_command),
+        sizeof(struct msg_run),     sizeof(struct msg_output),
+        sizeof(struct msg_done),    sizeof(struct msg_put),
+        sizeof(struct msg_monitor), sizeof(struct msg_progress),
+        sizeof(struct msg_power),   sizeof(struct msg_limited),
+        sizeof(uint32_t),           sizeof(uint64_t),
     };
 
     return size[k];
@@ -428,6 +509,49 @@ static void test_bad_values(void)
     refused(PROBED, &w, "a rate that is no number");
 }
 
+static void test_bad_power(void)
+{
+    static const struct msg_monitor monitors[] = {
+        {"a/b", 10, 0, 0},
+        {"1.0", 0, 0, 0},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0},
+        {"1.0", 10, 0, 2},
+    };
+    static const struct msg_progress records[] = {
+        {0, 1, -1, 0, 0, 0},
+        {0, 1, 1, -0.5, 0, 0},
+        {0, 1, 1, 0, (uint64_t)INT64_MAX + 1, 0},
+        {0, 1, (double)INFINITY, 0, 0, 0},
+        {0, 1, (double)NAN, 0, 0, 0},
+    };
+    static const struct msg_power powers[] = {
+        {"rapl", "uW", 5, 6, 10},
+        {"rapl", "uW", 11, 6, 10},
+        {"rapl", "uW", 5, 0, 10},
+        {"rapl", "uW", 5, 5, POWER_LIMIT_MAX + 1},
+    };
+    struct writer w = {0};
+
+    for (size_t i = 0; i < sizeof monitors / sizeof monitors[0]; i++) {
+        msg_write_monitor(&w, &monitors[i]);
+        refused(MONITOR, &w, "a step, interval or aggregate out of range");
+    }
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        msg_write_progress(&w, &records[i]);
+        refused(PROGRESS, &w, "progress that cannot be");
+    }
+    for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
+        msg_write_power(&w, &powers[i]);
+        refused(POWER, &w, "a limit out of its bounds");
+    }
+    msg_write_power(&w, &(struct msg_power){"", "no rights", 0, 0, 0});
+    accepted(POWER, &w, "an actuator that is off is taken");
+    write_u64(&w, POWER_LIMIT_MAX + 1);
+    write_text(&w, "");
+    refused(LIMITED, &w, "a limit that no double holds");
+}
+
 static void test_bad_commands(void)
 {
     static const uint32_t counts[] = {0, 3, ARGC_MAX, ARGC_MAX + 1, UINT32_MAX};
@@ -505,6 +629,7 @@ int main(void)
     test_bad_values();
     test_bad_puts();
     test_bad_commands();
+    test_bad_power();
     test_text_bounds();
     for (int k = 0; k < KINDS; k++) {
         test_lengths((enum which)k);
@@ -512,6 +637,7 @@ int main(void)
     }
     test_values();
     test_values_of_agents();
+    test_values_of_power();
     test_no_memory();
     return done();
 }
