@@ -349,8 +349,8 @@ static int guard_step(const struct arguments *a, struct es_error *err)
                                       .step = (uint32_t)a->step};
     (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     (void)power_state_restore(a->state);
-    if (config_load(&g.config, a->config, err) < 0 || listen_here(&g, err) < 0
-        || leave_family(err) < 0)
+    if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0
+        || listen_here(&g, err) < 0)
         return -1;
     serve(&g);
     stop_actuator(&g);
