@@ -340,7 +340,7 @@ cluster_tests := $(wildcard t/3*.t)
 fault_tests   := $(wildcard t/4*.t)
 
 ifdef T
-check: all $(t_bin) $(f_bin:=.t) $(B)/t/programs/metered
+check: all $(t_bin) $(f_bin:=.t)
 	$(tap) $(T)
 else
 check: check-unit check-local check-san check-cluster check-faults
@@ -348,7 +348,7 @@ endif
 check-unit: all $(t_bin) $(f_bin:=.t)
 	@echo "== tier 1: unit and layers (no root)"
 	$(tap) $(unit_tests)
-check-local: check-unit $(B)/t/programs/metered
+check-local: check-unit
 	@echo "== tier 2: command line and --local (no root)"
 	$(tap) $(local_tests)
 check-san: check-local # the same, built with sanitizers
