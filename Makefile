@@ -99,6 +99,7 @@ pmix_bcast_src := \
   pmix_bcast/destination.c \
   pmix_bcast/error.c \
   pmix_bcast/estimator.c \
+  pmix_bcast/exchange.c \
   pmix_bcast/feed.c \
   pmix_bcast/formula.c \
   pmix_bcast/handshake.c \
