@@ -78,6 +78,7 @@ policy_src := \
   policy/profile.c \
   policy/proportional.c \
   policy/random.c \
+  policy/replan.c \
   policy/rl.c \
   policy/rl2.c \
   policy/sample_cache.c \
