@@ -140,16 +140,28 @@ launcher_src := \
   launcher/graph_command.c \
   launcher/graph_dot.c \
   launcher/graph_draft.c \
+  launcher/graph_fault.c \
   launcher/graph_file.c \
+  launcher/graph_journal.c \
+  launcher/graph_learn.c \
+  launcher/graph_message.c \
+  launcher/graph_node.c \
+  launcher/graph_options.c \
   launcher/graph_own.c \
   launcher/graph_print.c \
+  launcher/graph_progress.c \
+  launcher/graph_result.c \
+  launcher/graph_run.c \
+  launcher/graph_state.c \
   launcher/graph_stg.c \
   launcher/graph_wfformat.c \
+  launcher/graph_work.c \
   launcher/greeting.c \
   launcher/help.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
+  launcher/local_option.c \
   launcher/meter.c \
   launcher/meter_page.c \
   launcher/meter_track.c \
@@ -218,7 +230,8 @@ launcher_src := \
   launcher/top_screen.c \
   launcher/topology.c \
   launcher/trace.c \
-  launcher/unit_pool.c
+  launcher/unit_pool.c \
+  launcher/work_folder.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
 #include "launcher/execution.h"
+#include "launcher/graph_node.h"
 #include "launcher/greeting.h"
 #include "launcher/monitor.h"
 #include "launcher/notice.h"
@@ -51,6 +52,7 @@ struct agent {
     struct listener *listener;
     struct mesh *mesh;
     struct bcast_node *broadcast;
+    struct graph_node *graph;
     struct greeting *greeting;
     struct throttle *throttle;
     struct monitor *monitor;
@@ -93,10 +95,12 @@ static void hold(struct agent *a, int on)
         persistent_hold(a->program, on);
 }
 
-/* Let a command that runs see its SIGTERM; execution_stop() bounds how long it
- * then takes. */
-static void stop_command(struct agent *a)
+/* Let what runs see its SIGTERM; execution_stop() bounds how long it then
+ * takes.  Is there anything to wait for? */
+static int stop_commands(struct agent *a)
 {
+    unsigned tasks = graph_node_stop(a->graph);
+
     drop_waiting(a);
     hold(a, 0); /* its end would not be heard */
     if (a->execution)
@@ -104,13 +108,13 @@ static void stop_command(struct agent *a)
     a->quitting = a->program != NULL;
     if (a->program)
         persistent_stop(a->program);
+    return tasks > 0 || a->execution || a->program;
 }
 
 static void leave(struct agent *a)
 {
     a->leaving = 1;
-    stop_command(a);
-    if (!a->execution && !a->program)
+    if (!stop_commands(a))
         event_base_loopexit(a->base, NULL);
 }
 
@@ -596,6 +600,56 @@ static void limit(struct agent *a, const uint8_t *body, size_t len)
         leave(a);
 }
 
+/* --- task graphs ---------------------------------------------------------- */
+
+static void say_graph(void *arg, enum graph_kind kind, struct writer *w)
+{
+    say(arg, (enum protocol_type)(MSG_GRAPH + kind), w);
+}
+
+static void on_graph_idle(void *arg)
+{
+    struct agent *a = arg;
+
+    if (a->leaving)
+        event_base_loopexit(a->base, NULL);
+}
+
+static void start_graph(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct graph_node_setup setup = {.base = a->base,
+                                     .secret = &a->setup->secret,
+                                     .wireup = &a->wireup,
+                                     .mesh = a->mesh,
+                                     .node = a->setup->node,
+                                     .home_address = a->setup->home_address,
+                                     .environ = a->setup->environ,
+                                     .throttle = a->throttle,
+                                     .say = say_graph,
+                                     .idle = on_graph_idle,
+                                     .arg = a};
+    struct graph_open *open = malloc(sizeof *open);
+
+    int good = open && !a->graph && graph_read_open(open, body, len) == 0;
+
+    if (good)
+        a->graph = graph_node_start(&setup, open);
+    if (!good || !a->graph)
+        leave(a);
+    free(open);
+}
+
+static void on_graph(struct agent *a,
+                     enum graph_kind kind,
+                     const uint8_t *body,
+                     size_t len)
+{
+    if (kind == GRAPH_MSG_OPEN)
+        start_graph(a, body, len);
+    else if (!a->graph || graph_node_told(a->graph, kind, body, len) < 0)
+        leave(a);
+}
+
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
@@ -626,8 +680,10 @@ static void on_message(struct channel *c,
         watch(a, body, len);
     } else if (type == MSG_LIMIT) {
         limit(a, body, len);
-    } else if (type >= MSG_BCAST && type < MSG_END) {
+    } else if (type >= MSG_BCAST && type < MSG_BCAST_END) {
         on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
+    } else if (type >= MSG_GRAPH && type < MSG_END) {
+        on_graph(a, (enum graph_kind)(type - MSG_GRAPH), body, len);
     } else { /* LEAVE, or nothing that we know: in both cases we go */
         leave(a);
     }
@@ -727,7 +783,7 @@ static void on_closed(struct channel *c, void *arg, const char *why)
         return;
     }
     end_broadcast(a);
-    stop_command(a);
+    (void)stop_commands(a);
     if (a->tasks) /* their frames have ended with us */
         step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
@@ -891,6 +947,7 @@ static void stop(struct agent *a)
     greeting_destroy(a->greeting);
     listener_close(a->listener);
     bcast_node_destroy(a->broadcast);
+    graph_node_destroy(a->graph);
     mesh_destroy(a->mesh);
     channel_destroy(a->home);
     throttle_close(a->throttle);

@@ -32,6 +32,9 @@
 #define ACTUATOR "cgroup" /* reaches nobody but the step */
 #define START    0.8      /* below full speed: room to shift (seed 3) */
 #define FLOOR    0.2
+/* Watts of the sheet's examples: seed 5, section 8. */
+static const struct power example_power = {10, 2, 5, 0};
+#define WATTS_MAX 1e6
 
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
@@ -51,6 +54,7 @@ static void defaults(struct config *c)
                                      .gain = POWER_GAIN,
                                      .interval_ms = INTERVAL_MS,
                                      .aggregate = AGGREGATE_MIN};
+    c->energy = example_power;
     for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
         struct config_profile *p = &c->profile[c->profiles];
 
@@ -218,6 +222,16 @@ static int check_aggregate(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give min, mean or median",
                   "power: aggregate is out of range");
+}
+
+static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= WATTS_MAX)
+        return 0;
+    return refuse(cfg, "give a number from 0 to 1e6", "%s: %s is out of range",
+                  cfg_name(cfg), opt->name);
 }
 
 /* A key of an influence profile: the letter of an element. */
@@ -418,6 +432,22 @@ static void take_power(struct config_power *p, cfg_t *power)
     take_share(&p->gain, power, "gain");
 }
 
+static void take_watts(double *watts, cfg_t *energy, const char *key)
+{
+    double v = cfg_getfloat(energy, key);
+
+    if (!isnan(v))
+        *watts = v;
+}
+
+static void take_energy(struct power *p, cfg_t *energy)
+{
+    take_watts(&p->busy, energy, "busy");
+    take_watts(&p->idle, energy, "idle");
+    take_watts(&p->link, energy, "link");
+    take_watts(&p->base, energy, "base");
+}
+
 static int take_all(struct config *c,
                     cfg_t *cfg,
                     const char *name,
@@ -430,6 +460,7 @@ static int take_all(struct config *c,
         c->budget_ms = (int)budget;
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));
+    take_energy(&c->energy, cfg_getsec(cfg, "energy"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));
     for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
@@ -500,6 +531,13 @@ int config_read(struct config *c,
         CFG_STR("aggregate", NULL, CFGF_NONE),
         CFG_END(),
     };
+    cfg_opt_t energy[] = {
+        CFG_FLOAT("busy", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("idle", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("link", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("base", (double)NAN, CFGF_NONE),
+        CFG_END(),
+    };
     cfg_opt_t profile[] = {
         CFG_FLOAT("C", 0, CFGF_NONE),
         CFG_FLOAT("M", 0, CFGF_NONE),
@@ -518,6 +556,7 @@ int config_read(struct config *c,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_SEC("profile", profile,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+        CFG_SEC("energy", energy, CFGF_NONE),
         CFG_INT(END_OPTION, 0, CFGF_NONE),
         CFG_SEC("power", power, CFGF_NONE),
         CFG_END(),
@@ -539,7 +578,9 @@ int config_read(struct config *c,
     power[7].validcb = check_aggregate;
     for (cfg_opt_t *key = profile; key->name; key++)
         key->validcb = check_influence;
-    options[5].validcb = check_end;
+    for (cfg_opt_t *key = energy; key->name; key++)
+        key->validcb = check_watts;
+    options[6].validcb = check_end;
     options[3].validcb = check_policy;
     options[4].validcb = check_profile;
     list_keys(policy);
@@ -664,6 +705,23 @@ static void print_profile(const struct config_profile *p)
     puts("}");
 }
 
+static void print_watts(const char *key, double watts)
+{
+    printf("  %s = ", key);
+    print_number(watts);
+    putchar('\n');
+}
+
+static void print_energy(const struct power *p)
+{
+    puts("energy {");
+    print_watts("busy", p->busy);
+    print_watts("idle", p->idle);
+    print_watts("link", p->link);
+    print_watts("base", p->base);
+    puts("}");
+}
+
 int config_print(const struct config *c)
 {
     const struct policy_kind *kind;
@@ -683,6 +741,7 @@ int config_print(const struct config *c)
                c->bcast.ports.high);
     puts("}");
     print_power(&c->power);
+    print_energy(&c->energy);
     for (size_t i = 0; i < c->profiles; i++)
         print_profile(&c->profile[i]);
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {

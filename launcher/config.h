@@ -13,6 +13,7 @@
 #include "policy/aggregate.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
+#include "policy/schedule.h"
 
 #define POLICIES_MAX     16 /* kinds of policy; policy_at() ends before */
 #define PROFILES_MAX     32 /* shipped and the site's */
@@ -35,6 +36,7 @@ struct config {
         int interval_ms;          /* between two samples of the meters */
         enum aggregate aggregate; /* of a node's threads */
     } power;
+    struct power energy; /* energy { … }: the model of task graphs */
     size_t profiles;
     struct config_profile { /* profile "NAME" { … }; the default first */
         char name[PROFILE_NAME_MAX];

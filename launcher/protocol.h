@@ -39,6 +39,7 @@
  *   LIMIT     front end  limit u64
  *   LIMITED   agent      limit u64, text        (why not, if it is another)
  *   BCAST + k either     see bcast_message.h
+ *   GRAPH + k either     see graph_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.  What a decoded message points to lies in the body.
@@ -46,6 +47,7 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "launcher/graph_message.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
@@ -86,7 +88,9 @@ enum protocol_type {
     MSG_LIMIT,
     MSG_LIMITED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
-    MSG_END = MSG_BCAST + BCAST_KINDS,
+    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
+    MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
+    MSG_END = MSG_GRAPH + GRAPH_MSG_KINDS,
 };
 
 struct msg_ready {

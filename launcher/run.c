@@ -542,8 +542,8 @@ static int start_looking(struct run *r)
 static int open_session(struct run *r)
 {
     struct session_setup setup = {
-        .local = r->o->local,
-        .local_speed = r->o->has_speeds ? r->o->local_speed : NULL,
+        .local = r->o->local.n,
+        .local_speed = r->o->local.has_speeds ? r->o->local.speed : NULL,
         .place.srun_args = r->o->srun,
     };
     char agent[4096];

@@ -173,53 +173,6 @@ static int take_metrics(struct run_options *o,
     return 0;
 }
 
-/* S1,S2,… behind the '=' of --local. */
-static int take_speeds(struct run_options *o,
-                       const char *text,
-                       struct es_error *err)
-{
-    size_t n = 0;
-
-    while (n < o->local) {
-        size_t len = strcspn(text, ",");
-        char number[16];
-        int64_t speed;
-
-        snprintf(number, sizeof number, "%.*s", (int)len, text);
-        if (len >= sizeof number
-            || number_parse_int(number, 1, 100000, &speed) < 0)
-            break;
-        o->local_speed[n++] = (int)speed;
-        text += len;
-        if (*text++ != ',')
-            break;
-    }
-    o->has_speeds = 1;
-    if (n == o->local && text[-1] == '\0')
-        return 0;
-    return es_fail(err, ES_USAGE,
-                   "give one percentage of a core an agent, "
-                   "as in --local 2=80,20",
-                   "--local: the speeds are not %zu numbers from 1", o->local);
-}
-
-static int take_local(struct run_options *o,
-                      const char *text,
-                      struct es_error *err)
-{
-    size_t len = strcspn(text, "=");
-    char number[16];
-    int64_t n;
-
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number || number_parse_int(number, 1, LOCAL_MAX, &n) < 0)
-        return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
-                       "--local: \"%s\" is out of range", text);
-    o->local = (size_t)n;
-    o->has_speeds = 0;
-    return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
-}
-
 /* --- the policy ----------------------------------------------------------- */
 
 static int take_policy(struct run_options *o,
@@ -313,7 +266,7 @@ static int take(struct run_options *o,
         o->srun = text;
         return 0;
     case OPT_LOCAL:
-        return take_local(o, text, err);
+        return local_option_parse(&o->local, text, err);
     default: /* OPT_HELP */
         return print_help(err);
     }
@@ -325,7 +278,7 @@ static int check(const struct run_options *o, struct es_error *err)
         return es_fail(err, ES_USAGE, "give --range BEGIN:END", "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
-    if (o->local && o->srun)
+    if (o->local.n > 0 && o->srun)
         return es_fail(err, ES_USAGE, "give one of them",
                        "--local and --srun exclude each other");
     return 0;

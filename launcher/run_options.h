@@ -7,11 +7,10 @@
 
 #include "launcher/config.h"
 #include "launcher/extraction.h"
+#include "launcher/local_option.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
-
-#define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
 
 enum metrics_source {
     METRICS_PROBE, /* measure every node at the start */
@@ -30,10 +29,8 @@ struct run_options {
     double timeout_s;                   /* of a command; 0: none */
     int persistent;                     /* the command stays alive */
     const char *gather, *report, *srun; /* NULL: not given */
-    size_t local;                       /* 0: by Slurm */
-    int local_speed[LOCAL_MAX];         /* percent of one core each */
-    int has_speeds;
-    char **command; /* points into argv */
+    struct local_option local;          /* not given: by Slurm */
+    char **command;                     /* points into argv */
 };
 
 /*
