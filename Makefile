@@ -415,7 +415,7 @@ bench-bcast: all $(peers)
 ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
              spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
-             contrib/demo/run contrib/demo/table contrib/demo/render-rows .ci/run)
+             contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
 	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
