@@ -71,13 +71,14 @@ struct learning {
     json_t *index; /* number of a task by its name */
 };
 
+/* Of what went from node to node; the front end's link is another. */
 static double mean_rate(const struct graph_work *w,
                         const struct graph_measured *m)
 {
     double bytes = 0, seconds = 0;
 
     for (uint32_t i = 0; i < w->files; i++)
-        if (m->sent[i] > 0) {
+        if (m->sent[i] > 0 && w->file[i].maker != GRAPH_NOBODY) {
             bytes += (double)m->bytes[i];
             seconds += m->sent[i];
         }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CORES_MAX  65536u     /* of a node */
@@ -37,7 +36,6 @@ struct core {
 struct coming {
     LIST_ENTRY(coming) next;
     uint32_t token, from;
-    int64_t since;
 };
 
 struct graph_node {
@@ -52,14 +50,6 @@ struct graph_node {
     unsigned running;
     int keep, stopping;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- tokens --------------------------------------------------------------- */
 
@@ -386,7 +376,11 @@ static void say_brought(struct graph_node *g,
     g->s.say(g->s.arg, GRAPH_MSG_BROUGHT, &w);
 }
 
-static void on_fetched(void *arg, uint32_t from, uint32_t file, const char *why)
+static void on_fetched(void *arg,
+                       uint32_t from,
+                       uint32_t file,
+                       int64_t elapsed_ns,
+                       const char *why)
 {
     struct graph_node *g = arg;
     struct coming *c;
@@ -398,7 +392,7 @@ static void on_fetched(void *arg, uint32_t from, uint32_t file, const char *why)
         return;
     if (!why && set_here(g, file) < 0)
         why = "out of memory";
-    say_brought(g, file, from, now_ns() - c->since, why);
+    say_brought(g, file, from, elapsed_ns, why);
     LIST_REMOVE(c, next);
     free(c);
     if (!why && !g->stopping)
@@ -421,7 +415,7 @@ static void fetch(struct graph_node *g, const struct graph_bring *m)
         say_brought(g, m->token, m->from, 0, "out of memory");
         return;
     }
-    *c = (struct coming){.token = m->token, .from = m->from, .since = now_ns()};
+    *c = (struct coming){.token = m->token, .from = m->from};
     LIST_INSERT_HEAD(&g->coming, c, next);
     if (work_folder_path(&g->folder, m->token, path, sizeof path) == 0
         && exchange_fetch(g->exchange, m->from, endpoint_of(g, m->from),

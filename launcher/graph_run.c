@@ -469,10 +469,15 @@ static int on_open(void *arg, uint32_t file)
     return open(r->work.file[file].name, O_RDONLY | O_CLOEXEC);
 }
 
-static void on_fetched(void *arg, uint32_t from, uint32_t file, const char *why)
+static void on_fetched(void *arg,
+                       uint32_t from,
+                       uint32_t file,
+                       int64_t elapsed_ns,
+                       const char *why)
 {
     struct graph_running *r = arg;
 
+    (void)elapsed_ns; /* no part of the plan */
     if (r->phase != RUNNING || r->user[file].from != from)
         return;
     r->user[file].from = GRAPH_NOBODY;
@@ -707,8 +712,21 @@ static int make_plan(struct graph_running *r, struct graph_plan *p)
     return -1;
 }
 
+/* What starts first is supplied first. */
+static int by_start(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->processor != y->processor)
+        return x->processor < y->processor ? -1 : 1;
+    return x->core < y->core ? -1 : x->core > y->core;
+}
+
 static int place_plan(struct graph_running *r, const struct graph_plan *p)
 {
+    qsort(p->instance, p->instances, sizeof *p->instance, by_start);
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];
         struct place place = {.task = x->task,

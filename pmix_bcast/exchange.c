@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -25,8 +26,8 @@ struct fetch {
     struct exchange_file file;
     struct destination to;
     uint64_t got;
-    int asked;
-    int error; /* of the disk: the rest is thrown away */
+    int64_t asked_ns; /* when; 0: not yet */
+    int error;        /* of the disk: the rest is thrown away */
 };
 
 struct peer {
@@ -34,6 +35,7 @@ struct peer {
     struct exchange *exchange;
     uint32_t rank;
     struct link *link; /* NULL: it has not called yet */
+    int64_t free_ns;   /* when the last fetch ended */
     int hello_due;
     STAILQ_HEAD(fetch_list, fetch) fetches;
     uint8_t *in; /* a chunk that comes */
@@ -52,6 +54,14 @@ struct exchange {
     LIST_HEAD(peer_list, peer) peers;
     uint8_t out[CHUNK]; /* to reckon the digest of what goes out */
 };
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 /* --- peers ---------------------------------------------------------------- */
 
@@ -98,7 +108,7 @@ static void free_peer(struct peer *p, const char *why)
         STAILQ_REMOVE_HEAD(&p->fetches, next);
         free_fetch(f);
         if (why)
-            x->s.fetched(x->s.arg, p->rank, number, why);
+            x->s.fetched(x->s.arg, p->rank, number, 0, why);
     }
     if (p->fd >= 0)
         close(p->fd);
@@ -190,19 +200,24 @@ static void end_fetch(struct peer *p, struct fetch *f, int error)
 {
     struct exchange *x = p->exchange;
     uint32_t number = f->file.number, rank = p->rank;
+    int64_t now = now_ns(), since = f->asked_ns ? f->asked_ns : now;
 
+    if (since < p->free_ns)
+        since = p->free_ns;
+    p->free_ns = now;
     STAILQ_REMOVE(&p->fetches, f, fetch, next);
     free_fetch(f);
     if (p->link)
         link_wake(p->link);
-    x->s.fetched(x->s.arg, rank, number, error ? strerror(error) : NULL);
+    x->s.fetched(x->s.arg, rank, number, now - since,
+                 error ? strerror(error) : NULL);
 }
 
 static struct fetch *first_asked(const struct peer *p)
 {
     struct fetch *f = STAILQ_FIRST(&p->fetches);
 
-    return f && f->asked ? f : NULL;
+    return f && f->asked_ns ? f : NULL;
 }
 
 /* Is this the chunk that is due? */
@@ -252,7 +267,7 @@ static struct fetch *to_ask(const struct peer *p)
 
     STAILQ_FOREACH(f, &p->fetches, next)
     {
-        if (!f->asked)
+        if (!f->asked_ns)
             return f;
         if (++asked == ASKED_MAX)
             break;
@@ -315,7 +330,7 @@ static int on_next(
         return 1;
     }
     if (f) {
-        f->asked = 1;
+        f->asked_ns = now_ns();
         h->type = LINK_ASK;
         h->broadcast = f->file.number;
         h->digest = f->file.bytes;

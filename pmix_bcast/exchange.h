@@ -28,8 +28,13 @@ struct exchange_setup {
     /* A descriptor of the file, to be read and closed by the exchange; -1 with
      * errno if we have not got it. */
     int (*open)(void *arg, uint32_t file);
-    /* The end of a fetch: why is NULL if the file is there. */
-    void (*fetched)(void *arg, uint32_t from, uint32_t file, const char *why);
+    /* The end of a fetch: why is NULL if the file is there.  elapsed_ns: since
+     * it was asked for, and those before it on the link were there. */
+    void (*fetched)(void *arg,
+                    uint32_t from,
+                    uint32_t file,
+                    int64_t elapsed_ns,
+                    const char *why);
     void *arg;
 };
 
