@@ -265,12 +265,11 @@ static struct fetch *to_ask(const struct peer *p)
     struct fetch *f;
     unsigned asked = 0;
 
-    STAILQ_FOREACH(f, &p->fetches, next)
-    {
+    f = STAILQ_FIRST(&p->fetches);
+    for (; f && asked < ASKED_MAX; f = STAILQ_NEXT(f, next)) {
         if (!f->asked_ns)
             return f;
-        if (++asked == ASKED_MAX)
-            break;
+        asked++;
     }
     return NULL;
 }

@@ -175,7 +175,7 @@ static int reckon(struct replan *r, int64_t *makespan)
 {
     struct schedule_room *room =
         schedule_room_create(r->rest, r->n, r->m.processors * r->m.cores);
-    struct schedule_sum sum;
+    struct schedule_sum sum = {0};
     int rc = -1;
 
     if (room)
