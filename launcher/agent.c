@@ -288,7 +288,8 @@ static int start_program(struct agent *a, struct es_error *err)
     struct execution_spec spec = {.throttle = a->throttle};
     int rc = -1;
 
-    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    snprintf(a->step, sizeof a->step, AGENT_GROUP, (int)getppid(),
+             a->setup->node);
     spec.argv = template_argv(a->command.argv, &none, a->setup->node);
     spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;

@@ -3,6 +3,7 @@
 #include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/notice.h"
+#include "launcher/step_dir.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/pmix_host.h"
 
@@ -125,6 +126,7 @@ static void sweep(const struct process *p)
     snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
     snprintf(group, sizeof group, AGENT_GROUP, (int)getpid(), name);
     throttle_sweep(group);
+    step_dir_remove(group);
 }
 
 static void on_process_end(void *arg, const struct execution_end *end)

@@ -10,8 +10,18 @@ said() {
 	cat err
 	grep -qE -e "$1" err
 }
-dirs() { ls -d /dev/shm/evenstep-"$(id -u)"/run.* 2>&-; }
+dirs() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-*"; }
 dirs >before
+wait_for() { # SECONDS COMMAND...
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+dead() { test ! -e "/proc/$1" || grep -q "^State:.Z" "/proc/$1/status"; }
 run() { timeout 60 evenstep run --local 3 --metrics equal --persistent "$@"; }
 # Each frame is one slice a node, so that what happens is the same each time.
 whole() { run --policy static --pieces 1 --range 0:9 --repeat 3 -- "$@"; }
@@ -112,7 +122,7 @@ test_expect_success 'an agent is killed: its program goes with it, the others do
 	test "\$EVENSTEP_NODE" != local1 || { echo \$\$ >deadly.pid; kill -KILL \$PPID; sleep 100; }
 	exec "$slices"
 	END
-	pid=$(cat deadly.pid) && ! kill -0 $pid
+	pid=$(cat deadly.pid) && wait_for 10 dead $pid
 '
 test_expect_success 'interrupted: no program is left' '
 	{ env --default-signal=INT timeout -s INT 3 evenstep run --local 2 --metrics equal --persistent --range 0:9 -- "$slices" open >got 2>err; true; } && said "^evenstep: Interrupt: nothing is left running$" &&
