@@ -770,7 +770,8 @@ static void call_later(struct agent *a)
 }
 
 /* Home is gone, or the way to it: forget what was to be done, and call again;
- * but where nobody listens any more, there is nothing to stay for. */
+ * but where nobody listens any more, there is nothing to stay for, nor is there
+ * beside a step: its frames have ended with home, and Slurm ends us soon. */
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
@@ -778,15 +779,13 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || a->retiring
+    if (!a->ready || a->leaving || a->retiring || a->tasks
         || strcmp(why, strerror(ECONNREFUSED)) == 0) {
         leave(a);
         return;
     }
     end_broadcast(a);
     (void)stop_commands(a);
-    if (a->tasks) /* their frames have ended with us */
-        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
 }
 

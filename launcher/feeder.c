@@ -196,6 +196,15 @@ static uint32_t judge(const struct feeder *f, const struct slice_message *m)
     return 0;
 }
 
+static const char *why_not(uint32_t error)
+{
+    return error == EPROTONOSUPPORT
+               ? "its libevenstep is of another version than this agent"
+           : error == EPROTO
+               ? "it opened with other numbers than another task of the node"
+               : "it opened with a number that cannot be";
+}
+
 static void on_hello(struct caller *c, const struct slice_message *m)
 {
     struct feeder *f = c->feeder;
@@ -205,6 +214,8 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     say(c, &welcome);
     if (welcome.error) {
         hang_up(c);
+        if (welcome.error != EBUSY) /* its seat will stay empty */
+            f->on->left(f->arg, why_not(welcome.error), 1);
         return;
     }
     f->guests--;

@@ -35,7 +35,7 @@ struct feeder_events {
     /* The slice is done, all of it. */
     void (*done)(void *arg, const struct feeder_result *result);
     /*
-     * A seat is empty again: why is NULL if it has closed and owes nothing;
+     * A seat is empty again, or stays so: why is NULL if it has closed and owes nothing;
      * else its part of the slice, or its place in the next ones, is nobody's.
      * culprit is 1 if it has broken the rules, and may still be running.
      */

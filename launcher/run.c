@@ -153,12 +153,11 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
-    if (r->o->persistent) {
-        r->phase = LOADING;
+    r->phase = LOADING;
+    if (r->o->persistent)
         programs_await_start(&r->programs);
-    } else {
+    if (r->programs.missing == 0)
         begin_work(r);
-    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -274,7 +273,7 @@ static void take_in(struct run *r, size_t node)
 
 static void on_idle(struct run *r, size_t node)
 {
-    if (r->phase == LOADING && programs_heard(&r->programs, node))
+    if (programs_asked(&r->programs, node) && r->phase == LOADING)
         begin_work(r);
 }
 
@@ -289,7 +288,7 @@ static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
         return;
     }
     notice_lines(name, (const char *)m.err, m.err_len);
-    if (r->phase == LOADING)
+    if (r->phase < WORKING)
         finish(r, es_fail(r->err, ES_WORK,
                           "call evenstep_open() and evenstep_next() in it, or "
                           "leave --persistent out",
@@ -358,7 +357,7 @@ static void on_message(
         on_done(r, node, body, len);
     } else if (type == MSG_IDLE && r->o->persistent) {
         on_idle(r, node);
-    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+    } else if (type == MSG_OVER && r->o->persistent && r->phase < FINISHED) {
         on_over(r, node, body, len);
     }
 }

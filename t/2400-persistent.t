@@ -31,6 +31,9 @@ cat one one one >want
 test_expect_success 'three programs, three frames: every unit once and in order' '
 	run --range 0:9 --repeat 3 -- "$slices" >got 2>err && cat err && test_cmp want got
 '
+test_expect_success 'also where some have been measured, and ask, long before others' '
+	timeout 60 evenstep run --local 3=100,50,5 --persistent --range 0:9 --repeat 3 -- "$slices" >got 2>err && cat err && test_cmp want got
+'
 test_expect_success 'each is started once; what it prints outside of its slices is left out' '
 	cat >counted <<-END && chmod +x counted && run --range 0:9 --repeat 5 -- ./counted >got && cat want one one | test_cmp - got && test $(wc -l <starts) = 3
 	#!/bin/sh
@@ -102,7 +105,7 @@ test_expect_success 'it ends before its first slice: exit 1, and what it should 
 	test_expect_code 1 whole true 2>err && said "^evenstep: local[012]: true ended with status 0 before it asked for a slice: "
 '
 test_expect_success 'of another version: it is not welcome' '
-	test_expect_code 1 whole "$slices" version local1 2>err && said "^local1: slices: no welcome$"
+	test_expect_code 1 whole "$slices" version local1 2>err && said "^local1: evenstep: its libevenstep is of another version than this agent$"
 '
 test_expect_success 'a program that is not there: exit 1, and the reason' '
 	test_expect_code 1 whole nowhere/at-all 2>err && said "^local[012]: No such file or directory$" && said "^evenstep: local[012]: nowhere/at-all ended with status 127 before it asked for a slice: "

@@ -37,7 +37,7 @@ test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core, th
 
 # --- an MPI program that re-partitions its rows --------------------------------------
 test_expect_success 'heat: alone, as one rank, it has a result' '
-	on_ctl ./heat 120 300 10 4 >want 2>err && cat want err && grep -qE "^mean 4\.[0-9]+ digest [0-9a-f]{16}$" want && said "in the end rows 120$"
+	on_ctl ./heat 120 300 10 4 >want 2>err && cat want err && grep -qE "^mean [0-9.]+ digest [0-9a-f]{16}$" want && said "in the end rows 120$"
 '
 test_expect_success 'heat without evenstep: four ranks, equal rows, the same bits' '
 	step -N4 --mpi=pmix ./heat 120 300 10 4 >got 2>err && test_cmp want got && said "in the end rows 30 30 30 30$"
@@ -48,24 +48,24 @@ for how in "-N4" "-N4 --ntasks-per-node=2" "-n7 -N4 -m cyclic" "-N2 -w n1,n3"; d
 	'
 done
 # Others may be busy here, and their CPU is what the nodes share: three tries.
-sorted_by_speed() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 > $2 && $2 > $3 && $3 > $4 && $1 + $2 + $3 + $4 == 400) }'; }
-test_expect_success 'heat: in the end the rows are in the order of the speeds' '
+fast_have_more() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 + $2 > $3 + $4 && $1 + $2 + $3 + $4 == 400) }'; }
+test_expect_success 'heat: in the end the two faster nodes have more rows than the slower ones' '
 	for try in 1 2 3; do
 		step -N4 --mpi=pmix --evenstep ./heat 400 2000 8 5 >got 2>err && cat err || return 1
-		! sorted_by_speed || return 0
+		! fast_have_more || return 0
 	done && false
 '
 
 # --- the tasks of a step ----------------------------------------------------------
 # each UNIT N: the units 0 to 99 have come out, N times each.
 each() { grep -x "[0-9]*" got | sort -n | uniq -c | awk -v n="$1" '$1 != n || $2 != NR - 1 { exit 1 } END { exit NR != 100 }'; }
-for how in "-N4" "-N4 --ntasks-per-node=3" "-n6 -N4 -m cyclic"; do
+for how in "-N4" "-N4 --ntasks-per-node=2" "-n6 -N4 -m cyclic"; do
 	test_expect_success "two frames are shared by all tasks, each unit once a frame: srun $how" '
 		step $how --evenstep "$slices" >got 2>err && cat err && each 2
 	'
 done
 test_expect_success 'more tasks than units: some slices are empty, all tasks go on' '
-	step -N4 --ntasks-per-node=30 --overcommit --evenstep "$slices" >got 2>err && cat err && each 2
+	step -N4 --ntasks-per-node=2 --evenstep "$slices" few >got 2>err && cat err && grep -x "[0-9]*" got | sort | uniq -c | xargs >counts && echo 2 0 2 1 2 2 >want2 && test_cmp want2 counts
 '
 test_expect_success 'without evenstep each task is alone' '
 	step -N4 "$slices" >got && each 8
@@ -83,9 +83,9 @@ test_expect_success 'a task ends without a word: likewise' '
 test_expect_success 'the tasks of two nodes do not agree: all are told' '
 	test_expect_code 9 step -N4 --evenstep "$slices" differ n1 >got 2>err && said "slices: evenstep_next: Protocol error" && test $(grep -c "Protocol error" err) = 4 && nothing_left
 '
-test_expect_success 'tasks of one node that do not agree: who comes second is refused' '
-	step -N1 -n2 --evenstep sh -c "test \$SLURM_PROCID = 0 && exec \"\$0\"; until test -e first; do sleep 0.1; done; exec \"\$0\" differ" "$slices" >got 2>err &
-	sleep 1; : >first; { wait $!; test $? = 9; } && said "slices: evenstep_open: Protocol error" && nothing_left
+test_expect_success 'tasks of one node do not agree: who comes second is refused, the first is told' '
+	test_expect_code 9 step -N1 -n2 --evenstep sh -c "if test \$SLURM_PROCID = 1; then exec \"\$0\" differ; else exec \"\$0\"; fi" "$slices" >got 2>err &&
+	said "slices: evenstep_open: Protocol error" && said "slices: evenstep_next: Software caused connection abort" && nothing_left
 '
 test_expect_success 'a task closes: there are no more slices for anybody' '
 	step -N4 --evenstep "$slices" enough n1 >got 2>err && cat err && each 1 && nothing_left

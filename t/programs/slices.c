@@ -63,7 +63,7 @@ static int serve(void)
         errx(4, "not my day");
     if (is("open"))
         pause();
-    if (evenstep_open(is("differ") ? 99 : 100, 2) < 0)
+    if (evenstep_open(is("differ") ? 99 : is("few") ? 3 : 100, 2) < 0)
         err(9, "evenstep_open");
     printf("outside\n"); /* not to be seen */
     if (is("never"))
