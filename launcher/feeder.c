@@ -387,10 +387,12 @@ void feeder_taken(struct feeder *f)
 
 void feeder_end(struct feeder *f, uint32_t error)
 {
-    struct slice_message over = {.type = SLICE_OVER, .error = error};
+    struct slice_message over = {.type = SLICE_OVER};
 
+    if (!f->ended)
+        f->error = error;
     f->ended = 1;
-    f->error = error;
+    over.error = f->error;
     for (uint32_t i = 0; i < f->seats; i++)
         if (f->seat[i].doing == ASKING) {
             f->seat[i].doing = ITS_OWN;

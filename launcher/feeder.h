@@ -67,7 +67,8 @@ void feeder_take_back(struct feeder *f);
 /* After printed(): the first seat that waits for it may go on. */
 void feeder_taken(struct feeder *f);
 
-/* Answer every seat that asks, now and later: no more (0), or an errno. */
+/* Answer every seat that asks, now and later: no more (0), or an errno; what was
+ * said first stays true. */
 void feeder_end(struct feeder *f, uint32_t error);
 
 /* NULL is allowed. */
