@@ -23,6 +23,7 @@ PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
 libdir     ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
+mandir     ?= $(PREFIX)/share/man
 sysconfdir ?= /etc
 
 # Slurm says where its plugins are; without a running one the package does.
@@ -305,7 +306,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
-            $(comment check its style) clang-format cppcheck shellcheck \
+            $(comment check its style) mandoc clang-format cppcheck shellcheck \
             $(comment the demo) povray netpbm
 
 deps:
@@ -422,6 +423,7 @@ lint:
 	    --enable=warning,style,performance,portability \
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
+	mandoc -T lint -W warning doc/*
 	shellcheck $(scripts)
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
@@ -436,7 +438,8 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
           launcher/evenstep.h:0644:$(includedir) \
-          launcher/evenstep.f90:0644:$(includedir)
+          launcher/evenstep.f90:0644:$(includedir) \
+          doc/libevenstep.3:0644:$(mandir)/man3
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
