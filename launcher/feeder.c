@@ -369,13 +369,6 @@ void feeder_give(struct feeder *f, const struct msg_run *slice)
             hand_out(f, &f->seat[i]);
 }
 
-void feeder_take_back(struct feeder *f)
-{
-    f->owed = 0;
-    for (uint32_t i = 0; i < f->seats; i++)
-        f->seat[i].owes = 0;
-}
-
 void feeder_taken(struct feeder *f)
 {
     for (uint32_t i = 0; i < f->seats; i++)

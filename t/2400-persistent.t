@@ -10,8 +10,8 @@ said() {
 	cat err
 	grep -qE -e "$1" err
 }
-dirs() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-*"; }
-dirs >before
+step_dirs() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-*"; }
+step_dirs >before
 wait_for() { # SECONDS COMMAND...
 	tries=$(($1 * 20))
 	shift
@@ -135,6 +135,6 @@ test_expect_success 'from Python' '
 	command -v python3 >out && EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
 '
 test_expect_success 'nothing of all these is left in /dev/shm' '
-	dirs >after; test_cmp before after
+	step_dirs >after; test_cmp before after
 '
 test_done

