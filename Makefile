@@ -110,6 +110,7 @@ pmix_bcast_src := \
 
 launcher_src := \
   launcher/agent.c \
+  launcher/agent_probe.c \
   launcher/attend.c \
   launcher/bcast.c \
   launcher/broadcast.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
+#include "launcher/agent_probe.h"
 #include "launcher/execution.h"
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
@@ -47,9 +48,9 @@ struct agent {
     struct event *on_term;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
-    struct execution *execution; /* of the slice or probe that runs now */
+    struct execution *execution; /* of the slice that runs now */
     uint64_t id;                 /* of that slice */
-    char probe_text[TEXT_MAX];   /* what the probe has printed so far */
+    struct agent_probe *probe;   /* at work, and slices wait for it */
     int held;                    /* its output waits for the wire */
     int ready;                   /* READY has been sent */
     int leaving;                 /* only the running command is waited for */
@@ -187,7 +188,8 @@ static void start_next(struct agent *a)
 
     if (a->leaving && !a->execution)
         event_base_loopexit(a->base, NULL);
-    while (!a->execution && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
+    while (!a->execution && !a->probe
+           && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
         (void)start_slice(a, &t->run); /* a failure has been answered */
         free(t);
@@ -196,58 +198,31 @@ static void start_next(struct agent *a)
 
 /* --- qualification -------------------------------------------------------- */
 
-static void on_probe_output(void *arg, const void *buf, size_t len)
+static void on_probed(void *arg, const struct msg_probed *m)
 {
     struct agent *a = arg;
-    size_t have = strlen(a->probe_text);
-    size_t room = sizeof a->probe_text - 1 - have;
-
-    memcpy(a->probe_text + have, buf, len < room ? len : room);
-}
-
-static void answer_probe(struct agent *a, double units_per_s, const char *why)
-{
-    struct msg_probed m = {.units_per_s = units_per_s};
     struct writer w = {0};
 
-    snprintf(m.text, sizeof m.text, "%s", why);
-    msg_write_probed(&w, &m);
+    msg_write_probed(&w, m);
     say(a, MSG_PROBED, &w);
-}
-
-static void on_probe_end(void *arg, const struct execution_end *end)
-{
-    struct agent *a = arg;
-    char why[TEXT_MAX];
-    double rate = strtod(a->probe_text, NULL);
-
-    snprintf(why, sizeof why, "%.*s", (int)end->err_len, end->err_tail);
-    if (end->status != 0 || !(rate > 0))
-        rate = 0;
-    execution_destroy(a->execution);
-    a->execution = NULL;
-    answer_probe(a, rate, rate > 0 ? "" : why);
+    agent_probe_destroy(a->probe);
+    a->probe = NULL;
     start_next(a);
 }
 
-/* The probe is a program like any slice's, so that it runs under the very
- * limits that the slices will. */
-static void probe(struct agent *a, uint32_t budget_ms)
+static void probe(struct agent *a, const uint8_t *body, size_t len)
 {
-    char budget[16], self[] = "/proc/self/exe", word[] = "--probe-cpu";
-    char *argv[] = {self, word, budget, NULL};
-    struct execution_spec spec = {
-        .argv = argv, .envp = a->setup->environ, .throttle = a->throttle};
-    struct es_error err = {0};
+    const struct agent_probe_setup setup = {.base = a->base,
+                                            .throttle = a->throttle,
+                                            .speed_pct = a->setup->speed_pct,
+                                            .environ = a->setup->environ,
+                                            .sysfs = a->setup->sysfs};
+    struct msg_probe order;
 
-    snprintf(budget, sizeof budget, "%u", budget_ms);
-    memset(a->probe_text, 0, sizeof a->probe_text);
-    if (a->execution)
-        answer_probe(a, 0, "a command is running");
-    else if (execution_start(&a->execution, a->base, &spec, on_probe_output,
-                             on_probe_end, a, &err)
-             < 0)
-        answer_probe(a, 0, err.what);
+    if (msg_read_probe(&order, body, len) == 0 && !a->execution && !a->probe)
+        a->probe = agent_probe_start(&setup, &order, on_probed, a);
+    if (!a->probe)
+        leave(a);
 }
 
 /* --- the conversation with home ------------------------------------------- */
@@ -355,13 +330,12 @@ static void on_message(struct channel *c,
                        size_t len)
 {
     struct agent *a = arg;
-    uint32_t budget_ms;
 
     (void)c;
     if (type == MSG_RUN) {
         queue_slice(a, body, len);
-    } else if (type == MSG_PROBE && msg_read_u32(&budget_ms, body, len) == 0) {
-        probe(a, budget_ms);
+    } else if (type == MSG_PROBE) {
+        probe(a, body, len);
     } else if (type == MSG_COMMAND) {
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
@@ -566,6 +540,7 @@ static int start(struct agent *a, struct es_error *err)
 static void stop(struct agent *a)
 {
     execution_destroy(a->execution);
+    agent_probe_destroy(a->probe);
     drop_waiting(a);
     free(a->command.argv);
     if (a->step[0])

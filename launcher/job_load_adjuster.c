@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/job_load_adjuster.h"
-#include "policy/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,11 @@ static int allocate(struct job_load_adjuster *a, const double value[])
 int job_load_adjuster_init(struct job_load_adjuster *a,
                            const struct policy_kind *kind,
                            const double value[],
-                           double (*measured)[ELEMENTS],
+                           const struct metric metric[],
+                           const struct profile *profile,
                            size_t n,
                            struct es_error *err)
 {
-    const struct profile *profile = &profile_at(0)->profile;
     struct policy_setup setup = {.n = n, .profile = profile, .value = value};
 
     memset(a, 0, sizeof *a);
@@ -33,14 +32,11 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     }
     setup.metric = a->metric;
-    if (metric_rank((const double(*)[ELEMENTS])measured, profile, a->metric, n)
-            < 0
-        || kind->init(a->state, &setup) < 0) {
+    memcpy(a->metric, metric, n * sizeof *metric);
+    if (kind->init(a->state, &setup) < 0) {
         job_load_adjuster_clear(a);
-        return es_fail(err, ES_ENV,
-                       "see the warnings above, or give "
-                       "--metrics equal",
-                       "no node could be measured");
+        return es_fail(err, ES_USAGE, "give another --policy",
+                       "%s: no node has any load", kind->name);
     }
     kind->loads(a->state, a->load);
     return 0;

@@ -97,7 +97,7 @@ static int take(struct options *o,
                            "--grain: \"%s\" is out of range", text);
         return 0;
     case OPT_PROFILE:
-        o->profile = profile_option_find(c, text, err);
+        o->profile = profile_option_find(c, text, "--profile", err);
         return o->profile ? 0 : -1;
     case OPT_POLICY:
         return policy_option_parse(&o->policy, c, text, POLICY_STRICT, err);

@@ -6,17 +6,20 @@
 
 const struct config_profile *profile_option_find(const struct config *c,
                                                  const char *name,
+                                                 const char *option,
                                                  struct es_error *err)
 {
     char known[sizeof err->mend] = "give one of:";
     size_t len = strlen(known);
 
+    if (!name)
+        return &c->profile[0];
     for (size_t i = 0; i < c->profiles; i++)
         if (strcmp(c->profile[i].name, name) == 0)
             return &c->profile[i];
     for (size_t i = 0; i < c->profiles && len < sizeof known; i++)
         len += (size_t)snprintf(known + len, sizeof known - len, " %s",
                                 c->profile[i].name);
-    es_fail(err, ES_USAGE, known, "--profile: \"%s\" is unknown", name);
+    es_fail(err, ES_USAGE, known, "%s: \"%s\" is unknown", option, name);
     return NULL;
 }

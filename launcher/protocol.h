@@ -7,8 +7,11 @@
  *   READY     agent      rank u32, agents u32, job u32, step u32, node text,
  *                        adapter blob: see adapter.h, empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
- *   PROBE     front end  budget_ms u32
- *   PROBED    agent      units_per_s double, text (why not, if 0)
+ *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
+ *                        cache text, scratch text
+ *   PROBED    agent      cached u32, text: why not from the cache, or why there
+ *                        is nothing; hardware text, results blob: JSON, see
+ *                        probe_json.h, empty if there is nothing
  *   COMMAND   front end  dir text, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
@@ -26,6 +29,8 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "launcher/fingerprint.h"
+#include "launcher/probe.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
@@ -36,6 +41,7 @@
 #define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
 #define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
 #define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
+#define PROBED_MAX (16u << 10) /* bytes of a node's results; 2 KB are usual */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -62,9 +68,20 @@ struct msg_peer {
     uint32_t reached;
     char text[TEXT_MAX];
 };
+struct msg_probe {
+    uint32_t fresh;     /* 0: the cache will do */
+    uint32_t budget_ms; /* PROBE_NODE_BUDGET_MIN_MS to _MAX_MS */
+    uint32_t elements;  /* bits of PROBE_BIT() */
+    uint64_t ttl_s;
+    char cache[PROBE_PATH_MAX];   /* its directory */
+    char scratch[PROBE_PATH_MAX]; /* "": as probe_setup_init() has it */
+};
 struct msg_probed {
-    double units_per_s; /* 0: text says why */
+    uint32_t cached;
     char text[TEXT_MAX];
+    char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
+    const uint8_t *results;
+    size_t len; /* at most PROBED_MAX */
 };
 struct msg_command {
     char dir[4096]; /* PATH_MAX */
@@ -97,6 +114,8 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
 void msg_write_peer(struct writer *w, const struct msg_peer *m);
 int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
+void msg_write_probe(struct writer *w, const struct msg_probe *m);
+int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len);
 void msg_write_probed(struct writer *w, const struct msg_probed *m);
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
 void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
@@ -109,7 +128,7 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32. */
+/* STORED: a single u32. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 
 #endif

@@ -36,6 +36,8 @@ struct run {
     struct event_base *base;
     struct signals signals;
     struct session *session;
+    struct metrics_file metrics; /* --metrics FILE */
+    struct qualification_setup qualify;
     struct qualification qualification;
     struct extraction extraction;
     struct distribution distribution;
@@ -107,7 +109,7 @@ static void begin_frames(struct run *r)
     const struct qualification *q = &r->qualification;
 
     if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
-                               q->measured, q->n, r->err)
+                               q->metric, &r->o->profile->profile, q->n, r->err)
         < 0) {
         finish(r, 1);
         return;
@@ -251,15 +253,20 @@ static void on_ready(void *arg)
 
     r->phase = QUALIFYING;
     if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
-        || determination_init(&r->determination, n) < 0
-        || qualification_start(&r->qualification, r->session,
-                               r->config->budget_ms,
-                               r->o->metrics == METRICS_EQUAL)
-               < 0) {
+        || determination_init(&r->determination, n) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
-    if (send_command(r) < 0)
+    r->qualify = (struct qualification_setup){
+        .source = r->o->metrics,
+        .file = &r->metrics,
+        .file_name = r->o->metrics_file,
+        .probe = &r->config->probe,
+        .profile = r->o->profile,
+    };
+    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+            < 0
+        || send_command(r) < 0)
         finish(r, 1);
     else if (r->qualification.missing == 0)
         begin_frames(r);
@@ -317,6 +324,9 @@ static int start(struct run *r)
     r->base = event_base_new();
     if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+    if (r->o->metrics == METRICS_OF_FILE
+        && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
+        return -1;
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
@@ -348,6 +358,7 @@ static void clear(struct run *r)
 {
     session_close(r->session);
     qualification_clear(&r->qualification);
+    metrics_file_clear(&r->metrics);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);

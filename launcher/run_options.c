@@ -2,6 +2,7 @@
 #include "launcher/run_options.h"
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
+#include "launcher/profile_option.h"
 #include "launcher/range_option.h"
 
 #include <getopt.h>
@@ -37,9 +38,13 @@ static const char usage[] =
     "                       adjust when the last node came this much after "
     "the\n"
     "                       first, in seconds or of the mean time (5%%)\n"
-    "  --metrics probe | equal\n"
-    "                       first sizes: from a CPU probe, or all alike "
-    "(probe)\n"
+    "  --metrics probe | cached | equal | FILE\n"
+    "                       first sizes: from a probe of every node, from the\n"
+    "                       site's cache where it has one, all alike, or from\n"
+    "                       FILE, see `evenstep plan --help` (probe)\n"
+    "  --profile NAME       how much each element of a node matters to CMD: "
+    "one\n"
+    "                       of those that `evenstep config` prints (cpu)\n"
     "results:\n"
     "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
     "  --report FILE        a JSON line a frame, and a summary\n"
@@ -115,17 +120,17 @@ static int take_threshold(struct run_options *o,
     return 0;
 }
 
-static int take_metrics(struct run_options *o,
-                        const char *text,
-                        struct es_error *err)
+static int take_metrics(struct run_options *o, const char *text)
 {
     if (strcmp(text, "probe") == 0)
         o->metrics = METRICS_PROBE;
+    else if (strcmp(text, "cached") == 0)
+        o->metrics = METRICS_CACHED;
     else if (strcmp(text, "equal") == 0)
         o->metrics = METRICS_EQUAL;
     else
-        return es_fail(err, ES_USAGE, "give probe or equal",
-                       "--metrics: \"%s\" is unknown", text);
+        o->metrics = METRICS_OF_FILE;
+    o->metrics_file = text;
     return 0;
 }
 
@@ -201,6 +206,7 @@ enum run_option {
     OPT_POLICY,
     OPT_THRESHOLD,
     OPT_METRICS,
+    OPT_PROFILE,
     OPT_GATHER,
     OPT_REPORT,
     OPT_SRUN,
@@ -215,6 +221,7 @@ static const struct option options[] = {
     {"policy", required_argument, NULL, OPT_POLICY},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
+    {"profile", required_argument, NULL, OPT_PROFILE},
     {"gather", required_argument, NULL, OPT_GATHER},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
@@ -241,7 +248,10 @@ static int take(struct run_options *o,
     case OPT_THRESHOLD:
         return take_threshold(o, text, err);
     case OPT_METRICS:
-        return take_metrics(o, text, err);
+        return take_metrics(o, text);
+    case OPT_PROFILE:
+        o->profile = profile_option_find(c, text, "--profile", err);
+        return o->profile ? 0 : -1;
     case OPT_GATHER:
         o->gather = text;
         return 0;
@@ -293,6 +303,7 @@ int run_options_parse(struct run_options *o,
     o->work.repeat = 1;
     o->grain = 1;
     o->threshold = (struct threshold){5, 1};
+    o->profile = &c->profile[0];
     if (take_policy(o, c, "even", err) < 0)
         return -1;
     opterr = 0;

@@ -8,15 +8,11 @@
 #include "launcher/config.h"
 #include "launcher/determination.h"
 #include "launcher/extraction.h"
+#include "launcher/qualification.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 
 #define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
-
-enum metrics_source {
-    METRICS_PROBE, /* measure every node at the start */
-    METRICS_EQUAL, /* take all nodes as alike */
-};
 
 struct run_options {
     struct extraction work;
@@ -25,6 +21,8 @@ struct run_options {
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold threshold;
     enum metrics_source metrics;
+    const char *metrics_file; /* METRICS_OF_FILE */
+    const struct config_profile *profile;
     const char *gather, *report, *srun; /* NULL: not given */
     size_t local;                       /* 0: by Slurm */
     int local_speed[LOCAL_MAX];         /* percent of one core each */
