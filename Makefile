@@ -147,12 +147,15 @@ launcher_src := \
   launcher/probe.c \
   launcher/probe_bus.c \
   launcher/probe_cache.c \
+  launcher/probe_command.c \
   launcher/probe_cpu.c \
   launcher/probe_crew.c \
   launcher/probe_gpu.c \
+  launcher/probe_here.c \
   launcher/probe_json.c \
   launcher/probe_link.c \
   launcher/probe_memory.c \
+  launcher/probe_print.c \
   launcher/probe_rate.c \
   launcher/probe_ring.c \
   launcher/probe_storage.c \

@@ -99,7 +99,7 @@ static void count(struct qualification *q, size_t node)
     if (q->missing == 0 || q->answered[node])
         return;
     q->answered[node] = 1;
-    if (--q->missing == 0)
+    if (--q->missing == 0 && q->setup->profile)
         rank(q);
 }
 

@@ -27,7 +27,8 @@ struct qualification_setup {
     const struct metrics_file *file; /* of METRICS_OF_FILE */
     const char *file_name;           /* its, for messages */
     const struct config_probe *probe;
-    const struct config_profile *profile; /* that the nodes are ranked by */
+    const struct config_profile *profile; /* that the nodes are ranked by;
+                                             NULL: only measured */
 };
 
 struct qualification {
