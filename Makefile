@@ -111,6 +111,7 @@ pmix_bcast_src := \
 launcher_src := \
   launcher/agent.c \
   launcher/agent_probe.c \
+  launcher/agent_ring.c \
   launcher/attend.c \
   launcher/bcast.c \
   launcher/broadcast.c \
@@ -168,6 +169,7 @@ launcher_src := \
   launcher/receiving.c \
   launcher/replay.c \
   launcher/report.c \
+  launcher/ring_test.c \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
 #include "launcher/agent_probe.h"
+#include "launcher/agent_ring.h"
 #include "launcher/execution.h"
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
@@ -51,11 +52,12 @@ struct agent {
     struct execution *execution; /* of the slice that runs now */
     uint64_t id;                 /* of that slice */
     struct agent_probe *probe;   /* at work, and slices wait for it */
-    int held;                    /* its output waits for the wire */
-    int ready;                   /* READY has been sent */
-    int leaving;                 /* only the running command is waited for */
-    char step[64];               /* name of the step directory, or "" */
-    char why[200];               /* why home was lost before READY */
+    struct agent_ring *ring;
+    int held;      /* its output waits for the wire */
+    int ready;     /* READY has been sent */
+    int leaving;   /* only the running command is waited for */
+    char step[64]; /* name of the step directory, or "" */
+    char why[200]; /* why home was lost before READY */
 };
 
 static void drop_waiting(struct agent *a)
@@ -225,6 +227,43 @@ static void probe(struct agent *a, const uint8_t *body, size_t len)
         leave(a);
 }
 
+static void open_ring(struct agent *a)
+{
+    struct writer w = {0};
+
+    agent_ring_close(a->ring);
+    a->ring = agent_ring_open(
+        a->base, &a->setup->secret, a->setup->ports,
+        strcmp(a->wireup.agent[a->wireup.rank].address, "127.0.0.1") == 0);
+    write_u32(&w, a->ring ? agent_ring_port(a->ring) : 0);
+    say(a, MSG_RING_PORT, &w);
+}
+
+static void on_round(void *arg, double received_per_s)
+{
+    struct writer w = {0};
+
+    write_double(&w, received_per_s);
+    say(arg, MSG_RANG, &w);
+}
+
+static void ring(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct endpoint to;
+    struct msg_ring m;
+
+    if (msg_read_ring(&m, body, len) < 0 || m.receiver >= a->wireup.size) {
+        leave(a);
+        return;
+    }
+    to = a->wireup.agent[m.receiver];
+    to.port = (uint16_t)m.port;
+    if (!a->ring
+        || agent_ring_round(a->ring, m.port > 0 ? &to : NULL, m.ms, on_round, a)
+               < 0)
+        on_round(a, 0);
+}
+
 /* --- the conversation with home ------------------------------------------- */
 
 static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
@@ -336,6 +375,10 @@ static void on_message(struct channel *c,
         queue_slice(a, body, len);
     } else if (type == MSG_PROBE) {
         probe(a, body, len);
+    } else if (type == MSG_RING_OPEN) {
+        open_ring(a);
+    } else if (type == MSG_RING) {
+        ring(a, body, len);
     } else if (type == MSG_COMMAND) {
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
@@ -541,6 +584,7 @@ static void stop(struct agent *a)
 {
     execution_destroy(a->execution);
     agent_probe_destroy(a->probe);
+    agent_ring_close(a->ring);
     drop_waiting(a);
     free(a->command.argv);
     if (a->step[0])

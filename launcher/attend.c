@@ -227,8 +227,8 @@ static void on_message(
 
     if (a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
         return;
-    if (type == MSG_PROBED && a->qualification.missing > 0) {
-        qualification_answer(&a->qualification, node, body, len);
+    if (a->qualification.missing > 0
+        && qualification_message(&a->qualification, node, type, body, len)) {
         if (a->qualification.missing == 0)
             qualified(a);
     } else if (type == MSG_STORED && a->unstored > 0
@@ -390,7 +390,11 @@ static int set_qualification(struct attend *a)
                                                       : METRICS_CACHED;
     a->qualify.profile = profile_option_find(&a->config, a->o->profile,
                                              "--evenstep-profile", a->err);
-    return a->qualify.profile ? 0 : -1;
+    if (!a->qualify.profile)
+        return -1;
+    a->qualify.ring = a->qualify.source == METRICS_PROBE
+                      && qualification_wants_ring(a->qualify.profile);
+    return 0;
 }
 
 static int open_session(struct attend *a)

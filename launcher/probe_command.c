@@ -268,10 +268,9 @@ static void on_message(
 {
     struct command *c = arg;
 
-    if (type != MSG_PROBED || c->over)
-        return;
-    qualification_answer(&c->qualification, node, body, len);
-    if (c->qualification.missing == 0)
+    if (!c->over
+        && qualification_message(&c->qualification, node, type, body, len)
+        && c->qualification.missing == 0)
         finish(c, show_all(c));
 }
 
@@ -322,7 +321,8 @@ static int start(struct command *c)
         return -1;
     c->setup = (struct qualification_setup){
         .source = c->o->fresh ? METRICS_PROBE : METRICS_CACHED,
-        .probe = &c->config.probe};
+        .probe = &c->config.probe,
+        .ring = 1};
     c->base = event_base_new();
     if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
         return es_fail(c->err, ES_ENV, "free some memory", "no event loop");

@@ -116,6 +116,36 @@ int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_ring(struct writer *w, const struct msg_ring *m)
+{
+    write_u32(w, m->receiver);
+    write_u32(w, m->port);
+    write_u32(w, m->ms);
+}
+
+int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->receiver = read_u32(&r);
+    m->port = read_u32(&r);
+    m->ms = read_u32(&r);
+    if (m->receiver >= AGENTS_MAX || m->port > UINT16_MAX || m->ms == 0
+        || m->ms > PROBE_NODE_BUDGET_MAX_MS)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    *received_per_s = read_double(&r);
+    if (*received_per_s < 0)
+        r.bad = 1;
+    return finish(&r, received_per_s, sizeof *received_per_s);
+}
+
 void msg_write_command(struct writer *w, const char *dir, char *const argv[])
 {
     uint32_t argc = 0;

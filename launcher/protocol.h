@@ -12,6 +12,10 @@
  *   PROBED    agent      cached u32, text: why not from the cache, or why there
  *                        is nothing; hardware text, results blob: JSON, see
  *                        probe_json.h, empty if there is nothing
+ *   RING_OPEN front end  -
+ *   RING_PORT agent      port u32               (0: it takes no part)
+ *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
+ *   RANG      agent      received_per_s double  (0: nothing)
  *   COMMAND   front end  dir text, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
@@ -48,6 +52,10 @@ enum protocol_type {
     MSG_PEER,
     MSG_PROBE,
     MSG_PROBED,
+    MSG_RING_OPEN,
+    MSG_RING_PORT,
+    MSG_RING,
+    MSG_RANG,
     MSG_COMMAND,
     MSG_RUN,
     MSG_OUTPUT,
@@ -82,6 +90,10 @@ struct msg_probed {
     char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
     const uint8_t *results;
     size_t len; /* at most PROBED_MAX */
+};
+struct msg_ring {
+    uint32_t receiver, port; /* its rank, and where it listens for a ring */
+    uint32_t ms;             /* at most PROBE_NODE_BUDGET_MAX_MS */
 };
 struct msg_command {
     char dir[4096]; /* PATH_MAX */
@@ -118,6 +130,10 @@ void msg_write_probe(struct writer *w, const struct msg_probe *m);
 int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len);
 void msg_write_probed(struct writer *w, const struct msg_probed *m);
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
+void msg_write_ring(struct writer *w, const struct msg_ring *m);
+int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len);
+/* RANG: a double >= 0. */
+int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len);
 void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
@@ -128,7 +144,7 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* STORED: a single u32. */
+/* STORED and RING_PORT: a single u32. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 
 #endif

@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the budget: what the ring has, if there is one. */
+#define RING_PART 0.4
+
+static int ring_ms(const struct qualification_setup *setup)
+{
+    return (int)(setup->probe->budget_ms * RING_PART);
+}
+
+/* What is left for the probes of a node. */
+static uint32_t node_ms(const struct qualification_setup *setup)
+{
+    int ms = setup->probe->budget_ms - (setup->ring ? ring_ms(setup) : 0);
+
+    return (uint32_t)(ms > PROBE_NODE_BUDGET_MIN_MS ? ms
+                                                    : PROBE_NODE_BUDGET_MIN_MS);
+}
+
 static const char *name_of(const struct qualification *q, size_t node)
 {
     return session_node(q->session, node)->name;
@@ -94,13 +111,56 @@ static void rank(struct qualification *q)
     rank_equal(q);
 }
 
+/* What the links carried replaces what they tell of themselves: of a node
+ * whose partners were not there it is not known. */
+static void take_ring(struct qualification *q)
+{
+    for (size_t i = 0; i < q->n && q->ring.rounds > 0; i++) {
+        struct probe_result *r = &q->result[i][ELEMENT_I];
+        double bytes_per_s, spread;
+        char told[PROBE_WHAT_MAX];
+
+        snprintf(told, sizeof told, "%s",
+                 r->state == PROBE_MEASURED ? r->what : "no speed is told");
+        if (ring_test_value(&q->ring, i, &bytes_per_s, &spread) < 0)
+            probe_not_measured(r, "nothing came through between the nodes");
+        else
+            probe_measured(r, bytes_per_s * 8 / 1e9, spread,
+                           "a flow each way, %u rounds; %.100s", q->ring.rounds,
+                           told);
+        r->seconds += q->ring.round_ms * q->ring.rounds / 1e3;
+    }
+}
+
+static void over(struct qualification *q)
+{
+    q->missing = 0;
+    take_ring(q);
+    if (q->setup->profile)
+        rank(q);
+}
+
+/* When all have answered the ring begins: it wants the CPUs, too. */
+static void start_ring(struct qualification *q)
+{
+    int wanted = q->setup->ring && !session_is_local(q->session)
+                 && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I));
+
+    if (wanted && ring_test_start(&q->ring, q->session, ring_ms(q->setup)) < 0)
+        ring_test_clear(&q->ring);
+    q->missing = q->ring.missing;
+    q->in_ring = q->missing > 0;
+    if (!q->in_ring)
+        over(q);
+}
+
 static void count(struct qualification *q, size_t node)
 {
     if (q->missing == 0 || q->answered[node])
         return;
     q->answered[node] = 1;
-    if (--q->missing == 0 && q->setup->profile)
-        rank(q);
+    if (--q->missing == 0)
+        start_ring(q);
 }
 
 /* --- what a node says ----------------------------------------------------- */
@@ -130,10 +190,10 @@ static const char *take_results(struct qualification *q,
     return rc < 0 ? err->what : NULL;
 }
 
-void qualification_answer(struct qualification *q,
-                          size_t node,
-                          const uint8_t *body,
-                          size_t len)
+static void answer(struct qualification *q,
+                   size_t node,
+                   const uint8_t *body,
+                   size_t len)
 {
     struct es_error err = {0};
     const char *why;
@@ -147,9 +207,43 @@ void qualification_answer(struct qualification *q,
     count(q, node);
 }
 
+int qualification_message(struct qualification *q,
+                          size_t node,
+                          uint16_t type,
+                          const uint8_t *body,
+                          size_t len)
+{
+    if (type == MSG_PROBED) {
+        answer(q, node, body, len);
+        return 1;
+    }
+    if (!ring_test_message(&q->ring, node, type, body, len))
+        return 0;
+    q->missing = q->ring.missing;
+    if (q->in_ring && q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
+    return 1;
+}
+
 void qualification_lost(struct qualification *q, size_t node)
 {
-    count(q, node);
+    if (!q->in_ring) {
+        count(q, node);
+        return;
+    }
+    ring_test_lost(&q->ring, node);
+    q->missing = q->ring.missing;
+    if (q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
+}
+
+int qualification_wants_ring(const struct config_profile *profile)
+{
+    return profile->profile.influence[ELEMENT_I] >= highest(&profile->profile);
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -219,7 +313,7 @@ static void ask(struct qualification *q)
 {
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
-                          .budget_ms = (uint32_t)c->budget_ms,
+                          .budget_ms = node_ms(q->setup),
                           .elements = c->elements,
                           .ttl_s = (uint64_t)c->ttl_s};
 
@@ -258,6 +352,7 @@ int qualification_start(struct qualification *q,
 
 void qualification_clear(struct qualification *q)
 {
+    ring_test_clear(&q->ring);
     free(q->answered);
     free(q->answer);
     free(q->result);

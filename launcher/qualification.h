@@ -12,6 +12,7 @@
 
 #include "launcher/config.h"
 #include "launcher/metrics_file.h"
+#include "launcher/ring_test.h"
 #include "launcher/session.h"
 #include "policy/metric.h"
 
@@ -27,6 +28,7 @@ struct qualification_setup {
     const struct metrics_file *file; /* of METRICS_OF_FILE */
     const char *file_name;           /* its, for messages */
     const struct config_probe *probe;
+    int ring; /* measure what the links carry, too, unless it is local */
     const struct config_profile *profile; /* that the nodes are ranked by;
                                              NULL: only measured */
 };
@@ -34,6 +36,8 @@ struct qualification_setup {
 struct qualification {
     const struct qualification_setup *setup;
     struct session *session;
+    struct ring_test ring;
+    int in_ring;               /* all have answered, the ring is under way */
     size_t n, missing;         /* nodes; of them still to answer */
     char *answered;            /* one a node, as all the next */
     struct msg_probed *answer; /* its results are below; hardware, cached */
@@ -42,6 +46,9 @@ struct qualification {
     struct metric *metric;        /* likewise, ranked */
     double *scratch;
 };
+
+/* Does the profile count nothing more than the links? */
+int qualification_wants_ring(const struct config_profile *profile);
 
 /*
  * Start: ask every node, or take what setup says; then nothing is missing.
@@ -54,9 +61,13 @@ int qualification_start(struct qualification *q,
                         const struct qualification_setup *setup,
                         struct es_error *err);
 void qualification_clear(struct qualification *q);
-/* A node's answer; one that cannot be read counts as nothing measured. */
-void qualification_answer(struct qualification *q,
+/*
+ * Hear a node; an answer that cannot be read counts as nothing measured.
+ * Returns 1 if it was for us, else 0.
+ */
+int qualification_message(struct qualification *q,
                           size_t node,
+                          uint16_t type,
                           const uint8_t *body,
                           size_t len);
 /* A node has gone: nothing is expected of it any more. */

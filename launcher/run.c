@@ -190,8 +190,8 @@ static void on_message(
     struct run *r = arg;
     struct msg_output output;
 
-    if (type == MSG_PROBED && r->phase == QUALIFYING) {
-        qualification_answer(&r->qualification, node, body, len);
+    if (r->phase == QUALIFYING
+        && qualification_message(&r->qualification, node, type, body, len)) {
         if (r->qualification.missing == 0)
             begin_frames(r);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
@@ -263,6 +263,8 @@ static void on_ready(void *arg)
         .file_name = r->o->metrics_file,
         .probe = &r->config->probe,
         .profile = r->o->profile,
+        .ring = r->o->metrics == METRICS_PROBE
+                && qualification_wants_ring(r->o->profile),
     };
     if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
             < 0

@@ -31,6 +31,8 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_ready ready;
     struct msg_peer peer;
     struct msg_probe probe;
+    struct msg_ring ring;
+    double rate;
     struct msg_run run;
     uint32_t v;
 
@@ -40,6 +42,10 @@ static void texts(const uint8_t *body, size_t len)
         walk((const uint8_t *)peer.text, strlen(peer.text));
     if (msg_read_probe(&probe, body, len) == 0
         && (probe.elements & ~PROBE_ALL || probe.budget_ms == 0))
+        abort();
+    if (msg_read_ring(&ring, body, len) == 0 && ring.ms == 0)
+        abort();
+    if (msg_read_rang(&rate, body, len) == 0 && !(rate >= 0))
         abort();
     if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
         abort();

@@ -9,6 +9,8 @@ union any {
     struct msg_peer peer;
     struct msg_probe probe;
     struct msg_probed probed;
+    struct msg_ring ring;
+    double rang;
     struct msg_command command;
     struct msg_run run;
     struct msg_output output;
@@ -22,6 +24,8 @@ enum which {
     PEER,
     PROBE,
     PROBED,
+    RING,
+    RANG,
     COMMAND,
     RUN,
     OUTPUT,
@@ -31,9 +35,9 @@ enum which {
     KINDS
 };
 
-static const char *const names[KINDS] = {"READY",   "PEER",  "PROBE",  "PROBED",
-                                         "COMMAND", "RUN",   "OUTPUT", "DONE",
-                                         "PUT",     "STORED"};
+static const char *const names[KINDS] = {"READY",  "PEER", "PROBE",   "PROBED",
+                                         "RING",   "RANG", "COMMAND", "RUN",
+                                         "OUTPUT", "DONE", "PUT",     "STORED"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -46,6 +50,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_probe(&m->probe, body, len);
     case PROBED:
         return msg_read_probed(&m->probed, body, len);
+    case RING:
+        return msg_read_ring(&m->ring, body, len);
+    case RANG:
+        return msg_read_rang(&m->rang, body, len);
     case COMMAND:
         return msg_read_command(&m->command, body, len);
     case RUN:
@@ -93,6 +101,12 @@ static struct writer sound(enum which k)
         break;
     case PROBED:
         msg_write_probed(&w, &probed);
+        break;
+    case RING:
+        msg_write_ring(&w, &(struct msg_ring){3, 65535, 133});
+        break;
+    case RANG:
+        write_double(&w, 12.5e6);
         break;
     case COMMAND:
         msg_write_command(&w, "/work", argv);
@@ -208,6 +222,11 @@ static void test_values_of_agents(void)
            && memcmp(m.probed.results, "{}", 2) == 0,
        "results come back");
     writer_clear(&w);
+    w = sound(RING);
+    msg_read_ring(&m.ring, w.buf, w.len);
+    ok(m.ring.receiver == 3 && m.ring.port == 65535 && m.ring.ms == 133,
+       "a round of the ring comes back");
+    writer_clear(&w);
     w = sound(PROBE);
     msg_read_probe(&m.probe, w.buf, w.len);
     ok(m.probe.fresh == 1 && m.probe.budget_ms == 1000
@@ -270,6 +289,7 @@ static size_t size_of(enum which k)
     static const size_t size[KINDS] = {
         sizeof(struct msg_ready),   sizeof(struct msg_peer),
         sizeof(struct msg_probe),   sizeof(struct msg_probed),
+        sizeof(struct msg_ring),    sizeof(double),
         sizeof(struct msg_command), sizeof(struct msg_run),
         sizeof(struct msg_output),  sizeof(struct msg_done),
         sizeof(struct msg_put),     sizeof(uint32_t),
@@ -447,6 +467,18 @@ static void test_bad_probes(void)
         msg_write_probe(&w, &bad[i]);
         refused(PROBE, &w, what[i]);
     }
+    msg_write_ring(&w, &(struct msg_ring){AGENTS_MAX, 1, 1});
+    refused(RING, &w, "a receiver that cannot be");
+    msg_write_ring(&w, &(struct msg_ring){0, 65536, 1});
+    refused(RING, &w, "a port over 65535");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 0});
+    refused(RING, &w, "a round of no time");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 10001});
+    refused(RING, &w, "a round of more than the largest budget");
+    write_double(&w, -1);
+    refused(RANG, &w, "a rate below 0");
+    write_double(&w, (double)NAN);
+    refused(RANG, &w, "a rate that is no number");
     msg_write_probed(&w, &probed);
     accepted(PROBED, &w, "results of 16 KiB are taken");
     probed.len++;
