@@ -53,11 +53,13 @@ struct agent {
     uint64_t id;                 /* of that slice */
     struct agent_probe *probe;   /* at work, and slices wait for it */
     struct agent_ring *ring;
-    int held;      /* its output waits for the wire */
-    int ready;     /* READY has been sent */
-    int leaving;   /* only the running command is waited for */
-    char step[64]; /* name of the step directory, or "" */
-    char why[200]; /* why home was lost before READY */
+    int held;            /* its output waits for the wire */
+    int ready;           /* READY has been sent */
+    int leaving;         /* only the running command is waited for */
+    char step[64];       /* name of the step directory, or "" */
+    char directory[160]; /* EVENSTEP_DIR=… */
+    char **environ;      /* with it; NULL: as in setup */
+    char why[200];       /* why home was lost before READY */
 };
 
 static void drop_waiting(struct agent *a)
@@ -170,7 +172,8 @@ static int start_slice(struct agent *a, const struct msg_run *run)
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
-    spec.envp = template_environ(a->setup->environ, run, a->setup->node);
+    spec.envp = template_environ(a->environ ? a->environ : a->setup->environ,
+                                 run, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
     if (spec.argv && spec.envp)
         rc = execution_start(&a->execution, a->base, &spec, on_output, on_end,
@@ -279,6 +282,26 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
     start_next(a);
 }
 
+/* From now on the commands hear where the step directory is. */
+static int tell_directory(struct agent *a)
+{
+    char path[128];
+    size_t n = 0;
+
+    if (a->environ)
+        return 0;
+    while (a->setup->environ[n])
+        n++;
+    a->environ = calloc(n + 2, sizeof *a->environ);
+    if (!a->environ)
+        return ENOMEM;
+    memcpy(a->environ, a->setup->environ, n * sizeof *a->environ);
+    step_dir_path(a->step, path);
+    snprintf(a->directory, sizeof a->directory, "EVENSTEP_DIR=%s", path);
+    a->environ[n] = a->directory;
+    return 0;
+}
+
 static void store(struct agent *a, const uint8_t *body, size_t len)
 {
     struct writer w = {0};
@@ -291,6 +314,8 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     }
     snprintf(a->step, sizeof a->step, "%s", m.dir);
     why = step_dir_put(m.dir, m.file, m.content, m.len);
+    if (why == 0)
+        why = tell_directory(a);
     write_u32(&w, (uint32_t)why);
     say(a, MSG_STORED, &w);
 }
@@ -587,6 +612,7 @@ static void stop(struct agent *a)
     agent_ring_close(a->ring);
     drop_waiting(a);
     free(a->command.argv);
+    free(a->environ);
     if (a->step[0])
         step_dir_remove(a->step);
     greeting_destroy(a->greeting);

@@ -114,6 +114,10 @@ static void begin_frames(struct run *r)
         finish(r, 1);
         return;
     }
+    if (qualification_store(q) < 0) {
+        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
     r->phase = WORKING;
     r->start_ns = clock_ns();
     progress_start(&r->progress, r->o->work.repeat);

@@ -15,6 +15,14 @@ static void user_name(char *name, size_t size)
     snprintf(name, size, "evenstep-%u", (unsigned)getuid());
 }
 
+void step_dir_path(const char *step, char path[128])
+{
+    char user[64];
+
+    user_name(user, sizeof user);
+    (void)snprintf(path, 128, STEP_DIR_BASE "/%.40s/%.60s", user, step);
+}
+
 /* Open name below at as a directory that is ours alone; -1 with errno. */
 static int open_own(int at, const char *name, int make)
 {

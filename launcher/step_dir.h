@@ -22,6 +22,8 @@ int step_dir_put(const char *step,
                  const char *file,
                  const void *content,
                  size_t len);
+/* Its full path, as EVENSTEP_DIR has it. */
+void step_dir_path(const char *step, char path[128]);
 /* Remove the step's directory and what is in it; nothing there is fine. */
 void step_dir_remove(const char *step);
 

@@ -132,6 +132,15 @@ a huge number|{"nodes":[{"name":"local0","C":1e300}]}|nodes\[0\]: C: 1e\+300 is 
 zeros alone|{"nodes":[{"name":"local0","C":0},{"name":"local1"}]}|every element of every node is 0: .*
 nothing that the profile counts|{"nodes":[{"name":"local0","S":1},{"name":"local1"}]}|no node has any load by the profile cpu: .*
 END
+test_expect_success 'every node has metrics.json in its step directory while its commands run, and nothing after' '
+	evenstep run --local 2 --metrics m.json --range 0:8 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo; echo \$EVENSTEP_DIR >>dirs" >got &&
+	cat got dirs && jq -es "length == 2 and .[0] == .[1] and (.[0].nodes | map([.name, .C]) == [[\"local0\", 3], [\"local1\", 1]])" got &&
+	sort -u dirs >each && test "$(wc -l <each)" = 2 && while read -r dir; do test ! -e "$dir" || return 1; done <each
+'
+test_expect_success 'what a node has not measured does not stand in it as a surprise: all six elements are there' '
+	evenstep run --local 2 --range 0:8 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo" >got && cat got &&
+	jq -es "all(.[].nodes[]; keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\",\"name\"])" got
+'
 test_expect_success 'NaN in a metrics file is no JSON: exit 2' '
 	echo "{\"nodes\":[{\"name\":\"local0\",\"C\":NaN}]}" >bad.json &&
 	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
