@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What agents of one machine have in common: each would measure how much the
+ * others leave of it at that moment. */
+#define SHARED                                                                 \
+    (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I) | PROBE_BIT(ELEMENT_B))
+
 /* Of the budget: what the ring has, if there is one. */
 #define RING_PART 0.4
 
@@ -317,8 +322,8 @@ static void ask(struct qualification *q)
                           .elements = c->elements,
                           .ttl_s = (uint64_t)c->ttl_s};
 
-    if (session_is_local(q->session)) /* nothing is between its nodes */
-        m.elements &= ~PROBE_BIT(ELEMENT_I);
+    if (session_is_local(q->session))
+        m.elements &= ~SHARED;
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
     q->missing = q->n;
