@@ -59,6 +59,7 @@ policy_src := \
   policy/bundles.c \
   policy/canon.c \
   policy/even.c \
+  policy/fit.c \
   policy/graph.c \
   policy/graph_paths.c \
   policy/graph_plan.c \
@@ -136,6 +137,7 @@ launcher_src := \
   launcher/graph_wfformat.c \
   launcher/greeting.c \
   launcher/help.c \
+  launcher/history.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
   launcher/metrics_file.c \
@@ -161,6 +163,7 @@ launcher_src := \
   launcher/probe_ring.c \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
+  launcher/profile_auto.c \
   launcher/profile_option.c \
   launcher/progress.c \
   launcher/protocol.c \

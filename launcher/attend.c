@@ -19,6 +19,7 @@
 #include "launcher/connections.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
+#include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/qualification.h"
 
@@ -55,9 +56,10 @@ struct attend {
     struct broadcast_setup setup;
     struct qualification_setup qualify;
     struct qualification qualification;
-    size_t unstored; /* files that no node has confirmed yet */
-    int told;        /* all that is to be stored has been sent */
-    int said;        /* the one line has been said */
+    struct config_profile profile; /* `auto` */
+    size_t unstored;               /* files that no node has confirmed yet */
+    int told;                      /* all that is to be stored has been sent */
+    int said;                      /* the one line has been said */
 };
 
 /* The step's answer; only the first one counts. */
@@ -392,6 +394,10 @@ static int set_qualification(struct attend *a)
                                              "--evenstep-profile", a->err);
     if (!a->qualify.profile)
         return -1;
+    if (a->o->profile && strcmp(a->o->profile, PROFILE_AUTO) == 0) {
+        profile_auto(&a->profile, &a->config, NULL); /* of any command */
+        a->qualify.profile = &a->profile;
+    }
     a->qualify.ring = a->qualify.source == METRICS_PROBE
                       && qualification_wants_ring(a->qualify.profile);
     return 0;

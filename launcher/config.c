@@ -7,6 +7,7 @@
 #include "launcher/config.h"
 #include "launcher/policy_option.h"
 #include "launcher/probe_cache.h"
+#include "launcher/profile_auto.h"
 #include "pmix_bcast/plan.h"
 #include "policy/outlier.h"
 
@@ -207,6 +208,9 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
         || strspn(title, "abcdefghijklmnopqrstuvwxyz0123456789_-") != len)
         return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
                       "profile: the name is out of range");
+    if (strcmp(title, PROFILE_AUTO) == 0)
+        return refuse(cfg, "give another name",
+                      "profile \"" PROFILE_AUTO "\": is fitted, not given");
     if (!(profile_sum(&p) > 0))
         return refuse(cfg, "give one of C M I B S G above 0",
                       "profile \"%s\": nothing has influence", title);

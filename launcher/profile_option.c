@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/profile_option.h"
+#include "launcher/profile_auto.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ const struct config_profile *profile_option_find(const struct config *c,
     char known[sizeof err->mend] = "give one of:";
     size_t len = strlen(known);
 
-    if (!name)
+    if (!name || strcmp(name, PROFILE_AUTO) == 0)
         return &c->profile[0];
     for (size_t i = 0; i < c->profiles; i++)
         if (strcmp(c->profile[i].name, name) == 0)
@@ -20,6 +21,8 @@ const struct config_profile *profile_option_find(const struct config *c,
     for (size_t i = 0; i < c->profiles && len < sizeof known; i++)
         len += (size_t)snprintf(known + len, sizeof known - len, " %s",
                                 c->profile[i].name);
+    if (len < sizeof known)
+        snprintf(known + len, sizeof known - len, " " PROFILE_AUTO);
     es_fail(err, ES_USAGE, known, "%s: \"%s\" is unknown", option, name);
     return NULL;
 }

@@ -10,9 +10,11 @@
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
+#include "launcher/profile_auto.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
 #include "launcher/receiving.h"
@@ -39,6 +41,8 @@ struct run {
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
+    struct config_profile profile; /* that is in force */
+    struct history history;
     struct extraction extraction;
     struct distribution distribution;
     struct receiving receiving;
@@ -83,6 +87,7 @@ static void frame_done(struct run *r)
     struct summary *s = &r->summary;
     int adjusted;
 
+    history_frame(&r->history, &r->distribution);
     determination_weigh(&r->determination, &r->distribution, &r->o->threshold);
     adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
     s->efficiency +=
@@ -109,7 +114,7 @@ static void begin_frames(struct run *r)
     const struct qualification *q = &r->qualification;
 
     if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
-                               q->metric, &r->o->profile->profile, q->n, r->err)
+                               q->metric, &r->profile.profile, q->n, r->err)
         < 0) {
         finish(r, 1);
         return;
@@ -257,7 +262,8 @@ static void on_ready(void *arg)
 
     r->phase = QUALIFYING;
     if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
-        || determination_init(&r->determination, n) < 0) {
+        || determination_init(&r->determination, n) < 0
+        || history_init(&r->history, n) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
@@ -266,9 +272,9 @@ static void on_ready(void *arg)
         .file = &r->metrics,
         .file_name = r->o->metrics_file,
         .probe = &r->config->probe,
-        .profile = r->o->profile,
+        .profile = &r->profile,
         .ring = r->o->metrics == METRICS_PROBE
-                && qualification_wants_ring(r->o->profile),
+                && qualification_wants_ring(&r->profile),
     };
     if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
             < 0
@@ -341,6 +347,15 @@ static int start(struct run *r)
 
 /* --- the end -------------------------------------------------------------- */
 
+/* Only a run whose nodes were measured says what its rates followed. */
+static void keep_history(const struct run *r)
+{
+    if (r->o->metrics != METRICS_EQUAL && r->qualification.n > 1)
+        (void)history_append(
+            &r->history, r->o->command[0],
+            (const double(*)[ELEMENTS])r->qualification.measured);
+}
+
 static int write_results(struct run *r)
 {
     int rc = r->failed ? -1 : 0;
@@ -352,6 +367,8 @@ static int write_results(struct run *r)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
+    if (rc == 0)
+        keep_history(r);
     if (rc == 0)
         progress_end(&r->progress, &r->summary);
     else if (r->o->gather && r->receiving.frames > 0)
@@ -365,6 +382,7 @@ static void clear(struct run *r)
     session_close(r->session);
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
+    history_clear(&r->history);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
@@ -388,6 +406,9 @@ int command_run(int argc, char **argv, struct es_error *err)
     if (rc == 0) {
         r.extraction = o->work;
         r.summary.policy = o->policy->name;
+        r.profile = *o->profile;
+        if (o->profile_auto)
+            profile_auto(&r.profile, &config, o->command[0]);
         r.failed = start(&r) < 0;
         if (!r.failed && event_base_dispatch(r.base) < 0)
             r.failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;

@@ -2,6 +2,7 @@
 #include "launcher/run_options.h"
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
+#include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/range_option.h"
 
@@ -44,7 +45,8 @@ static const char usage[] =
     "                       FILE, see `evenstep plan --help` (probe)\n"
     "  --profile NAME       how much each element of a node matters to CMD: "
     "one\n"
-    "                       of those that `evenstep config` prints (cpu)\n"
+    "                       of those that `evenstep config` prints, or auto:\n"
+    "                       fitted to your earlier runs of CMD (cpu)\n"
     "results:\n"
     "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
     "  --report FILE        a JSON line a frame, and a summary\n"
@@ -251,6 +253,7 @@ static int take(struct run_options *o,
         return take_metrics(o, text);
     case OPT_PROFILE:
         o->profile = profile_option_find(c, text, "--profile", err);
+        o->profile_auto = strcmp(text, PROFILE_AUTO) == 0;
         return o->profile ? 0 : -1;
     case OPT_GATHER:
         o->gather = text;

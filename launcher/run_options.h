@@ -23,6 +23,7 @@ struct run_options {
     enum metrics_source metrics;
     const char *metrics_file; /* METRICS_OF_FILE */
     const struct config_profile *profile;
+    int profile_auto; /* fit it; profile is what it falls back to */
     const char *gather, *report, *srun; /* NULL: not given */
     size_t local;                       /* 0: by Slurm */
     int local_speed[LOCAL_MAX];         /* percent of one core each */

@@ -152,6 +152,59 @@ test_expect_success 'nothing could be measured: one warning, slices all alike, a
 	jq -es ".[0].slices | map(.end - .begin) == [2, 2]" report
 '
 
+# --- the profile auto -----------------------------------------------------------
+mkdir -p state
+XDG_STATE_HOME=$PWD/state
+export XDG_STATE_HOME
+history=state/evenstep/history
+# worked: five runs of a command whose rate goes with M alone, whatever C is.
+worked() {
+	rm -rf state/evenstep && mkdir state/evenstep &&
+	for i in 1 2 3 4 5; do
+		echo "{\"command\":\"$1\",\"nodes\":[{\"C\":8,\"M\":1,\"I\":0,\"B\":0,\"S\":0,\"G\":0,\"rate\":10},{\"C\":$i,\"M\":3,\"I\":0,\"B\":0,\"S\":0,\"G\":0,\"rate\":30}]}"
+	done >$history
+}
+echo "{\"nodes\":[{\"name\":\"local0\",\"C\":3,\"M\":1},{\"name\":\"local1\",\"C\":1,\"M\":3}]}" >cm.json
+auto() { evenstep run --local 2 --metrics cm.json --profile auto --range 0:400 --report report -- "$@" >got 2>err; cat err; }
+
+test_expect_success 'a run is kept, a line, with what its nodes measured and did' '
+	rm -rf state/evenstep && evenstep run --local 2 --metrics m.json --range 0:400 -- sleep 0.1 && cat $history &&
+	jq -es "length == 1 and .[0].command == \"sleep\" and (.[0].nodes | map(.C) == [3, 1] and all(.[]; .rate > 0))" $history &&
+	test "$(stat -c %a $history)" = 600
+'
+test_expect_success 'not one of equal nodes, nor one that failed' '
+	cp $history before && evenstep run --local 2 --metrics equal --range 0:4 -- true &&
+	test_expect_code 1 evenstep run --local 2 --metrics m.json --range 0:4 -- false && cmp before $history
+'
+test_expect_success 'auto without enough runs: the default, and it says how many there are' '
+	auto true && grep -x "evenstep: profile auto: 0 earlier runs are too few to fit it (5): taking cpu" err
+'
+test_expect_success 'auto with five runs of the command: fitted, and it says so' '
+	worked true && auto true && grep -x "evenstep: profile auto: fitted to 5 runs: M 1" err &&
+	jq -es ".[0].slices | map(.end - .begin) == [100, 300]" report
+'
+test_expect_success 'runs of another command are not looked at' '
+	worked other && auto true && grep "0 earlier runs are too few" err
+'
+test_expect_success 'evenstep plan has no command: runs of any count' '
+	worked other && evenstep plan --metrics cm.json --range 0:400 --profile auto --json >out && show ".nodes[0].end == 100"
+'
+test_expect_success 'lines that are none of ours are passed over' '
+	worked true && { echo rubbish; echo "{\"command\":\"true\"}"; echo "{\"command\":\"true\",\"nodes\":[{\"rate\":-1}]}"; } >>$history &&
+	auto true && grep "fitted to 5 runs" err
+'
+test_expect_success 'a history that is a link is neither read nor written, and the run goes on' '
+	worked true && mv $history there && cp there before && ln -s ../../there $history && auto true &&
+	grep "0 earlier runs are too few" err && cmp there before
+'
+test_expect_success 'nowhere to keep it: the run goes on' '
+	XDG_STATE_HOME=/nonexistent auto true && grep "1 frame in" err
+'
+test_expect_success 'a profile of the site may not be called auto: exit 2' '
+	printf "profile \"auto\" { C = 1 }\n" >auto.conf &&
+	fails 2 "evenstep: auto.conf:1: profile \"auto\": is fitted, not given: give another name" env EVENSTEP_CONF=auto.conf evenstep config
+'
+
 # --- usage ----------------------------------------------------------------------
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2, with the reason" '
