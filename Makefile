@@ -22,6 +22,7 @@ PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
 libdir     ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
+mandir     ?= $(PREFIX)/share/man
 sysconfdir ?= /etc
 
 # Slurm says where its plugins are; without a running one the package does.
@@ -260,7 +261,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             openmpi-bin libopenmpi-dev iproute2 util-linux procps \
-            $(comment check its style) clang-format cppcheck shellcheck \
+            $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment the demo) povray netpbm
 
 deps:
@@ -365,7 +366,8 @@ lint:
 	    --enable=warning,style,performance,portability \
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
-	shellcheck $(scripts)
+	shellcheck $(scripts) etc/evenstep-health
+	mandoc -T lint -W warning contrib/man/*
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
 	clang-format -i $(ours)
@@ -377,7 +379,10 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
-          launcher/evenstep.h:0644:$(includedir)
+          launcher/evenstep.h:0644:$(includedir) \
+          contrib/man/evenstep.1:0644:$(mandir)/man1 \
+          contrib/man/evenstep.conf.5:0644:$(mandir)/man5 \
+          contrib/man/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
