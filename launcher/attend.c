@@ -387,6 +387,7 @@ static int set_qualification(struct attend *a)
     const char *probe = a->o->probe ? a->o->probe : "cached";
 
     a->qualify.probe = &a->config.probe;
+    a->qualify.quiet = 1; /* every srun would say it */
     a->qualify.source = strcmp(probe, "off") == 0     ? METRICS_EQUAL
                         : strcmp(probe, "fresh") == 0 ? METRICS_PROBE
                                                       : METRICS_CACHED;

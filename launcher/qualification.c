@@ -104,7 +104,7 @@ static void rank(struct qualification *q)
     for (size_t i = 0; i < q->n; i++)
         row_of(q, i);
     metric_complete(q->measured, q->scratch, left_out, q->n);
-    for (int e = 0; e < ELEMENTS; e++)
+    for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
         warn(q, (enum element)e, left_out[e]);
     if (metric_rank((const double(*)[ELEMENTS])q->measured,
                     &q->setup->profile->profile, q->metric, q->n)

@@ -139,7 +139,7 @@ while IFS='|' read -r what options text message; do
 		said "$message" && one_line && test ! -s got
 	'
 done <<'END'
-an unknown profile|--evenstep-profile=warp||evenstep: --evenstep-profile: "warp" is unknown: give cpu
+an unknown profile|--evenstep-profile=warp||evenstep: --evenstep-profile: "warp" is unknown: give one of: cpu memory network io gpu auto
 an agent that is not there||plugin { agent_path = "/nowhere/agent" }|evenstep: /nowhere/agent: no such program: 
 an agent that ends at once||plugin { agent_path = "/bin/true" }|evenstep: the agents ended before they were ready: 
 END
