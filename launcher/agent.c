@@ -3,10 +3,15 @@
 #include "launcher/agent_probe.h"
 #include "launcher/agent_ring.h"
 #include "launcher/execution.h"
+#include "launcher/graph_node.h"
 #include "launcher/greeting.h"
+#include "launcher/monitor.h"
 #include "launcher/notice.h"
+#include "launcher/persistent.h"
+#include "launcher/power_link.h"
 #include "launcher/protocol.h"
 #include "launcher/step_dir.h"
+#include "launcher/step_tasks.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/mesh.h"
@@ -15,6 +20,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +36,10 @@
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
 #define WIRE_UP_S 40
 
+/* A link that is cut is mended within minutes or not at all. */
+#define AWAY_S  300
+#define AGAIN_S 1 /* from one call to the next */
+
 struct task { /* a slice that waits for its turn */
     STAILQ_ENTRY(task) next;
     struct msg_run run;
@@ -44,22 +54,31 @@ struct agent {
     struct listener *listener;
     struct mesh *mesh;
     struct bcast_node *broadcast;
+    struct graph_node *graph;
     struct greeting *greeting;
     struct throttle *throttle;
-    struct event *on_term;
+    struct monitor *monitor;
+    struct power_link *power;
+    struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
     struct execution *execution; /* of the slice that runs now */
-    uint64_t id;                 /* of that slice */
     struct agent_probe *probe;   /* at work, and slices wait for it */
     struct agent_ring *ring;
-    int held;            /* its output waits for the wire */
-    int ready;           /* READY has been sent */
-    int leaving;         /* only the running command is waited for */
-    char step[64];       /* name of the step directory, or "" */
-    char directory[160]; /* EVENSTEP_DIR=… */
-    char **environ;      /* with it; NULL: as in setup */
-    char why[200];       /* why home was lost before READY */
+    struct persistent *program; /* of a persistent command, or NULL */
+    int feeding;                /* the program has a slice */
+    int quitting;               /* it was told to end */
+    struct step_tasks *tasks;   /* of the step that is fed, or NULL */
+    uint64_t id;                /* of the slice that runs now */
+    int held;                   /* its output waits for the wire */
+    int ready;                  /* READY has been sent */
+    int leaving;                /* only the running command is waited for */
+    int retiring;               /* home is to say when */
+    int calls;                  /* since home was lost */
+    char step[64];              /* name of the step directory, or "" */
+    char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
+    char **environ;                     /* with it; NULL: as in setup */
+    char why[200];                      /* why home was lost before READY */
 };
 
 static void drop_waiting(struct agent *a)
@@ -72,31 +91,49 @@ static void drop_waiting(struct agent *a)
     }
 }
 
-/* Go, but let a command that runs see its SIGTERM first: execution_stop()
- * bounds how long that takes. */
+static void hold(struct agent *a, int on)
+{
+    a->held = on;
+    if (a->execution)
+        execution_hold(a->execution, on);
+    if (a->program)
+        persistent_hold(a->program, on);
+}
+
+/* Let what runs see its SIGTERM; execution_stop() bounds how long it then
+ * takes.  Is there anything to wait for? */
+static int stop_commands(struct agent *a)
+{
+    unsigned tasks = graph_node_stop(a->graph);
+
+    drop_waiting(a);
+    hold(a, 0); /* its end would not be heard */
+    if (a->execution)
+        execution_stop(a->execution);
+    a->quitting = a->program != NULL;
+    if (a->program)
+        persistent_stop(a->program);
+    return tasks > 0 || a->execution || a->program;
+}
+
 static void leave(struct agent *a)
 {
     a->leaving = 1;
-    drop_waiting(a);
-    if (!a->execution) {
+    if (!stop_commands(a))
         event_base_loopexit(a->base, NULL);
-        return;
-    }
-    if (a->held) /* its end would not be heard */
-        execution_hold(a->execution, 0);
-    a->held = 0;
-    execution_stop(a->execution);
 }
 
-/* Send what w holds; without memory or home there is nothing to stay for. */
+/* Send what w holds, if there is anybody to hear it. */
 static void say(struct agent *a, enum protocol_type type, struct writer *w)
 {
     int lost =
-        w->bad || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0;
+        a->home
+        && (w->bad
+            || channel_send(a->home, (uint16_t)type, w->buf, w->len) < 0);
 
     writer_clear(w);
     if (lost && !a->leaving)
-        leave(a);
+        channel_hang_up(a->home);
 }
 
 /* --- slices --------------------------------------------------------------- */
@@ -107,7 +144,7 @@ static void on_output(void *arg, const void *buf, size_t len)
 {
     struct agent *a = arg;
 
-    if (a->leaving)
+    if (a->leaving || !a->home)
         return; /* nobody waits for it */
     for (size_t at = 0; at < len; at += OUTPUT_MAX) {
         size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
@@ -117,15 +154,12 @@ static void on_output(void *arg, const void *buf, size_t len)
         msg_write_output(&w, &m);
         say(a, MSG_OUTPUT, &w);
     }
-    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH) {
-        a->held = 1;
-        execution_hold(a->execution, 1);
-    }
+    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH)
+        hold(a, 1);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void say_done(struct agent *a, const struct execution_end *end)
 {
-    struct agent *a = arg;
     struct msg_done m = {
         .id = a->id,
         .status = (uint32_t)end->status,
@@ -138,12 +172,20 @@ static void on_end(void *arg, const struct execution_end *end)
     };
     struct writer w = {0};
 
-    if (!a->leaving) { /* one that was stopped has not done its slice */
-        msg_write_done(&w, &m);
-        say(a, MSG_DONE, &w);
-    }
+    if (a->leaving)
+        return; /* one that was stopped has not done its slice */
+    msg_write_done(&w, &m);
+    say(a, MSG_DONE, &w);
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    say_done(a, end);
     execution_destroy(a->execution);
     a->execution = NULL;
+    a->id = NO_SLICE;
     a->held = 0;
     start_next(a);
 }
@@ -169,6 +211,7 @@ static int start_slice(struct agent *a, const struct msg_run *run)
     a->id = run->id;
     if (!a->command.argv) {
         refuse(a, run->id, "the front end sent a slice before its command");
+        a->id = NO_SLICE;
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
@@ -182,18 +225,136 @@ static int start_slice(struct agent *a, const struct msg_run *run)
         es_fail(&err, ES_ENV, "free some memory", "out of memory");
     template_free((char **)spec.argv);
     template_free((char **)spec.envp);
-    if (rc < 0)
+    if (rc < 0) {
         refuse(a, run->id, err.what);
+        a->id = NO_SLICE;
+    }
     return rc;
 }
+
+/* --- a program that stays alive ------------------------------------------- */
+
+static void on_program_idle(void *arg, const struct msg_idle *idle)
+{
+    struct writer w = {0};
+
+    msg_write_idle(&w, idle);
+    say(arg, MSG_IDLE, &w);
+}
+
+static void on_program_done(void *arg, const struct feeder_result *result)
+{
+    struct agent *a = arg;
+    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+
+    a->feeding = 0;
+    say_done(a, &end);
+    a->id = NO_SLICE;
+    start_next(a);
+}
+
+static void say_over(struct agent *a, int status, const char *err, size_t len)
+{
+    struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
+    struct writer w = {0};
+
+    msg_write_over(&w, &m);
+    say(a, MSG_OVER, &w);
+}
+
+static void on_program_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    if (a->feeding && !a->quitting)
+        say_done(a, end);
+    else if (!a->quitting)
+        say_over(a, end->status,
+                 end->exec_errno ? strerror(end->exec_errno) : end->err_tail,
+                 end->exec_errno ? strlen(strerror(end->exec_errno))
+                                 : end->err_len);
+    persistent_destroy(a->program);
+    a->program = NULL;
+    a->feeding = a->held = a->quitting = 0;
+    a->id = NO_SLICE;
+    start_next(a);
+}
+
+static const struct persistent_events program_events = {
+    .idle = on_program_idle,
+    .output = on_output,
+    .done = on_program_done,
+    .end = on_program_end,
+};
+
+/* Of what is filled in for a slice, only the node is known. */
+static int start_program(struct agent *a, struct es_error *err)
+{
+    static const struct msg_run none;
+    struct execution_spec spec = {.throttle = a->throttle};
+    int rc = -1;
+
+    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    spec.argv = template_argv(a->command.argv, &none, a->setup->node);
+    spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
+    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
+    if (spec.argv && spec.envp)
+        rc = persistent_start(&a->program, a->base, &spec, a->step,
+                              &program_events, a, err);
+    else
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+    template_free((char **)spec.argv);
+    template_free((char **)spec.envp);
+    return rc;
+}
+
+/* It is started before the first slice, and again if it has ended. */
+static void feed_program(struct agent *a)
+{
+    struct task *t = STAILQ_FIRST(&a->waiting);
+    struct es_error err = {0};
+
+    if (a->leaving || a->feeding || a->quitting || a->execution)
+        return;
+    if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
+        say_over(a, 126, err.what, strlen(err.what));
+    if (!t)
+        return;
+    STAILQ_REMOVE_HEAD(&a->waiting, next);
+    a->id = t->run.id;
+    a->feeding = a->program != NULL;
+    if (a->program)
+        persistent_give(a->program, &t->run);
+    else
+        refuse(a, t->run.id, err.what);
+    free(t);
+}
+
+static void on_over(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0)
+        leave(a);
+    else if (a->tasks)
+        step_tasks_over(a->tasks, &m);
+    else if (a->program)
+        persistent_finish(a->program);
+    else
+        say_over(a, 0, "", 0); /* it has ended, and that was told */
+}
+
+/* --- both ----------------------------------------------------------------- */
 
 static void start_next(struct agent *a)
 {
     struct task *t;
 
-    if (a->leaving && !a->execution)
+    if (a->leaving && !a->execution && !a->program)
         event_base_loopexit(a->base, NULL);
-    while (!a->execution && !a->probe
+    if (a->command.persistent)
+        feed_program(a);
+    while (!a->command.persistent && !a->execution && !a->probe
            && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
         (void)start_slice(a, &t->run); /* a failure has been answered */
@@ -273,9 +434,18 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 {
     struct task *t = calloc(1, sizeof *t);
 
-    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
+    if (a->retiring) { /* it was sent before home heard of that */
+        free(t);
+        return;
+    }
+    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0
+        || (a->tasks && step_tasks_run(a->tasks, &t->run) < 0)) {
         free(t);
         leave(a);
+        return;
+    }
+    if (a->tasks) {
+        free(t);
         return;
     }
     STAILQ_INSERT_TAIL(&a->waiting, t, next);
@@ -285,7 +455,7 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 /* From now on the commands hear where the step directory is. */
 static int tell_directory(struct agent *a)
 {
-    char path[128];
+    char path[STEP_PATH_MAX];
     size_t n = 0;
 
     if (a->environ)
@@ -296,7 +466,7 @@ static int tell_directory(struct agent *a)
     if (!a->environ)
         return ENOMEM;
     memcpy(a->environ, a->setup->environ, n * sizeof *a->environ);
-    step_dir_path(a->step, path);
+    (void)step_dir_path(path, a->step, ""); /* it was made */
     snprintf(a->directory, sizeof a->directory, "EVENSTEP_DIR=%s", path);
     a->environ[n] = a->directory;
     return 0;
@@ -317,6 +487,28 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     if (why == 0)
         why = tell_directory(a);
     write_u32(&w, (uint32_t)why);
+    say(a, MSG_STORED, &w);
+}
+
+static void say_of_tasks(void *arg, enum protocol_type type, struct writer *w)
+{
+    say(arg, type, w);
+}
+
+static void feed_tasks(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_tasks m;
+    struct writer w = {0};
+    int rc;
+
+    if (msg_read_tasks(&m, body, len) < 0 || a->tasks) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say_of_tasks, a,
+                         NULL);
+    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
     say(a, MSG_STORED, &w);
 }
 
@@ -387,6 +579,115 @@ static void on_bcast(struct agent *a,
         end_broadcast(a);
 }
 
+/* --- meters and limits ---------------------------------------------------- */
+
+static void on_progress(void *arg, const struct msg_progress *m)
+{
+    struct writer w = {0};
+
+    msg_write_progress(&w, m);
+    say(arg, MSG_PROGRESS, &w);
+}
+
+static void on_power(void *arg, const struct msg_power *m)
+{
+    struct writer w = {0};
+
+    msg_write_power(&w, m);
+    say(arg, MSG_POWER, &w);
+}
+
+static void on_limited(void *arg, const struct msg_limited *m)
+{
+    struct writer w = {0};
+
+    msg_write_limited(&w, m);
+    say(arg, MSG_LIMITED, &w);
+}
+
+static const struct power_link_events power_events = {
+    .power = on_power,
+    .limited = on_limited,
+};
+
+/* A node without meters is one that does not report. */
+static void watch(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct es_error err = {0};
+    struct msg_monitor m;
+
+    if (a->monitor || msg_read_monitor(&m, body, len) < 0) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    a->monitor = monitor_start(a->base, &m, on_progress, a, &err);
+    if (!a->monitor)
+        notice("%s: %s: %s", a->setup->node, err.what, err.mend);
+    else if (m.power)
+        a->power = power_link_start(a->base, m.dir, &power_events, a);
+}
+
+static void limit(struct agent *a, const uint8_t *body, size_t len)
+{
+    uint64_t v;
+
+    if (a->power && msg_read_u64(&v, body, len) == 0)
+        power_link_set(a->power, v);
+    else
+        leave(a);
+}
+
+/* --- task graphs ---------------------------------------------------------- */
+
+static void say_graph(void *arg, enum graph_kind kind, struct writer *w)
+{
+    say(arg, (enum protocol_type)(MSG_GRAPH + kind), w);
+}
+
+static void on_graph_idle(void *arg)
+{
+    struct agent *a = arg;
+
+    if (a->leaving)
+        event_base_loopexit(a->base, NULL);
+}
+
+static void start_graph(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct graph_node_setup setup = {.base = a->base,
+                                     .secret = &a->setup->secret,
+                                     .wireup = &a->wireup,
+                                     .mesh = a->mesh,
+                                     .node = a->setup->node,
+                                     .home_address = a->setup->home_address,
+                                     .environ = a->setup->environ,
+                                     .throttle = a->throttle,
+                                     .say = say_graph,
+                                     .idle = on_graph_idle,
+                                     .arg = a};
+    struct graph_open *open = malloc(sizeof *open);
+
+    int good = open && !a->graph && graph_read_open(open, body, len) == 0;
+
+    if (good)
+        a->graph = graph_node_start(&setup, open);
+    if (!good || !a->graph)
+        leave(a);
+    free(open);
+}
+
+static void on_graph(struct agent *a,
+                     enum graph_kind kind,
+                     const uint8_t *body,
+                     size_t len)
+{
+    if (kind == GRAPH_MSG_OPEN)
+        start_graph(a, body, len);
+    else if (!a->graph || graph_node_told(a->graph, kind, body, len) < 0)
+        leave(a);
+}
+
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
@@ -408,13 +709,34 @@ static void on_message(struct channel *c,
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
             leave(a);
+        else
+            start_next(a);
+    } else if (type == MSG_OVER) {
+        on_over(a, body, len);
+    } else if (type == MSG_TASKS) {
+        feed_tasks(a, body, len);
     } else if (type == MSG_PUT) {
         store(a, body, len);
-    } else if (type >= MSG_BCAST && type < MSG_END) {
+    } else if (type == MSG_MONITOR) {
+        watch(a, body, len);
+    } else if (type == MSG_LIMIT) {
+        limit(a, body, len);
+    } else if (type >= MSG_BCAST && type < MSG_BCAST_END) {
         on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
+    } else if (type >= MSG_GRAPH && type < MSG_END) {
+        on_graph(a, (enum graph_kind)(type - MSG_GRAPH), body, len);
     } else { /* LEAVE, or nothing that we know: in both cases we go */
         leave(a);
     }
+}
+
+static uint32_t count_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0
+               ? (uint32_t)CPU_COUNT(&set)
+               : 0;
 }
 
 static void say_ready(struct agent *a)
@@ -423,6 +745,7 @@ static void say_ready(struct agent *a)
                           .agents = a->wireup.size,
                           .job = a->setup->job,
                           .step = a->setup->step,
+                          .cpus = count_cpus(),
                           .adapter = a->adapter};
     struct writer w = {0};
 
@@ -460,9 +783,13 @@ static void on_opened(struct channel *c, void *arg)
 {
     struct agent *a = arg;
 
+    int first = !a->ready;
+
     channel_backlog_mark(c, BACKLOG_LOW);
+    a->calls = 0;
     say_ready(a);
-    greet_next(a);
+    if (first)
+        greet_next(a);
 }
 
 static void on_drained(struct channel *c, void *arg)
@@ -470,12 +797,20 @@ static void on_drained(struct channel *c, void *arg)
     struct agent *a = arg;
 
     (void)c;
-    if (a->held && a->execution) {
-        a->held = 0;
-        execution_hold(a->execution, 0);
-    }
+    if (a->held)
+        hold(a, 0);
 }
 
+static void call_later(struct agent *a)
+{
+    struct timeval delay = {AGAIN_S, 0};
+
+    if (a->calls++ >= AWAY_S / AGAIN_S || event_add(a->on_again, &delay) < 0)
+        leave(a);
+}
+
+/* Home is gone, or the way to it: forget what was to be done, and call again;
+ * but where nobody listens any more, there is nothing to stay for. */
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
@@ -483,7 +818,16 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    leave(a);
+    if (!a->ready || a->leaving || a->retiring
+        || strcmp(why, strerror(ECONNREFUSED)) == 0) {
+        leave(a);
+        return;
+    }
+    end_broadcast(a);
+    (void)stop_commands(a);
+    if (a->tasks) /* their frames have ended with us */
+        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
+    call_later(a);
 }
 
 static const struct channel_events events = {
@@ -495,11 +839,23 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
+/* The node is wanted for something else: finish what runs, and go.  Who asks
+ * again means at once. */
 static void on_term(int signal, short what, void *arg)
 {
+    struct agent *a = arg;
+    struct writer w = {0};
+
     (void)signal;
     (void)what;
-    leave(arg);
+    if (a->retiring || !a->home || !a->ready) {
+        leave(a);
+        return;
+    }
+    a->retiring = 1;
+    drop_waiting(a);
+    write_u64(&w, a->id);
+    say(a, MSG_LEAVING, &w);
 }
 
 static struct sockaddr_in home_of(const struct agent_setup *s)
@@ -580,6 +936,18 @@ static int call_home(struct agent *a, struct es_error *err)
                    strerror(errno));
 }
 
+static void on_again(int fd, short what, void *arg)
+{
+    struct agent *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (a->execution) /* that was stopped is not over yet */
+        call_later(a);
+    else if (call_home(a, NULL) < 0)
+        leave(a);
+}
+
 static int start(struct agent *a, struct es_error *err)
 {
     char group[THROTTLE_NAME_MAX];
@@ -595,7 +963,8 @@ static int start(struct agent *a, struct es_error *err)
         return -1;
     (void)alarm(0);
     a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
-    if (!a->on_term || event_add(a->on_term, NULL) < 0)
+    a->on_again = evtimer_new(a->base, on_again, a);
+    if (!a->on_term || !a->on_again || event_add(a->on_term, NULL) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
@@ -610,27 +979,34 @@ static void stop(struct agent *a)
     execution_destroy(a->execution);
     agent_probe_destroy(a->probe);
     agent_ring_close(a->ring);
+    persistent_destroy(a->program);
+    step_tasks_close(a->tasks);
     drop_waiting(a);
     free(a->command.argv);
     free(a->environ);
+    power_link_stop(a->power);
+    monitor_stop(a->monitor);
     if (a->step[0])
         step_dir_remove(a->step);
     greeting_destroy(a->greeting);
     listener_close(a->listener);
     bcast_node_destroy(a->broadcast);
+    graph_node_destroy(a->graph);
     mesh_destroy(a->mesh);
     channel_destroy(a->home);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);
     if (a->on_term)
         event_free(a->on_term);
+    if (a->on_again)
+        event_free(a->on_again);
     if (a->base)
         event_base_free(a->base);
 }
 
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
-    struct agent a = {.setup = setup};
+    struct agent a = {.setup = setup, .id = NO_SLICE};
     int rc;
 
     STAILQ_INIT(&a.waiting);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/determination.h"
 
+#include "policy/tail.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,30 +26,18 @@ void determination_clear(struct determination *t)
     memset(t, 0, sizeof *t);
 }
 
-/* The policy hears what each node did of its own slice; what it took over
- * from a lost node says nothing of its speed.  Returns the sum of the times
- * that commands ran, and each node's last response in t->back. */
+/* Returns the sum of the times that commands ran; each node's last response is
+ * in t->back. */
 static double add_up(struct determination *t, const struct distribution *d)
 {
     double busy = 0;
 
-    for (size_t i = 0; i < t->n; i++) {
-        t->back[i] = 0;
-        t->completion[i] = (struct completion){
-            .presence = session_node(d->session, i)->present ? PRESENCE_PRESENT
-                                                             : PRESENCE_GONE,
-        };
-    }
+    memset(t->back, 0, t->n * sizeof *t->back);
     for (size_t i = 0; i < d->n; i++) {
         const struct piece *p = &d->piece[i];
-        struct completion *c = &t->completion[p->node];
 
         if (p->state != PIECE_DONE)
             continue;
-        if (p->attempt == 1) {
-            c->units = p->slice.end - p->slice.begin;
-            c->seconds = p->back;
-        }
         if (p->back > t->back[p->node])
             t->back[p->node] = p->back;
         busy += p->seconds;
@@ -54,30 +45,56 @@ static double add_up(struct determination *t, const struct distribution *d)
     return busy;
 }
 
+static void complete(struct determination *t, const struct distribution *d)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct share *s = &d->share[i];
+
+        t->completion[i] = (struct completion){
+            .units = s->done > 0 ? s->slice : 0,
+            .seconds = tail_unaided(s->slice, s->done, t->back[i]),
+            .presence =
+                distribution_has(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
+        };
+    }
+}
+
+/* The difference between the first and the last time of t->completion. */
+static double spread(const struct determination *t)
+{
+    double first = INFINITY, last = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->completion[i].units == 0)
+            continue;
+        first = fmin(first, t->completion[i].seconds);
+        last = fmax(last, t->completion[i].seconds);
+    }
+    return last > first ? last - first : 0;
+}
+
 void determination_weigh(struct determination *t,
                          const struct distribution *d,
-                         const struct threshold *threshold)
+                         const struct threshold_rule *rule)
 {
-    double busy = add_up(t, d), sum = 0, limit;
-    size_t worked = 0, nodes = 0;
+    double busy = add_up(t, d), limit;
+    size_t nodes = 0;
 
-    t->first = t->last = 0;
+    complete(t, d);
+    t->first = INFINITY;
+    t->last = 0;
     for (size_t i = 0; i < t->n; i++) {
         int came_back = t->back[i] > 0;
 
         nodes += came_back || t->completion[i].presence == PRESENCE_PRESENT;
-        if (!came_back)
-            continue;
-        if (worked == 0 || t->back[i] < t->first)
-            t->first = t->back[i];
-        if (t->back[i] > t->last)
-            t->last = t->back[i];
-        sum += t->back[i];
-        worked++;
+        if (came_back)
+            t->first = fmin(t->first, t->back[i]);
+        t->last = fmax(t->last, t->back[i]);
     }
+    if (!(t->last > 0))
+        t->first = 0;
     t->efficiency = t->last > 0 ? busy / ((double)nodes * t->last) : 1;
-    limit = threshold->value;
-    if (threshold->percent)
-        limit *= worked ? sum / (double)worked / 100 : 0;
-    t->over = t->last - t->first > limit;
+    limit = threshold_seconds(rule, &t->noise, t->completion, t->n, d->grain);
+    threshold_hear(&t->noise, t->completion, t->n);
+    t->over = spread(t) > limit;
 }

@@ -9,11 +9,7 @@
 
 #include "launcher/distribution.h"
 #include "policy/policy.h"
-
-struct threshold {
-    double value;
-    int percent; /* of the mean response time, else seconds */
-};
+#include "policy/threshold.h"
 
 struct determination {
     struct completion *completion; /* one a node, for the policy */
@@ -21,7 +17,8 @@ struct determination {
     size_t n;
     double first, last; /* response, seconds from the frame's start */
     double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
-    int over;           /* last - first is over the threshold */
+    struct threshold_noise noise;
+    int over; /* the nodes' times differ by more than the threshold */
 };
 
 /* 0, or -1 if memory ran out. */
@@ -31,9 +28,13 @@ void determination_clear(struct determination *t);
  * Weigh a frame that is done.  A node's time is its last response; a node
  * without a slice counts neither as first nor as last.  The nodes that the
  * efficiency divides by are those that are present or did a part.
+ *
+ * As nodes take over from each other, what the policy hears, and what is held
+ * against the threshold, is the time that each would have needed for its own
+ * slice: tail_unaided().
  */
 void determination_weigh(struct determination *t,
                          const struct distribution *d,
-                         const struct threshold *threshold);
+                         const struct threshold_rule *rule);
 
 #endif

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/distribution.h"
+#include "launcher/job_load_adjuster.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define AHEAD 2 /* pieces that a node has: one to work at, one in hand */
+
+/* A piece is to last at least this long: to start a command takes some 2 ms,
+ * and ten times as long on a node at a tenth of a core. */
+#define PIECE_S 0.1
 
 int64_t clock_ns(void)
 {
@@ -13,18 +21,37 @@ int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static uint64_t units_in(struct slice s)
+{
+    return s.end - s.begin;
+}
+
+static double since(int64_t from_ns, int64_t now_ns)
+{
+    return (double)(now_ns - from_ns) * 1e-9;
+}
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
 int distribution_init(struct distribution *d,
                       struct session *session,
-                      uint64_t grain)
+                      uint64_t grain,
+                      uint64_t pieces)
 {
     size_t n = session_size(session);
 
     memset(d, 0, sizeof *d);
     d->session = session;
     d->grain = grain;
-    d->cut = calloc(n, sizeof *d->cut);
+    d->pieces = pieces;
+    d->share = calloc(n, sizeof *d->share);
     d->load = calloc(n, sizeof *d->load);
-    if (d->cut && d->load)
+    d->cut = calloc(n, sizeof *d->cut);
+    d->tail = calloc(n, sizeof *d->tail);
+    if (d->share && d->load && d->cut && d->tail)
         return 0;
     distribution_clear(d);
     return -1;
@@ -35,6 +62,7 @@ static void forget_pieces(struct distribution *d)
     for (size_t i = 0; i < d->n; i++)
         spool_clear(&d->piece[i].out);
     d->n = 0;
+    d->first_out = 0;
     d->out = 0;
 }
 
@@ -42,10 +70,71 @@ void distribution_clear(struct distribution *d)
 {
     forget_pieces(d);
     free(d->piece);
-    free(d->cut);
+    unit_pool_clear(&d->pool);
+    free(d->share);
     free(d->load);
+    free(d->cut);
+    free(d->tail);
     memset(d, 0, sizeof *d);
 }
+
+/* --- who may work --------------------------------------------------------- */
+
+int distribution_has(const struct distribution *d, size_t node)
+{
+    return session_node(d->session, node)->present
+           && d->share[node].standing != STANDING_AWAY;
+}
+
+static int may_work(const struct distribution *d, size_t node)
+{
+    return distribution_has(d, node)
+           && d->share[node].standing != STANDING_LEAVING;
+}
+
+/* The load that a node is to get: 0 if it may get nothing. */
+static double load_of(const struct distribution *d, size_t node)
+{
+    if (!may_work(d, node) || d->share[node].standing == STANDING_BAD)
+        return 0;
+    return d->adjuster->load[node];
+}
+
+static int nobody_is_left(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "see the messages above",
+                   "no node is left to work");
+}
+
+/* Find out anew who gets how much; if only nodes without a load are left,
+ * these.  -1 if none is. */
+static int weigh_nodes(struct distribution *d)
+{
+    size_t n = session_size(d->session);
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        d->load[i] = load_of(d, i);
+        sum += d->load[i];
+    }
+    for (size_t i = 0; i < n && sum <= 0; i++)
+        d->load[i] = may_work(d, i);
+    for (size_t i = 0; i < n; i++)
+        if (d->load[i] > 0)
+            return 0;
+    return -1;
+}
+
+/* Is there a node whose last command went well, or is yet to be seen? */
+static int another_is_good(const struct distribution *d, size_t but)
+{
+    for (size_t i = 0; i < session_size(d->session); i++)
+        if (i != but && d->load[i] > 0 && d->share[i].failures == 0)
+            return 1;
+    return 0;
+}
+
+/* --- one piece ------------------------------------------------------------ */
 
 static struct piece *add_piece(struct distribution *d)
 {
@@ -64,91 +153,33 @@ static struct piece *add_piece(struct distribution *d)
 
 static int send_piece(struct distribution *d,
                       size_t node,
-                      struct slice slice,
-                      unsigned attempt,
+                      const struct batch *b,
                       struct es_error *err)
 {
+    struct share *s = &d->share[node];
     struct piece *p = add_piece(d);
     struct msg_run run = {.frame = d->frame.number};
     struct writer w = {0};
 
     if (!p)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    p->id = d->next_id++;
+        return no_memory(err);
+    p->id = run.id = d->next_id++;
     p->node = node;
-    p->slice = slice;
-    p->attempt = attempt;
+    p->slice = b->units;
+    p->attempt = b->attempts + 1;
+    p->failures = b->failures;
+    p->ahead = s->out > 0;
+    p->sent_ns = clock_ns();
     p->status = -1;
+    if (s->out++ == 0)
+        s->begun_ns = p->sent_ns;
+    s->out_units += units_in(b->units);
     d->out++;
-    run.id = p->id;
-    run.begin = slice.begin;
-    run.end = slice.end;
+    run.begin = b->units.begin;
+    run.end = b->units.end;
     memcpy(run.label, d->frame.label, sizeof run.label);
     msg_write_run(&w, &run);
     session_send(d->session, node, MSG_RUN, &w);
-    return 0;
-}
-
-static int cut(struct distribution *d, struct slice units)
-{
-    return shares_cut(units.begin, units.end, d->grain, d->load, d->cut,
-                      session_size(d->session));
-}
-
-/* Cut units by load over the nodes that are present and send them. */
-static int send_units(struct distribution *d,
-                      struct slice units,
-                      const double load[],
-                      unsigned attempt,
-                      struct es_error *err)
-{
-    size_t n = session_size(d->session);
-
-    for (size_t i = 0; i < n; i++)
-        d->load[i] = session_node(d->session, i)->present ? load[i] : 0;
-    if (cut(d, units) < 0) { /* only nodes without a load are left */
-        for (size_t i = 0; i < n; i++)
-            d->load[i] = session_node(d->session, i)->present;
-        if (cut(d, units) < 0)
-            return es_fail(err, ES_ENV, "see the messages above",
-                           "no node is left to work");
-    }
-    for (size_t i = 0; i < n; i++)
-        if (d->cut[i].begin < d->cut[i].end
-            && send_piece(d, i, d->cut[i], attempt, err) < 0)
-            return -1;
-    return 0;
-}
-
-int distribution_send(struct distribution *d,
-                      const struct frame *frame,
-                      const double load[],
-                      struct es_error *err)
-{
-    forget_pieces(d);
-    d->frame = *frame;
-    d->start_ns = clock_ns();
-    return send_units(d, (struct slice){frame->begin, frame->end}, load, 1,
-                      err);
-}
-
-int distribution_lost(struct distribution *d,
-                      size_t node,
-                      const double load[],
-                      struct es_error *err)
-{
-    size_t n = d->n; /* what is added meanwhile is with other nodes */
-
-    for (size_t i = 0; i < n; i++) {
-        if (d->piece[i].node != node || d->piece[i].state != PIECE_OUT)
-            continue;
-        d->piece[i].state = PIECE_VOID;
-        spool_clear(&d->piece[i].out);
-        d->out--;
-        if (send_units(d, d->piece[i].slice, load, d->piece[i].attempt + 1, err)
-            < 0)
-            return -1;
-    }
     return 0;
 }
 
@@ -164,4 +195,375 @@ struct piece *distribution_find(struct distribution *d,
     if (i < d->n && d->piece[i].node == node && d->piece[i].state == PIECE_OUT)
         return &d->piece[i];
     return NULL;
+}
+
+struct piece *distribution_current(struct distribution *d, size_t node)
+{
+    while (d->first_out < d->n && d->piece[d->first_out].state != PIECE_OUT)
+        d->first_out++;
+    for (size_t i = d->first_out; i < d->n && d->share[node].out > 0; i++)
+        if (d->piece[i].node == node && d->piece[i].state == PIECE_OUT)
+            return &d->piece[i];
+    return NULL;
+}
+
+struct piece *distribution_overdue(struct distribution *d,
+                                   int64_t limit_ns,
+                                   int status)
+{
+    int64_t now = clock_ns();
+
+    for (size_t i = 0; i < session_size(d->session); i++) {
+        const struct share *s = &d->share[i];
+        struct piece *p;
+
+        if (s->out == 0 || now - s->begun_ns <= limit_ns)
+            continue;
+        p = distribution_current(d, i);
+        if (!p || p->status == status)
+            continue;
+        p->status = status;
+        return p;
+    }
+    return NULL;
+}
+
+/* --- what a node gets next ------------------------------------------------ */
+
+/* The first batch that a node should have; pool.n if there is none.  Units
+ * that failed are for another node than the one that has just failed. */
+static size_t batch_for(const struct distribution *d, size_t node)
+{
+    int choosy = d->share[node].failures > 0 && another_is_good(d, node);
+    size_t i = 0;
+
+    while (i < d->pool.n && choosy && d->pool.batch[i].failures > 0)
+        i++;
+    return i;
+}
+
+/* Units of the pool that are a node's by its load, in whole grains. */
+static uint64_t part_of_pool(const struct distribution *d, size_t node)
+{
+    double sum = 0, grains = (double)d->pool.units / (double)d->grain;
+
+    for (size_t i = 0; i < session_size(d->session); i++)
+        sum += d->load[i];
+    grains = ceil(grains * (d->load[node] / sum));
+    if (grains * (double)d->grain >= (double)d->pool.units)
+        return d->pool.units;
+    return (uint64_t)grains * d->grain;
+}
+
+static void take_from_pool(struct distribution *d, size_t node)
+{
+    struct share *s = &d->share[node];
+    size_t i = batch_for(d, node);
+
+    if (i == d->pool.n)
+        return;
+    s->waiting = unit_pool_take(&d->pool, i, part_of_pool(d, node));
+    s->chunk = units_in(s->waiting.units);
+}
+
+static void view_tail(struct distribution *d)
+{
+    int64_t now = clock_ns();
+
+    for (size_t i = 0; i < session_size(d->session); i++) {
+        const struct share *s = &d->share[i];
+
+        d->tail[i] = (struct tail_node){
+            .speed = s->speed,
+            .running = s->out_units,
+            .since = s->out > 0 ? since(s->begun_ns, now) : 0,
+            .waiting = units_in(s->waiting.units),
+        };
+    }
+}
+
+/* An idle node takes over what waits at the one that would end last. */
+static void take_over(struct distribution *d, size_t node)
+{
+    struct share *s = &d->share[node], *from;
+    struct tail_move move;
+
+    view_tail(d);
+    if (!tail_take(d->tail, session_size(d->session), node, d->grain, d->delay,
+                   &move))
+        return;
+    from = &d->share[move.from];
+    s->waiting = from->waiting;
+    from->waiting.units.end -= move.units;
+    s->waiting.units.begin = from->waiting.units.end;
+    s->chunk = move.units;
+    d->taken += move.units;
+}
+
+/* Pieces that a node's chunk goes in: as many as are wanted, but not so many
+ * that to start them counts. */
+static uint64_t pieces_of(const struct distribution *d, const struct share *s)
+{
+    double most = s->speed > 0 ? (double)s->chunk / s->speed / PIECE_S
+                               : (double)d->pieces;
+
+    if (most >= (double)d->pieces)
+        return d->pieces;
+    return most > 1 ? (uint64_t)most : 1;
+}
+
+/* The next piece off what waits at a node, which is filled up before. */
+static struct batch next_piece(struct distribution *d, size_t node)
+{
+    struct share *s = &d->share[node];
+    struct batch b;
+
+    if (units_in(s->waiting.units) == 0)
+        take_from_pool(d, node);
+    if (units_in(s->waiting.units) == 0 && s->out == 0)
+        take_over(d, node);
+    b = s->waiting;
+    b.units.end =
+        b.units.begin
+        + tail_piece(s->chunk, units_in(b.units), d->grain, pieces_of(d, s));
+    s->waiting.units.begin = b.units.end;
+    return b;
+}
+
+static struct batch next_bundle(struct distribution *d, size_t node)
+{
+    size_t i = batch_for(d, node);
+
+    if (i == d->pool.n)
+        return (struct batch){0};
+    return unit_pool_take(
+        &d->pool, i,
+        job_load_adjuster_bundle(d->adjuster, node,
+                                 d->frame.end - d->frame.begin, d->grain));
+}
+
+/* Send a node one more piece, if it has room and there is one. */
+static int feed(struct distribution *d, size_t node, struct es_error *err)
+{
+    struct batch b;
+
+    if (d->share[node].out >= AHEAD || !(d->load[node] > 0))
+        return 0;
+    b = d->adjuster->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
+    return units_in(b.units) > 0 ? send_piece(d, node, &b, err) : 0;
+}
+
+int distribution_feed_node(struct distribution *d,
+                           size_t node,
+                           struct es_error *err)
+{
+    for (int i = 0; i < AHEAD; i++)
+        if (feed(d, node, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* All get one before any gets a second, which may be of another's share. */
+int distribution_feed(struct distribution *d, struct es_error *err)
+{
+    for (int i = 0; i < AHEAD; i++)
+        for (size_t node = 0; node < session_size(d->session); node++)
+            if (feed(d, node, err) < 0)
+                return -1;
+    return 0;
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+/* What is not done before goes to the pool. */
+static int fill_pool(struct distribution *d,
+                     const struct slice done[],
+                     size_t n,
+                     struct es_error *err)
+{
+    uint64_t at = d->frame.begin;
+
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i <= n; i++) {
+        struct batch b = {.units = {at, i < n ? done[i].begin : d->frame.end}};
+
+        if (unit_pool_add(&d->pool, &b) < 0)
+            return no_memory(err);
+        at = i < n ? done[i].end : at;
+    }
+    d->left = d->pool.units;
+    return 0;
+}
+
+/* The whole frame, one slice a node, out of the pool. */
+static int cut_slices(struct distribution *d)
+{
+    if (shares_cut(d->frame.begin, d->frame.end, d->grain, d->load, d->cut,
+                   session_size(d->session))
+        < 0)
+        return -1; /* not with the loads of weigh_nodes() */
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i < session_size(d->session); i++) {
+        d->share[i].waiting = (struct batch){.units = d->cut[i]};
+        d->share[i].slice = d->share[i].chunk = units_in(d->cut[i]);
+    }
+    return 0;
+}
+
+int distribution_send(struct distribution *d,
+                      const struct frame *frame,
+                      const struct slice done[],
+                      size_t n,
+                      struct es_error *err)
+{
+    forget_pieces(d);
+    d->frame = *frame;
+    d->start_ns = clock_ns();
+    d->taken = 0;
+    for (size_t i = 0; i < session_size(d->session); i++) {
+        struct share *s = &d->share[i];
+
+        *s = (struct share){.speed = s->speed,
+                            .failures = s->failures,
+                            .standing = s->standing};
+    }
+    if (weigh_nodes(d) < 0)
+        return nobody_is_left(err);
+    if (fill_pool(d, done, n, err) < 0)
+        return -1;
+    if (n == 0 && !d->adjuster->kind->bundles && cut_slices(d) < 0)
+        return es_fail(err, ES_ENV, "report this", "the frame cannot be cut");
+    return distribution_feed(d, err);
+}
+
+/* A piece is no longer out. */
+static void take_back(struct distribution *d,
+                      struct piece *p,
+                      enum piece_state state)
+{
+    struct share *s = &d->share[p->node];
+
+    p->state = state;
+    d->out--;
+    s->out--;
+    s->out_units -= units_in(p->slice);
+    s->begun_ns = clock_ns(); /* of the next one */
+}
+
+/* Its units are nobody's. */
+static int make_void(struct distribution *d,
+                     struct piece *p,
+                     struct es_error *err)
+{
+    struct batch b = {p->slice, p->attempt, p->failures + (p->status > 0)};
+
+    take_back(d, p, PIECE_VOID);
+    spool_clear(&p->out);
+    return unit_pool_add(&d->pool, &b) < 0 ? no_memory(err) : 0;
+}
+
+static void learn(struct distribution *d,
+                  const struct piece *p,
+                  int64_t begun_ns)
+{
+    struct share *s = &d->share[p->node];
+    int64_t now = clock_ns();
+    double gap = since(p->sent_ns, now) - p->seconds;
+
+    s->done += units_in(p->slice);
+    s->busy += p->seconds;
+    s->speed = s->busy > 0 ? (double)s->done / s->busy : 0;
+    s->failures = 0;
+    d->left -= units_in(p->slice);
+    if (!p->ahead && gap > 0 && (d->delay <= 0 || gap < d->delay))
+        d->delay = gap;
+    job_load_adjuster_hear(d->adjuster, p->node, units_in(p->slice),
+                           d->frame.end - d->frame.begin, d->grain,
+                           now - begun_ns);
+}
+
+int distribution_settle(struct distribution *d,
+                        struct piece *p,
+                        enum piece_state state,
+                        struct es_error *err)
+{
+    int64_t begun_ns = d->share[p->node].begun_ns;
+
+    if (state == PIECE_VOID) {
+        d->share[p->node].failures++;
+        return make_void(d, p, err);
+    }
+    take_back(d, p, PIECE_DONE);
+    learn(d, p, begun_ns);
+    return 0;
+}
+
+/* --- nodes come and go ---------------------------------------------------- */
+
+/* What waits at a node, and what it has out but for the piece `but`, goes to
+ * the pool. */
+static int strip(struct distribution *d,
+                 size_t node,
+                 uint64_t but,
+                 struct es_error *err)
+{
+    struct share *s = &d->share[node];
+
+    if (unit_pool_add(&d->pool, &s->waiting) < 0)
+        return no_memory(err);
+    s->waiting = (struct batch){0};
+    for (size_t i = d->first_out; i < d->n && s->out > 0; i++) {
+        struct piece *p = &d->piece[i];
+
+        if (p->node == node && p->state == PIECE_OUT && p->id != but
+            && make_void(d, p, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Others go on with what a node has left behind.  Without others it is no
+ * error yet that a node who leaves is still at its last piece. */
+static int redistribute(struct distribution *d, struct es_error *err)
+{
+    if (weigh_nodes(d) == 0)
+        return distribution_feed(d, err);
+    return d->pool.units > 0 ? nobody_is_left(err) : 0;
+}
+
+int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
+{
+    job_load_adjuster_leave(d->adjuster, node);
+    d->share[node].standing = STANDING_AWAY;
+    d->share[node].speed = 0;
+    return strip(d, node, UINT64_MAX, err) < 0 ? -1 : redistribute(d, err);
+}
+
+int distribution_returned(struct distribution *d,
+                          size_t node,
+                          struct es_error *err)
+{
+    d->share[node] = (struct share){.standing = STANDING_GOOD};
+    return redistribute(d, err);
+}
+
+int distribution_retire(struct distribution *d,
+                        size_t node,
+                        uint64_t id,
+                        struct es_error *err)
+{
+    d->share[node].standing = STANDING_LEAVING;
+    return strip(d, node, id, err) < 0 ? -1 : redistribute(d, err);
+}
+
+int distribution_distrust(struct distribution *d,
+                          size_t node,
+                          struct es_error *err)
+{
+    const struct piece *current = distribution_current(d, node);
+
+    d->share[node].standing = STANDING_BAD;
+    return strip(d, node, current ? current->id : UINT64_MAX, err) < 0
+               ? -1
+               : redistribute(d, err);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * distribution.h - seed 1's distribution module: cuts a frame into one slice
- * a node in proportion to the job load metric, sends the slices, and gives
- * the unfinished slices of a lost node to the others.
+ * a node in proportion to the job load metric, sends the slices in pieces, and
+ * gives the units of a node that is lost, or late, to the others.
  *
- * It keeps the list of the frame's pieces: every slice that was sent, whatever
- * became of it.  The pieces that are not PIECE_VOID adjoin and are together
- * the whole frame, at any time: so each unit is in the output exactly once.
+ * A unit is, at any time, in exactly one place: done before this run, in the
+ * pool (held by nobody), waiting (of a node's slice, not sent), or in a piece
+ * that is not PIECE_VOID.  A frame is over when all are done; so each is in the
+ * output exactly once.  Pieces are sent one ahead of need: a node works at the
+ * first that it has out and holds the second, so the wire is never waited for.
+ *
+ * A size policy's slices wait at their nodes; a node that has nothing left
+ * takes from the pool, and then what waits at others (policy/tail.h).  A bundle
+ * policy's frame is in the pool at first, and each piece is a bundle.
  */
 #ifndef LAUNCHER_DISTRIBUTION_H
 #define LAUNCHER_DISTRIBUTION_H
@@ -14,7 +20,11 @@
 #include "launcher/extraction.h"
 #include "launcher/session.h"
 #include "launcher/spool.h"
+#include "launcher/unit_pool.h"
 #include "policy/shares.h"
+#include "policy/tail.h"
+
+struct job_load_adjuster;
 
 enum piece_state {
     PIECE_OUT,  /* sent, not yet answered */
@@ -26,46 +36,116 @@ struct piece {
     uint64_t id; /* unique in a run */
     size_t node;
     struct slice slice;
-    unsigned attempt; /* 1 is the first */
+    unsigned attempt;  /* 1 is the first */
+    unsigned failures; /* of the attempts before, by the command itself */
     enum piece_state state;
-    double seconds; /* that the command ran, as its agent measured */
-    double back;    /* seconds from the frame's start to its answer */
-    int status;     /* exit status of the command; -1 until it is known */
+    int ahead;       /* the node was busy when it was sent */
+    int64_t sent_ns; /* CLOCK_MONOTONIC */
+    double seconds;  /* that the command ran, as its agent measured */
+    double back;     /* seconds from the frame's start to its answer */
+    int status;      /* exit status of the command; -1 until it is known */
     struct spool out;
+};
+
+enum standing {
+    STANDING_GOOD,
+    STANDING_BAD,     /* its commands fail: it gets nothing while others can */
+    STANDING_LEAVING, /* does what it works at, and nothing more */
+    STANDING_AWAY     /* was lost, and is not (or not measured) again */
+};
+
+struct share {            /* a node's part in the frame */
+    struct batch waiting; /* not sent; sent from its front, taken off its end */
+    uint64_t slice;       /* units of its own slice */
+    uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
+    size_t out;           /* pieces out */
+    uint64_t out_units;
+    int64_t begun_ns;  /* when the first of them was begun, at the earliest */
+    uint64_t done;     /* units */
+    double busy;       /* seconds that its commands ran */
+    double speed;      /* units per second, as measured last; 0 = not known */
+    unsigned failures; /* in a row */
+    enum standing standing;
 };
 
 struct distribution {
     struct session *session;
-    uint64_t grain;
+    struct job_load_adjuster *adjuster;
+    uint64_t grain, pieces; /* a slice goes in so many, at most */
     struct frame frame;
     int64_t start_ns; /* of the frame, CLOCK_MONOTONIC */
+    uint64_t left;    /* units that are not done */
     struct piece *piece;
     size_t n, cap;
-    size_t out;        /* pieces that are PIECE_OUT */
-    uint64_t next_id;  /* of the next piece */
-    struct slice *cut; /* one a node, workspace */
-    double *load;      /* likewise */
+    size_t first_out; /* pieces before it are not out */
+    size_t out;       /* pieces that are PIECE_OUT */
+    uint64_t next_id; /* of the next piece */
+    uint64_t taken;   /* units that were taken over from who was late */
+    double delay;     /* seconds from sending to the command's start, at best */
+    struct unit_pool pool;
+    /* one a node */
+    struct share *share;
+    double *load;           /* 0: gets nothing */
+    struct slice *cut;      /* workspace */
+    struct tail_node *tail; /* likewise */
 };
 
-/* 0, or -1 if memory ran out. */
+/* pieces: that a slice is sent in, at most.  0, or -1 if memory ran out. */
 int distribution_init(struct distribution *d,
                       struct session *session,
-                      uint64_t grain);
+                      uint64_t grain,
+                      uint64_t pieces);
 void distribution_clear(struct distribution *d);
 /*
- * Cut and send a frame by load[], one a node; a node that is not present gets
- * nothing, one whose load is 0 something only if no other is left.  The pieces
- * of the frame before are forgotten.  Fails with ES_ENV if no node is left.
+ * Start a frame, of which done[] (n, ascending) was done before.  It is cut by
+ * the adjuster's loads; a node that is not present gets nothing, one whose load
+ * is 0 something only if no other is left.  The pieces of the frame before are
+ * forgotten.  Fails with ES_ENV if no node is left.
  */
 int distribution_send(struct distribution *d,
                       const struct frame *frame,
-                      const double load[],
+                      const struct slice done[],
+                      size_t n,
                       struct es_error *err);
-/* Void what a lost node had not finished and send it to the others. */
+/* A piece has come back, well or (PIECE_VOID, its units are in the pool) not.
+ */
+int distribution_settle(struct distribution *d,
+                        struct piece *p,
+                        enum piece_state state,
+                        struct es_error *err);
+/* Send a node that has room what there is to be had.  O(n) if it is idle. */
+int distribution_feed_node(struct distribution *d,
+                           size_t node,
+                           struct es_error *err);
+/* The same for all: after units have come into the pool, and now and then, as
+ * what runs for too long at one node is a reason for others to take over. */
+int distribution_feed(struct distribution *d, struct es_error *err);
+/* A node is lost: its units go to the others. */
 int distribution_lost(struct distribution *d,
                       size_t node,
-                      const double load[],
                       struct es_error *err);
+/* A node that was lost is back, as new; its load is the adjuster's. */
+int distribution_returned(struct distribution *d,
+                          size_t node,
+                          struct es_error *err);
+/* A node gets nothing more; of what it has out only the piece `id` counts. */
+int distribution_retire(struct distribution *d,
+                        size_t node,
+                        uint64_t id,
+                        struct es_error *err);
+/* A node's commands fail: the others do its part, if there are any. */
+int distribution_distrust(struct distribution *d,
+                          size_t node,
+                          struct es_error *err);
+/* Is the node one of those that do the frames? */
+int distribution_has(const struct distribution *d, size_t node);
+/* A node that works at one piece for longer, and that piece; NULL if there is
+ * none.  status: what such a piece is given, so that it is told once. */
+struct piece *distribution_overdue(struct distribution *d,
+                                   int64_t limit_ns,
+                                   int status);
+/* The piece that a node works at, or NULL. */
+struct piece *distribution_current(struct distribution *d, size_t node);
 /* The piece of this id, if it is out and with this node, else NULL. */
 struct piece *distribution_find(struct distribution *d,
                                 size_t node,

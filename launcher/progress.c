@@ -2,47 +2,71 @@
 #include "launcher/progress.h"
 #include "launcher/notice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BAR_CELLS 30
+#define BAR_CELLS 20
 /* Ten times a second is smooth and costs nothing. */
 #define REDRAW_NS 100000000
 
 void progress_start(struct progress *p, uint64_t frames)
 {
+    memset(p, 0, sizeof *p);
     p->frames = frames;
     p->terminal = notice_is_terminal();
-    p->drawn_ns = 0;
+    p->start_ns = clock_ns();
 }
 
 /* The share of the frame's units that are done, 0..1. */
 static double share_done(const struct distribution *d)
 {
-    uint64_t units = 0;
+    return 1 - (double)d->left / (double)(d->frame.end - d->frame.begin);
+}
 
-    for (size_t i = 0; i < d->n; i++)
-        if (d->piece[i].state == PIECE_DONE)
-            units += d->piece[i].slice.end - d->piece[i].slice.begin;
-    return (double)units / (double)(d->frame.end - d->frame.begin);
+/* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
+static void print_time(char *text, size_t size, double seconds)
+{
+    unsigned long s = (unsigned long)fmin(seconds + 0.5, 365 * 86400.0);
+
+    if (s < 3600)
+        snprintf(text, size, "%lu:%02lu", s / 60, s % 60);
+    else
+        snprintf(text, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+}
+
+/* `done` frames of all, whose number is known. */
+static void draw(const struct progress *p, double done, uint64_t number)
+{
+    double seconds = (double)(clock_ns() - p->start_ns) * 1e-9;
+    double all = (double)p->frames;
+    char bar[BAR_CELLS + 1], left[32], line[200];
+    int n;
+
+    for (int i = 0; i < BAR_CELLS; i++)
+        bar[i] = i < (int)(done / all * BAR_CELLS) ? '#' : '.';
+    bar[BAR_CELLS] = '\0';
+    n = snprintf(line, sizeof line, "[%s] frame %ju of %ju", bar,
+                 (uintmax_t)number + 1, (uintmax_t)p->frames);
+    if (done > 0 && seconds > 0) {
+        print_time(left, sizeof left, seconds / done * (all - done));
+        n += snprintf(line + n, sizeof line - (size_t)n,
+                      ", %s left, %.3g frames/s", left, done / seconds);
+    }
+    if (p->done > 0)
+        snprintf(line + n, sizeof line - (size_t)n, ", efficiency %.2f",
+                 p->efficiency);
+    notice_progress(line);
 }
 
 void progress_piece(struct progress *p, const struct distribution *d)
 {
     int64_t now = clock_ns();
-    char bar[BAR_CELLS + 1], line[200];
-    double done;
 
     if (!p->terminal || now - p->drawn_ns < REDRAW_NS)
         return;
     p->drawn_ns = now;
-    done = ((double)d->frame.number + share_done(d)) / (double)p->frames;
-    for (int i = 0; i < BAR_CELLS; i++)
-        bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
-    bar[BAR_CELLS] = '\0';
-    snprintf(line, sizeof line, "[%s] frame %ju of %ju, %zu slices out", bar,
-             (uintmax_t)d->frame.number + 1, (uintmax_t)p->frames, d->out);
-    notice_progress(line);
+    draw(p, (double)d->frame.number + share_done(d), d->frame.number);
 }
 
 void progress_frame(struct progress *p,
@@ -50,6 +74,8 @@ void progress_frame(struct progress *p,
                     const struct determination *t,
                     int adjusted)
 {
+    p->done++;
+    p->efficiency += (t->efficiency - p->efficiency) / (double)p->done;
     if (p->terminal) {
         p->drawn_ns = 0;
         progress_piece(p, d);

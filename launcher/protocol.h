@@ -4,8 +4,9 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   READY     agent      rank u32, agents u32, job u32, step u32, node text,
- *                        adapter blob: see adapter.h, empty if there is none
+ *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
+ *                        node text, adapter blob: see adapter.h, empty if
+ *                        there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
  *                        cache text, scratch text
@@ -16,7 +17,7 @@
  *   RING_PORT agent      port u32               (0: it takes no part)
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
  *   RANG      agent      received_per_s double  (0: nothing)
- *   COMMAND   front end  dir text, argc u32, argc × text
+ *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
@@ -25,7 +26,27 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
+ *   LEAVING   agent      id u64: of the slice that it still does, after which
+ *                        it is to be told to leave; NO_SLICE: of none
+ *   TASKS     front end  dir text, tasks u32: of a step on this node, to be
+ *                        fed with slices; answered by STORED
+ *   IDLE      agent      units u64, frames u64: the programs that are fed
+ *                        (feeder.h) ask for their first slice; what they
+ *                        bring along
+ *   OVER      either     error u32, err blob: they get no more slices, 0 or
+ *                        errno; or they have ended: 0, exit status or errno,
+ *                        and their last words
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32:
+ *                        from now on watch the meters of this step
+ *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
+ *                        skew double, misuse u64; the sums are since the
+ *                        epoch began, each time a slot comes or goes
+ *   POWER     agent      actuator text, unit text, limit u64, floor u64,
+ *                        ceiling u64; with a limit of 0: unit says why not
+ *   LIMIT     front end  limit u64
+ *   LIMITED   agent      limit u64, text        (why not, if it is another)
  *   BCAST + k either     see bcast_message.h
+ *   GRAPH + k either     see graph_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.  What a decoded message points to lies in the body.
@@ -34,18 +55,26 @@
 #define LAUNCHER_PROTOCOL_H
 
 #include "launcher/fingerprint.h"
+#include "launcher/graph_message.h"
 #include "launcher/probe.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
+#include "policy/aggregate.h"
+#include "policy/power.h"
 
-#define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
-#define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
-#define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
-#define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
-#define PROBED_MAX (16u << 10) /* bytes of a node's results; 2 KB are usual */
+#define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX        512u /* bytes of a reason, with its NUL */
+#define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
+#define INTERVAL_MIN_MS 1
+#define INTERVAL_MAX_MS 10000
+#define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
+#define NO_SLICE        UINT64_MAX /* an id that is never given */
+#define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
+#define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
+#define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -63,12 +92,24 @@ enum protocol_type {
     MSG_PUT,
     MSG_STORED,
     MSG_LEAVE,
+    MSG_LEAVING,
+    MSG_TASKS,
+    MSG_IDLE,
+    MSG_OVER,
+    MSG_MONITOR,
+    MSG_PROGRESS,
+    MSG_POWER,
+    MSG_LIMIT,
+    MSG_LIMITED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
-    MSG_END = MSG_BCAST + BCAST_KINDS,
+    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
+    MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
+    MSG_END = MSG_GRAPH + GRAPH_MSG_KINDS,
 };
 
 struct msg_ready {
     uint32_t rank, agents, job, step;
+    uint32_t cpus; /* that commands may use; 0: not known */
     char node[NODE_NAME_MAX];
     struct adapter adapter; /* link is ADAPTER_NONE: there is none */
 };
@@ -96,8 +137,9 @@ struct msg_ring {
     uint32_t ms;             /* at most PROBE_NODE_BUDGET_MAX_MS */
 };
 struct msg_command {
-    char dir[4096]; /* PATH_MAX */
-    char **argv;    /* NULL-ended, one allocation; free() it */
+    char dir[4096];      /* PATH_MAX */
+    uint32_t persistent; /* it stays alive from slice to slice */
+    char **argv;         /* NULL-ended, one allocation; free() it */
 };
 struct msg_run {
     uint64_t id, frame, begin, end;
@@ -121,6 +163,37 @@ struct msg_put {
     const uint8_t *content;
     size_t len;
 };
+struct msg_tasks {
+    char dir[64]; /* a plain name, as in msg_put */
+    uint32_t tasks;
+};
+struct msg_idle {
+    uint64_t units, frames;
+};
+struct msg_over {
+    uint32_t error;
+    const uint8_t *err;
+    size_t err_len;
+};
+struct msg_monitor {
+    char dir[64]; /* as of PUT */
+    uint32_t interval_ms, aggregate;
+    uint32_t power; /* 1: limits will be set */
+};
+struct msg_progress {
+    uint32_t epoch, slots;
+    double progress, skew; /* >= 0 */
+    uint64_t work_ns, misuse;
+};
+struct msg_power {
+    char actuator[16];
+    char unit[TEXT_MAX];
+    uint64_t limit, floor, ceiling; /* floor <= limit <= ceiling */
+};
+struct msg_limited {
+    uint64_t limit;
+    char text[TEXT_MAX];
+};
 
 void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
@@ -134,7 +207,10 @@ void msg_write_ring(struct writer *w, const struct msg_ring *m);
 int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len);
 /* RANG: a double >= 0. */
 int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len);
-void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
@@ -144,7 +220,22 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* STORED and RING_PORT: a single u32. */
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_idle(struct writer *w, const struct msg_idle *m);
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
+void msg_write_over(struct writer *w, const struct msg_over *m);
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len);
+void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
+int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
+void msg_write_progress(struct writer *w, const struct msg_progress *m);
+int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_power(struct writer *w, const struct msg_power *m);
+int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
+void msg_write_limited(struct writer *w, const struct msg_limited *m);
+int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
+/* STORED and RING_PORT: a single u32.  LEAVING and LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 
 #endif

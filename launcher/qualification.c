@@ -203,12 +203,15 @@ static void answer(struct qualification *q,
     struct es_error err = {0};
     const char *why;
 
-    if (q->missing == 0 || q->answered[node])
+    if (!q->again[node] && (q->missing == 0 || q->answered[node]))
         return;
     why = take_results(q, node, body, len, &err);
     for (int e = 0; why && e < ELEMENTS; e++)
         if (q->setup->probe->elements & PROBE_BIT(e))
             probe_not_measured(&q->result[node][e], "%s", why);
+    if (q->again[node] && q->missing == 0)
+        rank(q);
+    q->again[node] = 0;
     count(q, node);
 }
 
@@ -261,13 +264,14 @@ static int no_memory(struct es_error *err)
 static int allocate(struct qualification *q)
 {
     q->answered = calloc(q->n, 1);
+    q->again = calloc(q->n, 1);
     q->answer = calloc(q->n, sizeof *q->answer);
     q->result = calloc(q->n, sizeof *q->result);
     q->measured = calloc(q->n, sizeof *q->measured);
     q->metric = calloc(q->n, sizeof *q->metric);
     q->scratch = calloc(q->n, sizeof *q->scratch);
-    return q->answered && q->answer && q->result && q->measured && q->metric
-                   && q->scratch
+    return q->answered && q->again && q->answer && q->result && q->measured
+                   && q->metric && q->scratch
                ? 0
                : -1;
 }
@@ -314,25 +318,44 @@ static int take_file(struct qualification *q, struct es_error *err)
     return rc;
 }
 
-static void ask(struct qualification *q)
+static void ask(const struct qualification *q, size_t node)
 {
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
                           .budget_ms = node_ms(q->setup),
                           .elements = c->elements,
                           .ttl_s = (uint64_t)c->ttl_s};
+    struct writer w = {0};
 
     if (session_is_local(q->session))
         m.elements &= ~SHARED;
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
-    q->missing = q->n;
-    for (size_t i = 0; i < q->n; i++) {
-        struct writer w = {0};
+    msg_write_probe(&w, &m);
+    session_send(q->session, node, MSG_PROBE, &w);
+}
 
-        msg_write_probe(&w, &m);
-        session_send(q->session, i, MSG_PROBE, &w);
-    }
+static void ask_all(struct qualification *q)
+{
+    q->missing = q->n;
+    for (size_t i = 0; i < q->n; i++)
+        ask(q, i);
+}
+
+int qualification_again(struct qualification *q, size_t node)
+{
+    if (q->setup->source == METRICS_EQUAL
+        || q->setup->source == METRICS_OF_FILE)
+        return 0;
+    memset(q->result[node], 0, sizeof q->result[node]);
+    q->again[node] = 1;
+    ask(q, node);
+    return 1;
+}
+
+int qualification_is_again(const struct qualification *q, size_t node)
+{
+    return q->again && q->again[node];
 }
 
 int qualification_start(struct qualification *q,
@@ -351,7 +374,7 @@ int qualification_start(struct qualification *q,
     if (setup->source == METRICS_EQUAL)
         rank_equal(q);
     else
-        ask(q);
+        ask_all(q);
     return 0;
 }
 
@@ -359,6 +382,7 @@ void qualification_clear(struct qualification *q)
 {
     ring_test_clear(&q->ring);
     free(q->answered);
+    free(q->again);
     free(q->answer);
     free(q->result);
     free(q->measured);
@@ -400,3 +424,4 @@ int qualification_store(const struct qualification *q)
     free(text);
     return 0;
 }
+

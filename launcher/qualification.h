@@ -38,9 +38,10 @@ struct qualification {
     const struct qualification_setup *setup;
     struct session *session;
     struct ring_test ring;
-    int in_ring;               /* all have answered, the ring is under way */
-    size_t n, missing;         /* nodes; of them still to answer */
-    char *answered;            /* one a node, as all the next */
+    int in_ring;       /* all have answered, the ring is under way */
+    size_t n, missing; /* nodes; of them still to answer */
+    char *answered;    /* one a node, as all the next */
+    char *again;       /* it was lost, is back, and has not answered yet */
     struct msg_probed *answer; /* its results are below; hardware, cached */
     struct probe_result (*result)[ELEMENTS];
     double (*measured)[ELEMENTS]; /* completed when none is missing */
@@ -71,6 +72,11 @@ int qualification_message(struct qualification *q,
                           uint16_t type,
                           const uint8_t *body,
                           size_t len);
+/* A node is back: forget what it was, and ask it once more.  1, or 0 if nobody
+ * is asked and the metrics hold.  Its answer ranks all nodes anew. */
+int qualification_again(struct qualification *q, size_t node);
+/* Is the node's answer to that still to come? */
+int qualification_is_again(const struct qualification *q, size_t node);
 /* A node has gone: nothing is expected of it any more. */
 void qualification_lost(struct qualification *q, size_t node);
 /* What the nodes were ranked by as a metrics FILE (metrics_file.h), owned by

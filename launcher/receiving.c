@@ -55,20 +55,22 @@ int receiving_output(struct distribution *d,
                    "cannot keep the output of a slice: %s", strerror(errno));
 }
 
-struct piece *receiving_done(struct distribution *d,
-                             size_t node,
-                             const struct msg_done *m)
+int receiving_done(struct distribution *d,
+                   size_t node,
+                   const struct msg_done *m,
+                   struct piece **done,
+                   struct es_error *err)
 {
     struct piece *p = distribution_find(d, node, m->id);
 
+    *done = p;
     if (!p)
-        return NULL;
-    p->state = m->status == 0 ? PIECE_DONE : PIECE_VOID;
+        return 0;
     p->status = (int)m->status;
     p->seconds = (double)m->elapsed_ns * 1e-9;
     p->back = (double)(clock_ns() - d->start_ns) * 1e-9;
-    d->out--;
-    return p;
+    return distribution_settle(d, p, m->status == 0 ? PIECE_DONE : PIECE_VOID,
+                               err);
 }
 
 static int by_begin(const void *a, const void *b, void *pieces)

@@ -30,11 +30,13 @@ int receiving_output(struct distribution *d,
                      size_t node,
                      const struct msg_output *m,
                      struct es_error *err);
-/* DONE of a piece: the piece, now PIECE_DONE or (status not 0) PIECE_VOID;
- * NULL if it does not count any more. */
-struct piece *receiving_done(struct distribution *d,
-                             size_t node,
-                             const struct msg_done *m);
+/* DONE of a piece: *done, now PIECE_DONE or (status not 0) PIECE_VOID, valid
+ * until the next is sent; NULL if it does not count any more. */
+int receiving_done(struct distribution *d,
+                   size_t node,
+                   const struct msg_done *m,
+                   struct piece **done,
+                   struct es_error *err);
 /* Write a frame of which every unit is done. */
 int receiving_frame(struct receiving *r,
                     struct distribution *d,

@@ -15,6 +15,7 @@
 #include "launcher/notice.h"
 #include "launcher/paths.h"
 #include "launcher/profile_auto.h"
+#include "launcher/programs.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
 #include "launcher/receiving.h"
@@ -29,7 +30,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
+/* How often a look is taken at who is late: what a run of milliseconds can
+ * lose by it is little, and so is what it costs. */
+#define LOOK_MS 50
+
+#define TIMED_OUT 124 /* exit status, as of timeout(1) */
+
+/* LOADING and ENDING: of programs that stay alive from slice to slice. */
+enum phase { STARTING, QUALIFYING, LOADING, WORKING, ENDING, FINISHED };
 
 struct run {
     const struct run_options *o;
@@ -43,6 +51,7 @@ struct run {
     struct qualification qualification;
     struct config_profile profile; /* that is in force */
     struct history history;
+    struct programs programs; /* if they are persistent */
     struct extraction extraction;
     struct distribution distribution;
     struct receiving receiving;
@@ -50,6 +59,7 @@ struct run {
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
+    struct event *look;
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
@@ -69,16 +79,25 @@ static void finish(struct run *r, int failed)
 
 /* --- the loop ------------------------------------------------------------- */
 
+static void end_work(struct run *r)
+{
+    if (r->o->persistent) {
+        r->phase = ENDING;
+        programs_await_end(&r->programs);
+    } else {
+        finish(r, 0);
+    }
+}
+
 static void next_frame(struct run *r)
 {
     struct frame frame;
 
     if (!extraction_next(&r->extraction, &frame)) {
-        finish(r, 0);
+        end_work(r);
         return;
     }
-    if (distribution_send(&r->distribution, &frame, r->adjuster.load, r->err)
-        < 0)
+    if (distribution_send(&r->distribution, &frame, NULL, 0, r->err) < 0)
         finish(r, 1);
 }
 
@@ -109,6 +128,27 @@ static void frame_done(struct run *r)
         next_frame(r);
 }
 
+/* Tell the policy what a node is, or that it was lost meanwhile. */
+static void introduce(struct run *r, size_t node)
+{
+    const struct node *n = session_node(r->session, node);
+
+    if (n->present)
+        job_load_adjuster_threads(&r->adjuster, node, n->cpus);
+    else
+        job_load_adjuster_leave(&r->adjuster, node);
+}
+
+static void begin_work(struct run *r)
+{
+    for (size_t i = 0; i < session_size(r->session); i++)
+        introduce(r, i);
+    r->phase = WORKING;
+    r->start_ns = clock_ns();
+    progress_start(&r->progress, r->o->work.repeat);
+    next_frame(r);
+}
+
 static void begin_frames(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -123,40 +163,69 @@ static void begin_frames(struct run *r)
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
-    r->phase = WORKING;
-    r->start_ns = clock_ns();
-    progress_start(&r->progress, r->o->work.repeat);
-    next_frame(r);
+    r->distribution.adjuster = &r->adjuster;
+    if (r->o->persistent) {
+        r->phase = LOADING;
+        programs_await_start(&r->programs);
+    } else {
+        begin_work(r);
+    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
 
-/* A slice whose command failed ends the run: its output would have a hole. */
+/* How a command ended; returns what may help. */
+static const char *how_it_ended(const struct msg_done *m,
+                                char *how,
+                                size_t size)
+{
+    if (m->exec_errno) {
+        snprintf(how, size, "could not be started: %s",
+                 strerror((int)m->exec_errno));
+        return "name a program that every node has";
+    }
+    if (m->signal)
+        snprintf(how, size, "was killed by signal %u (%s)", m->signal,
+                 strsignal((int)m->signal));
+    else
+        snprintf(how, size, "exited with status %u", m->status);
+    return m->err_len ? "see its last words above"
+                      : "it printed nothing on stderr";
+}
+
+/* A node that fails and fails: what it had to do is for others. */
+static int give_up_node(struct run *r, size_t node)
+{
+    notice("%s: %u failures in a row: it gets nothing more",
+           session_node(r->session, node)->name,
+           r->distribution.share[node].failures);
+    return distribution_distrust(&r->distribution, node, r->err);
+}
+
+/* What the command has failed at is in the pool again.  A slice that has
+ * failed too often ends the run: its output would have a hole. */
 static void slice_failed(struct run *r,
                          const struct piece *p,
-                         const struct msg_done *m)
+                         const char *how,
+                         const char *mend)
 {
-    const char *node = session_node(r->session, p->node)->name;
-    const char *mend = m->err_len ? "see its last words above"
-                                  : "it printed nothing on stderr";
-    char how[100];
+    const struct share *s = &r->distribution.share[p->node];
+    size_t node = p->node;
+    char what[600];
 
     progress_stop(&r->progress);
-    if (m->exec_errno) {
-        snprintf(how, sizeof how, "could not be started: %s",
-                 strerror((int)m->exec_errno));
-        mend = "name a program that every node has";
-    } else if (m->signal) {
-        snprintf(how, sizeof how, "was killed by signal %u (%s)", m->signal,
-                 strsignal((int)m->signal));
-    } else {
-        snprintf(how, sizeof how, "exited with status %u", m->status);
+    snprintf(what, sizeof what, "%s: frame %ju, units %ju:%ju: %.100s %s",
+             session_node(r->session, node)->name,
+             (uintmax_t)r->distribution.frame.number, (uintmax_t)p->slice.begin,
+             (uintmax_t)p->slice.end, r->o->command[0], how);
+    if (p->failures >= r->o->retries) {
+        finish(r, es_fail(r->err, ES_WORK, mend, "%s", what));
+        return;
     }
-    finish(r, es_fail(r->err, ES_WORK, mend,
-                      "%s: frame %ju, units %ju:%ju: %.100s %s", node,
-                      (uintmax_t)r->distribution.frame.number,
-                      (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
-                      r->o->command[0], how));
+    notice("%s: it is tried again", what);
+    if ((s->failures == r->o->retries && give_up_node(r, node) < 0)
+        || distribution_feed(&r->distribution, r->err) < 0)
+        finish(r, 1);
 }
 
 /* What a command said on stderr, of which the agent kept the end. */
@@ -172,25 +241,109 @@ static void show_stderr(struct run *r, size_t node, const struct msg_done *m)
     notice_lines(name, (const char *)m->err, m->err_len);
 }
 
+/* A node that wants to leave may, when it has done what it was at. */
+static void let_go(struct run *r, size_t node)
+{
+    const struct share *s = &r->distribution.share[node];
+    struct writer nothing = {0};
+
+    if (s->standing == STANDING_LEAVING && s->out == 0)
+        session_send(r->session, node, MSG_LEAVE, &nothing);
+}
+
+static void on_leaving(struct run *r,
+                       size_t node,
+                       const uint8_t *body,
+                       size_t len)
+{
+    uint64_t id;
+
+    if (r->phase != WORKING || msg_read_u64(&id, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
+    notice("%s is leaving: the other nodes do its part",
+           session_node(r->session, node)->name);
+    if (distribution_retire(&r->distribution, node, id, r->err) < 0)
+        finish(r, 1);
+    let_go(r, node);
+}
+
+/* A node that was lost has been measured again. */
+static void take_in(struct run *r, size_t node)
+{
+    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.metric,
+                               r->err)
+            < 0
+        || distribution_returned(&r->distribution, node, r->err) < 0)
+        finish(r, 1);
+    else
+        introduce(r, node);
+}
+
+/* --- programs that stay alive --------------------------------------------- */
+
+static void on_idle(struct run *r, size_t node)
+{
+    if (r->phase == LOADING && programs_heard(&r->programs, node))
+        begin_work(r);
+}
+
+/* One that ends between two slices is started anew for its next one. */
+static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
+{
+    const char *name = session_node(r->session, node)->name;
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
+    notice_lines(name, (const char *)m.err, m.err_len);
+    if (r->phase == LOADING)
+        finish(r, es_fail(r->err, ES_WORK,
+                          "call evenstep_open() and evenstep_next() in it, or "
+                          "leave --persistent out",
+                          "%s: %.100s ended with status %u before it asked for "
+                          "a slice",
+                          name, r->o->command[0], m.error));
+    else if (m.error)
+        finish(r, es_fail(r->err, ES_WORK, "see its last words above",
+                          "%s: %.100s ended with status %u", name,
+                          r->o->command[0], m.error));
+    else if (r->phase == ENDING && programs_heard(&r->programs, node))
+        finish(r, 0);
+}
+
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
     struct piece *p;
+    const char *mend;
+    char how[100];
 
     if (msg_read_done(&m, body, len) < 0) {
         session_drop(r->session, node);
         return;
     }
-    p = receiving_done(&r->distribution, node, &m);
+    if (receiving_done(&r->distribution, node, &m, &p, r->err) < 0) {
+        finish(r, 1);
+        return;
+    }
     if (!p)
         return;
     show_stderr(r, node, &m);
-    if (m.status != 0)
-        slice_failed(r, p, &m);
-    else if (r->distribution.out == 0)
+    if (m.status != 0) {
+        mend = how_it_ended(&m, how, sizeof how);
+        slice_failed(r, p, how, mend);
+    } else if (r->distribution.left == 0) {
         frame_done(r);
-    else
+    } else if (distribution_feed_node(&r->distribution, node, r->err) < 0) {
+        finish(r, 1);
+    } else {
         progress_piece(&r->progress, &r->distribution);
+    }
+    let_go(r, node);
 }
 
 static void on_message(
@@ -199,10 +352,15 @@ static void on_message(
     struct run *r = arg;
     struct msg_output output;
 
-    if (r->phase == QUALIFYING
-        && qualification_message(&r->qualification, node, type, body, len)) {
-        if (r->qualification.missing == 0)
+    int again = qualification_is_again(&r->qualification, node);
+
+    if (qualification_message(&r->qualification, node, type, body, len)) {
+        if (r->phase == WORKING && type == MSG_PROBED && again)
+            take_in(r, node);
+        else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
+    } else if (type == MSG_LEAVING) {
+        on_leaving(r, node, body, len);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
             session_drop(r->session, node);
@@ -210,63 +368,95 @@ static void on_message(
             finish(r, 1);
     } else if (type == MSG_DONE && r->phase == WORKING) {
         on_done(r, node, body, len);
+    } else if (type == MSG_IDLE && r->o->persistent) {
+        on_idle(r, node);
+    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+        on_over(r, node, body, len);
     }
+}
+
+static int has_left(const struct share *s)
+{
+    return s->standing == STANDING_LEAVING && s->out == 0;
+}
+
+static void program_lost(struct run *r, size_t node)
+{
+    if (!programs_heard(&r->programs, node))
+        return;
+    if (r->phase == LOADING)
+        begin_work(r);
+    else
+        finish(r, 0);
 }
 
 static void on_lost(void *arg, size_t node, const char *why)
 {
     struct run *r = arg;
 
+    const char *name;
+
     if (r->phase == FINISHED)
         return;
-    notice("%s is lost (%s): the other nodes do its part",
-           session_node(r->session, node)->name, why);
+    name = session_node(r->session, node)->name;
+    if (r->phase == WORKING && has_left(&r->distribution.share[node]))
+        notice("%s has left", name);
+    else
+        notice("%s is lost (%s): the other nodes do its part", name, why);
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
             begin_frames(r);
-    } else if (distribution_lost(&r->distribution, node, r->adjuster.load,
-                                 r->err)
-               < 0) {
+    } else if (r->phase == LOADING || r->phase == ENDING) {
+        program_lost(r, node);
+    } else if (distribution_lost(&r->distribution, node, r->err) < 0) {
         finish(r, 1);
     }
 }
 
 /* --- start ---------------------------------------------------------------- */
 
-static int send_command(struct run *r)
+static int send_command(struct run *r, size_t node)
 {
+    struct writer w = {0};
     char dir[4096];
 
     if (!getcwd(dir, sizeof dir))
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
-    for (size_t i = 0; i < session_size(r->session); i++) {
-        struct writer w = {0};
-
-        msg_write_command(&w, dir, r->o->command);
-        if (w.len > MESSAGE_BODY_MAX) {
-            writer_clear(&w);
-            return es_fail(r->err, ES_USAGE, "put it into a script",
-                           "the command is over 8 MiB");
-        }
-        session_send(r->session, i, MSG_COMMAND, &w);
+    msg_write_command(&w, dir, r->o->persistent, r->o->command);
+    if (w.len > MESSAGE_BODY_MAX) {
+        writer_clear(&w);
+        return es_fail(r->err, ES_USAGE, "put it into a script",
+                       "the command is over 8 MiB");
     }
+    session_send(r->session, node, MSG_COMMAND, &w);
     return 0;
 }
 
-static void on_ready(void *arg)
+/* Where nobody is asked, what is known of it holds. */
+static void ask_again(struct run *r, size_t node)
+{
+    if (!qualification_again(&r->qualification, node) && r->phase == WORKING)
+        take_in(r, node);
+}
+
+/* A node that was lost is back: it knows nothing. */
+static void on_returned(void *arg, size_t node)
 {
     struct run *r = arg;
-    size_t n = session_size(r->session);
 
-    r->phase = QUALIFYING;
-    if (distribution_init(&r->distribution, r->session, r->o->grain) < 0
-        || determination_init(&r->determination, n) < 0
-        || history_init(&r->history, n) < 0) {
-        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+    if (r->phase == FINISHED || r->phase == ENDING)
         return;
-    }
+    notice("%s is back", session_node(r->session, node)->name);
+    if (send_command(r, node) < 0)
+        finish(r, 1);
+    else
+        ask_again(r, node);
+}
+
+static void set_qualification(struct run *r)
+{
     r->qualify = (struct qualification_setup){
         .source = r->o->metrics,
         .file = &r->metrics,
@@ -276,11 +466,35 @@ static void on_ready(void *arg)
         .ring = r->o->metrics == METRICS_PROBE
                 && qualification_wants_ring(&r->profile),
     };
-    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+}
+
+static void on_ready(void *arg)
+{
+    struct run *r = arg;
+    size_t n = session_size(r->session);
+
+    r->phase = QUALIFYING;
+    if (distribution_init(&r->distribution, r->session, r->o->grain,
+                          r->o->pieces)
             < 0
-        || send_command(r) < 0)
+        || determination_init(&r->determination, n) < 0
+        || programs_init(&r->programs, r->session, r->base) < 0
+        || history_init(&r->history, n) < 0) {
+        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
+    set_qualification(r);
+    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+        < 0) {
         finish(r, 1);
-    else if (r->qualification.missing == 0)
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (send_command(r, i) < 0) {
+            finish(r, 1);
+            return;
+        }
+    if (r->qualification.missing == 0)
         begin_frames(r);
 }
 
@@ -296,6 +510,7 @@ static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
+    .returned = on_returned,
     .failed = on_failed,
 };
 
@@ -310,11 +525,60 @@ static void on_signal(void *arg, int number)
                       strsignal(number)));
 }
 
+/* A command that hangs: its node is cut off, which ends it, and may return. */
+static int end_overdue(struct run *r)
+{
+    unsigned most = r->o->retries > 0 ? r->o->retries : 1;
+    const char *name;
+    struct piece *p;
+
+    while ((p = distribution_overdue(
+                &r->distribution, (int64_t)(r->o->timeout_s * 1e9), TIMED_OUT))
+           != NULL) {
+        name = session_node(r->session, p->node)->name;
+        if (p->failures >= most)
+            return es_fail(r->err, ES_WORK, "see --timeout and --retries",
+                           "%s: frame %ju, units %ju:%ju: %.100s still ran "
+                           "after %g s",
+                           name, (uintmax_t)r->distribution.frame.number,
+                           (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
+                           r->o->command[0], r->o->timeout_s);
+        notice("%s: units %ju:%ju still run after %g s", name,
+               (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
+               r->o->timeout_s);
+        session_drop(r->session, p->node);
+    }
+    return 0;
+}
+
+static void on_look(int fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
+        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9));
+    if (r->phase != WORKING || r->distribution.left == 0)
+        return;
+    if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
+        || distribution_feed(&r->distribution, r->err) < 0)
+        finish(r, 1);
+}
+
+static int start_looking(struct run *r)
+{
+    struct timeval period = {0, LOOK_MS * 1000};
+
+    r->look = event_new(r->base, -1, EV_PERSIST, on_look, r);
+    return r->look && event_add(r->look, &period) == 0 ? 0 : -1;
+}
+
 static int open_session(struct run *r)
 {
     struct session_setup setup = {
-        .local = r->o->local,
-        .local_speed = r->o->has_speeds ? r->o->local_speed : NULL,
+        .local = r->o->local.n,
+        .local_speed = r->o->local.has_speeds ? r->o->local.speed : NULL,
         .place.srun_args = r->o->srun,
     };
     char agent[4096];
@@ -334,7 +598,8 @@ static int open_session(struct run *r)
 static int start(struct run *r)
 {
     r->base = event_base_new();
-    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
+    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0
+        || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
@@ -380,6 +645,7 @@ static int write_results(struct run *r)
 static void clear(struct run *r)
 {
     session_close(r->session);
+    programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
     history_clear(&r->history);
@@ -387,6 +653,8 @@ static void clear(struct run *r)
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
     signals_release(&r->signals);
+    if (r->look)
+        event_free(r->look);
     if (r->base)
         event_base_free(r->base);
 }

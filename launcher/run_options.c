@@ -5,12 +5,20 @@
 #include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/range_option.h"
+#include "launcher/threshold_option.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PIECES        16 /* default of --pieces; see contrib/bench pieces */
+#define RETRIES_MAX   1000
+#define TIMEOUT_MIN_S 0.1 /* twice what is waited between two looks */
+#define TIMEOUT_MAX_S 1e9 /* 30 years */
+#define TO_TEXT(x)    #x
+#define STRING(x)     TO_TEXT(x)
 
 static const char see_help[] = "see `evenstep run --help`";
 
@@ -35,30 +43,64 @@ static const char usage[] =
     "sizing:\n"
     "  --policy NAME[:key=value,...]\n"
     "%s"
-    "  --threshold SECONDS | PERCENT%%\n"
-    "                       adjust when the last node came this much after "
-    "the\n"
-    "                       first, in seconds or of the mean time (5%%)\n"
-    "  --metrics probe | cached | equal | FILE\n"
-    "                       first sizes: from a probe of every node, from the\n"
-    "                       site's cache where it has one, all alike, or from\n"
-    "                       FILE, see `evenstep plan --help` (probe)\n"
-    "  --profile NAME       how much each element of a node matters to CMD: "
-    "one\n"
-    "                       of those that `evenstep config` prints, or auto:\n"
-    "                       fitted to your earlier runs of CMD (cpu)\n"
-    "results:\n"
-    "  --gather FILE        CMD's output goes to FILE, not to stdout\n"
-    "  --report FILE        a JSON line a frame, and a summary\n"
-    "where:\n"
-    "  --srun \"ARGS\"        for the step that brings the agents, e.g. "
-    "\"-N2\"\n"
-    "  --local N[=S1,S2,...]\n"
-    "                       no Slurm: N agents on this machine; S: CPU speed "
-    "in\n"
-    "                       percent of one core\n"
-    "\n"
-    "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n";
+    "  --threshold SECONDS | PERCENT%% | auto\n"
+    "                       adjust when the nodes' times differ by more, in "
+    "seconds\n"
+    "                       or of the mean time (5%%); auto: by more than "
+    "their "
+    "noise\n"
+    "  --pieces N           a slice is sent in N pieces at most, so that who "
+    "has\n"
+    "                       finished can take over what a slow node has not "
+    "begun;\n"
+    "                       1: nobody takes over (" STRING(
+        PIECES) ")\n"
+                "  --metrics probe | cached | equal | FILE\n"
+                "                       first sizes: from a probe of every "
+                "node, from the\n"
+                "                       site's cache where it has one, all "
+                "alike, or from\n"
+                "                       FILE, see `evenstep plan --help` "
+                "(probe)\n"
+                "  --profile NAME       how much each element of a node "
+                "matters to CMD: one\n"
+                "                       of those that `evenstep config` "
+                "prints, or auto:\n"
+                "                       fitted to your earlier runs of CMD "
+                "(cpu)\n"
+                "faults:\n"
+                "  --retries N          what a command failed at is done "
+                "again, N times at "
+                "most,\n"
+                "                       by other nodes if there are any; a "
+                "node with N "
+                "failures\n"
+                "                       in a row gets nothing more (0)\n"
+                "  --timeout SECONDS    a command that runs for longer hangs: "
+                "it is ended, "
+                "and\n"
+                "                       what it had to do is done by others\n"
+                "how:\n"
+                "  --persistent         CMD is started once a node, and gets "
+                "its slices by\n"
+                "                       evenstep_next() of libevenstep: see "
+                "evenstep(3)\n"
+                "results:\n"
+                "  --gather FILE        CMD's output goes to FILE, not to "
+                "stdout\n"
+                "  --report FILE        a JSON line a frame, and a summary\n"
+                "where:\n"
+                "  --srun \"ARGS\"        for the step that brings the agents, "
+                "e.g. "
+                "\"-N2\"\n"
+                "  --local N[=S1,S2,...]\n"
+                "                       no Slurm: N agents on this machine; S: "
+                "CPU speed "
+                "in\n"
+                "                       percent of one core\n"
+                "\n"
+                "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm "
+                "or agents\n";
 
 /* One line a policy and a parameter, from policy's own tables. */
 static int print_help(struct es_error *err)
@@ -104,22 +146,28 @@ static int take_count(uint64_t *value,
     return 0;
 }
 
-static int take_threshold(struct run_options *o,
-                          const char *text,
-                          struct es_error *err)
+static int take_retries(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
 {
-    size_t len = strlen(text);
-    char number[32];
+    int64_t n;
 
-    o->threshold.percent = len > 0 && text[len - 1] == '%';
-    if (o->threshold.percent)
-        len--;
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number
-        || number_parse_double(number, 0, 1e9, &o->threshold.value) < 0)
-        return es_fail(err, ES_USAGE, "give seconds, or percent with a %",
-                       "--threshold: \"%s\" is no threshold", text);
+    if (number_parse_int(text, 0, RETRIES_MAX, &n) < 0)
+        return es_fail(err, ES_USAGE, "give a whole number from 0 to 1000",
+                       "--retries: \"%s\" is out of range", text);
+    o->retries = (unsigned)n;
     return 0;
+}
+
+static int take_timeout(struct run_options *o,
+                        const char *text,
+                        struct es_error *err)
+{
+    if (number_parse_double(text, TIMEOUT_MIN_S, TIMEOUT_MAX_S, &o->timeout_s)
+        == 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "give seconds, 0.1 to 1e9",
+                   "--timeout: \"%s\" is out of range", text);
 }
 
 static int take_metrics(struct run_options *o, const char *text)
@@ -134,53 +182,6 @@ static int take_metrics(struct run_options *o, const char *text)
         o->metrics = METRICS_OF_FILE;
     o->metrics_file = text;
     return 0;
-}
-
-/* S1,S2,… behind the '=' of --local. */
-static int take_speeds(struct run_options *o,
-                       const char *text,
-                       struct es_error *err)
-{
-    size_t n = 0;
-
-    while (n < o->local) {
-        size_t len = strcspn(text, ",");
-        char number[16];
-        int64_t speed;
-
-        snprintf(number, sizeof number, "%.*s", (int)len, text);
-        if (len >= sizeof number
-            || number_parse_int(number, 1, 100000, &speed) < 0)
-            break;
-        o->local_speed[n++] = (int)speed;
-        text += len;
-        if (*text++ != ',')
-            break;
-    }
-    o->has_speeds = 1;
-    if (n == o->local && text[-1] == '\0')
-        return 0;
-    return es_fail(err, ES_USAGE,
-                   "give one percentage of a core an agent, "
-                   "as in --local 2=80,20",
-                   "--local: the speeds are not %zu numbers from 1", o->local);
-}
-
-static int take_local(struct run_options *o,
-                      const char *text,
-                      struct es_error *err)
-{
-    size_t len = strcspn(text, "=");
-    char number[16];
-    int64_t n;
-
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number || number_parse_int(number, 1, LOCAL_MAX, &n) < 0)
-        return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
-                       "--local: \"%s\" is out of range", text);
-    o->local = (size_t)n;
-    o->has_speeds = 0;
-    return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
 }
 
 /* --- the policy ----------------------------------------------------------- */
@@ -206,9 +207,13 @@ enum run_option {
     OPT_REPEAT,
     OPT_GRAIN,
     OPT_POLICY,
+    OPT_PIECES,
     OPT_THRESHOLD,
     OPT_METRICS,
     OPT_PROFILE,
+    OPT_RETRIES,
+    OPT_TIMEOUT,
+    OPT_PERSISTENT,
     OPT_GATHER,
     OPT_REPORT,
     OPT_SRUN,
@@ -221,9 +226,13 @@ static const struct option options[] = {
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {"grain", required_argument, NULL, OPT_GRAIN},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"pieces", required_argument, NULL, OPT_PIECES},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
     {"profile", required_argument, NULL, OPT_PROFILE},
+    {"retries", required_argument, NULL, OPT_RETRIES},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"persistent", no_argument, NULL, OPT_PERSISTENT},
     {"gather", required_argument, NULL, OPT_GATHER},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
@@ -245,16 +254,25 @@ static int take(struct run_options *o,
         return take_count(&o->work.repeat, "--repeat", text, err);
     case OPT_GRAIN:
         return take_count(&o->grain, "--grain", text, err);
+    case OPT_PIECES:
+        return take_count(&o->pieces, "--pieces", text, err);
     case OPT_POLICY:
         return take_policy(o, c, text, err);
     case OPT_THRESHOLD:
-        return take_threshold(o, text, err);
+        return threshold_option_parse(&o->threshold, text, err);
     case OPT_METRICS:
         return take_metrics(o, text);
     case OPT_PROFILE:
         o->profile = profile_option_find(c, text, "--profile", err);
         o->profile_auto = strcmp(text, PROFILE_AUTO) == 0;
         return o->profile ? 0 : -1;
+    case OPT_RETRIES:
+        return take_retries(o, text, err);
+    case OPT_TIMEOUT:
+        return take_timeout(o, text, err);
+    case OPT_PERSISTENT:
+        o->persistent = 1;
+        return 0;
     case OPT_GATHER:
         o->gather = text;
         return 0;
@@ -265,7 +283,7 @@ static int take(struct run_options *o,
         o->srun = text;
         return 0;
     case OPT_LOCAL:
-        return take_local(o, text, err);
+        return local_option_parse(&o->local, text, err);
     default: /* OPT_HELP */
         return print_help(err);
     }
@@ -277,7 +295,7 @@ static int check(const struct run_options *o, struct es_error *err)
         return es_fail(err, ES_USAGE, "give --range BEGIN:END", "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
-    if (o->local && o->srun)
+    if (o->local.n > 0 && o->srun)
         return es_fail(err, ES_USAGE, "give one of them",
                        "--local and --srun exclude each other");
     return 0;
@@ -305,8 +323,9 @@ int run_options_parse(struct run_options *o,
     memset(o, 0, sizeof *o);
     o->work.repeat = 1;
     o->grain = 1;
-    o->threshold = (struct threshold){5, 1};
     o->profile = &c->profile[0];
+    o->pieces = PIECES;
+    o->threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     if (take_policy(o, c, "even", err) < 0)
         return -1;
     opterr = 0;

@@ -6,29 +6,30 @@
 #define LAUNCHER_RUN_OPTIONS_H
 
 #include "launcher/config.h"
-#include "launcher/determination.h"
 #include "launcher/extraction.h"
+#include "launcher/local_option.h"
 #include "launcher/qualification.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
-
-#define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
+#include "policy/threshold.h"
 
 struct run_options {
     struct extraction work;
     uint64_t grain;
+    uint64_t pieces; /* that a slice is sent in, at most */
     const struct policy_kind *policy;
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
-    struct threshold threshold;
+    struct threshold_rule threshold;
     enum metrics_source metrics;
     const char *metrics_file; /* METRICS_OF_FILE */
     const struct config_profile *profile;
     int profile_auto; /* fit it; profile is what it falls back to */
+    unsigned retries; /* of a slice whose command failed */
+    double timeout_s; /* of a command; 0: none */
+    int persistent;   /* the command stays alive */
     const char *gather, *report, *srun; /* NULL: not given */
-    size_t local;                       /* 0: by Slurm */
-    int local_speed[LOCAL_MAX];         /* percent of one core each */
-    int has_speeds;
-    char **command; /* points into argv */
+    struct local_option local;          /* not given: by Slurm */
+    char **command;                     /* points into argv */
 };
 
 /*

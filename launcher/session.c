@@ -163,9 +163,11 @@ static void member_lost(struct member *m, const char *why)
     struct session *s = m->session;
     char text[NODE_NAME_MAX + 200];
 
+    int was_present = m->node.present;
+
     m->channel = NULL;
     m->node.present = 0;
-    if (s->closing)
+    if (s->closing || !was_present)
         return;
     if (s->ready) {
         s->on->lost(s->arg, (size_t)(m - s->member), why);
@@ -239,12 +241,49 @@ static int make_members(struct session *s, const struct msg_ready *m)
     return 0;
 }
 
+/* It has noticed before us that the connection of before is dead. */
+static void drop_old(struct member *m)
+{
+    struct channel *old = m->channel;
+
+    if (old)
+        member_lost(m, "it calls again");
+    channel_destroy(old);
+}
+
+/* A node that was lost calls again: its agent has not left. */
+static void come_again(struct guest *g, const struct msg_ready *ready)
+{
+    struct session *s = g->session;
+    struct member *m = &s->member[ready->rank];
+    struct channel *c = g->channel;
+
+    guest_remove(g);
+    if (ready->agents != s->n || strcmp(m->node.name, ready->node) != 0) {
+        channel_destroy(c);
+        return;
+    }
+    drop_old(m);
+    m->channel = c;
+    channel_set_events(c, &member_events, m);
+    if (!s->on->returned) {
+        (void)channel_send(c, MSG_LEAVE, NULL, 0); /* else it is cut off */
+        return;
+    }
+    m->node.present = 1;
+    s->on->returned(s->arg, (size_t)(m - s->member));
+}
+
 static void become_member(struct guest *g, const struct msg_ready *ready)
 {
     struct session *s = g->session;
     struct member *m;
     struct channel *c = g->channel;
 
+    if (s->ready && ready->rank < s->n && !s->closing) {
+        come_again(g, ready);
+        return;
+    }
     if ((!s->member && make_members(s, ready) < 0) || ready->agents != s->n
         || s->member[ready->rank].node.name[0]) {
         channel_destroy(c);
@@ -254,6 +293,7 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     m = &s->member[ready->rank];
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
     m->node.adapter = ready->adapter;
+    m->node.cpus = ready->cpus;
     m->node.present = 1;
     m->channel = c;
     channel_set_events(c, &member_events, m);
@@ -672,9 +712,10 @@ void session_close(struct session *s)
         return;
     s->closing = 1;
     say_leave(s);
+    listener_close(s->listener); /* who is away and calls now leaves, too */
+    s->listener = NULL;
     end_processes(s);
     forget_agents(s);
-    listener_close(s->listener);
     pmix_host_stop(s->pmix);
     if (s->deadline)
         event_free(s->deadline);

@@ -3,8 +3,8 @@
  * session.h - the front end's side of a set of agents, from the start of the
  * companion step (or of the agents of --local) until the last has left.
  *
- * Nodes are numbered by rank.  A node that is lost stays lost.  All callbacks
- * come from the event loop.
+ * Nodes are numbered by rank.  A node that is lost may return, with nothing of
+ * what it did or was told before.  All callbacks come from the event loop.
  */
 #ifndef LAUNCHER_SESSION_H
 #define LAUNCHER_SESSION_H
@@ -17,7 +17,8 @@ struct session;
 struct node {
     char name[NODE_NAME_MAX];
     struct adapter adapter;
-    int present; /* 0: lost, or not here yet */
+    uint32_t cpus; /* that commands may use; 0: not known */
+    int present;   /* 0: lost, or not here yet */
 };
 
 struct session_setup {
@@ -35,6 +36,8 @@ struct session_events {
         void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len);
     /* A node has gone, why in words.  Not called during session_close(). */
     void (*lost)(void *arg, size_t node, const char *why);
+    /* A node that was lost is here again.  NULL: it is told to leave. */
+    void (*returned)(void *arg, size_t node);
     /* The agents cannot be had; only before ready. */
     void (*failed)(void *arg, const struct es_error *err);
 };

@@ -11,7 +11,7 @@ if ! command -v mandoc >/dev/null; then
 	test_done
 fi
 for page in evenstep.1 evenstep.conf.5 evenstep-plugin.8; do
-	mandoc -T ascii "$man/$page" | col -bx >$page
+	mandoc -T ascii -O width=1000 "$man/$page" | col -bx >$page
 	test_expect_success "$page: mandoc has nothing to say against it" '
 		mandoc -T lint -W warning "$man/$page"
 	'

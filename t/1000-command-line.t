@@ -43,7 +43,7 @@ an unknown policy|2|run --policy bogus --range 0:5 -- true|evenstep: --policy: "
 an unknown parameter of a policy|2|run --policy even:steep=1 --range 0:5 -- true|evenstep: --policy: even has no parameter "steep": .*
 a parameter out of range|2|run --policy canon:step=0 --range 0:5 -- true|evenstep: --policy: canon: step: "0" is out of range: give a number from .* to .*
 a parameter without a value|2|run --policy canon:step --range 0:5 -- true|evenstep: --policy: "step" has no value: .*
-a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --threshold: "5x" is no threshold: give seconds, or percent with a %
+a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --threshold: "5x" is no threshold: give seconds, or percent with a %, or auto
 a negative threshold|2|run --threshold -1 --range 0:5 -- true|evenstep: --threshold: "-1" is no threshold: .*
 an empty threshold|2|run --threshold "" --range 0:5 -- true|evenstep: --threshold: "" is no threshold: .*
 a threshold that is not a number|2|run --threshold nan% --range 0:5 -- true|evenstep: --threshold: "nan%" is no threshold: .*

@@ -122,7 +122,7 @@ for policy in static even canon; do
 done
 test_expect_success 'static cuts alike, with --metrics equal so does even' '
 	echo "0 1 4" >want && for how in static "even --metrics equal"; do
-		evenstep run --local 4 --range 0:16 --policy $how -- echo {count} >got &&
+		evenstep run --local 4 --range 0:16 --pieces 1 --policy $how -- echo {count} >got &&
 		uniq -c got | awk "{ print \$2, NR, \$1 }" >counts && echo "4 1 4" >want &&
 		test_cmp want counts || return 1
 	done
@@ -150,7 +150,7 @@ test_expect_success 'CMD has no stdin: it takes nothing of what the caller has' 
 	echo mine >want && echo "$line" | test_cmp want - && test ! -s got
 '
 test_expect_success '--grain: slices begin at its multiples behind the begin' '
-	evenstep run --local 3 --range 3:103 --grain 7 --repeat 3 --report report -- true &&
+	evenstep run --local 3 --range 3:103 --grain 7 --pieces 1 --repeat 3 --report report -- true &&
 	cat report && jq -es "map(select(.type == \"frame\")) | length == 3
 		and all(.slices | length == 3 and all(((.begin - 3) % 7) == 0))" report
 '
@@ -203,7 +203,7 @@ test_expect_success 'the efficiency of a frame is the busy time over nodes times
 '
 test_expect_success 'the slow one of two gets fewer units, in the first frame already' '
 	for again in 1 2 3; do # a probe of 250 ms on a machine that others use, too
-		evenstep run --local 2=80,20 --range 0:1000 --report report -- true &&
+		evenstep run --local 2=80,20 --range 0:1000 --pieces 1 --report report -- true &&
 		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" report >got && cat got &&
 		jq -e ".local0 / .local1 | . > 2 and . < 8" got && return 0
 	done
@@ -211,7 +211,7 @@ test_expect_success 'the slow one of two gets fewer units, in the first frame al
 '
 test_expect_success 'even brings the two to one end, static does not' '
 	for policy in even static; do
-		evenstep run --local 2=60,15 --range 0:60 --repeat 4 --policy $policy --report $policy -- \
+		evenstep run --local 2=60,15 --range 0:60 --pieces 1 --repeat 4 --policy $policy --report $policy -- \
 			"$burn" {begin} {end} >got || return 1
 	done && jq -s "map(select(.type == \"frame\") | .efficiency) | max" even static && 
 	jq -es ".[-1].efficiency > 0.75" even && jq -es ".[-1].efficiency < 0.75" static
@@ -231,7 +231,7 @@ test_expect_success '48 MiB of binary output: identical to the reference, throug
 	evenstep run --local 2 --range 0:48 -- "$noise" {begin} {end} | cmp want - && rm want
 '
 test_expect_success 'output of no line, of nothing, and of a NUL' '
-	evenstep run --local 2 --metrics equal --range 0:4 -- printf "{begin}\\0" >got && printf "0\\0002\\000" >want &&
+	evenstep run --local 2 --metrics equal --pieces 1 --range 0:4 -- printf "{begin}\\0" >got && printf "0\\0002\\000" >want &&
 	cmp want got && evenstep run --local 2 --range 0:4 -- true >got && test ! -s got
 '
 test_expect_success 'what a command that went well says on stderr is shown with its node' '
@@ -245,6 +245,12 @@ test_expect_success 'on a terminal there is a bar that goes away, and no line a 
 	cat -v screen && grep -F "[#" screen && tail -n 1 screen | grep "3 frames in" &&
 	grep "frame" screen >frames && ! grep "frame 1 of 3:" frames
 '
+test_expect_success 'beside the bar: time left, frames a second, efficiency so far; never wider than the terminal' '
+	TERM=xterm script -qec "evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen && cat -v screen &&
+	grep -qE "frame 2 of 3, [0-9]+:[0-9]{2} left, [0-9.e+]+ frames/s, efficiency [01]\.[0-9]{2}" screen &&
+	TERM=xterm script -qec "stty cols 30; evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen && cat -v screen &&
+	tr "\r" "\n" <screen | sed "s/^.\[K//" | grep "^\[[#.]" >lines && test -s lines && awk "length(\$0) > 29 { exit 1 }" lines
+'
 test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
 	evenstep run --local 2 --range 0:2 --repeat 3 -- true 2>err && said "evenstep: frame 1 of 3: .*" &&
 	lines err 4 && test -s err && ! LC_ALL=C grep "[^ -~]" err
@@ -252,7 +258,7 @@ test_expect_success 'not on a terminal: a plain line a frame, no control charact
 
 # --- commands that fail ------------------------------------------------------------
 test_expect_success 'a failing command: exit 1; node, frame, units, status and its last words' '
-	rm -f file && test_expect_code 1 evenstep run --local 2 --policy static --range 0:10 --repeat 3 --gather file -- \
+	rm -f file && test_expect_code 1 evenstep run --local 2 --policy static --pieces 1 --range 0:10 --repeat 3 --gather file -- \
 		sh -c "echo fine; test {frame}.{begin} != 1.5 || { echo \"first words\" >&2; echo \"last words\" >&2; exit 42; }" 2>err &&
 	said "local1: last words" && said "local1: first words" &&
 	said "evenstep: local1: frame 1, units 5:10: sh exited with status 42: see its last words above" &&
@@ -296,9 +302,10 @@ test_expect_success 'the report tells the second attempt, and still adds up to t
 	cat report && jq -es ".[0].slices | (map(select(.status == 0) | .end - .begin) | add == 30)
 		and any(.attempt == 2 and .status == 0) and any(.attempt == 1 and .status != 0)" report
 '
-test_expect_success 'an agent that is sent away: what its command calls a good end is none' '
+test_expect_success 'an agent that is sent away at once: what its command calls a good end is none' '
 	behind evenstep run --local 3 --metrics equal --range 0:30 -- "$polite" {begin} {end} &&
 	wait_for 10 lines started 3 && note_all && set -- $agents && kill -TERM $2 &&
+	wait_for 10 grep -q "is leaving" err && kill -TERM $2 &&
 	wait_for 10 grep -q "is lost" err && : >go && wait $run && seq 0 29 >want && test_cmp want out && nothing_left
 '
 test_expect_success 'two of three killed, one after the other: the last does it all' '
@@ -372,7 +379,7 @@ if test "$(id -u)" = 0; then
 	fi
 	test_expect_success NOBODY 'without root: every unit once, and speeds by the duty cycle' '
 		seq 0 99 >want && as_nobody evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got && test_cmp want got &&
-		as_nobody evenstep run --local 2=80,20 --range 0:1000 --report report -- true 2>err && cat err &&
+		as_nobody evenstep run --local 2=80,20 --range 0:1000 --pieces 1 --report report -- true 2>err && cat err &&
 		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" nobody/report >got && cat got &&
 		jq -e ".local0 / .local1 | . > 2 and . < 10" got
 	'

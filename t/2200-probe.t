@@ -112,10 +112,10 @@ test_expect_success ROOT 'a cache directory that others may write to is not fill
 # --- in a run -------------------------------------------------------------------
 test_expect_success 'run --metrics FILE: the first slices are its, by the profile' '
 	echo "{\"nodes\":[{\"name\":\"local1\",\"G\":1,\"C\":1},{\"name\":\"local0\",\"G\":0,\"C\":3}]}" >m.json &&
-	evenstep run --local 2 --metrics m.json --range 0:400 --report report -- true &&
+	evenstep run --local 2 --metrics m.json --range 0:400 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) == [300, 100]" report &&
 	printf "profile \"cards\" { G = 1 }\n" >cards.conf &&
-	EVENSTEP_CONF=cards.conf evenstep run --local 2 --metrics m.json --profile cards --range 0:400 --report report -- true &&
+	EVENSTEP_CONF=cards.conf evenstep run --local 2 --metrics m.json --profile cards --range 0:400 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map([.node, .end - .begin]) == [[\"local1\", 400]]" report
 '
 # What is wrong with it | the file | status and message.
@@ -133,7 +133,7 @@ zeros alone|{"nodes":[{"name":"local0","C":0},{"name":"local1"}]}|every element 
 nothing that the profile counts|{"nodes":[{"name":"local0","S":1},{"name":"local1"}]}|no node has any load by the profile cpu: .*
 END
 test_expect_success 'every node has metrics.json in its step directory while its commands run, and nothing after' '
-	evenstep run --local 2 --metrics m.json --range 0:8 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo; echo \$EVENSTEP_DIR >>dirs" >got &&
+	evenstep run --local 2 --metrics m.json --range 0:8 --pieces 1 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo; echo \$EVENSTEP_DIR >>dirs" >got &&
 	cat got dirs && jq -es "length == 2 and .[0] == .[1] and (.[0].nodes | map([.name, .C]) == [[\"local0\", 3], [\"local1\", 1]])" got &&
 	sort -u dirs >each && test "$(wc -l <each)" = 2 && while read -r dir; do test ! -e "$dir" || return 1; done <each
 '
@@ -147,7 +147,7 @@ test_expect_success 'NaN in a metrics file is no JSON: exit 2' '
 '
 test_expect_success 'nothing could be measured: one warning, slices all alike, and the work is done' '
 	printf "probe {\n" >none.conf && for e in C M I B; do printf "element \"$e\" { measure = false }\n" >>none.conf; done &&
-	echo "}" >>none.conf && EVENSTEP_CONF=none.conf evenstep run --local 2 --range 0:4 --report report -- true 2>err &&
+	echo "}" >>none.conf && EVENSTEP_CONF=none.conf evenstep run --local 2 --range 0:4 --pieces 1 --report report -- true 2>err &&
 	cat err && grep "no node could be measured in what the profile cpu counts: the first slices are all alike" err &&
 	jq -es ".[0].slices | map(.end - .begin) == [2, 2]" report
 '
@@ -165,7 +165,7 @@ worked() {
 	done >$history
 }
 echo "{\"nodes\":[{\"name\":\"local0\",\"C\":3,\"M\":1},{\"name\":\"local1\",\"C\":1,\"M\":3}]}" >cm.json
-auto() { evenstep run --local 2 --metrics cm.json --profile auto --range 0:400 --report report -- "$@" >got 2>err; cat err; }
+auto() { evenstep run --local 2 --metrics cm.json --profile auto --range 0:400 --pieces 1 --report report -- "$@" >got 2>err; cat err; }
 
 test_expect_success 'a run is kept, a line, with what its nodes measured and did' '
 	rm -rf state/evenstep && evenstep run --local 2 --metrics m.json --range 0:400 -- sleep 0.1 && cat $history &&

@@ -35,7 +35,7 @@ test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core' '
 '
 test_expect_success 'three frames: exit 0, every unit once and in order' '
 	seq 0 399 >once && cat once once once >want &&
-	in_job -N4 evenstep run --range 0:400 --repeat 3 --report report -- ./burn {begin} {end} >got 2>err &&
+	in_job -N4 evenstep run --range 0:400 --pieces 1 --repeat 3 --report report -- ./burn {begin} {end} >got 2>err &&
 	test_cmp want got && said "evenstep: 3 frames in .* \(even\)"
 '
 # Others may be busy here, and their CPU is what the nodes share: three tries.
@@ -46,22 +46,22 @@ sorted_by_speed() {
 test_expect_success 'slices are in the order of the speeds, from the first frame on, and add up' '
 	for try in 1 2 3; do
 		cat report && sorted_by_speed && return
-		in_job -N4 evenstep run --range 0:400 --repeat 3 --report report -- ./burn {begin} {end} >got || return 1
+		in_job -N4 evenstep run --range 0:400 --pieces 1 --repeat 3 --report report -- ./burn {begin} {end} >got || return 1
 	done && sorted_by_speed
 '
 test_expect_success 'static: four equal slices, and the same output' '
-	in_job -N4 evenstep run --policy static --range 0:400 --report report -- ./units {begin} {end} >got &&
+	in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.end - .begin) == [100, 100, 100, 100]" report
 '
 test_expect_success 'nothing is left on the nodes, and the allocation is given back' '
 	nothing_left
 '
 test_expect_success '--srun "-N2": two nodes of the four' '
-	in_job -N4 evenstep run --srun "-N2" --range 0:400 --report report -- ./units {begin} {end} >got &&
+	in_job -N4 evenstep run --srun "-N2" --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.node) | unique | length == 2" report
 '
 test_expect_success '--srun "-w n1": that node' '
-	in_job -N4 evenstep run --srun "-N1 -w n1" --range 0:4 -- echo {node} >got && echo n1 >want && test_cmp want got
+	in_job -N4 evenstep run --srun "-N1 -w n1" --pieces 1 --range 0:4 -- echo {node} >got && echo n1 >want && test_cmp want got
 '
 test_expect_success '--srun with an option that srun does not know: exit 3, srun'"'"'s own words' '
 	test_expect_code 3 in_job -N1 evenstep run --srun "--no-such-option" --range 0:4 -- true 2>err &&
@@ -86,7 +86,7 @@ test_expect_success 'two runs in one allocation at once do not meet' '
 test_expect_success 'a job of another task shape: one agent a node all the same' '
 	in_job -N4 -n8 --ntasks-per-node=2 -c1 env SLURM_TASKS_PER_NODE="2(x4)" SLURM_NTASKS=8 SLURM_NPROCS=8 \
 		SLURM_CPUS_PER_TASK=1 SLURM_LABELIO=1 SLURM_DISTRIBUTION=cyclic \
-		evenstep run --policy static --range 0:400 --report report -- ./units {begin} {end} >got &&
+		evenstep run --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.node) | sort == [\"n0\", \"n1\", \"n2\", \"n3\"]" report
 '
 test_expect_success 'from within a task of the job (srun --pty, a batch script): likewise' '
@@ -95,24 +95,24 @@ test_expect_success 'from within a task of the job (srun --pty, a batch script):
 	END
 '
 test_expect_success 'commands see their slice and the job, nothing of the companion step' '
-	in_job -N4 evenstep run --range 0:4 --policy static -- env >got &&
+	in_job -N4 evenstep run --range 0:4 --pieces 1 --policy static -- env >got &&
 	grep -c "^EVENSTEP_NODE=n[0-3]$" got >n && echo 4 >want && test_cmp want n &&
 	grep -c "^SLURM_JOB_ID=" got >n && test_cmp want n &&
 	! grep -E "^(PMIX|PMI_|PMI2_|SLURM_PMIX|SLURM_STEP|SLURM_PROCID|EVENSTEP_(SECRET|HOME|PORTS|COMPANION))" got
 '
 test_expect_success 'they run where evenstep was called, with its environment' '
-	mkdir -p "a folder" && (cd "a folder" && in_job -N4 env WORD="two words" evenstep run --policy static --range 0:4 -- \
+	mkdir -p "a folder" && (cd "a folder" && in_job -N4 env WORD="two words" evenstep run --policy static --pieces 1 --range 0:4 -- \
 		sh -c "pwd; echo \$WORD; uname -n; test {node} = \$(uname -n)") >got &&
 	for node in 0 1 2 3; do printf "%s\ntwo words\nn%d\n" "$PWD/a folder" $node; done >want && test_cmp want got
 '
 test_expect_success 'a command that fails: exit 1; its node and last words; nothing is left' '
-	test_expect_code 1 in_job -N4 evenstep run --policy static --range 0:400 -- \
+	test_expect_code 1 in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 -- \
 		sh -c "test {node} != n2 || { echo \"my last words\" >&2; exit 9; }" 2>err &&
 	said "n2: my last words" && said "evenstep: n2: frame 0, units 200:300: sh exited with status 9: .*" && nothing_left
 '
 test_expect_success 'a command that only some nodes have: exit 1, names the node' '
 	on_ctl srun -N3 -w n0,n1,n2 cp units /tmp/only &&
-	test_expect_code 1 in_job -N4 evenstep run --policy static --range 0:400 -- /tmp/only {begin} {end} 2>err &&
+	test_expect_code 1 in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 -- /tmp/only {begin} {end} 2>err &&
 	said "evenstep: n3: frame 0, units 300:400: /tmp/only could not be started: No such file or directory: .*"
 '
 as_nobody() { "$testbed" exec --name "$testbed_name" --user nobody -- "$@"; }

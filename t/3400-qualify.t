@@ -37,7 +37,7 @@ test_expect_success 'srun --evenstep: shares from the cache sum to 1, metrics.js
 	jq -e --slurpfile c cache/n0.json ".nodes[0].C == \$c[0].elements.C.value" each
 '
 test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
-	in_job -N4 evenstep run --metrics cached --range 0:4000 --report report -- true &&
+	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report
 '
 test_expect_success 'a file of another boot in the cache: that node is measured, and the reason is told' '
@@ -76,7 +76,7 @@ test_expect_success 'no node is drained for it' '
 '
 test_expect_success 'network work: run has the ring, and the node with the slow link gets the least' '
 	for try in 1 2 3 4 5; do
-		in_job -N4 evenstep run --profile network --range 0:4000 --report report -- true || return 1
+		in_job -N4 evenstep run --profile network --range 0:4000 --pieces 1 --report report -- true || return 1
 		jq -c ".slices" report
 		jq -es ".[0].slices | map({(.node): (.end - .begin)}) | add | .n2 < .n0 and .n2 < .n1" report && return
 	done

@@ -47,7 +47,7 @@ static const struct {
     const char *name;
     int gone[NODES];
     struct done piece[8];
-    struct threshold threshold;
+    struct threshold_rule threshold;
     double first, last, efficiency;
     int over;
 } frames[] = {
@@ -57,7 +57,7 @@ static const struct {
       {1, 10, 2, 2, PIECE_DONE, 1},
       {2, 10, 2, 2, PIECE_DONE, 1},
       {3, 10, 2, 2, PIECE_DONE, 1}},
-     {0, 0},
+     {THRESHOLD_SECONDS, 0},
      2,
      2,
      1,
@@ -68,7 +68,7 @@ static const struct {
       {1, 10, 1, 1.5, PIECE_DONE, 1},
       {2, 10, 1, 1.25, PIECE_DONE, 1},
       {3, 10, 1, 1, PIECE_DONE, 1}},
-     {0.5, 0},
+     {THRESHOLD_SECONDS, 0.5},
      1,
      1.5,
      4 / 6.0,
@@ -79,7 +79,7 @@ static const struct {
       {1, 10, 1, 1.5, PIECE_DONE, 1},
       {2, 10, 1, 1.25, PIECE_DONE, 1},
       {3, 10, 1, 1, PIECE_DONE, 1}},
-     {0.49, 0},
+     {THRESHOLD_SECONDS, 0.49},
      1,
      1.5,
      4 / 6.0,
@@ -90,7 +90,7 @@ static const struct {
       {1, 10, 2, 2, PIECE_DONE, 1},
       {2, 10, 2, 2, PIECE_DONE, 1},
       {3, 10, 3, 3, PIECE_DONE, 1}},
-     {100, 1}, /* 100 % of 2 s: 2 s is not over */
+     {THRESHOLD_PERCENT, 100}, /* 100 % of 2 s: 2 s is not over */
      1,
      3,
      8 / 12.0,
@@ -101,7 +101,7 @@ static const struct {
       {1, 10, 2, 2, PIECE_DONE, 1},
       {2, 10, 2, 2, PIECE_DONE, 1},
       {3, 10, 3, 3, PIECE_DONE, 1}},
-     {99, 1},
+     {THRESHOLD_PERCENT, 99},
      1,
      3,
      8 / 12.0,
@@ -109,7 +109,7 @@ static const struct {
     {"a node without a slice is neither first nor last, but idle",
      {0},
      {{1, 10, 2, 2, PIECE_DONE, 1}, {2, 10, 2, 2, PIECE_DONE, 1}},
-     {0, 0},
+     {THRESHOLD_SECONDS, 0},
      2,
      2,
      0.5,
@@ -117,7 +117,7 @@ static const struct {
     {"a node alone is first and last",
      {0},
      {{3, 10, 2, 2, PIECE_DONE, 1}},
-     {0, 1},
+     {THRESHOLD_PERCENT, 0},
      2,
      2,
      0.25,
@@ -129,38 +129,49 @@ static const struct {
       {2, 10, 2, 2, PIECE_DONE, 1},
       {3, 5, 2, 2, PIECE_DONE, 1},
       {3, 10, 2, 4, PIECE_DONE, 2}},
-     {1, 0},
+     {THRESHOLD_SECONDS, 1},
      2,
      4,
      8 / 12.0,
-     1},
+     0},
     {"one that left after its slice does",
      {1, 0, 0, 0},
      {{0, 10, 2, 2, PIECE_DONE, 1},
       {1, 10, 2, 2, PIECE_DONE, 1},
       {2, 10, 2, 2, PIECE_DONE, 1},
       {3, 10, 2, 2, PIECE_DONE, 1}},
-     {0, 0},
+     {THRESHOLD_SECONDS, 0},
      2,
      2,
      1,
      0},
-    {"a frame of nothing is perfect", {0}, {{0}}, {0, 1}, 0, 0, 1, 0},
+    {"a frame of nothing is perfect",
+     {0},
+     {{0}},
+     {THRESHOLD_PERCENT, 0},
+     0,
+     0,
+     1,
+     0},
 };
 
-/* The frame i into d, whose pieces are p. */
+/* The frame i into d, whose pieces are p and nodes' parts share. */
 static void set_up(size_t i,
                    struct session *s,
                    struct distribution *d,
-                   struct piece p[])
+                   struct piece p[],
+                   struct share share[])
 {
     uint64_t at = 0;
 
     memset(s, 0, sizeof *s);
     memset(d, 0, sizeof *d);
     memset(p, 0, 8 * sizeof *p);
+    memset(share, 0, NODES * sizeof *share);
     d->session = s;
+    d->grain = 1;
     d->piece = p;
+    d->share = share;
     for (size_t k = 0; k < NODES; k++)
         s->node[k].present = !frames[i].gone[k];
     for (size_t k = 0; k < 8 && frames[i].piece[k].units; k++) {
@@ -174,6 +185,10 @@ static void set_up(size_t i,
         p[k].attempt = from->attempt;
         at += from->units;
         d->n++;
+        if (from->attempt == 1)
+            share[from->node].slice += from->units;
+        if (from->state == PIECE_DONE)
+            share[from->node].done += from->units;
     }
 }
 
@@ -182,12 +197,13 @@ static void test_frames(void)
     struct session s;
     struct distribution d;
     struct piece p[8];
+    struct share share[NODES];
     struct determination t;
 
     if (determination_init(&t, NODES) < 0)
         bail("no memory");
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
-        set_up(i, &s, &d, p);
+        set_up(i, &s, &d, p, share);
         determination_weigh(&t, &d, &frames[i].threshold);
         ok(t.over == frames[i].over, "%s", frames[i].name);
         is_near(t.first, frames[i].first, 0, "  its first response");
@@ -203,13 +219,14 @@ static void test_policy_hears(void)
     struct session s;
     struct distribution d;
     struct piece p[8];
+    struct share share[NODES];
     struct determination t;
 
     if (determination_init(&t, NODES) < 0)
         bail("no memory");
-    set_up(0, &s, &d, p); /* so that something of before might stay */
+    set_up(0, &s, &d, p, share); /* so that something of before might stay */
     determination_weigh(&t, &d, &frames[0].threshold);
-    set_up(7, &s, &d, p);
+    set_up(7, &s, &d, p, share);
     determination_weigh(&t, &d, &frames[7].threshold);
     ok(t.completion[0].units == 10 && t.completion[0].seconds == 2
            && t.completion[0].presence == PRESENCE_PRESENT,
@@ -217,8 +234,10 @@ static void test_policy_hears(void)
     ok(t.completion[1].units == 0 && t.completion[1].presence == PRESENCE_GONE
            && t.back[1] == 0,
        "of a lost node that it has gone, and no units");
-    ok(t.completion[3].units == 5 && t.completion[3].seconds == 2,
-       "of what a node took over nothing");
+    is_int((intmax_t)t.completion[3].units, 5,
+           "of one that took over its own slice");
+    is_near(t.completion[3].seconds, 4 / 3.0, 1e-15,
+            "and the time that it alone would have taken");
     is_near(t.back[3], 4, 0, "but its last response is that of all it did");
     determination_clear(&t);
 }

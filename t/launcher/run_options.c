@@ -142,17 +142,17 @@ static void test_good(void)
     is_int(parse("--range 3:9223372036854775807 -- a -b --range x"), 0,
            "a range to the last number, and a command with options");
     ok(o.work.begin == 3 && o.work.end == INT64_MAX && o.work.repeat == 1
-           && o.grain == 1 && o.local == 0,
+           && o.grain == 1 && o.local.n == 0,
        "the range, and what is not said");
     ok(strcmp(o.command[0], "a") == 0 && strcmp(o.command[2], "--range") == 0
            && !o.command[4],
        "the command's options stay with it");
-    ok(strcmp(o.policy->name, "even") == 0 && o.threshold.percent
-           && o.threshold.value == 5,
+    ok(strcmp(o.policy->name, "even") == 0
+           && o.threshold.unit == THRESHOLD_PERCENT && o.threshold.value == 5,
        "even, at 5 percent");
     is_int(parse("--range 0:5 --threshold 0.5 --policy canon:step=2.5 true"), 0,
            "seconds, another policy, no --");
-    ok(!o.threshold.percent && o.threshold.value == 0.5
+    ok(o.threshold.unit == THRESHOLD_SECONDS && o.threshold.value == 0.5
            && strcmp(o.policy->name, "canon") == 0 && o.policy_value[0] == 2.5,
        "are taken");
     config.policy[1][0] = 9;
@@ -160,16 +160,17 @@ static void test_good(void)
     is_near(o.policy_value[0], 9, 0, "the configuration's value is taken");
     parse("--range 0:5 --policy canon:step=3 -- true");
     is_near(o.policy_value[0], 3, 0, "the option's goes before it");
-    ok(parse("--range 0:5 --local 2=80,20 -- true") == 0 && o.local == 2
-           && o.has_speeds && o.local_speed[0] == 80 && o.local_speed[1] == 20,
+    ok(parse("--range 0:5 --local 2=80,20 -- true") == 0 && o.local.n == 2
+           && o.local.has_speeds && o.local.speed[0] == 80
+           && o.local.speed[1] == 20,
        "agents with speeds");
-    ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local == 3
-           && !o.has_speeds,
+    ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local.n == 3
+           && !o.local.has_speeds,
        "and without");
     ok(parse("--range 0:5 --local 2=80,20 --local 3 -- true") == 0
-           && o.local == 3 && !o.has_speeds,
+           && o.local.n == 3 && !o.local.has_speeds,
        "the last --local counts, speeds and all");
-    ok(parse("--range 0:5 --local 1024 -- true") == 0 && o.local == LOCAL_MAX,
+    ok(parse("--range 0:5 --local 1024 -- true") == 0 && o.local.n == LOCAL_MAX,
        "the most agents");
     ok(parse("--range 0:5 --repeat 3 --repeat 4 --grain 16 -- true") == 0
            && o.work.repeat == 4 && o.grain == 16,
@@ -199,10 +200,12 @@ static void test_good(void)
 static const struct {
     const char *text;
     double value;
-    int percent;
+    enum threshold_unit unit;
 } thresholds[] = {
-    {"5%", 5, 1},       {"0.5", 0.5, 0},  {"0", 0, 0},     {"0%", 0, 1},
-    {"1e-3", 0.001, 0}, {"250%", 250, 1}, {"1e9", 1e9, 0},
+    {"5%", 5, THRESHOLD_PERCENT},       {"0.5", 0.5, THRESHOLD_SECONDS},
+    {"0", 0, THRESHOLD_SECONDS},        {"0%", 0, THRESHOLD_PERCENT},
+    {"1e-3", 0.001, THRESHOLD_SECONDS}, {"250%", 250, THRESHOLD_PERCENT},
+    {"1e9", 1e9, THRESHOLD_SECONDS},    {"auto", 0, THRESHOLD_AUTO},
 };
 
 static void test_thresholds(void)
@@ -214,7 +217,7 @@ static void test_thresholds(void)
         snprintf(line, sizeof line, "--range 0:5 --threshold %s -- true",
                  thresholds[i].text);
         ok(parse(line) == 0 && o.threshold.value == thresholds[i].value
-               && o.threshold.percent == thresholds[i].percent,
+               && o.threshold.unit == thresholds[i].unit,
            "--threshold %s", thresholds[i].text);
     }
 }
