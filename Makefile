@@ -62,6 +62,7 @@ policy_src := \
   policy/bundles.c \
   policy/canon.c \
   policy/even.c \
+  policy/fit.c \
   policy/graph.c \
   policy/graph_paths.c \
   policy/graph_plan.c \
@@ -121,6 +122,8 @@ launcher_src := \
   launcher/actuator_cpufreq.c \
   launcher/actuator_rapl.c \
   launcher/agent.c \
+  launcher/agent_probe.c \
+  launcher/agent_ring.c \
   launcher/attend.c \
   launcher/balance_options.c \
   launcher/balance_trace.c \
@@ -159,6 +162,7 @@ launcher_src := \
   launcher/graph_work.c \
   launcher/greeting.c \
   launcher/help.c \
+  launcher/history.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/libevenstep.c \
@@ -180,16 +184,20 @@ launcher_src := \
   launcher/probe.c \
   launcher/probe_bus.c \
   launcher/probe_cache.c \
+  launcher/probe_command.c \
   launcher/probe_cpu.c \
   launcher/probe_crew.c \
   launcher/probe_gpu.c \
+  launcher/probe_here.c \
   launcher/probe_json.c \
   launcher/probe_link.c \
   launcher/probe_memory.c \
+  launcher/probe_print.c \
   launcher/probe_rate.c \
   launcher/probe_ring.c \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
+  launcher/profile_auto.c \
   launcher/profile_option.c \
   launcher/programs.c \
   launcher/progress.c \
@@ -203,6 +211,7 @@ launcher_src := \
   launcher/report_command.c \
   launcher/report_file.c \
   launcher/report_print.c \
+  launcher/ring_test.c \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \
@@ -306,7 +315,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
-            $(comment check its style) mandoc clang-format cppcheck shellcheck \
+            $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment the demo) povray netpbm
 
 deps:
@@ -424,7 +433,7 @@ lint:
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
 	mandoc -T lint -W warning doc/*
-	shellcheck $(scripts)
+	shellcheck $(scripts) etc/evenstep-health
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
 	clang-format -i $(ours)
@@ -439,7 +448,10 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep.so:0755:$(libdir) \
           launcher/evenstep.h:0644:$(includedir) \
           launcher/evenstep.f90:0644:$(includedir) \
-          doc/libevenstep.3:0644:$(mandir)/man3
+          doc/evenstep.1:0644:$(mandir)/man1 \
+          doc/libevenstep.3:0644:$(mandir)/man3 \
+          doc/evenstep.conf.5:0644:$(mandir)/man5 \
+          doc/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))

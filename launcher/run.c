@@ -10,9 +10,11 @@
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
+#include "launcher/profile_auto.h"
 #include "launcher/programs.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
@@ -44,7 +46,11 @@ struct run {
     struct event_base *base;
     struct signals signals;
     struct session *session;
+    struct metrics_file metrics; /* --metrics FILE */
+    struct qualification_setup qualify;
     struct qualification qualification;
+    struct config_profile profile; /* that is in force */
+    struct history history;
     struct programs programs; /* if they are persistent */
     struct extraction extraction;
     struct distribution distribution;
@@ -100,6 +106,7 @@ static void frame_done(struct run *r)
     struct summary *s = &r->summary;
     int adjusted;
 
+    history_frame(&r->history, &r->distribution);
     determination_weigh(&r->determination, &r->distribution, &r->o->threshold);
     adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
     s->efficiency +=
@@ -147,9 +154,13 @@ static void begin_frames(struct run *r)
     const struct qualification *q = &r->qualification;
 
     if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
-                               q->measured, q->n, r->err)
+                               q->metric, &r->profile.profile, q->n, r->err)
         < 0) {
         finish(r, 1);
+        return;
+    }
+    if (qualification_store(q) < 0) {
+        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
     r->distribution.adjuster = &r->adjuster;
@@ -260,7 +271,7 @@ static void on_leaving(struct run *r,
 /* A node that was lost has been measured again. */
 static void take_in(struct run *r, size_t node)
 {
-    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.measured,
+    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.metric,
                                r->err)
             < 0
         || distribution_returned(&r->distribution, node, r->err) < 0)
@@ -340,9 +351,10 @@ static void on_message(
     struct run *r = arg;
     struct msg_output output;
 
-    if (type == MSG_PROBED) {
-        qualification_answer(&r->qualification, node, body, len);
-        if (r->phase == WORKING)
+    int again = qualification_is_again(&r->qualification, node);
+
+    if (qualification_message(&r->qualification, node, type, body, len)) {
+        if (r->phase == WORKING && type == MSG_PROBED && again)
             take_in(r, node);
         else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
@@ -421,6 +433,13 @@ static int send_command(struct run *r, size_t node)
     return 0;
 }
 
+/* Where nobody is asked, what is known of it holds. */
+static void ask_again(struct run *r, size_t node)
+{
+    if (!qualification_again(&r->qualification, node) && r->phase == WORKING)
+        take_in(r, node);
+}
+
 /* A node that was lost is back: it knows nothing. */
 static void on_returned(void *arg, size_t node)
 {
@@ -432,7 +451,20 @@ static void on_returned(void *arg, size_t node)
     if (send_command(r, node) < 0)
         finish(r, 1);
     else
-        qualification_again(&r->qualification, node, r->config->budget_ms);
+        ask_again(r, node);
+}
+
+static void set_qualification(struct run *r)
+{
+    r->qualify = (struct qualification_setup){
+        .source = r->o->metrics,
+        .file = &r->metrics,
+        .file_name = r->o->metrics_file,
+        .probe = &r->config->probe,
+        .profile = &r->profile,
+        .ring = r->o->metrics == METRICS_PROBE
+                && qualification_wants_ring(&r->profile),
+    };
 }
 
 static void on_ready(void *arg)
@@ -446,11 +478,14 @@ static void on_ready(void *arg)
             < 0
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->session, r->base) < 0
-        || qualification_start(&r->qualification, r->session,
-                               r->config->budget_ms,
-                               r->o->metrics == METRICS_EQUAL)
-               < 0) {
+        || history_init(&r->history, n) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
+    set_qualification(r);
+    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+        < 0) {
+        finish(r, 1);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -565,6 +600,9 @@ static int start(struct run *r)
     if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0
         || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+    if (r->o->metrics == METRICS_OF_FILE
+        && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
+        return -1;
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
@@ -572,6 +610,15 @@ static int start(struct run *r)
 }
 
 /* --- the end -------------------------------------------------------------- */
+
+/* Only a run whose nodes were measured says what its rates followed. */
+static void keep_history(const struct run *r)
+{
+    if (r->o->metrics != METRICS_EQUAL && r->qualification.n > 1)
+        (void)history_append(
+            &r->history, r->o->command[0],
+            (const double(*)[ELEMENTS])r->qualification.measured);
+}
 
 static int write_results(struct run *r)
 {
@@ -585,6 +632,8 @@ static int write_results(struct run *r)
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
     if (rc == 0)
+        keep_history(r);
+    if (rc == 0)
         progress_end(&r->progress, &r->summary);
     else if (r->o->gather && r->receiving.frames > 0)
         notice("%ju whole frames are kept in %s.part",
@@ -597,6 +646,8 @@ static void clear(struct run *r)
     session_close(r->session);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
+    metrics_file_clear(&r->metrics);
+    history_clear(&r->history);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
@@ -622,6 +673,9 @@ int command_run(int argc, char **argv, struct es_error *err)
     if (rc == 0) {
         r.extraction = o->work;
         r.summary.policy = o->policy->name;
+        r.profile = *o->profile;
+        if (o->profile_auto)
+            profile_auto(&r.profile, &config, o->command[0]);
         r.failed = start(&r) < 0;
         if (!r.failed && event_base_dispatch(r.base) < 0)
             r.failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;

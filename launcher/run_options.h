@@ -8,14 +8,10 @@
 #include "launcher/config.h"
 #include "launcher/extraction.h"
 #include "launcher/local_option.h"
+#include "launcher/qualification.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
-
-enum metrics_source {
-    METRICS_PROBE, /* measure every node at the start */
-    METRICS_EQUAL, /* take all nodes as alike */
-};
 
 struct run_options {
     struct extraction work;
@@ -25,9 +21,12 @@ struct run_options {
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
     enum metrics_source metrics;
-    unsigned retries;                   /* of a slice whose command failed */
-    double timeout_s;                   /* of a command; 0: none */
-    int persistent;                     /* the command stays alive */
+    const char *metrics_file; /* METRICS_OF_FILE */
+    const struct config_profile *profile;
+    int profile_auto; /* fit it; profile is what it falls back to */
+    unsigned retries; /* of a slice whose command failed */
+    double timeout_s; /* of a command; 0: none */
+    int persistent;   /* the command stays alive */
     const char *gather, *report, *srun; /* NULL: not given */
     struct local_option local;          /* not given: by Slurm */
     char **command;                     /* points into argv */

@@ -644,6 +644,14 @@ int session_is_local(const struct session *s)
     return s->pmix != NULL;
 }
 
+void session_step_name(const struct session *s, size_t node, char name[64])
+{
+    if (s->pmix) /* all nodes are this one */
+        snprintf(name, 64, "local-%d.%zu", (int)getpid(), node);
+    else
+        snprintf(name, 64, "%u.%u", s->job, s->step);
+}
+
 const struct node *session_node(const struct session *s, size_t node)
 {
     return &s->member[node].node;

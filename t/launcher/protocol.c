@@ -7,7 +7,10 @@
 union any {
     struct msg_ready ready;
     struct msg_peer peer;
+    struct msg_probe probe;
     struct msg_probed probed;
+    struct msg_ring ring;
+    double rang;
     struct msg_command command;
     struct msg_run run;
     struct msg_output output;
@@ -27,7 +30,10 @@ union any {
 enum which {
     READY,
     PEER,
+    PROBE,
     PROBED,
+    RING,
+    RANG,
     COMMAND,
     RUN,
     OUTPUT,
@@ -45,23 +51,11 @@ enum which {
     KINDS
 };
 
-static const char *const names[KINDS] = {"READY",
-                                         "PEER",
-                                         "PROBED",
-                                         "COMMAND",
-                                         "RUN",
-                                         "OUTPUT",
-                                         "DONE",
-                                         "PUT",
-                                         "MONITOR",
-                                         "PROGRESS",
-                                         "POWER",
-                                         "LIMITED",
-                                         "TASKS",
-                                         "IDLE",
-                                         "OVER",
-                                         "PROBE or STORED",
-                                         "LEAVING or LIMIT"};
+static const char *const names[KINDS] = {
+    "READY", "PEER",    "PROBE",    "PROBED", "RING",
+    "RANG",  "COMMAND", "RUN",      "OUTPUT", "DONE",
+    "PUT",   "MONITOR", "PROGRESS", "POWER",  "LIMITED",
+    "TASKS", "IDLE",    "OVER",     "STORED", "LEAVING or LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -70,8 +64,14 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_ready(&m->ready, body, len);
     case PEER:
         return msg_read_peer(&m->peer, body, len);
+    case PROBE:
+        return msg_read_probe(&m->probe, body, len);
     case PROBED:
         return msg_read_probed(&m->probed, body, len);
+    case RING:
+        return msg_read_ring(&m->ring, body, len);
+    case RANG:
+        return msg_read_rang(&m->rang, body, len);
     case COMMAND:
         return msg_read_command(&m->command, body, len);
     case RUN:
@@ -122,7 +122,10 @@ static struct writer sound(enum which k)
     struct msg_ready ready = {
         3, 4, 17, 2, 8, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
-    struct msg_probed probed = {1234.5, ""};
+    struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
+                              ""};
+    struct msg_probed probed = {1, "is older than its ttl", "a CPU",
+                                (const uint8_t *)"{}", 2};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
@@ -137,8 +140,17 @@ static struct writer sound(enum which k)
     case PEER:
         msg_write_peer(&w, &peer);
         break;
+    case PROBE:
+        msg_write_probe(&w, &probe);
+        break;
     case PROBED:
         msg_write_probed(&w, &probed);
+        break;
+    case RING:
+        msg_write_ring(&w, &(struct msg_ring){3, 65535, 133});
+        break;
+    case RANG:
+        write_double(&w, 12.5e6);
         break;
     case COMMAND:
         msg_write_command(&w, "/work", 1, argv);
@@ -272,8 +284,24 @@ static void test_values_of_agents(void)
     writer_clear(&w);
     w = sound(PROBED);
     msg_read_probed(&m.probed, w.buf, w.len);
-    ok(m.probed.units_per_s == 1234.5 && m.probed.text[0] == '\0',
-       "a measurement comes back");
+    ok(m.probed.cached == 1
+           && strcmp(m.probed.text, "is older than its ttl") == 0
+           && strcmp(m.probed.hardware, "a CPU") == 0 && m.probed.len == 2
+           && memcmp(m.probed.results, "{}", 2) == 0,
+       "results come back");
+    writer_clear(&w);
+    w = sound(RING);
+    msg_read_ring(&m.ring, w.buf, w.len);
+    ok(m.ring.receiver == 3 && m.ring.port == 65535 && m.ring.ms == 133,
+       "a round of the ring comes back");
+    writer_clear(&w);
+    w = sound(PROBE);
+    msg_read_probe(&m.probe, w.buf, w.len);
+    ok(m.probe.fresh == 1 && m.probe.budget_ms == 1000
+           && m.probe.elements == PROBE_ALL && m.probe.ttl_s == 86400
+           && strcmp(m.probe.cache, "/var/cache/evenstep") == 0
+           && m.probe.scratch[0] == '\0',
+       "what is to be measured comes back");
     writer_clear(&w);
     w = sound(OUTPUT);
     msg_read_output(&m.output, w.buf, w.len);
@@ -405,13 +433,23 @@ static void test_values_of_power(void)
 static size_t size_of(enum which k)
 {
     static const size_t size[KINDS] = {
-        sizeof(struct msg_ready),   sizeof(struct msg_peer),
-        sizeof(struct msg_probed),  sizeof(struct msg_command),
-        sizeof(struct msg_run),     sizeof(struct msg_output),
-        sizeof(struct msg_done),    sizeof(struct msg_put),
-        sizeof(struct msg_monitor), sizeof(struct msg_progress),
-        sizeof(struct msg_power),   sizeof(struct msg_limited),
-        sizeof(uint32_t),           sizeof(uint64_t),
+        sizeof(struct msg_ready),
+        sizeof(struct msg_peer),
+        sizeof(struct msg_probe),
+        sizeof(struct msg_probed),
+        sizeof(struct msg_ring),
+        sizeof(double),
+        sizeof(struct msg_command),
+        sizeof(struct msg_run),
+        sizeof(struct msg_output),
+        sizeof(struct msg_done),
+        sizeof(struct msg_put),
+        sizeof(struct msg_monitor),
+        sizeof(struct msg_progress),
+        sizeof(struct msg_power),
+        sizeof(struct msg_limited),
+        sizeof(uint32_t),
+        sizeof(uint64_t),
     };
 
     return size[k];
@@ -465,8 +503,10 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
         expect(PEER, &w, over ? "a reason too long" : "the longest reason");
-        write_double(&w, 1);
+        write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
+        write_text(&w, "");
+        write_blob(&w, "", 0);
         expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
         for (int i = 0; i < 4; i++)
             write_u64(&w, 1);
@@ -528,7 +568,6 @@ static void test_bad_values(void)
     struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
-    struct msg_probed probed = {-1, ""};
     struct writer w = {0};
 
     msg_write_ready(&w, &ready);
@@ -567,14 +606,44 @@ static void test_bad_values(void)
     d = (struct msg_done){.status = 255, .elapsed_ns = INT64_MAX};
     msg_write_done(&w, &d);
     accepted(DONE, &w, "the largest of both is taken");
+}
+
+static void test_bad_probes(void)
+{
+    static const struct msg_probe sane = {1, 1000, PROBE_ALL, 0, "/c", ""};
+    struct msg_probe bad[] = {sane, sane, sane, sane};
+    static const char *const what[] = {"a budget of 199 ms",
+                                       "a budget of 10001 ms",
+                                       "a seventh element", "a ttl over 2^63"};
+    static const uint8_t results[PROBED_MAX + 1];
+    struct msg_probed probed = {0, "", "", results, PROBED_MAX};
+    struct writer w = {0};
+
+    bad[0].budget_ms = 199;
+    bad[1].budget_ms = 10001;
+    bad[2].elements = PROBE_BIT(ELEMENTS);
+    bad[3].ttl_s = UINT64_MAX;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_probe(&w, &bad[i]);
+        refused(PROBE, &w, what[i]);
+    }
+    msg_write_ring(&w, &(struct msg_ring){AGENTS_MAX, 1, 1});
+    refused(RING, &w, "a receiver that cannot be");
+    msg_write_ring(&w, &(struct msg_ring){0, 65536, 1});
+    refused(RING, &w, "a port over 65535");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 0});
+    refused(RING, &w, "a round of no time");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 10001});
+    refused(RING, &w, "a round of more than the largest budget");
+    write_double(&w, -1);
+    refused(RANG, &w, "a rate below 0");
+    write_double(&w, (double)NAN);
+    refused(RANG, &w, "a rate that is no number");
     msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "a negative rate");
-    probed.units_per_s = (double)INFINITY;
+    accepted(PROBED, &w, "results of 16 KiB are taken");
+    probed.len++;
     msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "an infinite rate");
-    probed.units_per_s = (double)NAN;
-    msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "a rate that is no number");
+    refused(PROBED, &w, "a byte more of results");
 }
 
 static void test_bad_power(void)
@@ -695,6 +764,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_bad_values();
+    test_bad_probes();
     test_bad_puts();
     test_bad_commands();
     test_bad_power();
