@@ -631,11 +631,10 @@ static int write_results(struct run *r)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
-    if (rc == 0)
+    if (rc == 0) {
         keep_history(r);
-    if (rc == 0)
         progress_end(&r->progress, &r->summary);
-    else if (r->o->gather && r->receiving.frames > 0)
+    } else if (r->o->gather && r->receiving.frames > 0)
         notice("%ju whole frames are kept in %s.part",
                (uintmax_t)r->receiving.frames, r->o->gather);
     return rc;
