@@ -253,7 +253,7 @@ test_expect_success 'once more: all is done already; a result that was taken awa
 '
 test_expect_success 'the folders are gone in between: what is needed is made again' '
 	rm -rf out journal && fresh && test_expect_code 1 evenstep graph run --local 2 $spread --algorithm ead --journal journal gate.json 2>err &&
-	rm -r "$TMPDIR"/* && : >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err &&
+	rm -r "${TMPDIR:?}"/* && : >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err &&
 	test_cmp want out/all && test "$(times_run first)$(times_run last)" = 21 && nothing_left
 '
 test_expect_success 'a journal cut in the middle of a line is as good up to there' '

@@ -188,7 +188,14 @@ static void test_by_hand(void)
     ok(first_of(1)->processor == 0 && makespan == 9 * S,
        "unless there is nowhere else");
 
-    usable[0] = 0;
+    memset(usable, 1, sizeof usable);
+    x[0] = (struct instance){0, 2, 0, 0, 0};
+    x[1] = (struct instance){2, 0, 0, 0, 0};
+    n = 2;
+    (void)replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan);
+    ok(first_of(2)->processor == 0 && first_of(1)->processor == 2,
+       "not behind what has begun, if there is a core that is free");
+    usable[1] = usable[2] = usable[0] = 0;
     x[0] = (struct instance){0, 0, 0, 0, 0};
     n = 1;
     is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), -1,
