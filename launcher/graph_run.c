@@ -65,6 +65,7 @@ struct graph_running {
     char run[GRAPH_RUN_NAME];
     uint32_t opened;
     struct schedule_sum planned;
+    int64_t deadline; /* ns from the start, or GRAPH_PLAN_FOREVER */
     int64_t begin_ns;
     enum phase phase;
     int failed;
@@ -343,8 +344,20 @@ static uint8_t *list_usable(const struct graph_running *r)
     return usable;
 }
 
+static void tell_replanned(const struct graph_running *r,
+                           uint32_t tasks,
+                           int64_t makespan)
+{
+    int64_t at = now_ns() - r->begin_ns + makespan;
+
+    graph_progress_stop(&r->progress);
+    notice("%u task%s placed anew: all is done after about %.1f s%s", tasks,
+           tasks == 1 ? " is" : "s are", (double)at / GRAPH_NS_PER_S,
+           at > r->deadline ? ", later than the deadline" : "");
+}
+
 /* Find places for the tasks that have none. */
-static int replan(struct graph_running *r)
+static int replan(struct graph_running *r, uint32_t homeless)
 {
     const struct graph_state *s = &r->state;
     uint32_t tasks = s->graph->tasks, n;
@@ -366,6 +379,8 @@ static int replan(struct graph_running *r)
         (void)no_memory(r->err);
     else
         rc = place_anew(r, x, n);
+    if (rc == 0)
+        tell_replanned(r, homeless, makespan);
     free(x);
     free(done);
     free(usable);
@@ -385,7 +400,7 @@ static void recover(struct graph_running *r)
     for (uint32_t v = 0; v < s->graph->tasks; v++)
         homeless += !s->task[v].done
                     && graph_state_waiting(s, v, GRAPH_NOBODY) == GRAPH_NOBODY;
-    if (homeless > 0 && replan(r) < 0) {
+    if (homeless > 0 && replan(r, homeless) < 0) {
         finish(r, 1);
         return;
     }
@@ -701,6 +716,7 @@ static int make_plan(struct graph_running *r, struct graph_plan *p)
     if (fault != GRAPH_PLAN_SOUND)
         return graph_fault_tell(fault, &wish, r->err);
     r->planned = p->candidate[p->chosen].sum;
+    r->deadline = p->deadline;
     if (p->deadline_met)
         return 0;
     es_fail(r->err, ES_WORK, "give more time, nodes or cores",
@@ -905,14 +921,20 @@ static int open_exchange(struct graph_running *r)
                          r->err);
 }
 
-static int send_open(struct graph_running *r)
+/* Where the nodes keep files. */
+static const char *work_at(const struct graph_running *r)
 {
     const char *folder = r->o->work ? r->o->work : getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+static int send_open(struct graph_running *r)
+{
     struct graph_open m = {.port = listener_port(r->listener),
                            .keep = r->o->journal != NULL};
 
-    snprintf(m.folder, sizeof m.folder, "%s",
-             folder && *folder ? folder : "/tmp");
+    snprintf(m.folder, sizeof m.folder, "%s", work_at(r));
     snprintf(m.run, sizeof m.run, "%s", r->run);
     if (m.folder[0] != '/')
         return es_fail(r->err, ES_USAGE, "give a whole path",
@@ -1101,11 +1123,25 @@ static void send_close(struct graph_running *r)
     }
 }
 
-static void clear(struct graph_running *r)
+/* On this machine: what agents that were killed have left. */
+static void sweep(const struct graph_running *r)
+{
+    struct work_folder f;
+
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        if (!r->state.usable[i]
+            && work_folder_open(&f, work_at(r), r->run, node_name(r, i), NULL)
+                   == 0)
+            work_folder_close(&f, 0);
+}
+
+static void clear(struct graph_running *r, int keep)
 {
     if (r->mesh)
         mesh_set_exchange(r->mesh, NULL);
     exchange_destroy(r->exchange);
+    if (r->session && session_is_local(r->session) && !keep)
+        sweep(r);
     session_close(r->session);
     listener_close(r->listener);
     mesh_destroy(r->mesh);
@@ -1144,7 +1180,7 @@ int graph_run(const struct graph_run_wish *wish,
         notice("%u of %u tasks are done: go on with --resume",
                r->state.tasks_done, f->graph->tasks);
     number = r->signal;
-    clear(r);
+    clear(r, rc < 0 && wish->journal);
     free(r);
     if (number)
         signals_die(number, err);
