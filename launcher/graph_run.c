@@ -118,11 +118,12 @@ static void send_bring(struct graph_running *r,
                        uint32_t from,
                        const struct exchange_file *file)
 {
-    struct graph_bring m = {.token = token, .from = from};
+    struct graph_bring m = {.token = token, .from = EXCHANGE_HOME};
     struct writer w = {0};
 
     if (file) {
         m.is_file = 1;
+        m.from = from;
         m.file = *file;
         m.file.number = token;
     }

@@ -124,6 +124,13 @@ test_expect_success 'a chain without files: each waits for the one before, where
 		edges: [range(11) | {from: ., to: (. + 1), comm: 0}]}" >chain.json && fresh &&
 	evenstep graph run --local 2 --cores 1 chain.json >table && test "$(ls "$MARKS" | wc -l)" = 12
 '
+test_expect_success 'the nine tasks on two nodes, without files: each waits for those before it, on another node too' '
+	jq ".tasks[] |= (.id as \$i | .command = ([\"true\"] + [.id as \$v | {\"1\": [], \"2\": [1], \"3\": [1], \"4\": [1], \"5\": [1], \"6\": [2], \"7\": [2],
+		\"8\": [3, 4], \"9\": [5, 6, 7, 8]} | .[\"\(\$v)\"][] | \"marked \(.)\"] + [\"mark \(.id)\"] | join(\" && \")))" \
+		"$EVENSTEP_SRC/contrib/graphs/nine-tasks.json" >nine.json && fresh &&
+	evenstep graph run --local 2 --cores 2 --deadline 16 --retries 0 nine.json >table 2>err && cat table err &&
+	test "$(ls "$MARKS" | wc -l)" = 9 && test "$(awk "/^[1-9] /{print \$2}" table | sort -u | wc -l)" = 2
+'
 test_expect_success 'WfFormat: program and arguments, files by id' '
 	cat >wf.json <<-\END && rm -f b.txt && fresh &&
 	{"name": "two", "workflow": {"specification": {"tasks": [
