@@ -143,10 +143,12 @@ launcher_src := \
   launcher/feeder.c \
   launcher/fingerprint.c \
   launcher/graph_command.c \
+  launcher/graph_deliver.c \
   launcher/graph_dot.c \
   launcher/graph_draft.c \
   launcher/graph_fault.c \
   launcher/graph_file.c \
+  launcher/graph_hear.c \
   launcher/graph_journal.c \
   launcher/graph_learn.c \
   launcher/graph_message.c \
@@ -155,10 +157,12 @@ launcher_src := \
   launcher/graph_own.c \
   launcher/graph_print.c \
   launcher/graph_progress.c \
+  launcher/graph_recover.c \
   launcher/graph_result.c \
   launcher/graph_run.c \
   launcher/graph_state.c \
   launcher/graph_stg.c \
+  launcher/graph_supply.c \
   launcher/graph_wfformat.c \
   launcher/graph_work.c \
   launcher/greeting.c \

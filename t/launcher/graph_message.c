@@ -95,6 +95,7 @@ static void test_opened(void)
 {
     struct exchange_file file[] = {{1, 0644, 5}, {UINT32_MAX, 0, INT64_MAX}};
     struct graph_opened m = {.cores = 2, .why = "no", .file = file, .files = 2};
+    struct exchange_file no_mode = {1, 010000, 5}, huge = {1, 0, UINT64_MAX};
     struct graph_opened got;
 
     graph_write_opened(&w, &m);
@@ -105,13 +106,13 @@ static void test_opened(void)
     free(got.room);
     REFUSED(graph_read_opened, got);
     again();
-    file[0].mode = 010000;
+    m.file = &no_mode;
+    m.files = 1;
     graph_write_opened(&w, &m);
     ok(graph_read_opened(&got, w.buf, w.len) < 0 && !got.room,
        "a mode that is none is refused");
     again();
-    file[0].mode = 0;
-    file[0].bytes = UINT64_MAX;
+    m.file = &huge;
     graph_write_opened(&w, &m);
     ok(graph_read_opened(&got, w.buf, w.len) < 0, "so is a size beyond 2^63");
     again();
@@ -145,10 +146,12 @@ static int same_task(const struct graph_task *a, const struct graph_task *b)
 
 static void test_task(void)
 {
-    static char sh[] = "sh", none[] = "", one[] = "in/one", two[] = "b";
+    static char sh[] = "sh", none[] = "", one[] = "in/one", two[] = "b",
+                up[] = "../one";
     char *argv[] = {sh, none, two, NULL}, *nothing[] = {NULL};
     uint32_t token[] = {0, 7, UINT32_MAX};
     struct graph_named in[] = {{1, one}, {2, two}}, out[] = {{3, two}};
+    struct graph_named nameless[] = {{1, none}}, outside[] = {{1, up}};
     struct graph_task m = {.id = 9,
                            .core = 1,
                            .order = 4,
@@ -169,18 +172,17 @@ static void test_task(void)
     free(got.room);
     REFUSED(graph_read_task, got);
     again();
-    in[0].name = argv[1];
+    m.input = nameless;
+    m.inputs = 1;
     graph_write_task(&w, &m);
     ok(graph_read_task(&got, w.buf, w.len) < 0 && !got.room,
        "an input without a name is refused");
     again();
-    in[0].name = one;
-    strcpy(two, "b");
-    strcpy(one, "../one");
+    m.input = outside;
     graph_write_task(&w, &m);
     ok(graph_read_task(&got, w.buf, w.len) < 0, "so is one that leads out");
     again();
-    strcpy(one, "one");
+    m.input = in;
     m.argv = nothing;
     graph_write_task(&w, &m);
     ok(graph_read_task(&got, w.buf, w.len) < 0, "and a command of no words");

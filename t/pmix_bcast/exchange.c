@@ -3,8 +3,8 @@
  * Two exchanges over a real connection: files of every awkward size arrive as
  * they were, in both directions, and what cannot be had is told.
  */
-#include "pmix_bcast/channel.h"
 #include "pmix_bcast/exchange.h"
+#include "pmix_bcast/channel.h"
 #include "pmix_bcast/mesh.h"
 #include "tap.h"
 
