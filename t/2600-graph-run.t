@@ -276,6 +276,8 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 	said "evenstep: --journal: journal: is of another graph, or its tasks have changed: run it anew, with another journal" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal words --resume diamond.json 2>err &&
 	said "evenstep: --journal: words: is no journal of a graph: give the journal of a run before" &&
+	flock journal sh -c "evenstep graph run --local 1 --journal journal --resume gate.json" 2>err; test $? = 2 &&
+	said "evenstep: --journal: journal: another run keeps it: wait for its end" &&
 	test_expect_code 1 evenstep graph run --local 1 --journal nowhere --resume diamond.json 2>err &&
 	said "evenstep: --journal: nowhere: No such file or directory: .*"
 '
@@ -301,6 +303,12 @@ test_expect_success 'the node that runs the last task is killed: what only it ha
 	set -- "$MARKS"/at.* && kill_node "${1##*at.}" && wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= &&
 	test_cmp want out/all && cat table && said "evenstep: ${1##*at.} is lost \(.*\): the other nodes do its part" &&
 	said "evenstep: [1-4] tasks? (is|are) placed anew: all is done after about [0-9.]+ s" && nothing_left
+'
+test_expect_success 'and what the other nodes had is gone, too: they say so, and all is made again' '
+	rm -rf out && fresh && behind evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 20 at_last && agents_are 3 &&
+	set -- "$MARKS"/at.* && node=${1##*at.} && find "$TMPDIR" -path "*/store/*" -delete && kill_node "$node" &&
+	wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= && cat err && test_cmp want out/all &&
+	said "evenstep: local[0-2]: cannot get (sorted|half/upper|half/back): No such file or directory: trying again" && nothing_left
 '
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
 	rm -rf out && fresh && behind evenstep graph run --local 2 $spread wait.json && wait_for 20 at_last && agents_are 2 &&

@@ -63,8 +63,8 @@ test_expect_success 'the node of one task is killed in the middle: its chain is 
 '
 test_expect_success 'it comes back; a run that is killed goes on by its journal, and what the nodes have is not made again' '
 	testbed_fault heal "$node" && wait_for 60 nodes_idle 4 && on_node "$node" sh -c "rm -r /tmp/evenstep-graph*" && rm -rf marks end journal && mkdir marks &&
-	{ in_job -N3 evenstep graph run --cores 1 --deadline 6.5 --journal journal chains.json >table 2>err & } && run=$! &&
-	wait_for 30 both_wait && kill -TERM "$(on_ctl pgrep -n -f "evenstep graph run")"; wait $run; cat err &&
+	{ in_job -N3 sh -c "echo \$\$ >pid; exec evenstep graph run --cores 1 --deadline 6.5 --journal journal chains.json" >table 2>err & } &&
+	run=$! && wait_for 30 both_wait && kill -TERM "$(cat pid)"; wait $run; cat err &&
 	said "evenstep: 2 of 5 tasks are done: go on with --resume" && : >marks/go &&
 	in_job -N3 evenstep graph run --cores 1 --journal journal --resume chains.json >table 2>err && cat err &&
 	said "evenstep: 2 of 5 tasks are done already" && cmp end.want end && ! grep -E "^[ab]1 " table && no_folder n0 n1 n2 n3
