@@ -113,6 +113,9 @@ test_expect_success 'a program that is not there: exit 1, and the reason' '
 test_expect_success 'it fails at its end: exit 1, but all units are out' '
 	test_expect_code 1 whole "$slices" late local1 >got 2>err && test_cmp want got && said "^evenstep: local1: .*slices ended with status 5: see its last words above$"
 '
+test_expect_success 'that is heard each time, though it asks for a slice just before' '
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test_expect_code 1 whole "$slices" late local1 2>err || return 1; done
+'
 for how in open never; do
 	test_expect_success "it never asks for a slice ($how): a line says so, --timeout gives its node up" '
 		run --range 0:9 --repeat 3 --timeout 11 -- "$slices" $how local1 >got 2>err && test_cmp want got &&
