@@ -314,7 +314,7 @@ static void feed_program(struct agent *a)
     struct task *t = STAILQ_FIRST(&a->waiting);
     struct es_error err = {0};
 
-    if (a->leaving || a->feeding || a->quitting || a->execution)
+    if (a->leaving || a->feeding || a->quitting || a->execution || a->probe)
         return;
     if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
         say_over(a, 126, err.what, strlen(err.what));
@@ -482,8 +482,9 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
         leave(a);
         return;
     }
-    snprintf(a->step, sizeof a->step, "%s", m.dir);
-    why = step_dir_put(m.dir, m.file, m.content, m.len);
+    if (!a->step[0]) /* else a program has one already: an agent has but one */
+        snprintf(a->step, sizeof a->step, "%s", m.dir);
+    why = step_dir_put(a->step, m.file, m.content, m.len);
     if (why == 0)
         why = tell_directory(a);
     write_u32(&w, (uint32_t)why);
