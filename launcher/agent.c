@@ -318,7 +318,7 @@ static void feed_program(struct agent *a)
     struct task *t = STAILQ_FIRST(&a->waiting);
     struct es_error err = {0};
 
-    if (a->leaving || a->feeding || a->quitting || a->execution)
+    if (a->leaving || a->feeding || a->quitting || a->execution || a->probe)
         return;
     if (!a->program && (t || (a->measured && !a->place[0]))
         && start_program(a, &err) < 0)
