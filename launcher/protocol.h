@@ -44,7 +44,7 @@
  *   POWER     agent      actuator text, unit text, limit u64, floor u64,
  *                        ceiling u64; with a limit of 0: unit says why not
  *   LIMIT     front end  limit u64
- *   LIMITED   agent      limit u64, text        (why not, if it is another)
+ *   LIMITED   agent      limit u64, text        (why it is another)
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *

@@ -145,8 +145,9 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
     if (m->limit == w->asked) {
         w->power.limit = m->limit;
     } else {
-        notice("warning: %s: its limit stays as it is: %s",
-               session_node(s->session, i)->name, m->text);
+        if (m->text[0]) /* else its guard has gone, with the step */
+            notice("warning: %s: its limit stays as it is: %s",
+                   session_node(s->session, i)->name, m->text);
         w->power.limit = 0; /* what is there, nobody else gets */
     }
     w->asked = 0;
