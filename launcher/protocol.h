@@ -36,8 +36,9 @@
  *   OVER      either     error u32, err blob: they get no more slices, 0 or
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
- *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32:
- *                        from now on watch the meters of this step
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
+ *                        start double, floor double: from now on watch the
+ *                        meters of this step
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
@@ -175,10 +176,16 @@ struct msg_over {
     const uint8_t *err;
     size_t err_len;
 };
+enum monitor_power {
+    MONITOR_ONLY,
+    MONITOR_GUARD,   /* limits will be set, by the node's guard */
+    MONITOR_THREADS, /* by advice to the program */
+};
 struct msg_monitor {
     char dir[64]; /* as of PUT */
     uint32_t interval_ms, aggregate;
-    uint32_t power; /* 1: limits will be set */
+    uint32_t power;      /* enum monitor_power */
+    double start, floor; /* of the threads, parts of the CPUs: 0 < floor <= 1 */
 };
 struct msg_progress {
     uint32_t epoch, slots;

@@ -37,6 +37,7 @@ share() { top --once | awk -v n="$1" '$1 == n { print $6 }'; }
 is_steered() { share n3 | awk '{ share = $1 } END { exit !(share > 0.3 && share < 0.42) }'; }
 is_seen() { top --once | grep -q ^n3; }
 begin() { # srun's words...: in the background, until its first region is told
+	rm -f out
 	"$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix "$@" >out 2>err 3>&- 4>&- 5>&- &
 	step=$!
 	wait_for 60 test -s out
