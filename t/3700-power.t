@@ -42,7 +42,7 @@ begin() { # srun's words...: in the background, until its first region is told
 	step=$!
 	wait_for 60 test -s out
 }
-end() { on_ctl scancel -u root && { wait $step || true; } && nothing_left; }
+end() { on_ctl scancel -u root && { wait "$step" || true; } && nothing_left; }
 
 test_expect_success 'up: four equal nodes; an Open MPI program whose last rank has more to do' '
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
@@ -76,11 +76,11 @@ test_expect_success V1 'boost: likewise' '
 	begin --evenstep-power=boost ./regions 100000 100 1,1,1,1.6 && wait_for 90 is_steered && end
 '
 test_expect_success V1 'kill -9 of srun: nothing is left' '
-	begin --evenstep-power=pair ./regions 100000 100 1,1,1,1 && kill -KILL $step && { wait $step || true; } && on_ctl scancel -u root && nothing_left
+	begin --evenstep-power=pair ./regions 100000 100 1,1,1,1 && kill -KILL $step && { wait "$step" || true; } && on_ctl scancel -u root && nothing_left
 '
 test_expect_success V1 'kill -9 of a guard: the step goes on, and the next one cleans the node' '
 	begin --evenstep-power=pair ./regions 100000 100 1,1,1,1 && test $(guards | wc -l) = 4 && kill -KILL $(guards) &&
-	wait_for 10 no_guards && kill -0 $step && on_ctl scancel -u root && { wait $step || true; } && wait_for 20 no_jobs && ls -d "$groups"/n0/evenstep-power-* &&
+	wait_for 10 no_guards && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && wait_for 20 no_jobs && ls -d "$groups"/n0/evenstep-power-* &&
 	on_ctl srun -N4 --evenstep-power=pair true && nothing_left
 '
 test_expect_success 'without steering a metered program is watched, and nothing is limited' '
