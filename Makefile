@@ -135,6 +135,7 @@ launcher_src := \
   launcher/greeting.c \
   launcher/help.c \
   launcher/job_load_adjuster.c \
+  launcher/journal.c \
   launcher/libevenstep.c \
   launcher/metrics_file.c \
   launcher/notice.c \

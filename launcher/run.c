@@ -50,6 +50,7 @@ struct run {
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
+    struct journal *journal; /* NULL: none is kept */
     struct event *look;
     struct summary summary;
     int64_t start_ns; /* of the first frame */
@@ -70,15 +71,68 @@ static void finish(struct run *r, int failed)
 
 /* --- the loop ------------------------------------------------------------- */
 
+/* Send what of a frame is not in the journal: the rest of a run before. */
+static int send_rest(struct run *r,
+                     const struct frame *frame,
+                     const struct kept *kept,
+                     size_t n)
+{
+    struct slice *done = calloc(n, sizeof *done);
+    int rc;
+
+    if (!done)
+        return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
+    for (size_t i = 0; i < n; i++)
+        done[i] = kept[i].units;
+    rc = distribution_send(&r->distribution, frame, done, n, r->err);
+    free(done);
+    return rc;
+}
+
+static uint64_t units_kept(const struct kept *kept, size_t n)
+{
+    uint64_t units = 0;
+
+    for (size_t i = 0; i < n; i++)
+        units += kept[i].units.end - kept[i].units.begin;
+    return units;
+}
+
+/* 1 if the frame is under way, 0 if it was done before, -1 on failure. */
+static int begin_frame(struct run *r, const struct frame *frame)
+{
+    size_t n;
+    const struct kept *kept = journal_kept(r->journal, frame->number, &n);
+
+    if (n == 0)
+        return distribution_send(&r->distribution, frame, NULL, 0, r->err) < 0
+                   ? -1
+                   : 1;
+    if (kept[0].units.begin < frame->begin
+        || kept[n - 1].units.end > frame->end)
+        return es_fail(r->err, ES_USAGE, "name another file",
+                       "--journal: %s: has units that frame %ju has not",
+                       r->o->journal, (uintmax_t)frame->number);
+    if (units_kept(kept, n) < frame->end - frame->begin)
+        return send_rest(r, frame, kept, n) < 0 ? -1 : 1;
+    return receiving_frame(&r->receiving, &r->distribution, frame->number,
+                           r->err);
+}
+
 static void next_frame(struct run *r)
 {
     struct frame frame;
+    int rc = 0;
 
-    if (!extraction_next(&r->extraction, &frame)) {
-        finish(r, 0);
-        return;
+    while (rc == 0) {
+        if (!extraction_next(&r->extraction, &frame)) {
+            finish(r, 0);
+            return;
+        }
+        errno = 0;
+        rc = begin_frame(r, &frame);
     }
-    if (distribution_send(&r->distribution, &frame, NULL, 0, r->err) < 0)
+    if (rc < 0 && errno != EINTR) /* else on_signal() follows */
         finish(r, 1);
 }
 
@@ -94,7 +148,9 @@ static void frame_done(struct run *r)
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_stop(&r->progress); /* stdout may be the same terminal */
-    if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0) {
+    if (receiving_frame(&r->receiving, &r->distribution,
+                        r->distribution.frame.number, r->err)
+        < 0) {
         if (errno != EINTR) /* else on_signal() follows */
             finish(r, 1);
         return;
@@ -265,6 +321,13 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     show_stderr(r, node, &m);
+    if (m.status == 0 && r->journal
+        && journal_add_slice(r->journal, r->distribution.frame.number,
+                             session_node(r->session, node)->name, p, r->err)
+               < 0) {
+        finish(r, 1);
+        return;
+    }
     if (m.status != 0) {
         mend = how_it_ended(&m, how, sizeof how);
         slice_failed(r, p, how, mend);
@@ -484,6 +547,25 @@ static int open_session(struct run *r)
                         r->err);
 }
 
+/* What the journal is of, in words. */
+static int open_journal(struct run *r)
+{
+    const struct extraction *x = &r->o->work;
+    char work[200];
+
+    if (!r->o->journal)
+        return 0;
+    snprintf(work, sizeof work, "range %ju:%ju repeat %ju grain %ju",
+             (uintmax_t)x->begin, (uintmax_t)x->end, (uintmax_t)x->repeat,
+             (uintmax_t)r->o->grain);
+    if (journal_open(&r->journal, r->o->journal, work, r->o->command,
+                     r->o->resume, r->err)
+        < 0)
+        return -1;
+    r->receiving.journal = r->journal;
+    return 0;
+}
+
 static int start(struct run *r)
 {
     r->base = event_base_new();
@@ -491,6 +573,7 @@ static int start(struct run *r)
         || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
+        || open_journal(r) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
     return open_session(r);
@@ -520,6 +603,7 @@ static int write_results(struct run *r)
 static void clear(struct run *r)
 {
     session_close(r->session);
+    journal_close(r->journal);
     qualification_clear(&r->qualification);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);

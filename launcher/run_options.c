@@ -72,6 +72,16 @@ static const char usage[] =
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
+                "  --journal FILE       keeps what is finished, so that "
+                "nothing is lost if "
+                "this\n"
+                "                       command dies\n"
+                "  --resume             go on with the journal of a run that "
+                "has died, if "
+                "it is\n"
+                "                       there; all output comes out, as if "
+                "nothing had "
+                "been\n"
                 "  --report FILE        a JSON line a frame, and a summary\n"
                 "where:\n"
                 "  --srun \"ARGS\"        for the step that brings the agents, "
@@ -244,6 +254,8 @@ enum run_option {
     OPT_RETRIES,
     OPT_TIMEOUT,
     OPT_GATHER,
+    OPT_JOURNAL,
+    OPT_RESUME,
     OPT_REPORT,
     OPT_SRUN,
     OPT_LOCAL,
@@ -261,6 +273,8 @@ static const struct option options[] = {
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"gather", required_argument, NULL, OPT_GATHER},
+    {"journal", required_argument, NULL, OPT_JOURNAL},
+    {"resume", no_argument, NULL, OPT_RESUME},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
     {"local", required_argument, NULL, OPT_LOCAL},
@@ -296,6 +310,12 @@ static int take(struct run_options *o,
     case OPT_GATHER:
         o->gather = text;
         return 0;
+    case OPT_JOURNAL:
+        o->journal = text;
+        return 0;
+    case OPT_RESUME:
+        o->resume = 1;
+        return 0;
     case OPT_REPORT:
         o->report = text;
         return 0;
@@ -315,6 +335,9 @@ static int check(const struct run_options *o, struct es_error *err)
         return es_fail(err, ES_USAGE, "give --range BEGIN:END", "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (o->resume && !o->journal)
+        return es_fail(err, ES_USAGE, "give --journal FILE, too",
+                       "--resume: there is no journal");
     if (o->local && o->srun)
         return es_fail(err, ES_USAGE, "give one of them",
                        "--local and --srun exclude each other");

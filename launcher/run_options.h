@@ -26,11 +26,12 @@ struct run_options {
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
     enum metrics_source metrics;
-    unsigned retries;                   /* of a slice whose command failed */
-    double timeout_s;                   /* of a command; 0: none */
-    const char *gather, *report, *srun; /* NULL: not given */
-    size_t local;                       /* 0: by Slurm */
-    int local_speed[LOCAL_MAX];         /* percent of one core each */
+    unsigned retries; /* of a slice whose command failed */
+    double timeout_s; /* of a command; 0: none */
+    const char *gather, *report, *journal, *srun; /* NULL: not given */
+    int resume;                 /* the journal may be of a run before */
+    size_t local;               /* 0: by Slurm */
+    int local_speed[LOCAL_MAX]; /* percent of one core each */
     int has_speeds;
     char **command; /* points into argv */
 };

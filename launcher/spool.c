@@ -99,6 +99,32 @@ int spool_add(struct spool *s, const void *bytes, size_t len)
     return 0;
 }
 
+uint64_t spool_size(const struct spool *s)
+{
+    return s->in + s->len;
+}
+
+int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len)
+{
+    char *to = bytes;
+
+    while (len > 0 && at < s->in) {
+        size_t want = s->in - at < len ? (size_t)(s->in - at) : len;
+        ssize_t n = pread(s->fd, to, want, (off_t)at);
+
+        if (n <= 0) {
+            errno = n == 0 ? EIO : errno;
+            return -1;
+        }
+        to += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    if (len > 0)
+        memcpy(to, s->text + (at - s->in), len);
+    return 0;
+}
+
 int spool_write_to(struct spool *s, int fd)
 {
     char block[65536];
