@@ -137,6 +137,7 @@ launcher_src := \
   launcher/job_load_adjuster.c \
   launcher/journal.c \
   launcher/libevenstep.c \
+  launcher/lines.c \
   launcher/metrics_file.c \
   launcher/notice.c \
   launcher/number.c \
@@ -161,6 +162,7 @@ launcher_src := \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
+  launcher/queue.c \
   launcher/range_option.c \
   launcher/receiving.c \
   launcher/replay.c \

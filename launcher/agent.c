@@ -4,6 +4,7 @@
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
 #include "launcher/protocol.h"
+#include "launcher/spool.h"
 #include "launcher/step_dir.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
@@ -36,6 +37,7 @@
 struct task { /* a slice that waits for its turn */
     STAILQ_ENTRY(task) next;
     struct msg_run run;
+    int in_fd; /* its stdin; 0: none */
 };
 
 struct agent {
@@ -52,6 +54,8 @@ struct agent {
     struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
+    int in_fd;      /* the stdin of the slice to come; 0: none yet */
+    uint64_t in_id; /* of that slice */
     struct execution *execution; /* of the slice or probe that runs now */
     uint64_t id;                 /* of that slice */
     char probe_text[TEXT_MAX];   /* what the probe has printed so far */
@@ -64,14 +68,29 @@ struct agent {
     char why[200];               /* why home was lost before READY */
 };
 
+static void close_input(int *fd)
+{
+    if (*fd > 0)
+        close(*fd); /* it has no name: nothing of it is to stay */
+    *fd = 0;
+}
+
+static void task_free(struct task *t)
+{
+    if (t)
+        close_input(&t->in_fd);
+    free(t);
+}
+
 static void drop_waiting(struct agent *a)
 {
     struct task *t;
 
     while ((t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
-        free(t);
+        task_free(t);
     }
+    close_input(&a->in_fd);
 }
 
 /* Let a command that runs see its SIGTERM; execution_stop() bounds how long it
@@ -170,10 +189,11 @@ static void refuse(struct agent *a, uint64_t id, const char *why)
     say(a, MSG_DONE, &w);
 }
 
-static int start_slice(struct agent *a, const struct msg_run *run)
+static int start_slice(struct agent *a, const struct task *t)
 {
+    const struct msg_run *run = &t->run;
     struct es_error err = {0};
-    struct execution_spec spec = {.throttle = a->throttle};
+    struct execution_spec spec = {.throttle = a->throttle, .in_fd = t->in_fd};
     int rc = -1;
 
     a->id = run->id;
@@ -207,8 +227,8 @@ static void start_next(struct agent *a)
         event_base_loopexit(a->base, NULL);
     while (!a->execution && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
-        (void)start_slice(a, &t->run); /* a failure has been answered */
-        free(t);
+        (void)start_slice(a, t); /* a failure has been answered */
+        task_free(t);
     }
 }
 
@@ -270,18 +290,43 @@ static void probe(struct agent *a, uint32_t budget_ms)
 
 /* --- the conversation with home ------------------------------------------- */
 
-static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
+/* Keep what a slice is to read; its RUN comes next. */
+static void take_input(struct agent *a, const uint8_t *body, size_t len)
 {
-    struct task *t = calloc(1, sizeof *t);
+    struct msg_output m;
 
-    if (a->retiring) { /* it was sent before home heard of that */
-        free(t);
+    if (msg_read_output(&m, body, len) < 0) {
+        leave(a);
         return;
     }
+    if (a->in_fd > 0 && a->in_id != m.id)
+        close_input(&a->in_fd);
+    a->in_id = m.id;
+    if (a->in_fd <= 0)
+        a->in_fd = spool_open_file();
+    if (a->in_fd < 0 || write_all(a->in_fd, m.bytes, m.len) < 0) {
+        notice("%s: cannot keep the input of a slice: %s", a->setup->node,
+               strerror(errno));
+        leave(a);
+    }
+}
+
+static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct task *t;
+
+    if (a->retiring) /* it was sent before home heard of that */
+        return;
+    t = calloc(1, sizeof *t);
     if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
         free(t);
         leave(a);
         return;
+    }
+    if (a->in_fd > 0 && a->in_id == t->run.id) {
+        t->in_fd = a->in_fd;
+        a->in_fd = 0;
+        (void)lseek(t->in_fd, 0, SEEK_SET); /* a file of ours */
     }
     STAILQ_INSERT_TAIL(&a->waiting, t, next);
     start_next(a);
@@ -382,6 +427,8 @@ static void on_message(struct channel *c,
     (void)c;
     if (type == MSG_RUN) {
         queue_slice(a, body, len);
+    } else if (type == MSG_INPUT) {
+        take_input(a, body, len);
     } else if (type == MSG_PROBE && msg_read_u32(&budget_ms, body, len) == 0) {
         probe(a, budget_ms);
     } else if (type == MSG_COMMAND) {

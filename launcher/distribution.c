@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/distribution.h"
 #include "launcher/job_load_adjuster.h"
+#include "launcher/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,6 +152,21 @@ static struct piece *add_piece(struct distribution *d)
     return &d->piece[d->n++];
 }
 
+static void send_input(struct distribution *d, const struct piece *p)
+{
+    size_t len, n;
+    const char *text = lines_text(d->lines, p->slice.begin, p->slice.end, &len);
+
+    for (size_t at = 0; at < len; at += n) {
+        struct writer w = {0};
+
+        n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
+        msg_write_output(
+            &w, &(struct msg_output){p->id, (const uint8_t *)text + at, n});
+        session_send(d->session, p->node, MSG_INPUT, &w);
+    }
+}
+
 static int send_piece(struct distribution *d,
                       size_t node,
                       const struct batch *b,
@@ -175,6 +191,8 @@ static int send_piece(struct distribution *d,
         s->begun_ns = p->sent_ns;
     s->out_units += units_in(b->units);
     d->out++;
+    if (d->lines)
+        send_input(d, p);
     run.begin = b->units.begin;
     run.end = b->units.end;
     memcpy(run.label, d->frame.label, sizeof run.label);

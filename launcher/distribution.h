@@ -25,6 +25,7 @@
 #include "policy/tail.h"
 
 struct job_load_adjuster;
+struct lines;
 
 enum piece_state {
     PIECE_OUT,  /* sent, not yet answered */
@@ -71,7 +72,8 @@ struct share {            /* a node's part in the frame */
 struct distribution {
     struct session *session;
     struct job_load_adjuster *adjuster;
-    uint64_t grain, pieces; /* a slice goes in so many, at most */
+    const struct lines *lines; /* for the commands' stdin; NULL: none */
+    uint64_t grain, pieces;    /* a slice goes in so many, at most */
     struct frame frame;
     int64_t start_ns; /* of the frame, CLOCK_MONOTONIC */
     uint64_t left;    /* units that are not done */

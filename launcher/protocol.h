@@ -12,6 +12,8 @@
  *   PROBED    agent      units_per_s double, text (why not, if 0)
  *   COMMAND   front end  dir text, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
+ *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
+ *                        RUN follows
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
  *                        elapsed_ns u64, err_dropped u64, err blob
@@ -54,6 +56,7 @@ enum protocol_type {
     MSG_STORED,
     MSG_LEAVE,
     MSG_LEAVING,
+    MSG_INPUT,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_END = MSG_BCAST + BCAST_KINDS,
 };
@@ -80,7 +83,7 @@ struct msg_run {
     uint64_t id, frame, begin, end;
     char label[LABEL_MAX];
 };
-struct msg_output {
+struct msg_output { /* and INPUT */
     uint64_t id;
     const uint8_t *bytes;
     size_t len;

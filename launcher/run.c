@@ -11,10 +11,13 @@
 #include "launcher/commands.h"
 #include "launcher/config.h"
 #include "launcher/job_load_adjuster.h"
+#include "launcher/journal.h"
+#include "launcher/lines.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
+#include "launcher/queue.h"
 #include "launcher/receiving.h"
 #include "launcher/report.h"
 #include "launcher/run_options.h"
@@ -51,6 +54,8 @@ struct run {
     struct report report;
     struct progress progress;
     struct journal *journal; /* NULL: none is kept */
+    struct lines lines;
+    int idle; /* the queue is empty, but has not ended */
     struct event *look;
     struct summary summary;
     int64_t start_ns; /* of the first frame */
@@ -125,15 +130,25 @@ static void next_frame(struct run *r)
     int rc = 0;
 
     while (rc == 0) {
-        if (!extraction_next(&r->extraction, &frame)) {
+        rc = extraction_next(&r->extraction, &frame, r->err);
+        r->idle = rc == EXTRACTED_LATER;
+        if (rc == EXTRACTED_END)
             finish(r, 0);
-            return;
-        }
         errno = 0;
-        rc = begin_frame(r, &frame);
+        if (rc == EXTRACTED_FRAME)
+            rc = begin_frame(r, &frame);
     }
     if (rc < 0 && errno != EINTR) /* else on_signal() follows */
         finish(r, 1);
+}
+
+/* The queue may have something again. */
+static void on_there(void *arg)
+{
+    struct run *r = arg;
+
+    if (r->phase == WORKING && r->idle)
+        next_frame(r);
 }
 
 static void frame_done(struct run *r)
@@ -186,11 +201,12 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
+    r->distribution.lines = r->o->lines ? &r->lines : NULL;
     for (size_t i = 0; i < q->n; i++)
         introduce(r, i);
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    progress_start(&r->progress, r->o->work.repeat);
+    progress_start(&r->progress, r->extraction.repeat);
     next_frame(r);
 }
 
@@ -547,23 +563,69 @@ static int open_session(struct run *r)
                         r->err);
 }
 
-/* What the journal is of, in words. */
+/* What the journal is of, in words; NULL: no memory. */
+static char *name_work(const struct run *r)
+{
+    const struct run_options *o = r->o;
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < o->n_queues; i++)
+        fprintf(to, "queue %s ", o->queue[i]);
+    if (o->lines)
+        fprintf(to, "lines %ju hash %016jx ", (uintmax_t)r->lines.n,
+                (uintmax_t)r->lines.hash);
+    else if (o->n_queues == 0)
+        fprintf(to, "range %ju:%ju ", (uintmax_t)r->extraction.begin,
+                (uintmax_t)r->extraction.end);
+    if (o->n_queues == 0)
+        fprintf(to, "repeat %ju ", (uintmax_t)r->extraction.repeat);
+    fprintf(to, "grain %ju", (uintmax_t)o->grain);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static int open_journal(struct run *r)
 {
-    const struct extraction *x = &r->o->work;
-    char work[200];
+    char *work;
+    int rc;
 
     if (!r->o->journal)
         return 0;
-    snprintf(work, sizeof work, "range %ju:%ju repeat %ju grain %ju",
-             (uintmax_t)x->begin, (uintmax_t)x->end, (uintmax_t)x->repeat,
-             (uintmax_t)r->o->grain);
-    if (journal_open(&r->journal, r->o->journal, work, r->o->command,
-                     r->o->resume, r->err)
-        < 0)
-        return -1;
+    work = name_work(r);
+    if (!work)
+        return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
+    rc = journal_open(&r->journal, r->o->journal, work, r->o->command,
+                      r->o->resume, r->err);
+    free(work);
     r->receiving.journal = r->journal;
-    return 0;
+    return rc;
+}
+
+/* Where the frames come from. */
+static int open_work(struct run *r)
+{
+    struct queue_setup setup = {
+        .path = r->o->queue, .n = r->o->n_queues, .follow = r->o->follow};
+
+    r->extraction = r->o->work;
+    if (r->o->lines) {
+        if (lines_open(&r->lines, r->o->lines, r->err) < 0)
+            return -1;
+        r->extraction.end = r->lines.n;
+    }
+    if (open_journal(r) < 0)
+        return -1;
+    if (setup.n == 0)
+        return 0;
+    setup.journal = r->journal;
+    return queue_open(&r->extraction.queue, r->base, &setup, on_there, r,
+                      r->err);
 }
 
 static int start(struct run *r)
@@ -573,7 +635,7 @@ static int start(struct run *r)
         || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
-        || open_journal(r) < 0
+        || open_work(r) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
     return open_session(r);
@@ -603,7 +665,9 @@ static int write_results(struct run *r)
 static void clear(struct run *r)
 {
     session_close(r->session);
+    queue_close(r->extraction.queue);
     journal_close(r->journal);
+    lines_close(&r->lines);
     qualification_clear(&r->qualification);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
@@ -628,7 +692,6 @@ int command_run(int argc, char **argv, struct es_error *err)
     if (rc == 0)
         rc = run_options_parse(o, &config, argc, argv, err);
     if (rc == 0) {
-        r.extraction = o->work;
         r.summary.policy = o->policy->name;
         r.failed = start(&r) < 0;
         if (!r.failed && event_base_dispatch(r.base) < 0)

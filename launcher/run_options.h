@@ -7,6 +7,7 @@
 
 #include "launcher/config.h"
 #include "launcher/extraction.h"
+#include "launcher/queue.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
@@ -20,6 +21,10 @@ enum metrics_source {
 
 struct run_options {
     struct extraction work;
+    const char *lines;                    /* NULL: no such file */
+    const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
+    size_t n_queues;
+    int follow;
     uint64_t grain;
     uint64_t pieces; /* that a slice is sent in, at most */
     const struct policy_kind *policy;

@@ -32,8 +32,7 @@ int write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-/* A file without a name, in TMPDIR. */
-static int open_nameless(void)
+int spool_open_file(void)
 {
     const char *dir = getenv("TMPDIR");
     char name[] = "/tmp/evenstep-spool.XXXXXX";
@@ -54,7 +53,7 @@ static int open_nameless(void)
 static int spill(struct spool *s)
 {
     if (s->fd == 0) {
-        int fd = open_nameless();
+        int fd = spool_open_file();
 
         if (fd < 0)
             return -1;

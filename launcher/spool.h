@@ -30,6 +30,8 @@ uint64_t spool_size(const struct spool *s); /* bytes in all */
 int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len);
 void spool_clear(struct spool *s);
 
+/* A new file without a name, in TMPDIR; -1 with errno. */
+int spool_open_file(void);
 /* write(2) until all is written. */
 int write_all(int fd, const void *bytes, size_t len);
 

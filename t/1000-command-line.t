@@ -28,7 +28,7 @@ no command|2||evenstep: no command: see `evenstep --help`
 an unknown command|2|rum|evenstep: no such command: rum: see `evenstep --help`
 an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: see `evenstep run --help`
 an option without its value|2|run --range|evenstep: --range: a value is missing: see `evenstep run --help`
-no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END
+no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END, --lines FILE or --queue FILE
 no CMD|2|run --local 2 --range 0:5|evenstep: no command: give it after --
 an empty range|2|run --range 5:5 -- true|evenstep: --range: 5:5 is empty: give a begin below the end
 a reversed range|2|run --range 9:5 -- true|evenstep: --range: 9:5 is reversed: give a begin below the end
@@ -43,7 +43,7 @@ an unknown policy|2|run --policy bogus --range 0:5 -- true|evenstep: --policy: "
 an unknown parameter of a policy|2|run --policy even:steep=1 --range 0:5 -- true|evenstep: --policy: even has no parameter "steep": .*
 a parameter out of range|2|run --policy canon:step=0 --range 0:5 -- true|evenstep: --policy: canon: step: "0" is out of range: give a number from .* to .*
 a parameter without a value|2|run --policy canon:step --range 0:5 -- true|evenstep: --policy: "step" has no value: .*
-a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --threshold: "5x" is no threshold: give seconds, or percent with a %
+a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --threshold: "5x" is no threshold: give seconds, or percent with a %, or auto
 a negative threshold|2|run --threshold -1 --range 0:5 -- true|evenstep: --threshold: "-1" is no threshold: .*
 an empty threshold|2|run --threshold "" --range 0:5 -- true|evenstep: --threshold: "" is no threshold: .*
 a threshold that is not a number|2|run --threshold nan% --range 0:5 -- true|evenstep: --threshold: "nan%" is no threshold: .*
