@@ -121,6 +121,7 @@ launcher_src := \
   launcher/conntable.c \
   launcher/determination.c \
   launcher/distribution.c \
+  launcher/drain.c \
   launcher/execution.c \
   launcher/extraction.c \
   launcher/fingerprint.c \

@@ -30,7 +30,8 @@
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
 #define WIRE_UP_S 40
 
-/* A link that is cut is mended within minutes or not at all. */
+/* Slurm's own controller gives a silent node up after so long (SlurmdTimeout's
+ * default). */
 #define AWAY_S  300
 #define AGAIN_S 1 /* from one call to the next */
 
@@ -62,7 +63,6 @@ struct agent {
     int held;                    /* its output waits for the wire */
     int ready;                   /* READY has been sent */
     int leaving;                 /* only the running command is waited for */
-    int retiring;                /* home is to say when */
     int calls;                   /* since home was lost */
     char step[64];               /* name of the step directory, or "" */
     char why[200];               /* why home was lost before READY */
@@ -172,7 +172,6 @@ static void on_end(void *arg, const struct execution_end *end)
     }
     execution_destroy(a->execution);
     a->execution = NULL;
-    a->id = NO_SLICE;
     a->held = 0;
     start_next(a);
 }
@@ -199,7 +198,6 @@ static int start_slice(struct agent *a, const struct task *t)
     a->id = run->id;
     if (!a->command.argv) {
         refuse(a, run->id, "the front end sent a slice before its command");
-        a->id = NO_SLICE;
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
@@ -214,7 +212,6 @@ static int start_slice(struct agent *a, const struct task *t)
     template_free((char **)spec.envp);
     if (rc < 0) {
         refuse(a, run->id, err.what);
-        a->id = NO_SLICE;
     }
     return rc;
 }
@@ -315,8 +312,6 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 {
     struct task *t;
 
-    if (a->retiring) /* it was sent before home heard of that */
-        return;
     t = calloc(1, sizeof *t);
     if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
         free(t);
@@ -534,8 +529,7 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || a->retiring
-        || strcmp(why, strerror(ECONNREFUSED)) == 0) {
+    if (!a->ready || a->leaving || strcmp(why, strerror(ECONNREFUSED)) == 0) {
         leave(a);
         return;
     }
@@ -553,23 +547,11 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
-/* The node is wanted for something else: finish what runs, and go.  Who asks
- * again means at once. */
 static void on_term(int signal, short what, void *arg)
 {
-    struct agent *a = arg;
-    struct writer w = {0};
-
     (void)signal;
     (void)what;
-    if (a->retiring || !a->home || !a->ready) {
-        leave(a);
-        return;
-    }
-    a->retiring = 1;
-    drop_waiting(a);
-    write_u64(&w, a->id);
-    say(a, MSG_LEAVING, &w);
+    leave(arg);
 }
 
 static struct sockaddr_in home_of(const struct agent_setup *s)
@@ -712,7 +694,7 @@ static void stop(struct agent *a)
 
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
-    struct agent a = {.setup = setup, .id = NO_SLICE};
+    struct agent a = {.setup = setup};
     int rc;
 
     STAILQ_INIT(&a.waiting);

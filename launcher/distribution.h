@@ -130,10 +130,9 @@ int distribution_lost(struct distribution *d,
 int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err);
-/* A node gets nothing more; of what it has out only the piece `id` counts. */
+/* A node finishes the piece that it works at, and gets nothing more. */
 int distribution_retire(struct distribution *d,
                         size_t node,
-                        uint64_t id,
                         struct es_error *err);
 /* A node's commands fail: the others do its part, if there are any. */
 int distribution_distrust(struct distribution *d,
@@ -141,6 +140,8 @@ int distribution_distrust(struct distribution *d,
                           struct es_error *err);
 /* Is the node one of those that do the frames? */
 int distribution_has(const struct distribution *d, size_t node);
+/* May it be sent more? */
+int distribution_may_send(const struct distribution *d, size_t node);
 /* A node that works at one piece for longer, and that piece; NULL if there is
  * none.  status: what such a piece is given, so that it is told once. */
 struct piece *distribution_overdue(struct distribution *d,

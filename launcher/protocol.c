@@ -223,11 +223,3 @@ int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len)
     *v = read_u32(&r);
     return finish(&r, v, sizeof *v);
 }
-
-int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len)
-{
-    struct reader r = reader_of(body, len);
-
-    *v = read_u64(&r);
-    return finish(&r, v, sizeof *v);
-}

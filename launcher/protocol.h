@@ -21,8 +21,6 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
- *   LEAVING   agent      id u64: of the slice that it still does, after which
- *                        it is to be told to leave; NO_SLICE: of none
  *   BCAST + k either     see bcast_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
@@ -40,7 +38,6 @@
 #define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
 #define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
 #define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
-#define NO_SLICE   UINT64_MAX  /* an id that is never given */
 #define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
 
 enum protocol_type {
@@ -55,7 +52,6 @@ enum protocol_type {
     MSG_PUT,
     MSG_STORED,
     MSG_LEAVE,
-    MSG_LEAVING,
     MSG_INPUT,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_END = MSG_BCAST + BCAST_KINDS,
@@ -118,8 +114,7 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32.  LEAVING: a single u64. */
+/* PROBE and STORED: a single u32. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
-int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 
 #endif

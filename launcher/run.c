@@ -10,6 +10,7 @@
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/drain.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/journal.h"
 #include "launcher/lines.h"
@@ -57,6 +58,7 @@ struct run {
     struct lines lines;
     int idle; /* the queue is empty, but has not ended */
     struct event *look;
+    struct drain *drain; /* NULL: not by Slurm */
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
@@ -289,20 +291,24 @@ static void let_go(struct run *r, size_t node)
         session_send(r->session, node, MSG_LEAVE, &nothing);
 }
 
-static void on_leaving(struct run *r,
-                       size_t node,
-                       const uint8_t *body,
-                       size_t len)
+/* Slurm wants the node free.  The last one stays: a node that drains lets its
+ * jobs end. */
+static void on_drain(void *arg, const char *name)
 {
-    uint64_t id;
+    struct run *r = arg;
+    struct distribution *d = &r->distribution;
+    size_t node = session_size(r->session), others = 0;
 
-    if (r->phase != WORKING || msg_read_u64(&id, body, len) < 0) {
-        session_drop(r->session, node);
+    for (size_t i = 0; r->phase == WORKING && i < session_size(r->session); i++)
+        if (strcmp(session_node(r->session, i)->name, name) == 0)
+            node = i;
+        else
+            others += distribution_may_send(d, i) ? 1 : 0;
+    if (node == session_size(r->session) || others == 0
+        || !distribution_may_send(d, node))
         return;
-    }
-    notice("%s is leaving: the other nodes do its part",
-           session_node(r->session, node)->name);
-    if (distribution_retire(&r->distribution, node, id, r->err) < 0)
+    notice("%s drains: it leaves, and the other nodes do its part", name);
+    if (distribution_retire(d, node, r->err) < 0)
         finish(r, 1);
     let_go(r, node);
 }
@@ -369,8 +375,6 @@ static void on_message(
             take_in(r, node);
         else if (r->qualification.missing == 0)
             begin_frames(r);
-    } else if (type == MSG_LEAVING) {
-        on_leaving(r, node, body, len);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
             session_drop(r->session, node);
@@ -448,6 +452,8 @@ static void on_ready(void *arg)
     size_t n = session_size(r->session);
 
     r->phase = QUALIFYING;
+    if (!r->o->local)
+        r->drain = drain_watch(r->base, on_drain, r);
     if (distribution_init(&r->distribution, r->session, r->o->grain,
                           r->o->pieces)
             < 0
@@ -664,6 +670,7 @@ static int write_results(struct run *r)
 
 static void clear(struct run *r)
 {
+    drain_stop(r->drain);
     session_close(r->session);
     queue_close(r->extraction.queue);
     journal_close(r->journal);

@@ -113,8 +113,8 @@ test_expect_success 'the node is back: the next run has all four' '
 test_expect_success 'fault cut n3: silence is noticed within some 10 s; exit 0, whole output, n3 named' '
 	begin_gated && testbed_fault cut n3 && wait_for 20 lost n3 && ends_well && report_without n3
 '
-test_expect_success 'nothing is left, also not on the node that was cut off' '
-	no_process && testbed_fault heal n3 && hold_job
+test_expect_success 'nothing is left when the link is healed, also not on the node that was cut off' '
+	testbed_fault heal n3 && no_process && hold_job
 '
 test_expect_success 'three of four nodes lost, one after the other: the last does it all' '
 	begin_gated && for node in n0 n1 n3; do

@@ -33,7 +33,6 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_probed probed;
     struct msg_run run;
     uint32_t v;
-    uint64_t u;
 
     if (msg_read_ready(&ready, body, len) == 0 && ready.rank >= ready.agents)
         abort();
@@ -44,7 +43,6 @@ static void texts(const uint8_t *body, size_t len)
     if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
         abort();
     (void)msg_read_u32(&v, body, len);
-    (void)msg_read_u64(&u, body, len);
 }
 
 static void blobs(const uint8_t *body, size_t len)

@@ -14,26 +14,13 @@ union any {
     struct msg_done done;
     struct msg_put put;
     uint32_t u32;
-    uint64_t u64;
 };
 
-enum which {
-    READY,
-    PEER,
-    PROBED,
-    COMMAND,
-    RUN,
-    OUTPUT,
-    DONE,
-    PUT,
-    U32,
-    U64,
-    KINDS
-};
+enum which { READY, PEER, PROBED, COMMAND, RUN, OUTPUT, DONE, PUT, U32, KINDS };
 
-static const char *const names[KINDS] = {
-    "READY",  "PEER", "PROBED", "COMMAND",         "RUN",
-    "OUTPUT", "DONE", "PUT",    "PROBE or STORED", "LEAVING"};
+static const char *const names[KINDS] = {"READY",   "PEER", "PROBED",
+                                         "COMMAND", "RUN",  "OUTPUT",
+                                         "DONE",    "PUT",  "PROBE or STORED"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -54,10 +41,8 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_done(&m->done, body, len);
     case PUT:
         return msg_read_put(&m->put, body, len);
-    case U32:
-        return msg_read_u32(&m->u32, body, len);
     default:
-        return msg_read_u64(&m->u64, body, len);
+        return msg_read_u32(&m->u32, body, len);
     }
 }
 
@@ -103,11 +88,8 @@ static struct writer sound(enum which k)
     case PUT:
         msg_write_put(&w, &put);
         break;
-    case U32:
-        write_u32(&w, 250);
-        break;
     default:
-        write_u64(&w, NO_SLICE);
+        write_u32(&w, 250);
         break;
     }
     return w;
@@ -249,10 +231,6 @@ static void test_values(void)
     ok(msg_read_u32(&m.u32, w.buf, w.len) == 0 && m.u32 == 250,
        "a number comes back");
     writer_clear(&w);
-    w = sound(U64);
-    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == NO_SLICE,
-       "a long one too");
-    writer_clear(&w);
 }
 
 static size_t size_of(enum which k)
@@ -262,7 +240,7 @@ static size_t size_of(enum which k)
         sizeof(struct msg_probed), sizeof(struct msg_command),
         sizeof(struct msg_run),    sizeof(struct msg_output),
         sizeof(struct msg_done),   sizeof(struct msg_put),
-        sizeof(uint32_t),          sizeof(uint64_t),
+        sizeof(uint32_t),
     };
 
     return size[k];
