@@ -186,7 +186,8 @@ launcher_src := \
   launcher/throttle.c \
   launcher/topology.c \
   launcher/trace.c \
-  launcher/unit_pool.c
+  launcher/unit_pool.c \
+  launcher/work.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 

@@ -12,17 +12,15 @@
 #include "launcher/config.h"
 #include "launcher/drain.h"
 #include "launcher/job_load_adjuster.h"
-#include "launcher/journal.h"
-#include "launcher/lines.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
-#include "launcher/queue.h"
 #include "launcher/receiving.h"
 #include "launcher/report.h"
 #include "launcher/run_options.h"
 #include "launcher/signals.h"
+#include "launcher/work.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -47,15 +45,13 @@ struct run {
     struct signals signals;
     struct session *session;
     struct qualification qualification;
-    struct extraction extraction;
+    struct work work;
     struct distribution distribution;
     struct receiving receiving;
     struct determination determination;
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
-    struct journal *journal; /* NULL: none is kept */
-    struct lines lines;
     int idle; /* the queue is empty, but has not ended */
     struct event *look;
     struct drain *drain; /* NULL: not by Slurm */
@@ -78,50 +74,13 @@ static void finish(struct run *r, int failed)
 
 /* --- the loop ------------------------------------------------------------- */
 
-/* Send what of a frame is not in the journal: the rest of a run before. */
-static int send_rest(struct run *r,
-                     const struct frame *frame,
-                     const struct kept *kept,
-                     size_t n)
-{
-    struct slice *done = calloc(n, sizeof *done);
-    int rc;
-
-    if (!done)
-        return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
-    for (size_t i = 0; i < n; i++)
-        done[i] = kept[i].units;
-    rc = distribution_send(&r->distribution, frame, done, n, r->err);
-    free(done);
-    return rc;
-}
-
-static uint64_t units_kept(const struct kept *kept, size_t n)
-{
-    uint64_t units = 0;
-
-    for (size_t i = 0; i < n; i++)
-        units += kept[i].units.end - kept[i].units.begin;
-    return units;
-}
-
 /* 1 if the frame is under way, 0 if it was done before, -1 on failure. */
 static int begin_frame(struct run *r, const struct frame *frame)
 {
-    size_t n;
-    const struct kept *kept = journal_kept(r->journal, frame->number, &n);
+    int rc = work_begin(&r->work, frame, &r->distribution, r->err);
 
-    if (n == 0)
-        return distribution_send(&r->distribution, frame, NULL, 0, r->err) < 0
-                   ? -1
-                   : 1;
-    if (kept[0].units.begin < frame->begin
-        || kept[n - 1].units.end > frame->end)
-        return es_fail(r->err, ES_USAGE, "name another file",
-                       "--journal: %s: has units that frame %ju has not",
-                       r->o->journal, (uintmax_t)frame->number);
-    if (units_kept(kept, n) < frame->end - frame->begin)
-        return send_rest(r, frame, kept, n) < 0 ? -1 : 1;
+    if (rc != 0)
+        return rc;
     return receiving_frame(&r->receiving, &r->distribution, frame->number,
                            r->err);
 }
@@ -132,7 +91,7 @@ static void next_frame(struct run *r)
     int rc = 0;
 
     while (rc == 0) {
-        rc = extraction_next(&r->extraction, &frame, r->err);
+        rc = extraction_next(&r->work.extraction, &frame, r->err);
         r->idle = rc == EXTRACTED_LATER;
         if (rc == EXTRACTED_END)
             finish(r, 0);
@@ -203,12 +162,12 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
-    r->distribution.lines = r->o->lines ? &r->lines : NULL;
+    r->distribution.lines = r->o->lines ? &r->work.lines : NULL;
     for (size_t i = 0; i < q->n; i++)
         introduce(r, i);
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    progress_start(&r->progress, r->extraction.repeat);
+    progress_start(&r->progress, r->work.extraction.repeat);
     next_frame(r);
 }
 
@@ -343,8 +302,8 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     show_stderr(r, node, &m);
-    if (m.status == 0 && r->journal
-        && journal_add_slice(r->journal, r->distribution.frame.number,
+    if (m.status == 0 && r->work.journal
+        && journal_add_slice(r->work.journal, r->distribution.frame.number,
                              session_node(r->session, node)->name, p, r->err)
                < 0) {
         finish(r, 1);
@@ -569,71 +528,6 @@ static int open_session(struct run *r)
                         r->err);
 }
 
-/* What the journal is of, in words; NULL: no memory. */
-static char *name_work(const struct run *r)
-{
-    const struct run_options *o = r->o;
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-
-    if (!to)
-        return NULL;
-    for (size_t i = 0; i < o->n_queues; i++)
-        fprintf(to, "queue %s ", o->queue[i]);
-    if (o->lines)
-        fprintf(to, "lines %ju hash %016jx ", (uintmax_t)r->lines.n,
-                (uintmax_t)r->lines.hash);
-    else if (o->n_queues == 0)
-        fprintf(to, "range %ju:%ju ", (uintmax_t)r->extraction.begin,
-                (uintmax_t)r->extraction.end);
-    if (o->n_queues == 0)
-        fprintf(to, "repeat %ju ", (uintmax_t)r->extraction.repeat);
-    fprintf(to, "grain %ju", (uintmax_t)o->grain);
-    if (fclose(to) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static int open_journal(struct run *r)
-{
-    char *work;
-    int rc;
-
-    if (!r->o->journal)
-        return 0;
-    work = name_work(r);
-    if (!work)
-        return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
-    rc = journal_open(&r->journal, r->o->journal, work, r->o->command,
-                      r->o->resume, r->err);
-    free(work);
-    r->receiving.journal = r->journal;
-    return rc;
-}
-
-/* Where the frames come from. */
-static int open_work(struct run *r)
-{
-    struct queue_setup setup = {
-        .path = r->o->queue, .n = r->o->n_queues, .follow = r->o->follow};
-
-    r->extraction = r->o->work;
-    if (r->o->lines) {
-        if (lines_open(&r->lines, r->o->lines, r->err) < 0)
-            return -1;
-        r->extraction.end = r->lines.n;
-    }
-    if (open_journal(r) < 0)
-        return -1;
-    if (setup.n == 0)
-        return 0;
-    setup.journal = r->journal;
-    return queue_open(&r->extraction.queue, r->base, &setup, on_there, r,
-                      r->err);
-}
-
 static int start(struct run *r)
 {
     r->base = event_base_new();
@@ -641,9 +535,10 @@ static int start(struct run *r)
         || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
-        || open_work(r) < 0
+        || work_open(&r->work, r->o, r->base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
+    r->receiving.journal = r->work.journal;
     return open_session(r);
 }
 
@@ -672,9 +567,7 @@ static void clear(struct run *r)
 {
     drain_stop(r->drain);
     session_close(r->session);
-    queue_close(r->extraction.queue);
-    journal_close(r->journal);
-    lines_close(&r->lines);
+    work_close(&r->work);
     qualification_clear(&r->qualification);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);

@@ -61,7 +61,7 @@ test_expect_success '--srun "-N2": two nodes of the four' '
 	test_cmp once got && jq -es ".[0].slices | map(.node) | unique | length == 2" report
 '
 test_expect_success '--srun "-w n1": that node' '
-	in_job -N4 evenstep run --srun "-N1 -w n1" --range 0:4 -- echo {node} >got && echo n1 >want && test_cmp want got
+	in_job -N4 evenstep run --srun "-N1 -w n1" --pieces 1 --range 0:4 -- echo {node} >got && echo n1 >want && test_cmp want got
 '
 test_expect_success '--srun with an option that srun does not know: exit 3, srun'"'"'s own words' '
 	test_expect_code 3 in_job -N1 evenstep run --srun "--no-such-option" --range 0:4 -- true 2>err &&

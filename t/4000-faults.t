@@ -64,7 +64,7 @@ begin() {
 	run=$!
 }
 begin_gated() {
-	begin --metrics equal --range 0:400 --report report -- "$PWD/gated" '{begin}' '{end}'
+	begin --metrics equal --pieces 1 --range 0:400 --report report -- "$PWD/gated" '{begin}' '{end}'
 	wait_for 30 started 4
 }
 # The end of a run that has lost $1: whole output all the same.
