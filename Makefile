@@ -5,6 +5,7 @@
 #   make check       every test: unit, local, cluster, faults (root for the last)
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
+#   make bench-tick  what a tick of the progress meter costs, and its monitor
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
@@ -47,13 +48,14 @@ libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
 bcast_pkg       := pmix libevent_core libsodium libxxhash
-launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc
+launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc ncursesw
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
 
 # --- what is made of what ----------------------------------------------------
 policy_src := \
+  policy/aggregate.c \
   policy/autotuned.c \
   policy/balance.c \
   policy/bundles.c \
@@ -71,9 +73,12 @@ policy_src := \
   policy/order.c \
   policy/outlier.c \
   policy/policy.c \
+  policy/power.c \
+  policy/power_simulation.c \
   policy/profile.c \
   policy/proportional.c \
   policy/random.c \
+  policy/replan.c \
   policy/rl.c \
   policy/rl2.c \
   policy/sample_cache.c \
@@ -95,6 +100,7 @@ pmix_bcast_src := \
   pmix_bcast/destination.c \
   pmix_bcast/error.c \
   pmix_bcast/estimator.c \
+  pmix_bcast/exchange.c \
   pmix_bcast/feed.c \
   pmix_bcast/formula.c \
   pmix_bcast/handshake.c \
@@ -109,8 +115,14 @@ pmix_bcast_src := \
   pmix_bcast/wireup.c
 
 launcher_src := \
+  launcher/actuator.c \
+  launcher/actuator_cgroup.c \
+  launcher/actuator_cpufreq.c \
+  launcher/actuator_rapl.c \
   launcher/agent.c \
   launcher/attend.c \
+  launcher/balance_options.c \
+  launcher/balance_trace.c \
   launcher/bcast.c \
   launcher/broadcast.c \
   launcher/bundle_replay.c \
@@ -124,28 +136,49 @@ launcher_src := \
   launcher/drain.c \
   launcher/execution.c \
   launcher/extraction.c \
+  launcher/feeder.c \
   launcher/fingerprint.c \
   launcher/graph_command.c \
   launcher/graph_dot.c \
   launcher/graph_draft.c \
+  launcher/graph_fault.c \
   launcher/graph_file.c \
+  launcher/graph_journal.c \
+  launcher/graph_learn.c \
+  launcher/graph_message.c \
+  launcher/graph_node.c \
+  launcher/graph_options.c \
   launcher/graph_own.c \
   launcher/graph_print.c \
+  launcher/graph_progress.c \
+  launcher/graph_result.c \
+  launcher/graph_run.c \
+  launcher/graph_state.c \
   launcher/graph_stg.c \
   launcher/graph_wfformat.c \
+  launcher/graph_work.c \
   launcher/greeting.c \
   launcher/help.c \
+  launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/journal.c \
   launcher/libevenstep.c \
   launcher/lines.c \
+  launcher/local_option.c \
+  launcher/meter.c \
+  launcher/meter_page.c \
+  launcher/meter_track.c \
   launcher/metrics_file.c \
+  launcher/monitor.c \
   launcher/notice.c \
   launcher/number.c \
   launcher/paths.c \
   launcher/pcie.c \
+  launcher/persistent.c \
   launcher/plan.c \
   launcher/policy_option.c \
+  launcher/power_link.c \
+  launcher/power_state.c \
   launcher/probe.c \
   launcher/probe_bus.c \
   launcher/probe_cache.c \
@@ -160,6 +193,7 @@ launcher_src := \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
   launcher/profile_option.c \
+  launcher/programs.c \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
@@ -168,6 +202,10 @@ launcher_src := \
   launcher/receiving.c \
   launcher/replay.c \
   launcher/report.c \
+  launcher/report_chart.c \
+  launcher/report_command.c \
+  launcher/report_file.c \
+  launcher/report_print.c \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \
@@ -176,24 +214,38 @@ launcher_src := \
   launcher/simulate.c \
   launcher/simulate_balance.c \
   launcher/simulate_bcast.c \
+  launcher/simulate_power.c \
+  launcher/slice_message.c \
   launcher/slice_replay.c \
+  launcher/slices.c \
   launcher/spool.c \
+  launcher/steering.c \
   launcher/step_dir.c \
   launcher/step_layout.c \
+  launcher/step_tasks.c \
+  launcher/svg.c \
   launcher/sysfs.c \
   launcher/template.c \
   launcher/threshold_option.c \
   launcher/throttle.c \
+  launcher/top.c \
+  launcher/top_file.c \
+  launcher/top_print.c \
+  launcher/top_screen.c \
   launcher/topology.c \
   launcher/trace.c \
   launcher/unit_pool.c \
-  launcher/work.c
+  launcher/work.c \
+  launcher/work_folder.c
 
 plugin_src := $(wildcard spank_plugin/*.c)
 
 # libevenstep: what applications link, with what it stands on
 lib_src := \
   launcher/libevenstep.c \
+  launcher/meter.c \
+  launcher/slice_message.c \
+  launcher/slices.c \
   pmix_bcast/adapter.c \
   pmix_bcast/bytes.c \
   pmix_bcast/conntable.c \
@@ -202,13 +254,14 @@ lib_src := \
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(B)/liblauncher.a $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep.so $(B)/libevenstep.so
+all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
 $(B)/liblauncher.a:   $(call obj,$(launcher_src))
 $(B)/evenstep:        $(call obj,launcher/main.c) $(LIBS)
 $(B)/evenstep-agent:  $(call obj,launcher/agent_main.c) $(LIBS)
+$(B)/evenstep-power:  $(call obj,launcher/power_guard.c) $(LIBS)
 
 # "own" and not CFLAGS +=: that would be dropped by `make CFLAGS=…`.
 $(B)/policy/%.o:       own = -ffp-contract=off
@@ -246,17 +299,17 @@ $(B)/%.o: %.c
 $(B)/%.a:
 	rm -f $@
 	$(AR) rcs $@ $^
-$(B)/evenstep $(B)/evenstep-agent:
+$(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
-            libgraphviz-dev libhwloc-dev \
+            libgraphviz-dev libhwloc-dev libncurses-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
-            openmpi-bin libopenmpi-dev iproute2 util-linux procps \
+            libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck \
             $(comment the demo) povray netpbm
 
@@ -286,6 +339,11 @@ $(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.s
 $(B)/t/programs/libcuda.so: own = -fPIC
 $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
+# What shell tests run.
+t_programs := $(B)/t/programs/metered $(B)/t/programs/slices
+$(t_programs): %: %.o $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
+$(t_bin): | $(t_programs)
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %
@@ -342,12 +400,19 @@ $(B)/contrib/%.o: own = $(call cflags_of,ompi-c)
 $(peers): %: %.o
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) $(LDLIBS)
 
+$(B)/contrib/bench-tick/%.o: own = $(launcher_cflags) -pthread
+# As programs do: the library comes first.
+$(B)/contrib/bench-tick/tick: $(B)/contrib/bench-tick/tick.o $(B)/libevenstep.so $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,$(abspath $(B)) -o $@ $^ $(launcher_libs) $(LDLIBS)
+
 demo: # from nothing: each step sees what the one before has made
 	$(MAKE) deps
 	$(MAKE) all
 	contrib/demo/run
 bench: all
 	contrib/bench
+bench-tick: all $(B)/contrib/bench-tick/tick
+	$(B)/contrib/bench-tick/tick
 bench-bcast: all $(peers)
 	contrib/bench-bcast
 
@@ -355,7 +420,7 @@ bench-bcast: all $(peers)
 ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
              spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
-             contrib/demo/run contrib/demo/table contrib/demo/render-rows .ci/run)
+             contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
 	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
@@ -371,10 +436,12 @@ format:
 #         file                   mode directory
 placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep-agent:0755:$(bindir) \
+          $(B)/evenstep-power:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
-          launcher/evenstep.h:0644:$(includedir)
+          launcher/evenstep.h:0644:$(includedir) \
+          launcher/evenstep.f90:0644:$(includedir)
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
@@ -391,7 +458,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench bench-bcast lint format \
+        check-faults check-programs fuzz demo bench bench-bcast bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
 #include "launcher/execution.h"
+#include "launcher/graph_node.h"
 #include "launcher/greeting.h"
+#include "launcher/monitor.h"
 #include "launcher/notice.h"
+#include "launcher/persistent.h"
+#include "launcher/power_link.h"
 #include "launcher/protocol.h"
 #include "launcher/spool.h"
 #include "launcher/step_dir.h"
+#include "launcher/step_tasks.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/mesh.h"
@@ -50,15 +55,22 @@ struct agent {
     struct listener *listener;
     struct mesh *mesh;
     struct bcast_node *broadcast;
+    struct graph_node *graph;
     struct greeting *greeting;
     struct throttle *throttle;
+    struct monitor *monitor;
+    struct power_link *power;
     struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
     int in_fd;      /* the stdin of the slice to come; 0: none yet */
     uint64_t in_id; /* of that slice */
     struct execution *execution; /* of the slice or probe that runs now */
-    uint64_t id;                 /* of that slice */
+    struct persistent *program;  /* of a persistent command, or NULL */
+    int feeding;                 /* the program has a slice */
+    int quitting;                /* it was told to end */
+    struct step_tasks *tasks;    /* of the step that is fed, or NULL */
+    uint64_t id;                 /* of the slice that runs now */
     char probe_text[TEXT_MAX];   /* what the probe has printed so far */
     int held;                    /* its output waits for the wire */
     int ready;                   /* READY has been sent */
@@ -93,24 +105,35 @@ static void drop_waiting(struct agent *a)
     close_input(&a->in_fd);
 }
 
-/* Let a command that runs see its SIGTERM; execution_stop() bounds how long it
- * then takes. */
-static void stop_command(struct agent *a)
+static void hold(struct agent *a, int on)
 {
+    a->held = on;
+    if (a->execution)
+        execution_hold(a->execution, on);
+    if (a->program)
+        persistent_hold(a->program, on);
+}
+
+/* Let what runs see its SIGTERM; execution_stop() bounds how long it then
+ * takes.  Is there anything to wait for? */
+static int stop_commands(struct agent *a)
+{
+    unsigned tasks = graph_node_stop(a->graph);
+
     drop_waiting(a);
-    if (!a->execution)
-        return;
-    if (a->held) /* its end would not be heard */
-        execution_hold(a->execution, 0);
-    a->held = 0;
-    execution_stop(a->execution);
+    hold(a, 0); /* its end would not be heard */
+    if (a->execution)
+        execution_stop(a->execution);
+    a->quitting = a->program != NULL;
+    if (a->program)
+        persistent_stop(a->program);
+    return tasks > 0 || a->execution || a->program;
 }
 
 static void leave(struct agent *a)
 {
     a->leaving = 1;
-    stop_command(a);
-    if (!a->execution)
+    if (!stop_commands(a))
         event_base_loopexit(a->base, NULL);
 }
 
@@ -145,15 +168,12 @@ static void on_output(void *arg, const void *buf, size_t len)
         msg_write_output(&w, &m);
         say(a, MSG_OUTPUT, &w);
     }
-    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH) {
-        a->held = 1;
-        execution_hold(a->execution, 1);
-    }
+    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH)
+        hold(a, 1);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void say_done(struct agent *a, const struct execution_end *end)
 {
-    struct agent *a = arg;
     struct msg_done m = {
         .id = a->id,
         .status = (uint32_t)end->status,
@@ -166,10 +186,17 @@ static void on_end(void *arg, const struct execution_end *end)
     };
     struct writer w = {0};
 
-    if (!a->leaving) { /* one that was stopped has not done its slice */
-        msg_write_done(&w, &m);
-        say(a, MSG_DONE, &w);
-    }
+    if (a->leaving)
+        return; /* one that was stopped has not done its slice */
+    msg_write_done(&w, &m);
+    say(a, MSG_DONE, &w);
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    say_done(a, end);
     execution_destroy(a->execution);
     a->execution = NULL;
     a->held = 0;
@@ -216,13 +243,128 @@ static int start_slice(struct agent *a, const struct task *t)
     return rc;
 }
 
+/* --- a program that stays alive ------------------------------------------- */
+
+static void on_program_idle(void *arg, const struct msg_idle *idle)
+{
+    struct writer w = {0};
+
+    msg_write_idle(&w, idle);
+    say(arg, MSG_IDLE, &w);
+}
+
+static void on_program_done(void *arg, const struct feeder_result *result)
+{
+    struct agent *a = arg;
+    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+
+    a->feeding = 0;
+    say_done(a, &end);
+    start_next(a);
+}
+
+static void say_over(struct agent *a, int status, const char *err, size_t len)
+{
+    struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
+    struct writer w = {0};
+
+    msg_write_over(&w, &m);
+    say(a, MSG_OVER, &w);
+}
+
+static void on_program_end(void *arg, const struct execution_end *end)
+{
+    struct agent *a = arg;
+
+    if (a->feeding && !a->quitting)
+        say_done(a, end);
+    else if (!a->quitting)
+        say_over(a, end->status,
+                 end->exec_errno ? strerror(end->exec_errno) : end->err_tail,
+                 end->exec_errno ? strlen(strerror(end->exec_errno))
+                                 : end->err_len);
+    persistent_destroy(a->program);
+    a->program = NULL;
+    a->feeding = a->held = a->quitting = 0;
+    start_next(a);
+}
+
+static const struct persistent_events program_events = {
+    .idle = on_program_idle,
+    .output = on_output,
+    .done = on_program_done,
+    .end = on_program_end,
+};
+
+/* Of what is filled in for a slice, only the node is known. */
+static int start_program(struct agent *a, struct es_error *err)
+{
+    static const struct msg_run none;
+    struct execution_spec spec = {.throttle = a->throttle};
+    int rc = -1;
+
+    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    spec.argv = template_argv(a->command.argv, &none, a->setup->node);
+    spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
+    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
+    if (spec.argv && spec.envp)
+        rc = persistent_start(&a->program, a->base, &spec, a->step,
+                              &program_events, a, err);
+    else
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+    template_free((char **)spec.argv);
+    template_free((char **)spec.envp);
+    return rc;
+}
+
+/* It is started before the first slice, and again if it has ended. */
+static void feed_program(struct agent *a)
+{
+    struct task *t = STAILQ_FIRST(&a->waiting);
+    struct es_error err = {0};
+
+    if (a->leaving || a->feeding || a->quitting || a->execution)
+        return;
+    if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
+        say_over(a, 126, err.what, strlen(err.what));
+    if (!t)
+        return;
+    STAILQ_REMOVE_HEAD(&a->waiting, next);
+    a->id = t->run.id;
+    a->feeding = a->program != NULL;
+    if (a->program)
+        persistent_give(a->program, &t->run);
+    else
+        refuse(a, t->run.id, err.what);
+    free(t);
+}
+
+static void on_over(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0)
+        leave(a);
+    else if (a->tasks)
+        step_tasks_over(a->tasks, &m);
+    else if (a->program)
+        persistent_finish(a->program);
+    else
+        say_over(a, 0, "", 0); /* it has ended, and that was told */
+}
+
+/* --- both ----------------------------------------------------------------- */
+
 static void start_next(struct agent *a)
 {
     struct task *t;
 
-    if (a->leaving && !a->execution)
+    if (a->leaving && !a->execution && !a->program)
         event_base_loopexit(a->base, NULL);
-    while (!a->execution && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
+    if (a->command.persistent)
+        feed_program(a);
+    while (!a->command.persistent && !a->execution
+           && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
         (void)start_slice(a, t); /* a failure has been answered */
         task_free(t);
@@ -310,12 +452,16 @@ static void take_input(struct agent *a, const uint8_t *body, size_t len)
 
 static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 {
-    struct task *t;
+    struct task *t = calloc(1, sizeof *t);
 
-    t = calloc(1, sizeof *t);
-    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0) {
+    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0
+        || (a->tasks && step_tasks_run(a->tasks, &t->run) < 0)) {
         free(t);
         leave(a);
+        return;
+    }
+    if (a->tasks) {
+        free(t);
         return;
     }
     if (a->in_fd > 0 && a->in_id == t->run.id) {
@@ -340,6 +486,28 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     snprintf(a->step, sizeof a->step, "%s", m.dir);
     why = step_dir_put(m.dir, m.file, m.content, m.len);
     write_u32(&w, (uint32_t)why);
+    say(a, MSG_STORED, &w);
+}
+
+static void say_of_tasks(void *arg, enum protocol_type type, struct writer *w)
+{
+    say(arg, type, w);
+}
+
+static void feed_tasks(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_tasks m;
+    struct writer w = {0};
+    int rc;
+
+    if (msg_read_tasks(&m, body, len) < 0 || a->tasks) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say_of_tasks, a,
+                         NULL);
+    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
     say(a, MSG_STORED, &w);
 }
 
@@ -410,6 +578,115 @@ static void on_bcast(struct agent *a,
         end_broadcast(a);
 }
 
+/* --- meters and limits ---------------------------------------------------- */
+
+static void on_progress(void *arg, const struct msg_progress *m)
+{
+    struct writer w = {0};
+
+    msg_write_progress(&w, m);
+    say(arg, MSG_PROGRESS, &w);
+}
+
+static void on_power(void *arg, const struct msg_power *m)
+{
+    struct writer w = {0};
+
+    msg_write_power(&w, m);
+    say(arg, MSG_POWER, &w);
+}
+
+static void on_limited(void *arg, const struct msg_limited *m)
+{
+    struct writer w = {0};
+
+    msg_write_limited(&w, m);
+    say(arg, MSG_LIMITED, &w);
+}
+
+static const struct power_link_events power_events = {
+    .power = on_power,
+    .limited = on_limited,
+};
+
+/* A node without meters is one that does not report. */
+static void watch(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct es_error err = {0};
+    struct msg_monitor m;
+
+    if (a->monitor || msg_read_monitor(&m, body, len) < 0) {
+        leave(a);
+        return;
+    }
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    a->monitor = monitor_start(a->base, &m, on_progress, a, &err);
+    if (!a->monitor)
+        notice("%s: %s: %s", a->setup->node, err.what, err.mend);
+    else if (m.power)
+        a->power = power_link_start(a->base, m.dir, &power_events, a);
+}
+
+static void limit(struct agent *a, const uint8_t *body, size_t len)
+{
+    uint64_t v;
+
+    if (a->power && msg_read_u64(&v, body, len) == 0)
+        power_link_set(a->power, v);
+    else
+        leave(a);
+}
+
+/* --- task graphs ---------------------------------------------------------- */
+
+static void say_graph(void *arg, enum graph_kind kind, struct writer *w)
+{
+    say(arg, (enum protocol_type)(MSG_GRAPH + kind), w);
+}
+
+static void on_graph_idle(void *arg)
+{
+    struct agent *a = arg;
+
+    if (a->leaving)
+        event_base_loopexit(a->base, NULL);
+}
+
+static void start_graph(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct graph_node_setup setup = {.base = a->base,
+                                     .secret = &a->setup->secret,
+                                     .wireup = &a->wireup,
+                                     .mesh = a->mesh,
+                                     .node = a->setup->node,
+                                     .home_address = a->setup->home_address,
+                                     .environ = a->setup->environ,
+                                     .throttle = a->throttle,
+                                     .say = say_graph,
+                                     .idle = on_graph_idle,
+                                     .arg = a};
+    struct graph_open *open = malloc(sizeof *open);
+
+    int good = open && !a->graph && graph_read_open(open, body, len) == 0;
+
+    if (good)
+        a->graph = graph_node_start(&setup, open);
+    if (!good || !a->graph)
+        leave(a);
+    free(open);
+}
+
+static void on_graph(struct agent *a,
+                     enum graph_kind kind,
+                     const uint8_t *body,
+                     size_t len)
+{
+    if (kind == GRAPH_MSG_OPEN)
+        start_graph(a, body, len);
+    else if (!a->graph || graph_node_told(a->graph, kind, body, len) < 0)
+        leave(a);
+}
+
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
@@ -430,10 +707,22 @@ static void on_message(struct channel *c,
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
             leave(a);
+        else
+            start_next(a);
+    } else if (type == MSG_OVER) {
+        on_over(a, body, len);
+    } else if (type == MSG_TASKS) {
+        feed_tasks(a, body, len);
     } else if (type == MSG_PUT) {
         store(a, body, len);
-    } else if (type >= MSG_BCAST && type < MSG_END) {
+    } else if (type == MSG_MONITOR) {
+        watch(a, body, len);
+    } else if (type == MSG_LIMIT) {
+        limit(a, body, len);
+    } else if (type >= MSG_BCAST && type < MSG_BCAST_END) {
         on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
+    } else if (type >= MSG_GRAPH && type < MSG_END) {
+        on_graph(a, (enum graph_kind)(type - MSG_GRAPH), body, len);
     } else { /* LEAVE, or nothing that we know: in both cases we go */
         leave(a);
     }
@@ -506,10 +795,8 @@ static void on_drained(struct channel *c, void *arg)
     struct agent *a = arg;
 
     (void)c;
-    if (a->held && a->execution) {
-        a->held = 0;
-        execution_hold(a->execution, 0);
-    }
+    if (a->held)
+        hold(a, 0);
 }
 
 static void call_later(struct agent *a)
@@ -534,7 +821,9 @@ static void on_closed(struct channel *c, void *arg, const char *why)
         return;
     }
     end_broadcast(a);
-    stop_command(a);
+    (void)stop_commands(a);
+    if (a->tasks) /* their frames have ended with us */
+        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
 }
 
@@ -673,13 +962,18 @@ static int start(struct agent *a, struct es_error *err)
 static void stop(struct agent *a)
 {
     execution_destroy(a->execution);
+    persistent_destroy(a->program);
+    step_tasks_close(a->tasks);
     drop_waiting(a);
     free(a->command.argv);
+    power_link_stop(a->power);
+    monitor_stop(a->monitor);
     if (a->step[0])
         step_dir_remove(a->step);
     greeting_destroy(a->greeting);
     listener_close(a->listener);
     bcast_node_destroy(a->broadcast);
+    graph_node_destroy(a->graph);
     mesh_destroy(a->mesh);
     channel_destroy(a->home);
     throttle_close(a->throttle);

@@ -17,9 +17,13 @@
 #include "launcher/commands.h"
 #include "launcher/config.h"
 #include "launcher/connections.h"
+#include "launcher/iteration.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
 #include "launcher/qualification.h"
+#include "launcher/steering.h"
+#include "launcher/step_dir.h"
+#include "launcher/top_file.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -31,9 +35,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TOP_MS 500 /* between two writings of what `evenstep top` shows */
+
 struct attend_options {
     uint32_t job, step;
     const char *profile, *probe, *config;
+    enum power_variant power;
     char *source; /* to be copied to destination on every node, or NULL */
     char destination[DESTINATION_MAX];
     int required;
@@ -44,19 +51,22 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct event_base *base;
-    struct event *on_stdin, *on_term;
+    struct event *on_stdin, *on_term, *on_time;
     struct session *session;
     char *layout;        /* what Slurm says of the step's tasks */
     char table_path[64]; /* of the table, and where it goes to */
-    char table_destination[128];
+    char table_destination[STEP_PATH_MAX];
     int table_fd;
     struct broadcast table, copy;
     struct broadcast *broadcast; /* the one at work, or NULL */
     struct broadcast_setup setup;
     struct qualification qualification;
-    size_t unstored; /* files that no node has confirmed yet */
-    int told;        /* all that is to be stored has been sent */
-    int said;        /* the one line has been said */
+    uint32_t *tasks; /* of the step, on each node */
+    struct iteration iteration;
+    struct steering *steering; /* from the start of qualification on */
+    size_t unstored;           /* files that no node has confirmed yet */
+    int told;                  /* all that is to be stored has been sent */
+    int said;                  /* the one line has been said */
 };
 
 /* The step's answer; only the first one counts. */
@@ -82,6 +92,22 @@ static void give_up(struct attend *a)
 
 /* --- what every node is given --------------------------------------------- */
 
+static void step_name(const struct attend *a, char *name, size_t size)
+{
+    snprintf(name, size, "%u.%u", a->o->job, a->o->step);
+}
+
+/* Of a name in the step directory; they are short. */
+static void path_of(const struct attend *a,
+                    char path[STEP_PATH_MAX],
+                    const char *name)
+{
+    char step[32];
+
+    step_name(a, step, sizeof step);
+    (void)step_dir_path(path, step, name);
+}
+
 static void put(struct attend *a,
                 size_t node,
                 const char *file,
@@ -90,29 +116,37 @@ static void put(struct attend *a,
     struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
     struct writer w = {0};
 
-    snprintf(m.dir, sizeof m.dir, "%u.%u", a->o->job, a->o->step);
+    step_name(a, m.dir, sizeof m.dir);
     snprintf(m.file, sizeof m.file, "%s", file);
     msg_write_put(&w, &m);
     a->unstored++;
     session_send(a->session, node, MSG_PUT, &w);
 }
 
-static void step_dir_name(const struct attend *a, char *name, size_t size)
+/* The tasks of a node are fed with slices, if they ask for any. */
+static void put_tasks(struct attend *a, size_t node)
 {
-    snprintf(name, size, "/dev/shm/evenstep-%u/%u.%u", (unsigned)getuid(),
-             a->o->job, a->o->step);
+    struct msg_tasks m = {.tasks = a->tasks[node]};
+    struct writer w = {0};
+
+    step_name(a, m.dir, sizeof m.dir);
+    msg_write_tasks(&w, &m);
+    a->unstored++;
+    session_send(a->session, node, MSG_TASKS, &w);
 }
 
 static void put_environ(struct attend *a, size_t node, double share)
 {
-    char text[512], dir[100];
+    char text[512], dir[STEP_PATH_MAX], socket[STEP_PATH_MAX];
 
-    step_dir_name(a, dir, sizeof dir);
+    path_of(a, dir, "");
+    path_of(a, socket, STEP_SOCKET);
     snprintf(text, sizeof text,
              "EVENSTEP_DIR=%s\n"
+             "EVENSTEP_SOCKET=%s\n"
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n",
-             dir, share, session_size(a->session));
+             dir, socket, share, session_size(a->session));
     put(a, node, "env", text);
 }
 
@@ -148,9 +182,13 @@ static void qualified(struct attend *a)
         es_fail(a->err, ES_ENV, "see the warnings above",
                 "no node could be measured");
     for (size_t i = 0; a->err->kind == ES_OK && i < q->n; i++) {
+        put_tasks(a, i);
         put(a, i, "metrics.json", metrics);
         put_environ(a, i, m[i].JL / 100);
     }
+    if (a->err->kind == ES_OK)
+        (void)iteration_init(&a->iteration, a->session,
+                             a->qualification.measured, a->err);
     a->told = 1;
     if (a->err->kind != ES_OK)
         give_up(a);
@@ -160,10 +198,57 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    const struct attend *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (steering_is_alive(a->steering))
+        (void)top_file_write(a->steering, session_size(a->session), a->o->job,
+                             a->o->step); /* a view is worth no warning */
+}
+
+static int start_view(struct attend *a)
+{
+    struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
+
+    a->on_time = event_new(a->base, -1, EV_PERSIST, on_time, a);
+    return a->on_time && event_add(a->on_time, &tv) == 0 ? 0 : -1;
+}
+
+static void end_view(struct attend *a)
+{
+    char step[64];
+
+    if (!a->on_time)
+        return;
+    event_free(a->on_time);
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    step_dir_remove(step);
+}
+
+/* Before the tasks start: their meters look for the page once. */
+static int steer(struct attend *a)
+{
+    char step[64];
+
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    a->steering =
+        steering_start(a->session, step, &a->config.power, a->o->power);
+    if (a->steering && start_view(a) == 0)
+        return 0;
+    es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    give_up(a);
+    return -1;
+}
+
 static void qualify(struct attend *a)
 {
     int equal = a->o->probe && strcmp(a->o->probe, "off") == 0;
 
+    if (steer(a) < 0)
+        return;
     if (qualification_start(&a->qualification, a->session, a->config.budget_ms,
                             equal)
         < 0) {
@@ -215,20 +300,20 @@ static void on_table(void *arg)
 static void on_ready(void *arg)
 {
     struct attend *a = arg;
-    char dir[100];
-
-    a->table_fd = connections_file(a->session, a->layout, a->err);
+    a->tasks = calloc(session_size(a->session), sizeof *a->tasks);
+    if (!a->tasks)
+        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    else
+        a->table_fd = connections_file(a->session, a->layout, a->tasks, a->err);
     if (a->table_fd < 0) {
         give_up(a);
         return;
     }
     for (size_t i = 0; i < session_size(a->session); i++)
         put(a, i, "", ""); /* the directory */
-    step_dir_name(a, dir, sizeof dir);
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
-    snprintf(a->table_destination, sizeof a->table_destination, "%s/conntable",
-             dir);
+    path_of(a, a->table_destination, "conntable");
     a->setup.source = a->table_path;
     a->setup.destination = a->table_destination;
     copy(a, &a->table, on_table);
@@ -254,7 +339,9 @@ static void on_message(
     struct attend *a = arg;
     uint32_t why;
 
-    if (a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+    if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+        || (a->steering
+            && steering_message(a->steering, node, type, body, len)))
         return;
     if (type == MSG_PROBED && a->qualification.missing > 0) {
         qualification_answer(&a->qualification, node, body, len);
@@ -263,6 +350,8 @@ static void on_message(
     } else if (type == MSG_STORED && a->unstored > 0
                && msg_read_u32(&why, body, len) == 0) {
         on_stored(a, node, why);
+    } else if (a->said && a->iteration.n > 0) {
+        iteration_message(&a->iteration, node, type, body, len);
     }
 }
 
@@ -270,8 +359,13 @@ static void on_lost(void *arg, size_t node, const char *why)
 {
     struct attend *a = arg;
 
-    if (a->said)
-        return; /* the step runs; Slurm tells the user of a dead node */
+    if (a->steering)
+        steering_lost(a->steering, node);
+    if (a->said) { /* the step runs; Slurm tells the user of a dead node */
+        if (a->iteration.n > 0)
+            iteration_lost(&a->iteration);
+        return;
+    }
     es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
             session_node(a->session, node)->name, why);
     give_up(a);
@@ -322,6 +416,7 @@ enum attend_option {
     OPT_PROBE,
     OPT_CONFIG,
     OPT_BCAST,
+    OPT_POWER,
     OPT_REQUIRED,
 };
 
@@ -333,6 +428,7 @@ static const struct option options[] = {
     {"probe", required_argument, NULL, OPT_PROBE},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"bcast", required_argument, NULL, OPT_BCAST},
+    {"power", required_argument, NULL, OPT_POWER},
     {"required", no_argument, NULL, OPT_REQUIRED},
     {NULL, 0, NULL, 0},
 };
@@ -352,6 +448,19 @@ static int take_copy(struct attend_options *o,
     if (!o->source)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     return broadcast_destination(o->destination, colon + 1, err);
+}
+
+static int take_power(struct attend_options *o, const char *text)
+{
+    static const char *const variants[] = {
+        [POWER_OFF] = "off", [POWER_PAIR] = "pair", [POWER_BOOST] = "boost"};
+
+    for (enum power_variant v = POWER_OFF; v <= POWER_BOOST; v++)
+        if (strcmp(text, variants[v]) == 0) {
+            o->power = v;
+            return 0;
+        }
+    return -1;
 }
 
 static int take(struct attend_options *o,
@@ -377,6 +486,8 @@ static int take(struct attend_options *o,
         return 0;
     case OPT_BCAST:
         return take_copy(o, text, err);
+    case OPT_POWER:
+        return take_power(o, text);
     case OPT_REQUIRED:
         o->required = 1;
         return 0;
@@ -469,6 +580,10 @@ static void clear(struct attend *a)
         close(a->table_fd);
     free(a->layout);
     session_close(a->session);
+    iteration_clear(&a->iteration);
+    free(a->tasks);
+    end_view(a); /* the last agent of this host may have its directory here */
+    steering_stop(a->steering);
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);

@@ -100,7 +100,7 @@ int broadcast_message(struct broadcast *b,
                       const uint8_t *body,
                       size_t len)
 {
-    if (!b->home || type < MSG_BCAST || type >= MSG_END)
+    if (!b->home || type < MSG_BCAST || type >= MSG_BCAST_END)
         return 0;
     if (bcast_home_told(b->home, (uint32_t)node,
                         (enum bcast_kind)(type - MSG_BCAST), body, len)

@@ -17,6 +17,8 @@ int command_replay(int argc, char **argv, struct es_error *err);
 int command_simulate(int argc, char **argv, struct es_error *err);
 int command_conntable(int argc, char **argv, struct es_error *err);
 int command_graph(int argc, char **argv, struct es_error *err);
+int command_report(int argc, char **argv, struct es_error *err);
+int command_top(int argc, char **argv, struct es_error *err);
 /* Print what config_load() finds, in the file's own syntax. */
 int command_config(int argc, char **argv, struct es_error *err);
 /* For the plugin: stays beside one step of an unchanged program. */

@@ -7,7 +7,9 @@
 #include "launcher/config.h"
 #include "launcher/policy_option.h"
 #include "launcher/probe_cpu.h"
+#include "launcher/protocol.h"
 #include "pmix_bcast/plan.h"
+#include "policy/power.h"
 
 #include <confuse.h>
 #include <errno.h>
@@ -26,6 +28,14 @@
 #define SMALL     (4 << 10)
 #define SMALL_MAX (64 << 10) /* an order is kept whole, for every node */
 
+/* power { }: as it is built in. */
+#define ACTUATOR "cgroup" /* reaches nobody but the step */
+#define START    0.8      /* below full speed: room to shift (seed 3) */
+#define FLOOR    0.2
+/* Watts of the sheet's examples: seed 5, section 8. */
+static const struct power example_power = {10, 2, 5, 0};
+#define WATTS_MAX 1e6
+
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
 static void defaults(struct config *c)
@@ -36,6 +46,15 @@ static void defaults(struct config *c)
     memset(c, 0, sizeof *c);
     c->budget_ms = PROBE_BUDGET_MS;
     c->bcast.small = SMALL;
+    c->power = (struct config_power){.actuator = ACTUATOR,
+                                     .start = START,
+                                     .floor = FLOOR,
+                                     .bound = POWER_BOUND,
+                                     .band = POWER_BAND,
+                                     .gain = POWER_GAIN,
+                                     .interval_ms = INTERVAL_MS,
+                                     .aggregate = AGGREGATE_MIN};
+    c->energy = example_power;
     for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
         struct config_profile *p = &c->profile[c->profiles];
 
@@ -120,6 +139,7 @@ static const struct whole {
     {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
     {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
+    {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
 };
 
 static int check_whole(cfg_t *cfg, cfg_opt_t *opt)
@@ -158,6 +178,60 @@ static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
                   "bcast: port_range is out of range");
+}
+
+/* The keys of power { } that take any number: NaN says not given. */
+static const struct share {
+    const char *key;
+    double min, max;
+    const char *mend;
+} shares[] = {
+    {"start", 0.01, 1, "give 0.01 to 1"}, {"floor", 0.01, 1, "give 0.01 to 1"},
+    {"bound", 0, 1, "give 0 to 1"},       {"band", 0, 1, "give 0 to 1"},
+    {"gain", 0.01, 1, "give 0.01 to 1"},
+};
+
+static int check_share(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+    const struct share *s = shares;
+
+    while (strcmp(s->key, opt->name) != 0)
+        s++;
+    if (v >= s->min && v <= s->max)
+        return 0;
+    return refuse(cfg, s->mend, "power: %s is out of range", s->key);
+}
+
+static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
+{
+    static const char *const known[] = {"off",    "rapl",    "cpufreq",
+                                        "cgroup", "threads", NULL};
+    const char *text = cfg_opt_getnstr(opt, 0);
+
+    for (size_t i = 0; known[i]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return 0;
+    return refuse(cfg, "give off, rapl, cpufreq, cgroup or threads",
+                  "power: actuator is out of range");
+}
+
+static int check_aggregate(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (aggregate_find(cfg_opt_getnstr(opt, 0)) <= AGGREGATE_MEDIAN)
+        return 0;
+    return refuse(cfg, "give min, mean or median",
+                  "power: aggregate is out of range");
+}
+
+static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= WATTS_MAX)
+        return 0;
+    return refuse(cfg, "give a number from 0 to 1e6", "%s: %s is out of range",
+                  cfg_name(cfg), opt->name);
 }
 
 /* A key of an influence profile: the letter of an element. */
@@ -331,6 +405,49 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         (void)read_ports(&b->ports, ports); /* check_ports() took it */
 }
 
+static void take_share(double *v, cfg_t *power, const char *key)
+{
+    double given = cfg_getfloat(power, key);
+
+    if (!isnan(given))
+        *v = given;
+}
+
+static void take_power(struct config_power *p, cfg_t *power)
+{
+    const char *actuator = cfg_getstr(power, "actuator");
+    const char *how = cfg_getstr(power, "aggregate");
+    long interval = cfg_getint(power, "interval_ms");
+
+    if (actuator)
+        snprintf(p->actuator, sizeof p->actuator, "%s", actuator);
+    if (how)
+        p->aggregate = aggregate_find(how);
+    if (interval != NOT_GIVEN)
+        p->interval_ms = (int)interval;
+    take_share(&p->start, power, "start");
+    take_share(&p->floor, power, "floor");
+    take_share(&p->bound, power, "bound");
+    take_share(&p->band, power, "band");
+    take_share(&p->gain, power, "gain");
+}
+
+static void take_watts(double *watts, cfg_t *energy, const char *key)
+{
+    double v = cfg_getfloat(energy, key);
+
+    if (!isnan(v))
+        *watts = v;
+}
+
+static void take_energy(struct power *p, cfg_t *energy)
+{
+    take_watts(&p->busy, energy, "busy");
+    take_watts(&p->idle, energy, "idle");
+    take_watts(&p->link, energy, "link");
+    take_watts(&p->base, energy, "base");
+}
+
 static int take_all(struct config *c,
                     cfg_t *cfg,
                     const char *name,
@@ -342,6 +459,8 @@ static int take_all(struct config *c,
     if (budget != NOT_GIVEN)
         c->budget_ms = (int)budget;
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
+    take_power(&c->power, cfg_getsec(cfg, "power"));
+    take_energy(&c->energy, cfg_getsec(cfg, "energy"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));
     for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
@@ -401,6 +520,24 @@ int config_read(struct config *c,
         CFG_STR("port_range", NULL, CFGF_NONE),
         CFG_END(),
     };
+    cfg_opt_t power[] = {
+        CFG_FLOAT("start", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("floor", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("bound", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("band", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("gain", (double)NAN, CFGF_NONE),
+        CFG_INT("interval_ms", NOT_GIVEN, CFGF_NONE),
+        CFG_STR("actuator", NULL, CFGF_NONE),
+        CFG_STR("aggregate", NULL, CFGF_NONE),
+        CFG_END(),
+    };
+    cfg_opt_t energy[] = {
+        CFG_FLOAT("busy", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("idle", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("link", (double)NAN, CFGF_NONE),
+        CFG_FLOAT("base", (double)NAN, CFGF_NONE),
+        CFG_END(),
+    };
     cfg_opt_t profile[] = {
         CFG_FLOAT("C", 0, CFGF_NONE),
         CFG_FLOAT("M", 0, CFGF_NONE),
@@ -419,7 +556,9 @@ int config_read(struct config *c,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_SEC("profile", profile,
                 CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+        CFG_SEC("energy", energy, CFGF_NONE),
         CFG_INT(END_OPTION, 0, CFGF_NONE),
+        CFG_SEC("power", power, CFGF_NONE),
         CFG_END(),
     };
     struct config read = *c;
@@ -432,9 +571,16 @@ int config_read(struct config *c,
     for (size_t i = 0; i < 3; i++)
         bcast[i].validcb = check_whole;
     bcast[3].validcb = check_ports;
+    for (size_t i = 0; i < 5; i++)
+        power[i].validcb = check_share;
+    power[5].validcb = check_whole;
+    power[6].validcb = check_actuator;
+    power[7].validcb = check_aggregate;
     for (cfg_opt_t *key = profile; key->name; key++)
         key->validcb = check_influence;
-    options[5].validcb = check_end;
+    for (cfg_opt_t *key = energy; key->name; key++)
+        key->validcb = check_watts;
+    options[6].validcb = check_end;
     options[3].validcb = check_policy;
     options[4].validcb = check_profile;
     list_keys(policy);
@@ -533,6 +679,21 @@ static void print_number(double v)
     fputs(text, stdout);
 }
 
+static void print_power(const struct config_power *p)
+{
+    const double values[] = {p->start, p->floor, p->bound, p->band, p->gain};
+
+    printf("power {\n  actuator = \"%s\"\n  aggregate = \"%s\"\n"
+           "  interval_ms = %d\n",
+           p->actuator, aggregate_name(p->aggregate), p->interval_ms);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        printf("  %s = ", shares[i].key);
+        print_number(values[i]);
+        putchar('\n');
+    }
+    puts("}");
+}
+
 static void print_profile(const struct config_profile *p)
 {
     printf("profile \"%s\" {\n", p->name);
@@ -541,6 +702,23 @@ static void print_profile(const struct config_profile *p)
         print_number(p->profile.influence[e]);
         putchar('\n');
     }
+    puts("}");
+}
+
+static void print_watts(const char *key, double watts)
+{
+    printf("  %s = ", key);
+    print_number(watts);
+    putchar('\n');
+}
+
+static void print_energy(const struct power *p)
+{
+    puts("energy {");
+    print_watts("busy", p->busy);
+    print_watts("idle", p->idle);
+    print_watts("link", p->link);
+    print_watts("base", p->base);
     puts("}");
 }
 
@@ -562,6 +740,8 @@ int config_print(const struct config *c)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);
     puts("}");
+    print_power(&c->power);
+    print_energy(&c->energy);
     for (size_t i = 0; i < c->profiles; i++)
         print_profile(&c->profile[i]);
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {

@@ -10,8 +10,10 @@
 #define LAUNCHER_CONFIG_H
 
 #include "pmix_bcast/channel.h"
+#include "policy/aggregate.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
+#include "policy/schedule.h"
 
 #define POLICIES_MAX     16 /* kinds of policy; policy_at() ends before */
 #define PROFILES_MAX     32 /* shipped and the site's */
@@ -27,6 +29,14 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
     } bcast;
+    struct config_power { /* power { … } */
+        char actuator[16];
+        double start, floor;      /* parts of what a node can have at most */
+        double bound, band, gain; /* policy/power.h */
+        int interval_ms;          /* between two samples of the meters */
+        enum aggregate aggregate; /* of a node's threads */
+    } power;
+    struct power energy; /* energy { … }: the model of task graphs */
     size_t profiles;
     struct config_profile { /* profile "NAME" { … }; the default first */
         char name[PROFILE_NAME_MAX];

@@ -80,11 +80,17 @@ static int fill(int fd,
     return rc;
 }
 
-int connections_file(const struct session *s, char *text, struct es_error *err)
+int connections_file(const struct session *s,
+                     char *text,
+                     uint32_t tasks[],
+                     struct es_error *err)
 {
     struct step_layout l;
     int fd = -1, rc = read_layout(&l, s, text, err);
 
+    memset(tasks, 0, session_size(s) * sizeof *tasks);
+    for (uint32_t i = 0; rc == 0 && i < l.tasks; i++)
+        tasks[l.node_of[i]]++;
     if (rc == 0) {
         fd = memfd_create("conntable", MFD_CLOEXEC);
         rc = fd < 0 ? es_fail(err, ES_ENV, "free some memory",

@@ -9,9 +9,13 @@
 #include "launcher/session.h"
 
 /*
- * text: what `sattach --layout` printed; changed while it is read.  Returns a
- * file that is nowhere but in memory, for the caller to close, or -1.
+ * text: what `sattach --layout` printed; changed while it is read.  tasks: how
+ * many tasks each node has, a result for each.  Returns a file that is nowhere
+ * but in memory, for the caller to close, or -1.
  */
-int connections_file(const struct session *s, char *text, struct es_error *err);
+int connections_file(const struct session *s,
+                     char *text,
+                     uint32_t tasks[],
+                     struct es_error *err);
 
 #endif

@@ -550,6 +550,15 @@ void execution_hold(struct execution *x, int on)
         set_timer(x, 0);
 }
 
+size_t execution_unread(const struct execution *x)
+{
+    int there = 0;
+
+    if (x->out_fd >= 0)
+        (void)ioctl(x->out_fd, FIONREAD, &there); /* a pipe has it */
+    return (size_t)there;
+}
+
 void execution_stop(struct execution *x)
 {
     if (x->pid == 0 || event_pending(x->on_timer, EV_TIMEOUT, NULL))

@@ -83,6 +83,9 @@ int execution_start(struct execution **x,
  */
 void execution_hold(struct execution *x, int on);
 
+/* Bytes of its stdout that are not read yet; out will bring them first. */
+size_t execution_unread(const struct execution *x);
+
 /*
  * SIGTERM to its group, which from then on runs at full speed if the throttle
  * is a duty cycle; SIGKILL after EXECUTION_STOP_MS.  end is still called.

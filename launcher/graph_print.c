@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph_print.h"
+#include "launcher/svg.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -253,21 +254,6 @@ int graph_print_rows(FILE *out,
 
 /* --- the chart ------------------------------------------------------------ */
 
-static void print_escaped(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            putc(*text, out);
-        }
-}
-
 /* One instance, as a box with its name; it shows more when pointed at. */
 static int print_box(FILE *out,
                      const struct graph_file *f,
@@ -277,19 +263,21 @@ static int print_box(FILE *out,
 {
     double left = MARGIN + seconds(x->start) * scale;
     double width = seconds(x->finish - x->start) * scale;
-    char *id = id_text(f, x->task);
+    char *id = id_text(f, x->task), title[64];
+    const struct svg_box box = {.x = left,
+                                .y = row * ROW + 2,
+                                .width = width,
+                                .height = ROW - 4,
+                                .fill = "#cde",
+                                .stroke = "#567",
+                                .label = id,
+                                .title = title};
 
     if (!id)
         return -1;
-    fprintf(out,
-            "<g><title>%g to %g s</title><rect x=\"%.2f\" y=\"%u\" "
-            "width=\"%.2f\" height=\"%d\" fill=\"#cde\" stroke=\"#567\"/>"
-            "<svg x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\">"
-            "<text x=\"3\" y=\"15\">",
-            seconds(x->start), seconds(x->finish), left, row * ROW + 2, width,
-            ROW - 4, left, row * ROW + 2, width, ROW - 4);
-    print_escaped(out, id);
-    fprintf(out, "</text></svg></g>\n");
+    snprintf(title, sizeof title, "%g to %g s", seconds(x->start),
+             seconds(x->finish));
+    svg_box(out, &box);
     free(id);
     return 0;
 }
@@ -301,24 +289,24 @@ int graph_print_svg(FILE *out,
     const struct schedule_sum *sum = &p->candidate[p->chosen].sum;
     double scale = sum->makespan > 0 ? CHART / seconds(sum->makespan) : 0;
     uint32_t row = 0;
+    char text[64];
 
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-            "height=\"%u\" font-family=\"sans-serif\" font-size=\"12\">\n",
-            CHART + MARGIN + 4, (sum->cores + 1) * ROW);
+    svg_open(out, CHART + MARGIN + 4, (sum->cores + 1) * ROW);
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];
 
-        if (i == 0 || x->processor != x[-1].processor || x->core != x[-1].core)
-            fprintf(out, "<text x=\"2\" y=\"%u\">%u core %u</text>\n",
-                    (i ? ++row : 0) * ROW + 16, x->processor, x->core);
+        if (i == 0 || x->processor != x[-1].processor
+            || x->core != x[-1].core) {
+            row += i > 0;
+            snprintf(text, sizeof text, "%u core %u", x->processor, x->core);
+            svg_text(out, 2, row * ROW + 16, SVG_START, text);
+        }
         if (print_box(out, f, x, scale, row) < 0)
             return -1;
     }
-    fprintf(out,
-            "<text x=\"%d\" y=\"%u\">0</text>"
-            "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%g s</text>\n</svg>\n",
-            MARGIN, sum->cores * ROW + 16, MARGIN + CHART,
-            sum->cores * ROW + 16, seconds(sum->makespan));
+    snprintf(text, sizeof text, "%g s", seconds(sum->makespan));
+    svg_text(out, MARGIN, sum->cores * ROW + 16, SVG_START, "0");
+    svg_text(out, MARGIN + CHART, sum->cores * ROW + 16, SVG_END, text);
+    svg_close(out);
     return ferror(out) ? -1 : 0;
 }

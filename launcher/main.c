@@ -18,8 +18,10 @@ static const struct command {
     {"plan", command_plan, "shares of the nodes by what they measured"},
     {"replay", command_replay, "sizes that a policy would choose, by a trace"},
     {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},
+    {"report", command_report, "what a run's --report file tells"},
     {"conntable", command_conntable, "print a step's connection table"},
     {"graph", command_graph, "schedule a task graph, with energy in mind"},
+    {"top", command_top, "how the nodes of running steps stand"},
     {"config", command_config, "print the configuration that is in force"},
     {"attend", command_attend, NULL},
 };

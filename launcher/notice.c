@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* The terminal has one cursor, so there is one progress line: the only state
@@ -60,9 +61,16 @@ int notice_is_terminal(void)
     return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
+/* A line that wraps could not be wiped: cut it to the terminal's width. */
 void notice_progress(const char *line)
 {
+    size_t room = sizeof shown;
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+        && size.ws_col < room)
+        room = size.ws_col;
     wipe();
-    snprintf(shown, sizeof shown, "%s", line ? line : "");
+    snprintf(shown, room, "%s", line ? line : "");
     redraw();
 }

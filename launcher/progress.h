@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * progress.h - what a person sees while `evenstep run` works: on a terminal
- * one line with a bar that is redrawn, elsewhere a plain line a frame.
+ * one line that is redrawn (a bar, time left, frames a second, efficiency),
+ * elsewhere a plain line a frame.
  */
 #ifndef LAUNCHER_PROGRESS_H
 #define LAUNCHER_PROGRESS_H
@@ -12,7 +13,10 @@
 struct progress {
     uint64_t frames; /* in all; 0: nobody knows */
     int terminal;
-    int64_t drawn_ns; /* when the bar was last drawn */
+    int64_t start_ns;
+    int64_t drawn_ns;  /* when the bar was last drawn */
+    uint64_t done;     /* frames */
+    double efficiency; /* mean of these */
 };
 
 void progress_start(struct progress *p, uint64_t frames);

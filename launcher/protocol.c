@@ -87,13 +87,17 @@ int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
-void msg_write_command(struct writer *w, const char *dir, char *const argv[])
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[])
 {
     uint32_t argc = 0;
 
     while (argv[argc])
         argc++;
     write_text(w, dir);
+    write_u32(w, persistent ? 1 : 0);
     write_u32(w, argc);
     for (uint32_t i = 0; i < argc; i++)
         write_text(w, argv[i]);
@@ -107,6 +111,7 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
 
     m->argv = NULL;
     read_text(&r, m->dir, sizeof m->dir);
+    m->persistent = read_u32(&r);
     argc = read_u32(&r);
     if (!r.bad && argc > 0 && argc <= ARGC_MAX)
         m->argv = malloc((argc + 1) * sizeof *m->argv + r.left + argc);
@@ -119,7 +124,7 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
         text += strlen(text) + 1;
     }
     m->argv[argc] = NULL;
-    if (read_end(&r) == 0 && m->argv[0][0])
+    if (read_end(&r) == 0 && m->persistent <= 1 && m->argv[0][0])
         return 0;
     free(m->argv);
     memset(m, 0, sizeof *m);
@@ -214,6 +219,152 @@ int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len)
         || (m->file[0] ? !is_plain_name(m->file) : m->len > 0))
         r.bad = 1;
     return finish(&r, m, sizeof *m);
+}
+
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m)
+{
+    write_text(w, m->dir);
+    write_u32(w, m->tasks);
+}
+
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->dir, sizeof m->dir);
+    m->tasks = read_u32(&r);
+    if (!is_plain_name(m->dir) || m->tasks == 0 || m->tasks > NODE_TASKS_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_idle(struct writer *w, const struct msg_idle *m)
+{
+    write_u64(w, m->units);
+    write_u64(w, m->frames);
+}
+
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->units = read_u64(&r);
+    m->frames = read_u64(&r);
+    if (m->units == 0)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_over(struct writer *w, const struct msg_over *m)
+{
+    write_u32(w, m->error);
+    write_blob(w, m->err, m->err_len);
+}
+
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->error = read_u32(&r);
+    m->err = read_blob(&r, &m->err_len);
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_monitor(struct writer *w, const struct msg_monitor *m)
+{
+    write_text(w, m->dir);
+    write_u32(w, m->interval_ms);
+    write_u32(w, m->aggregate);
+    write_u32(w, m->power);
+}
+
+int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->dir, sizeof m->dir);
+    m->interval_ms = read_u32(&r);
+    m->aggregate = read_u32(&r);
+    m->power = read_u32(&r);
+    if (!is_plain_name(m->dir) || m->interval_ms < INTERVAL_MIN_MS
+        || m->interval_ms > INTERVAL_MAX_MS || m->aggregate > AGGREGATE_MEDIAN
+        || m->power > 1)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_progress(struct writer *w, const struct msg_progress *m)
+{
+    write_u32(w, m->epoch);
+    write_u32(w, m->slots);
+    write_double(w, m->progress);
+    write_u64(w, m->work_ns);
+    write_double(w, m->skew);
+    write_u64(w, m->misuse);
+}
+
+int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->epoch = read_u32(&r);
+    m->slots = read_u32(&r);
+    m->progress = read_double(&r);
+    m->work_ns = read_u64(&r);
+    m->skew = read_double(&r);
+    m->misuse = read_u64(&r);
+    if (m->progress < 0 || m->skew < 0 || m->work_ns > INT64_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_power(struct writer *w, const struct msg_power *m)
+{
+    write_text(w, m->actuator);
+    write_text(w, m->unit);
+    write_u64(w, m->limit);
+    write_u64(w, m->floor);
+    write_u64(w, m->ceiling);
+}
+
+int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->actuator, sizeof m->actuator);
+    read_text(&r, m->unit, sizeof m->unit);
+    m->limit = read_u64(&r);
+    m->floor = read_u64(&r);
+    m->ceiling = read_u64(&r);
+    if (m->floor > m->limit || m->limit > m->ceiling
+        || m->ceiling > POWER_LIMIT_MAX || (m->limit > 0 && m->floor == 0))
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_limited(struct writer *w, const struct msg_limited *m)
+{
+    write_u64(w, m->limit);
+    write_text(w, m->text);
+}
+
+int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->limit = read_u64(&r);
+    read_text(&r, m->text, sizeof m->text);
+    if (m->limit > POWER_LIMIT_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    *v = read_u64(&r);
+    return finish(&r, v, sizeof *v);
 }
 
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len)

@@ -10,7 +10,7 @@
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  budget_ms u32
  *   PROBED    agent      units_per_s double, text (why not, if 0)
- *   COMMAND   front end  dir text, argc u32, argc × text
+ *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
  *                        RUN follows
@@ -21,7 +21,25 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
+ *   TASKS     front end  dir text, tasks u32: of a step on this node, to be
+ *                        fed with slices; answered by STORED
+ *   IDLE      agent      units u64, frames u64: the programs that are fed
+ *                        (feeder.h) ask for their first slice; what they
+ *                        bring along
+ *   OVER      either     error u32, err blob: they get no more slices, 0 or
+ *                        errno; or they have ended: 0, exit status or errno,
+ *                        and their last words
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32:
+ *                        from now on watch the meters of this step
+ *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
+ *                        skew double, misuse u64; the sums are since the
+ *                        epoch began, each time a slot comes or goes
+ *   POWER     agent      actuator text, unit text, limit u64, floor u64,
+ *                        ceiling u64; with a limit of 0: unit says why not
+ *   LIMIT     front end  limit u64
+ *   LIMITED   agent      limit u64, text        (why not, if it is another)
  *   BCAST + k either     see bcast_message.h
+ *   GRAPH + k either     see graph_message.h
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.  What a decoded message points to lies in the body.
@@ -29,16 +47,23 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "launcher/graph_message.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
+#include "policy/aggregate.h"
+#include "policy/power.h"
 
-#define LABEL_MAX  256u        /* bytes of a frame's label, with its NUL */
-#define TEXT_MAX   512u        /* bytes of a reason, with its NUL */
-#define ARGC_MAX   65536u      /* words of a command; ARG_MAX binds before */
-#define OUTPUT_MAX (64u << 10) /* bytes of output in one message */
+#define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX        512u /* bytes of a reason, with its NUL */
+#define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
+#define INTERVAL_MIN_MS 1
+#define INTERVAL_MAX_MS 10000
+#define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
+#define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
+#define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
@@ -53,8 +78,18 @@ enum protocol_type {
     MSG_STORED,
     MSG_LEAVE,
     MSG_INPUT,
+    MSG_TASKS,
+    MSG_IDLE,
+    MSG_OVER,
+    MSG_MONITOR,
+    MSG_PROGRESS,
+    MSG_POWER,
+    MSG_LIMIT,
+    MSG_LIMITED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
-    MSG_END = MSG_BCAST + BCAST_KINDS,
+    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
+    MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
+    MSG_END = MSG_GRAPH + GRAPH_MSG_KINDS,
 };
 
 struct msg_ready {
@@ -72,8 +107,9 @@ struct msg_probed {
     char text[TEXT_MAX];
 };
 struct msg_command {
-    char dir[4096]; /* PATH_MAX */
-    char **argv;    /* NULL-ended, one allocation; free() it */
+    char dir[4096];      /* PATH_MAX */
+    uint32_t persistent; /* it stays alive from slice to slice */
+    char **argv;         /* NULL-ended, one allocation; free() it */
 };
 struct msg_run {
     uint64_t id, frame, begin, end;
@@ -97,6 +133,37 @@ struct msg_put {
     const uint8_t *content;
     size_t len;
 };
+struct msg_tasks {
+    char dir[64]; /* a plain name, as in msg_put */
+    uint32_t tasks;
+};
+struct msg_idle {
+    uint64_t units, frames;
+};
+struct msg_over {
+    uint32_t error;
+    const uint8_t *err;
+    size_t err_len;
+};
+struct msg_monitor {
+    char dir[64]; /* as of PUT */
+    uint32_t interval_ms, aggregate;
+    uint32_t power; /* 1: limits will be set */
+};
+struct msg_progress {
+    uint32_t epoch, slots;
+    double progress, skew; /* >= 0 */
+    uint64_t work_ns, misuse;
+};
+struct msg_power {
+    char actuator[16];
+    char unit[TEXT_MAX];
+    uint64_t limit, floor, ceiling; /* floor <= limit <= ceiling */
+};
+struct msg_limited {
+    uint64_t limit;
+    char text[TEXT_MAX];
+};
 
 void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
@@ -104,7 +171,10 @@ void msg_write_peer(struct writer *w, const struct msg_peer *m);
 int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
 void msg_write_probed(struct writer *w, const struct msg_probed *m);
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
-void msg_write_command(struct writer *w, const char *dir, char *const argv[]);
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
@@ -114,7 +184,22 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32. */
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_idle(struct writer *w, const struct msg_idle *m);
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
+void msg_write_over(struct writer *w, const struct msg_over *m);
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len);
+void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
+int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
+void msg_write_progress(struct writer *w, const struct msg_progress *m);
+int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_power(struct writer *w, const struct msg_power *m);
+int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
+void msg_write_limited(struct writer *w, const struct msg_limited *m);
+int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
+/* PROBE and STORED: a single u32.  LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 
 #endif

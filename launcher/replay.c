@@ -321,42 +321,6 @@ static int replay_line(struct replay *r,
     return rc < 0 ? -1 : print_sizes(r, err);
 }
 
-/* The next line of stdin, without its end, into *text, which grows; its length,
- * -1 at the end of the file, -2 with err filled. */
-static ssize_t next_line(char **text,
-                         size_t *room,
-                         size_t number,
-                         struct es_error *err)
-{
-    size_t len = 0;
-    int c;
-
-    while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
-        if (len == *room) {
-            size_t more = *room ? 2 * *room : 4096;
-            char *larger = len < TRACE_LINE_MAX ? realloc(*text, more) : NULL;
-
-            if (len >= TRACE_LINE_MAX)
-                (void)es_fail(err, ES_USAGE, "give JSON lines",
-                              "trace, line %zu: is over %u bytes", number,
-                              TRACE_LINE_MAX);
-            else if (!larger)
-                (void)es_fail(err, ES_ENV, "free some memory", "out of memory");
-            if (!larger)
-                return -2;
-            *text = larger;
-            *room = more;
-        }
-        (*text)[len++] = (char)c;
-    }
-    if (ferror(stdin)) {
-        (void)es_fail(err, ES_USAGE, "give a trace that can be read",
-                      "trace, line %zu: %s", number, strerror(errno));
-        return -2;
-    }
-    return c == EOF && len == 0 ? -1 : (ssize_t)len;
-}
-
 static int replay_all(struct replay *r, struct es_error *err)
 {
     char *text = NULL;
@@ -364,7 +328,9 @@ static int replay_all(struct replay *r, struct es_error *err)
     ssize_t len;
     int rc = 0;
 
-    while (rc == 0 && (len = next_line(&text, &room, ++r->number, err)) != -1)
+    while (rc == 0
+           && (len = trace_read_line(stdin, &text, &room, ++r->number, err))
+                  != -1)
         rc = len < 0 ? -1 : replay_line(r, text, (size_t)len, err);
     free(text);
     if (rc == 0 && r->number == 1)

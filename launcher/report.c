@@ -39,11 +39,11 @@ static int write_line(struct report *r, json_t *line, struct es_error *err)
 
 static json_t *slice_json(const struct distribution *d, const struct piece *p)
 {
-    return json_pack("{s:s, s:I, s:I, s:f, s:i, s:i}", "node",
+    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:i, s:i}", "node",
                      session_node(d->session, p->node)->name, "begin",
                      (json_int_t)p->slice.begin, "end",
-                     (json_int_t)p->slice.end, "seconds", p->seconds, "attempt",
-                     (int)p->attempt, "status", p->status);
+                     (json_int_t)p->slice.end, "seconds", p->seconds, "back",
+                     p->back, "attempt", (int)p->attempt, "status", p->status);
 }
 
 int report_frame(struct report *r,

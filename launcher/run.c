@@ -14,6 +14,7 @@
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
+#include "launcher/programs.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
 #include "launcher/receiving.h"
@@ -35,7 +36,8 @@
 
 #define TIMED_OUT 124 /* exit status, as of timeout(1) */
 
-enum phase { STARTING, QUALIFYING, WORKING, FINISHED };
+/* LOADING and ENDING: of programs that stay alive from slice to slice. */
+enum phase { STARTING, QUALIFYING, LOADING, WORKING, ENDING, FINISHED };
 
 struct run {
     const struct run_options *o;
@@ -46,6 +48,7 @@ struct run {
     struct session *session;
     struct qualification qualification;
     struct work work;
+    struct programs programs; /* if they are persistent */
     struct distribution distribution;
     struct receiving receiving;
     struct determination determination;
@@ -85,6 +88,16 @@ static int begin_frame(struct run *r, const struct frame *frame)
                            r->err);
 }
 
+static void end_work(struct run *r)
+{
+    if (r->o->persistent) {
+        r->phase = ENDING;
+        programs_await_end(&r->programs);
+    } else {
+        finish(r, 0);
+    }
+}
+
 static void next_frame(struct run *r)
 {
     struct frame frame;
@@ -94,7 +107,7 @@ static void next_frame(struct run *r)
         rc = extraction_next(&r->work.extraction, &frame, r->err);
         r->idle = rc == EXTRACTED_LATER;
         if (rc == EXTRACTED_END)
-            finish(r, 0);
+            end_work(r);
         errno = 0;
         if (rc == EXTRACTED_FRAME)
             rc = begin_frame(r, &frame);
@@ -151,6 +164,16 @@ static void introduce(struct run *r, size_t node)
         job_load_adjuster_leave(&r->adjuster, node);
 }
 
+static void begin_work(struct run *r)
+{
+    for (size_t i = 0; i < session_size(r->session); i++)
+        introduce(r, i);
+    r->phase = WORKING;
+    r->start_ns = clock_ns();
+    progress_start(&r->progress, r->work.extraction.repeat);
+    next_frame(r);
+}
+
 static void begin_frames(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -163,12 +186,12 @@ static void begin_frames(struct run *r)
     }
     r->distribution.adjuster = &r->adjuster;
     r->distribution.lines = r->o->lines ? &r->work.lines : NULL;
-    for (size_t i = 0; i < q->n; i++)
-        introduce(r, i);
-    r->phase = WORKING;
-    r->start_ns = clock_ns();
-    progress_start(&r->progress, r->work.extraction.repeat);
-    next_frame(r);
+    if (r->o->persistent) {
+        r->phase = LOADING;
+        programs_await_start(&r->programs);
+    } else {
+        begin_work(r);
+    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -284,6 +307,40 @@ static void take_in(struct run *r, size_t node)
         introduce(r, node);
 }
 
+/* --- programs that stay alive --------------------------------------------- */
+
+static void on_idle(struct run *r, size_t node)
+{
+    if (r->phase == LOADING && programs_heard(&r->programs, node))
+        begin_work(r);
+}
+
+/* One that ends between two slices is started anew for its next one. */
+static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
+{
+    const char *name = session_node(r->session, node)->name;
+    struct msg_over m;
+
+    if (msg_read_over(&m, body, len) < 0) {
+        session_drop(r->session, node);
+        return;
+    }
+    notice_lines(name, (const char *)m.err, m.err_len);
+    if (r->phase == LOADING)
+        finish(r, es_fail(r->err, ES_WORK,
+                          "call evenstep_open() and evenstep_next() in it, or "
+                          "leave --persistent out",
+                          "%s: %.100s ended with status %u before it asked for "
+                          "a slice",
+                          name, r->o->command[0], m.error));
+    else if (m.error)
+        finish(r, es_fail(r->err, ES_WORK, "see its last words above",
+                          "%s: %.100s ended with status %u", name,
+                          r->o->command[0], m.error));
+    else if (r->phase == ENDING && programs_heard(&r->programs, node))
+        finish(r, 0);
+}
+
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
@@ -332,7 +389,7 @@ static void on_message(
         qualification_answer(&r->qualification, node, body, len);
         if (r->phase == WORKING)
             take_in(r, node);
-        else if (r->qualification.missing == 0)
+        else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
@@ -341,12 +398,26 @@ static void on_message(
             finish(r, 1);
     } else if (type == MSG_DONE && r->phase == WORKING) {
         on_done(r, node, body, len);
+    } else if (type == MSG_IDLE && r->o->persistent) {
+        on_idle(r, node);
+    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+        on_over(r, node, body, len);
     }
 }
 
 static int has_left(const struct share *s)
 {
     return s->standing == STANDING_LEAVING && s->out == 0;
+}
+
+static void program_lost(struct run *r, size_t node)
+{
+    if (!programs_heard(&r->programs, node))
+        return;
+    if (r->phase == LOADING)
+        begin_work(r);
+    else
+        finish(r, 0);
 }
 
 static void on_lost(void *arg, size_t node, const char *why)
@@ -366,6 +437,8 @@ static void on_lost(void *arg, size_t node, const char *why)
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
             begin_frames(r);
+    } else if (r->phase == LOADING || r->phase == ENDING) {
+        program_lost(r, node);
     } else if (distribution_lost(&r->distribution, node, r->err) < 0) {
         finish(r, 1);
     }
@@ -381,7 +454,7 @@ static int send_command(struct run *r, size_t node)
     if (!getcwd(dir, sizeof dir))
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
-    msg_write_command(&w, dir, r->o->command);
+    msg_write_command(&w, dir, r->o->persistent, r->o->command);
     if (w.len > MESSAGE_BODY_MAX) {
         writer_clear(&w);
         return es_fail(r->err, ES_USAGE, "put it into a script",
@@ -396,7 +469,7 @@ static void on_returned(void *arg, size_t node)
 {
     struct run *r = arg;
 
-    if (r->phase == FINISHED)
+    if (r->phase == FINISHED || r->phase == ENDING)
         return;
     notice("%s is back", session_node(r->session, node)->name);
     if (send_command(r, node) < 0)
@@ -411,12 +484,13 @@ static void on_ready(void *arg)
     size_t n = session_size(r->session);
 
     r->phase = QUALIFYING;
-    if (!r->o->local)
+    if (r->o->local.n == 0)
         r->drain = drain_watch(r->base, on_drain, r);
     if (distribution_init(&r->distribution, r->session, r->o->grain,
                           r->o->pieces)
             < 0
         || determination_init(&r->determination, n) < 0
+        || programs_init(&r->programs, r->session, r->base) < 0
         || qualification_start(&r->qualification, r->session,
                                r->config->budget_ms,
                                r->o->metrics == METRICS_EQUAL)
@@ -492,6 +566,8 @@ static void on_look(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
+        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9));
     if (r->phase != WORKING || r->distribution.left == 0)
         return;
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
@@ -510,8 +586,8 @@ static int start_looking(struct run *r)
 static int open_session(struct run *r)
 {
     struct session_setup setup = {
-        .local = r->o->local,
-        .local_speed = r->o->has_speeds ? r->o->local_speed : NULL,
+        .local = r->o->local.n,
+        .local_speed = r->o->local.has_speeds ? r->o->local.speed : NULL,
         .place.srun_args = r->o->srun,
     };
     char agent[4096];
@@ -568,6 +644,7 @@ static void clear(struct run *r)
     drain_stop(r->drain);
     session_close(r->session);
     work_close(&r->work);
+    programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);

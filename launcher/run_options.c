@@ -78,6 +78,11 @@ static const char usage[] =
                 "it is ended, "
                 "and\n"
                 "                       what it had to do is done by others\n"
+                "how:\n"
+                "  --persistent         CMD is started once a node, and gets "
+                "its slices by\n"
+                "                       evenstep_next() of libevenstep: see "
+                "evenstep(3)\n"
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
@@ -198,53 +203,6 @@ static int take_metrics(struct run_options *o,
     return 0;
 }
 
-/* S1,S2,… behind the '=' of --local. */
-static int take_speeds(struct run_options *o,
-                       const char *text,
-                       struct es_error *err)
-{
-    size_t n = 0;
-
-    while (n < o->local) {
-        size_t len = strcspn(text, ",");
-        char number[16];
-        int64_t speed;
-
-        snprintf(number, sizeof number, "%.*s", (int)len, text);
-        if (len >= sizeof number
-            || number_parse_int(number, 1, 100000, &speed) < 0)
-            break;
-        o->local_speed[n++] = (int)speed;
-        text += len;
-        if (*text++ != ',')
-            break;
-    }
-    o->has_speeds = 1;
-    if (n == o->local && text[-1] == '\0')
-        return 0;
-    return es_fail(err, ES_USAGE,
-                   "give one percentage of a core an agent, "
-                   "as in --local 2=80,20",
-                   "--local: the speeds are not %zu numbers from 1", o->local);
-}
-
-static int take_local(struct run_options *o,
-                      const char *text,
-                      struct es_error *err)
-{
-    size_t len = strcspn(text, "=");
-    char number[16];
-    int64_t n;
-
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number || number_parse_int(number, 1, LOCAL_MAX, &n) < 0)
-        return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
-                       "--local: \"%s\" is out of range", text);
-    o->local = (size_t)n;
-    o->has_speeds = 0;
-    return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
-}
-
 /* --- the policy ----------------------------------------------------------- */
 
 static int take_policy(struct run_options *o,
@@ -276,6 +234,7 @@ enum run_option {
     OPT_METRICS,
     OPT_RETRIES,
     OPT_TIMEOUT,
+    OPT_PERSISTENT,
     OPT_GATHER,
     OPT_JOURNAL,
     OPT_RESUME,
@@ -298,6 +257,7 @@ static const struct option options[] = {
     {"metrics", required_argument, NULL, OPT_METRICS},
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"persistent", no_argument, NULL, OPT_PERSISTENT},
     {"gather", required_argument, NULL, OPT_GATHER},
     {"journal", required_argument, NULL, OPT_JOURNAL},
     {"resume", no_argument, NULL, OPT_RESUME},
@@ -342,6 +302,9 @@ static int take(struct run_options *o,
         return take_retries(o, text, err);
     case OPT_TIMEOUT:
         return take_timeout(o, text, err);
+    case OPT_PERSISTENT:
+        o->persistent = 1;
+        return 0;
     case OPT_GATHER:
         o->gather = text;
         return 0;
@@ -358,7 +321,7 @@ static int take(struct run_options *o,
         o->srun = text;
         return 0;
     case OPT_LOCAL:
-        return take_local(o, text, err);
+        return local_option_parse(&o->local, text, err);
     default: /* OPT_HELP */
         return print_help(err);
     }
@@ -395,7 +358,10 @@ static int check(struct run_options *o, struct es_error *err)
     if (o->resume && !o->journal)
         return es_fail(err, ES_USAGE, "give --journal FILE, too",
                        "--resume: there is no journal");
-    if (o->local && o->srun)
+    if (o->persistent && o->lines)
+        return es_fail(err, ES_USAGE, "give --range, and let it read the file",
+                       "--persistent and --lines exclude each other");
+    if (o->local.n > 0 && o->srun)
         return es_fail(err, ES_USAGE, "give one of them",
                        "--local and --srun exclude each other");
     return 0;

@@ -7,12 +7,11 @@
 
 #include "launcher/config.h"
 #include "launcher/extraction.h"
+#include "launcher/local_option.h"
 #include "launcher/queue.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
-
-#define LOCAL_MAX 1024 /* agents of --local; far above any laptop */
 
 enum metrics_source {
     METRICS_PROBE, /* measure every node at the start */
@@ -33,12 +32,11 @@ struct run_options {
     enum metrics_source metrics;
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
+    int persistent;   /* the command stays alive */
     const char *gather, *report, *journal, *srun; /* NULL: not given */
-    int resume;                 /* the journal may be of a run before */
-    size_t local;               /* 0: by Slurm */
-    int local_speed[LOCAL_MAX]; /* percent of one core each */
-    int has_speeds;
-    char **command; /* points into argv */
+    int resume;                /* the journal may be of a run before */
+    struct local_option local; /* not given: by Slurm */
+    char **command;            /* points into argv */
 };
 
 /*

@@ -11,8 +11,17 @@
 static const char usage[] =
     "usage: evenstep simulate bcast [options]     a broadcast\n"
     "       evenstep simulate balance [options]   frames on unequal nodes\n"
+    "       evenstep simulate balance --power [options]   steered power\n"
     "\n"
-    "`evenstep simulate bcast --help` tells more, so does the other.\n";
+    "`evenstep simulate bcast --help` tells more, so do the others.\n";
+
+static int is_given(const char *option, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], option) == 0)
+            return 1;
+    return 0;
+}
 
 int command_simulate(int argc, char **argv, struct es_error *err)
 {
@@ -20,6 +29,8 @@ int command_simulate(int argc, char **argv, struct es_error *err)
 
     if (strcmp(what, "bcast") == 0)
         return simulate_bcast(argc - 1, argv + 1, err);
+    if (strcmp(what, "balance") == 0 && is_given("--power", argc, argv))
+        return simulate_power(argc - 1, argv + 1, err);
     if (strcmp(what, "balance") == 0)
         return simulate_balance(argc - 1, argv + 1, err);
     if (strcmp(what, "--help") == 0)

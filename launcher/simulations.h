@@ -10,5 +10,7 @@
 
 int simulate_bcast(int argc, char **argv, struct es_error *err);
 int simulate_balance(int argc, char **argv, struct es_error *err);
+/* `balance --power`: power that is steered, and no frames. */
+int simulate_power(int argc, char **argv, struct es_error *err);
 
 #endif

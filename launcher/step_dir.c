@@ -15,6 +15,17 @@ static void user_name(char *name, size_t size)
     snprintf(name, size, "evenstep-%u", (unsigned)getuid());
 }
 
+int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file)
+{
+    char user[64];
+    int n;
+
+    user_name(user, sizeof user);
+    n = snprintf(path, STEP_PATH_MAX, "%s/%s/%s%s%s", STEP_DIR_BASE, user, step,
+                 file[0] ? "/" : "", file);
+    return n < 0 || n >= STEP_PATH_MAX ? -1 : 0;
+}
+
 /* Open name below at as a directory that is ours alone; -1 with errno. */
 static int open_own(int at, const char *name, int make)
 {
@@ -52,17 +63,38 @@ static int open_step(const char *step, int make)
     return fd;
 }
 
+/* Again if the last step of before takes the user's directory away. */
+static int make_step(const char *step)
+{
+    int dir, tries = 0;
+
+    do
+        dir = open_step(step, 1);
+    while (dir < 0 && errno == ENOENT && ++tries < 3);
+    return dir;
+}
+
+int step_dir_link(const char *step, const char *file, const char *target)
+{
+    int why = 0, dir = make_step(step);
+
+    if (dir < 0)
+        return errno;
+    (void)unlinkat(dir, file, 0); /* of a predecessor */
+    if (symlinkat(target, dir, file) < 0)
+        why = errno;
+    close(dir);
+    return why;
+}
+
 int step_dir_put(const char *step,
                  const char *file,
                  const void *content,
                  size_t len)
 {
-    int dir, fd, rc = -1, why = 0, tries = 0;
+    int dir = make_step(step), fd, rc = -1, why = 0;
     char beside[80];
 
-    do /* again if the last step of before takes the user's directory away */
-        dir = open_step(step, 1);
-    while (dir < 0 && errno == ENOENT && ++tries < 3);
     if (dir < 0)
         return errno;
     if (file[0] == '\0') {

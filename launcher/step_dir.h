@@ -12,6 +12,12 @@
 #include <stddef.h>
 
 #define STEP_DIR_BASE "/dev/shm"
+#define STEP_SOCKET   "socket" /* in it: feeder.h */
+#define STEP_PATH_MAX 108      /* bytes of a path in it; sun_path of unix(7) */
+
+/* The path of the step's directory, or of a plain name in it.  0, or -1 if it
+ * is too long (path is then cut off). */
+int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file);
 
 /*
  * Put content as file into the directory of this step, both plain names; if
@@ -22,6 +28,8 @@ int step_dir_put(const char *step,
                  const char *file,
                  const void *content,
                  size_t len);
+/* A symbolic link there, in place of what bears its name.  As above. */
+int step_dir_link(const char *step, const char *file, const char *target);
 /* Remove the step's directory and what is in it; nothing there is fine. */
 void step_dir_remove(const char *step);
 

@@ -2,12 +2,14 @@
 #include "launcher/trace.h"
 #include "policy/bundles.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define QUOTE_MAX 40 /* bytes of a strange word that a message repeats */
+#define SECONDS_MAX 1e18
+#define QUOTE_MAX   40 /* bytes of a strange word that a message repeats */
 
 /* A line that is being read. */
 struct reader {
@@ -200,29 +202,47 @@ static int read_op(const struct reader *r,
 /* --- a run's report ------------------------------------------------------- */
 
 static int read_slice(const struct reader *r,
-                      struct trace_line *line,
-                      uint64_t *units)
+                      struct trace_slice *s,
+                      int64_t *status)
 {
-    struct trace_slice *s = &line->slice[line->n];
-    int64_t begin, end, status;
+    int64_t end;
 
     s->node = json_string_value(json_object_get(r->object, "node"));
     if (!s->node)
         return fail(r, "give a node's name", "node", "is none");
-    if (take_int(r, "status", &status) < 0
-        || take_whole(r, "begin", 0, INT64_MAX, &begin) < 0
+    s->back = -1;
+    if (take_int(r, "status", status) < 0
+        || take_whole(r, "begin", 0, INT64_MAX, &s->begin) < 0
         || take_whole(r, "end", 0, INT64_MAX, &end) < 0
-        || take_number(r, "seconds", 0, 1e18, &s->seconds) < 0)
+        || take_number(r, "seconds", 0, SECONDS_MAX, &s->seconds) < 0
+        || (json_object_get(r->object, "back")
+            && take_number(r, "back", 0, SECONDS_MAX, &s->back) < 0))
         return -1;
-    if (begin > end)
+    if (s->begin > end)
         return fail(r, "give an end from begin on", "end", "is below begin");
-    s->units = end - begin;
-    if (status != 0 || s->units == 0)
-        return 0; /* lost, or nothing: another did it */
+    s->units = end - s->begin;
+    return 0;
+}
+
+/* Those that are done from the front, the others from the back. */
+static int keep_slice(const struct reader *r,
+                      struct trace_line *line,
+                      const struct trace_slice *s,
+                      int64_t status,
+                      uint64_t *units)
+{
+    if (s->units == 0)
+        return 0; /* nothing: it says nothing */
+    if (status != 0) {
+        line->failed--;
+        line->n_failed++;
+        line->slice[line->failed - line->slice] = *s;
+        return 0;
+    }
     *units += (uint64_t)s->units;
     if (*units > INT64_MAX)
         return fail(r, "give less than 2^63 units", "slices", "have too many");
-    line->n++;
+    line->slice[line->n++] = *s;
     return 0;
 }
 
@@ -239,11 +259,15 @@ static int read_frame(const struct reader *r, struct trace_line *line)
     line->slice = calloc(json_array_size(slices) + 1, sizeof *line->slice);
     if (!line->slice)
         return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
+    line->failed = line->slice + json_array_size(slices);
     json_array_foreach(slices, i, slice)
     {
         struct reader one = {slice, r->number, r->err};
+        struct trace_slice s;
+        int64_t status;
 
-        if (read_slice(&one, line, &units) < 0)
+        if (read_slice(&one, &s, &status) < 0
+            || keep_slice(&one, line, &s, status, &units) < 0)
             return -1;
     }
     return 0;
@@ -305,9 +329,54 @@ int trace_parse(struct trace_line *line,
     return rc;
 }
 
+int trace_number(const struct trace_line *line,
+                 size_t number,
+                 const char *key,
+                 double low,
+                 double high,
+                 double *v,
+                 struct es_error *err)
+{
+    const struct reader r = {line->json, number, err};
+
+    return take_number(&r, key, low, high, v);
+}
+
 void trace_clear(struct trace_line *line)
 {
     free(line->slice);
     json_decref(line->json);
     memset(line, 0, sizeof *line);
+}
+
+ssize_t trace_read_line(
+    FILE *file, char **text, size_t *room, size_t number, struct es_error *err)
+{
+    size_t len = 0;
+    int c;
+
+    while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+        if (len == *room) {
+            size_t more = *room ? 2 * *room : 4096;
+            char *larger = len < TRACE_LINE_MAX ? realloc(*text, more) : NULL;
+
+            if (len >= TRACE_LINE_MAX)
+                (void)es_fail(err, ES_USAGE, "give JSON lines",
+                              "trace, line %zu: is over %u bytes", number,
+                              TRACE_LINE_MAX);
+            else if (!larger)
+                (void)es_fail(err, ES_ENV, "free some memory", "out of memory");
+            if (!larger)
+                return -2;
+            *text = larger;
+            *room = more;
+        }
+        (*text)[len++] = (char)c;
+    }
+    if (ferror(file)) {
+        (void)es_fail(err, ES_USAGE, "give a trace that can be read",
+                      "trace, line %zu: %s", number, strerror(errno));
+        return -2;
+    }
+    return c == EOF && len == 0 ? -1 : (ssize_t)len;
 }

@@ -25,6 +25,8 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #define TRACE_CHANNELS_MAX 65536 /* as many as a broadcast has receivers */
 
@@ -51,17 +53,20 @@ struct trace_event {
     int32_t processors; /* likewise */
 };
 
-/* What a node did of a frame, with success. */
+/* A node's part of a frame. */
 struct trace_slice {
     const char *node;
-    int64_t units; /* >= 1 */
-    double seconds;
+    int64_t begin, units; /* >= 1 */
+    double seconds;       /* that its command ran */
+    double back; /* from the frame's start to its answer; -1: unknown */
 };
 
 struct trace_line {
     struct trace_event event;
-    struct trace_slice *slice; /* of a frame */
+    struct trace_slice *slice; /* of a frame, done; one allocation with .. */
     size_t n;
+    const struct trace_slice *failed; /* those that failed, or were lost */
+    size_t n_failed;
     json_t *json; /* holds the nodes' names */
 };
 
@@ -76,5 +81,21 @@ int trace_parse(struct trace_line *line,
                 size_t len,
                 struct es_error *err);
 void trace_clear(struct trace_line *line);
+
+/* Another number of the line's object, from low to high; of line `number`. */
+int trace_number(const struct trace_line *line,
+                 size_t number,
+                 const char *key,
+                 double low,
+                 double high,
+                 double *v,
+                 struct es_error *err);
+
+/*
+ * The next line of a file, without its end, into *text, which grows: its
+ * length, -1 at the end of the file, -2 with err filled.  Free *text.
+ */
+ssize_t trace_read_line(
+    FILE *file, char **text, size_t *room, size_t number, struct es_error *err);
 
 #endif

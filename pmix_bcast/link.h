@@ -11,10 +11,13 @@
  *
  *   offset  size  field
  *        0    12  envelope    message.h; its length counts what follows
- *       12     4  broadcast   which one this belongs to
- *       16     4  chunk       its index; HELLO: the caller's rank
+ *       12     4  broadcast   which one this belongs to; in an exchange the
+ *                             file's number
+ *       16     4  chunk       its index; HELLO: the caller's rank; LACK: why,
+ *                             an errno value
  *       20     4  flags       LINK_AS_ROOT
- *       24     8  digest      XXH3_64bits of the chunk's bytes
+ *       24     8  digest      XXH3_64bits of the chunk's bytes; ASK: how many
+ *                             the whole file has
  *       32     n  the bytes   (LINK_CHUNK only)
  *
  * All callbacks come from the event loop.
@@ -42,6 +45,8 @@ enum link_type {
     LINK_RELAYED,
     LINK_GREET, /* "can you be reached?", of no broadcast */
     LINK_GREETED,
+    LINK_ASK,  /* in an exchange (exchange.h): send me that file */
+    LINK_LACK, /* I cannot */
 };
 
 struct link_head {

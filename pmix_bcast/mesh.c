@@ -21,6 +21,7 @@ struct mesh {
     struct event_base *base;
     struct secret secret;
     struct bcast_node *broadcast;
+    struct exchange *exchange;
     LIST_HEAD(guest_list, guest) guests;
     unsigned n_guests;
 };
@@ -35,17 +36,40 @@ static struct link *release(struct guest *g)
     return l;
 }
 
-/* What it says next is for the broadcast. */
+/* Is the one whom it asks for here? */
+static int is_expected(const struct guest *g)
+{
+    const struct mesh *m = g->mesh;
+
+    return g->broadcast == EXCHANGE_ID
+               ? m->exchange != NULL
+               : m->broadcast && bcast_node_id(m->broadcast) == g->broadcast;
+}
+
+/* What it says next is for the one whom it asks for. */
 static void join(struct guest *g)
 {
-    struct bcast_node *b = g->mesh->broadcast;
-    uint32_t node = g->node;
+    struct mesh *m = g->mesh;
+    uint32_t broadcast = g->broadcast, node = g->node;
     struct link *l = release(g);
 
     if (link_hold(l, 0) < 0)
         link_destroy(l);
+    else if (broadcast == EXCHANGE_ID)
+        exchange_join(m->exchange, node, l);
     else
-        bcast_node_join(b, node, l);
+        bcast_node_join(m->broadcast, node, l);
+}
+
+static void join_all(struct mesh *m)
+{
+    struct guest *g, *next;
+
+    for (g = LIST_FIRST(&m->guests); g; g = next) {
+        next = LIST_NEXT(g, next);
+        if (g->has_said && is_expected(g))
+            join(g);
+    }
 }
 
 static void on_opened(struct link *l, void *arg)
@@ -68,7 +92,6 @@ static int on_taken(struct link *l,
                     const uint8_t *bytes)
 {
     struct guest *g = arg;
-    struct bcast_node *b = g->mesh->broadcast;
 
     (void)bytes;
     if (h->type == LINK_GREET) {
@@ -81,7 +104,7 @@ static int on_taken(struct link *l,
     g->has_said = 1;
     g->broadcast = h->broadcast;
     g->node = h->chunk;
-    if (b && bcast_node_id(b) == h->broadcast)
+    if (is_expected(g))
         join(g);
     else
         (void)link_hold(l, 1); /* its chunks may come before our order */
@@ -159,14 +182,14 @@ void mesh_take(void *arg, int fd)
 
 void mesh_set_broadcast(struct mesh *m, struct bcast_node *b)
 {
-    struct guest *g, *next;
-
     m->broadcast = b;
-    for (g = LIST_FIRST(&m->guests); b && g; g = next) {
-        next = LIST_NEXT(g, next);
-        if (g->has_said && g->broadcast == bcast_node_id(b))
-            join(g);
-    }
+    join_all(m);
+}
+
+void mesh_set_exchange(struct mesh *m, struct exchange *x)
+{
+    m->exchange = x;
+    join_all(m);
 }
 
 void mesh_destroy(struct mesh *m)

@@ -165,16 +165,6 @@ static void restore(struct sim *s, size_t node)
 
 /* --- pieces --------------------------------------------------------------- */
 
-/* The sum of 12 uniform variates is near enough. */
-static double normal(struct rng *rng)
-{
-    double sum = -6;
-
-    for (int i = 0; i < 12; i++)
-        sum += random_unit(rng);
-    return sum;
-}
-
 static void begin(struct sim *s, size_t node, uint64_t units, double at)
 {
     struct worker *w = &s->worker[node];
@@ -184,7 +174,7 @@ static void begin(struct sim *s, size_t node, uint64_t units, double at)
     w->begun = at;
     w->finish = at + s->setup->start
                 + (double)units / w->speed
-                      * (noise > 0 ? exp(noise * normal(&s->rng)) : 1);
+                      * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);
 }
 

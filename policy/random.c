@@ -73,3 +73,13 @@ double random_unit(struct rng *r)
     high = (int64_t)java_next(r, 26) << 27;
     return (double)(high + java_next(r, 27)) * 0x1p-53;
 }
+
+/* The sum of 12 uniform variates is near enough. */
+double random_normal(struct rng *r)
+{
+    double sum = -6;
+
+    for (int i = 0; i < 12; i++)
+        sum += random_unit(r);
+    return sum;
+}

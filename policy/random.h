@@ -37,4 +37,7 @@ int random_boolean(struct rng *r);
 /* In [0, 1). */
 double random_unit(struct rng *r);
 
+/* Of mean 0 and deviation 1, within 6 of them. */
+double random_normal(struct rng *r);
+
 #endif

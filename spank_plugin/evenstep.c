@@ -6,12 +6,15 @@
  *                     srun       sbatch, salloc   slurmstepd    slurmd
  *   init              arguments, options          arguments,    arguments
  *                                                 options
+ *   init_post_opt                                 guard
+ *                                                 starts
  *   local_user_init   front end
  *                     starts
  *   user_init                                     environment
  *   task_init                                     refused steps
- *   exit              front end
- *                     ends
+ *   task_post_fork                                to the guard
+ *   exit              front end                   guard
+ *                     ends                        ends
  *
  * A job's prolog and epilog (job_script) do not load it: it has no hook there.
  */
@@ -19,6 +22,7 @@
 
 #include "spank_plugin/plugin_local.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/plugin_power.h"
 #include "spank_plugin/plugin_remote.h"
 
 SPANK_PLUGIN(evenstep, 1)
@@ -47,6 +51,15 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
     return 0;
 }
 
+int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (spank_context() == S_CTX_REMOTE)
+        plugin_power_start(sp);
+    return 0;
+}
+
 int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 {
     (void)ac;
@@ -72,6 +85,15 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
     return 0;
 }
 
+int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (spank_context() == S_CTX_REMOTE)
+        plugin_power_task(sp);
+    return 0;
+}
+
 int slurm_spank_exit(spank_t sp, int ac, char **av)
 {
     (void)sp;
@@ -79,6 +101,8 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
     (void)av;
     if (spank_context() == S_CTX_LOCAL)
         plugin_local_stop();
+    else if (spank_context() == S_CTX_REMOTE)
+        plugin_power_stop();
     plugin_options_clear();
     return 0;
 }

@@ -34,7 +34,7 @@ static int refuse(void)
 /* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
 #define STOP_GRACE_MS 3000
 
-#define ARGV_MAX   19 /* the words of build_argv(), and NULL */
+#define ARGV_MAX   21 /* the words of build_argv(), and NULL */
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
@@ -95,6 +95,8 @@ static void build_argv(struct words *w,
         add(w, "--config", o->config);
     if (o->bcast)
         add(w, "--bcast", o->bcast);
+    if (o->power)
+        add(w, "--power", o->power);
     if (o->demand == DEMAND_REQUIRED)
         add(w, "--required", NULL);
 }

@@ -21,8 +21,14 @@
 /* has_arg of struct spank_option goes to getopt_long(3) as it is. */
 enum argument { ARGUMENT_NEEDED = 1, ARGUMENT_OPTIONAL = 2 };
 
-enum option { OPTION_EVENSTEP, OPTION_PROFILE, OPTION_BCAST, OPTION_PROBE };
-#define OPTION_COUNT 4
+enum option {
+    OPTION_EVENSTEP,
+    OPTION_PROFILE,
+    OPTION_BCAST,
+    OPTION_PROBE,
+    OPTION_POWER
+};
+#define OPTION_COUNT 5
 
 static char *given[OPTION_COUNT]; /* by the user; owned */
 
@@ -48,6 +54,12 @@ static int is_demand(const char *arg)
 static int is_probe(const char *arg)
 {
     static const char *const words[] = {"cached", "fresh", "off", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_power(const char *arg)
+{
+    static const char *const words[] = {"pair", "boost", "off", NULL};
     return is_one_of(arg, words);
 }
 
@@ -82,6 +94,7 @@ static const struct {
                       "SRC:DST, a file here and an absolute path for it on "
                       "every node"},
     [OPTION_PROBE] = {"evenstep-probe", is_probe, "cached, fresh or off"},
+    [OPTION_POWER] = {"evenstep-power", is_power, "pair, boost or off"},
 };
 
 /*
@@ -134,6 +147,11 @@ void plugin_options_register(spank_t sp)
          "[evenstep] how to learn what each node can do: from the last "
          "probe, by a new one, or not at all (implies --evenstep)",
          ARGUMENT_NEEDED, OPTION_PROBE, take_option},
+        {"evenstep-power", "pair|boost|off",
+         "[evenstep] steer power or CPU time from the nodes that come first "
+         "to a barrier to those that come last: in pairs, or only to the "
+         "slowest (implies --evenstep)",
+         ARGUMENT_NEEDED, OPTION_POWER, take_option},
     };
 
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -228,7 +246,8 @@ static enum plugin_demand reckon_demand(void)
             return DEMAND_REQUIRED;
         return DEMAND_ON;
     }
-    if (given[OPTION_PROFILE] || given[OPTION_BCAST] || given[OPTION_PROBE])
+    if (given[OPTION_PROFILE] || given[OPTION_BCAST] || given[OPTION_PROBE]
+        || given[OPTION_POWER])
         return DEMAND_ON; /* "implies --evenstep" */
     return site.on_by_default ? DEMAND_ON : DEMAND_NONE;
 }
@@ -240,6 +259,7 @@ struct plugin_options plugin_options_get(void)
         .profile = given[OPTION_PROFILE],
         .bcast = given[OPTION_BCAST],
         .probe = given[OPTION_PROBE],
+        .power = given[OPTION_POWER],
         .config = site.config,
         .launcher = site.launcher,
         .timeout_s = site.timeout_s + (given[OPTION_BCAST] ? COPY_S : 0),

@@ -24,6 +24,7 @@ struct plugin_options {
     const char *profile;
     const char *bcast;    /* SRC:DST */
     const char *probe;    /* cached, fresh, off */
+    const char *power;    /* pair, boost, off */
     const char *config;   /* absolute path */
     const char *launcher; /* absolute path of the program evenstep */
     int timeout_s;        /* how long a step waits for evenstep's start */

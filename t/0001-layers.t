@@ -3,7 +3,7 @@ test_description='arrows between the folders point one way'
 . /usr/share/sharness/sharness.sh
 S=$EVENSTEP_SRC
 # Of policy, what makes and destroys the workspace of task graphs.
-workspaces='graph|graph_paths|graph_plan|grouping|schedule'
+workspaces='graph|graph_paths|graph_plan|grouping|replan|schedule'
 
 test_expect_success 'policy uses libm only, and nothing that remembers' '
 	nm -uA "$EVENSTEP_BUILD"/policy/*.o | sed "s|.*/policy/||" |
@@ -48,7 +48,7 @@ test_expect_success 'libevenstep needs libc and xxHash only, and exports what it
 	objdump -p "$EVENSTEP_BUILD/libevenstep.so" | awk "/NEEDED/{print \$2}" | sort >needed &&
 	printf "libc.so.6\nlibxxhash.so.0\n" >want && test_cmp want needed &&
 	nm -D --defined-only "$EVENSTEP_BUILD/libevenstep.so" | awk "{print \$3}" | sort >exported &&
-	sed -n "s/^int \(evenstep_[a-z_]*\)(.*/\1/p" "$S/launcher/evenstep.h" | sort >declared && test -s declared &&
+	sed -n "s/^[a-z][a-z0-9_ ]*[ *]\(evenstep_[a-z_]*\)(.*/\1/p" "$S/launcher/evenstep.h" | sort >declared && test -s declared &&
 	test_cmp declared exported
 '
 test_expect_success 'the plugin neither ends nor locks its host process' '

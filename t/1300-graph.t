@@ -109,6 +109,7 @@ a deadline that is none|plan --deadline soon nine.json|evenstep: --deadline: "so
 two deadlines|plan --deadline 5 --deadline-factor 2 nine.json|evenstep: --deadline and --deadline-factor exclude each other: give one of them
 a drawing of all|plan --all --svg x nine.json|evenstep: --all and --svg exclude each other: draw one plan at a time
 an option without its value|plan nine.json --cores|evenstep: --cores: a value is missing: see .*
+an option of run|plan --resume nine.json|evenstep: graph plan: --resume is not for it: see .*
 an unknown option|plan --colour nine.json|evenstep: --colour: no such option: see .*
 END
 test_expect_success 'a drawing that cannot be written, a full disk: exit 1' '
@@ -117,10 +118,18 @@ test_expect_success 'a drawing that cannot be written, a full disk: exit 1' '
 	test_expect_code 1 evenstep graph plan nine.json >/dev/full 2>err &&
 	grep -xE "evenstep: cannot write: free some space" err
 '
+test_expect_success 'the energy model comes from the configuration; --power goes before it' '
+	echo "energy { busy = 20 idle = 4 link = 10 base = 1 }" >energy.conf &&
+	EVENSTEP_CONF=energy.conf evenstep graph plan --cores 4 --json nine.json >by_conf &&
+	evenstep graph plan --cores 4 --power 20,4,10,1 --json nine.json >by_option && test_cmp by_option by_conf &&
+	evenstep graph plan --cores 4 --json nine.json >built_in && test_expect_code 1 cmp built_in by_conf &&
+	EVENSTEP_CONF=energy.conf evenstep graph plan --cores 4 --power 10,2,5,0 --json nine.json >again &&
+	test_cmp built_in again
+'
 test_expect_success '--help tells every option' '
 	evenstep graph --help >out 2>err && test ! -s err && grep "^usage: evenstep graph plan" out &&
 	for option in algorithm threshold group baseline cores processors deadline deadline-factor \
-		power rate ccr all svg json; do
+		power rate ccr all svg json retries journal resume learn work srun local; do
 		grep -e "^  --$option " out || return 1
 	done
 '

@@ -46,9 +46,28 @@ test_expect_success 'speeds are repeated over the nodes, as many as nobody has' 
 test_expect_success 'text for people: a line a policy' '
 	evenstep simulate balance $four --policy even,static >got && cat got && grep -qx "4 nodes, 20 frames of 1500 units" got && grep -qE "^even +1\.000 +1\.000 +0 +1\.000 " got && grep -qE "^static .* never " got
 '
+# slice NODE BEGIN END SECONDS, frame NUMBER SLICES
+slice() { printf "{\"node\":\"%s\",\"begin\":%s,\"end\":%s,\"seconds\":%s,\"attempt\":1,\"status\":0}" "$@"; }
+frame() { printf "{\"type\":\"frame\",\"frame\":%s,\"slices\":[%s],\"first\":1,\"last\":2,\"efficiency\":1,\"adjusted\":false}\n" "$@"; }
+{
+	frame 0 "$(slice a 0 60 1),$(slice b 60 80 1)"
+	frame 1 "$(slice a 0 80 2),$(slice c 80 90 1)"
+	frame 2 "$(slice a 0 60 1),$(slice b 60 70 1)"
+} >two
+frame 0 "" >idle
+test_expect_success '--trace: the nodes of a real run, as fast as they were, frame by frame' '
+	evenstep simulate balance --trace two --json >got && cat got && evenstep simulate balance --speeds 60,20,10 --change 1:0:40 --change 2:0:60 --change 2:1:10 --frames 3 --units 80 --json >want &&
+	test_cmp want got && jq -e "(.ideal_seconds - (80 / 90 + 80 / 70 + 80 / 80) | fabs) < 1e-9" got
+'
+test_expect_success 'it may be longer or have other frames than the run' '
+	evenstep simulate balance --trace two --frames 5 --units 1000 --json >got && jq -e ".frames == 5 and .units == 1000" got
+'
+test_expect_success 'what evenstep run reports is such a trace' '
+	evenstep run --local 2 --range 0:10 --repeat 3 --report mine -- true && evenstep simulate balance --trace mine --policy static,even --json >got && jq -se "length == 2 and all(.nodes == 2 and .frames == 3 and .units == 10)" got
+'
 test_expect_success '--help tells every option' '
 	evenstep simulate balance --help >got && evenstep simulate --help | grep -q balance &&
-	for option in speeds nodes change policy metrics noise start delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
+	for option in speeds trace nodes change policy metrics noise start delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
 '
 
 # What | arguments | message
@@ -57,7 +76,7 @@ while IFS='|' read -r what arguments message; do
 		test_expect_code 2 evenstep simulate balance $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
 	'
 done <<\END
-no speeds|--nodes 4|simulate balance needs --speeds: 
+no speeds|--nodes 4|simulate balance needs --speeds or --trace: 
 no speed|--speeds 80,0|--speeds: number 2 is out of range: give numbers from
 a speed that is none|--speeds 80,fast,20|--speeds: number 2 is out of range: 
 a comma too many|--speeds 80,|--speeds: number 2 is out of range: 
@@ -81,6 +100,11 @@ a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is none: give 
 a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is none: 
 a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is none: 
 a seed that is none|--speeds 80 --seed x|--seed: "x" is out of range: 
+a trace that is not there|--trace nowhere|report: nowhere: No such file or directory: 
+a trace and speeds|--trace two --speeds 80|--trace and --speeds exclude each other: give one of them
+a trace and nodes|--trace two --nodes 8|--trace and --nodes exclude each other: 
+a trace and a change|--trace two --change 1:0:5|--trace and --change exclude each other: 
+a trace of nothing|--trace idle|--trace: idle: no node has done anything: 
 a word too many|--speeds 80 fast|simulate balance: unexpected argument "fast": 
 an unknown option|--speeds 80 --magic|--magic: no such option: 
 a value that is missing|--speeds|--speeds: a value is missing: 

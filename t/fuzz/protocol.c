@@ -33,6 +33,7 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_probed probed;
     struct msg_run run;
     uint32_t v;
+    uint64_t u;
 
     if (msg_read_ready(&ready, body, len) == 0 && ready.rank >= ready.agents)
         abort();
@@ -43,6 +44,7 @@ static void texts(const uint8_t *body, size_t len)
     if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
         abort();
     (void)msg_read_u32(&v, body, len);
+    (void)msg_read_u64(&u, body, len);
 }
 
 static void blobs(const uint8_t *body, size_t len)
@@ -62,6 +64,28 @@ static void blobs(const uint8_t *body, size_t len)
     }
 }
 
+static void power(const uint8_t *body, size_t len)
+{
+    struct msg_monitor monitor;
+    struct msg_progress progress;
+    struct msg_power p;
+    struct msg_limited limited;
+    uint64_t v;
+
+    if (msg_read_monitor(&monitor, body, len) == 0
+        && (strchr(monitor.dir, '/') || monitor.interval_ms == 0))
+        abort();
+    if (msg_read_progress(&progress, body, len) == 0
+        && !(progress.progress >= 0))
+        abort();
+    if (msg_read_power(&p, body, len) == 0
+        && (p.limit < p.floor || p.limit > p.ceiling))
+        abort();
+    if (msg_read_limited(&limited, body, len) == 0)
+        walk((const uint8_t *)limited.text, strlen(limited.text));
+    (void)msg_read_u64(&v, body, len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -70,6 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         command(data + 1, size - 1);
     else if (data[0] % 3 == 1)
         texts(data + 1, size - 1);
+    else if (data[0] >= 128)
+        power(data + 1, size - 1);
     else
         blobs(data + 1, size - 1);
     return 0;

@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 
 static const struct {
     const char *name, *text, *where, *what, *mend;
@@ -45,8 +46,26 @@ static const struct {
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
     {"ports with a tail", "bcast { port_range = \"2000-2001,\" }\n",
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"an unknown actuator", "power { actuator = \"fan\" }\n",
+     "f.conf:1:", "power: actuator is out of range", "give off, rapl, cpufreq"},
+    {"an unknown aggregate", "power {\n aggregate = \"skew\" }\n",
+     "f.conf:2:", "power: aggregate is out of range", "give min, mean"},
+    {"a start above the ceiling", "power { start = 1.1 }\n",
+     "f.conf:1:", "power: start is out of range", "give 0.01 to 1"},
+    {"no floor", "power { floor = 0 }\n",
+     "f.conf:1:", "power: floor is out of range", "give 0.01 to 1"},
+    {"a bound that is no number", "power { bound = nan }\n",
+     "f.conf:1:", "power: bound is out of range", "give 0 to 1"},
+    {"no gain", "power { gain = 0 }\n",
+     "f.conf:1:", "power: gain is out of range", "give 0.01 to 1"},
+    {"no interval", "power { interval_ms = 0 }\n",
+     "f.conf:1:", "power: interval_ms is out of range", "give 1 to 10000"},
     {"a port below 1024", "bcast { port_range = \"1023-2000\" }\n",
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"less than no watts", "energy {\n idle = -1\n}\n", "f.conf:2:",
+     "energy: idle is out of range", "give a number from 0 to 1e6"},
+    {"watts that are no number", "energy { base = nan }\n", "f.conf:1:",
+     "energy: base is out of range", "give a number from 0 to 1e6"},
     {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
      "f.conf:3:", "on_error is out of range", "\"continue\" or \"fail\""},
     {"an answer in capitals", "plugin { on_error = \"Fail\" }\n",
@@ -344,6 +363,8 @@ static void test_printed(const struct config *base)
         c.fail_on_error = 1;
         c.budget_ms = 1234;
         c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
+        c.power = (struct config_power){"rapl", 0.5,  0.1, 0,
+                                        1,      0.03, 250, AGGREGATE_MEAN};
         c.policy[0][0] = prints[i].gain;
         c.profile[0].profile.influence[ELEMENT_I] = prints[i].gain;
         c.profile[c.profiles++] =
@@ -354,6 +375,10 @@ static void test_printed(const struct config *base)
                && strcmp(again.agent_path, c.agent_path) == 0
                && again.fail_on_error == 1 && again.budget_ms == 1234
                && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
+               && strcmp(again.power.actuator, "rapl") == 0
+               && memcmp(&again.power.start, &c.power.start,
+                         sizeof c.power - offsetof(struct config_power, start))
+                      == 0
                && again.profiles == c.profiles
                && memcmp(again.profile, c.profile, sizeof c.profile) == 0
                && memcmp(again.policy, c.policy, sizeof c.policy) == 0,

@@ -13,14 +13,46 @@ union any {
     struct msg_output output;
     struct msg_done done;
     struct msg_put put;
+    struct msg_monitor monitor;
+    struct msg_progress progress;
+    struct msg_power power;
+    struct msg_limited limited;
     uint32_t u32;
+    uint64_t u64;
 };
 
-enum which { READY, PEER, PROBED, COMMAND, RUN, OUTPUT, DONE, PUT, U32, KINDS };
+enum which {
+    READY,
+    PEER,
+    PROBED,
+    COMMAND,
+    RUN,
+    OUTPUT,
+    DONE,
+    PUT,
+    MONITOR,
+    PROGRESS,
+    POWER,
+    LIMITED,
+    U32,
+    U64,
+    KINDS
+};
 
-static const char *const names[KINDS] = {"READY",   "PEER", "PROBED",
-                                         "COMMAND", "RUN",  "OUTPUT",
-                                         "DONE",    "PUT",  "PROBE or STORED"};
+static const char *const names[KINDS] = {"READY",
+                                         "PEER",
+                                         "PROBED",
+                                         "COMMAND",
+                                         "RUN",
+                                         "OUTPUT",
+                                         "DONE",
+                                         "PUT",
+                                         "MONITOR",
+                                         "PROGRESS",
+                                         "POWER",
+                                         "LIMITED",
+                                         "PROBE or STORED",
+                                         "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -41,13 +73,29 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_done(&m->done, body, len);
     case PUT:
         return msg_read_put(&m->put, body, len);
-    default:
+    case MONITOR:
+        return msg_read_monitor(&m->monitor, body, len);
+    case PROGRESS:
+        return msg_read_progress(&m->progress, body, len);
+    case POWER:
+        return msg_read_power(&m->power, body, len);
+    case LIMITED:
+        return msg_read_limited(&m->limited, body, len);
+    case U32:
         return msg_read_u32(&m->u32, body, len);
+    default:
+        return msg_read_u64(&m->u64, body, len);
     }
 }
 
 static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
 static char *const argv[] = {word_echo, word_x, word_empty, NULL};
+
+static const struct msg_monitor a_monitor = {"17.2", 10, AGGREGATE_MEDIAN, 1};
+static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
+static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
+                                         800000};
+static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
@@ -74,7 +122,7 @@ static struct writer sound(enum which k)
         msg_write_probed(&w, &probed);
         break;
     case COMMAND:
-        msg_write_command(&w, "/work", argv);
+        msg_write_command(&w, "/work", 1, argv);
         break;
     case RUN:
         msg_write_run(&w, &run);
@@ -88,8 +136,23 @@ static struct writer sound(enum which k)
     case PUT:
         msg_write_put(&w, &put);
         break;
-    default:
+    case MONITOR:
+        msg_write_monitor(&w, &a_monitor);
+        break;
+    case PROGRESS:
+        msg_write_progress(&w, &a_progress);
+        break;
+    case POWER:
+        msg_write_power(&w, &a_power);
+        break;
+    case LIMITED:
+        msg_write_limited(&w, &a_limit);
+        break;
+    case U32:
         write_u32(&w, 250);
+        break;
+    default:
+        write_u64(&w, UINT64_MAX);
         break;
     }
     return w;
@@ -214,7 +277,7 @@ static void test_values(void)
     writer_clear(&w);
     w = sound(COMMAND);
     msg_read_command(&m.command, w.buf, w.len);
-    ok(strcmp(m.command.dir, "/work") == 0
+    ok(strcmp(m.command.dir, "/work") == 0 && m.command.persistent == 1
            && strcmp(m.command.argv[0], "echo") == 0
            && strcmp(m.command.argv[1], "{begin}") == 0
            && strcmp(m.command.argv[2], "") == 0 && !m.command.argv[3],
@@ -231,16 +294,56 @@ static void test_values(void)
     ok(msg_read_u32(&m.u32, w.buf, w.len) == 0 && m.u32 == 250,
        "a number comes back");
     writer_clear(&w);
+    w = sound(U64);
+    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == UINT64_MAX,
+       "a long one too");
+    writer_clear(&w);
+}
+
+static void test_values_of_power(void)
+{
+    struct writer w;
+    union any m;
+
+    memset(&m, 0, sizeof m);
+    w = sound(MONITOR);
+    ok(msg_read_monitor(&m.monitor, w.buf, w.len) == 0
+           && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
+           && m.monitor.aggregate == AGGREGATE_MEDIAN && m.monitor.power == 1,
+       "what to monitor comes back");
+    writer_clear(&w);
+    w = sound(PROGRESS);
+    ok(msg_read_progress(&m.progress, w.buf, w.len) == 0
+           && m.progress.epoch == 3 && m.progress.slots == 64
+           && m.progress.progress == 12.5 && m.progress.skew == 0.01
+           && m.progress.work_ns == 5000 && m.progress.misuse == 2,
+       "progress comes back");
+    writer_clear(&w);
+    w = sound(POWER);
+    ok(msg_read_power(&m.power, w.buf, w.len) == 0
+           && strcmp(m.power.actuator, "cgroup") == 0
+           && strcmp(m.power.unit, "us/s") == 0 && m.power.limit == 400000
+           && m.power.floor == 80000 && m.power.ceiling == 800000,
+       "an actuator comes back");
+    writer_clear(&w);
+    w = sound(LIMITED);
+    ok(msg_read_limited(&m.limited, w.buf, w.len) == 0
+           && m.limited.limit == 400000
+           && strcmp(m.limited.text, "error: it sticks") == 0,
+       "a limit comes back, with the reason");
+    writer_clear(&w);
 }
 
 static size_t size_of(enum which k)
 {
     static const size_t size[KINDS] = {
-        sizeof(struct msg_ready),  sizeof(struct msg_peer),
-        sizeof(struct msg_probed), sizeof(struct msg_command),
-        sizeof(struct msg_run),    sizeof(struct msg_output),
-        sizeof(struct msg_done),   sizeof(struct msg_put),
-        sizeof(uint32_t),
+        sizeof(struct msg_ready),   sizeof(struct msg_peer),
+        sizeof(struct msg_probed),  sizeof(struct msg_command),
+        sizeof(struct msg_run),     sizeof(struct msg_output),
+        sizeof(struct msg_done),    sizeof(struct msg_put),
+        sizeof(struct msg_monitor), sizeof(struct msg_progress),
+        sizeof(struct msg_power),   sizeof(struct msg_limited),
+        sizeof(uint32_t),           sizeof(uint64_t),
     };
 
     return size[k];
@@ -302,6 +405,7 @@ static void test_text_bounds(void)
         write_text(&w, xs(LABEL_MAX - 1 + more));
         expect(RUN, &w, over ? "a label too long" : "the longest label");
         write_text(&w, xs(4095 + more));
+        write_u32(&w, 0); /* not persistent */
         write_u32(&w, 1);
         write_text(&w, "x");
         expect(COMMAND, &w, over ? "a path too long" : "the longest path");
@@ -405,6 +509,49 @@ static void test_bad_values(void)
     refused(PROBED, &w, "a rate that is no number");
 }
 
+static void test_bad_power(void)
+{
+    static const struct msg_monitor monitors[] = {
+        {"a/b", 10, 0, 0},
+        {"1.0", 0, 0, 0},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0},
+        {"1.0", 10, 0, 2},
+    };
+    static const struct msg_progress records[] = {
+        {0, 1, -1, 0, 0, 0},
+        {0, 1, 1, -0.5, 0, 0},
+        {0, 1, 1, 0, (uint64_t)INT64_MAX + 1, 0},
+        {0, 1, (double)INFINITY, 0, 0, 0},
+        {0, 1, (double)NAN, 0, 0, 0},
+    };
+    static const struct msg_power powers[] = {
+        {"rapl", "uW", 5, 6, 10},
+        {"rapl", "uW", 11, 6, 10},
+        {"rapl", "uW", 5, 0, 10},
+        {"rapl", "uW", 5, 5, POWER_LIMIT_MAX + 1},
+    };
+    struct writer w = {0};
+
+    for (size_t i = 0; i < sizeof monitors / sizeof monitors[0]; i++) {
+        msg_write_monitor(&w, &monitors[i]);
+        refused(MONITOR, &w, "a step, interval or aggregate out of range");
+    }
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        msg_write_progress(&w, &records[i]);
+        refused(PROGRESS, &w, "progress that cannot be");
+    }
+    for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
+        msg_write_power(&w, &powers[i]);
+        refused(POWER, &w, "a limit out of its bounds");
+    }
+    msg_write_power(&w, &(struct msg_power){"", "no rights", 0, 0, 0});
+    accepted(POWER, &w, "an actuator that is off is taken");
+    write_u64(&w, POWER_LIMIT_MAX + 1);
+    write_text(&w, "");
+    refused(LIMITED, &w, "a limit that no double holds");
+}
+
 static void test_bad_commands(void)
 {
     static const uint32_t counts[] = {0, 3, ARGC_MAX, ARGC_MAX + 1, UINT32_MAX};
@@ -413,6 +560,7 @@ static void test_bad_commands(void)
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         write_text(&w, "/");
+        write_u32(&w, 0);
         write_u32(&w, counts[i]);
         write_text(&w, "one");
         write_text(&w, "two");
@@ -421,21 +569,26 @@ static void test_bad_commands(void)
     }
     write_text(&w, "/");
     write_u32(&w, 0);
+    write_u32(&w, 0);
     refused(COMMAND, &w, "a command of no word");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 1);
     write_text(&w, "");
     refused(COMMAND, &w, "a command without a name");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 1);
     write_blob(&w, "a\0b", 3);
     refused(COMMAND, &w, "a word with a NUL inside");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, 2);
     write_text(&w, "a");
     write_u32(&w, UINT32_MAX);
     refused(COMMAND, &w, "a word of 4 GiB");
     write_text(&w, "/");
+    write_u32(&w, 0);
     write_u32(&w, ARGC_MAX);
     for (uint32_t i = 0; i < ARGC_MAX; i++)
         write_text(&w, "w");
@@ -476,6 +629,7 @@ int main(void)
     test_bad_values();
     test_bad_puts();
     test_bad_commands();
+    test_bad_power();
     test_text_bounds();
     for (int k = 0; k < KINDS; k++) {
         test_lengths((enum which)k);
@@ -483,6 +637,7 @@ int main(void)
     }
     test_values();
     test_values_of_agents();
+    test_values_of_power();
     test_no_memory();
     return done();
 }

@@ -142,7 +142,7 @@ static void test_good(void)
     is_int(parse("--range 3:9223372036854775807 -- a -b --range x"), 0,
            "a range to the last number, and a command with options");
     ok(o.work.begin == 3 && o.work.end == INT64_MAX && o.work.repeat == 1
-           && o.grain == 1 && o.local == 0,
+           && o.grain == 1 && o.local.n == 0,
        "the range, and what is not said");
     ok(strcmp(o.command[0], "a") == 0 && strcmp(o.command[2], "--range") == 0
            && !o.command[4],
@@ -160,16 +160,17 @@ static void test_good(void)
     is_near(o.policy_value[0], 9, 0, "the configuration's value is taken");
     parse("--range 0:5 --policy canon:step=3 -- true");
     is_near(o.policy_value[0], 3, 0, "the option's goes before it");
-    ok(parse("--range 0:5 --local 2=80,20 -- true") == 0 && o.local == 2
-           && o.has_speeds && o.local_speed[0] == 80 && o.local_speed[1] == 20,
+    ok(parse("--range 0:5 --local 2=80,20 -- true") == 0 && o.local.n == 2
+           && o.local.has_speeds && o.local.speed[0] == 80
+           && o.local.speed[1] == 20,
        "agents with speeds");
-    ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local == 3
-           && !o.has_speeds,
+    ok(parse("--range 0:5 --local 3 -- true") == 0 && o.local.n == 3
+           && !o.local.has_speeds,
        "and without");
     ok(parse("--range 0:5 --local 2=80,20 --local 3 -- true") == 0
-           && o.local == 3 && !o.has_speeds,
+           && o.local.n == 3 && !o.local.has_speeds,
        "the last --local counts, speeds and all");
-    ok(parse("--range 0:5 --local 1024 -- true") == 0 && o.local == LOCAL_MAX,
+    ok(parse("--range 0:5 --local 1024 -- true") == 0 && o.local.n == LOCAL_MAX,
        "the most agents");
     ok(parse("--range 0:5 --repeat 3 --repeat 4 --grain 16 -- true") == 0
            && o.work.repeat == 4 && o.grain == 16,

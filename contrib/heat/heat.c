@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heat.c - heat spreading over a plate, by MPI and libevenstep: an example of a
+ * program that re-partitions its rows between iterations.
+ *
+ *     mpicc -O2 -o heat heat.c -levenstep
+ *     srun -N4 --mpi=pmix --evenstep ./heat ROWS COLUMNS FRAMES SWEEPS
+ *
+ * A frame is SWEEPS sweeps of Jacobi's method over the whole plate.  At its
+ * beginning every rank is told its rows, fetches them and SWEEPS more at each
+ * side from whoever had them, and then needs nobody until the frame is done: of
+ * the rows that are not its own each sweep computes one less at each side.  So
+ * all that a rank waits for the others is in evenstep_next(), which does not
+ * count as its time.
+ *
+ * Every cell is computed by the same expression, whoever does it: the result
+ * has the same bits on one rank, on many, and however the rows move.  Without
+ * evenstep the rows are split equally.
+ */
+#include <evenstep.h>
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT  100.0 /* the first row, for ever; the other edges are 0 */
+#define RATE 0.2   /* of diffusion, a sweep; stable below 0.25 */
+
+struct rows { /* [begin, end) of the plate */
+    long begin, end;
+};
+
+struct band { /* some rows, and what is in them */
+    struct rows rows;
+    double *cell;
+};
+
+struct plate {
+    long rows, columns, frames, sweeps;
+    int rank, ranks, alone; /* alone: without evenstep */
+    struct rows *owner;     /* whose rows were whose, a rank each */
+    struct rows *next;      /* and will be in this frame */
+    struct band band;       /* ours, of the frame before */
+    MPI_Datatype row;
+};
+
+static void give_up(const char *what)
+{
+    perror(what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void *allocate(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    if (!p)
+        give_up("heat: no memory");
+    return p;
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+static struct rows common(struct rows a, struct rows b)
+{
+    struct rows c = {a.begin > b.begin ? a.begin : b.begin,
+                     a.end < b.end ? a.end : b.end};
+
+    if (c.begin > c.end)
+        c.end = c.begin;
+    return c;
+}
+
+/* With so many more at each side, of those that there are; none of none. */
+static struct rows widened(struct rows r, long by, long rows)
+{
+    struct rows wide = {r.begin - by, r.end + by};
+
+    return r.begin == r.end ? r : common(wide, (struct rows){0, rows});
+}
+
+static double *row_of(const struct plate *p, const struct band *b, long row)
+{
+    return b->cell + (row - b->rows.begin) * p->columns;
+}
+
+static struct band new_band(const struct plate *p, struct rows rows)
+{
+    size_t n = (size_t)(rows.end - rows.begin) * (size_t)p->columns;
+    struct band b = {rows, allocate(n, sizeof *b.cell)};
+
+    if (rows.begin == 0 && rows.end > 0)
+        for (long i = 0; i < p->columns; i++)
+            b.cell[i] = HOT;
+    return b;
+}
+
+/* --- the slice of a frame ------------------------------------------------- */
+
+/* Blocked in evenstep_next() we would not help along what we have sent: MPI
+ * works on it when it is called. */
+static int wait_for_slice(uint64_t *begin, uint64_t *end)
+{
+    int ready, flag;
+
+    while ((ready = evenstep_wait(1)) == 0)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+                   MPI_STATUS_IGNORE);
+    return ready < 0 ? -1 : evenstep_next(begin, end);
+}
+
+/* Everybody's rows of the next frame into p->next; 0 if there is none. */
+static int next_rows(struct plate *p, long frame)
+{
+    struct rows mine = {p->rows * p->rank / p->ranks,
+                        p->rows * (p->rank + 1) / p->ranks};
+    uint64_t begin, end;
+    int more;
+
+    if (p->alone)
+        more = frame < p->frames;
+    else
+        more = wait_for_slice(&begin, &end);
+    if (more < 0)
+        give_up("heat: evenstep_next");
+    if (more == 0)
+        return 0;
+    if (!p->alone)
+        mine = (struct rows){(long)begin, (long)end};
+    MPI_Allgather(&mine, 2, MPI_LONG, p->next, 2, MPI_LONG, MPI_COMM_WORLD);
+    return 1;
+}
+
+/* How many rows, and from where in a band, go from it to or come into it. */
+static void place(int *count, int *at, struct rows part, struct rows band)
+{
+    *count = (int)(part.end - part.begin);
+    *at = *count > 0 ? (int)(part.begin - band.begin) : 0;
+}
+
+/* Our rows of this frame, with their neighbours, from whoever had them. */
+static struct band fetch(struct plate *p)
+{
+    struct band b = new_band(p, widened(p->next[p->rank], p->sweeps, p->rows));
+    int *v = allocate(4 * (size_t)p->ranks, sizeof *v);
+    int *out = v, *out_at = v + p->ranks, *in = v + 2 * p->ranks,
+        *in_at = v + 3 * p->ranks;
+    struct rows had = p->owner[p->rank];
+
+    for (int i = 0; i < p->ranks; i++) {
+        struct rows wants = widened(p->next[i], p->sweeps, p->rows);
+
+        place(&out[i], &out_at[i], common(had, wants), p->band.rows);
+        place(&in[i], &in_at[i], common(p->owner[i], b.rows), b.rows);
+    }
+    MPI_Alltoallv(p->band.cell, out, out_at, p->row, b.cell, in, in_at, p->row,
+                  MPI_COMM_WORLD);
+    free(v);
+    return b;
+}
+
+/* --- the work ------------------------------------------------------------- */
+
+/* One sweep over some rows, but for the plate's edges. */
+static void sweep(const struct plate *p,
+                  const struct band *from,
+                  struct band *to,
+                  struct rows rows)
+{
+    rows = common(rows, (struct rows){1, p->rows - 1});
+    for (long i = rows.begin; i < rows.end; i++) {
+        const double *up = row_of(p, from, i - 1), *at = up + p->columns,
+                     *down = at + p->columns;
+        double *result = row_of(p, to, i);
+
+        for (long k = 1; k < p->columns - 1; k++)
+            result[k] =
+                at[k]
+                + RATE * (up[k] + down[k] + at[k - 1] + at[k + 1] - 4 * at[k]);
+    }
+}
+
+static void do_frame(struct plate *p)
+{
+    struct band from = fetch(p), to = new_band(p, from.rows), other;
+
+    for (long left = p->sweeps - 1; left >= 0; left--) {
+        sweep(p, &from, &to, widened(p->next[p->rank], left, p->rows));
+        other = from;
+        from = to;
+        to = other;
+    }
+    free(to.cell);
+    free(p->band.cell);
+    p->band = from;
+    memcpy(p->owner, p->next, (size_t)p->ranks * sizeof *p->owner);
+}
+
+/* --- the result ----------------------------------------------------------- */
+
+/* The whole plate on rank 0. */
+static double *gather(struct plate *p)
+{
+    double *all = NULL;
+    struct rows mine = p->owner[p->rank];
+    int *count = allocate(2 * (size_t)p->ranks, sizeof *count),
+        *at = count + p->ranks;
+
+    for (int i = 0; i < p->ranks; i++) {
+        count[i] = (int)(p->owner[i].end - p->owner[i].begin);
+        at[i] = (int)p->owner[i].begin;
+    }
+    if (p->rank == 0)
+        all = allocate((size_t)p->rows * (size_t)p->columns, sizeof *all);
+    MPI_Gatherv(row_of(p, &p->band, mine.begin), count[p->rank], p->row, all,
+                count, at, p->row, 0, MPI_COMM_WORLD);
+    free(count);
+    return all;
+}
+
+/* FNV-1a, 64 bit: equal for equal bits. */
+static uint64_t digest(const double *cell, size_t n)
+{
+    const unsigned char *byte = (const unsigned char *)cell;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < n * sizeof *cell; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void tell(struct plate *p, double seconds)
+{
+    size_t n = (size_t)p->rows * (size_t)p->columns;
+    double *all = gather(p), sum = 0;
+
+    if (p->rank == 0) {
+        for (size_t i = 0; i < n; i++)
+            sum += all[i];
+        printf("mean %.9f digest %016llx\n", sum / (double)n,
+               (unsigned long long)digest(all, n));
+        fprintf(stderr, "%.2f s, in the end rows", seconds);
+        for (int i = 0; i < p->ranks; i++)
+            fprintf(stderr, " %ld", p->owner[i].end - p->owner[i].begin);
+        fprintf(stderr, "\n");
+    }
+    free(all);
+}
+
+/* --- all together --------------------------------------------------------- */
+
+static int parse(struct plate *p, int argc, char **argv)
+{
+    long *number[] = {&p->rows, &p->columns, &p->frames, &p->sweeps};
+
+    if (argc != 5)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        char *end;
+
+        *number[i] = strtol(argv[i + 1], &end, 10);
+        if (*number[i] < 1 || *number[i] > INT32_MAX || *end)
+            return -1;
+    }
+    return 0;
+}
+
+static void run(struct plate *p)
+{
+    double start;
+
+    p->owner = allocate((size_t)p->ranks, sizeof *p->owner);
+    p->next = allocate((size_t)p->ranks, sizeof *p->next);
+    MPI_Type_contiguous((int)p->columns, MPI_DOUBLE, &p->row);
+    MPI_Type_commit(&p->row);
+    p->owner[0].end = p->rows; /* all of it, cold but for its edge */
+    p->band = new_band(p, p->owner[p->rank]);
+    start = MPI_Wtime();
+    for (long frame = 0; next_rows(p, frame); frame++) {
+        do_frame(p);
+        if (!p->alone && evenstep_done() < 0)
+            give_up("heat: evenstep_done");
+    }
+    tell(p, MPI_Wtime() - start);
+    MPI_Type_free(&p->row);
+    free(p->band.cell);
+    free(p->owner);
+    free(p->next);
+}
+
+int main(int argc, char **argv)
+{
+    struct plate p = {0};
+    int fed;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
+    if (parse(&p, argc, argv) < 0) {
+        if (p.rank == 0)
+            fprintf(stderr, "usage: heat ROWS COLUMNS FRAMES SWEEPS\n");
+        MPI_Finalize();
+        return 2;
+    }
+    fed = evenstep_open((uint64_t)p.rows, (uint64_t)p.frames);
+    if (fed < 0)
+        give_up("heat: evenstep_open");
+    p.alone = !fed;
+    run(&p);
+    evenstep_close();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPU bandwidth of the step's tasks, in microseconds of CPU time a second.
+ * The group is the one that Slurm has made for the step, or, if there is none,
+ * one that we make where the first task is, and into which each task is moved.
+ * A group of anybody else is never touched.
+ */
+#include "launcher/actuator.h"
+#include "launcher/cgroup_limit.h"
+#include "launcher/throttle.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECOND_US 1000000u
+#define TEXT_SIZE (256 << 10) /* of /proc/self/mountinfo: a thousand mounts */
+/* What the kernel's least quota comes to in our period. */
+#define FLOOR ((uint64_t)SECOND_US / THROTTLE_PERIOD_US * THROTTLE_QUOTA_US)
+
+/* The text of a file in /proc; the caller frees.  NULL: errno. */
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = file ? malloc(TEXT_SIZE) : NULL;
+    size_t len = text ? fread(text, 1, TEXT_SIZE - 1, file) : 0;
+
+    if (text)
+        text[len] = '\0';
+    if (file)
+        (void)fclose(file); /* only read */
+    return text;
+}
+
+static int find_place(struct throttle_place *where,
+                      const struct actuator_place *place)
+{
+    char path[SYSFS_PATH], *mounts = NULL, *groups = NULL;
+    int rc = -1;
+
+    if (sysfs_path(path, "%s/self/mountinfo", place->proc) == 0)
+        mounts = read_text(path);
+    if (sysfs_path(path, "%s/%d/cgroup", place->proc, (int)place->task) == 0)
+        groups = read_text(path);
+    if (mounts && groups)
+        rc = throttle_find(mounts, groups, where);
+    free(mounts);
+    free(groups);
+    return rc;
+}
+
+/* Cut the path behind Slurm's own ".../job_J/.../step_S"; 0 if it has none. */
+static int cut_to_step(char *path, const struct actuator_place *place)
+{
+    char job[32], step[32], *at;
+    size_t len;
+
+    snprintf(job, sizeof job, "/job_%u/", place->job);
+    len = (size_t)snprintf(step, sizeof step, "/step_%u", place->step);
+    at = strstr(path, job);
+    at = at ? strstr(at, step) : NULL;
+    if (!at || (at[len] != '/' && at[len] != '\0'))
+        return 0;
+    at[len] = '\0';
+    return 1;
+}
+
+/* A group of our name is ours if nothing runs in it: of one killed before. */
+static int make_group(struct actuator *a,
+                      const char *above,
+                      const struct actuator_place *place,
+                      struct es_error *err)
+{
+    char line[SYSFS_LINE], group[SYSFS_PATH];
+
+    if (sysfs_path(group, "%s/evenstep-power-%u.%u", above, place->job,
+                   place->step)
+        < 0)
+        return es_fail(err, ES_ENV, "choose another actuator in power { }",
+                       "cgroup: %s: %s", above, strerror(errno));
+    if (mkdir(group, 0755) < 0 && errno != EEXIST)
+        return es_fail(err, ES_ENV,
+                       "start evenstep-power as root, or choose another "
+                       "actuator in power { }",
+                       "cgroup: %s: %s", group, strerror(errno));
+    if (sysfs_read(line, "%s/cgroup.procs", group) == 0 && line[0])
+        return es_fail(err, ES_ENV, "see what process it is",
+                       "cgroup: %s is not ours: process %s is in it", group,
+                       line);
+    memcpy(a->group, group, strlen(group) + 1);
+    return 0;
+}
+
+/* The CPU time that the tasks may have at most. */
+static uint64_t ceiling(const struct actuator_place *place)
+{
+    struct cgroup_limit limit;
+    cpu_set_t cpus;
+    double n = 1;
+
+    if (sched_getaffinity(place->task, sizeof cpus, &cpus) == 0)
+        n = CPU_COUNT(&cpus);
+    cgroup_limit_read(&limit, place->proc, place->sysfs);
+    if (limit.cpus > 0 && limit.cpus < n)
+        n = limit.cpus;
+    return (uint64_t)(n * SECOND_US);
+}
+
+static int add_knobs(struct actuator *a,
+                     const char *group,
+                     struct es_error *err)
+{
+    char path[SYSFS_PATH];
+
+    if (a->version == 2)
+        return sysfs_path(path, "%s/cpu.max", group) < 0
+                   ? -1
+                   : actuator_add(a, path, a->floor, a->ceiling, err);
+    if (sysfs_path(path, "%s/cpu.cfs_period_us", group) < 0
+        || actuator_add(a, path, THROTTLE_PERIOD_US, THROTTLE_PERIOD_US, err)
+               < 0)
+        return -1;
+    return sysfs_path(path, "%s/cpu.cfs_quota_us", group) < 0
+               ? -1
+               : actuator_add(a, path, a->floor, a->ceiling, err);
+}
+
+static int enter(struct actuator *a, pid_t task, struct es_error *err)
+{
+    char path[SYSFS_PATH], text[KNOB_TEXT];
+
+    if (!a->group[0])
+        return 0; /* Slurm has put it where it belongs */
+    snprintf(text, sizeof text, "%d", (int)task);
+    if (sysfs_path(path, "%s/cgroup.procs", a->group) == 0
+        && actuator_write(path, text) == 0)
+        return 0;
+    return es_fail(err, ES_ENV, "see that evenstep-power may write it",
+                   "cgroup: %s: %s", a->group, strerror(errno));
+}
+
+static int find(struct actuator *a,
+                const struct actuator_place *place,
+                struct es_error *err)
+{
+    struct throttle_place where;
+
+    if (find_place(&where, place) < 0 || strlen(where.path) >= SYSFS_PATH)
+        return es_fail(err, ES_ENV,
+                       "mount one with the cpu controller, or choose another "
+                       "actuator in power { }",
+                       "cgroup: the step has no cgroup that can be limited");
+    a->version = where.version;
+    a->floor = FLOOR;
+    a->ceiling = ceiling(place);
+    if (a->ceiling < FLOOR)
+        a->ceiling = FLOOR;
+    if (cut_to_step(where.path, place))
+        return add_knobs(a, where.path, err);
+    if (make_group(a, where.path, place, err) < 0
+        || add_knobs(a, a->group, err) < 0)
+        return -1;
+    return enter(a, place->task, err);
+}
+
+static void format(const struct actuator *a,
+                   const struct knob *knob,
+                   uint64_t limit,
+                   char text[KNOB_TEXT])
+{
+    uint64_t quota = limit * THROTTLE_PERIOD_US / SECOND_US;
+
+    if (knob->least == knob->most) /* the period */
+        quota = knob->most;
+    if (a->version == 2)
+        snprintf(text, KNOB_TEXT, "%ju %d", (uintmax_t)quota,
+                 THROTTLE_PERIOD_US);
+    else
+        snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)quota);
+}
+
+/* Whatever still runs there goes on in the group above. */
+void actuator_remove_group(const char *group)
+{
+    char path[SYSFS_PATH], above[SYSFS_PATH], line[SYSFS_LINE];
+    int tries = 0;
+
+    while (rmdir(group) < 0 && errno == EBUSY && tries++ < KNOBS_MAX) {
+        if (sysfs_path(path, "%s/cgroup.procs", group) < 0
+            || sysfs_path(above, "%s/../cgroup.procs", group) < 0
+            || sysfs_read(line, "%s", path) < 0
+            || (line[0] && actuator_write(above, line) < 0))
+            return;
+    }
+}
+
+static void remove_group(struct actuator *a)
+{
+    if (a->group[0])
+        actuator_remove_group(a->group);
+}
+
+const struct actuator_kind cgroup_kind = {.name = "cgroup",
+                                          .unit = "us/s",
+                                          .find = find,
+                                          .format = format,
+                                          .enter = enter,
+                                          .remove = remove_group};

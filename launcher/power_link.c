@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/power_link.h"
+#include "launcher/number.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_MS 50 /* between two looks for the guard */
+
+struct power_link {
+    struct event_base *base;
+    const struct power_link_events *on;
+    void *arg;
+    uint32_t job, step;
+    int fd; /* -1: not there yet */
+    struct event *timer, *readable;
+    uint64_t limit; /* in force */
+};
+
+socklen_t power_link_name(struct sockaddr_un *name, uint32_t job, uint32_t step)
+{
+    int n;
+
+    memset(name, 0, sizeof *name);
+    name->sun_family = AF_UNIX;
+    n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
+                 "evenstep-power-%" PRIu32 ".%" PRIu32, job, step);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static void hang_up(struct power_link *l)
+{
+    if (l->readable)
+        event_free(l->readable);
+    l->readable = NULL;
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}
+
+/* --- what the guard says -------------------------------------------------- */
+
+static void off(struct power_link *l, const char *why)
+{
+    struct msg_power m = {.limit = 0};
+
+    snprintf(m.unit, sizeof m.unit, "%.500s", why);
+    l->on->power(l->arg, &m);
+}
+
+static void hear_power(struct power_link *l, const char *text)
+{
+    struct msg_power m = {.limit = 0};
+    int end = 0;
+
+    if (sscanf(text, "power %15s %15s %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
+               m.actuator, m.unit, &m.limit, &m.floor, &m.ceiling, &end)
+            != 5
+        || text[end] || m.floor == 0 || m.floor > m.limit || m.limit > m.ceiling
+        || m.ceiling > POWER_LIMIT_MAX)
+        off(l, "evenstep-power does not speak as we do");
+    else
+        l->on->power(l->arg, &m);
+    l->limit = m.limit;
+}
+
+static void hear_limited(struct power_link *l, const char *text)
+{
+    struct msg_limited m = {.limit = l->limit};
+
+    if (strncmp(text, "set ", 4) == 0)
+        (void)number_parse_u64(text + 4, &m.limit); /* else as before */
+    else
+        snprintf(m.text, sizeof m.text, "%.500s", text);
+    l->limit = m.limit;
+    l->on->limited(l->arg, &m);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct power_link *l = arg;
+    char text[POWER_LINE_MAX];
+    ssize_t n = recv((int)fd, text, sizeof text - 1, MSG_DONTWAIT);
+
+    (void)what;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        hang_up(l); /* the step has ended, or the guard: nothing to steer */
+        return;
+    }
+    text[n] = '\0';
+    if (strncmp(text, "power ", 6) == 0)
+        hear_power(l, text);
+    else if (strncmp(text, "off ", 4) == 0)
+        off(l, text + 4);
+    else
+        hear_limited(l, text);
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+static int is_guard(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
+           && (peer.uid == 0 || peer.uid == getuid());
+}
+
+static int call(struct power_link *l)
+{
+    struct sockaddr_un name;
+    socklen_t len = power_link_name(&name, l->job, l->step);
+
+    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (l->fd >= 0 && connect(l->fd, (struct sockaddr *)&name, len) == 0
+        && is_guard(l->fd))
+        l->readable =
+            event_new(l->base, l->fd, EV_READ | EV_PERSIST, on_readable, l);
+    if (l->readable && event_add(l->readable, NULL) == 0)
+        return 0;
+    hang_up(l);
+    return -1;
+}
+
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    struct power_link *l = arg;
+
+    (void)fd;
+    (void)what;
+    if (call(l) == 0)
+        (void)event_del(l->timer);
+}
+
+struct power_link *power_link_start(struct event_base *base,
+                                    const char *step,
+                                    const struct power_link_events *on,
+                                    void *arg)
+{
+    struct timeval tv = {0, LOOK_MS * 1000};
+    struct power_link *l = calloc(1, sizeof *l);
+    int end = 0;
+
+    if (!l)
+        return NULL;
+    *l = (struct power_link){.base = base, .on = on, .arg = arg, .fd = -1};
+    if (sscanf(step, "%" SCNu32 ".%" SCNu32 "%n", &l->job, &l->step, &end) == 2
+        && !step[end])
+        l->timer = event_new(base, -1, EV_PERSIST, on_time, l);
+    if (l->timer && event_add(l->timer, &tv) == 0)
+        return l;
+    power_link_stop(l);
+    return NULL;
+}
+
+void power_link_set(struct power_link *l, uint64_t limit)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%" PRIu64, limit);
+
+    if (l->fd < 0
+        || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n)
+        hear_limited(l, "evenstep-power has gone");
+}
+
+void power_link_stop(struct power_link *l)
+{
+    if (!l)
+        return;
+    hang_up(l);
+    if (l->timer)
+        event_free(l->timer);
+    free(l);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/power_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Only what we alone can write is believed; -1 with errno. */
+static int open_dir(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && st.st_uid == geteuid()
+        && (st.st_mode & 022) == 0)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+static int write_state(int fd, const struct actuator *a)
+{
+    int bad = 0;
+
+    if (a->group[0])
+        bad |= dprintf(fd, "group %s\n", a->group) < 0;
+    for (size_t i = 0; i < a->n; i++)
+        bad |=
+            dprintf(fd, "knob %s\t%s\n", a->knob[i].path, a->knob[i].found) < 0;
+    return bad || fsync(fd) < 0 ? -1 : 0;
+}
+
+int power_state_save(struct power_state *s,
+                     const char *dir,
+                     const char *name,
+                     const struct actuator *a,
+                     struct es_error *err)
+{
+    int at;
+
+    s->fd = -1;
+    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+        return es_fail(err, ES_ENV, "let evenstep-power write there", "%s: %s",
+                       dir, strerror(errno));
+    at = open_dir(dir);
+    if (at >= 0 && sysfs_path(s->path, "%s/%s", dir, name) == 0)
+        s->fd = openat(
+            at, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (at >= 0)
+        close(at);
+    if (s->fd >= 0 && flock(s->fd, LOCK_EX | LOCK_NB) == 0
+        && write_state(s->fd, a) == 0)
+        return 0;
+    es_fail(err, ES_ENV, "let evenstep-power write there", "%s/%s: %s", dir,
+            name, strerror(errno));
+    power_state_remove(s);
+    return -1;
+}
+
+void power_state_remove(struct power_state *s)
+{
+    if (s->fd < 0)
+        return;
+    (void)unlink(s->path);
+    close(s->fd);
+    s->fd = -1;
+}
+
+static void restore_line(char *line)
+{
+    char *value = strchr(line, '\t');
+
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "group /", 7) == 0) {
+        actuator_remove_group(line + 6);
+    } else if (strncmp(line, "knob /", 6) == 0 && value) {
+        *value = '\0';
+        (void)actuator_write(line + 5, value + 1); /* or it is gone */
+    }
+}
+
+/* 1 if the file was of a guard that has died. */
+static int restore_file(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    char line[SYSFS_PATH + KNOB_TEXT];
+    FILE *file;
+
+    if (fd < 0)
+        return 0;
+    file = flock(fd, LOCK_EX | LOCK_NB) == 0 ? fdopen(fd, "r") : NULL;
+    if (!file) {
+        close(fd);
+        return 0;
+    }
+    /* The knobs of a group are set back before it goes. */
+    while (fgets(line, sizeof line, file))
+        if (line[0] == 'k')
+            restore_line(line);
+    rewind(file);
+    while (fgets(line, sizeof line, file))
+        if (line[0] == 'g')
+            restore_line(line);
+    (void)unlinkat(at, name, 0);
+    (void)fclose(file); /* only read; the lock goes with it */
+    return 1;
+}
+
+size_t power_state_restore(const char *dir)
+{
+    int at = open_dir(dir);
+    DIR *list = at >= 0 ? fdopendir(at) : NULL;
+    struct dirent *d;
+    size_t n = 0;
+
+    if (at >= 0 && !list)
+        close(at);
+    while (list && (d = readdir(list)) != NULL)
+        if (d->d_name[0] != '.')
+            n += (size_t)restore_file(at, d->d_name);
+    if (list)
+        closedir(list);
+    return n;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * power_state.h - what a guard has found before it set anything, on disk: if
+ * the guard is killed, the next one on the node puts it back, or the epilog by
+ * `evenstep-power --restore`.
+ *
+ * A file a step, locked by the guard that wrote it: one that is not locked is
+ * of a guard that has died.  Lines:
+ *
+ *   knob PATH<tab>VALUE
+ *   group PATH
+ */
+#ifndef LAUNCHER_POWER_STATE_H
+#define LAUNCHER_POWER_STATE_H
+
+#include "launcher/actuator.h"
+
+#define POWER_STATE_DIR "/run/evenstep"
+
+struct power_state {
+    char path[SYSFS_PATH];
+    int fd; /* locked; -1: none */
+};
+
+/* Write what a has found, as name in dir, which is made if it is not there and
+ * must be ours alone. */
+int power_state_save(struct power_state *s,
+                     const char *dir,
+                     const char *name,
+                     const struct actuator *a,
+                     struct es_error *err);
+/* All has been put back.  NULL path or fd -1 is fine. */
+void power_state_remove(struct power_state *s);
+/* Put back what dead guards have left; how many there were. */
+size_t power_state_restore(const char *dir);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * programs.h - the programs of `evenstep run --persistent`, as the front end
+ * sees them: the first frame begins when all ask for their slice, and the run
+ * ends when all have ended.  Whom this waits for is told after a while.
+ */
+#ifndef LAUNCHER_PROGRAMS_H
+#define LAUNCHER_PROGRAMS_H
+
+#include "launcher/session.h"
+
+struct event;
+
+struct programs {
+    struct session *session;
+    char *awaited; /* one a node */
+    size_t missing;
+    const char *to_do; /* what the missing are awaited to do */
+    struct event *patience;
+    int64_t since_ns;
+};
+
+/* 0, or -1 if memory ran out. */
+int programs_init(struct programs *p,
+                  struct session *session,
+                  struct event_base *base);
+/* {0} is allowed. */
+void programs_clear(struct programs *p);
+/* Await that the program of every node that is present asks for a slice. */
+void programs_await_start(struct programs *p);
+/* Tell them that there are no more, and await their end. */
+void programs_await_end(struct programs *p);
+/* Give up the nodes that have been awaited for longer. */
+void programs_drop_late(struct programs *p, int64_t timeout_ns);
+/* This node's has, or is lost: 1 if it was the last that was missing. */
+int programs_heard(struct programs *p, size_t node);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/power_simulation.h"
+#include "policy/random.h"
+
+#include <math.h>
+
+#define FULL 1e6 /* limit at which work is given in seconds */
+
+struct simulation {
+    const struct power_simulation_setup *setup;
+    struct rng rng;
+    struct power_node *node; /* n */
+    void *room;              /* behind them */
+};
+
+size_t power_simulation_bytes(size_t n)
+{
+    size_t each = sizeof(struct power_node) + power_bytes(1);
+
+    if (n > (SIZE_MAX - sizeof(struct simulation)) / each)
+        return 0;
+    return sizeof(struct simulation) + n * each;
+}
+
+static int holds(const struct power_simulation_setup *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!isfinite(s->work[i]) || !(s->work[i] > 0))
+            return 0;
+    return s->n > 0 && s->floor > 0 && s->floor <= s->limit
+           && s->limit <= s->ceiling && s->ceiling <= POWER_LIMIT_MAX
+           && isfinite(s->exponent) && s->exponent > 0 && isfinite(s->noise)
+           && s->noise >= 0 && s->rule.bound >= 0 && s->rule.band >= 0
+           && s->rule.gain > 0 && s->rule.gain <= 1;
+}
+
+int power_simulation_init(void *state,
+                          const struct power_simulation_setup *setup)
+{
+    struct simulation *s = state;
+
+    if (!holds(setup))
+        return -1;
+    s->setup = setup;
+    s->node = (struct power_node *)(void *)(s + 1);
+    s->room = s->node + setup->n;
+    random_init(&s->rng, GENERATOR_LCG32, setup->seed);
+    for (size_t i = 0; i < setup->n; i++)
+        s->node[i] = (struct power_node){.limit = setup->limit,
+                                         .floor = setup->floor,
+                                         .ceiling = setup->ceiling};
+    return 0;
+}
+
+static double speed(const struct simulation *s, size_t node)
+{
+    return pow((double)s->node[node].limit / FULL, s->setup->exponent);
+}
+
+static double seconds(struct simulation *s, size_t node)
+{
+    double noise = s->setup->noise;
+
+    return s->setup->work[node] / speed(s, node)
+           * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
+}
+
+void power_simulation_next(void *state, struct power_region *region)
+{
+    struct simulation *s = state;
+    size_t n = s->setup->n;
+    double busy = 0, last = 0, work = 0, speeds = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double took = seconds(s, i);
+
+        s->node[i].progress = 1 / took;
+        busy += took;
+        last = fmax(last, took);
+        work += s->setup->work[i];
+        speeds += speed(s, i);
+    }
+    region->seconds = last;
+    region->waiting = 1 - busy / ((double)n * last);
+    region->ideal = last / (work / speeds);
+    region->skew = power_skew(s->node, n, s->room);
+    region->changed = power_step(&s->setup->rule, s->node, n, s->room);
+}
+
+uint64_t power_simulation_limit(const void *state, size_t node)
+{
+    const struct simulation *s = state;
+
+    return s->node[node].limit;
+}

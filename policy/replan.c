@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rest of the graph is a graph of its own: what is done takes no time and
+ * waits for nothing; so that nothing delays it, either, it is on a core of its
+ * own, behind those of the processor.  Its tasks are looked at in its own
+ * order, so that when one is placed the times of all that it waits for are
+ * known.
+ */
+#include "policy/replan.h"
+
+#include <stdlib.h>
+
+#define NEVER INT64_MAX
+
+struct replan {
+    struct graph *rest;
+    struct machine m; /* with the core for what is done */
+    uint32_t cores;   /* without it */
+    const uint8_t *done, *usable;
+    struct instance *instance;
+    uint32_t n;
+    uint32_t *first, *next; /* by task; by instance: the others of the task */
+    int64_t *free_from;     /* by core of all */
+};
+
+static int make_rest(struct replan *r, const struct graph *g)
+{
+    const uint8_t *done = r->done;
+    struct graph_edge *edge = calloc(g->edges + (size_t)1, sizeof *edge);
+    int64_t *time = calloc(g->tasks, sizeof *time);
+    uint32_t m = 0;
+
+    for (uint32_t v = 0; edge && time && v < g->tasks; v++) {
+        time[v] = done[v] ? 0 : g->time[v];
+        for (uint32_t i = g->pred_at[v]; !done[v] && i < g->pred_at[v + 1]; i++)
+            edge[m++] =
+                (struct graph_edge){g->pred[i].task, v, g->pred[i].comm};
+    }
+    if (edge && time)
+        (void)graph_create(&r->rest, time, g->tasks, edge, m, NULL);
+    free(edge);
+    free(time);
+    return r->rest ? 0 : -1;
+}
+
+static uint32_t core_of(const struct replan *r, const struct instance *x)
+{
+    return x->processor * r->m.cores + x->core;
+}
+
+/* When what v waits for can be on the processor. */
+static int64_t inputs_at(const struct replan *r, uint32_t v, uint32_t processor)
+{
+    const struct graph *g = r->rest;
+    int64_t all = 0;
+
+    for (uint32_t i = g->pred_at[v]; i < g->pred_at[v + 1]; i++) {
+        int64_t one = NEVER;
+
+        for (uint32_t k = r->first[g->pred[i].task]; k != GRAPH_NOBODY;
+             k = r->next[k]) {
+            const struct instance *x = &r->instance[k];
+            int64_t at =
+                x->finish + (x->processor == processor ? 0 : g->pred[i].comm);
+
+            if (at < one)
+                one = at;
+        }
+        if (one > all)
+            all = one;
+    }
+    return all;
+}
+
+static void run_on(struct replan *r, struct instance *x)
+{
+    int64_t *free_from = &r->free_from[core_of(r, x)];
+    int64_t inputs = inputs_at(r, x->task, x->processor);
+
+    x->start = inputs > *free_from ? inputs : *free_from;
+    x->finish = x->start + r->rest->time[x->task];
+    *free_from = x->finish;
+}
+
+/* The core of a processor that is free first; ties: the lowest. */
+static uint32_t first_free(const struct replan *r, uint32_t processor)
+{
+    const int64_t *at = &r->free_from[processor * r->m.cores];
+    uint32_t best = 0;
+
+    for (uint32_t c = 1; c < r->cores; c++)
+        if (at[c] < at[best])
+            best = c;
+    return best;
+}
+
+/* Where v would start first, but for one processor; GRAPH_NOBODY: nowhere. */
+static uint32_t find_processor(const struct replan *r,
+                               uint32_t v,
+                               uint32_t barred)
+{
+    uint32_t best = GRAPH_NOBODY;
+    int64_t best_at = NEVER;
+
+    for (uint32_t p = 0; p < r->m.processors; p++) {
+        int64_t free_at, at;
+
+        if (!r->usable[p] || p == barred)
+            continue;
+        free_at = r->free_from[p * r->m.cores + first_free(r, p)];
+        at = inputs_at(r, v, p);
+        if (at < free_at)
+            at = free_at;
+        if (at < best_at) {
+            best_at = at;
+            best = p;
+        }
+    }
+    return best;
+}
+
+static int place(struct replan *r, uint32_t v, uint32_t barred)
+{
+    uint32_t p = find_processor(r, v, barred);
+    struct instance *x = &r->instance[r->n];
+
+    if (p == GRAPH_NOBODY)
+        p = find_processor(r, v, GRAPH_NOBODY);
+    if (p == GRAPH_NOBODY)
+        return -1;
+    *x = (struct instance){v, p, first_free(r, p), 0, 0};
+    r->next[r->n] = GRAPH_NOBODY;
+    r->first[v] = r->n++;
+    run_on(r, x);
+    return 0;
+}
+
+static int chain_up(struct replan *r)
+{
+    for (uint32_t v = 0; v < r->rest->tasks; v++)
+        r->first[v] = GRAPH_NOBODY;
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct instance *x = &r->instance[i];
+
+        if (x->task >= r->rest->tasks || x->processor >= r->m.processors
+            || (!r->done[x->task] && x->core >= r->cores))
+            return -1;
+        if (r->done[x->task])
+            x->core = r->cores;
+        r->next[i] = r->first[x->task];
+        r->first[x->task] = i;
+    }
+    return 0;
+}
+
+static int place_all(struct replan *r, const uint32_t barred[])
+{
+    if (chain_up(r) < 0)
+        return -1;
+    for (uint32_t i = 0; i < r->rest->tasks; i++) {
+        uint32_t v = r->rest->ranked[i];
+
+        if (r->first[v] == GRAPH_NOBODY) {
+            if (place(r, v, barred ? barred[v] : GRAPH_NOBODY) < 0)
+                return -1;
+            continue;
+        }
+        for (uint32_t k = r->first[v]; k != GRAPH_NOBODY; k = r->next[k])
+            run_on(r, &r->instance[k]);
+    }
+    return 0;
+}
+
+static int reckon(struct replan *r, int64_t *makespan)
+{
+    struct schedule_room *room =
+        schedule_room_create(r->rest, r->n, r->m.processors * r->m.cores);
+    struct schedule_sum sum = {0};
+    int rc = -1;
+
+    if (room)
+        rc = schedule_evaluate(r->rest, &r->m, r->instance, r->n, room, &sum);
+    schedule_room_destroy(room);
+    if (rc == 0)
+        *makespan = sum.makespan;
+    return rc;
+}
+
+int replan_place(const struct graph *g,
+                 const struct machine *m,
+                 const uint8_t done[],
+                 const uint8_t usable[],
+                 const uint32_t barred[],
+                 struct instance instance[],
+                 uint32_t *n,
+                 int64_t *makespan)
+{
+    struct replan r = {.m = *m,
+                       .cores = m->cores,
+                       .done = done,
+                       .usable = usable,
+                       .instance = instance,
+                       .n = *n};
+    int rc = -1;
+
+    r.m.cores++;
+    if (m->processors > SCHEDULE_CORES_MAX / r.m.cores)
+        return -1;
+    r.first = calloc(g->tasks, sizeof *r.first);
+    r.next = calloc(*n + (size_t)g->tasks, sizeof *r.next);
+    r.free_from =
+        calloc((size_t)r.m.processors * r.m.cores + 1, sizeof *r.free_from);
+    if (r.first && r.next && r.free_from && make_rest(&r, g) == 0
+        && place_all(&r, barred) == 0 && reckon(&r, makespan) == 0) {
+        *n = r.n;
+        rc = 0;
+    }
+    graph_destroy(r.rest);
+    free(r.first);
+    free(r.next);
+    free(r.free_from);
+    return rc;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "spank_plugin/plugin_power.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <slurm/slurm.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spank_plugin/plugin_child.h"
+#include "spank_plugin/plugin_options.h"
+
+#define PROGRAM "evenstep-power" /* beside the program evenstep */
+/* The companion step has limits of its own: none. */
+#define COMPANION "EVENSTEP_COMPANION"
+
+#define ANSWER_MS 1000 /* a task is put where it belongs in far less */
+#define STOP_MS   1000 /* likewise for what was found */
+#define PATH_SIZE 4096
+
+/* The one guard of this slurmstepd; the tasks that it forks are not its
+ * owners. */
+static struct {
+    pid_t owner; /* 0: none is running */
+    struct plugin_child child;
+} guard;
+
+struct words {
+    char program[PATH_SIZE], job[16], step[16], uid[16];
+};
+
+static int find_program(char path[PATH_SIZE], const char *launcher)
+{
+    const char *slash = strrchr(launcher, '/');
+    int n = snprintf(path, PATH_SIZE, "%.*s/" PROGRAM, (int)(slash - launcher),
+                     launcher);
+
+    return n > 0 && n < PATH_SIZE ? 0 : -1;
+}
+
+/* 1 if this is a step whose limits may be set. */
+static int find_step(spank_t sp, struct words *w)
+{
+    uint32_t job, step;
+    char mark[2];
+    uid_t uid;
+
+    if (spank_getenv(sp, COMPANION, mark, sizeof mark) == ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS
+        || step >= SLURM_MAX_NORMAL_STEP_ID)
+        return 0;
+    (void)snprintf(w->job, sizeof w->job, "%" PRIu32, job);
+    (void)snprintf(w->step, sizeof w->step, "%" PRIu32, step);
+    (void)snprintf(w->uid, sizeof w->uid, "%" PRIu32, (uint32_t)uid);
+    return 1;
+}
+
+void plugin_power_start(spank_t sp)
+{
+    struct plugin_options o = plugin_options_get();
+    struct words w;
+    char *argv[] = {w.program,
+                    (char *)"--job",
+                    w.job,
+                    (char *)"--step",
+                    w.step,
+                    (char *)"--uid",
+                    w.uid,
+                    NULL,
+                    (char *)o.config,
+                    NULL}; /* posix_spawn does not write to the words */
+    int why;
+
+    if (!o.power || strcmp(o.power, "off") == 0 || !find_step(sp, &w)
+        || find_program(w.program, o.launcher) < 0)
+        return;
+    if (o.config)
+        argv[7] = (char *)"--config";
+    why = plugin_child_start(&guard.child, argv, COMPANION "=1");
+    if (why)
+        slurm_error("evenstep: %s: %s: no limits are set on this node",
+                    w.program, strerror(why));
+    else
+        guard.owner = getpid();
+}
+
+/* Its next "ok", or its end. */
+static void wait_for_answer(int timeout_ms)
+{
+    struct pollfd p = {.fd = guard.child.stdout_fd, .events = POLLIN};
+    char line[16];
+
+    if (poll(&p, 1, timeout_ms) > 0)
+        (void)!read(p.fd, line, sizeof line); /* there is only one answer */
+}
+
+void plugin_power_task(spank_t sp)
+{
+    char line[16];
+    pid_t pid;
+    int len;
+
+    if (guard.owner != getpid()
+        || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+        return;
+    len = snprintf(line, sizeof line, "%d\n", (int)pid);
+    if (write(guard.child.stdin_fd, line, (size_t)len) == len)
+        wait_for_answer(ANSWER_MS);
+}
+
+void plugin_power_stop(void)
+{
+    if (guard.owner != getpid())
+        return;
+    guard.owner = 0;
+    (void)close(guard.child.stdin_fd); /* which tells it */
+    guard.child.stdin_fd = -1;
+    wait_for_answer(STOP_MS);
+    (void)plugin_child_stop(&guard.child, 0); /* what we started has ended */
+}

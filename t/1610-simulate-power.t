@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep simulate balance --power: what steering power would do, at any size'
+. /usr/share/sharness/sharness.sh
+PATH="$EVENSTEP_BUILD:$PATH"
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+four="--power --work 1,1,1,1.6"
+
+test_expect_success 'a node with more work than the others gets more, within the same total' '
+	evenstep simulate balance $four --json >got && cat got &&
+	jq -s -e "length == 20 and .[0].to_ideal > 1.39 and .[-1].to_ideal < 1.03 and .[-1].waiting < .[0].waiting / 5 and .[-1].changed == 0 and
+		all(.limits | add | . - 160 | fabs < 1e-6) and (.[-1].limits | .[3] > 54 and max == .[3])" got
+'
+test_expect_success 'boost gives to the slowest only' '
+	evenstep simulate balance $four --variant boost --json >got && jq -s -e ".[0].changed == 4 and .[-1].to_ideal < 1.03" got
+'
+test_expect_success 'floors and ceilings hold' '
+	evenstep simulate balance $four --floor 38 --ceiling 45 --json >got && jq -s -e "all(.limits | min >= 38 and max <= 45) and .[-1].limits[3] == 45" got
+'
+test_expect_success 'noise: the same seed gives the same' '
+	evenstep simulate balance $four --noise 0.02 --seed 3 --json >one && evenstep simulate balance $four --noise 0.02 --seed 3 --json >two && test_cmp one two &&
+	evenstep simulate balance $four --noise 0.02 --seed 4 --json >three && ! cmp -s one three
+'
+test_expect_success 'as many nodes as nobody has' '
+	evenstep simulate balance --power --work 1,1.1,1.2,1.3 --nodes 16384 --regions 30 >got && cat got && tail -n 1 got | awk "{ exit !(\$3 < 1.05 && \$6 == 0) }"
+'
+test_expect_success '--help tells every option' '
+	evenstep simulate balance --power --help >got &&
+	for option in work nodes variant limit floor ceiling exponent noise bound band gain regions seed json; do grep -qE "^  --$option( |$)" got || return 1; done
+'
+# What | arguments | message
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2" '
+		test_expect_code 2 evenstep simulate balance --power $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+	'
+done <<\END
+no work||simulate balance --power needs --work: 
+work that is none|--work 1,x|--work: number 2 is out of range: 
+a node without work|--work 1,0|--work: number 2 is out of range: 
+a comma too many|--work 1,|--work: number 2 is out of range: 
+more work than nodes|--work 1,2,3 --nodes 2|--work: has 3 for 2 nodes: 
+an unknown variant|--work 1 --variant best|--variant: "best" is unknown: give pair or boost
+a limit below the floor|--work 1 --limit 5|--limit: 5% is not between 8% and 100%: 
+a gain of 0|--work 1 --gain 0|--gain: "0" is out of range: 
+an exponent of 0|--work 1 --exponent 0|--exponent: "0" is out of range: 
+no regions|--work 1 --regions 0|--regions: "0" is out of range: 
+a word too many|--work 1 fast|simulate balance: unexpected argument "fast": 
+an option of the other simulation|--work 1 --pieces 4|--pieces: no such option: 
+END
+test_done

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep report: what the report of a run tells, as tables, JSON and a picture'
+. /usr/share/sharness/sharness.sh
+PATH="$EVENSTEP_BUILD:$PATH"
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+# frame NUMBER SLICES LAST EFFICIENCY ADJUSTED
+frame() { printf '{"type":"frame","frame":%s,"slices":[%s],"first":1,"last":%s,"efficiency":%s,"adjusted":%s}\n' "$@"; }
+# slice NODE BEGIN END SECONDS STATUS
+slice() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"attempt":1,"status":%s}' "$@"; }
+{
+	frame 0 "$(slice n0 0 80 4 0),$(slice n1 80 100 2 0)" 4 0.75 true
+	frame 1 "$(slice n0 0 60 3 0),$(slice n1 60 100 1 -1),$(slice n0 60 100 2 0)" 5 0.6 false
+	echo '{"type":"summary","frames":2,"seconds":9.5,"efficiency":0.675,"policy":"even"}'
+} >two
+
+test_expect_success 'the table: what every node did, how every frame ended, the whole' '
+	evenstep report two >got && cat got &&
+	grep -qE "^n0 +180 +90\.0% +9\.000 +20 +3 +0$" got && grep -qE "^n1 +20 +10\.0% +3\.000 +6\.667 +1 +1$" got &&
+	grep -qE "^0 +100 +4\.000 +0\.750 +2 +0  adjusted$" got && grep -qE "^1 +100 +5\.000 +0\.600 +2 +1$" got &&
+	grep -qx "2 frames in 9.50 s, mean efficiency 0.675 (even)" got
+'
+test_expect_success '--json: the same in one object' '
+	evenstep report --json two >got && cat got && test $(wc -l <got) = 1 &&
+	jq -e ".seconds == 9.5 and .efficiency == 0.675 and .policy == \"even\" and .ended and
+		(.nodes | map([.name, .units, .slices, .failed]) == [[\"n0\", 180, 3, 0], [\"n1\", 20, 1, 1]]) and
+		(.frames | map([.frame, .units, .failed, .adjusted]) == [[0, 100, 0, true], [1, 100, 1, false]])" got
+'
+test_expect_success 'what evenstep run writes it reads' '
+	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine -- true && evenstep report --json mine >got &&
+	jq -e "(.frames | length) == 3 and (.nodes | map(.units) | add) == 30 and .ended and .policy == \"even\"" got
+'
+test_expect_success 'a run that failed has no summary: the frames are told all the same' '
+	head -n 1 two >failed && evenstep report failed >got && cat got &&
+	grep -qx "1 frame in 4.00 s, mean efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
+'
+test_expect_success 'a last line that is cut off is left out, with one line that says so' '
+	head -n 1 two >torn && printf "{\"type\":\"fra" >>torn && evenstep report torn >got 2>err && grep -q "^1 frame in" got &&
+	said "^evenstep: torn: its last line is cut off, and left out$" && test $(wc -l <err) = 1
+'
+
+# boxes FILE: beginning and width of every slice that is drawn, one a line, in pixels; a run is 880 wide.
+boxes() { sed -n 's/.*<title>frame [0-9]*, units.*<rect x="\([0-9]*\)[.0-9]*" y="[^"]*" width="\([0-9]*\).*/\1 \2/p' "$1"; }
+test_expect_success '--svg: a picture that is whole, a box a slice where it was in time' '
+	evenstep report --svg two.svg two >got && xmllint --noout two.svg && head -n 1 two.svg | grep -q "^<svg xmlns=\"http://www.w3.org/2000/svg\"" && tail -n 1 two.svg | grep -x "</svg>" &&
+	boxes two.svg >got && printf "120 391\n120 195\n511 293\n804 195\n511 97\n" >want && test_cmp want got && grep -q "units 60:100, 1.000 s, failed</title>" two.svg
+'
+test_expect_success 'it takes nothing from elsewhere' '
+	grep -q "<text" two.svg && ! grep -E "(href|url\(|<script|<style|<image)" two.svg
+'
+test_expect_success 'names that XML cannot hold as they are do not break it' '
+	frame 0 "$(slice "n<0>&\\\"1\\u0001" 0 10 1 0)" 1 1 false >odd && evenstep report --svg odd.svg odd >got && xmllint --noout odd.svg &&
+	grep -q ">n&lt;0&gt;&amp;&quot;1?</text>" odd.svg
+'
+test_expect_success '--frames: only these in the picture' '
+	for i in 0 1 2 3 4 5; do frame $i "$(slice n0 0 10 1 0)" 1 1 false; done >six &&
+	evenstep report --svg six.svg --frames 2:4 six >got && grep -o "frame [0-9]*, units" six.svg | sort -u >got && printf "frame 2, units\nframe 3, units\n" >want && test_cmp want got
+'
+test_expect_success 'thousands of frames: the first 400 are drawn, and one line says so' '
+	i=0 && one="$(slice n0 0 10 1 0)" && while test $i -lt 1000; do printf "{\"type\":\"frame\",\"frame\":%d,\"slices\":[%s],\"first\":1,\"last\":1,\"efficiency\":1,\"adjusted\":false}\n" $i "$one"; i=$((i + 1)); done >many &&
+	evenstep report --svg many.svg many >got 2>err && said "^evenstep: the picture has the first 400 of 1000 frames: --frames chooses others$" && xmllint --noout many.svg &&
+	test $(grep -c "units 0:10" many.svg) = 400 && grep -q "^999 " got
+'
+test_expect_success '--help tells every option' '
+	evenstep report --help >got && evenstep --help | grep -q "^  report " && for option in svg frames json; do grep -qE "^  --$option( |$)" got || return 1; done
+'
+
+printf '{"type":"frame","frame":0,"slices":[]}\n' >missing
+printf '{"type":"tree"}\n' >version
+printf '{"op":"open","channels":4}\n' >trace
+printf '{"type":"frame"\nno JSON\n' >corrupt
+{
+	cat two
+	frame 3 "$(slice n0 0 10 1 0)" 1 1 false
+} >after
+frame 0 "$(slice n0 10 0 1 0)" 1 1 false >backwards
+frame 0 "$(slice n0 0 10 soon 0)" 1 1 false | sed 's/soon/"soon"/' >text
+: >empty
+# What | arguments | message
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2" '
+		test_expect_code 2 evenstep report $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+	'
+done <<\END
+no file||report: no FILE: see
+two files|two two|report: more than one FILE: see
+a file that is not there|nowhere|report: nowhere: No such file or directory: name a file that you may read$
+a folder|.|report: \.: trace, line 1: Is a directory: 
+a file without a frame|empty|report: empty: there is no frame in it: give the file of `evenstep run --report`$
+a file that is no JSON|corrupt|report: corrupt: trace, line 1:[0-9]+: 
+a line of another version|version|report: version: trace, line 1: "tree" is no type: give frame or summary$
+a frame without its times|missing|report: missing: trace, line 1: "last" is missing: give a number from 0 to
+a slice that ends before it begins|backwards|report: backwards: trace, line 1: "end" is below begin: 
+a time that is no number|text|report: text: trace, line 1: "seconds" is no number: 
+a trace of ops|trace|report: trace: line 1: is of a trace, not of a report: 
+a frame behind the summary|after|report: after: line 4: comes after the summary: 
+frames that are not there|--svg x.svg --frames 7:9 two|--frames: there is none from 7 to below 9: 
+frames that are none|--svg x.svg --frames all two|--frames: "all" is none: give B:E, 
+frames of no picture|--frames 0:1 two|--frames is of the picture: give --svg, too$
+an unknown option|--magic two|--magic: no such option: 
+a value that is missing|two --svg|--svg: a value is missing: 
+END
+test_expect_success 'a picture that cannot be written: exit 1' '
+	test_expect_code 1 evenstep report --svg nowhere/x two >got 2>err && said "^evenstep: --svg: nowhere/x: No such file or directory: name a file that you may write$" && test ! -s got &&
+	test_expect_code 1 evenstep report --svg /dev/full two 2>err && said "^evenstep: --svg: /dev/full: No space left on device: "
+'
+test_expect_success 'a full disk is told' '
+	test_expect_code 1 evenstep report two >/dev/full 2>err && said "^evenstep: cannot write: "
+'
+test_done

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep run --persistent: a program that stays alive gets its slices, and no misbehaviour of it hangs a run'
+. /usr/share/sharness/sharness.sh
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF EVENSTEP_SOCKET SLURM_JOB_ID
+slices="$EVENSTEP_BUILD/t/programs/slices"
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+dirs() { ls -d /dev/shm/evenstep-"$(id -u)"/run.* 2>&-; }
+dirs >before
+run() { timeout 60 evenstep run --local 3 --metrics equal --persistent "$@"; }
+# Each frame is one slice a node, so that what happens is the same each time.
+whole() { run --policy static --pieces 1 --range 0:9 --repeat 3 -- "$@"; }
+seq 0 8 >one
+cat one one one >want
+
+test_expect_success 'three programs, three frames: every unit once and in order' '
+	run --range 0:9 --repeat 3 -- "$slices" >got 2>err && cat err && test_cmp want got
+'
+test_expect_success 'each is started once; what it prints outside of its slices is left out' '
+	cat >counted <<-END && chmod +x counted && run --range 0:9 --repeat 5 -- ./counted >got && cat want one one | test_cmp - got && test $(wc -l <starts) = 3
+	#!/bin/sh
+	echo x >>"$PWD/starts"
+	exec "$slices"
+	END
+'
+test_expect_success 'it knows its frame' '
+	whole "$slices" frame >got && printf "%s <>\n" 0 0 0 1 1 1 2 2 2 >frames && test_cmp frames got
+'
+test_expect_success 'any policy may feed it, also in bundles' '
+	for policy in even canon manual:size=2 rl2; do run --policy $policy --range 0:9 --repeat 3 -- "$slices" >got && test_cmp want got || return 1; done
+'
+test_expect_success 'a second evenstep_next() before the slice is done is refused, the run goes on' '
+	whole "$slices" next >got && test_cmp want got
+'
+test_expect_success 'evenstep_close() may be left out at the end' '
+	whole "$slices" unclosed >got && test_cmp want got
+'
+test_expect_success 'output beyond what a pipe holds is all there, in its place' '
+	run --range 0:300000 --repeat 2 -- "$slices" >got && seq 0 299999 >large && cat large large | test_cmp - got
+'
+test_expect_success 'it has evenstep from its node, not from around it' '
+	EVENSTEP_SOCKET=/nowhere run --range 0:9 --repeat 3 -- "$slices" >got && test_cmp want got
+'
+test_expect_success 'without evenstep the program runs alone, whole frames' '
+	seq 0 99 >alone && { echo outside && cat alone alone && echo outside; } >want2 && "$slices" >got && test_cmp want2 got
+'
+test_expect_success 'a socket that is not there is an error, not a program alone' '
+	test_expect_code 9 env EVENSTEP_SOCKET="$PWD/nowhere" "$slices" 2>err && said "evenstep_open: No such file or directory"
+'
+
+# How | message
+while IFS='|' read -r how message; do
+	test_expect_success "$how: exit 1 and the reason" '
+		test_expect_code 1 whole "$slices" ${how%%:*} local1 >got 2>err && said "^evenstep: local1: frame [01], units 3:6: .*slices $message"
+	'
+done <<'END'
+exit: it ends in the middle of a slice|exited with status 126: see its last words above$
+fail: it fails in a slice|exited with status 3: see its last words above$
+kill: it is killed in a slice|was killed by signal 9 .Killed.: 
+close: it closes in the middle of a slice|exited with status 126: see its last words above$
+garbage: it sends garbage|exited with status 126: see its last words above$
+twice: it asks twice|exited with status 126: see its last words above$
+wrong: it reports a slice that it does not have|exited with status 126: see its last words above$
+END
+# How | its last words
+while IFS='|' read -r how message; do
+	test_expect_success "$how: it is told" '
+		test_expect_code 1 whole "$slices" $how local1 >got 2>err && said "^local1: $message$"
+	'
+done <<'END'
+exit|evenstep: it ended without evenstep_close\(\)
+fail|slices: my last words
+close|evenstep: it closed before its slice was done
+garbage|evenstep: it sent what libevenstep does not send
+twice|evenstep: it asked for a slice before the one at hand was done
+wrong|evenstep: it reported a slice that it does not have
+late|slices: on my way out
+END
+test_expect_success 'with --retries the slice is done by others, and the program started anew' '
+	for how in exit fail kill close garbage twice wrong; do
+		run --range 0:9 --repeat 3 --retries 1 -- "$slices" $how local1 >got 2>err && cat err && test_cmp want got || return 1
+	done
+'
+test_expect_success 'it ends before its first slice: exit 1, and what it should do' '
+	test_expect_code 1 whole "$slices" early local1 >got 2>err && said "^local1: slices: not my day$" &&
+	said "^evenstep: local1: .*slices ended with status 4 before it asked for a slice: call evenstep_open\(\) and evenstep_next\(\) in it, or leave --persistent out$" &&
+	test_expect_code 1 whole true 2>err && said "^evenstep: local[012]: true ended with status 0 before it asked for a slice: "
+'
+test_expect_success 'of another version: it is not welcome' '
+	test_expect_code 1 whole "$slices" version local1 2>err && said "^local1: slices: no welcome$"
+'
+test_expect_success 'a program that is not there: exit 1, and the reason' '
+	test_expect_code 1 whole nowhere/at-all 2>err && said "^local[012]: No such file or directory$" && said "^evenstep: local[012]: nowhere/at-all ended with status 127 before it asked for a slice: "
+'
+test_expect_success 'it fails at its end: exit 1, but all units are out' '
+	test_expect_code 1 whole "$slices" late local1 >got 2>err && test_cmp want got && said "^evenstep: local1: .*slices ended with status 5: see its last words above$"
+'
+for how in open never; do
+	test_expect_success "it never asks for a slice ($how): a line says so, --timeout gives its node up" '
+		run --range 0:9 --repeat 3 --timeout 11 -- "$slices" $how local1 >got 2>err && test_cmp want got &&
+		said "^evenstep: waiting for the program on local1 to call evenstep_next\(\)$" && said "^evenstep: local1 is lost .*: the other nodes do its part$"
+	'
+done
+test_expect_success 'an agent is killed: its program goes with it, the others do its part' '
+	cat >deadly <<-END && chmod +x deadly && run --range 0:9 --repeat 3 -- ./deadly >got 2>err && cat err && test_cmp want got && said "^evenstep: local1 is lost "
+	#!/bin/sh
+	test "\$EVENSTEP_NODE" != local1 || { echo \$\$ >deadly.pid; kill -KILL \$PPID; sleep 100; }
+	exec "$slices"
+	END
+	pid=$(cat deadly.pid) && ! kill -0 $pid
+'
+test_expect_success 'interrupted: no program is left' '
+	{ env --default-signal=INT timeout -s INT 3 evenstep run --local 2 --metrics equal --persistent --range 0:9 -- "$slices" open >got 2>err; true; } && said "^evenstep: Interrupt: nothing is left running$" &&
+	! pgrep -f "$slices open"
+'
+test_expect_success 'from Python' '
+	command -v python3 >out && EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
+'
+test_expect_success 'nothing of all these is left in /dev/shm' '
+	dirs >after; test_cmp before after
+'
+test_done

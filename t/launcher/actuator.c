@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Actuators on a sysfs tree of our own: what is found is set and put back. */
+#include "launcher/actuator.h"
+#include "launcher/power_state.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char root[] = "/tmp/actuator.XXXXXX";
+static struct actuator_place place = {.sysfs = root, .job = 7, .step = 1};
+
+static void put(const char *text, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put(const char *text, const char *fmt, ...)
+{
+    char path[SYSFS_PATH];
+    FILE *file;
+    va_list ap;
+    int n;
+
+    n = snprintf(path, sizeof path, "%s/", root);
+    va_start(ap, fmt);
+    vsnprintf(path + n, sizeof path - (size_t)n, fmt, ap);
+    va_end(ap);
+    for (char *slash = strchr(path + n, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0755);
+        *slash = '/';
+    }
+    file = fopen(path, "w");
+    if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file) != 0)
+        bail("%s: %s", path, strerror(errno));
+}
+
+static uint64_t get(const char *path)
+{
+    uint64_t v = UINT64_MAX;
+
+    (void)sysfs_read_u64(&v, "%s/%s", root, path);
+    return v;
+}
+
+#define ZONE(n)   "class/powercap/intel-rapl:" #n
+#define LIMIT(n)  ZONE(n) "/constraint_0_power_limit_uw"
+#define POLICY(n) "devices/system/cpu/cpufreq/policy" #n
+#define FREQ(n)   POLICY(n) "/scaling_max_freq"
+
+/* Two packages, of 100 W and of 50 W, found at 90 W and 45 W. */
+static void make_rapl(void)
+{
+    put("100000000", ZONE(0) "/constraint_0_max_power_uw");
+    put("90000000", LIMIT(0));
+    put("50000000", ZONE(1) "/constraint_0_max_power_uw");
+    put("45000000", LIMIT(1));
+}
+
+static void test_rapl(void)
+{
+    struct es_error err = {0};
+    struct actuator a;
+
+    ok(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, &err) < 0
+           && strstr(err.what, "no intel-rapl"),
+       "rapl: a node without it says so");
+    make_rapl();
+    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0,
+           "rapl: two packages are found");
+    ok(a.limit == 120000000 && a.floor == 30000000 && a.ceiling == 150000000,
+       "start and floor are parts of what both may have");
+    is_int((int)get(LIMIT(0)), 90000000, "nothing is set by looking");
+    is_int(actuator_set(&a, 120000000, NULL), 0, "a limit is set");
+    ok(get(LIMIT(0)) == 80000000 && get(LIMIT(1)) == 40000000,
+       "divided as the packages are large");
+    is_int(actuator_set(&a, 100000001, NULL), 0, "an odd one, too");
+    ok(get(LIMIT(0)) + get(LIMIT(1)) <= 100000001, "and never rounded up");
+    ok(actuator_set(&a, 29999999, &err) < 0
+           && strstr(err.what, "not between 30000000 and 150000000"),
+       "less than the floor is refused");
+    ok(actuator_set(&a, 150000001, NULL) < 0, "so is more than the ceiling");
+    actuator_close(&a);
+    ok(get(LIMIT(0)) == 90000000 && get(LIMIT(1)) == 45000000,
+       "what was found is put back");
+}
+
+static void test_no_maximum(void)
+{
+    struct actuator a;
+
+    put("0", ZONE(1) "/constraint_0_max_power_uw");
+    is_int(actuator_open(&a, &rapl_kind, &place, 1, 0.2, NULL), 0,
+           "rapl: a package that does not tell its maximum");
+    is_int((int)a.ceiling, 145000000, "may have what is set");
+    actuator_close(&a);
+    make_rapl();
+}
+
+static void test_cpufreq(void)
+{
+    struct es_error err = {0};
+    struct actuator a;
+
+    ok(actuator_open(&a, &cpufreq_kind, &place, 0.8, 0.2, &err) < 0
+           && strstr(err.what, "has no policy"),
+       "cpufreq: a node without it says so");
+    put("800000", POLICY(0) "/cpuinfo_min_freq");
+    put("3000000", POLICY(0) "/cpuinfo_max_freq");
+    put("2900000", FREQ(0));
+    put("600000", POLICY(8) "/cpuinfo_min_freq");
+    put("2000000", POLICY(8) "/cpuinfo_max_freq");
+    put("2000000", FREQ(8));
+    is_int(actuator_open(&a, &cpufreq_kind, &place, 0.8, 0.1, NULL), 0,
+           "cpufreq: numbers may have gaps");
+    ok(a.limit == 2400000 && a.floor == 600000 && a.ceiling == 3000000,
+       "the floor is not below what the cores can");
+    is_int(actuator_set(&a, 2400000, NULL), 0, "a limit is set");
+    ok(get(FREQ(0)) == 2400000 && get(FREQ(8)) == 2000000,
+       "on each core as far as it goes");
+    is_int(actuator_set(&a, 700000, NULL), 0, "a low one, too");
+    ok(get(FREQ(0)) == 800000 && get(FREQ(8)) == 700000, "likewise");
+    actuator_close(&a);
+    ok(get(FREQ(0)) == 2900000 && get(FREQ(8)) == 2000000,
+       "what was found is put back");
+}
+
+static void test_unwritable(void)
+{
+    char path[SYSFS_PATH], aside[SYSFS_PATH + 8];
+    struct es_error err = {0};
+    struct actuator a;
+
+    make_rapl();
+    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0, "rapl");
+    is_int(actuator_set(&a, 120000000, NULL), 0, "is set");
+    snprintf(path, sizeof path, "%s/" LIMIT(1), root);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    rename(path, aside);
+    mkdir(path, 0755); /* root cannot write to it either */
+    ok(actuator_set(&a, 90000000, &err) < 0
+           && strstr(err.what, "constraint_0_power_limit_uw: "),
+       "a knob that cannot be written is named");
+    is_int((int)get(LIMIT(0)), 80000000, "the other is set back");
+    is_int((int)a.limit, 120000000, "the limit is as before");
+    rmdir(path);
+    rename(aside, path);
+    actuator_close(&a);
+    is_int((int)get(LIMIT(1)), 45000000, "and put back in the end");
+}
+
+static void test_kinds(void)
+{
+    ok(actuator_find("rapl") == &rapl_kind
+           && actuator_find("cpufreq") == &cpufreq_kind
+           && actuator_find("cgroup") == &cgroup_kind,
+       "kinds are found by name");
+    ok(!actuator_find("off") && !actuator_find(""), "others are none");
+}
+
+/* --- a guard that is killed ----------------------------------------------- */
+
+static char state_dir[64];
+
+/* A process that sets a limit and dies; it closes nothing. */
+static void die_with_limit(const char *name)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct power_state s;
+        struct actuator a;
+
+        if (actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL) < 0
+            || power_state_save(&s, state_dir, name, &a, NULL) < 0
+            || actuator_set(&a, 60000000, NULL) < 0)
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+static void test_state(void)
+{
+    struct es_error err = {0};
+    struct power_state s, twin;
+    struct actuator a;
+
+    snprintf(state_dir, sizeof state_dir, "%s/state", root);
+    is_int((int)power_state_restore(state_dir), 0, "no state is fine");
+    make_rapl();
+    die_with_limit("n0.7.1");
+    is_int((int)get(LIMIT(0)), 40000000, "a guard that was killed left this");
+    is_int(actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL), 0, "rapl");
+    is_int(power_state_save(&s, state_dir, "n0.7.2", &a, NULL), 0,
+           "one that lives has a state, too");
+    ok(power_state_save(&twin, state_dir, "n0.7.2", &a, &err) < 0
+           && strstr(err.what, "n0.7.2: File exists"),
+       "a second one of its name is refused");
+    is_int((int)power_state_restore(state_dir), 1,
+           "of the two, the dead one's is put back");
+    ok(get(LIMIT(0)) == 90000000 && get(LIMIT(1)) == 45000000,
+       "to what it had found");
+    is_int((int)power_state_restore(state_dir), 0, "once");
+    power_state_remove(&s);
+    is_int((int)power_state_restore(state_dir), 0, "an end leaves none");
+    actuator_close(&a);
+    if (chmod(state_dir, 0777) < 0)
+        bail("chmod");
+    ok(power_state_save(&s, state_dir, "x", &a, &err) < 0,
+       "a directory that others can write to is not believed");
+}
+
+static int remove_one(const char *path,
+                      const struct stat *st,
+                      int type,
+                      struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+int main(void)
+{
+    if (!mkdtemp(root))
+        bail("no directory");
+    test_kinds();
+    test_rapl();
+    test_no_maximum();
+    test_cpufreq();
+    test_unwritable();
+    test_state();
+    (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return done();
+}

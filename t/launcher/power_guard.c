@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep-power itself, between a plugin and an agent that are played here:
+ * it sets only what it has found, within bounds, and puts it back whoever dies.
+ */
+#include "launcher/power_link.h"
+#include "launcher/sysfs.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define ZONE(n)  "%s/class/powercap/intel-rapl:" #n
+#define LIMIT(n) ZONE(n) "/constraint_0_power_limit_uw"
+#define WAIT_MS  20000
+
+static char root[] = "/tmp/power_guard.XXXXXX";
+static char sysfs[64], state[64], conf[64], program[4096];
+static uint32_t job, step; /* the number of a step: one a guard */
+
+/* --- the node ------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void put(const char *text,
+                                                      const char *fmt,
+                                                      ...)
+{
+    char path[SYSFS_PATH];
+    va_list ap;
+    FILE *file;
+
+    va_start(ap, fmt);
+    vsnprintf(path, sizeof path, fmt, ap);
+    va_end(ap);
+    file = fopen(path, "w");
+    if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file) != 0)
+        bail("%s: %s", path, strerror(errno));
+}
+
+static void make_tree(void)
+{
+    static const char *const dirs[] = {"", "/class", "/class/powercap",
+                                       "/class/powercap/intel-rapl:0",
+                                       "/class/powercap/intel-rapl:1"};
+    char path[SYSFS_PATH];
+
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        snprintf(path, sizeof path, "%s%s", sysfs, dirs[i]);
+        if (mkdir(path, 0755) < 0 && errno != EEXIST)
+            bail("%s", path);
+    }
+    put("100000000", ZONE(0) "/constraint_0_max_power_uw", sysfs);
+    put("50000000", ZONE(1) "/constraint_0_max_power_uw", sysfs);
+    put("90000000", LIMIT(0), sysfs);
+    put("45000000", LIMIT(1), sysfs);
+}
+
+static int limits_are(uint64_t a, uint64_t b)
+{
+    uint64_t x = 0, y = 0;
+
+    return sysfs_read_u64(&x, LIMIT(0), sysfs) == 0
+           && sysfs_read_u64(&y, LIMIT(1), sysfs) == 0 && x == a && y == b;
+}
+
+static int is_found(void)
+{
+    return limits_are(90000000, 45000000);
+}
+
+/* A file of a guard's state: of the last step that was started. */
+static int has_state(void)
+{
+    char host[65] = "", path[SYSFS_PATH];
+
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(path, sizeof path, "%s/%s.%u.%u", state, host, job, step);
+    return access(path, F_OK) == 0;
+}
+
+static int is_clean(void)
+{
+    return is_found() && !has_state();
+}
+
+static int wait_for(int (*holds)(void))
+{
+    static const struct timespec nap = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < WAIT_MS / 10 && !holds(); i++)
+        (void)nanosleep(&nap, NULL);
+    return holds();
+}
+
+/* --- the plugin ----------------------------------------------------------- */
+
+struct plugin {
+    pid_t pid;
+    int in, out; /* our ends */
+};
+
+static int readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, WAIT_MS) == 1;
+}
+
+static struct plugin start_guard(void)
+{
+    struct plugin p = {.pid = -1};
+    int in[2], out[2];
+    char a[16], b[16], c[16];
+
+    snprintf(a, sizeof a, "%u", job);
+    snprintf(b, sizeof b, "%u", ++step);
+    snprintf(c, sizeof c, "%u", (unsigned)getuid());
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+        bail("no pipe");
+    p.pid = fork();
+    if (p.pid == 0) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        execl(program, program, "--job", a, "--step", b, "--uid", c, "--config",
+              conf, "--sysfs", sysfs, "--state", state, (char *)NULL);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    p.in = in[1];
+    p.out = out[0];
+    return p;
+}
+
+/* A task, as which we stand; 1 if the guard has answered. */
+static int tell_task(const struct plugin *p)
+{
+    char line[16];
+    int len = snprintf(line, sizeof line, "%d\n", (int)getpid());
+
+    return write(p->in, line, (size_t)len) == len && readable(p->out)
+           && read(p->out, line, sizeof line) == 3;
+}
+
+static struct plugin begin_step(void)
+{
+    struct plugin p;
+
+    make_tree();
+    p = start_guard();
+    ok(tell_task(&p), "the guard takes the first task");
+    return p;
+}
+
+static void end_step(struct plugin *p)
+{
+    close(p->in);
+    close(p->out);
+    (void)waitpid(p->pid, NULL, 0);
+}
+
+/* --- the agent ------------------------------------------------------------ */
+
+static int call_guard(void)
+{
+    struct sockaddr_un name;
+    socklen_t len = power_link_name(&name, job, step);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&name, len) < 0)
+        bail("no guard: %s", strerror(errno));
+    return fd;
+}
+
+/* What the guard says next, or to word; valid until the next call. */
+static const char *hear(int fd, const char *word)
+{
+    static char text[POWER_LINE_MAX];
+    ssize_t n = -1;
+
+    if (!word || send(fd, word, strlen(word), MSG_NOSIGNAL) > 0)
+        n = readable(fd) ? recv(fd, text, sizeof text - 1, 0) : -1;
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static int call_and_set(const char *limit)
+{
+    int fd = call_guard();
+
+    (void)hear(fd, NULL);
+    (void)hear(fd, limit);
+    return fd;
+}
+
+static void kill_guard(int agent)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    if (getsockopt(agent, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0
+        || peer.pid <= 1 || kill(peer.pid, SIGKILL) < 0)
+        bail("no guard to kill");
+    (void)hear(agent, NULL); /* until it is gone */
+}
+
+/* --- what must hold ------------------------------------------------------- */
+
+static void test_sets(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_guard(), second;
+
+    ok(limits_are(80000000, 40000000) && has_state(),
+       "the site's start is set, what was found is on disk");
+    is_str(hear(agent, NULL), "power rapl uW 120000000 30000000 150000000",
+           "the agent is told what there is");
+    is_str(hear(agent, "60000000"), "set 60000000", "it may set a limit");
+    ok(limits_are(40000000, 20000000), "which is set");
+    ok(strstr(hear(agent, "29999999"),
+              "29999999 is not between 30000000 and 150000000")
+           && strncmp(hear(agent, "150000001"), "error ", 6) == 0,
+       "out of bounds is refused, with the bounds");
+    ok(strncmp(hear(agent, "-5"), "error", 5) == 0
+           && strncmp(hear(agent, "6e7"), "error", 5) == 0
+           && strncmp(hear(agent, "99999999999999999999999"), "error", 5) == 0
+           && strncmp(hear(agent, "/etc/passwd 1"), "error", 5) == 0,
+       "so is what is no number");
+    ok(limits_are(40000000, 20000000), "nothing of it is set");
+    second = call_guard();
+    is_str(hear(second, NULL), "", "there is one agent only");
+    close(second);
+    ok(tell_task(&p), "further tasks are taken");
+    end_step(&p);
+    ok(wait_for(is_clean), "the step ends before the agent: put back");
+    close(agent);
+}
+
+static void test_agent_dies(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_and_set("60000000");
+
+    close(agent); /* as the kernel does for one that is killed */
+    ok(wait_for(is_found) && has_state(),
+       "the agent dies: put back while the step goes on");
+    end_step(&p);
+    ok(wait_for(is_clean), "and nothing is left at its end");
+}
+
+static void test_guard_dies(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_and_set("60000000");
+
+    kill_guard(agent);
+    ok(limits_are(40000000, 20000000) && has_state(),
+       "kill -9 of the guard leaves what it has set");
+    close(agent);
+    end_step(&p);
+    p = start_guard();
+    ok(tell_task(&p) && limits_are(80000000, 40000000), "the next one starts");
+    end_step(&p);
+    ok(wait_for(is_clean), "and puts back what the first had found");
+}
+
+static int restore(void)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        execl(program, program, "--restore", "--state", state, (char *)NULL);
+        _exit(127);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void test_epilog(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_and_set("60000000");
+
+    ok(restore() && limits_are(40000000, 20000000),
+       "an epilog leaves alone what a living guard has set");
+    kill_guard(agent);
+    ok(restore() && is_clean(), "but puts back what a dead one has");
+    close(agent);
+    end_step(&p);
+}
+
+static void test_off(void)
+{
+    struct plugin p;
+    int agent;
+
+    put("power { actuator = \"off\" }", "%s", conf);
+    p = begin_step();
+    agent = call_guard();
+    is_str(hear(agent, NULL),
+           "off the actuator is off: set actuator in power { }",
+           "the site has it off: the agent is told so");
+    ok(is_clean(), "nothing is set");
+    close(agent);
+    end_step(&p);
+    put("power { actuator = \"cpufreq\" }", "%s", conf);
+    p = begin_step();
+    agent = call_guard();
+    ok(strstr(hear(agent, NULL), "has no policy: choose another actuator"),
+       "a node without the actuator: likewise");
+    close(agent);
+    end_step(&p);
+}
+
+static int remove_one(const char *path,
+                      const struct stat *st,
+                      int type,
+                      struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+int main(void)
+{
+    const char *build = getenv("EVENSTEP_BUILD");
+
+    if (!build)
+        skip_all("EVENSTEP_BUILD does not say where evenstep-power is");
+    if (!mkdtemp(root))
+        bail("no directory");
+    (void)signal(SIGPIPE, SIG_IGN);
+    unsetenv("EVENSTEP_CONF");
+    job = (uint32_t)getpid(); /* steps of a machine share their names */
+    snprintf(program, sizeof program, "%s/evenstep-power", build);
+    snprintf(sysfs, sizeof sysfs, "%s/sys", root);
+    snprintf(state, sizeof state, "%s/state", root);
+    snprintf(conf, sizeof conf, "%s/evenstep.conf", root);
+    put("power {\n actuator = \"rapl\"\n start = 0.8\n floor = 0.2\n}", "%s",
+        conf);
+    test_sets();
+    test_agent_dies();
+    test_guard_dies();
+    test_epilog();
+    test_off();
+    (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return done();
+}

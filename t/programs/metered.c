@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * metered THREADS CMD...: run CMD with a page for its meters, advised to use
+ * THREADS threads, then print what it has left there, a line a slot:
+ * regions, fraction, misuse.
+ */
+#include "launcher/meter_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    char dir[] = "/tmp/metered.XXXXXX", link[64], target[64];
+    struct meter_page *page;
+    int fd, status = 1;
+    pid_t pid;
+
+    page = meter_page_create(&fd);
+    if (argc < 3 || !page || !mkdtemp(dir))
+        return 2;
+    page->threads = (uint32_t)atoi(argv[1]);
+    snprintf(link, sizeof link, "%s/" METER_FILE, dir);
+    snprintf(target, sizeof target, "/proc/%d/fd/%d", (int)getpid(), fd);
+    if (symlink(target, link) < 0 || setenv("EVENSTEP_DIR", dir, 1) < 0)
+        return 2;
+    pid = fork();
+    if (pid == 0) {
+        execvp(argv[2], argv + 2);
+        _exit(127);
+    }
+    if (pid > 0)
+        (void)waitpid(pid, &status, 0);
+    for (uint32_t i = 0; i < meter_page_slots(page); i++) {
+        struct meter_sample s;
+
+        if (meter_slot_read(&page->slot[i], &s) == 0)
+            printf("%" PRIu64 " %.3f %" PRIu64 "\n", s.regions, s.fraction,
+                   s.misuse);
+    }
+    unlink(link);
+    rmdir(dir);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
