@@ -354,13 +354,13 @@ static int read_head(struct journal *j,
                      struct es_error *err)
 {
     static const char head[] = "{\"type\":\"journal\",";
-    char *line = NULL, start[sizeof head] = "";
+    char *line = NULL, first[sizeof head] = "";
     size_t room = 0;
     ssize_t len;
     json_t *theirs;
     int rc = -1;
 
-    if (pread(j->fd, start, sizeof head - 1, 0) < 0 || strcmp(start, head) != 0)
+    if (pread(j->fd, first, sizeof head - 1, 0) < 0 || strcmp(first, head) != 0)
         return no_journal(j, err);
     len = getline(&line, &room, file);
     theirs = len > 0 && is_whole(line, (size_t)len) ? json_loads(line, 0, NULL)

@@ -21,8 +21,7 @@ struct lines {
     size_t *landmark; /* where every LINES_STRIDE-th line begins */
 };
 
-#define LINES_STRIDE 1024 /* 8 bytes in 1024 lines, and as many to pass over   \
-                           */
+#define LINES_STRIDE 1024 /* a landmark each: 8 bytes, and 512 to pass over */
 
 /* Fails with ES_USAGE, also for a file without a line. */
 int lines_open(struct lines *l, const char *path, struct es_error *err);
