@@ -23,6 +23,7 @@ PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
 libdir     ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
+mandir     ?= $(PREFIX)/share/man
 sysconfdir ?= /etc
 
 # Slurm says where its plugins are; without a running one the package does.
@@ -61,6 +62,7 @@ policy_src := \
   policy/bundles.c \
   policy/canon.c \
   policy/even.c \
+  policy/fit.c \
   policy/graph.c \
   policy/graph_paths.c \
   policy/graph_plan.c \
@@ -120,6 +122,8 @@ launcher_src := \
   launcher/actuator_cpufreq.c \
   launcher/actuator_rapl.c \
   launcher/agent.c \
+  launcher/agent_probe.c \
+  launcher/agent_ring.c \
   launcher/attend.c \
   launcher/balance_options.c \
   launcher/balance_trace.c \
@@ -159,6 +163,7 @@ launcher_src := \
   launcher/graph_work.c \
   launcher/greeting.c \
   launcher/help.c \
+  launcher/history.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/journal.c \
@@ -182,16 +187,20 @@ launcher_src := \
   launcher/probe.c \
   launcher/probe_bus.c \
   launcher/probe_cache.c \
+  launcher/probe_command.c \
   launcher/probe_cpu.c \
   launcher/probe_crew.c \
   launcher/probe_gpu.c \
+  launcher/probe_here.c \
   launcher/probe_json.c \
   launcher/probe_link.c \
   launcher/probe_memory.c \
+  launcher/probe_print.c \
   launcher/probe_rate.c \
   launcher/probe_ring.c \
   launcher/probe_storage.c \
   launcher/probe_stream.c \
+  launcher/profile_auto.c \
   launcher/profile_option.c \
   launcher/programs.c \
   launcher/progress.c \
@@ -206,6 +215,7 @@ launcher_src := \
   launcher/report_command.c \
   launcher/report_file.c \
   launcher/report_print.c \
+  launcher/ring_test.c \
   launcher/run.c \
   launcher/run_options.c \
   launcher/session.c \
@@ -310,7 +320,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
-            $(comment check its style) clang-format cppcheck shellcheck \
+            $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment the demo) povray netpbm
 
 deps:
@@ -427,7 +437,8 @@ lint:
 	    --enable=warning,style,performance,portability \
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
-	shellcheck $(scripts)
+	mandoc -T lint -W warning doc/*
+	shellcheck $(scripts) etc/evenstep-health
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
 	clang-format -i $(ours)
@@ -441,7 +452,11 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
           launcher/evenstep.h:0644:$(includedir) \
-          launcher/evenstep.f90:0644:$(includedir)
+          launcher/evenstep.f90:0644:$(includedir) \
+          doc/evenstep.1:0644:$(mandir)/man1 \
+          doc/libevenstep.3:0644:$(mandir)/man3 \
+          doc/evenstep.conf.5:0644:$(mandir)/man5 \
+          doc/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))

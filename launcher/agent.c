@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
+#include "launcher/agent_probe.h"
+#include "launcher/agent_ring.h"
 #include "launcher/execution.h"
 #include "launcher/graph_node.h"
 #include "launcher/greeting.h"
@@ -65,19 +67,22 @@ struct agent {
     STAILQ_HEAD(task_list, task) waiting;
     int in_fd;      /* the stdin of the slice to come; 0: none yet */
     uint64_t in_id; /* of that slice */
-    struct execution *execution; /* of the slice or probe that runs now */
-    struct persistent *program;  /* of a persistent command, or NULL */
-    int feeding;                 /* the program has a slice */
-    int quitting;                /* it was told to end */
-    struct step_tasks *tasks;    /* of the step that is fed, or NULL */
-    uint64_t id;                 /* of the slice that runs now */
-    char probe_text[TEXT_MAX];   /* what the probe has printed so far */
-    int held;                    /* its output waits for the wire */
-    int ready;                   /* READY has been sent */
-    int leaving;                 /* only the running command is waited for */
-    int calls;                   /* since home was lost */
-    char step[64];               /* name of the step directory, or "" */
-    char why[200];               /* why home was lost before READY */
+    struct execution *execution; /* of the slice that runs now */
+    struct agent_probe *probe;   /* at work, and slices wait for it */
+    struct agent_ring *ring;
+    struct persistent *program; /* of a persistent command, or NULL */
+    int feeding;                /* the program has a slice */
+    int quitting;               /* it was told to end */
+    struct step_tasks *tasks;   /* of the step that is fed, or NULL */
+    uint64_t id;                /* of the slice that runs now */
+    int held;                   /* its output waits for the wire */
+    int ready;                  /* READY has been sent */
+    int leaving;                /* only the running command is waited for */
+    int calls;                  /* since home was lost */
+    char step[64];              /* name of the step directory, or "" */
+    char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
+    char **environ;                     /* with it; NULL: as in setup */
+    char why[200];                      /* why home was lost before READY */
 };
 
 static void close_input(int *fd)
@@ -228,7 +233,8 @@ static int start_slice(struct agent *a, const struct task *t)
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
-    spec.envp = template_environ(a->setup->environ, run, a->setup->node);
+    spec.envp = template_environ(a->environ ? a->environ : a->setup->environ,
+                                 run, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
     if (spec.argv && spec.envp)
         rc = execution_start(&a->execution, a->base, &spec, on_output, on_end,
@@ -303,7 +309,8 @@ static int start_program(struct agent *a, struct es_error *err)
     struct execution_spec spec = {.throttle = a->throttle};
     int rc = -1;
 
-    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    snprintf(a->step, sizeof a->step, AGENT_GROUP, (int)getppid(),
+             a->setup->node);
     spec.argv = template_argv(a->command.argv, &none, a->setup->node);
     spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
@@ -363,7 +370,7 @@ static void start_next(struct agent *a)
         event_base_loopexit(a->base, NULL);
     if (a->command.persistent)
         feed_program(a);
-    while (!a->command.persistent && !a->execution
+    while (!a->command.persistent && !a->execution && !a->probe
            && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
         (void)start_slice(a, t); /* a failure has been answered */
@@ -373,58 +380,68 @@ static void start_next(struct agent *a)
 
 /* --- qualification -------------------------------------------------------- */
 
-static void on_probe_output(void *arg, const void *buf, size_t len)
+static void on_probed(void *arg, const struct msg_probed *m)
 {
     struct agent *a = arg;
-    size_t have = strlen(a->probe_text);
-    size_t room = sizeof a->probe_text - 1 - have;
-
-    memcpy(a->probe_text + have, buf, len < room ? len : room);
-}
-
-static void answer_probe(struct agent *a, double units_per_s, const char *why)
-{
-    struct msg_probed m = {.units_per_s = units_per_s};
     struct writer w = {0};
 
-    snprintf(m.text, sizeof m.text, "%s", why);
-    msg_write_probed(&w, &m);
+    msg_write_probed(&w, m);
     say(a, MSG_PROBED, &w);
-}
-
-static void on_probe_end(void *arg, const struct execution_end *end)
-{
-    struct agent *a = arg;
-    char why[TEXT_MAX];
-    double rate = strtod(a->probe_text, NULL);
-
-    snprintf(why, sizeof why, "%.*s", (int)end->err_len, end->err_tail);
-    if (end->status != 0 || !(rate > 0))
-        rate = 0;
-    execution_destroy(a->execution);
-    a->execution = NULL;
-    answer_probe(a, rate, rate > 0 ? "" : why);
+    agent_probe_destroy(a->probe);
+    a->probe = NULL;
     start_next(a);
 }
 
-/* The probe is a program like any slice's, so that it runs under the very
- * limits that the slices will. */
-static void probe(struct agent *a, uint32_t budget_ms)
+static void probe(struct agent *a, const uint8_t *body, size_t len)
 {
-    char budget[16], self[] = "/proc/self/exe", word[] = "--probe-cpu";
-    char *argv[] = {self, word, budget, NULL};
-    struct execution_spec spec = {
-        .argv = argv, .envp = a->setup->environ, .throttle = a->throttle};
-    struct es_error err = {0};
+    const struct agent_probe_setup setup = {.base = a->base,
+                                            .throttle = a->throttle,
+                                            .speed_pct = a->setup->speed_pct,
+                                            .environ = a->setup->environ,
+                                            .sysfs = a->setup->sysfs};
+    struct msg_probe order;
 
-    snprintf(budget, sizeof budget, "%u", budget_ms);
-    memset(a->probe_text, 0, sizeof a->probe_text);
-    if (a->execution)
-        answer_probe(a, 0, "a command is running");
-    else if (execution_start(&a->execution, a->base, &spec, on_probe_output,
-                             on_probe_end, a, &err)
-             < 0)
-        answer_probe(a, 0, err.what);
+    if (msg_read_probe(&order, body, len) == 0 && !a->execution && !a->probe)
+        a->probe = agent_probe_start(&setup, &order, on_probed, a);
+    if (!a->probe)
+        leave(a);
+}
+
+static void open_ring(struct agent *a)
+{
+    struct writer w = {0};
+
+    agent_ring_close(a->ring);
+    a->ring = agent_ring_open(
+        a->base, &a->setup->secret, a->setup->ports,
+        strcmp(a->wireup.agent[a->wireup.rank].address, "127.0.0.1") == 0);
+    write_u32(&w, a->ring ? agent_ring_port(a->ring) : 0);
+    say(a, MSG_RING_PORT, &w);
+}
+
+static void on_round(void *arg, double received_per_s)
+{
+    struct writer w = {0};
+
+    write_double(&w, received_per_s);
+    say(arg, MSG_RANG, &w);
+}
+
+static void ring(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct endpoint to;
+    struct msg_ring m;
+
+    if (msg_read_ring(&m, body, len) < 0 || m.receiver >= a->wireup.size) {
+        leave(a);
+        return;
+    }
+    to = a->wireup.agent[m.receiver];
+    to.port = (uint16_t)m.port;
+    if (!a->ring
+        || agent_ring_round(a->ring, m.port > 0 ? &to : NULL, m.ms, on_round, a)
+               < 0)
+        on_round(a, 0);
 }
 
 /* --- the conversation with home ------------------------------------------- */
@@ -473,6 +490,26 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
     start_next(a);
 }
 
+/* From now on the commands hear where the step directory is. */
+static int tell_directory(struct agent *a)
+{
+    char path[STEP_PATH_MAX];
+    size_t n = 0;
+
+    if (a->environ)
+        return 0;
+    while (a->setup->environ[n])
+        n++;
+    a->environ = calloc(n + 2, sizeof *a->environ);
+    if (!a->environ)
+        return ENOMEM;
+    memcpy(a->environ, a->setup->environ, n * sizeof *a->environ);
+    (void)step_dir_path(path, a->step, ""); /* it was made */
+    snprintf(a->directory, sizeof a->directory, "EVENSTEP_DIR=%s", path);
+    a->environ[n] = a->directory;
+    return 0;
+}
+
 static void store(struct agent *a, const uint8_t *body, size_t len)
 {
     struct writer w = {0};
@@ -485,6 +522,8 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
     }
     snprintf(a->step, sizeof a->step, "%s", m.dir);
     why = step_dir_put(m.dir, m.file, m.content, m.len);
+    if (why == 0)
+        why = tell_directory(a);
     write_u32(&w, (uint32_t)why);
     say(a, MSG_STORED, &w);
 }
@@ -694,15 +733,18 @@ static void on_message(struct channel *c,
                        size_t len)
 {
     struct agent *a = arg;
-    uint32_t budget_ms;
 
     (void)c;
     if (type == MSG_RUN) {
         queue_slice(a, body, len);
     } else if (type == MSG_INPUT) {
         take_input(a, body, len);
-    } else if (type == MSG_PROBE && msg_read_u32(&budget_ms, body, len) == 0) {
-        probe(a, budget_ms);
+    } else if (type == MSG_PROBE) {
+        probe(a, body, len);
+    } else if (type == MSG_RING_OPEN) {
+        open_ring(a);
+    } else if (type == MSG_RING) {
+        ring(a, body, len);
     } else if (type == MSG_COMMAND) {
         free(a->command.argv);
         if (msg_read_command(&a->command, body, len) < 0)
@@ -808,7 +850,8 @@ static void call_later(struct agent *a)
 }
 
 /* Home is gone, or the way to it: forget what was to be done, and call again;
- * but where nobody listens any more, there is nothing to stay for. */
+ * but where nobody listens any more, there is nothing to stay for, nor is there
+ * beside a step: its frames have ended with home, and Slurm ends us soon. */
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
@@ -816,14 +859,13 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || strcmp(why, strerror(ECONNREFUSED)) == 0) {
+    if (!a->ready || a->leaving || a->tasks
+        || strcmp(why, strerror(ECONNREFUSED)) == 0) {
         leave(a);
         return;
     }
     end_broadcast(a);
     (void)stop_commands(a);
-    if (a->tasks) /* their frames have ended with us */
-        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
 }
 
@@ -962,10 +1004,13 @@ static int start(struct agent *a, struct es_error *err)
 static void stop(struct agent *a)
 {
     execution_destroy(a->execution);
+    agent_probe_destroy(a->probe);
+    agent_ring_close(a->ring);
     persistent_destroy(a->program);
     step_tasks_close(a->tasks);
     drop_waiting(a);
     free(a->command.argv);
+    free(a->environ);
     power_link_stop(a->power);
     monitor_stop(a->monitor);
     if (a->step[0])

@@ -12,12 +12,12 @@
  *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
  *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
  *
- * `evenstep-agent --probe-cpu MS` measures and prints one number: the agent
- * runs itself so, under the same limits as the commands to come.
+ * `evenstep-agent --probe ...` measures and prints: the agent runs itself so,
+ * under the same limits as the commands to come (agent_probe.h).
  */
 #include "launcher/agent.h"
+#include "launcher/agent_probe.h"
 #include "launcher/number.h"
-#include "launcher/probe_cpu.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -154,21 +154,6 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     return 0;
 }
 
-static int probe(const char *text, struct es_error *err)
-{
-    double units_per_s, spread;
-    int64_t budget_ms;
-
-    if (number_parse_int(text, 50, 5000, &budget_ms) < 0)
-        return es_fail(err, ES_USAGE, "give 50 to 5000", "--probe-cpu: \"%s\"",
-                       text);
-    if (probe_cpu((int)budget_ms, &units_per_s, &spread, err) < 0)
-        return -1;
-    if (printf("%.17g\n", units_per_s) < 0 || fflush(stdout) != 0)
-        return es_fail(err, ES_ENV, "free some space", "cannot write");
-    return 0;
-}
-
 static int serve(struct es_error *err)
 {
     struct agent_setup setup = {0};
@@ -187,8 +172,8 @@ int main(int argc, char **argv)
     struct es_error err = {0};
     int rc;
 
-    if (argc == 3 && strcmp(argv[1], "--probe-cpu") == 0)
-        rc = probe(argv[2], &err);
+    if (argc > 1 && strcmp(argv[1], "--probe") == 0)
+        rc = agent_probe_main(argc - 2, argv + 2, &err);
     else if (argc == 1)
         rc = serve(&err);
     else

@@ -20,6 +20,8 @@
 #include "launcher/iteration.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
+#include "launcher/profile_auto.h"
+#include "launcher/profile_option.h"
 #include "launcher/qualification.h"
 #include "launcher/steering.h"
 #include "launcher/step_dir.h"
@@ -28,7 +30,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +61,10 @@ struct attend {
     struct broadcast table, copy;
     struct broadcast *broadcast; /* the one at work, or NULL */
     struct broadcast_setup setup;
+    struct qualification_setup qualify;
     struct qualification qualification;
-    uint32_t *tasks; /* of the step, on each node */
+    struct config_profile profile; /* `auto` */
+    uint32_t *tasks;               /* of the step, on each node */
     struct iteration iteration;
     struct steering *steering; /* from the start of qualification on */
     size_t unstored;           /* files that no node has confirmed yet */
@@ -150,50 +153,25 @@ static void put_environ(struct attend *a, size_t node, double share)
     put(a, node, "env", text);
 }
 
-/* What was measured, in the form of design.md's metrics FILE. */
-static char *metrics_text(const struct attend *a)
-{
-    json_t *nodes = json_array(), *all = json_pack("{s:o}", "nodes", nodes);
-    char *text;
-
-    for (size_t i = 0; i < session_size(a->session); i++)
-        (void)json_array_append_new(
-            nodes,
-            json_pack("{s:s, s:f}", "name", session_node(a->session, i)->name,
-                      "C", a->qualification.measured[i][ELEMENT_C]));
-    text = all ? json_dumps(all, JSON_COMPACT) : NULL;
-    json_decref(all);
-    return text;
-}
-
 static void qualified(struct attend *a)
 {
-    /* Only the CPU is measured so far, so only it has influence. */
-    const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
     const struct qualification *q = &a->qualification;
-    struct metric *m = calloc(q->n, sizeof *m);
-    char *metrics = metrics_text(a);
+    char *metrics = qualification_text(q);
 
-    if (!m || !metrics)
+    if (!metrics)
         es_fail(a->err, ES_ENV, "free some memory", "out of memory");
-    else if (metric_rank((const double(*)[ELEMENTS])q->measured, &profile, m,
-                         q->n)
-             < 0)
-        es_fail(a->err, ES_ENV, "see the warnings above",
-                "no node could be measured");
-    for (size_t i = 0; a->err->kind == ES_OK && i < q->n; i++) {
+    for (size_t i = 0; metrics && i < q->n; i++) {
         put_tasks(a, i);
         put(a, i, "metrics.json", metrics);
-        put_environ(a, i, m[i].JL / 100);
+        put_environ(a, i, q->metric[i].JL / 100);
     }
     if (a->err->kind == ES_OK)
-        (void)iteration_init(&a->iteration, a->session,
-                             a->qualification.measured, a->err);
+        (void)iteration_init(&a->iteration, a->session, q->metric,
+                             &a->qualify.profile->profile, a->err);
     a->told = 1;
     if (a->err->kind != ES_OK)
         give_up(a);
     free(metrics);
-    free(m);
 }
 
 /* --- the session ---------------------------------------------------------- */
@@ -245,18 +223,13 @@ static int steer(struct attend *a)
 
 static void qualify(struct attend *a)
 {
-    int equal = a->o->probe && strcmp(a->o->probe, "off") == 0;
-
     if (steer(a) < 0)
         return;
-    if (qualification_start(&a->qualification, a->session, a->config.budget_ms,
-                            equal)
-        < 0) {
-        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    if (qualification_start(&a->qualification, a->session, &a->qualify, a->err)
+        < 0)
         give_up(a);
-    } else if (a->qualification.missing == 0) {
+    else if (a->qualification.missing == 0)
         qualified(a);
-    }
 }
 
 /* --- what goes by broadcast, one after the other ---------------------------
@@ -343,8 +316,8 @@ static void on_message(
         || (a->steering
             && steering_message(a->steering, node, type, body, len)))
         return;
-    if (type == MSG_PROBED && a->qualification.missing > 0) {
-        qualification_answer(&a->qualification, node, body, len);
+    if (a->qualification.missing > 0
+        && qualification_message(&a->qualification, node, type, body, len)) {
         if (a->qualification.missing == 0)
             qualified(a);
     } else if (type == MSG_STORED && a->unstored > 0
@@ -520,12 +493,26 @@ static int parse(struct attend_options *o,
 }
 
 /* After the configuration, which says what becomes of the step then. */
-static int check_profile(const struct attend_options *o, struct es_error *err)
+static int set_qualification(struct attend *a)
 {
-    if (!o->profile || strcmp(o->profile, "cpu") == 0)
-        return 0;
-    return es_fail(err, ES_USAGE, "give cpu",
-                   "--evenstep-profile: \"%s\" is unknown", o->profile);
+    const char *probe = a->o->probe ? a->o->probe : "cached";
+
+    a->qualify.probe = &a->config.probe;
+    a->qualify.quiet = 1; /* every srun would say it */
+    a->qualify.source = strcmp(probe, "off") == 0     ? METRICS_EQUAL
+                        : strcmp(probe, "fresh") == 0 ? METRICS_PROBE
+                                                      : METRICS_CACHED;
+    a->qualify.profile = profile_option_find(&a->config, a->o->profile,
+                                             "--evenstep-profile", a->err);
+    if (!a->qualify.profile)
+        return -1;
+    if (a->o->profile && strcmp(a->o->profile, PROFILE_AUTO) == 0) {
+        profile_auto(&a->profile, &a->config, NULL); /* of any command */
+        a->qualify.profile = &a->profile;
+    }
+    a->qualify.ring = a->qualify.source == METRICS_PROBE
+                      && qualification_wants_ring(a->qualify.profile);
+    return 0;
 }
 
 static int open_session(struct attend *a)
@@ -550,7 +537,7 @@ static int open_session(struct attend *a)
 static int start(struct attend *a)
 {
     if (config_load(&a->config, a->o->config, a->err) < 0
-        || check_profile(a->o, a->err) < 0
+        || set_qualification(a) < 0
         || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
         return -1;
     a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,

@@ -12,6 +12,7 @@
 
 int command_run(int argc, char **argv, struct es_error *err);
 int command_bcast(int argc, char **argv, struct es_error *err);
+int command_probe(int argc, char **argv, struct es_error *err);
 int command_plan(int argc, char **argv, struct es_error *err);
 int command_replay(int argc, char **argv, struct es_error *err);
 int command_simulate(int argc, char **argv, struct es_error *err);

@@ -6,9 +6,11 @@
  */
 #include "launcher/config.h"
 #include "launcher/policy_option.h"
-#include "launcher/probe_cpu.h"
+#include "launcher/probe_cache.h"
+#include "launcher/profile_auto.h"
 #include "launcher/protocol.h"
 #include "pmix_bcast/plan.h"
+#include "policy/outlier.h"
 #include "policy/power.h"
 
 #include <confuse.h>
@@ -24,6 +26,9 @@
 #define FILE_MAX   (1 << 20) /* a configuration is a few KiB */
 #define KEYS_MAX   64        /* parameters of all policies together */
 #define END_OPTION "__end"
+
+#define TTL_MAX     (366L * 86400) /* a year: longer has no node the same boot */
+#define OUTLIER_MAX 1000           /* robust deviations: never, in practice */
 
 #define SMALL     (4 << 10)
 #define SMALL_MAX (64 << 10) /* an order is kept whole, for every node */
@@ -44,7 +49,12 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
-    c->budget_ms = PROBE_BUDGET_MS;
+    c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
+    c->probe.ttl_s = PROBE_CACHE_TTL_S;
+    strcpy(c->probe.cache, PROBE_CACHE_DIR);
+    c->probe.elements = PROBE_ALL;
+    for (int e = 0; e < ELEMENTS; e++)
+        c->probe.outlier[e] = OUTLIER_LIMIT;
     c->bcast.small = SMALL;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
@@ -135,7 +145,9 @@ static const struct whole {
     long min, max;
     const char *mend;
 } wholes[] = {
-    {"budget_ms", PROBE_BUDGET_MIN_MS, PROBE_BUDGET_MAX_MS, "give 50 to 5000"},
+    {"budget_ms", PROBE_NODE_BUDGET_MIN_MS, PROBE_NODE_BUDGET_MAX_MS,
+     "give 200 to 10000"},
+    {"ttl", 0, TTL_MAX, "give 0 to 31622400 seconds"},
     {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
     {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
@@ -270,9 +282,53 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
         || strspn(title, "abcdefghijklmnopqrstuvwxyz0123456789_-") != len)
         return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
                       "profile: the name is out of range");
+    if (strcmp(title, PROFILE_AUTO) == 0)
+        return refuse(cfg, "give another name",
+                      "profile \"" PROFILE_AUTO "\": is fitted, not given");
     if (!(profile_sum(&p) > 0))
         return refuse(cfg, "give one of C M I B S G above 0",
                       "profile \"%s\": nothing has influence", title);
+    return 0;
+}
+
+static int check_directory(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *path = cfg_opt_getnstr(opt, 0);
+
+    if (path[0] == '/' && strlen(path) < PROBE_PATH_MAX)
+        return 0;
+    return refuse(cfg, "give the full path of a directory",
+                  "probe: %s is out of range", opt->name);
+}
+
+static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= OUTLIER_MAX)
+        return 0;
+    return refuse(cfg, "give 1 to 1000 deviations, or 0 for never",
+                  "probe: element \"%s\": outlier is out of range",
+                  cfg_title(cfg));
+}
+
+static enum element element_titled(const char *title)
+{
+    return strlen(title) == 1 ? element_of(*title) : ELEMENTS;
+}
+
+static int check_element(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    enum element e = element_titled(cfg_title(section));
+
+    if (e == ELEMENTS)
+        return refuse(cfg, "give C, M, I, B, S or G",
+                      "probe: \"%s\" is no element", cfg_title(section));
+    if (e != ELEMENT_S && cfg_getstr(section, "scratch"))
+        return refuse(cfg, "give it in element \"S\"",
+                      "probe: element \"%s\" has no scratch",
+                      cfg_title(section));
     return 0;
 }
 
@@ -330,6 +386,39 @@ static void take_plugin(struct config *c, cfg_t *plugin)
         c->fail_on_error = strcmp(on, "fail") == 0;
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
+}
+
+static void take_element(struct config_probe *p, cfg_t *section)
+{
+    enum element e = element_titled(cfg_title(section));
+    const char *scratch = cfg_getstr(section, "scratch");
+    double outlier = cfg_getfloat(section, "outlier");
+
+    if (cfg_size(section, "measure") > 0) { /* it was given */
+        p->elements &= ~PROBE_BIT(e);
+        if (cfg_getbool(section, "measure"))
+            p->elements |= PROBE_BIT(e);
+    }
+    if (!isnan(outlier))
+        p->outlier[e] = outlier;
+    if (scratch)
+        snprintf(p->scratch, sizeof p->scratch, "%s", scratch);
+}
+
+static void take_probe(struct config_probe *p, cfg_t *probe)
+{
+    long budget = cfg_getint(probe, "budget_ms"),
+         ttl = cfg_getint(probe, "ttl");
+    const char *cache = cfg_getstr(probe, "cache");
+
+    if (budget != NOT_GIVEN)
+        p->budget_ms = (int)budget;
+    if (ttl != NOT_GIVEN)
+        p->ttl_s = ttl;
+    if (cache)
+        snprintf(p->cache, sizeof p->cache, "%s", cache);
+    for (unsigned i = 0; i < cfg_size(probe, "element"); i++)
+        take_element(p, cfg_getnsec(probe, "element", i));
 }
 
 /* A key that was not given is NaN. */
@@ -453,11 +542,8 @@ static int take_all(struct config *c,
                     const char *name,
                     struct es_error *err)
 {
-    long budget = cfg_getint(cfg_getsec(cfg, "probe"), "budget_ms");
-
     take_plugin(c, cfg_getsec(cfg, "plugin"));
-    if (budget != NOT_GIVEN)
-        c->budget_ms = (int)budget;
+    take_probe(&c->probe, cfg_getsec(cfg, "probe"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));
     take_energy(&c->energy, cfg_getsec(cfg, "energy"));
@@ -509,8 +595,18 @@ int config_read(struct config *c,
         CFG_STR("agent_path", NULL, CFGF_NONE),
         CFG_END(),
     };
+    cfg_opt_t element[] = {
+        CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
+        CFG_FLOAT("outlier", (double)NAN, CFGF_NONE),
+        CFG_STR("scratch", NULL, CFGF_NONE),
+        CFG_END(),
+    };
     cfg_opt_t probe[] = {
         CFG_INT("budget_ms", NOT_GIVEN, CFGF_NONE),
+        CFG_INT("ttl", NOT_GIVEN, CFGF_NONE),
+        CFG_STR("cache", NULL, CFGF_NONE),
+        CFG_SEC("element", element,
+                CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
         CFG_END(),
     };
     cfg_opt_t bcast[] = {
@@ -567,7 +663,13 @@ int config_read(struct config *c,
 
     plugin[0].validcb = check_on_error;
     plugin[1].validcb = check_path;
+    element[1].validcb = check_outlier;
+    // cppcheck-suppress unreadVariable ; cfg_init() reads it
+    element[2].validcb = check_directory;
     probe[0].validcb = check_whole;
+    probe[1].validcb = check_whole;
+    probe[2].validcb = check_directory;
+    probe[3].validcb = check_element;
     for (size_t i = 0; i < 3; i++)
         bcast[i].validcb = check_whole;
     bcast[3].validcb = check_ports;
@@ -705,6 +807,26 @@ static void print_profile(const struct config_profile *p)
     puts("}");
 }
 
+static void print_probe(const struct config_probe *p)
+{
+    printf("probe {\n  budget_ms = %d\n  ttl = %lld\n  cache = ", p->budget_ms,
+           (long long)p->ttl_s);
+    print_text(p->cache);
+    putchar('\n');
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        printf("  element \"%c\" {\n    measure = %s\n    outlier = ",
+               element_letter(e),
+               p->elements & PROBE_BIT(e) ? "true" : "false");
+        print_number(p->outlier[e]);
+        if (e == ELEMENT_S && p->scratch[0]) {
+            printf("\n    scratch = ");
+            print_text(p->scratch);
+        }
+        puts("\n  }");
+    }
+    puts("}");
+}
+
 static void print_watts(const char *key, double watts)
 {
     printf("  %s = ", key);
@@ -733,7 +855,8 @@ int config_print(const struct config *c)
         print_text(c->agent_path);
         putchar('\n');
     }
-    printf("}\nprobe {\n  budget_ms = %d\n}\n", c->budget_ms);
+    puts("}");
+    print_probe(&c->probe);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     if (c->bcast.ports.high > 0)

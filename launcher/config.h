@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_CONFIG_H
 #define LAUNCHER_CONFIG_H
 
+#include "launcher/probe.h"
 #include "pmix_bcast/channel.h"
 #include "policy/aggregate.h"
 #include "policy/policy.h"
@@ -22,7 +23,14 @@
 struct config {
     int fail_on_error;     /* plugin { on_error = "fail" } */
     char agent_path[4096]; /* plugin { agent_path }; "": beside evenstep */
-    int budget_ms;         /* probe { budget_ms } */
+    struct config_probe {  /* probe { … } */
+        int budget_ms;     /* for all elements of a node */
+        int64_t ttl_s;     /* how long what is in the cache holds */
+        char cache[PROBE_PATH_MAX];   /* its directory */
+        char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
+        unsigned elements;            /* element "C" { measure = true }, … */
+        double outlier[ELEMENTS];     /* robust deviations; 0: never */
+    } probe;
     struct config_bcast {  /* bcast { … } */
         uint32_t branches; /* 0: as it is best */
         uint32_t chunk;    /* bytes; 0: as it is best */

@@ -10,7 +10,8 @@ static const struct threshold_rule rule = {THRESHOLD_PERCENT, 5};
 
 int iteration_init(struct iteration *it,
                    struct session *session,
-                   double (*measured)[ELEMENTS],
+                   const struct metric metric[],
+                   const struct profile *profile,
                    struct es_error *err)
 {
     size_t n = session_size(session);
@@ -27,7 +28,8 @@ int iteration_init(struct iteration *it,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     memset(it->awaited, 1, n);
     policy_defaults(kind, value);
-    return job_load_adjuster_init(&it->adjuster, kind, value, measured, n, err);
+    return job_load_adjuster_init(&it->adjuster, kind, value, metric, profile,
+                                  n, err);
 }
 
 void iteration_clear(struct iteration *it)

@@ -30,11 +30,12 @@ struct iteration {
     int over;
 };
 
-/* measured: a row a node, as of job_load_adjuster_init().  Fails with ES_ENV;
+/* metric and profile as of job_load_adjuster_init().  Fails with ES_ENV;
  * it is to be cleared in any case. */
 int iteration_init(struct iteration *it,
                    struct session *session,
-                   double (*measured)[ELEMENTS],
+                   const struct metric metric[],
+                   const struct profile *profile,
                    struct es_error *err);
 /* {0} is allowed. */
 void iteration_clear(struct iteration *it);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/job_load_adjuster.h"
-#include "policy/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,11 @@ static int allocate(struct job_load_adjuster *a, const double value[])
 int job_load_adjuster_init(struct job_load_adjuster *a,
                            const struct policy_kind *kind,
                            const double value[],
-                           double (*measured)[ELEMENTS],
+                           const struct metric metric[],
+                           const struct profile *profile,
                            size_t n,
                            struct es_error *err)
 {
-    const struct profile *profile = &profile_at(0)->profile;
     struct policy_setup setup = {.n = n, .profile = profile, .value = value};
 
     memset(a, 0, sizeof *a);
@@ -34,14 +33,11 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     }
     setup.metric = a->metric;
-    if (metric_rank((const double(*)[ELEMENTS])measured, profile, a->metric, n)
-            < 0
-        || kind->init(a->state, &setup) < 0) {
+    memcpy(a->metric, metric, n * sizeof *metric);
+    if (kind->init(a->state, &setup) < 0) {
         job_load_adjuster_clear(a);
-        return es_fail(err, ES_ENV,
-                       "see the warnings above, or give "
-                       "--metrics equal",
-                       "no node could be measured");
+        return es_fail(err, ES_USAGE, "give another --policy",
+                       "%s: no node has any load", kind->name);
     }
     kind->loads(a->state, a->load);
     return 0;
@@ -143,30 +139,24 @@ static int restart(struct job_load_adjuster *a, const struct profile *profile)
 
 int job_load_adjuster_join(struct job_load_adjuster *a,
                            size_t node,
-                           double (*measured)[ELEMENTS],
+                           const struct metric metric[],
                            struct es_error *err)
 {
-    const struct profile *profile = &profile_at(0)->profile;
     const struct profile one = {.influence = {[ELEMENT_C] = 1}};
-    double load = 0, metric = 0;
+    double load = 0, known = 0;
 
     if (a->kind->bundles) {
         a->kind->bundles->join(a->state, node);
         return 0;
     }
-    if (metric_rank((const double(*)[ELEMENTS])measured, profile, a->metric,
-                    a->n)
-        < 0)
-        return es_fail(err, ES_ENV, "see the warnings above",
-                       "no node could be measured");
     for (size_t i = 0; i < a->n; i++) {
         if (i == node || !(a->load[i] > 0))
             continue;
         load += a->load[i];
-        metric += a->metric[i].JL;
+        known += metric[i].JL;
     }
     a->load[node] =
-        metric > 0 ? a->metric[node].JL * (load / metric) : a->metric[node].JL;
+        known > 0 ? metric[node].JL * (load / known) : metric[node].JL;
     if (restart(a, &one) < 0)
         return es_fail(err, ES_ENV, "see the warnings above",
                        "no node is left to work");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * job_load_adjuster.h - seed 1's job load adjuster: from the qualification's
- * measurements to the job load metric (steps 4 to 7), and from a frame's
+ * job_load_adjuster.h - seed 1's job load adjuster: from a frame's
  * completion times to the next frame's loads (steps 11 and 12), by the policy.
  * What decides is in policy/; this holds its memory.
  */
@@ -22,13 +21,15 @@ struct job_load_adjuster {
 };
 
 /*
- * measured is n rows, one a node; value the policy's parameters, which must
- * outlive it.  Fails with ES_ENV if no node can do anything.
+ * metric is n nodes' as they were ranked by the profile, copied; value the
+ * policy's parameters, which must outlive it.  Fails with ES_ENV if memory ran
+ * out.
  */
 int job_load_adjuster_init(struct job_load_adjuster *a,
                            const struct policy_kind *kind,
                            const double value[],
-                           double (*measured)[ELEMENTS],
+                           const struct metric metric[],
+                           const struct profile *profile,
                            size_t n,
                            struct es_error *err);
 void job_load_adjuster_clear(struct job_load_adjuster *a);
@@ -56,13 +57,13 @@ void job_load_adjuster_threads(struct job_load_adjuster *a,
 /* A node is lost; a size policy hears of it with the frame. */
 void job_load_adjuster_leave(struct job_load_adjuster *a, size_t node);
 /*
- * A node that was lost is back and has been measured anew, in its row of
- * measured[].  A size policy starts again from the loads that it has found,
- * with the node's own in proportion to its measurement.
+ * A node that was lost is back and has been measured anew; metric[] ranks all
+ * nodes with that.  A size policy starts again from the loads that it has
+ * found, with the node's own in proportion to its measurement.
  */
 int job_load_adjuster_join(struct job_load_adjuster *a,
                            size_t node,
-                           double (*measured)[ELEMENTS],
+                           const struct metric metric[],
                            struct es_error *err);
 
 #endif

@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run, "run CMD over a range of units on all nodes, evenly"},
     {"bcast", command_bcast, "copy a file to every node of the allocation"},
+    {"probe", command_probe, "what this node, or every node, can do"},
     {"plan", command_plan, "shares of the nodes by what they measured"},
     {"replay", command_replay, "sizes that a policy would choose, by a trace"},
     {"simulate", command_simulate, "what-if at sizes that nobody has at hand"},

@@ -278,6 +278,40 @@ void metrics_file_clear(struct metrics_file *m)
     *m = (struct metrics_file){0};
 }
 
+static json_t *node_to_json(const char *name, const double row[ELEMENTS])
+{
+    json_t *node = json_pack("{s:s}", "name", name);
+
+    for (int e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter((enum element)e), '\0'};
+
+        if (json_object_set_new(node, key, json_real(row[e])) < 0) {
+            json_decref(node);
+            return NULL;
+        }
+    }
+    return node;
+}
+
+char *metrics_file_text(const char *const name[],
+                        const double measured[][ELEMENTS],
+                        size_t n)
+{
+    json_t *nodes = json_array(), *all = json_pack("{s:O}", "nodes", nodes);
+    char *text = NULL;
+    size_t i = 0;
+
+    while (i < n
+           && json_array_append_new(nodes, node_to_json(name[i], measured[i]))
+                  == 0)
+        i++;
+    if (all && i == n)
+        text = json_dumps(all, JSON_COMPACT);
+    json_decref(all);
+    json_decref(nodes);
+    return text;
+}
+
 int metrics_file_rank(const struct metrics_file *m,
                       const struct profile *p,
                       struct metric metric[])

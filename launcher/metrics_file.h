@@ -44,6 +44,12 @@ int metrics_file_load(struct metrics_file *m,
                       struct es_error *err);
 void metrics_file_clear(struct metrics_file *m);
 
+/* Such a file's text, of n nodes and a row a node without NaN; owned by the
+ * caller, NULL if memory ran out. */
+char *metrics_file_text(const char *const name[],
+                        const double measured[][ELEMENTS],
+                        size_t n);
+
 /*
  * Rank the nodes: metric_rank(), and JL by the CU that the file gives.
  * 0, or -1 if no node has any load by this profile (metric[] undefined).

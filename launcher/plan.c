@@ -9,6 +9,7 @@
 #include "launcher/metrics_file.h"
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
+#include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/range_option.h"
 #include "policy/shares.h"
@@ -38,7 +39,8 @@ static const char usage[] =
     "  --range B:E          units, from B up to, not with, E\n"
     "  --grain G            slices begin at multiples of G units behind B (1)\n"
     "  --profile NAME       how much each element matters: one of those that\n"
-    "                       `evenstep config` prints (cpu)\n"
+    "                       `evenstep config` prints, or auto: fitted to your\n"
+    "                       earlier runs (cpu)\n"
     "  --policy NAME[:key=value,...]\n"
     "                       see `evenstep run --help` (even)\n"
     "  --times T1,T2,...    seconds that each node took for that slice, 0\n"
@@ -49,6 +51,7 @@ static const char usage[] =
 struct options {
     const char *metrics, *times; /* NULL: not given */
     const struct config_profile *profile;
+    struct config_profile fitted; /* `auto` */
     struct policy_option policy;
     uint64_t begin, end, grain;
     int json, help;
@@ -97,7 +100,11 @@ static int take(struct options *o,
                            "--grain: \"%s\" is out of range", text);
         return 0;
     case OPT_PROFILE:
-        o->profile = profile_option_find(c, text, err);
+        o->profile = profile_option_find(c, text, "--profile", err);
+        if (o->profile && strcmp(text, PROFILE_AUTO) == 0) {
+            profile_auto(&o->fitted, c, NULL); /* of any command */
+            o->profile = &o->fitted;
+        }
         return o->profile ? 0 : -1;
     case OPT_POLICY:
         return policy_option_parse(&o->policy, c, text, POLICY_STRICT, err);

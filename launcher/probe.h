@@ -27,6 +27,7 @@
 #define PROBE_NODE_BUDGET_MIN_MS 200  /* below, C sees no whole period */
 #define PROBE_NODE_BUDGET_MAX_MS 10000
 
+#define PROBE_PATH_MAX 256 /* of the scratch or the cache's directory */
 #define PROBE_WHAT_MAX 160 /* one line of a table, its NUL included */
 
 struct topology; /* topology.h */

@@ -30,6 +30,20 @@ static double usable_cpus(const char *proc, const char *sysfs)
     return limit.cpus > 0 && limit.cpus < cpus ? limit.cpus : cpus;
 }
 
+void probe_cache_node(char node[64])
+{
+    const char *slurm = getenv("SLURMD_NODENAME");
+
+    if (slurm && *slurm) {
+        (void)snprintf(node, 64, "%s", slurm);
+        return;
+    }
+    if (gethostname(node, 64) < 0)
+        node[0] = '\0';
+    node[63] = '\0';
+    node[strcspn(node, ".")] = '\0';
+}
+
 int probe_stamp_take(struct probe_stamp *stamp,
                      const char *node,
                      const char *proc,

@@ -40,6 +40,10 @@ struct probe_stamp {
     double cpus;      /* CPUs' worth of time that this process may use */
 };
 
+/* The name by which this node's results are kept: Slurm's where it tells one
+ * ($SLURMD_NODENAME), else the host's up to the first dot. */
+void probe_cache_node(char node[64]);
+
 /* The stamp of this process, now; proc and sysfs as in struct probe_setup.
  * Fails if the node's name is none for a file or there is no boot id. */
 int probe_stamp_take(struct probe_stamp *stamp,

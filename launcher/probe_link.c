@@ -107,6 +107,7 @@ static void look_at_ethernet(struct search *s,
         return;
     (void)snprintf(port.name, sizeof port.name, "%.63s", name);
     port.gbit_per_s = (double)mbit / 1e3;
+    port.is_virtual = !is_real(dir, name);
     found(s, &port);
 }
 
@@ -152,6 +153,11 @@ void probe_link_measure(const struct probe_setup *setup,
     if (r->count == 0)
         probe_not_measured(r, "no network port is up and tells its speed: it "
                               "can be measured between nodes");
+    else if (port.is_virtual)
+        probe_not_measured(r,
+                           "the %g Gbit/s of %s are told by a virtual port: "
+                           "it can be measured between nodes",
+                           port.gbit_per_s, port.name);
     else
         probe_measured(r, port.gbit_per_s, 0, "%s %s as it tells; %u such",
                        port.kind == PORT_INFINIBAND ? "InfiniBand" : "Ethernet",

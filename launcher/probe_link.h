@@ -17,6 +17,7 @@ struct network_port {
     enum port_kind kind;
     char name[64]; /* "eth0", "mlx5_0/1" */
     double gbit_per_s;
+    int is_virtual; /* no device is behind it */
 };
 
 /*
@@ -27,7 +28,11 @@ struct network_port {
  */
 unsigned probe_link_port(const char *sysfs, struct network_port *port);
 
-/* Gbit/s of the fastest port; count is how many such there are. */
+/*
+ * Gbit/s of the fastest port; count is how many such there are.  The speed of
+ * a virtual one is its driver's invention (a veth tells 10 Gbit/s whatever it
+ * stands on), so that is no measurement.
+ */
 void probe_link_measure(const struct probe_setup *setup,
                         int budget_ms,
                         struct probe_result *r);

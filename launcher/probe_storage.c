@@ -103,7 +103,8 @@ static double rate_of(const int64_t ns[], size_t n, double *spread)
 
 static void say_why(struct probe_result *r, const char *scratch, int error)
 {
-    static const char mend[] = "name another directory by TMPDIR";
+    static const char mend[] = "name another one by TMPDIR or by "
+                               "scratch in evenstep.conf";
 
     if (error == ENOSPC || error == EDQUOT)
         probe_not_measured(r, "scratch %s is full: %s", scratch, mend);

@@ -70,21 +70,82 @@ int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_probe(struct writer *w, const struct msg_probe *m)
+{
+    write_u32(w, m->fresh);
+    write_u32(w, m->budget_ms);
+    write_u32(w, m->elements);
+    write_u64(w, m->ttl_s);
+    write_text(w, m->cache);
+    write_text(w, m->scratch);
+}
+
+int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->fresh = read_u32(&r);
+    m->budget_ms = read_u32(&r);
+    m->elements = read_u32(&r);
+    m->ttl_s = read_u64(&r);
+    read_text(&r, m->cache, sizeof m->cache);
+    read_text(&r, m->scratch, sizeof m->scratch);
+    if (m->budget_ms < PROBE_NODE_BUDGET_MIN_MS
+        || m->budget_ms > PROBE_NODE_BUDGET_MAX_MS || (m->elements & ~PROBE_ALL)
+        || m->ttl_s > INT64_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_probed(struct writer *w, const struct msg_probed *m)
 {
-    write_double(w, m->units_per_s);
+    write_u32(w, m->cached);
     write_text(w, m->text);
+    write_text(w, m->hardware);
+    write_blob(w, m->results, m->len);
 }
 
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
 
-    m->units_per_s = read_double(&r);
+    m->cached = read_u32(&r);
     read_text(&r, m->text, sizeof m->text);
-    if (m->units_per_s < 0)
+    read_text(&r, m->hardware, sizeof m->hardware);
+    m->results = read_blob(&r, &m->len);
+    if (m->len > PROBED_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
+}
+
+void msg_write_ring(struct writer *w, const struct msg_ring *m)
+{
+    write_u32(w, m->receiver);
+    write_u32(w, m->port);
+    write_u32(w, m->ms);
+}
+
+int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->receiver = read_u32(&r);
+    m->port = read_u32(&r);
+    m->ms = read_u32(&r);
+    if (m->receiver >= AGENTS_MAX || m->port > UINT16_MAX || m->ms == 0
+        || m->ms > PROBE_NODE_BUDGET_MAX_MS)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    *received_per_s = read_double(&r);
+    if (*received_per_s < 0)
+        r.bad = 1;
+    return finish(&r, received_per_s, sizeof *received_per_s);
 }
 
 void msg_write_command(struct writer *w,

@@ -8,8 +8,15 @@
  *                        node text, adapter blob: see adapter.h, empty if
  *                        there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
- *   PROBE     front end  budget_ms u32
- *   PROBED    agent      units_per_s double, text (why not, if 0)
+ *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
+ *                        cache text, scratch text
+ *   PROBED    agent      cached u32, text: why not from the cache, or why there
+ *                        is nothing; hardware text, results blob: JSON, see
+ *                        probe_json.h, empty if there is nothing
+ *   RING_OPEN front end  -
+ *   RING_PORT agent      port u32               (0: it takes no part)
+ *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
+ *   RANG      agent      received_per_s double  (0: nothing)
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
@@ -47,7 +54,9 @@
 #ifndef LAUNCHER_PROTOCOL_H
 #define LAUNCHER_PROTOCOL_H
 
+#include "launcher/fingerprint.h"
 #include "launcher/graph_message.h"
+#include "launcher/probe.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
@@ -64,12 +73,17 @@
 #define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
 #define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
+#define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
 enum protocol_type {
     MSG_READY = MESSAGE_FREE,
     MSG_PEER,
     MSG_PROBE,
     MSG_PROBED,
+    MSG_RING_OPEN,
+    MSG_RING_PORT,
+    MSG_RING,
+    MSG_RANG,
     MSG_COMMAND,
     MSG_RUN,
     MSG_OUTPUT,
@@ -102,9 +116,24 @@ struct msg_peer {
     uint32_t reached;
     char text[TEXT_MAX];
 };
+struct msg_probe {
+    uint32_t fresh;     /* 0: the cache will do */
+    uint32_t budget_ms; /* PROBE_NODE_BUDGET_MIN_MS to _MAX_MS */
+    uint32_t elements;  /* bits of PROBE_BIT() */
+    uint64_t ttl_s;
+    char cache[PROBE_PATH_MAX];   /* its directory */
+    char scratch[PROBE_PATH_MAX]; /* "": as probe_setup_init() has it */
+};
 struct msg_probed {
-    double units_per_s; /* 0: text says why */
+    uint32_t cached;
     char text[TEXT_MAX];
+    char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
+    const uint8_t *results;
+    size_t len; /* at most PROBED_MAX */
+};
+struct msg_ring {
+    uint32_t receiver, port; /* its rank, and where it listens for a ring */
+    uint32_t ms;             /* at most PROBE_NODE_BUDGET_MAX_MS */
 };
 struct msg_command {
     char dir[4096];      /* PATH_MAX */
@@ -169,8 +198,14 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
 void msg_write_peer(struct writer *w, const struct msg_peer *m);
 int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
+void msg_write_probe(struct writer *w, const struct msg_probe *m);
+int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len);
 void msg_write_probed(struct writer *w, const struct msg_probed *m);
 int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
+void msg_write_ring(struct writer *w, const struct msg_ring *m);
+int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len);
+/* RANG: a double >= 0. */
+int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len);
 void msg_write_command(struct writer *w,
                        const char *dir,
                        int persistent,
@@ -198,7 +233,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* PROBE and STORED: a single u32.  LIMIT: a single u64. */
+/* STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

@@ -1,44 +1,162 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/qualification.h"
 #include "launcher/notice.h"
+#include "launcher/probe_json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int qualification_start(struct qualification *q,
-                        struct session *session,
-                        int budget_ms,
-                        int equal)
-{
-    memset(q, 0, sizeof *q);
-    q->session = session;
-    q->n = session_size(session);
-    q->measured = calloc(q->n, sizeof *q->measured);
-    q->answered = calloc(q->n, 1);
-    if (!q->measured || !q->answered) {
-        qualification_clear(q);
-        return -1;
-    }
-    if (!equal)
-        q->missing = q->n;
-    for (size_t i = 0; i < q->n; i++) {
-        struct writer w = {0};
+/* What agents of one machine have in common: each would measure how much the
+ * others leave of it at that moment. */
+#define SHARED                                                                 \
+    (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I) | PROBE_BIT(ELEMENT_B))
 
-        if (equal) {
-            q->measured[i][ELEMENT_C] = 1;
-            continue;
-        }
-        write_u32(&w, (uint32_t)budget_ms);
-        session_send(session, i, MSG_PROBE, &w);
-    }
-    return 0;
+/* Of the budget: what the ring has, if there is one. */
+#define RING_PART 0.4
+
+static int ring_ms(const struct qualification_setup *setup)
+{
+    return (int)(setup->probe->budget_ms * RING_PART);
 }
 
-void qualification_clear(struct qualification *q)
+/* What is left for the probes of a node. */
+static uint32_t node_ms(const struct qualification_setup *setup)
 {
-    free(q->measured);
-    free(q->answered);
-    memset(q, 0, sizeof *q);
+    int ms = setup->probe->budget_ms - (setup->ring ? ring_ms(setup) : 0);
+
+    return (uint32_t)(ms > PROBE_NODE_BUDGET_MIN_MS ? ms
+                                                    : PROBE_NODE_BUDGET_MIN_MS);
+}
+
+static const char *name_of(const struct qualification *q, size_t node)
+{
+    return session_node(q->session, node)->name;
+}
+
+/* --- when all have answered ----------------------------------------------- */
+
+static double highest(const struct profile *p)
+{
+    double most = 0;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        most = p->influence[e] > most ? p->influence[e] : most;
+    return most;
+}
+
+/* Is it worth a line that n of the nodes have not measured e?  What no node
+ * can, such as a virtual machine's link, is so every day: only if the profile
+ * counts nothing more than that. */
+static int is_news(const struct qualification *q, enum element e, size_t n)
+{
+    const struct profile *p = &q->setup->profile->profile;
+
+    return n > 0 && p->influence[e] > 0
+           && (n < q->n || p->influence[e] >= highest(p));
+}
+
+/* One line an element, however many nodes: the first, and how many more. */
+static void warn(const struct qualification *q, enum element e, int left_out)
+{
+    const char *why = NULL;
+    size_t first = 0, n = 0;
+    char more[40] = "";
+
+    for (size_t i = q->n; i-- > 0;)
+        if (q->answered[i] && q->result[i][e].state == PROBE_NOT_MEASURED) {
+            first = i;
+            why = q->result[i][e].what;
+            n++;
+        }
+    if (!is_news(q, e, n))
+        return;
+    if (n > 1)
+        snprintf(more, sizeof more, " and of %zu more", n - 1);
+    notice("warning: the %s of %s%s could not be measured (%s): it %s",
+           probe_name(e), name_of(q, first), more, why,
+           left_out || n == q->n ? "does not count"
+                                 : "counts as the median of the other nodes");
+}
+
+static void row_of(struct qualification *q, size_t node)
+{
+    for (int e = 0; e < ELEMENTS; e++)
+        q->measured[node][e] = q->result[node][e].state == PROBE_MEASURED
+                                   ? q->result[node][e].value
+                                   : (double)NAN;
+}
+
+/* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
+static void rank_equal(struct qualification *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        for (int e = 0; e < ELEMENTS; e++)
+            q->measured[i][e] = 1;
+    (void)metric_rank((const double(*)[ELEMENTS])q->measured,
+                      &q->setup->profile->profile, q->metric, q->n);
+}
+
+static void rank(struct qualification *q)
+{
+    int left_out[ELEMENTS];
+
+    for (size_t i = 0; i < q->n; i++)
+        row_of(q, i);
+    metric_complete(q->measured, q->scratch, left_out, q->n);
+    for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
+        warn(q, (enum element)e, left_out[e]);
+    if (metric_rank((const double(*)[ELEMENTS])q->measured,
+                    &q->setup->profile->profile, q->metric, q->n)
+        == 0)
+        return;
+    notice("warning: no node could be measured in what the profile %s counts: "
+           "the first slices are all alike",
+           q->setup->profile->name);
+    rank_equal(q);
+}
+
+/* What the links carried replaces what they tell of themselves: of a node
+ * whose partners were not there it is not known. */
+static void take_ring(struct qualification *q)
+{
+    for (size_t i = 0; i < q->n && q->ring.rounds > 0; i++) {
+        struct probe_result *r = &q->result[i][ELEMENT_I];
+        double bytes_per_s, spread;
+        char told[PROBE_WHAT_MAX];
+
+        snprintf(told, sizeof told, "%s",
+                 r->state == PROBE_MEASURED ? r->what : "no speed is told");
+        if (ring_test_value(&q->ring, i, &bytes_per_s, &spread) < 0)
+            probe_not_measured(r, "nothing came through between the nodes");
+        else
+            probe_measured(r, bytes_per_s * 8 / 1e9, spread,
+                           "a flow each way, %u rounds; %.100s", q->ring.rounds,
+                           told);
+        r->seconds += q->ring.round_ms * q->ring.rounds / 1e3;
+    }
+}
+
+static void over(struct qualification *q)
+{
+    q->missing = 0;
+    take_ring(q);
+    if (q->setup->profile)
+        rank(q);
+}
+
+/* When all have answered the ring begins: it wants the CPUs, too. */
+static void start_ring(struct qualification *q)
+{
+    int wanted = q->setup->ring && !session_is_local(q->session)
+                 && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I));
+
+    if (wanted && ring_test_start(&q->ring, q->session, ring_ms(q->setup)) < 0)
+        ring_test_clear(&q->ring);
+    q->missing = q->ring.missing;
+    q->in_ring = q->missing > 0;
+    if (!q->in_ring)
+        over(q);
 }
 
 static void count(struct qualification *q, size_t node)
@@ -46,35 +164,263 @@ static void count(struct qualification *q, size_t node)
     if (q->missing == 0 || q->answered[node])
         return;
     q->answered[node] = 1;
-    q->missing--;
+    if (--q->missing == 0)
+        start_ring(q);
 }
 
-void qualification_answer(struct qualification *q,
+/* --- what a node says ----------------------------------------------------- */
+
+/* NULL, or why there are no results. */
+static const char *take_results(struct qualification *q,
+                                size_t node,
+                                const uint8_t *body,
+                                size_t len,
+                                struct es_error *err)
+{
+    struct msg_probed *m = &q->answer[node];
+    json_t *json;
+    int rc;
+
+    if (msg_read_probed(m, body, len) < 0)
+        return "its agent does not speak evenstep's protocol";
+    if (m->len == 0)
+        return m->text[0] ? m->text : "its agent does not say why";
+    json = json_loadb((const char *)m->results, m->len, JSON_REJECT_DUPLICATES,
+                      NULL);
+    m->results = NULL; /* it was the message's */
+    if (!json)
+        return "the results are no JSON";
+    rc = probe_from_json(q->result[node], json, err);
+    json_decref(json);
+    return rc < 0 ? err->what : NULL;
+}
+
+static void answer(struct qualification *q,
+                   size_t node,
+                   const uint8_t *body,
+                   size_t len)
+{
+    struct es_error err = {0};
+    const char *why;
+
+    if (!q->again[node] && (q->missing == 0 || q->answered[node]))
+        return;
+    why = take_results(q, node, body, len, &err);
+    for (int e = 0; why && e < ELEMENTS; e++)
+        if (q->setup->probe->elements & PROBE_BIT(e))
+            probe_not_measured(&q->result[node][e], "%s", why);
+    if (q->again[node] && q->missing == 0)
+        rank(q);
+    q->again[node] = 0;
+    count(q, node);
+}
+
+int qualification_message(struct qualification *q,
                           size_t node,
+                          uint16_t type,
                           const uint8_t *body,
                           size_t len)
 {
-    struct msg_probed m;
-
-    if (msg_read_probed(&m, body, len) == 0 && m.units_per_s > 0)
-        q->measured[node][ELEMENT_C] = m.units_per_s;
-    else
-        notice("warning: %s could not be measured%s%s: it gets no slice",
-               session_node(q->session, node)->name, m.text[0] ? ": " : "",
-               m.text);
-    count(q, node);
+    if (type == MSG_PROBED) {
+        answer(q, node, body, len);
+        return 1;
+    }
+    if (!ring_test_message(&q->ring, node, type, body, len))
+        return 0;
+    q->missing = q->ring.missing;
+    if (q->in_ring && q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
+    return 1;
 }
 
 void qualification_lost(struct qualification *q, size_t node)
 {
-    count(q, node);
+    if (!q->in_ring) {
+        count(q, node);
+        return;
+    }
+    ring_test_lost(&q->ring, node);
+    q->missing = q->ring.missing;
+    if (q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
 }
 
-void qualification_again(struct qualification *q, size_t node, int budget_ms)
+int qualification_wants_ring(const struct config_profile *profile)
 {
+    return profile->profile.influence[ELEMENT_I] >= highest(&profile->profile);
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+static int allocate(struct qualification *q)
+{
+    q->answered = calloc(q->n, 1);
+    q->again = calloc(q->n, 1);
+    q->answer = calloc(q->n, sizeof *q->answer);
+    q->result = calloc(q->n, sizeof *q->result);
+    q->measured = calloc(q->n, sizeof *q->measured);
+    q->metric = calloc(q->n, sizeof *q->metric);
+    q->scratch = calloc(q->n, sizeof *q->scratch);
+    return q->answered && q->again && q->answer && q->result && q->measured
+                   && q->metric && q->scratch
+               ? 0
+               : -1;
+}
+
+/* The row of the file that has this node's name; m->n if none has. */
+static size_t find(const struct metrics_file *m, const char *name)
+{
+    size_t i = 0;
+
+    while (i < m->n && strcmp(m->name[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* The nodes of the file in the order of the session, ranked. */
+static int take_file(struct qualification *q, struct es_error *err)
+{
+    const struct metrics_file *m = q->setup->file;
+    struct metrics_file mine = {q->n, NULL, q->measured, NULL};
+    const struct config_profile *profile = q->setup->profile;
+    int rc = 0;
+
+    mine.utilization = calloc(q->n, sizeof *mine.utilization);
+    if (!mine.utilization)
+        return no_memory(err);
+    for (size_t i = 0; rc == 0 && i < q->n; i++) {
+        size_t row = find(m, name_of(q, i));
+
+        if (row == m->n) {
+            rc = es_fail(err, ES_USAGE, "give every node of the allocation",
+                         "%s: node %s is missing", q->setup->file_name,
+                         name_of(q, i));
+            break;
+        }
+        memcpy(mine.measured[i], m->measured[row], sizeof mine.measured[i]);
+        memcpy(mine.utilization[i], m->utilization[row],
+               sizeof mine.utilization[i]);
+    }
+    if (rc == 0 && metrics_file_rank(&mine, &profile->profile, q->metric) < 0)
+        rc = es_fail(err, ES_USAGE, "give another --profile, or measure more",
+                     "%s: no node has any load by the profile %s",
+                     q->setup->file_name, profile->name);
+    free(mine.utilization);
+    return rc;
+}
+
+static void ask(const struct qualification *q, size_t node)
+{
+    const struct config_probe *c = q->setup->probe;
+    struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
+                          .budget_ms = node_ms(q->setup),
+                          .elements = c->elements,
+                          .ttl_s = (uint64_t)c->ttl_s};
     struct writer w = {0};
 
-    memset(q->measured[node], 0, sizeof q->measured[node]);
-    write_u32(&w, (uint32_t)budget_ms);
+    if (session_is_local(q->session))
+        m.elements &= ~SHARED;
+    snprintf(m.cache, sizeof m.cache, "%s", c->cache);
+    snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
+    msg_write_probe(&w, &m);
     session_send(q->session, node, MSG_PROBE, &w);
+}
+
+static void ask_all(struct qualification *q)
+{
+    q->missing = q->n;
+    for (size_t i = 0; i < q->n; i++)
+        ask(q, i);
+}
+
+int qualification_again(struct qualification *q, size_t node)
+{
+    if (q->setup->source == METRICS_EQUAL
+        || q->setup->source == METRICS_OF_FILE)
+        return 0;
+    memset(q->result[node], 0, sizeof q->result[node]);
+    q->again[node] = 1;
+    ask(q, node);
+    return 1;
+}
+
+int qualification_is_again(const struct qualification *q, size_t node)
+{
+    return q->again && q->again[node];
+}
+
+int qualification_start(struct qualification *q,
+                        struct session *session,
+                        const struct qualification_setup *setup,
+                        struct es_error *err)
+{
+    memset(q, 0, sizeof *q);
+    q->setup = setup;
+    q->session = session;
+    q->n = session_size(session);
+    if (allocate(q) < 0)
+        return no_memory(err);
+    if (setup->source == METRICS_OF_FILE)
+        return take_file(q, err);
+    if (setup->source == METRICS_EQUAL)
+        rank_equal(q);
+    else
+        ask_all(q);
+    return 0;
+}
+
+void qualification_clear(struct qualification *q)
+{
+    ring_test_clear(&q->ring);
+    free(q->answered);
+    free(q->again);
+    free(q->answer);
+    free(q->result);
+    free(q->measured);
+    free(q->metric);
+    free(q->scratch);
+    memset(q, 0, sizeof *q);
+}
+
+char *qualification_text(const struct qualification *q)
+{
+    const char **name = calloc(q->n, sizeof *name);
+    char *text = NULL;
+
+    for (size_t i = 0; name && i < q->n; i++)
+        name[i] = name_of(q, i);
+    if (name)
+        text = metrics_file_text(name, (const double(*)[ELEMENTS])q->measured,
+                                 q->n);
+    free(name);
+    return text;
+}
+
+int qualification_store(const struct qualification *q)
+{
+    char *text = qualification_text(q);
+    struct msg_put m = {.file = "metrics.json"};
+
+    if (!text)
+        return -1;
+    m.content = (const uint8_t *)text;
+    m.len = strlen(text);
+    for (size_t i = 0; i < q->n; i++) {
+        struct writer w = {0};
+
+        session_step_name(q->session, i, m.dir);
+        msg_write_put(&w, &m);
+        session_send(q->session, i, MSG_PUT, &w);
+    }
+    free(text);
+    return 0;
 }

@@ -11,9 +11,11 @@
 #include "launcher/commands.h"
 #include "launcher/config.h"
 #include "launcher/drain.h"
+#include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
 #include "launcher/paths.h"
+#include "launcher/profile_auto.h"
 #include "launcher/programs.h"
 #include "launcher/progress.h"
 #include "launcher/qualification.h"
@@ -46,8 +48,12 @@ struct run {
     struct event_base *base;
     struct signals signals;
     struct session *session;
+    struct metrics_file metrics; /* --metrics FILE */
+    struct qualification_setup qualify;
     struct qualification qualification;
     struct work work;
+    struct config_profile profile; /* that is in force */
+    struct history history;
     struct programs programs; /* if they are persistent */
     struct distribution distribution;
     struct receiving receiving;
@@ -130,6 +136,7 @@ static void frame_done(struct run *r)
     struct summary *s = &r->summary;
     int adjusted;
 
+    history_frame(&r->history, &r->distribution);
     determination_weigh(&r->determination, &r->distribution, &r->o->threshold);
     adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
     s->efficiency +=
@@ -179,19 +186,22 @@ static void begin_frames(struct run *r)
     const struct qualification *q = &r->qualification;
 
     if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
-                               q->measured, q->n, r->err)
+                               q->metric, &r->profile.profile, q->n, r->err)
         < 0) {
         finish(r, 1);
         return;
     }
+    if (qualification_store(q) < 0) {
+        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
     r->distribution.adjuster = &r->adjuster;
     r->distribution.lines = r->o->lines ? &r->work.lines : NULL;
-    if (r->o->persistent) {
-        r->phase = LOADING;
+    r->phase = LOADING;
+    if (r->o->persistent)
         programs_await_start(&r->programs);
-    } else {
+    if (r->programs.missing == 0)
         begin_work(r);
-    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -298,7 +308,7 @@ static void on_drain(void *arg, const char *name)
 /* A node that was lost has been measured again. */
 static void take_in(struct run *r, size_t node)
 {
-    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.measured,
+    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.metric,
                                r->err)
             < 0
         || distribution_returned(&r->distribution, node, r->err) < 0)
@@ -311,7 +321,7 @@ static void take_in(struct run *r, size_t node)
 
 static void on_idle(struct run *r, size_t node)
 {
-    if (r->phase == LOADING && programs_heard(&r->programs, node))
+    if (programs_asked(&r->programs, node) && r->phase == LOADING)
         begin_work(r);
 }
 
@@ -326,7 +336,7 @@ static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
         return;
     }
     notice_lines(name, (const char *)m.err, m.err_len);
-    if (r->phase == LOADING)
+    if (r->phase < WORKING)
         finish(r, es_fail(r->err, ES_WORK,
                           "call evenstep_open() and evenstep_next() in it, or "
                           "leave --persistent out",
@@ -385,9 +395,10 @@ static void on_message(
     struct run *r = arg;
     struct msg_output output;
 
-    if (type == MSG_PROBED) {
-        qualification_answer(&r->qualification, node, body, len);
-        if (r->phase == WORKING)
+    int again = qualification_is_again(&r->qualification, node);
+
+    if (qualification_message(&r->qualification, node, type, body, len)) {
+        if (r->phase == WORKING && type == MSG_PROBED && again)
             take_in(r, node);
         else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
@@ -400,7 +411,7 @@ static void on_message(
         on_done(r, node, body, len);
     } else if (type == MSG_IDLE && r->o->persistent) {
         on_idle(r, node);
-    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+    } else if (type == MSG_OVER && r->o->persistent && r->phase < FINISHED) {
         on_over(r, node, body, len);
     }
 }
@@ -464,6 +475,13 @@ static int send_command(struct run *r, size_t node)
     return 0;
 }
 
+/* Where nobody is asked, what is known of it holds. */
+static void ask_again(struct run *r, size_t node)
+{
+    if (!qualification_again(&r->qualification, node) && r->phase == WORKING)
+        take_in(r, node);
+}
+
 /* A node that was lost is back: it knows nothing. */
 static void on_returned(void *arg, size_t node)
 {
@@ -475,7 +493,20 @@ static void on_returned(void *arg, size_t node)
     if (send_command(r, node) < 0)
         finish(r, 1);
     else
-        qualification_again(&r->qualification, node, r->config->budget_ms);
+        ask_again(r, node);
+}
+
+static void set_qualification(struct run *r)
+{
+    r->qualify = (struct qualification_setup){
+        .source = r->o->metrics,
+        .file = &r->metrics,
+        .file_name = r->o->metrics_file,
+        .probe = &r->config->probe,
+        .profile = &r->profile,
+        .ring = r->o->metrics == METRICS_PROBE
+                && qualification_wants_ring(&r->profile),
+    };
 }
 
 static void on_ready(void *arg)
@@ -491,11 +522,14 @@ static void on_ready(void *arg)
             < 0
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->session, r->base) < 0
-        || qualification_start(&r->qualification, r->session,
-                               r->config->budget_ms,
-                               r->o->metrics == METRICS_EQUAL)
-               < 0) {
+        || history_init(&r->history, n) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        return;
+    }
+    set_qualification(r);
+    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+        < 0) {
+        finish(r, 1);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -610,6 +644,9 @@ static int start(struct run *r)
     if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0
         || start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+    if (r->o->metrics == METRICS_OF_FILE
+        && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
+        return -1;
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
         || work_open(&r->work, r->o, r->base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
@@ -619,6 +656,15 @@ static int start(struct run *r)
 }
 
 /* --- the end -------------------------------------------------------------- */
+
+/* Only a run whose nodes were measured says what its rates followed. */
+static void keep_history(const struct run *r)
+{
+    if (r->o->metrics != METRICS_EQUAL && r->qualification.n > 1)
+        (void)history_append(
+            &r->history, r->o->command[0],
+            (const double(*)[ELEMENTS])r->qualification.measured);
+}
 
 static int write_results(struct run *r)
 {
@@ -631,9 +677,10 @@ static int write_results(struct run *r)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
-    if (rc == 0)
+    if (rc == 0) {
+        keep_history(r);
         progress_end(&r->progress, &r->summary);
-    else if (r->o->gather && r->receiving.frames > 0)
+    } else if (r->o->gather && r->receiving.frames > 0)
         notice("%ju whole frames are kept in %s.part",
                (uintmax_t)r->receiving.frames, r->o->gather);
     return rc;
@@ -646,6 +693,8 @@ static void clear(struct run *r)
     work_close(&r->work);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
+    metrics_file_clear(&r->metrics);
+    history_clear(&r->history);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
@@ -670,6 +719,9 @@ int command_run(int argc, char **argv, struct es_error *err)
         rc = run_options_parse(o, &config, argc, argv, err);
     if (rc == 0) {
         r.summary.policy = o->policy->name;
+        r.profile = *o->profile;
+        if (o->profile_auto)
+            profile_auto(&r.profile, &config, o->command[0]);
         r.failed = start(&r) < 0;
         if (!r.failed && event_base_dispatch(r.base) < 0)
             r.failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;

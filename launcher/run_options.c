@@ -2,6 +2,8 @@
 #include "launcher/run_options.h"
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
+#include "launcher/profile_auto.h"
+#include "launcher/profile_option.h"
 #include "launcher/range_option.h"
 #include "launcher/threshold_option.h"
 
@@ -62,10 +64,19 @@ static const char usage[] =
     "begun;\n"
     "                       1: nobody takes over (" STRING(
         PIECES) ")\n"
-                "  --metrics probe | equal\n"
-                "                       first sizes: from a CPU probe, or all "
-                "alike "
+                "  --metrics probe | cached | equal | FILE\n"
+                "                       first sizes: from a probe of every "
+                "node, from the\n"
+                "                       site's cache where it has one, all "
+                "alike, or from\n"
+                "                       FILE, see `evenstep plan --help` "
                 "(probe)\n"
+                "  --profile NAME       how much each element of a node "
+                "matters to CMD: one\n"
+                "                       of those that `evenstep config` "
+                "prints, or auto:\n"
+                "                       fitted to your earlier runs of CMD "
+                "(cpu)\n"
                 "faults:\n"
                 "  --retries N          what a command failed at is done "
                 "again, N times at "
@@ -82,7 +93,7 @@ static const char usage[] =
                 "  --persistent         CMD is started once a node, and gets "
                 "its slices by\n"
                 "                       evenstep_next() of libevenstep: see "
-                "evenstep(3)\n"
+                "libevenstep(3)\n"
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
@@ -189,17 +200,17 @@ static int take_timeout(struct run_options *o,
                    "--timeout: \"%s\" is out of range", text);
 }
 
-static int take_metrics(struct run_options *o,
-                        const char *text,
-                        struct es_error *err)
+static int take_metrics(struct run_options *o, const char *text)
 {
     if (strcmp(text, "probe") == 0)
         o->metrics = METRICS_PROBE;
+    else if (strcmp(text, "cached") == 0)
+        o->metrics = METRICS_CACHED;
     else if (strcmp(text, "equal") == 0)
         o->metrics = METRICS_EQUAL;
     else
-        return es_fail(err, ES_USAGE, "give probe or equal",
-                       "--metrics: \"%s\" is unknown", text);
+        o->metrics = METRICS_OF_FILE;
+    o->metrics_file = text;
     return 0;
 }
 
@@ -232,6 +243,7 @@ enum run_option {
     OPT_PIECES,
     OPT_THRESHOLD,
     OPT_METRICS,
+    OPT_PROFILE,
     OPT_RETRIES,
     OPT_TIMEOUT,
     OPT_PERSISTENT,
@@ -255,6 +267,7 @@ static const struct option options[] = {
     {"pieces", required_argument, NULL, OPT_PIECES},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
+    {"profile", required_argument, NULL, OPT_PROFILE},
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"persistent", no_argument, NULL, OPT_PERSISTENT},
@@ -297,7 +310,11 @@ static int take(struct run_options *o,
     case OPT_THRESHOLD:
         return threshold_option_parse(&o->threshold, text, err);
     case OPT_METRICS:
-        return take_metrics(o, text, err);
+        return take_metrics(o, text);
+    case OPT_PROFILE:
+        o->profile = profile_option_find(c, text, "--profile", err);
+        o->profile_auto = strcmp(text, PROFILE_AUTO) == 0;
+        return o->profile ? 0 : -1;
     case OPT_RETRIES:
         return take_retries(o, text, err);
     case OPT_TIMEOUT:
@@ -388,6 +405,7 @@ int run_options_parse(struct run_options *o,
 
     memset(o, 0, sizeof *o);
     o->grain = 1;
+    o->profile = &c->profile[0];
     o->pieces = PIECES;
     o->threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     if (take_policy(o, c, "even", err) < 0)

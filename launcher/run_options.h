@@ -8,15 +8,11 @@
 #include "launcher/config.h"
 #include "launcher/extraction.h"
 #include "launcher/local_option.h"
+#include "launcher/qualification.h"
 #include "launcher/queue.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
-
-enum metrics_source {
-    METRICS_PROBE, /* measure every node at the start */
-    METRICS_EQUAL, /* take all nodes as alike */
-};
 
 struct run_options {
     struct extraction work;
@@ -30,6 +26,9 @@ struct run_options {
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
     enum metrics_source metrics;
+    const char *metrics_file; /* METRICS_OF_FILE */
+    const struct config_profile *profile;
+    int profile_auto; /* fit it; profile is what it falls back to */
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
     int persistent;   /* the command stays alive */

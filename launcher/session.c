@@ -3,6 +3,7 @@
 #include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/notice.h"
+#include "launcher/step_dir.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/pmix_host.h"
 
@@ -125,6 +126,7 @@ static void sweep(const struct process *p)
     snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
     snprintf(group, sizeof group, AGENT_GROUP, (int)getpid(), name);
     throttle_sweep(group);
+    step_dir_remove(group);
 }
 
 static void on_process_end(void *arg, const struct execution_end *end)
@@ -640,6 +642,14 @@ struct port_range session_ports(const struct session *s)
 int session_is_local(const struct session *s)
 {
     return s->pmix != NULL;
+}
+
+void session_step_name(const struct session *s, size_t node, char name[64])
+{
+    if (s->pmix) /* all nodes are this one */
+        snprintf(name, 64, "local-%d.%zu", (int)getpid(), node);
+    else
+        snprintf(name, 64, "%u.%u", s->job, s->step);
 }
 
 const struct node *session_node(const struct session *s, size_t node)

@@ -57,6 +57,9 @@ size_t session_size(const struct session *s); /* nodes; 0 before ready */
 const struct secret *session_secret(const struct session *s);
 struct port_range session_ports(const struct session *s);
 int session_is_local(const struct session *s);
+/* The name of the step directory on a node, unlike that of any other session
+ * whose agents are on it now. */
+void session_step_name(const struct session *s, size_t node, char name[64]);
 const struct node *session_node(const struct session *s, size_t node);
 /* Send what w holds and clear it.  If that fails the node is lost, which
  * lost() tells later, from the loop. */

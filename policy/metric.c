@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/metric.h"
+#include "policy/median.h"
 
 #include <math.h>
 
@@ -72,6 +73,34 @@ int metric_rank(const double measured[][ELEMENTS],
         m[i].JL = 100 * (m[i].JL / total);
     }
     return 0;
+}
+
+static void complete(
+    double measured[][ELEMENTS], int j, double value, int for_all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (for_all || isnan(measured[i][j]))
+            measured[i][j] = value;
+}
+
+void metric_complete(double measured[][ELEMENTS],
+                     double scratch[],
+                     int left_out[ELEMENTS],
+                     size_t n)
+{
+    for (int j = 0; j < ELEMENTS; j++) {
+        size_t known = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (!isnan(measured[i][j]))
+                scratch[known++] = measured[i][j];
+        left_out[j] =
+            known > 0 && (double)(n - known) > METRIC_UNKNOWN_MOST * (double)n;
+        if (known == 0 || left_out[j])
+            complete(measured, j, 0, 1, n);
+        else
+            complete(measured, j, median_of(scratch, known), 0, n);
+    }
 }
 
 int metric_load(struct metric m[], const struct profile *p, size_t n)

@@ -57,6 +57,28 @@ int metric_rank(const double measured[][ELEMENTS],
                 struct metric m[],
                 size_t n);
 
+/* An element that more than this part of the nodes could not measure is left
+ * out: with a guess for so many it would say more about the probe. */
+#define METRIC_UNKNOWN_MOST 0.1
+
+/*
+ * Fill in what could not be measured: a value that is NaN becomes the median
+ * of what the other nodes measured in that element.  Not 0: a probe that
+ * failed says nothing against its node.  But where more than
+ * METRIC_UNKNOWN_MOST of the nodes have none, the element is 0 for all and so
+ * has no part in their JL.
+ *
+ *   scratch  room for n values
+ *   left_out set to 1 for elements that were measured and left out all the
+ *            same, else to 0
+ *
+ * O(n).
+ */
+void metric_complete(double measured[][ELEMENTS],
+                     double scratch[],
+                     int left_out[ELEMENTS],
+                     size_t n);
+
 /*
  * Recompute JL of n nodes from their X and CU.
  *

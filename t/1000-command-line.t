@@ -47,7 +47,7 @@ a threshold of no unit|2|run --threshold 5x --range 0:5 -- true|evenstep: --thre
 a negative threshold|2|run --threshold -1 --range 0:5 -- true|evenstep: --threshold: "-1" is no threshold: .*
 an empty threshold|2|run --threshold "" --range 0:5 -- true|evenstep: --threshold: "" is no threshold: .*
 a threshold that is not a number|2|run --threshold nan% --range 0:5 -- true|evenstep: --threshold: "nan%" is no threshold: .*
-unknown metrics|2|run --metrics guess --range 0:5 -- true|evenstep: --metrics: "guess" is unknown: .*
+metrics that are neither a word nor a file|2|run --local 1 --metrics guess --range 0:5 -- true|evenstep: guess: No such file or directory: give a file that can be read
 no agents|2|run --local 0 --range 0:5 -- true|evenstep: --local: "0" is out of range: .*
 too few speeds|2|run --local 3=50,50 --range 0:5 -- true|evenstep: --local: the speeds are not 3 numbers from 1: .*
 too many speeds|2|run --local 2=5,5,5 --range 0:5 -- true|evenstep: --local: the speeds are not 2 numbers from 1: .*
@@ -96,7 +96,7 @@ while IFS='|' read -r text message; do
 	'
 done <<'END'
 nonsense = 1|evenstep: own.conf:1: no such option 'nonsense': .*
-probe { budget_ms = 1 }|evenstep: own.conf:1: probe: budget_ms is out of range: give 50 to .*
+probe { budget_ms = 1 }|evenstep: own.conf:1: probe: budget_ms is out of range: give 200 to .*
 plugin { on_error = "maybe" }|evenstep: own.conf:1: plugin: on_error is out of range: give "continue" or "fail"
 plugin {|evenstep: own.conf.*
 policy "bogus" { }|evenstep: own.conf:1: policy "bogus" is unknown: .*

@@ -94,7 +94,7 @@ test_expect_success 'a profile of the site, and the default that it changes' '
 	printf "profile \"cards\" { G = 1 }\nprofile \"cpu\" { C = 1 }\n" >site.conf &&
 	EVENSTEP_CONF=site.conf plan each.json --profile cards && near "[.nodes[].JL]" "[0,0,0,0,100]" &&
 	EVENSTEP_CONF=site.conf plan each.json && near "[.nodes[].JL]" "[100,0,0,0,0]" &&
-	fails "evenstep: --profile: \"none\" is unknown: give one of: cpu memory network io gpu cards" \
+	fails "evenstep: --profile: \"none\" is unknown: give one of: cpu memory network io gpu cards auto" \
 		env EVENSTEP_CONF=site.conf evenstep plan --metrics each.json --range 0:5 --profile none
 '
 
@@ -192,7 +192,7 @@ a folder|--metrics . --range 0:5|evenstep: .: Is a directory: give a file that c
 an empty range|--metrics four.json --range 5:5|evenstep: --range: 5:5 is empty: give a begin below the end
 a range that is none|--metrics four.json --range 5|evenstep: --range: "5" is no range: .*
 grain 0|--metrics four.json --range 0:5 --grain 0|evenstep: --grain: "0" is out of range: give a whole number from 1
-an unknown profile|--metrics four.json --range 0:5 --profile heavy|evenstep: --profile: "heavy" is unknown: give one of: cpu memory network io gpu
+an unknown profile|--metrics four.json --range 0:5 --profile heavy|evenstep: --profile: "heavy" is unknown: give one of: cpu memory network io gpu auto
 an unknown policy|--metrics four.json --range 0:5 --policy bogus|evenstep: --policy: "bogus" is unknown: give one of: even .*
 a parameter out of range|--metrics four.json --range 0:5 --policy canon:step=0|evenstep: --policy: canon: step: "0" is out of range: .*
 too few times|--metrics four.json --range 0:5 --times 1,2,3|evenstep: --times: 3 are too few: give one a node: 4

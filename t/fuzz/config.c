@@ -2,7 +2,6 @@
 /* Any text as a configuration: refused with its reason and nothing changed,
  * or within the ranges that the policies allow. */
 #include "launcher/config.h"
-#include "launcher/probe_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ static void start(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
-    c->budget_ms = PROBE_BUDGET_MS;
+    c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
         policy_defaults(kind, c->policy[i]);
 }
@@ -24,8 +23,8 @@ static int is_sound(const struct config *c)
 {
     const struct policy_kind *kind;
 
-    if (c->budget_ms < PROBE_BUDGET_MIN_MS
-        || c->budget_ms > PROBE_BUDGET_MAX_MS)
+    if (c->probe.budget_ms < PROBE_NODE_BUDGET_MIN_MS
+        || c->probe.budget_ms > PROBE_NODE_BUDGET_MAX_MS)
         return 0;
     if (c->agent_path[0] && c->agent_path[0] != '/')
         return 0;

@@ -30,8 +30,11 @@ static void texts(const uint8_t *body, size_t len)
 {
     struct msg_ready ready;
     struct msg_peer peer;
-    struct msg_probed probed;
+    struct msg_probe probe;
+    struct msg_ring ring;
+    double rate;
     struct msg_run run;
+    struct msg_tasks tasks;
     uint32_t v;
     uint64_t u;
 
@@ -39,9 +42,17 @@ static void texts(const uint8_t *body, size_t len)
         abort();
     if (msg_read_peer(&peer, body, len) == 0)
         walk((const uint8_t *)peer.text, strlen(peer.text));
-    if (msg_read_probed(&probed, body, len) == 0 && !(probed.units_per_s >= 0))
+    if (msg_read_probe(&probe, body, len) == 0
+        && (probe.elements & ~PROBE_ALL || probe.budget_ms == 0))
+        abort();
+    if (msg_read_ring(&ring, body, len) == 0 && ring.ms == 0)
+        abort();
+    if (msg_read_rang(&rate, body, len) == 0 && !(rate >= 0))
         abort();
     if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
+        abort();
+    if (msg_read_tasks(&tasks, body, len) == 0
+        && (strchr(tasks.dir, '/') || tasks.tasks > NODE_TASKS_MAX))
         abort();
     (void)msg_read_u32(&v, body, len);
     (void)msg_read_u64(&u, body, len);
@@ -50,13 +61,22 @@ static void texts(const uint8_t *body, size_t len)
 static void blobs(const uint8_t *body, size_t len)
 {
     struct msg_output output;
+    struct msg_over over;
     struct msg_done d;
+    struct msg_probed probed;
     struct msg_put put;
 
+    if (msg_read_over(&over, body, len) == 0)
+        walk(over.err, over.err_len);
     if (msg_read_output(&output, body, len) == 0)
         walk(output.bytes, output.len);
     if (msg_read_done(&d, body, len) == 0)
         walk(d.err, d.err_len);
+    if (msg_read_probed(&probed, body, len) == 0) {
+        if (probed.len > PROBED_MAX)
+            abort();
+        walk(probed.results, probed.len);
+    }
     if (msg_read_put(&put, body, len) == 0) {
         if (strchr(put.dir, '/') || strchr(put.file, '/'))
             abort();

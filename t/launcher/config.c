@@ -28,12 +28,33 @@ static const struct {
     {"a number of 20 digits", "probe { budget_ms = 99999999999999999999 }\n",
      "f.conf:1:", "integer value for option 'budget_ms' is out of range",
      "see etc/evenstep.conf"},
-    {"a budget that is too small", "probe {\n budget_ms = 49\n}\n",
-     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
-    {"a budget that is too large", "probe {\n budget_ms = 5001\n}\n",
-     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+    {"a budget that is too small", "probe {\n budget_ms = 199\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
+    {"a budget that is too large", "probe {\n budget_ms = 10001\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
+    {"a ttl over a year", "probe {\n ttl = 31622401\n}\n",
+     "f.conf:2:", "ttl is out of range", "give 0 to 31622400 seconds"},
+    {"a cache beside us", "probe {\n cache = \"here\"\n}\n",
+     "f.conf:2:", "cache is out of range", "give the full path of a directory"},
+    {"a seventh element", "probe {\n element \"X\" { }\n}\n",
+     "f.conf:2:", "\"X\" is no element", "give C, M, I, B, S or G"},
+    {"two elements in one", "probe {\n element \"CM\" { }\n}\n",
+     "f.conf:2:", "\"CM\" is no element", "give C, M, I, B, S or G"},
+    {"an element twice", "probe { element \"C\" { }\nelement \"C\" { } }\n",
+     "f.conf:2:", "duplicate title", "see etc/evenstep.conf"},
+    {"a scratch of the CPU", "probe { element \"C\" { scratch = \"/x\" } }\n",
+     "f.conf:1:", "element \"C\" has no scratch", "give it in element \"S\""},
+    {"an outlier below 0", "probe { element \"C\" { outlier = -1 } }\n",
+     "f.conf:1:", "outlier is out of range",
+     "give 1 to 1000 deviations, or 0 for never"},
+    {"an outlier that is no number",
+     "probe { element \"C\" { outlier = nan } }\n", "f.conf:1:",
+     "outlier is out of range", "give 1 to 1000 deviations, or 0 for never"},
+    {"a measure that is neither", "probe { element \"C\" { measure = 2 } }\n",
+     "f.conf:1:", "invalid boolean value for option 'measure'",
+     "see etc/evenstep.conf"},
     {"a budget of -1", "probe {\n budget_ms = -1\n}\n",
-     "f.conf:2:", "budget_ms is out of range", "give 50 to 5000"},
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
     {"more branches than nodes can be", "bcast {\n branches = 65537\n}\n",
      "f.conf:2:", "bcast: branches is out of range", "give 1 to 65536"},
     {"a chunk that is too small", "bcast { chunk = 1023 }\n",
@@ -123,9 +144,9 @@ static const struct {
      "f.conf:2:", "found duplicate title 'a'", "see etc/evenstep.conf"},
     {"our own mark of the end", "\n__end = 1\n",
      "f.conf:2:", "no such option '__end'", "see etc/evenstep.conf"},
-    {"a section that stays open", "probe { budget_ms = 100\n",
+    {"a section that stays open", "probe { budget_ms = 300\n",
      "f.conf:", "a section or comment is open at its end", "close it"},
-    {"a comment that stays open", "probe { budget_ms = 100 }\n/* on\n",
+    {"a comment that stays open", "probe { budget_ms = 300 }\n/* on\n",
      "f.conf:", "a section or comment is open at its end", "close it"},
     {"a text that stays open", "plugin { on_error = \"fail\n",
      "f.conf:", "premature end of file", "see etc/evenstep.conf"},
@@ -217,13 +238,16 @@ static void test_shipped(const struct config *base)
     const struct policy_kind *kind;
 
     c.fail_on_error = 1;
-    c.budget_ms = 1;
+    c.probe.budget_ms = 1;
+    c.probe.ttl_s = 1;
+    c.probe.cache[0] = 'x';
     memset(c.policy, 0, sizeof c.policy);
     for (size_t i = 0; i < c.profiles; i++)
         c.profile[i].profile = (struct profile){{0}};
     is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
            "the shipped file is read");
-    ok(c.fail_on_error == base->fail_on_error && c.budget_ms == base->budget_ms
+    ok(c.fail_on_error == base->fail_on_error
+           && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.agent_path[0] == '\0',
        "its plugin and probe parts say what is built in");
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
@@ -293,7 +317,8 @@ static void test_good(const struct config *base)
            0, "a file with some of the keys is read");
     ok(c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
        "its plugin part");
-    is_int(c.budget_ms, base->budget_ms, "what it does not say stays");
+    is_int(c.probe.budget_ms, base->probe.budget_ms,
+           "what it does not say stays");
     is_near(c.policy[0][0], 0.5, 0, "half is a half in Germany, too");
     is_near(c.policy[0][1], base->policy[0][1], 0,
             "what a policy's section does not say stays");
@@ -303,11 +328,11 @@ static void test_good(const struct config *base)
         0, "a second file on top of it");
     ok(!c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
        "changes what it says, and no more");
-    ok(config_read(&c, "l.conf", "probe { budget_ms = 50 }", &err) == 0
-           && c.budget_ms == 50,
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 200 }", &err) == 0
+           && c.probe.budget_ms == 200,
        "the least budget is allowed");
-    ok(config_read(&c, "l.conf", "probe { budget_ms = 5000 }", &err) == 0
-           && c.budget_ms == 5000,
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 10000 }", &err) == 0
+           && c.probe.budget_ms == 10000,
        "so is the largest");
     is_int(config_read(&c, "e.conf", "", &err), 0, "an empty file is fine");
     is_int(config_read(&c, "e.conf", "# no more", &err), 0,
@@ -361,7 +386,12 @@ static void test_printed(const struct config *base)
         char *text;
 
         c.fail_on_error = 1;
-        c.budget_ms = 1234;
+        c.probe.budget_ms = 1234;
+        c.probe.ttl_s = 77;
+        strcpy(c.probe.cache, "/a cache");
+        strcpy(c.probe.scratch, prints[i].path[0] ? "/local \\ 'x'" : "");
+        c.probe.elements &= ~PROBE_BIT(ELEMENT_S);
+        c.probe.outlier[ELEMENT_G] = 4.25;
         c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
         c.power = (struct config_power){"rapl", 0.5,  0.1, 0,
                                         1,      0.03, 250, AGGREGATE_MEAN};
@@ -373,7 +403,8 @@ static void test_printed(const struct config *base)
         text = printed(&c);
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
-               && again.fail_on_error == 1 && again.budget_ms == 1234
+               && again.fail_on_error == 1
+               && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
                && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
                && strcmp(again.power.actuator, "rapl") == 0
                && memcmp(&again.power.start, &c.power.start,
@@ -445,16 +476,16 @@ static void test_files(void)
        "an error names the site's file");
     unlink(site);
 
-    make_file(site, "probe { budget_ms = 100 }\nplugin { on_error = fail }\n",
+    make_file(site, "probe { budget_ms = 300 }\nplugin { on_error = fail }\n",
               52, 0);
     make_file(own, "probe { budget_ms = 200 }\n", 26, 0);
     setenv("EVENSTEP_CONF", own, 1);
     err = (struct es_error){0};
-    ok(config_load(&c, site, &err) == 0 && c.budget_ms == 200
+    ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 200
            && c.fail_on_error,
        "the user's file goes before the site's, key by key");
     setenv("EVENSTEP_CONF", "", 1);
-    ok(config_load(&c, site, &err) == 0 && c.budget_ms == 100,
+    ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 300,
        "an empty EVENSTEP_CONF names none");
     fault_at = 0;
     ok(config_load(&c, site, &err) == -1 && strstr(err.what, site),

@@ -149,6 +149,7 @@ int main(void)
         bail("%s is not built", library);
     tree_make();
     tree_put("class/net/e0/type", "1\n");
+    tree_put("class/net/e0/device/vendor", "0x8086\n");
     tree_put("class/net/e0/operstate", "up\n");
     tree_put("class/net/e0/speed", "1000\n");
     test_bad_driver("hang", "no result after 0.");

@@ -44,6 +44,9 @@ static void put_ib(const char *name,
 
 static void test_ethernet(void)
 {
+    struct probe_setup setup;
+    struct probe_result r = {0};
+
     tree_make();
     is_int((long)look(), 0, "a node without network has no port");
     put_net("eth0", "-1\n", "up\n", 1);
@@ -54,6 +57,12 @@ static void test_ethernet(void)
     put_net("veth0", "10000\n", "up\n", 0);
     ok(look() == 1 && strcmp(port.name, "veth0") == 0,
        "a virtual one counts if there is no other");
+    probe_setup_init(&setup);
+    setup.sysfs = tree_root;
+    probe_link_measure(&setup, 10, &r);
+    ok(r.state == PROBE_NOT_MEASURED && r.count == 1
+           && strstr(r.what, "the 10 Gbit/s of veth0 are told by a virtual"),
+       "but what it tells is no measurement, which is said");
     put_net("eno1", "1000\n", "up\n", 1);
     ok(look() == 1 && strcmp(port.name, "eno1") == 0 && port.gbit_per_s == 1,
        "a slow but real one comes before it");

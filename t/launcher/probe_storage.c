@@ -57,7 +57,7 @@ static void test_no_scratch(void)
     struct probe_result r = measure(tree_path("none"), 10);
 
     ok(not_measured(&r, "cannot be written: No such file or directory: name "
-                        "another directory by TMPDIR"),
+                        "another one by TMPDIR or by scratch"),
        "no directory: it is said, and what to do");
     tree_put("file", "x");
     r = measure(tree_path("file"), 10);

@@ -7,7 +7,10 @@
 union any {
     struct msg_ready ready;
     struct msg_peer peer;
+    struct msg_probe probe;
     struct msg_probed probed;
+    struct msg_ring ring;
+    double rang;
     struct msg_command command;
     struct msg_run run;
     struct msg_output output;
@@ -17,6 +20,9 @@ union any {
     struct msg_progress progress;
     struct msg_power power;
     struct msg_limited limited;
+    struct msg_tasks tasks;
+    struct msg_idle idle;
+    struct msg_over over;
     uint32_t u32;
     uint64_t u64;
 };
@@ -24,7 +30,10 @@ union any {
 enum which {
     READY,
     PEER,
+    PROBE,
     PROBED,
+    RING,
+    RANG,
     COMMAND,
     RUN,
     OUTPUT,
@@ -34,25 +43,18 @@ enum which {
     PROGRESS,
     POWER,
     LIMITED,
+    TASKS,
+    IDLE,
+    OVER,
     U32,
     U64,
     KINDS
 };
 
-static const char *const names[KINDS] = {"READY",
-                                         "PEER",
-                                         "PROBED",
-                                         "COMMAND",
-                                         "RUN",
-                                         "OUTPUT",
-                                         "DONE",
-                                         "PUT",
-                                         "MONITOR",
-                                         "PROGRESS",
-                                         "POWER",
-                                         "LIMITED",
-                                         "PROBE or STORED",
-                                         "LIMIT"};
+static const char *const names[KINDS] = {
+    "READY",   "PEER",   "PROBE", "PROBED", "RING",    "RANG",     "COMMAND",
+    "RUN",     "OUTPUT", "DONE",  "PUT",    "MONITOR", "PROGRESS", "POWER",
+    "LIMITED", "TASKS",  "IDLE",  "OVER",   "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -61,8 +63,14 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_ready(&m->ready, body, len);
     case PEER:
         return msg_read_peer(&m->peer, body, len);
+    case PROBE:
+        return msg_read_probe(&m->probe, body, len);
     case PROBED:
         return msg_read_probed(&m->probed, body, len);
+    case RING:
+        return msg_read_ring(&m->ring, body, len);
+    case RANG:
+        return msg_read_rang(&m->rang, body, len);
     case COMMAND:
         return msg_read_command(&m->command, body, len);
     case RUN:
@@ -81,6 +89,12 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_power(&m->power, body, len);
     case LIMITED:
         return msg_read_limited(&m->limited, body, len);
+    case TASKS:
+        return msg_read_tasks(&m->tasks, body, len);
+    case IDLE:
+        return msg_read_idle(&m->idle, body, len);
+    case OVER:
+        return msg_read_over(&m->over, body, len);
     case U32:
         return msg_read_u32(&m->u32, body, len);
     default:
@@ -97,13 +111,20 @@ static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
+static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX};
+static const struct msg_idle an_idle = {UINT64_MAX, 20};
+static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
+
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
 {
     struct msg_ready ready = {
         3, 4, 17, 2, 8, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
-    struct msg_probed probed = {1234.5, ""};
+    struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
+                              ""};
+    struct msg_probed probed = {1, "is older than its ttl", "a CPU",
+                                (const uint8_t *)"{}", 2};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
@@ -118,8 +139,17 @@ static struct writer sound(enum which k)
     case PEER:
         msg_write_peer(&w, &peer);
         break;
+    case PROBE:
+        msg_write_probe(&w, &probe);
+        break;
     case PROBED:
         msg_write_probed(&w, &probed);
+        break;
+    case RING:
+        msg_write_ring(&w, &(struct msg_ring){3, 65535, 133});
+        break;
+    case RANG:
+        write_double(&w, 12.5e6);
         break;
     case COMMAND:
         msg_write_command(&w, "/work", 1, argv);
@@ -147,6 +177,15 @@ static struct writer sound(enum which k)
         break;
     case LIMITED:
         msg_write_limited(&w, &a_limit);
+        break;
+    case TASKS:
+        msg_write_tasks(&w, &some_tasks);
+        break;
+    case IDLE:
+        msg_write_idle(&w, &an_idle);
+        break;
+    case OVER:
+        msg_write_over(&w, &an_over);
         break;
     case U32:
         write_u32(&w, 250);
@@ -244,8 +283,24 @@ static void test_values_of_agents(void)
     writer_clear(&w);
     w = sound(PROBED);
     msg_read_probed(&m.probed, w.buf, w.len);
-    ok(m.probed.units_per_s == 1234.5 && m.probed.text[0] == '\0',
-       "a measurement comes back");
+    ok(m.probed.cached == 1
+           && strcmp(m.probed.text, "is older than its ttl") == 0
+           && strcmp(m.probed.hardware, "a CPU") == 0 && m.probed.len == 2
+           && memcmp(m.probed.results, "{}", 2) == 0,
+       "results come back");
+    writer_clear(&w);
+    w = sound(RING);
+    msg_read_ring(&m.ring, w.buf, w.len);
+    ok(m.ring.receiver == 3 && m.ring.port == 65535 && m.ring.ms == 133,
+       "a round of the ring comes back");
+    writer_clear(&w);
+    w = sound(PROBE);
+    msg_read_probe(&m.probe, w.buf, w.len);
+    ok(m.probe.fresh == 1 && m.probe.budget_ms == 1000
+           && m.probe.elements == PROBE_ALL && m.probe.ttl_s == 86400
+           && strcmp(m.probe.cache, "/var/cache/evenstep") == 0
+           && m.probe.scratch[0] == '\0',
+       "what is to be measured comes back");
     writer_clear(&w);
     w = sound(OUTPUT);
     msg_read_output(&m.output, w.buf, w.len);
@@ -300,6 +355,46 @@ static void test_values(void)
     writer_clear(&w);
 }
 
+static void test_values_of_programs(void)
+{
+    static const struct {
+        const char *what;
+        struct msg_tasks m;
+    } bad[] = {{"no tasks", {"17.2", 0}},
+               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1}},
+               {"tasks in a directory above", {"..", 1}},
+               {"tasks in no directory", {"", 1}}};
+    struct writer w;
+    union any m;
+
+    w = sound(TASKS);
+    ok(msg_read_tasks(&m.tasks, w.buf, w.len) == 0
+           && strcmp(m.tasks.dir, "17.2") == 0
+           && m.tasks.tasks == NODE_TASKS_MAX,
+       "the tasks of a node come back");
+    writer_clear(&w);
+    w = sound(IDLE);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == 0 && m.idle.units == UINT64_MAX
+           && m.idle.frames == 20,
+       "what programs bring along comes back");
+    writer_clear(&w);
+    w = sound(OVER);
+    ok(msg_read_over(&m.over, w.buf, w.len) == 0 && m.over.error == 103
+           && m.over.err_len == 4 && memcmp(m.over.err, "why\n", 4) == 0,
+       "the end of programs comes back");
+    writer_clear(&w);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_tasks(&w, &bad[i].m);
+        ok(msg_read_tasks(&m.tasks, w.buf, w.len) == -1, "%s: refused",
+           bad[i].what);
+        writer_clear(&w);
+    }
+    write_u64(&w, 0);
+    write_u64(&w, 1);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == -1, "no units: refused");
+    writer_clear(&w);
+}
+
 static void test_values_of_power(void)
 {
     struct writer w;
@@ -337,13 +432,23 @@ static void test_values_of_power(void)
 static size_t size_of(enum which k)
 {
     static const size_t size[KINDS] = {
-        sizeof(struct msg_ready),   sizeof(struct msg_peer),
-        sizeof(struct msg_probed),  sizeof(struct msg_command),
-        sizeof(struct msg_run),     sizeof(struct msg_output),
-        sizeof(struct msg_done),    sizeof(struct msg_put),
-        sizeof(struct msg_monitor), sizeof(struct msg_progress),
-        sizeof(struct msg_power),   sizeof(struct msg_limited),
-        sizeof(uint32_t),           sizeof(uint64_t),
+        sizeof(struct msg_ready),
+        sizeof(struct msg_peer),
+        sizeof(struct msg_probe),
+        sizeof(struct msg_probed),
+        sizeof(struct msg_ring),
+        sizeof(double),
+        sizeof(struct msg_command),
+        sizeof(struct msg_run),
+        sizeof(struct msg_output),
+        sizeof(struct msg_done),
+        sizeof(struct msg_put),
+        sizeof(struct msg_monitor),
+        sizeof(struct msg_progress),
+        sizeof(struct msg_power),
+        sizeof(struct msg_limited),
+        sizeof(uint32_t),
+        sizeof(uint64_t),
     };
 
     return size[k];
@@ -397,8 +502,10 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
         expect(PEER, &w, over ? "a reason too long" : "the longest reason");
-        write_double(&w, 1);
+        write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
+        write_text(&w, "");
+        write_blob(&w, "", 0);
         expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
         for (int i = 0; i < 4; i++)
             write_u64(&w, 1);
@@ -460,7 +567,6 @@ static void test_bad_values(void)
     struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
-    struct msg_probed probed = {-1, ""};
     struct writer w = {0};
 
     msg_write_ready(&w, &ready);
@@ -499,14 +605,44 @@ static void test_bad_values(void)
     d = (struct msg_done){.status = 255, .elapsed_ns = INT64_MAX};
     msg_write_done(&w, &d);
     accepted(DONE, &w, "the largest of both is taken");
+}
+
+static void test_bad_probes(void)
+{
+    static const struct msg_probe sane = {1, 1000, PROBE_ALL, 0, "/c", ""};
+    struct msg_probe bad[] = {sane, sane, sane, sane};
+    static const char *const what[] = {"a budget of 199 ms",
+                                       "a budget of 10001 ms",
+                                       "a seventh element", "a ttl over 2^63"};
+    static const uint8_t results[PROBED_MAX + 1];
+    struct msg_probed probed = {0, "", "", results, PROBED_MAX};
+    struct writer w = {0};
+
+    bad[0].budget_ms = 199;
+    bad[1].budget_ms = 10001;
+    bad[2].elements = PROBE_BIT(ELEMENTS);
+    bad[3].ttl_s = UINT64_MAX;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_probe(&w, &bad[i]);
+        refused(PROBE, &w, what[i]);
+    }
+    msg_write_ring(&w, &(struct msg_ring){AGENTS_MAX, 1, 1});
+    refused(RING, &w, "a receiver that cannot be");
+    msg_write_ring(&w, &(struct msg_ring){0, 65536, 1});
+    refused(RING, &w, "a port over 65535");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 0});
+    refused(RING, &w, "a round of no time");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 10001});
+    refused(RING, &w, "a round of more than the largest budget");
+    write_double(&w, -1);
+    refused(RANG, &w, "a rate below 0");
+    write_double(&w, (double)NAN);
+    refused(RANG, &w, "a rate that is no number");
     msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "a negative rate");
-    probed.units_per_s = (double)INFINITY;
+    accepted(PROBED, &w, "results of 16 KiB are taken");
+    probed.len++;
     msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "an infinite rate");
-    probed.units_per_s = (double)NAN;
-    msg_write_probed(&w, &probed);
-    refused(PROBED, &w, "a rate that is no number");
+    refused(PROBED, &w, "a byte more of results");
 }
 
 static void test_bad_power(void)
@@ -627,6 +763,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_bad_values();
+    test_bad_probes();
     test_bad_puts();
     test_bad_commands();
     test_bad_power();
@@ -637,6 +774,7 @@ int main(void)
     }
     test_values();
     test_values_of_agents();
+    test_values_of_programs();
     test_values_of_power();
     test_no_memory();
     return done();

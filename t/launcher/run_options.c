@@ -55,8 +55,8 @@ static const struct {
     {"--threshold -1 --range 0:5 -- true", "--threshold: \"-1\"", "percent"},
     {"--threshold nan% --range 0:5 -- true", "--threshold: \"nan%\"",
      "percent"},
-    {"--metrics odd --range 0:5 -- true", "--metrics: \"odd\" is unknown",
-     "probe or equal"},
+    {"--profile odd --range 0:5 -- true", "--profile: \"odd\" is unknown",
+     "give one of:"},
     {"--local 0 --range 0:5 -- true", "--local: \"0\" is out of range", "1 to"},
     {"--local x --range 0:5 -- true", "--local: \"x\" is out of range", "1 to"},
     {"--local 2=80 --range 0:5 -- true", "are not 2 numbers",
@@ -179,6 +179,13 @@ static void test_good(void)
            && strcmp(o.gather, "g") == 0 && strcmp(o.report, "r") == 0
            && o.metrics == METRICS_EQUAL,
        "files and metrics");
+    ok(parse("--range 0:5 --metrics cached --profile io -- true") == 0
+           && o.metrics == METRICS_CACHED && strcmp(o.profile->name, "io") == 0,
+       "the cache and a profile");
+    ok(parse("--range 0:5 --metrics m.json -- true") == 0
+           && o.metrics == METRICS_OF_FILE
+           && strcmp(o.metrics_file, "m.json") == 0 && o.profile,
+       "a metrics file, and the profile that is the default");
     ok(parse("--range=0:5 --srun=-N2 true") == 0 && strcmp(o.srun, "-N2") == 0,
        "a value behind an equals sign");
     ok(parse("--range 0:5 --policy even:gain=1,jump=0.01 -- true") == 0
@@ -219,8 +226,9 @@ static void test_thresholds(void)
 static void test_help(void)
 {
     static const char *const known[] = {
-        "--range",   "--repeat", "--grain",  "--policy", "--threshold",
-        "--metrics", "--gather", "--report", "--srun",   "--local",
+        "--range",     "--repeat",  "--grain",   "--policy",
+        "--threshold", "--metrics", "--gather",  "--report",
+        "--srun",      "--local",   "--profile",
     };
     static char text[16384];
     const struct policy_kind *kind;
@@ -255,6 +263,8 @@ int main(void)
 
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
         policy_defaults(kind, config.policy[i]);
+    config.profiles = 1;
+    strcpy(config.profile[0].name, "io");
     test_bad();
     test_good();
     test_thresholds();

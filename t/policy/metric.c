@@ -117,6 +117,38 @@ static void test_letters(void)
     is_int(element_letter(ELEMENT_G), 'G', "G is the GPU");
 }
 
+#define NO ((double)NAN)
+
+static void test_complete(void)
+{
+    double scratch[20], few[20][ELEMENTS],
+        four[4][ELEMENTS] = {
+            {4, NO, 1, 0}, {2, 2, 1, NO}, {1, 3, 1, 7}, {3, 9, 1, 7}};
+    int left_out[ELEMENTS];
+
+    for (size_t i = 0; i < 20; i++)
+        for (int j = 0; j < ELEMENTS; j++)
+            few[i][j] = (double)i;
+    few[19][ELEMENT_C] = few[0][ELEMENT_M] = few[1][ELEMENT_M] = NO;
+    few[0][ELEMENT_B] = few[1][ELEMENT_B] = few[2][ELEMENT_B] = NO;
+    for (size_t i = 0; i < 20; i++)
+        few[i][ELEMENT_G] = NO;
+    metric_complete(few, scratch, left_out, 20);
+    is_near(few[19][ELEMENT_C], 9, 0, "what one of 20 lacks is the median");
+    ok(few[0][ELEMENT_M] == 10.5 && few[1][ELEMENT_M] == 10.5
+           && few[2][ELEMENT_M] == 2,
+       "so it is for a tenth of the nodes, and the others keep theirs");
+    ok(few[0][ELEMENT_B] + few[19][ELEMENT_B] == 0 && left_out[ELEMENT_B],
+       "what more than a tenth lack is left out for all");
+    ok(few[0][ELEMENT_G] == 0 && few[19][ELEMENT_G] == 0 && !left_out[ELEMENT_G]
+           && !left_out[ELEMENT_C],
+       "what nobody has is 0, which nobody has left out");
+    metric_complete(four, scratch, left_out, 4);
+    ok(four[0][ELEMENT_C] == 4 && four[3][ELEMENT_I] == 1
+           && four[3][ELEMENT_M] == 0 && four[2][ELEMENT_B] == 0,
+       "of four nodes one without an element leaves it out");
+}
+
 int main(void)
 {
     test_bad();
@@ -124,5 +156,6 @@ int main(void)
     test_x_zero();
     test_load();
     test_letters();
+    test_complete();
     return done();
 }

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='the manual says what --help and the configuration say, and no more'
+. /usr/share/sharness/sharness.sh
+
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF
+man=$EVENSTEP_SRC/doc
+if ! command -v mandoc >/dev/null; then
+	skip_all='mandoc is not installed: make deps'
+	test_done
+fi
+for page in evenstep.1 evenstep.conf.5 evenstep-plugin.8; do
+	mandoc -T ascii -O width=1000 "$man/$page" | col -bx >$page
+	test_expect_success "$page: mandoc has nothing to say against it" '
+		mandoc -T lint -W warning "$man/$page"
+	'
+done
+commands=$(evenstep --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+# options FILE: the long ones.
+options() { grep -oE -e '(^|[^a-z-])--[a-z][a-z-]*' "$1" | grep -oE -e '--[a-z-]*' | sort -u; }
+test_expect_success 'there are commands to look for' '
+	echo "$commands" && echo "$commands" | grep -qx run && echo "$commands" | grep -qx probe
+'
+for command in $commands; do
+	test_expect_success "evenstep $command is in evenstep(1), and so is every option of its --help" '
+		grep -qw -e "$command" evenstep.1 && evenstep $command --help >help && test -s help &&
+		options help | grep -vx -e --help >want; options evenstep.1 >have &&
+		comm -23 want have >missing && cat missing && test ! -s missing
+	'
+done
+test_expect_success 'evenstep(1) has no option that no command has' '
+	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help &&
+	options help >have && options evenstep.1 >want && comm -23 want have >extra && cat extra && test ! -s extra
+'
+test_expect_success 'evenstep.conf(5) has every section and key of evenstep config' '
+	evenstep config >config && grep -oE "^ *[a-zA-Z_]+ (=|\"|\{)" config | grep -oE "[a-zA-Z_]+" | sort -u >keys &&
+	grep -x budget_ms keys && grep -x outlier keys &&
+	while read -r key; do grep -qw -e "$key" evenstep.conf.5 || { echo "missing: $key" && return 1; }; done <keys
+'
+test_expect_success 'evenstep.conf(5) has every profile and policy' '
+	sed -n "s/^policy \"\(.*\)\" {/\1/p" config >titles && test -s titles &&
+	while read -r title; do grep -q "\"$title\"" evenstep.conf.5 || { echo "missing: $title" && return 1; }; done <titles
+'
+test_expect_success 'evenstep-plugin(8) has every option and argument of the plugin' '
+	grep -ohE "\"evenstep(-[a-z]+)?\"" "$EVENSTEP_SRC/spank_plugin/plugin_options.c" | tr -d \" | sort -u >options && test -s options &&
+	while read -r option; do grep -q -e "--$option" evenstep-plugin.8 || { echo "missing: $option" && return 1; }; done <options &&
+	for argument in config default launcher timeout; do grep -q "$argument=" evenstep-plugin.8 || return 1; done
+'
+test_done

@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what a node can do, without Slurm: measured, kept for all users, and never trusted blindly'
+. /usr/share/sharness/sharness.sh
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD/tmp # the scratch: what is left there is ours
+export TMPDIR
+mkdir -p "$TMPDIR"
+unset SLURM_JOB_ID SLURMD_NODENAME
+printf 'probe { cache = "%s/cache" }\n' "$PWD" >own.conf
+EVENSTEP_CONF=$PWD/own.conf
+export EVENSTEP_CONF
+test "$(id -u)" = 0 && test_set_prereq ROOT
+node=$(hostname | cut -d. -f1)
+kept=cache/$node.json
+
+# fails STATUS MESSAGE COMMAND...: one line on stderr, a pattern for grep -x.
+fails() {
+	status=$1 message=$2
+	shift 2
+	test_expect_code "$status" "$@" >out 2>err && cat err && test "$(wc -l <err)" = 1 && grep -qxE -e "$message" err
+}
+show() { cat out && jq -e "$@" out; }
+
+test_expect_success 'one object; "nodes" is a metrics FILE, and evenstep plan reads it' '
+	evenstep probe --fresh --json >out && show "(.nodes | length == 1) and .nodes[0].C > 0 and .outliers == []" &&
+	show ".details[].elements | keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\"]" &&
+	evenstep plan --metrics out --range 0:100 --json >plan && jq -e ".nodes[0].end == 100" plan
+'
+test_expect_success 'each element has a unit, what was measured or why not, and the time it took' '
+	show ".details[].elements | all(.[]; (.unit | length > 0) and (.what | length > 0) and .seconds >= 0)"
+'
+test_expect_success 'all elements together keep to the budget' '
+	evenstep probe --fresh --json >out && # nobody at fault for a busy machine: twice the budget
+	show "[.details[].elements[].seconds] | add < 2"
+'
+test_expect_success 'no GPU is a count of 0, not an error' '
+	LD_LIBRARY_PATH= evenstep probe --fresh --elements G --json >out &&
+	{ nvidia-smi >/dev/null 2>&1 || show ".nodes[0].G == 0"; }
+'
+test_expect_success 'the table: a line an element, with its unit and a bar' '
+	evenstep probe --fresh --elements C,S >out && cat out && grep -x "C  CPU, Gop/s" out && grep -x "S  storage, MB/s" out &&
+	grep -E "^  $node +[0-9.e+]+ \+-.* #{24} " out && ! grep memory out
+'
+test_expect_success 'nothing is left in the scratch' '
+	test -z "$(ls "$TMPDIR")"
+'
+test_expect_success 'a scratch that is not there: not measured, with the reason' '
+	TMPDIR=$PWD/none evenstep probe --fresh --elements S --json >out &&
+	show ".nodes[0].S == null and (.details[].elements.S.what | test(\"none\"))"
+'
+test_expect_success ROOT 'a scratch that is full: not measured, or less of it, and nothing is left' '
+	mkdir -p full && mount -t tmpfs -o size=64k none full && dd if=/dev/zero of=full/x bs=1k 2>&- || :
+	TMPDIR=$PWD/full evenstep probe --fresh --elements S --json >out; ls full >left; umount full
+	show ".details[].elements.S | .value == null and (.what | test(\"is full\"))" && echo x >want && test_cmp want left
+'
+test_expect_success ROOT 'a scratch that is read-only: not measured, with the reason' '
+	mkdir -p fixed && mount -t tmpfs -o ro none fixed
+	TMPDIR=$PWD/fixed evenstep probe --fresh --elements S --json >out; umount fixed
+	show ".details[].elements.S | .value == null and (.what | test(\"is read-only\"))"
+'
+test_expect_success 'a driver that hangs: bounded, marked as not measured, the others measured' '
+	mkdir -p lib && cp "$EVENSTEP_BUILD/t/programs/libcuda.so" lib/libcuda.so.1 &&
+	LD_LIBRARY_PATH=$PWD/lib STAND_IN_CUDA=hang evenstep probe --fresh --elements C,G --json >out &&
+	show ".nodes[0].C > 0 and .nodes[0].G == null and (.details[].elements.G.what | test(\"no result after\"))"
+'
+
+# --- the cache ------------------------------------------------------------------
+test_expect_success ROOT 'root, outside of a job: what was measured is kept, and comes back' '
+	rm -rf cache && evenstep probe --json >first && jq -e ".details[].cached == false" first && cat $kept &&
+	evenstep probe --json >out && show ".details[].cached == true" &&
+	jq .nodes first >want && jq .nodes out >got && test_cmp want got
+'
+test_expect_success ROOT 'agents take it, too, C by the CPU that they have' '
+	evenstep probe --local 2 --json >out && show ".details | length == 2 and all(.[]; .cached)"
+'
+test_expect_success ROOT 'some of the elements are not kept: they would hide the others' '
+	cp $kept before && evenstep probe --fresh --elements C >out && cmp before $kept
+'
+test_expect_success ROOT 'nor what is measured within a job' '
+	SLURM_JOB_ID=1 evenstep probe --fresh >out && cmp before $kept
+'
+test_expect_success ROOT 'nor what a user measures; what root has kept he reads' '
+	chmod 755 "$PWD" && setpriv --reuid 12345 --clear-groups "$EVENSTEP_BUILD/evenstep" probe --fresh --elements C >out 2>err; cmp before $kept
+'
+# What is done to the file | the reason.
+while IFS='|' read -r what how why; do
+	test_expect_success ROOT "a kept file that is $what: ignored, with the reason" '
+		cp before $kept && eval "$how" &&
+		evenstep probe --local 1 --json >out && jq -c "[.details[] | .cached, .why]" out &&
+		show ".details[] | .cached == false and (.why | test(\"$why\"))" &&
+		rm -rf $kept
+	'
+done <<'END'
+truncated|head -c 500 before >$kept|is truncated
+empty|: >$kept|is truncated
+from another boot|sed -i "s/\"boot_id\": \"./\"boot_id\": \"x/" $kept|is from another boot
+from the future|sed -i "s/\"time\": 1/\"time\": 9/" $kept|is from the future
+too old|sed -i "s/\"time\": [0-9]*/\"time\": 1000/" $kept|is older than its ttl
+of other hardware|sed -i "s/\"hardware\": \"/&x/" $kept|is of other hardware
+a symbolic link|mv $kept there && ln -s "$PWD/there" $kept|is a symbolic link
+somebody else's|chown 12345 $kept|is not root.s
+open to others|chmod 666 $kept|can be written by others
+another node's|sed -i "s/\"node\": \"/&x/" $kept|is another node.s
+END
+test_expect_success ROOT 'a cache directory that others may write to is not filled: exit 3, with the reason' '
+	chmod 777 cache && fails 3 "evenstep: cache .*cache: can be written by others .*: make it a directory of root.s, mode 0755" \
+		evenstep probe --fresh && chmod 755 cache
+'
+
+# --- in a run -------------------------------------------------------------------
+test_expect_success 'run --metrics FILE: the first slices are its, by the profile' '
+	echo "{\"nodes\":[{\"name\":\"local1\",\"G\":1,\"C\":1},{\"name\":\"local0\",\"G\":0,\"C\":3}]}" >m.json &&
+	evenstep run --local 2 --metrics m.json --range 0:400 --pieces 1 --report report -- true &&
+	jq -es ".[0].slices | map(.end - .begin) == [300, 100]" report &&
+	printf "profile \"cards\" { G = 1 }\n" >cards.conf &&
+	EVENSTEP_CONF=cards.conf evenstep run --local 2 --metrics m.json --profile cards --range 0:400 --pieces 1 --report report -- true &&
+	jq -es ".[0].slices | map([.node, .end - .begin]) == [[\"local1\", 400]]" report
+'
+# What is wrong with it | the file | status and message.
+while IFS='|' read -r what text message; do
+	test_expect_success "a metrics file with $what: exit 2, with the reason" '
+		printf "%s\n" "$text" >bad.json &&
+		fails 2 "evenstep: bad.json: $message" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
+	'
+done <<'END'
+a missing node|{"nodes":[{"name":"local0","C":1}]}|node local1 is missing: give every node of the allocation
+an unknown element|{"nodes":[{"name":"local0","X":1}]}|nodes\[0\]: "X" is no element: .*
+a negative number|{"nodes":[{"name":"local0","C":-1}]}|nodes\[0\]: C: -1 is out of range: .*
+a huge number|{"nodes":[{"name":"local0","C":1e300}]}|nodes\[0\]: C: 1e\+300 is out of range: .*
+zeros alone|{"nodes":[{"name":"local0","C":0},{"name":"local1"}]}|every element of every node is 0: .*
+nothing that the profile counts|{"nodes":[{"name":"local0","S":1},{"name":"local1"}]}|no node has any load by the profile cpu: .*
+END
+test_expect_success 'every node has metrics.json in its step directory while its commands run, and nothing after' '
+	evenstep run --local 2 --metrics m.json --range 0:8 --pieces 1 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo; echo \$EVENSTEP_DIR >>dirs" >got &&
+	cat got dirs && jq -es "length == 2 and .[0] == .[1] and (.[0].nodes | map([.name, .C]) == [[\"local0\", 3], [\"local1\", 1]])" got &&
+	sort -u dirs >each && test "$(wc -l <each)" = 2 && while read -r dir; do test ! -e "$dir" || return 1; done <each
+'
+test_expect_success 'what a node has not measured does not stand in it as a surprise: all six elements are there' '
+	evenstep run --local 2 --range 0:8 -- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo" >got && cat got &&
+	jq -es "all(.[].nodes[]; keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\",\"name\"])" got
+'
+test_expect_success 'NaN in a metrics file is no JSON: exit 2' '
+	echo "{\"nodes\":[{\"name\":\"local0\",\"C\":NaN}]}" >bad.json &&
+	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
+'
+test_expect_success 'nothing could be measured: one warning, slices all alike, and the work is done' '
+	printf "probe {\n" >none.conf && for e in C M I B; do printf "element \"$e\" { measure = false }\n" >>none.conf; done &&
+	echo "}" >>none.conf && EVENSTEP_CONF=none.conf evenstep run --local 2 --range 0:4 --pieces 1 --report report -- true 2>err &&
+	cat err && grep "no node could be measured in what the profile cpu counts: the first slices are all alike" err &&
+	jq -es ".[0].slices | map(.end - .begin) == [2, 2]" report
+'
+
+# --- the profile auto -----------------------------------------------------------
+mkdir -p state
+XDG_STATE_HOME=$PWD/state
+export XDG_STATE_HOME
+history=state/evenstep/history
+# worked: five runs of a command whose rate goes with M alone, whatever C is.
+worked() {
+	rm -rf state/evenstep && mkdir state/evenstep &&
+	for i in 1 2 3 4 5; do
+		echo "{\"command\":\"$1\",\"nodes\":[{\"C\":8,\"M\":1,\"I\":0,\"B\":0,\"S\":0,\"G\":0,\"rate\":10},{\"C\":$i,\"M\":3,\"I\":0,\"B\":0,\"S\":0,\"G\":0,\"rate\":30}]}"
+	done >$history
+}
+echo "{\"nodes\":[{\"name\":\"local0\",\"C\":3,\"M\":1},{\"name\":\"local1\",\"C\":1,\"M\":3}]}" >cm.json
+auto() { evenstep run --local 2 --metrics cm.json --profile auto --range 0:400 --pieces 1 --report report -- "$@" >got 2>err; cat err; }
+
+test_expect_success 'a run is kept, a line, with what its nodes measured and did' '
+	rm -rf state/evenstep && evenstep run --local 2 --metrics m.json --range 0:400 -- sleep 0.1 && cat $history &&
+	jq -es "length == 1 and .[0].command == \"sleep\" and (.[0].nodes | map(.C) == [3, 1] and all(.[]; .rate > 0))" $history &&
+	test "$(stat -c %a $history)" = 600
+'
+test_expect_success 'not one of equal nodes, nor one that failed' '
+	cp $history before && evenstep run --local 2 --metrics equal --range 0:4 -- true &&
+	test_expect_code 1 evenstep run --local 2 --metrics m.json --range 0:4 -- false && cmp before $history
+'
+test_expect_success 'auto without enough runs: the default, and it says how many there are' '
+	auto true && grep -x "evenstep: profile auto: 0 earlier runs are too few to fit it (5): taking cpu" err
+'
+test_expect_success 'auto with five runs of the command: fitted, and it says so' '
+	worked true && auto true && grep -x "evenstep: profile auto: fitted to 5 runs: M 1" err &&
+	jq -es ".[0].slices | map(.end - .begin) == [100, 300]" report
+'
+test_expect_success 'runs of another command are not looked at' '
+	worked other && auto true && grep "0 earlier runs are too few" err
+'
+test_expect_success 'evenstep plan has no command: runs of any count' '
+	worked other && evenstep plan --metrics cm.json --range 0:400 --profile auto --json >out && show ".nodes[0].end == 100"
+'
+test_expect_success 'lines that are none of ours are passed over' '
+	worked true && { echo rubbish; echo "{\"command\":\"true\"}"; echo "{\"command\":\"true\",\"nodes\":[{\"rate\":-1}]}"; } >>$history &&
+	auto true && grep "fitted to 5 runs" err
+'
+test_expect_success 'a history that is a link is neither read nor written, and the run goes on' '
+	worked true && mv $history there && cp there before && ln -s ../../there $history && auto true &&
+	grep "0 earlier runs are too few" err && cmp there before
+'
+test_expect_success 'nowhere to keep it: the run goes on' '
+	XDG_STATE_HOME=/nonexistent auto true && grep "1 frame in" err
+'
+test_expect_success 'a profile of the site may not be called auto: exit 2' '
+	printf "profile \"auto\" { C = 1 }\n" >auto.conf &&
+	fails 2 "evenstep: auto.conf:1: profile \"auto\": is fitted, not given: give another name" env EVENSTEP_CONF=auto.conf evenstep config
+'
+
+# --- usage ----------------------------------------------------------------------
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2, with the reason" '
+		eval "fails 2 \"\$message\" evenstep probe $arguments"
+	'
+done <<'END'
+an unknown element|--elements C,X|evenstep: --elements: "C,X" is no list of elements: give some of C,M,I,B,S,G
+no element|--elements ""|evenstep: --elements: "" is no list of elements: .*
+elements without a comma|--elements CM|evenstep: --elements: "CM" is no list of elements: .*
+no agents|--local 0|evenstep: --local: "0" is out of range: give 1 to 1024 agents
+both kinds of nodes|--local 2 --nodes|evenstep: --nodes and --local exclude each other: give one of them
+srun for nobody|--srun -N2|evenstep: --srun is for the step of the agents: give --nodes, too
+a word too many|here|evenstep: probe: unexpected argument "here": .*
+an unknown option|--odd|evenstep: --odd: no such option: .*
+END
+test_expect_success '--nodes without an allocation: exit 3, with the reason' '
+	fails 3 "evenstep: --nodes: no allocation: run it inside salloc or sbatch" evenstep probe --nodes
+'
+test_expect_success '--help names every option' '
+	evenstep probe --help >out && for option in nodes local elements fresh json check srun; do
+		grep -e "--$option" out || return 1
+	done
+'
+test_expect_success 'the process of the agent: bad arguments are refused' '
+	for bad in "" "1000" "100 C" "1000 X" "1000 C /tmp more" "x C"; do
+		fails 2 "evenstep-agent: --probe: bad arguments: give BUDGET_MS ELEMENTS \[SCRATCH\]" evenstep-agent --probe $bad || return 1
+	done
+'
+test_done

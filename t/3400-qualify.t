@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='nodes of a cluster are measured, kept, compared and used: as sites and users have it'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+PATH=$EVENSTEP_BUILD:$PATH
+printf 'probe { cache = "%s/cache" }\n' "$PWD" >own.conf
+EVENSTEP_CONF=$PWD/own.conf
+export EVENSTEP_CONF
+in_job() { on_ctl salloc -Q "$@"; } # salloc's options, then the command
+no_jobs() { test -z "$(on_ctl squeue -h)"; }
+as_health() { on_node "$1" env SLURMD_NODENAME="$1" PATH="$PATH" "$EVENSTEP_SRC/etc/evenstep-health"; }
+
+test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core, and the plugin' '
+	testbed_up --nodes 4 --speeds 80,40,20,10 --plugin "$EVENSTEP_BUILD/evenstep.so" \
+		--plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+test_expect_success 'a node alone, as root from a health check: the cache has it' '
+	for node in n0 n1 n2 n3; do as_health $node || return 1; done && ls cache >got && cat got &&
+	printf "n%s.json\n" 0 1 2 3 >want && test_cmp want got
+'
+test_expect_success 'again: what is kept holds, and nothing is measured' '
+	cp cache/n0.json before && as_health n0 && cmp before cache/n0.json
+'
+test_expect_success 'a step takes it: every node from the cache, all elements' '
+	in_job -N4 evenstep probe --nodes --json >out && jq -c ".details[] | .cached, .why" out &&
+	jq -e ".details | length == 4 and all(.[]; .cached and (.elements | length == 6))" out
+'
+test_expect_success 'what was measured is what the node may use: in the order of the speeds' '
+	jq -c "[.nodes[].C]" out && jq -e "[.nodes[].C] | . == (sort | reverse)" out
+'
+test_expect_success 'srun --evenstep: shares from the cache sum to 1, metrics.json is the same on all nodes' '
+	on_ctl srun -N4 --evenstep sh -c "echo \$EVENSTEP_SHARE; cat \$EVENSTEP_DIR/metrics.json; echo" >got 2>err && cat got err && test ! -s err &&
+	grep -v nodes got | awk "{ sum += \$1 } END { exit !(NR == 4 && sum > 0.9999 && sum < 1.0001) }" &&
+	grep nodes got | sort -u >each && test "$(wc -l <each)" = 1 &&
+	jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"] and all(.[]; keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\",\"name\"])" each &&
+	jq -e --slurpfile c cache/n0.json ".nodes[0].C == \$c[0].elements.C.value" each
+'
+test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
+	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
+	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report
+'
+test_expect_success 'a file of another boot in the cache: that node is measured, and the reason is told' '
+	sed -i "s/\"boot_id\": \"./\"boot_id\": \"x/" cache/n1.json && in_job -N4 evenstep probe --nodes --json >out &&
+	jq -c ".details[] | .cached, .why" out &&
+	jq -e ".details | .n0.cached and (.n1.cached | not) and (.n1.why | test(\"is from another boot\"))" out
+'
+test_expect_success 'run --metrics FILE without a node: exit 2, names it' '
+	echo "{\"nodes\":[{\"name\":\"n0\",\"C\":1},{\"name\":\"n1\",\"C\":1},{\"name\":\"n2\",\"C\":1}]}" >bad.json &&
+	test_expect_code 2 in_job -N4 evenstep run --metrics bad.json --range 0:4 -- true 2>err && cat err &&
+	grep -x "evenstep: bad.json: node n3 is missing: give every node of the allocation" err
+'
+
+# The links: n2 has a quarter of what the others have.
+links() { in_job -N4 evenstep probe --nodes --fresh --elements I "$@" >out 2>err; }
+slow() { # within 15 percent of what the shaper lets through of a frame's payload, 1448 of 1514 bytes
+	jq -c '[.nodes[].I]' out && jq -e '.nodes | map(.I * 1000 * 1514 / 1448)
+		| (.[2] | . > 25 * 0.85 and . < 25 * 1.15) and all(.[0, 1, 3]; . > 85 and . < 115)' out
+}
+test_expect_success 'a slow link shows, and its node is named as an outlier' '
+	testbed_fault rate n2 25mbit && for try in 1 2 3 4 5; do # others are busy here
+		links --json && slow && break
+	done && slow && cat err &&
+	grep -E "^evenstep: warning: n2: the interconnect is [0-9]+ % below the median of its kind" err
+'
+test_expect_success '--check: exit 1; without it 0' '
+	for try in 1 2 3 4 5; do
+		links; code=$? && cat err && test $code = 0 || return 1
+		in_job -N4 evenstep probe --nodes --fresh --elements I --check >out 2>err; code=$?
+		cat err && test $code = 1 && grep "results are outliers: look at the nodes named above" err && return
+	done
+	return 1
+'
+test_expect_success 'no node is drained for it' '
+	wait_for 20 nodes_idle 4
+'
+test_expect_success 'network work: run has the ring, and the node with the slow link gets the least' '
+	for try in 1 2 3 4 5; do
+		in_job -N4 evenstep run --profile network --range 0:4000 --pieces 1 --report report -- true || return 1
+		jq -c ".slices" report
+		jq -es ".[0].slices | map({(.node): (.end - .begin)}) | add | .n2 < .n0 and .n2 < .n1" report && return
+	done
+	return 1
+'
+test_expect_success 'down leaves nothing' '
+	wait_for 20 no_jobs && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
