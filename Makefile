@@ -6,6 +6,7 @@
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make bench-tick  what a tick of the progress meter costs, and its monitor
+#   make bench-graph a workflow beside its plan and GNU parallel, measured (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
@@ -143,10 +144,12 @@ launcher_src := \
   launcher/feeder.c \
   launcher/fingerprint.c \
   launcher/graph_command.c \
+  launcher/graph_deliver.c \
   launcher/graph_dot.c \
   launcher/graph_draft.c \
   launcher/graph_fault.c \
   launcher/graph_file.c \
+  launcher/graph_hear.c \
   launcher/graph_journal.c \
   launcher/graph_learn.c \
   launcher/graph_message.c \
@@ -155,10 +158,12 @@ launcher_src := \
   launcher/graph_own.c \
   launcher/graph_print.c \
   launcher/graph_progress.c \
+  launcher/graph_recover.c \
   launcher/graph_result.c \
   launcher/graph_run.c \
   launcher/graph_state.c \
   launcher/graph_stg.c \
+  launcher/graph_supply.c \
   launcher/graph_wfformat.c \
   launcher/graph_work.c \
   launcher/greeting.c \
@@ -425,11 +430,13 @@ bench-tick: all $(B)/contrib/bench-tick/tick
 	$(B)/contrib/bench-tick/tick
 bench-bcast: all $(peers)
 	contrib/bench-bcast
+bench-graph: all
+	contrib/bench-graph
 
 # --- style -------------------------------------------------------------------
 ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
              spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
-scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
+scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-graph \
              contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
@@ -473,7 +480,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench bench-bcast bench-tick lint format \
+        check-faults check-programs fuzz demo bench bench-bcast bench-graph bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -73,6 +73,8 @@ struct agent {
     struct persistent *program; /* of a persistent command, or NULL */
     int feeding;                /* the program has a slice */
     int quitting;               /* it was told to end */
+    int measured;               /* all nodes are, and home has told what */
+    char place[64];             /* step directory of its socket, or "" */
     struct step_tasks *tasks;   /* of the step that is fed, or NULL */
     uint64_t id;                /* of the slice that runs now */
     int held;                   /* its output waits for the wire */
@@ -309,13 +311,14 @@ static int start_program(struct agent *a, struct es_error *err)
     struct execution_spec spec = {.throttle = a->throttle};
     int rc = -1;
 
-    snprintf(a->step, sizeof a->step, AGENT_GROUP, (int)getppid(),
+    snprintf(a->place, sizeof a->place, AGENT_GROUP, (int)getppid(),
              a->setup->node);
     spec.argv = template_argv(a->command.argv, &none, a->setup->node);
-    spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
+    spec.envp = template_environ(a->environ ? a->environ : a->setup->environ,
+                                 &none, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
     if (spec.argv && spec.envp)
-        rc = persistent_start(&a->program, a->base, &spec, a->step,
+        rc = persistent_start(&a->program, a->base, &spec, a->place,
                               &program_events, a, err);
     else
         es_fail(err, ES_ENV, "free some memory", "out of memory");
@@ -324,7 +327,7 @@ static int start_program(struct agent *a, struct es_error *err)
     return rc;
 }
 
-/* It is started before the first slice, and again if it has ended. */
+/* It is started when all nodes are measured, and again if it has ended. */
 static void feed_program(struct agent *a)
 {
     struct task *t = STAILQ_FIRST(&a->waiting);
@@ -332,7 +335,8 @@ static void feed_program(struct agent *a)
 
     if (a->leaving || a->feeding || a->quitting || a->execution)
         return;
-    if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
+    if (!a->program && (t || (a->measured && !a->place[0]))
+        && start_program(a, &err) < 0)
         say_over(a, 126, err.what, strlen(err.what));
     if (!t)
         return;
@@ -526,6 +530,8 @@ static void store(struct agent *a, const uint8_t *body, size_t len)
         why = tell_directory(a);
     write_u32(&w, (uint32_t)why);
     say(a, MSG_STORED, &w);
+    a->measured = 1;
+    start_next(a);
 }
 
 static void say_of_tasks(void *arg, enum protocol_type type, struct writer *w)
@@ -1015,6 +1021,8 @@ static void stop(struct agent *a)
     monitor_stop(a->monitor);
     if (a->step[0])
         step_dir_remove(a->step);
+    if (a->place[0])
+        step_dir_remove(a->place);
     greeting_destroy(a->greeting);
     listener_close(a->listener);
     bcast_node_destroy(a->broadcast);

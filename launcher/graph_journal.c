@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -222,6 +223,9 @@ int graph_journal_open(struct graph_journal *j,
                        "--journal: %s: is there already", path);
     if (!j->file)
         return fail(j, err);
+    if (flock(fileno(j->file), LOCK_EX | LOCK_NB) < 0)
+        return es_fail(err, ES_USAGE, "wait for its end",
+                       "--journal: %s: another run keeps it", j->path);
     if (resume)
         return go_on(j, w, run, on, err);
     fingerprint_text(w, graph);

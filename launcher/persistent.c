@@ -19,6 +19,7 @@ struct persistent {
     void *arg;
     struct execution *execution;
     struct feeder *feeder;
+    int is_new;     /* it has neither had a slice, nor asked */
     int owes;       /* a slice was given and is not done */
     int begun;      /* and the program has it */
     int reporting;  /* it has reported the slice; `unread` is still to come */
@@ -46,7 +47,9 @@ static void on_idle(void *arg, const struct msg_idle *idle)
 {
     struct persistent *p = arg;
 
-    p->on->idle(p->arg, idle);
+    if (p->is_new)
+        p->on->idle(p->arg, idle);
+    p->is_new = 0;
 }
 
 static void on_begun(void *arg)
@@ -179,6 +182,7 @@ int persistent_start(struct persistent **p,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     new->on = on;
     new->arg = arg;
+    new->is_new = 1;
     if (feeder_open(&new->feeder, base, step, 1, &feeder_events, new, err) < 0)
         goto done;
     snprintf(variable, sizeof variable, "EVENSTEP_SOCKET=%s",
@@ -201,6 +205,7 @@ done:
 void persistent_give(struct persistent *p, const struct msg_run *slice)
 {
     p->owes = 1;
+    p->is_new = 0;
     feeder_give(p->feeder, slice);
     if (p->closed)
         stop_because(p, "it had closed when there was another slice for it", 0);

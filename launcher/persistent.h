@@ -17,7 +17,7 @@
 struct persistent;
 
 struct persistent_events {
-    /* It asks for a slice and there is none; what it has brought along. */
+    /* It asks for its first slice and there is none; what it brings along. */
     void (*idle)(void *arg, const struct msg_idle *idle);
     /* What it has written to stdout for the slice at hand. */
     void (*output)(void *arg, const void *buf, size_t len);

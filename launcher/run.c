@@ -321,7 +321,7 @@ static void take_in(struct run *r, size_t node)
 
 static void on_idle(struct run *r, size_t node)
 {
-    if (programs_asked(&r->programs, node) && r->phase == LOADING)
+    if (r->phase < WORKING && programs_asked(&r->programs, node))
         begin_work(r);
 }
 

@@ -21,6 +21,7 @@ struct replan {
     uint32_t n;
     uint32_t *first, *next; /* by task; by instance: the others of the task */
     int64_t *free_from;     /* by core of all */
+    uint8_t *timed;         /* by instance: its times are known */
 };
 
 static int make_rest(struct replan *r, const struct graph *g)
@@ -72,14 +73,16 @@ static int64_t inputs_at(const struct replan *r, uint32_t v, uint32_t processor)
     return all;
 }
 
-static void run_on(struct replan *r, struct instance *x)
+static void run_on(struct replan *r, uint32_t k)
 {
+    struct instance *x = &r->instance[k];
     int64_t *free_from = &r->free_from[core_of(r, x)];
     int64_t inputs = inputs_at(r, x->task, x->processor);
 
     x->start = inputs > *free_from ? inputs : *free_from;
     x->finish = x->start + r->rest->time[x->task];
     *free_from = x->finish;
+    r->timed[k] = 1;
 }
 
 /* The core of a processor that is free first; ties: the lowest. */
@@ -122,16 +125,15 @@ static uint32_t find_processor(const struct replan *r,
 static int place(struct replan *r, uint32_t v, uint32_t barred)
 {
     uint32_t p = find_processor(r, v, barred);
-    struct instance *x = &r->instance[r->n];
 
     if (p == GRAPH_NOBODY)
         p = find_processor(r, v, GRAPH_NOBODY);
     if (p == GRAPH_NOBODY)
         return -1;
-    *x = (struct instance){v, p, first_free(r, p), 0, 0};
+    r->instance[r->n] = (struct instance){v, p, first_free(r, p), 0, 0};
     r->next[r->n] = GRAPH_NOBODY;
-    r->first[v] = r->n++;
-    run_on(r, x);
+    r->first[v] = r->n;
+    run_on(r, r->n++);
     return 0;
 }
 
@@ -153,10 +155,35 @@ static int chain_up(struct replan *r)
     return 0;
 }
 
+static int is_ready(const struct replan *r, uint32_t v)
+{
+    const struct graph *g = r->rest;
+
+    for (uint32_t i = g->pred_at[v]; i < g->pred_at[v + 1]; i++)
+        if (!r->done[g->pred[i].task])
+            return 0;
+    return 1;
+}
+
+/* What could begin where it is has begun: nothing goes before it any more. */
+static void run_begun(struct replan *r)
+{
+    for (uint32_t i = 0; i < r->rest->tasks; i++) {
+        uint32_t v = r->rest->ranked[i];
+
+        if (!is_ready(r, v))
+            continue;
+        for (uint32_t k = r->first[v]; k != GRAPH_NOBODY; k = r->next[k])
+            if (r->done[v] || r->free_from[core_of(r, &r->instance[k])] == 0)
+                run_on(r, k);
+    }
+}
+
 static int place_all(struct replan *r, const uint32_t barred[])
 {
     if (chain_up(r) < 0)
         return -1;
+    run_begun(r);
     for (uint32_t i = 0; i < r->rest->tasks; i++) {
         uint32_t v = r->rest->ranked[i];
 
@@ -166,7 +193,8 @@ static int place_all(struct replan *r, const uint32_t barred[])
             continue;
         }
         for (uint32_t k = r->first[v]; k != GRAPH_NOBODY; k = r->next[k])
-            run_on(r, &r->instance[k]);
+            if (!r->timed[k])
+                run_on(r, k);
     }
     return 0;
 }
@@ -206,16 +234,18 @@ int replan_place(const struct graph *g,
     r.m.cores++;
     if (m->processors > SCHEDULE_CORES_MAX / r.m.cores)
         return -1;
+    r.timed = calloc(*n + (size_t)g->tasks, 1);
     r.first = calloc(g->tasks, sizeof *r.first);
     r.next = calloc(*n + (size_t)g->tasks, sizeof *r.next);
     r.free_from =
         calloc((size_t)r.m.processors * r.m.cores + 1, sizeof *r.free_from);
-    if (r.first && r.next && r.free_from && make_rest(&r, g) == 0
+    if (r.timed && r.first && r.next && r.free_from && make_rest(&r, g) == 0
         && place_all(&r, barred) == 0 && reckon(&r, makespan) == 0) {
         *n = r.n;
         rc = 0;
     }
     graph_destroy(r.rest);
+    free(r.timed);
     free(r.first);
     free(r.next);
     free(r.free_from);

@@ -124,6 +124,13 @@ test_expect_success 'a chain without files: each waits for the one before, where
 		edges: [range(11) | {from: ., to: (. + 1), comm: 0}]}" >chain.json && fresh &&
 	evenstep graph run --local 2 --cores 1 chain.json >table && test "$(ls "$MARKS" | wc -l)" = 12
 '
+test_expect_success 'the nine tasks on two nodes, without files: each waits for those before it, on another node too' '
+	jq ".tasks[] |= (.id as \$i | .command = ([\"true\"] + [.id as \$v | {\"1\": [], \"2\": [1], \"3\": [1], \"4\": [1], \"5\": [1], \"6\": [2], \"7\": [2],
+		\"8\": [3, 4], \"9\": [5, 6, 7, 8]} | .[\"\(\$v)\"][] | \"marked \(.)\"] + [\"mark \(.id)\"] | join(\" && \")))" \
+		"$EVENSTEP_SRC/contrib/graphs/nine-tasks.json" >nine.json && fresh &&
+	evenstep graph run --local 2 --cores 2 --deadline 16 --retries 0 nine.json >table 2>err && cat table err &&
+	test "$(ls "$MARKS" | wc -l)" = 9 && test "$(awk "/^[1-9] /{print \$2}" table | sort -u | wc -l)" = 2
+'
 test_expect_success 'WfFormat: program and arguments, files by id' '
 	cat >wf.json <<-\END && rm -f b.txt && fresh &&
 	{"name": "two", "workflow": {"specification": {"tasks": [
@@ -253,7 +260,7 @@ test_expect_success 'once more: all is done already; a result that was taken awa
 '
 test_expect_success 'the folders are gone in between: what is needed is made again' '
 	rm -rf out journal && fresh && test_expect_code 1 evenstep graph run --local 2 $spread --algorithm ead --journal journal gate.json 2>err &&
-	rm -r "$TMPDIR"/* && : >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err &&
+	rm -r "${TMPDIR:?}"/* && : >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err &&
 	test_cmp want out/all && test "$(times_run first)$(times_run last)" = 21 && nothing_left
 '
 test_expect_success 'a journal cut in the middle of a line is as good up to there' '
@@ -269,6 +276,8 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 	said "evenstep: --journal: journal: is of another graph, or its tasks have changed: run it anew, with another journal" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal words --resume diamond.json 2>err &&
 	said "evenstep: --journal: words: is no journal of a graph: give the journal of a run before" &&
+	flock journal sh -c "evenstep graph run --local 1 --journal journal --resume gate.json" 2>err; test $? = 2 &&
+	said "evenstep: --journal: journal: another run keeps it: wait for its end" &&
 	test_expect_code 1 evenstep graph run --local 1 --journal nowhere --resume diamond.json 2>err &&
 	said "evenstep: --journal: nowhere: No such file or directory: .*"
 '
@@ -292,9 +301,15 @@ kill_node() {
 test_expect_success 'the node that runs the last task is killed: what only it had is made again, the output is the same' '
 	rm -rf out && fresh && behind evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 20 at_last && agents_are 3 &&
 	set -- "$MARKS"/at.* && kill_node "${1##*at.}" && wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= &&
-	test_cmp want out/all && cat table && said "evenstep: ${1##*at.} is lost \(.*\): the other nodes do its part"
+	test_cmp want out/all && cat table && said "evenstep: ${1##*at.} is lost \(.*\): the other nodes do its part" &&
+	said "evenstep: [1-4] tasks? (is|are) placed anew: all is done after about [0-9.]+ s" && nothing_left
 '
-rm -rf "${TMPDIR:?}"/* # of the node that was killed
+test_expect_success 'and what the other nodes had is gone, too: they say so, and all is made again' '
+	rm -rf out && fresh && behind evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 20 at_last && agents_are 3 &&
+	set -- "$MARKS"/at.* && node=${1##*at.} && find "$TMPDIR" -path "*/store/*" -delete && kill_node "$node" &&
+	wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= && cat err && test_cmp want out/all &&
+	said "evenstep: local[0-2]: cannot get (sorted|half/upper|half/back): No such file or directory: trying again" && nothing_left
+'
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
 	rm -rf out && fresh && behind evenstep graph run --local 2 $spread wait.json && wait_for 20 at_last && agents_are 2 &&
 	kill -INT $run && test_expect_code 130 wait $run && ! kill -0 $agents 2>&- && nothing_left && run=

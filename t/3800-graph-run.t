@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='a task graph on a real Slurm: files go from node to node, a dead node costs time and nothing else'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF SLURM_JOB_ID
+in_job() { on_ctl salloc -Q "$@"; }
+said() { grep -xE -e "$1" err || { cat err; false; }; }
+no_step() { test -z "$(on_ctl squeue -h -s -t R -o %i)"; }
+no_folder() {
+	for node in "$@"; do
+		on_node "$node" find /tmp -maxdepth 1 -name "evenstep-graph*"
+	done >left && cat left && test ! -s left
+}
+
+test_expect_success 'a workflow of 55 tasks on real input, done here' '
+	"$EVENSTEP_SRC/contrib/graphs/mosaic" mosaic 4 400 && cd mosaic && test "$(jq ".tasks | length" mosaic.json)" = 55 &&
+	evenstep graph run --local 1 --cores 2 mosaic.json >table && sha256sum mosaic.png preview.png >../sums && rm -- *.png && cd ..
+'
+test_expect_success 'the cluster comes up' 'testbed_up --nodes 4 --speeds 40,40,40,40'
+test_expect_success 'on four nodes of two cores, each with its own /tmp: the same images' '
+	(cd mosaic && in_job -N4 evenstep graph run --cores 2 --deadline 5 --learn mosaic.json >../table 2>../err &&
+		sha256sum -c ../sums && rm -- *.png) && tail -1 table && test "$(grep -o " n[0-3] " table | sort -u | wc -l)" = 4 &&
+	said "evenstep: 55 of 55 tasks, .*" && no_step && no_folder n0 n1 n2 n3
+'
+test_expect_success 'cores are those of the smallest node, nodes those of the job' '
+	jq -n "{tasks: [range(12) | {id: ., time: 1, command: \"uname -n >n\(.)\", outputs: [\"n\(.)\"]}]}" >many.json &&
+	in_job -N3 evenstep graph run --deadline 2 --json many.json >out 2>err && cat err && cores=$(on_node n0 nproc) &&
+	jq -e "(.instances | map(.core) | max) == $cores - 1 and (.instances | map(.node) | unique | length) <= 3" out &&
+	for i in $(seq 0 11); do test "$(cat n$i)" = "$(jq -r ".instances[] | select(.task == $i).node" out)" || return 1; done
+'
+test_expect_success 'a deadline that the job cannot meet: exit 1, says the best' '
+	test_expect_code 1 in_job -N2 evenstep graph run --cores 2 --deadline 2 many.json 2>err &&
+	said "evenstep: the deadline of 2 s cannot be met on 2 nodes of 2 cores: the fastest plan takes 3 s: give more time, nodes or cores" && no_step
+'
+test_expect_success 'a command that only one node has: done there' '
+	on_node n1 sh -c "printf \"#!/bin/sh\nuname -n >where\n\" >/tmp/only && chmod 755 /tmp/only" &&
+	echo "{\"tasks\": [{\"id\": \"t\", \"time\": 1, \"command\": [\"/tmp/only\"], \"outputs\": [\"where\"]}]}" >only.json &&
+	in_job -N2 -w n0,n1 evenstep graph run only.json >table 2>err && echo n1 >want && test_cmp want where &&
+	said "evenstep: n0: task \"t\" could not be started: No such file or directory: trying again" && no_folder n0 n1
+'
+# Two chains that meet; each second task waits for a file before it goes on.
+marks=$PWD/marks
+cat >chains.json <<END
+{"tasks": [
+ {"id": "a1", "time": 2, "command": "yes a | head -c 500000 >a1", "outputs": ["a1"]},
+ {"id": "b1", "time": 2, "command": "yes b | head -c 400000 >b1", "outputs": ["b1"]},
+ {"id": "a2", "time": 2, "command": ": >'$marks/a2.'\$EVENSTEP_NODE; until test -e '$marks/go'; do sleep 0.05; done; cat a1 a1 >a2", "inputs": ["a1"], "outputs": ["a2"]},
+ {"id": "b2", "time": 2, "command": ": >'$marks/b2.'\$EVENSTEP_NODE; until test -e '$marks/go'; do sleep 0.05; done; cat b1 b1 >b2", "inputs": ["b1"], "outputs": ["b2"]},
+ {"id": "end", "time": 1, "command": "cat a2 b2 >end", "inputs": ["a2", "b2"], "outputs": ["end"]}],
+ "edges": [{"from": "a1", "to": "a2", "comm": 1}, {"from": "b1", "to": "b2", "comm": 1},
+  {"from": "a2", "to": "end", "comm": 1}, {"from": "b2", "to": "end", "comm": 1}]}
+END
+for each in 'a 500000' 'a 500000' 'b 400000' 'b 400000'; do yes "${each% *}" | head -c "${each#* }"; done >end.want
+both_wait() { test -e "$marks"/a2.* && test -e "$marks"/b2.*; }
+test_expect_success 'the node of one task is killed in the middle: its chain is done again elsewhere, the output is the same' '
+	rm -rf marks && mkdir marks && { in_job -N3 evenstep graph run --cores 1 --deadline 6.5 chains.json >table 2>err & } && run=$! &&
+	wait_for 30 both_wait && set -- marks/a2.* && node=${1##*.} && testbed_fault kill "$node" && wait_for 40 grep -q "$node is lost" err &&
+	: >marks/go && wait $run && cat err table && cmp end.want end && said "evenstep: $node is lost \(.*\): the other nodes do its part" &&
+	! grep -E "^(a2|end) +$node " table
+'
+test_expect_success 'it comes back; a run that is killed goes on by its journal, and what the nodes have is not made again' '
+	testbed_fault heal "$node" && wait_for 60 nodes_idle 4 && on_node "$node" sh -c "rm -r /tmp/evenstep-graph*" && rm -rf marks end journal && mkdir marks &&
+	{ in_job -N3 sh -c "echo \$\$ >pid; exec evenstep graph run --cores 1 --deadline 6.5 --journal journal chains.json" >table 2>err & } &&
+	run=$! && wait_for 30 both_wait && kill -TERM "$(cat pid)"; wait $run; cat err &&
+	said "evenstep: 2 of 5 tasks are done: go on with --resume" && : >marks/go &&
+	in_job -N3 evenstep graph run --cores 1 --journal journal --resume chains.json >table 2>err && cat err &&
+	said "evenstep: 2 of 5 tasks are done already" && cmp end.want end && ! grep -E "^[ab]1 " table && no_folder n0 n1 n2 n3
+'
+test_expect_success 'down leaves nothing' '
+	testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
