@@ -138,6 +138,7 @@ launcher_src := \
   launcher/conntable.c \
   launcher/determination.c \
   launcher/distribution.c \
+  launcher/drain.c \
   launcher/execution.c \
   launcher/extraction.c \
   launcher/feeder.c \
@@ -170,7 +171,9 @@ launcher_src := \
   launcher/history.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
+  launcher/journal.c \
   launcher/libevenstep.c \
+  launcher/lines.c \
   launcher/local_option.c \
   launcher/meter.c \
   launcher/meter_page.c \
@@ -208,6 +211,7 @@ launcher_src := \
   launcher/progress.c \
   launcher/protocol.c \
   launcher/qualification.c \
+  launcher/queue.c \
   launcher/range_option.c \
   launcher/receiving.c \
   launcher/replay.c \
@@ -247,6 +251,7 @@ launcher_src := \
   launcher/topology.c \
   launcher/trace.c \
   launcher/unit_pool.c \
+  launcher/work.c \
   launcher/work_folder.c
 
 plugin_src := $(wildcard spank_plugin/*.c)

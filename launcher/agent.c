@@ -10,6 +10,7 @@
 #include "launcher/persistent.h"
 #include "launcher/power_link.h"
 #include "launcher/protocol.h"
+#include "launcher/spool.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
 #include "launcher/template.h"
@@ -37,13 +38,15 @@
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
 #define WIRE_UP_S 40
 
-/* A link that is cut is mended within minutes or not at all. */
+/* Slurm's own controller gives a silent node up after so long (SlurmdTimeout's
+ * default). */
 #define AWAY_S  300
 #define AGAIN_S 1 /* from one call to the next */
 
 struct task { /* a slice that waits for its turn */
     STAILQ_ENTRY(task) next;
     struct msg_run run;
+    int in_fd; /* its stdin; 0: none */
 };
 
 struct agent {
@@ -64,6 +67,8 @@ struct agent {
     struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
+    int in_fd;      /* the stdin of the slice to come; 0: none yet */
+    uint64_t in_id; /* of that slice */
     struct execution *execution; /* of the slice that runs now */
     struct agent_probe *probe;   /* at work, and slices wait for it */
     struct agent_ring *ring;
@@ -77,7 +82,6 @@ struct agent {
     int held;                   /* its output waits for the wire */
     int ready;                  /* READY has been sent */
     int leaving;                /* only the running command is waited for */
-    int retiring;               /* home is to say when */
     int calls;                  /* since home was lost */
     char step[64];              /* name of the step directory, or "" */
     char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
@@ -85,14 +89,29 @@ struct agent {
     char why[200];                      /* why home was lost before READY */
 };
 
+static void close_input(int *fd)
+{
+    if (*fd > 0)
+        close(*fd); /* it has no name: nothing of it is to stay */
+    *fd = 0;
+}
+
+static void task_free(struct task *t)
+{
+    if (t)
+        close_input(&t->in_fd);
+    free(t);
+}
+
 static void drop_waiting(struct agent *a)
 {
     struct task *t;
 
     while ((t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
-        free(t);
+        task_free(t);
     }
+    close_input(&a->in_fd);
 }
 
 static void hold(struct agent *a, int on)
@@ -189,7 +208,6 @@ static void on_end(void *arg, const struct execution_end *end)
     say_done(a, end);
     execution_destroy(a->execution);
     a->execution = NULL;
-    a->id = NO_SLICE;
     a->held = 0;
     start_next(a);
 }
@@ -206,16 +224,16 @@ static void refuse(struct agent *a, uint64_t id, const char *why)
     say(a, MSG_DONE, &w);
 }
 
-static int start_slice(struct agent *a, const struct msg_run *run)
+static int start_slice(struct agent *a, const struct task *t)
 {
+    const struct msg_run *run = &t->run;
     struct es_error err = {0};
-    struct execution_spec spec = {.throttle = a->throttle};
+    struct execution_spec spec = {.throttle = a->throttle, .in_fd = t->in_fd};
     int rc = -1;
 
     a->id = run->id;
     if (!a->command.argv) {
         refuse(a, run->id, "the front end sent a slice before its command");
-        a->id = NO_SLICE;
         return -1;
     }
     spec.argv = template_argv(a->command.argv, run, a->setup->node);
@@ -231,7 +249,6 @@ static int start_slice(struct agent *a, const struct msg_run *run)
     template_free((char **)spec.envp);
     if (rc < 0) {
         refuse(a, run->id, err.what);
-        a->id = NO_SLICE;
     }
     return rc;
 }
@@ -253,7 +270,6 @@ static void on_program_done(void *arg, const struct feeder_result *result)
 
     a->feeding = 0;
     say_done(a, &end);
-    a->id = NO_SLICE;
     start_next(a);
 }
 
@@ -280,7 +296,6 @@ static void on_program_end(void *arg, const struct execution_end *end)
     persistent_destroy(a->program);
     a->program = NULL;
     a->feeding = a->held = a->quitting = 0;
-    a->id = NO_SLICE;
     start_next(a);
 }
 
@@ -364,8 +379,8 @@ static void start_next(struct agent *a)
     while (!a->command.persistent && !a->execution && !a->probe
            && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&a->waiting, next);
-        (void)start_slice(a, &t->run); /* a failure has been answered */
-        free(t);
+        (void)start_slice(a, t); /* a failure has been answered */
+        task_free(t);
     }
 }
 
@@ -437,14 +452,31 @@ static void ring(struct agent *a, const uint8_t *body, size_t len)
 
 /* --- the conversation with home ------------------------------------------- */
 
+/* Keep what a slice is to read; its RUN comes next. */
+static void take_input(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct msg_output m;
+
+    if (msg_read_output(&m, body, len) < 0) {
+        leave(a);
+        return;
+    }
+    if (a->in_fd > 0 && a->in_id != m.id)
+        close_input(&a->in_fd);
+    a->in_id = m.id;
+    if (a->in_fd <= 0)
+        a->in_fd = spool_open_file();
+    if (a->in_fd < 0 || write_all(a->in_fd, m.bytes, m.len) < 0) {
+        notice("%s: cannot keep the input of a slice: %s", a->setup->node,
+               strerror(errno));
+        leave(a);
+    }
+}
+
 static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
 {
     struct task *t = calloc(1, sizeof *t);
 
-    if (a->retiring) { /* it was sent before home heard of that */
-        free(t);
-        return;
-    }
     if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0
         || (a->tasks && step_tasks_run(a->tasks, &t->run) < 0)) {
         free(t);
@@ -454,6 +486,11 @@ static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
     if (a->tasks) {
         free(t);
         return;
+    }
+    if (a->in_fd > 0 && a->in_id == t->run.id) {
+        t->in_fd = a->in_fd;
+        a->in_fd = 0;
+        (void)lseek(t->in_fd, 0, SEEK_SET); /* a file of ours */
     }
     STAILQ_INSERT_TAIL(&a->waiting, t, next);
     start_next(a);
@@ -732,6 +769,8 @@ static void on_message(struct channel *c,
     (void)c;
     if (type == MSG_RUN) {
         queue_slice(a, body, len);
+    } else if (type == MSG_INPUT) {
+        take_input(a, body, len);
     } else if (type == MSG_PROBE) {
         probe(a, body, len);
     } else if (type == MSG_RING_OPEN) {
@@ -852,7 +891,7 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || a->retiring || a->tasks
+    if (!a->ready || a->leaving || a->tasks
         || strcmp(why, strerror(ECONNREFUSED)) == 0) {
         leave(a);
         return;
@@ -871,23 +910,11 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
-/* The node is wanted for something else: finish what runs, and go.  Who asks
- * again means at once. */
 static void on_term(int signal, short what, void *arg)
 {
-    struct agent *a = arg;
-    struct writer w = {0};
-
     (void)signal;
     (void)what;
-    if (a->retiring || !a->home || !a->ready) {
-        leave(a);
-        return;
-    }
-    a->retiring = 1;
-    drop_waiting(a);
-    write_u64(&w, a->id);
-    say(a, MSG_LEAVING, &w);
+    leave(arg);
 }
 
 static struct sockaddr_in home_of(const struct agent_setup *s)
@@ -1040,7 +1067,7 @@ static void stop(struct agent *a)
 
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
-    struct agent a = {.setup = setup, .id = NO_SLICE};
+    struct agent a = {.setup = setup};
     int rc;
 
     STAILQ_INIT(&a.waiting);

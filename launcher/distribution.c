@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/distribution.h"
 #include "launcher/job_load_adjuster.h"
+#include "launcher/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ int distribution_has(const struct distribution *d, size_t node)
            && d->share[node].standing != STANDING_AWAY;
 }
 
-static int may_work(const struct distribution *d, size_t node)
+int distribution_may_send(const struct distribution *d, size_t node)
 {
     return distribution_has(d, node)
            && d->share[node].standing != STANDING_LEAVING;
@@ -95,7 +96,8 @@ static int may_work(const struct distribution *d, size_t node)
 /* The load that a node is to get: 0 if it may get nothing. */
 static double load_of(const struct distribution *d, size_t node)
 {
-    if (!may_work(d, node) || d->share[node].standing == STANDING_BAD)
+    if (!distribution_may_send(d, node)
+        || d->share[node].standing == STANDING_BAD)
         return 0;
     return d->adjuster->load[node];
 }
@@ -118,7 +120,7 @@ static int weigh_nodes(struct distribution *d)
         sum += d->load[i];
     }
     for (size_t i = 0; i < n && sum <= 0; i++)
-        d->load[i] = may_work(d, i);
+        d->load[i] = distribution_may_send(d, i);
     for (size_t i = 0; i < n; i++)
         if (d->load[i] > 0)
             return 0;
@@ -151,6 +153,21 @@ static struct piece *add_piece(struct distribution *d)
     return &d->piece[d->n++];
 }
 
+static void send_input(struct distribution *d, const struct piece *p)
+{
+    size_t len, n;
+    const char *text = lines_text(d->lines, p->slice.begin, p->slice.end, &len);
+
+    for (size_t at = 0; at < len; at += n) {
+        struct writer w = {0};
+
+        n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
+        msg_write_output(
+            &w, &(struct msg_output){p->id, (const uint8_t *)text + at, n});
+        session_send(d->session, p->node, MSG_INPUT, &w);
+    }
+}
+
 static int send_piece(struct distribution *d,
                       size_t node,
                       const struct batch *b,
@@ -175,6 +192,8 @@ static int send_piece(struct distribution *d,
         s->begun_ns = p->sent_ns;
     s->out_units += units_in(b->units);
     d->out++;
+    if (d->lines)
+        send_input(d, p);
     run.begin = b->units.begin;
     run.end = b->units.end;
     memcpy(run.label, d->frame.label, sizeof run.label);
@@ -547,23 +566,29 @@ int distribution_returned(struct distribution *d,
     return redistribute(d, err);
 }
 
+static int strip_but_current(struct distribution *d,
+                             size_t node,
+                             enum standing standing,
+                             struct es_error *err)
+{
+    const struct piece *current = distribution_current(d, node);
+
+    d->share[node].standing = standing;
+    return strip(d, node, current ? current->id : UINT64_MAX, err) < 0
+               ? -1
+               : redistribute(d, err);
+}
+
 int distribution_retire(struct distribution *d,
                         size_t node,
-                        uint64_t id,
                         struct es_error *err)
 {
-    d->share[node].standing = STANDING_LEAVING;
-    return strip(d, node, id, err) < 0 ? -1 : redistribute(d, err);
+    return strip_but_current(d, node, STANDING_LEAVING, err);
 }
 
 int distribution_distrust(struct distribution *d,
                           size_t node,
                           struct es_error *err)
 {
-    const struct piece *current = distribution_current(d, node);
-
-    d->share[node].standing = STANDING_BAD;
-    return strip(d, node, current ? current->id : UINT64_MAX, err) < 0
-               ? -1
-               : redistribute(d, err);
+    return strip_but_current(d, node, STANDING_BAD, err);
 }

@@ -25,6 +25,7 @@
 #include "policy/tail.h"
 
 struct job_load_adjuster;
+struct lines;
 
 enum piece_state {
     PIECE_OUT,  /* sent, not yet answered */
@@ -71,7 +72,8 @@ struct share {            /* a node's part in the frame */
 struct distribution {
     struct session *session;
     struct job_load_adjuster *adjuster;
-    uint64_t grain, pieces; /* a slice goes in so many, at most */
+    const struct lines *lines; /* for the commands' stdin; NULL: none */
+    uint64_t grain, pieces;    /* a slice goes in so many, at most */
     struct frame frame;
     int64_t start_ns; /* of the frame, CLOCK_MONOTONIC */
     uint64_t left;    /* units that are not done */
@@ -128,10 +130,9 @@ int distribution_lost(struct distribution *d,
 int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err);
-/* A node gets nothing more; of what it has out only the piece `id` counts. */
+/* A node finishes the piece that it works at, and gets nothing more. */
 int distribution_retire(struct distribution *d,
                         size_t node,
-                        uint64_t id,
                         struct es_error *err);
 /* A node's commands fail: the others do its part, if there are any. */
 int distribution_distrust(struct distribution *d,
@@ -139,6 +140,8 @@ int distribution_distrust(struct distribution *d,
                           struct es_error *err);
 /* Is the node one of those that do the frames? */
 int distribution_has(const struct distribution *d, size_t node);
+/* May it be sent more? */
+int distribution_may_send(const struct distribution *d, size_t node);
 /* A node that works at one piece for longer, and that piece; NULL if there is
  * none.  status: what such a piece is given, so that it is told once. */
 struct piece *distribution_overdue(struct distribution *d,

@@ -175,7 +175,9 @@ static int plan_init(struct plan *plan,
     if (!plan->paths)
         return es_fail(err, ES_ENV, "free some memory", "%s: out of memory",
                        spec->argv[0]);
-    plan->stdin_fd = lift(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    plan->stdin_fd =
+        lift(spec->in_fd > 0 ? fcntl(spec->in_fd, F_DUPFD_CLOEXEC, 0)
+                             : open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (plan->stdin_fd < 0 || make_pipe(&x->out_fd, &plan->out_fd) < 0
         || make_pipe(&x->err_fd, &plan->err_fd) < 0
         || make_pipe(&x->exec_fd, &plan->exec_fd) < 0)

@@ -3,7 +3,8 @@
  * execution.h - run one command for one slice: hear its output and its end.
  *
  * Seed 1, the execution and output modules of a compute node.  The command
- * runs in a process group of its own, with /dev/null as its stdin, signals at
+ * runs in a process group of its own, with /dev/null or a file as its stdin,
+ * signals at
  * their defaults and none blocked.  When it has exited, what it left running
  * in that group is killed; a process that has escaped from the group and
  * still holds the output is waited for EXECUTION_DRAIN_MS and then let go.
@@ -39,6 +40,7 @@ struct execution_spec {
     const char *dir;           /* its working directory; NULL: ours */
     struct throttle *throttle; /* one execution at a time; NULL: full speed */
     int orphan_signal;         /* what it gets if we die; 0: SIGKILL */
+    int in_fd;                 /* its stdin; 0: /dev/null */
 };
 
 struct execution_end {

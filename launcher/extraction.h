@@ -7,6 +7,9 @@
 #define LAUNCHER_EXTRACTION_H
 
 #include "launcher/protocol.h"
+#include "pmix_bcast/error.h"
+
+struct queue;
 
 struct frame { /* one piece of work that all nodes share */
     uint64_t number;
@@ -15,12 +18,18 @@ struct frame { /* one piece of work that all nodes share */
 };
 
 struct extraction {
+    struct queue *queue; /* NULL: the frames are as the rest says */
     uint64_t begin, end; /* of every frame */
-    uint64_t repeat;     /* frames in all */
+    uint64_t repeat;     /* frames in all; 0: as the queue has */
     uint64_t next;       /* number of the next one */
 };
 
-/* The next frame; 1, or 0 if there is none left (*f untouched). */
-int extraction_next(struct extraction *x, struct frame *f);
+enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
+
+/* The next frame.  An enum extracted, or -1 if it cannot be had (*f untouched
+ * but for EXTRACTED_FRAME). */
+int extraction_next(struct extraction *x,
+                    struct frame *f,
+                    struct es_error *err);
 
 #endif

@@ -93,7 +93,7 @@ static int take(struct options *o,
         o->metrics = text;
         return 0;
     case OPT_RANGE:
-        return range_option_parse(&o->begin, &o->end, text, err);
+        return range_option_parse(&o->begin, &o->end, "--range", text, err);
     case OPT_GRAIN:
         if (number_parse_u64(text, &o->grain) < 0 || o->grain == 0)
             return es_fail(err, ES_USAGE, "give a whole number from 1",

@@ -24,6 +24,19 @@ static double share_done(const struct distribution *d)
     return 1 - (double)d->left / (double)(d->frame.end - d->frame.begin);
 }
 
+/* "3", or "3 of 20" where it is known how many come. */
+static void name_frame(const struct progress *p,
+                       uint64_t number,
+                       char *text,
+                       size_t size)
+{
+    if (p->frames > 0)
+        snprintf(text, size, "%ju of %ju", (uintmax_t)number + 1,
+                 (uintmax_t)p->frames);
+    else
+        snprintf(text, size, "%ju", (uintmax_t)number + 1);
+}
+
 /* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
 static void print_time(char *text, size_t size, double seconds)
 {
@@ -35,20 +48,22 @@ static void print_time(char *text, size_t size, double seconds)
         snprintf(text, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* `done` frames of all, whose number is known. */
-static void draw(const struct progress *p, double done, uint64_t number)
+/* The bar is of all frames or, where nobody knows how many come, of this one;
+ * `part` of it is done. */
+static void draw(const struct progress *p, double part, uint64_t number)
 {
     double seconds = (double)(clock_ns() - p->start_ns) * 1e-9;
-    double all = (double)p->frames;
-    char bar[BAR_CELLS + 1], left[32], line[200];
+    double done = (double)number + part, all = (double)p->frames;
+    double full = p->frames > 0 ? done / all : part;
+    char bar[BAR_CELLS + 1], left[32], frame[50], line[200];
     int n;
 
     for (int i = 0; i < BAR_CELLS; i++)
-        bar[i] = i < (int)(done / all * BAR_CELLS) ? '#' : '.';
+        bar[i] = i < (int)(full * BAR_CELLS) ? '#' : '.';
     bar[BAR_CELLS] = '\0';
-    n = snprintf(line, sizeof line, "[%s] frame %ju of %ju", bar,
-                 (uintmax_t)number + 1, (uintmax_t)p->frames);
-    if (done > 0 && seconds > 0) {
+    name_frame(p, number, frame, sizeof frame);
+    n = snprintf(line, sizeof line, "[%s] frame %s", bar, frame);
+    if (p->frames > 0 && done > 0 && seconds > 0) {
         print_time(left, sizeof left, seconds / done * (all - done));
         n += snprintf(line + n, sizeof line - (size_t)n,
                       ", %s left, %.3g frames/s", left, done / seconds);
@@ -66,7 +81,7 @@ void progress_piece(struct progress *p, const struct distribution *d)
     if (!p->terminal || now - p->drawn_ns < REDRAW_NS)
         return;
     p->drawn_ns = now;
-    draw(p, (double)d->frame.number + share_done(d), d->frame.number);
+    draw(p, share_done(d), d->frame.number);
 }
 
 void progress_frame(struct progress *p,
@@ -74,14 +89,16 @@ void progress_frame(struct progress *p,
                     const struct determination *t,
                     int adjusted)
 {
+    char frame[50];
+
+    name_frame(p, d->frame.number, frame, sizeof frame);
     p->done++;
     p->efficiency += (t->efficiency - p->efficiency) / (double)p->done;
     if (p->terminal) {
         p->drawn_ns = 0;
         progress_piece(p, d);
     } else
-        notice("frame %ju of %ju: %.3f s, efficiency %.2f%s",
-               (uintmax_t)d->frame.number + 1, (uintmax_t)p->frames, t->last,
+        notice("frame %s: %.3f s, efficiency %.2f%s", frame, t->last,
                t->efficiency, adjusted ? ", adjusted" : "");
 }
 

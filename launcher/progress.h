@@ -11,7 +11,7 @@
 #include "launcher/report.h"
 
 struct progress {
-    uint64_t frames; /* in all */
+    uint64_t frames; /* in all; 0: nobody knows */
     int terminal;
     int64_t start_ns;
     int64_t drawn_ns;  /* when the bar was last drawn */

@@ -19,6 +19,8 @@
  *   RANG      agent      received_per_s double  (0: nothing)
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
+ *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
+ *                        RUN follows
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
  *                        elapsed_ns u64, err_dropped u64, err blob
@@ -26,8 +28,6 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
- *   LEAVING   agent      id u64: of the slice that it still does, after which
- *                        it is to be told to leave; NO_SLICE: of none
  *   TASKS     front end  dir text, tasks u32: of a step on this node, to be
  *                        fed with slices; answered by STORED
  *   IDLE      agent      units u64, frames u64: the programs that are fed
@@ -72,7 +72,6 @@
 #define INTERVAL_MIN_MS 1
 #define INTERVAL_MAX_MS 10000
 #define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
-#define NO_SLICE        UINT64_MAX /* an id that is never given */
 #define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
@@ -93,7 +92,7 @@ enum protocol_type {
     MSG_PUT,
     MSG_STORED,
     MSG_LEAVE,
-    MSG_LEAVING,
+    MSG_INPUT,
     MSG_TASKS,
     MSG_IDLE,
     MSG_OVER,
@@ -146,7 +145,7 @@ struct msg_run {
     uint64_t id, frame, begin, end;
     char label[LABEL_MAX];
 };
-struct msg_output {
+struct msg_output { /* and INPUT */
     uint64_t id;
     const uint8_t *bytes;
     size_t len;
@@ -241,7 +240,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* STORED and RING_PORT: a single u32.  LEAVING and LIMIT: a single u64. */
+/* STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

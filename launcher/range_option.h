@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * range_option.h - the units of a frame from the text of --range, B:E, with
- * one message wherever it is given.
+ * range_option.h - the units of a frame from a text, B:E, with one message
+ * wherever it is given.
  */
 #ifndef LAUNCHER_RANGE_OPTION_H
 #define LAUNCHER_RANGE_OPTION_H
@@ -10,10 +10,12 @@
 
 #include <stdint.h>
 
-/* [*begin, *end), not empty, below 2^63: JSON's integers tell of them.
- * 0, or -1 with ES_USAGE (both untouched). */
+/* where: what a message begins with, the option or the line.  [*begin, *end),
+ * not empty, below 2^63: JSON's integers tell of them. 0, or -1 with ES_USAGE
+ * (both untouched). */
 int range_option_parse(uint64_t *begin,
                        uint64_t *end,
+                       const char *where,
                        const char *text,
                        struct es_error *err);
 

@@ -73,35 +73,68 @@ int receiving_done(struct distribution *d,
                                err);
 }
 
-static int by_begin(const void *a, const void *b, void *pieces)
+static int by_begin(const void *a, const void *b)
 {
-    const struct piece *p = pieces;
-    uint64_t x = p[*(const size_t *)a].slice.begin;
-    uint64_t y = p[*(const size_t *)b].slice.begin;
+    const struct part *x = a, *y = b;
 
-    return (x > y) - (x < y);
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int make_room(struct receiving *r, size_t n)
+{
+    struct part *part;
+
+    if (n <= r->cap)
+        return 0;
+    part = reallocarray(r->part_of, n, sizeof *part);
+    if (!part)
+        return -1;
+    r->part_of = part;
+    r->cap = n;
+    return 0;
+}
+
+/* The parts of a frame in the order of their units; returns how many. */
+static size_t sort_parts(struct receiving *r,
+                         struct piece *piece,
+                         size_t n_pieces,
+                         const struct kept *kept,
+                         size_t n_kept)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_kept; i++)
+        r->part_of[n++] =
+            (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
+    for (size_t i = 0; i < n_pieces; i++)
+        if (piece[i].state == PIECE_DONE)
+            r->part_of[n++] = (struct part){.begin = piece[i].slice.begin,
+                                            .out = &piece[i].out};
+    if (n > 0)
+        qsort(r->part_of, n, sizeof *r->part_of, by_begin);
+    return n;
+}
+
+static int write_part(const struct receiving *r, const struct part *p)
+{
+    return p->kept ? journal_write_output(r->journal, p->kept, r->fd)
+                   : spool_write_to(p->out, r->fd);
 }
 
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
+                    uint64_t frame,
                     struct es_error *err)
 {
-    size_t n = 0;
+    size_t n;
+    const struct kept *kept = journal_kept(r->journal, frame, &n);
+    size_t pieces = d->frame.number == frame ? d->n : 0;
 
-    if (d->n > r->cap) {
-        size_t *order = reallocarray(r->order, d->n, sizeof *order);
-
-        if (!order)
-            return es_fail(err, ES_ENV, "free some memory", "out of memory");
-        r->order = order;
-        r->cap = d->n;
-    }
-    for (size_t i = 0; i < d->n; i++)
-        if (d->piece[i].state == PIECE_DONE)
-            r->order[n++] = i;
-    qsort_r(r->order, n, sizeof *r->order, by_begin, d->piece);
+    if (make_room(r, n + pieces) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    n = sort_parts(r, d->piece, pieces, kept, n);
     for (size_t i = 0; i < n; i++)
-        if (spool_write_to(&d->piece[r->order[i]].out, r->fd) < 0)
+        if (write_part(r, &r->part_of[i]) < 0)
             return es_fail(err, ES_WORK,
                            errno == EPIPE ? "its reader has gone" : mend_space,
                            "%s: %s", r->path ? r->path : "stdout",
@@ -114,8 +147,8 @@ int receiving_close(struct receiving *r, int success, struct es_error *err)
 {
     int rc = 0;
 
-    free(r->order);
-    r->order = NULL;
+    free(r->part_of);
+    r->part_of = NULL;
     if (!r->path)
         return 0;
     if (close(r->fd) < 0

@@ -13,12 +13,20 @@
 #define LAUNCHER_RECEIVING_H
 
 #include "launcher/distribution.h"
+#include "launcher/journal.h"
+
+struct part { /* of a frame's output: one of the two */
+    uint64_t begin;
+    const struct kept *kept; /* in the journal */
+    struct spool *out;       /* of a piece */
+};
 
 struct receiving {
     int fd;
-    const char *path; /* NULL: stdout */
-    char *part;       /* its name while it is written */
-    size_t *order;    /* workspace: the frame's pieces by their begin */
+    const char *path;              /* NULL: stdout */
+    char *part;                    /* its name while it is written */
+    const struct journal *journal; /* of a run before; NULL: none */
+    struct part *part_of;          /* workspace: the frame's, by their begin */
     size_t cap;
     uint64_t frames; /* written */
 };
@@ -37,9 +45,11 @@ int receiving_done(struct distribution *d,
                    const struct msg_done *m,
                    struct piece **done,
                    struct es_error *err);
-/* Write a frame of which every unit is done. */
+/* Write a frame of which every unit is done: by d's pieces or, in a run before,
+ * in the journal. */
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
+                    uint64_t frame,
                     struct es_error *err);
 /* Close; if the run has succeeded, give the gathered file its name. */
 int receiving_close(struct receiving *r, int success, struct es_error *err);

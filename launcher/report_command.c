@@ -56,7 +56,7 @@ static int take(struct options *o,
         o->svg = text;
         return 0;
     case 'f':
-        if (range_option_parse(&o->begin, &o->end, text, NULL) == 0)
+        if (range_option_parse(&o->begin, &o->end, "--range", text, NULL) == 0)
             return 0;
         return es_fail(err, ES_USAGE,
                        "give B:E, frames from B up to, not "

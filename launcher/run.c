@@ -10,6 +10,7 @@
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
+#include "launcher/drain.h"
 #include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
@@ -22,6 +23,7 @@
 #include "launcher/report.h"
 #include "launcher/run_options.h"
 #include "launcher/signals.h"
+#include "launcher/work.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -49,17 +51,19 @@ struct run {
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
+    struct work work;
     struct config_profile profile; /* that is in force */
     struct history history;
     struct programs programs; /* if they are persistent */
-    struct extraction extraction;
     struct distribution distribution;
     struct receiving receiving;
     struct determination determination;
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
+    int idle; /* the queue is empty, but has not ended */
     struct event *look;
+    struct drain *drain; /* NULL: not by Slurm */
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
@@ -79,6 +83,17 @@ static void finish(struct run *r, int failed)
 
 /* --- the loop ------------------------------------------------------------- */
 
+/* 1 if the frame is under way, 0 if it was done before, -1 on failure. */
+static int begin_frame(struct run *r, const struct frame *frame)
+{
+    int rc = work_begin(&r->work, frame, &r->distribution, r->err);
+
+    if (rc != 0)
+        return rc;
+    return receiving_frame(&r->receiving, &r->distribution, frame->number,
+                           r->err);
+}
+
 static void end_work(struct run *r)
 {
     if (r->o->persistent) {
@@ -92,13 +107,28 @@ static void end_work(struct run *r)
 static void next_frame(struct run *r)
 {
     struct frame frame;
+    int rc = 0;
 
-    if (!extraction_next(&r->extraction, &frame)) {
-        end_work(r);
-        return;
+    while (rc == 0) {
+        rc = extraction_next(&r->work.extraction, &frame, r->err);
+        r->idle = rc == EXTRACTED_LATER;
+        if (rc == EXTRACTED_END)
+            end_work(r);
+        errno = 0;
+        if (rc == EXTRACTED_FRAME)
+            rc = begin_frame(r, &frame);
     }
-    if (distribution_send(&r->distribution, &frame, NULL, 0, r->err) < 0)
+    if (rc < 0 && errno != EINTR) /* else on_signal() follows */
         finish(r, 1);
+}
+
+/* The queue may have something again. */
+static void on_there(void *arg)
+{
+    struct run *r = arg;
+
+    if (r->phase == WORKING && r->idle)
+        next_frame(r);
 }
 
 static void frame_done(struct run *r)
@@ -114,7 +144,9 @@ static void frame_done(struct run *r)
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_stop(&r->progress); /* stdout may be the same terminal */
-    if (receiving_frame(&r->receiving, &r->distribution, r->err) < 0) {
+    if (receiving_frame(&r->receiving, &r->distribution,
+                        r->distribution.frame.number, r->err)
+        < 0) {
         if (errno != EINTR) /* else on_signal() follows */
             finish(r, 1);
         return;
@@ -145,7 +177,7 @@ static void begin_work(struct run *r)
         introduce(r, i);
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    progress_start(&r->progress, r->o->work.repeat);
+    progress_start(&r->progress, r->work.extraction.repeat);
     next_frame(r);
 }
 
@@ -164,6 +196,7 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
+    r->distribution.lines = r->o->lines ? &r->work.lines : NULL;
     r->phase = LOADING;
     if (r->o->persistent)
         programs_await_start(&r->programs);
@@ -250,20 +283,24 @@ static void let_go(struct run *r, size_t node)
         session_send(r->session, node, MSG_LEAVE, &nothing);
 }
 
-static void on_leaving(struct run *r,
-                       size_t node,
-                       const uint8_t *body,
-                       size_t len)
+/* Slurm wants the node free.  The last one stays: a node that drains lets its
+ * jobs end. */
+static void on_drain(void *arg, const char *name)
 {
-    uint64_t id;
+    struct run *r = arg;
+    struct distribution *d = &r->distribution;
+    size_t node = session_size(r->session), others = 0;
 
-    if (r->phase != WORKING || msg_read_u64(&id, body, len) < 0) {
-        session_drop(r->session, node);
+    for (size_t i = 0; r->phase == WORKING && i < session_size(r->session); i++)
+        if (strcmp(session_node(r->session, i)->name, name) == 0)
+            node = i;
+        else
+            others += distribution_may_send(d, i) ? 1 : 0;
+    if (node == session_size(r->session) || others == 0
+        || !distribution_may_send(d, node))
         return;
-    }
-    notice("%s is leaving: the other nodes do its part",
-           session_node(r->session, node)->name);
-    if (distribution_retire(&r->distribution, node, id, r->err) < 0)
+    notice("%s drains: it leaves, and the other nodes do its part", name);
+    if (distribution_retire(d, node, r->err) < 0)
         finish(r, 1);
     let_go(r, node);
 }
@@ -332,6 +369,13 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     show_stderr(r, node, &m);
+    if (m.status == 0 && r->work.journal
+        && journal_add_slice(r->work.journal, r->distribution.frame.number,
+                             session_node(r->session, node)->name, p, r->err)
+               < 0) {
+        finish(r, 1);
+        return;
+    }
     if (m.status != 0) {
         mend = how_it_ended(&m, how, sizeof how);
         slice_failed(r, p, how, mend);
@@ -358,8 +402,6 @@ static void on_message(
             take_in(r, node);
         else if (r->phase == QUALIFYING && r->qualification.missing == 0)
             begin_frames(r);
-    } else if (type == MSG_LEAVING) {
-        on_leaving(r, node, body, len);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
             session_drop(r->session, node);
@@ -473,6 +515,8 @@ static void on_ready(void *arg)
     size_t n = session_size(r->session);
 
     r->phase = QUALIFYING;
+    if (r->o->local.n == 0)
+        r->drain = drain_watch(r->base, on_drain, r);
     if (distribution_init(&r->distribution, r->session, r->o->grain,
                           r->o->pieces)
             < 0
@@ -604,8 +648,10 @@ static int start(struct run *r)
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
     if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
+        || work_open(&r->work, r->o, r->base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
+    r->receiving.journal = r->work.journal;
     return open_session(r);
 }
 
@@ -642,7 +688,9 @@ static int write_results(struct run *r)
 
 static void clear(struct run *r)
 {
+    drain_stop(r->drain);
     session_close(r->session);
+    work_close(&r->work);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
@@ -670,7 +718,6 @@ int command_run(int argc, char **argv, struct es_error *err)
     if (rc == 0)
         rc = run_options_parse(o, &config, argc, argv, err);
     if (rc == 0) {
-        r.extraction = o->work;
         r.summary.policy = o->policy->name;
         r.profile = *o->profile;
         if (o->profile_auto)

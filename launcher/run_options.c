@@ -23,9 +23,10 @@
 static const char see_help[] = "see `evenstep run --help`";
 
 static const char usage[] =
-    "usage: evenstep run [options] --range B:E -- CMD [ARG...]\n"
+    "usage: evenstep run [options] WORK -- CMD [ARG...]\n"
     "\n"
-    "Cut the units [B,E) into one slice a node, sized to what each node can "
+    "Cut the units of a frame into one slice a node, sized to what each node "
+    "can "
     "do,\n"
     "run CMD once a slice on all nodes of the allocation, and re-size the "
     "slices\n"
@@ -38,6 +39,14 @@ static const char usage[] =
     "\n"
     "work:\n"
     "  --range B:E          units of a frame, from B up to, not with, E\n"
+    "  --lines FILE         the units are FILE's lines; a slice's lines are "
+    "CMD's\n"
+    "                       stdin\n"
+    "  --queue FILE | -     a frame a line, \"B:E [LABEL]\", taken as they "
+    "come; may\n"
+    "                       be given again: one queue\n"
+    "  --follow             queues do not end: files grow, pipes get new "
+    "writers\n"
     "  --repeat N           frames, one after another (1)\n"
     "  --grain G            slices begin at multiples of G units behind B (1)\n"
     "sizing:\n"
@@ -88,6 +97,16 @@ static const char usage[] =
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"
+                "  --journal FILE       keeps what is finished, so that "
+                "nothing is lost if "
+                "this\n"
+                "                       command dies\n"
+                "  --resume             go on with the journal of a run that "
+                "has died, if "
+                "it is\n"
+                "                       there; all output comes out, as if "
+                "nothing had "
+                "been\n"
                 "  --report FILE        a JSON line a frame, and a summary\n"
                 "where:\n"
                 "  --srun \"ARGS\"        for the step that brings the agents, "
@@ -143,6 +162,17 @@ static int take_count(uint64_t *value,
         return es_fail(err, ES_USAGE, "give a whole number from 1",
                        "%s: \"%s\" is out of range", name, text);
     *value = v;
+    return 0;
+}
+
+static int take_queue(struct run_options *o,
+                      const char *text,
+                      struct es_error *err)
+{
+    if (o->n_queues == QUEUE_SOURCES_MAX)
+        return es_fail(err, ES_USAGE, "give 16 at most",
+                       "--queue: %s is one too many", text);
+    o->queue[o->n_queues++] = text;
     return 0;
 }
 
@@ -204,6 +234,9 @@ static int take_policy(struct run_options *o,
 
 enum run_option {
     OPT_RANGE = 256,
+    OPT_LINES,
+    OPT_QUEUE,
+    OPT_FOLLOW,
     OPT_REPEAT,
     OPT_GRAIN,
     OPT_POLICY,
@@ -215,6 +248,8 @@ enum run_option {
     OPT_TIMEOUT,
     OPT_PERSISTENT,
     OPT_GATHER,
+    OPT_JOURNAL,
+    OPT_RESUME,
     OPT_REPORT,
     OPT_SRUN,
     OPT_LOCAL,
@@ -223,6 +258,9 @@ enum run_option {
 
 static const struct option options[] = {
     {"range", required_argument, NULL, OPT_RANGE},
+    {"lines", required_argument, NULL, OPT_LINES},
+    {"queue", required_argument, NULL, OPT_QUEUE},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
     {"repeat", required_argument, NULL, OPT_REPEAT},
     {"grain", required_argument, NULL, OPT_GRAIN},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -234,6 +272,8 @@ static const struct option options[] = {
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"persistent", no_argument, NULL, OPT_PERSISTENT},
     {"gather", required_argument, NULL, OPT_GATHER},
+    {"journal", required_argument, NULL, OPT_JOURNAL},
+    {"resume", no_argument, NULL, OPT_RESUME},
     {"report", required_argument, NULL, OPT_REPORT},
     {"srun", required_argument, NULL, OPT_SRUN},
     {"local", required_argument, NULL, OPT_LOCAL},
@@ -249,7 +289,16 @@ static int take(struct run_options *o,
 {
     switch (option) {
     case OPT_RANGE:
-        return range_option_parse(&o->work.begin, &o->work.end, text, err);
+        return range_option_parse(&o->work.begin, &o->work.end, "--range", text,
+                                  err);
+    case OPT_LINES:
+        o->lines = text;
+        return 0;
+    case OPT_QUEUE:
+        return take_queue(o, text, err);
+    case OPT_FOLLOW:
+        o->follow = 1;
+        return 0;
     case OPT_REPEAT:
         return take_count(&o->work.repeat, "--repeat", text, err);
     case OPT_GRAIN:
@@ -276,6 +325,12 @@ static int take(struct run_options *o,
     case OPT_GATHER:
         o->gather = text;
         return 0;
+    case OPT_JOURNAL:
+        o->journal = text;
+        return 0;
+    case OPT_RESUME:
+        o->resume = 1;
+        return 0;
     case OPT_REPORT:
         o->report = text;
         return 0;
@@ -289,12 +344,40 @@ static int take(struct run_options *o,
     }
 }
 
-static int check(const struct run_options *o, struct es_error *err)
+static int check_work(struct run_options *o, struct es_error *err)
 {
-    if (o->work.begin == o->work.end)
-        return es_fail(err, ES_USAGE, "give --range BEGIN:END", "no work");
+    int range = o->work.begin<o->work.end, queue = o->n_queues> 0;
+
+    if (!range && !o->lines && !queue)
+        return es_fail(err, ES_USAGE,
+                       "give --range BEGIN:END, --lines FILE or --queue FILE",
+                       "no work");
+    if (range + (o->lines != NULL) + queue > 1)
+        return es_fail(err, ES_USAGE, "give one of them",
+                       "--range, --lines and --queue exclude each other");
+    if (queue && o->work.repeat > 0)
+        return es_fail(err, ES_USAGE, "put the frames into the queue",
+                       "--repeat: is not for a queue");
+    if (o->follow && !queue)
+        return es_fail(err, ES_USAGE, "give --queue FILE",
+                       "--follow: there is no queue");
+    if (!queue && o->work.repeat == 0)
+        o->work.repeat = 1;
+    return 0;
+}
+
+static int check(struct run_options *o, struct es_error *err)
+{
+    if (check_work(o, err) < 0)
+        return -1;
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (o->resume && !o->journal)
+        return es_fail(err, ES_USAGE, "give --journal FILE, too",
+                       "--resume: there is no journal");
+    if (o->persistent && o->lines)
+        return es_fail(err, ES_USAGE, "give --range, and let it read the file",
+                       "--persistent and --lines exclude each other");
     if (o->local.n > 0 && o->srun)
         return es_fail(err, ES_USAGE, "give one of them",
                        "--local and --srun exclude each other");
@@ -321,7 +404,6 @@ int run_options_parse(struct run_options *o,
     int option, rc;
 
     memset(o, 0, sizeof *o);
-    o->work.repeat = 1;
     o->grain = 1;
     o->profile = &c->profile[0];
     o->pieces = PIECES;

@@ -9,12 +9,17 @@
 #include "launcher/extraction.h"
 #include "launcher/local_option.h"
 #include "launcher/qualification.h"
+#include "launcher/queue.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
 #include "policy/threshold.h"
 
 struct run_options {
     struct extraction work;
+    const char *lines;                    /* NULL: no such file */
+    const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
+    size_t n_queues;
+    int follow;
     uint64_t grain;
     uint64_t pieces; /* that a slice is sent in, at most */
     const struct policy_kind *policy;
@@ -27,9 +32,10 @@ struct run_options {
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
     int persistent;   /* the command stays alive */
-    const char *gather, *report, *srun; /* NULL: not given */
-    struct local_option local;          /* not given: by Slurm */
-    char **command;                     /* points into argv */
+    const char *gather, *report, *journal, *srun; /* NULL: not given */
+    int resume;                /* the journal may be of a run before */
+    struct local_option local; /* not given: by Slurm */
+    char **command;            /* points into argv */
 };
 
 /*

@@ -32,8 +32,7 @@ int write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-/* A file without a name, in TMPDIR. */
-static int open_nameless(void)
+int spool_open_file(void)
 {
     const char *dir = getenv("TMPDIR");
     char name[] = "/tmp/evenstep-spool.XXXXXX";
@@ -54,7 +53,7 @@ static int open_nameless(void)
 static int spill(struct spool *s)
 {
     if (s->fd == 0) {
-        int fd = open_nameless();
+        int fd = spool_open_file();
 
         if (fd < 0)
             return -1;
@@ -96,6 +95,32 @@ int spool_add(struct spool *s, const void *bytes, size_t len)
         return -1;
     memcpy(s->text + s->len, bytes, len);
     s->len += len;
+    return 0;
+}
+
+uint64_t spool_size(const struct spool *s)
+{
+    return s->in + s->len;
+}
+
+int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len)
+{
+    char *to = bytes;
+
+    while (len > 0 && at < s->in) {
+        size_t want = s->in - at < len ? (size_t)(s->in - at) : len;
+        ssize_t n = pread(s->fd, to, want, (off_t)at);
+
+        if (n <= 0) {
+            errno = n == 0 ? EIO : errno;
+            return -1;
+        }
+        to += n;
+        at += (uint64_t)n;
+        len -= (size_t)n;
+    }
+    if (len > 0)
+        memcpy(to, s->text + (at - s->in), len);
     return 0;
 }
 

@@ -25,8 +25,13 @@ struct spool { /* all zero is an empty one */
 int spool_add(struct spool *s, const void *bytes, size_t len);
 /* Write all of it to fd.  0, or -1 with errno. */
 int spool_write_to(struct spool *s, int fd);
+uint64_t spool_size(const struct spool *s); /* bytes in all */
+/* Read len bytes from at on, which are all there.  0, or -1 with errno. */
+int spool_read(const struct spool *s, uint64_t at, void *bytes, size_t len);
 void spool_clear(struct spool *s);
 
+/* A new file without a name, in TMPDIR; -1 with errno. */
+int spool_open_file(void);
 /* write(2) until all is written. */
 int write_all(int fd, const void *bytes, size_t len);
 

@@ -28,7 +28,7 @@ no command|2||evenstep: no command: see `evenstep --help`
 an unknown command|2|rum|evenstep: no such command: rum: see `evenstep --help`
 an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: see `evenstep run --help`
 an option without its value|2|run --range|evenstep: --range: a value is missing: see `evenstep run --help`
-no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END
+no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END, --lines FILE or --queue FILE
 no CMD|2|run --local 2 --range 0:5|evenstep: no command: give it after --
 an empty range|2|run --range 5:5 -- true|evenstep: --range: 5:5 is empty: give a begin below the end
 a reversed range|2|run --range 9:5 -- true|evenstep: --range: 9:5 is reversed: give a begin below the end

@@ -64,7 +64,7 @@ begin() {
 	run=$!
 }
 begin_gated() {
-	begin --metrics equal --range 0:400 --report report -- "$PWD/gated" '{begin}' '{end}'
+	begin --metrics equal --pieces 1 --range 0:400 --report report -- "$PWD/gated" '{begin}' '{end}'
 	wait_for 30 started 4
 }
 # The end of a run that has lost $1: whole output all the same.
@@ -113,8 +113,8 @@ test_expect_success 'the node is back: the next run has all four' '
 test_expect_success 'fault cut n3: silence is noticed within some 10 s; exit 0, whole output, n3 named' '
 	begin_gated && testbed_fault cut n3 && wait_for 20 lost n3 && ends_well && report_without n3
 '
-test_expect_success 'nothing is left, also not on the node that was cut off' '
-	no_process && testbed_fault heal n3 && hold_job
+test_expect_success 'nothing is left when the link is healed, also not on the node that was cut off' '
+	testbed_fault heal n3 && no_process && hold_job
 '
 test_expect_success 'three of four nodes lost, one after the other: the last does it all' '
 	begin_gated && for node in n0 n1 n3; do

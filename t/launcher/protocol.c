@@ -52,10 +52,9 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "READY", "PEER",    "PROBE",    "PROBED", "RING",
-    "RANG",  "COMMAND", "RUN",      "OUTPUT", "DONE",
-    "PUT",   "MONITOR", "PROGRESS", "POWER",  "LIMITED",
-    "TASKS", "IDLE",    "OVER",     "STORED", "LEAVING or LIMIT"};
+    "READY",   "PEER",   "PROBE", "PROBED", "RING",    "RANG",     "COMMAND",
+    "RUN",     "OUTPUT", "DONE",  "PUT",    "MONITOR", "PROGRESS", "POWER",
+    "LIMITED", "TASKS",  "IDLE",  "OVER",   "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -193,7 +192,7 @@ static struct writer sound(enum which k)
         write_u32(&w, 250);
         break;
     default:
-        write_u64(&w, NO_SLICE);
+        write_u64(&w, UINT64_MAX);
         break;
     }
     return w;
@@ -352,7 +351,7 @@ static void test_values(void)
        "a number comes back");
     writer_clear(&w);
     w = sound(U64);
-    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == NO_SLICE,
+    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == UINT64_MAX,
        "a long one too");
     writer_clear(&w);
 }

@@ -137,14 +137,15 @@ static void test_in_order(void)
            "node %zu is done", i);
     }
     is_int((intmax_t)d.out, 0, "nothing is out then");
-    is_int(receiving_frame(&r, &d, &err), 0, "the frame is written");
+    is_int(receiving_frame(&r, &d, d.frame.number, &err), 0,
+           "the frame is written");
     is_str(content(part), ten, "in the order of its units");
     send_frame(1);
     for (size_t i = 0; i < NODES; i++) {
         answer_output(i);
         answer_done(i, 0);
     }
-    receiving_frame(&r, &d, &err);
+    receiving_frame(&r, &d, d.frame.number, &err);
     ok(r.frames == 2, "a second frame too");
     is_int(receiving_close(&r, 1, &err), 0, "at the end");
     ok(content(path) && strncmp(content(path), ten, sizeof ten - 1) == 0
@@ -200,7 +201,7 @@ static void test_not_counted(void)
             bail("nobody is fed");
     }
     is_int((intmax_t)d.left, 0, "the others finish");
-    receiving_frame(&r, &d, &err);
+    receiving_frame(&r, &d, d.frame.number, &err);
     receiving_close(&r, 1, &err);
     is_str(content(path), ten, "each unit is there once, in order");
     send_frame(1);
@@ -238,7 +239,7 @@ static void test_failed_runs(void)
     is_str(content(path), "old\n", "leaves the file as it was");
     ok(access(part, F_OK) < 0, "and nothing beside it");
     receiving_open(&r, path, &err);
-    receiving_frame(&r, &d, &err);
+    receiving_frame(&r, &d, d.frame.number, &err);
     is_int(receiving_close(&r, 0, NULL), 0, "one that fails later");
     is_str(content(path), "old\n", "leaves the file as it was");
     is_str(content(part), ten, "and its whole frames beside it");
@@ -276,7 +277,8 @@ static void test_bad_files(void)
     unlink(part);
     ok(receiving_open(&r, "/dev/full", &err) == 0 && !r.part,
        "a device is written to as it is");
-    ok(receiving_frame(&r, &d, &err) == -1 && err.kind == ES_WORK
+    ok(receiving_frame(&r, &d, d.frame.number, &err) == -1
+           && err.kind == ES_WORK
            && strstr(err.what, "/dev/full: No space left"),
        "and a full one told");
     is_int(receiving_close(&r, 0, NULL), 0, "it is closed");
