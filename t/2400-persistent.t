@@ -10,8 +10,8 @@ said() {
 	cat err
 	grep -qE -e "$1" err
 }
-step_dirs() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-*"; }
-step_dirs >before
+# left PID: the directories of the agents of that front end.
+left() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-$1-*"; }
 wait_for() { # SECONDS COMMAND...
 	tries=$(($1 * 20))
 	shift
@@ -139,7 +139,14 @@ python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so.0')" 2>&-
 test_expect_success PYTHON 'from Python' '
 	EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
 '
-test_expect_success 'nothing of all these is left in /dev/shm' '
-	step_dirs >after; test_cmp before after
+for how in well exit garbage late; do
+	test_expect_success "nothing is left in /dev/shm ($how)" '
+		evenstep run --local 3 --metrics equal --persistent --range 0:9 --repeat 3 -- "$slices" $how local1 >got 2>err &
+		pid=$!; wait $pid; left $pid >dirs; cat err dirs; test -s err && test ! -s dirs
+	'
+done
+test_expect_success 'nor is of an agent that was killed' '
+	evenstep run --local 3 --metrics equal --persistent --range 0:9 --repeat 3 -- ./deadly >got 2>err &
+	pid=$!; wait $pid; left $pid >dirs; cat err dirs; said "^evenstep: local1 is lost " && test ! -s dirs
 '
 test_done
