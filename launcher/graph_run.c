@@ -216,13 +216,10 @@ static void on_message(
     struct graph_opened opened;
     struct graph_brought brought;
     struct graph_done done;
-    struct writer nothing = {0};
     int good = 1;
 
     if (r->phase == FINISHED)
         return;
-    if (type == MSG_LEAVING) /* what it is at is done elsewhere */
-        session_send(r->session, node, MSG_LEAVE, &nothing);
     if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase == OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
