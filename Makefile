@@ -241,6 +241,7 @@ launcher_src := \
   launcher/svg.c \
   launcher/sysfs.c \
   launcher/template.c \
+  launcher/thread_advice.c \
   launcher/threshold_option.c \
   launcher/throttle.c \
   launcher/top.c \

@@ -14,6 +14,7 @@
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
 #include "launcher/template.h"
+#include "launcher/thread_advice.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/mesh.h"
 
@@ -62,6 +63,7 @@ struct agent {
     struct throttle *throttle;
     struct monitor *monitor;
     struct power_link *power;
+    struct thread_advice advice; /* limits of 0: it is not for us to give */
     struct event *on_term, *on_again;
     struct msg_command command;
     STAILQ_HEAD(task_list, task) waiting;
@@ -333,7 +335,7 @@ static void feed_program(struct agent *a)
     struct task *t = STAILQ_FIRST(&a->waiting);
     struct es_error err = {0};
 
-    if (a->leaving || a->feeding || a->quitting || a->execution)
+    if (a->leaving || a->feeding || a->quitting || a->execution || a->probe)
         return;
     if (!a->program && (t || (a->measured && !a->place[0]))
         && start_program(a, &err) < 0)
@@ -654,6 +656,26 @@ static const struct power_link_events power_events = {
     .limited = on_limited,
 };
 
+static void offer_threads(struct agent *a, const struct msg_monitor *order)
+{
+    struct msg_power m = {.actuator = "threads", .unit = "threads"};
+
+    thread_advice_init(&a->advice, order->start, order->floor);
+    monitor_advise_threads(a->monitor, a->advice.limit);
+    m.limit = a->advice.limit;
+    m.floor = a->advice.floor;
+    m.ceiling = a->advice.ceiling;
+    on_power(a, &m);
+}
+
+static void set_threads(struct agent *a, uint64_t limit)
+{
+    struct msg_limited m = {.limit = thread_advice_set(&a->advice, limit)};
+
+    monitor_advise_threads(a->monitor, a->advice.limit);
+    on_limited(a, &m);
+}
+
 /* A node without meters is one that does not report. */
 static void watch(struct agent *a, const uint8_t *body, size_t len)
 {
@@ -668,18 +690,22 @@ static void watch(struct agent *a, const uint8_t *body, size_t len)
     a->monitor = monitor_start(a->base, &m, on_progress, a, &err);
     if (!a->monitor)
         notice("%s: %s: %s", a->setup->node, err.what, err.mend);
-    else if (m.power)
+    else if (m.power == MONITOR_GUARD)
         a->power = power_link_start(a->base, m.dir, &power_events, a);
+    else if (m.power == MONITOR_THREADS)
+        offer_threads(a, &m);
 }
 
 static void limit(struct agent *a, const uint8_t *body, size_t len)
 {
     uint64_t v;
 
-    if (a->power && msg_read_u64(&v, body, len) == 0)
-        power_link_set(a->power, v);
-    else
+    if (msg_read_u64(&v, body, len) < 0)
         leave(a);
+    else if (a->power)
+        power_link_set(a->power, v);
+    else if (a->monitor)
+        set_threads(a, v);
 }
 
 /* --- task graphs ---------------------------------------------------------- */

@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #define ALIVE_NS INT64_C(1000000000) /* between two looks who has died */
+#define IDLE_MS  250 /* between two samples while no thread has a meter */
 
 struct monitor {
     struct meter_page *page;
     int page_fd;
     struct event *timer;
+    uint32_t interval_ms;
     enum aggregate how;
     monitor_fn fn;
     void *arg;
@@ -151,6 +153,18 @@ static enum meter_change sample_all(struct monitor *m, uint64_t elapsed_ns)
     return most;
 }
 
+/* A node on which nothing is metered is left in peace. */
+static int sleep_on(struct monitor *m)
+{
+    uint32_t ms = m->interval_ms;
+    struct timeval tv;
+
+    if (meter_page_slots(m->page) == 0 && ms < IDLE_MS)
+        ms = IDLE_MS;
+    tv = (struct timeval){ms / 1000, ms % 1000 * 1000};
+    return evtimer_add(m->timer, &tv);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
@@ -168,19 +182,16 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
         m->looked_ns = now;
         free_dead(m);
     }
+    (void)sleep_on(m); /* cannot fail for an event that was added before */
 }
 
 /* --- start and end -------------------------------------------------------- */
 
-static int start_timer(struct monitor *m,
-                       struct event_base *base,
-                       uint32_t interval_ms)
+static int start_timer(struct monitor *m, struct event_base *base)
 {
-    struct timeval tv = {interval_ms / 1000, interval_ms % 1000 * 1000};
-
     m->last_ns = m->looked_ns = now_ns();
-    m->timer = event_new(base, -1, EV_PERSIST, on_time, m);
-    return m->timer && event_add(m->timer, &tv) == 0 ? 0 : -1;
+    m->timer = evtimer_new(base, on_time, m);
+    return m->timer ? sleep_on(m) : -1;
 }
 
 static int link_page(const struct monitor *m, const char *dir)
@@ -203,12 +214,13 @@ struct monitor *monitor_start(struct event_base *base,
 
     if (m) {
         m->how = (enum aggregate)order->aggregate;
+        m->interval_ms = order->interval_ms;
         m->fn = fn;
         m->arg = arg;
         m->page_fd = -1;
         m->page = meter_page_create(&m->page_fd);
         why = m->page ? link_page(m, order->dir) : errno;
-        if (!why && start_timer(m, base, order->interval_ms) < 0)
+        if (!why && start_timer(m, base) < 0)
             why = ENOMEM;
     }
     if (!why)

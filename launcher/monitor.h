@@ -3,7 +3,8 @@
  * monitor.h - the runtime monitor in the agent: reads the meters of a step's
  * threads every interval and tells the front end of the node as one.
  *
- * A record goes out only when something has changed since the last one.  The
+ * A record goes out only when something has changed since the last one; where
+ * nothing is metered the node is looked at four times a second only.  The
  * slowest thread stands for the node, or the mean, or the median, as the site
  * has it.  Source: seed 3, "Runtime monitor" and "Levels".
  */

@@ -69,7 +69,8 @@ static int start_actuator(struct guard *g, struct es_error *err)
         < 0)
         return -1;
     (void)gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "%s.%u.%u", host, g->place.job, g->place.step);
+    snprintf(name, sizeof name, "%s.%u.%u.%d", host, g->place.job,
+             g->place.step, (int)getpid()); /* nodes may share the directory */
     if (power_state_save(&g->state, g->state_dir, name, &g->actuator, err) < 0)
         return -1;
     return actuator_set(&g->actuator, g->actuator.limit, err);

@@ -76,8 +76,8 @@ static void hear_limited(struct power_link *l, const char *text)
 
     if (strncmp(text, "set ", 4) == 0)
         (void)number_parse_u64(text + 4, &m.limit); /* else as before */
-    else
-        snprintf(m.text, sizeof m.text, "%.500s", text);
+    else if (strncmp(text, "error ", 6) == 0)
+        snprintf(m.text, sizeof m.text, "%.500s", text + 6);
     l->limit = m.limit;
     l->on->limited(l->arg, &m);
 }
@@ -169,7 +169,7 @@ void power_link_set(struct power_link *l, uint64_t limit)
 
     if (l->fd < 0
         || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n)
-        hear_limited(l, "evenstep-power has gone");
+        hear_limited(l, ""); /* it has gone, as at the end of the step */
 }
 
 void power_link_stop(struct power_link *l)

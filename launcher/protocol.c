@@ -337,6 +337,8 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m)
     write_u32(w, m->interval_ms);
     write_u32(w, m->aggregate);
     write_u32(w, m->power);
+    write_double(w, m->start);
+    write_double(w, m->floor);
 }
 
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
@@ -347,9 +349,12 @@ int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
     m->interval_ms = read_u32(&r);
     m->aggregate = read_u32(&r);
     m->power = read_u32(&r);
+    m->start = read_double(&r);
+    m->floor = read_double(&r);
     if (!is_plain_name(m->dir) || m->interval_ms < INTERVAL_MIN_MS
         || m->interval_ms > INTERVAL_MAX_MS || m->aggregate > AGGREGATE_MEDIAN
-        || m->power > 1)
+        || m->power > MONITOR_THREADS || !(m->start > 0) || m->start > 1
+        || !(m->floor > 0) || m->floor > 1)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

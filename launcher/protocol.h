@@ -36,15 +36,16 @@
  *   OVER      either     error u32, err blob: they get no more slices, 0 or
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
- *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32:
- *                        from now on watch the meters of this step
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
+ *                        start double, floor double: from now on watch the
+ *                        meters of this step
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
  *   POWER     agent      actuator text, unit text, limit u64, floor u64,
  *                        ceiling u64; with a limit of 0: unit says why not
  *   LIMIT     front end  limit u64
- *   LIMITED   agent      limit u64, text        (why not, if it is another)
+ *   LIMITED   agent      limit u64, text        (why it is another)
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -174,10 +175,16 @@ struct msg_over {
     const uint8_t *err;
     size_t err_len;
 };
+enum monitor_power {
+    MONITOR_ONLY,
+    MONITOR_GUARD,   /* limits will be set, by the node's guard */
+    MONITOR_THREADS, /* by advice to the program */
+};
 struct msg_monitor {
     char dir[64]; /* as of PUT */
     uint32_t interval_ms, aggregate;
-    uint32_t power; /* 1: limits will be set */
+    uint32_t power;      /* enum monitor_power */
+    double start, floor; /* of the threads, parts of the CPUs: 0 < floor <= 1 */
 };
 struct msg_progress {
     uint32_t epoch, slots;

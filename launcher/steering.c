@@ -145,8 +145,9 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
     if (m->limit == w->asked) {
         w->power.limit = m->limit;
     } else {
-        notice("warning: %s: its limit stays as it is: %s",
-               session_node(s->session, i)->name, m->text);
+        if (m->text[0]) /* else its guard has gone, with the step */
+            notice("warning: %s: its limit stays as it is: %s",
+                   session_node(s->session, i)->name, m->text);
         w->power.limit = 0; /* what is there, nobody else gets */
     }
     w->asked = 0;
@@ -352,13 +353,24 @@ struct steering_view steering_view(const struct steering *s, size_t i)
                                   .misuse = w->last.misuse};
 }
 
+static enum monitor_power power_of(const struct steering *s,
+                                   const struct config_power *config)
+{
+    if (s->rule.variant == POWER_OFF)
+        return MONITOR_ONLY;
+    return strcmp(config->actuator, "threads") == 0 ? MONITOR_THREADS
+                                                    : MONITOR_GUARD;
+}
+
 static void order_monitors(struct steering *s,
                            const char *step,
                            const struct config_power *config)
 {
     struct msg_monitor m = {.interval_ms = (uint32_t)config->interval_ms,
                             .aggregate = config->aggregate,
-                            .power = s->rule.variant != POWER_OFF};
+                            .power = power_of(s, config),
+                            .start = config->start,
+                            .floor = config->floor};
 
     snprintf(m.dir, sizeof m.dir, "%s", step);
     for (size_t i = 0; i < s->n; i++) {

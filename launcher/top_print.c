@@ -115,7 +115,7 @@ void top_node_line(char line[TOP_LINE],
 
     draw_bar(bar, node->progress);
     limit_text(limit, node);
-    if (all > 0)
+    if (node->limit > 0)
         snprintf(share, sizeof share, "%.3f", node->limit / all);
     snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s",
              node->name, bar, node->speed, 100 * node->waiting, node->skew,

@@ -55,13 +55,13 @@ test_expect_success 'up with the plugin, two nodes' '
 	good_launcher && plugstack optional launcher=$run/launcher
 '
 for command in srun sbatch salloc; do
-	test_expect_success "$command --help shows all four options" '
+	test_expect_success "$command --help shows all five options" '
 		on_ctl $command --help >help &&
 		for option in "=\[on|off|required\]" -profile=NAME -bcast=SRC:DST \
-			-probe=cached; do
+			-probe=cached -power=pair; do
 			grep -e "--evenstep$option" help || return 1
 		done &&
-		test $(grep -c "\[evenstep\]" help) = 4
+		test $(grep -c "\[evenstep\]" help) = 5
 	'
 	while IFS='|' read -r option allowed; do
 		test_expect_success "$command refuses $option, and says what is allowed" '
@@ -80,6 +80,7 @@ for command in srun sbatch salloc; do
 	--evenstep-bcast=x:y|SRC:DST
 	--evenstep-bcast=x:/|SRC:DST
 	--evenstep-probe=on|cached, fresh or off
+	--evenstep-power=on|pair, boost or off
 	END
 done
 
@@ -90,9 +91,9 @@ test_expect_success 'not asked for: nothing is started, nothing is said' '
 test_expect_success 'the launcher is told the step, the options and the end' '
 	plugstack optional launcher=$run/launcher config=/x/y.conf &&
 	on_ctl srun -N2 -n4 --evenstep=required --evenstep-profile=cpu \
-		--evenstep-probe=off --evenstep-bcast=a:/b echo ran >out 2>err &&
+		--evenstep-probe=off --evenstep-power=boost --evenstep-bcast=a:/b echo ran >out 2>err &&
 	cat err "$run/noted" && test ! -s err && test $(lines ran out) = 4 &&
-	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --required$" &&
+	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --power boost --required$" &&
 	noted "^eof$"
 '
 while IFS='|' read -r what default options want; do

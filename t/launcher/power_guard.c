@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -77,11 +78,15 @@ static int is_found(void)
 /* A file of a guard's state: of the last step that was started. */
 static int has_state(void)
 {
-    char host[65] = "", path[SYSFS_PATH];
+    char host[65] = "", pattern[SYSFS_PATH];
+    glob_t found;
+    int has;
 
     (void)gethostname(host, sizeof host - 1);
-    snprintf(path, sizeof path, "%s/%s.%u.%u", state, host, job, step);
-    return access(path, F_OK) == 0;
+    snprintf(pattern, sizeof pattern, "%s/%s.%u.%u.*", state, host, job, step);
+    has = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return has;
 }
 
 static int is_clean(void)

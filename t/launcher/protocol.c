@@ -105,7 +105,8 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
 static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 
-static const struct msg_monitor a_monitor = {"17.2", 10, AGGREGATE_MEDIAN, 1};
+static const struct msg_monitor a_monitor = {
+    "17.2", 10, AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8, 0.2};
 static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
 static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
@@ -404,7 +405,9 @@ static void test_values_of_power(void)
     w = sound(MONITOR);
     ok(msg_read_monitor(&m.monitor, w.buf, w.len) == 0
            && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
-           && m.monitor.aggregate == AGGREGATE_MEDIAN && m.monitor.power == 1,
+           && m.monitor.aggregate == AGGREGATE_MEDIAN
+           && m.monitor.power == MONITOR_GUARD && m.monitor.start == 0.8
+           && m.monitor.floor == 0.2,
        "what to monitor comes back");
     writer_clear(&w);
     w = sound(PROGRESS);
@@ -648,11 +651,15 @@ static void test_bad_probes(void)
 static void test_bad_power(void)
 {
     static const struct msg_monitor monitors[] = {
-        {"a/b", 10, 0, 0},
-        {"1.0", 0, 0, 0},
-        {"1.0", INTERVAL_MAX_MS + 1, 0, 0},
-        {"1.0", 10, AGGREGATE_VARIANCE, 0},
-        {"1.0", 10, 0, 2},
+        {"a/b", 10, 0, 0, 0.8, 0.2},
+        {"1.0", 0, 0, 0, 0.8, 0.2},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2},
+        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2},
+        {"1.0", 10, 0, 0, 0, 0.2},
+        {"1.0", 10, 0, 0, 1.1, 0.2},
+        {"1.0", 10, 0, 0, 0.8, 0},
+        {"1.0", 10, 0, 0, 0.8, (double)NAN},
     };
     static const struct msg_progress records[] = {
         {0, 1, -1, 0, 0, 0},
@@ -671,7 +678,8 @@ static void test_bad_power(void)
 
     for (size_t i = 0; i < sizeof monitors / sizeof monitors[0]; i++) {
         msg_write_monitor(&w, &monitors[i]);
-        refused(MONITOR, &w, "a step, interval or aggregate out of range");
+        refused(MONITOR, &w,
+                "an order to the monitor with something out of range");
     }
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
         msg_write_progress(&w, &records[i]);

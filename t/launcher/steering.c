@@ -36,7 +36,9 @@ static TAILQ_HEAD(queue, asked) queue = TAILQ_HEAD_INITIALIZER(queue);
 static uint64_t highest; /* sum of all limits that was ever in force */
 static int orders, unwritable = -1; /* MONITORs; a node whose limit sticks */
 static const double work[NODES] = {1, 1, 1, 1.6};
-static const struct config_power config = {.bound = POWER_BOUND,
+static const struct config_power config = {.start = START,
+                                           .floor = 0.1,
+                                           .bound = POWER_BOUND,
                                            .band = POWER_BAND,
                                            .gain = POWER_GAIN,
                                            .interval_ms = 10};

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='srun --evenstep-power: CPU time goes to the rank that comes last, within the same total, and all is put back'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+B=$EVENSTEP_BUILD
+conf=$(testbed_dir)/power.conf # a path without a space: an argument of the plugin
+
+said() {
+	cat err
+	grep -qE -e "$1" err
+}
+no_line() { test -e "$2" && ! grep -E -e "$1" "$2"; }
+ours() {
+	for each in $(pgrep -x "$1"); do
+		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || echo "$each"
+	done
+}
+# guards: evenstep-power on the nodes; root's environment does not tell whose it is.
+guards() { # but those that have ended
+	for each in $(pgrep -x -r R,S,D,T evenstep-power); do
+		! grep -qsF "/evenstep-testbed.$testbed_name/" "/proc/$each/cgroup" || echo "$each"
+	done
+}
+no_guards() { test -z "$(guards)"; }
+none_of() { test -z "$(ours "$1")"; }
+no_jobs() { test -z "$(on_ctl squeue -h)"; }
+# quotas: of each node's step, microseconds in a period of 10000; nothing without a group.
+quotas() { cat "$groups"/n*/evenstep-power-*/cpu.cfs_quota_us 2>&-; }
+no_groups() { ! ls -d "$groups"/n*/evenstep-power-* 2>&-; }
+no_states() { ! grep -lsF "/evenstep-testbed.$testbed_name/" /run/evenstep/*; }
+nothing_left() { wait_for 15 none_of evenstep-agent && wait_for 20 no_jobs && wait_for 10 no_groups && wait_for 5 no_states && wait_for 5 no_guards; }
+top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
+# share NODE: of the limits, by top.
+share() { top --once | awk -v n="$1" '$1 == n { print $6 }'; }
+is_steered() { share n3 | awk '{ share = $1 } END { exit !(share > 0.3 && share < 0.42) }'; }
+is_seen() { top --once | grep -q ^n3; }
+begin() { # srun's words...: in the background, until its first region is told
+	rm -f out
+	"$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix "$@" >out 2>err 3>&- 4>&- 5>&- &
+	step=$!
+	wait_for 60 test -s out
+}
+end() { on_ctl scancel -u root && { wait "$step" || true; } && nothing_left; }
+
+test_expect_success 'up: four equal nodes; an Open MPI program whose last rank has more to do' '
+	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	testbed_up --nodes 4 --speeds 40 --plugin "$B/evenstep.so" --plugin-args "launcher=$B/evenstep config=$conf" &&
+	printf "power {\n start = 0.5\n floor = 0.25\n}\n" >"$conf" &&
+	groups=$(testbed_cgroups "$testbed_name" | head -n 1) && ls -d "$groups"/n0 &&
+	{ echo 262144 >"$groups/cpu.shares" || echo 10000 >"$groups/cpu.weight"; } # whoever else is busy here is not to bend the speeds
+'
+case $(ls "$groups/n0") in
+*cfs_quota*) test_set_prereq V1 ;; # quotas() reads these
+esac
+test_expect_success V1 'every node begins with half of its speed, and the last rank is given more of it' '
+	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && top --once &&
+	quotas >got && cat got && awk "{ sum += \$1; if (\$1 < 1000 || \$1 > 4000) exit 1 } END { exit !(NR == 4 && sum <= 8000) }" got
+'
+test_expect_success V1 'the total is not exceeded while it is steered' '
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do quotas | awk "{ sum += \$1 } END { exit sum > 8000 }" || return 1; done
+'
+test_expect_success V1 'evenstep top tells of each node, and writes what Prometheus reads' '
+	top --once --metrics-file "$PWD/prom" >got && cat got && grep -qE "^step [0-9]+[.]0: 4 nodes, skew 0[.]" got && test $(grep -cE "^n[0-3] +[#.]{20} .*% CPU$" got) = 4 &&
+	grep -qE "^evenstep_limit\{job=\"[0-9]+\",step=\"0\",node=\"n3\"\} [0-9]+$" prom && test $(grep -c "^# TYPE" prom) = 7
+'
+test_expect_success V1 'another user'"'"'s program or job is not shown' '
+	test_expect_code 3 top --once 4294967295 4>err.top && grep -q "^evenstep: top: no step of yours" err.top
+'
+test_expect_success V1 'kill -9 of an agent: its node is put back while the step goes on; the others go back to what they had' '
+	agent=$(ours evenstep-agent | head -n 1) && node=$(tr "\0" "\n" <"/proc/$agent/environ" | sed -n "s/^SLURMD_NODENAME=//p") && kill -KILL $agent &&
+	wait_for 20 grep -qx -e -1 "$groups/$node"/evenstep-power-*/cpu.cfs_quota_us && kill -0 $step
+'
+test_expect_success V1 'scancel: nothing is left, no cgroup, no state' end
+test_expect_success V1 'boost: likewise' '
+	begin --evenstep-power=boost ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && end
+'
+test_expect_success V1 'kill -9 of srun: nothing is left' '
+	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && kill -KILL $step && { wait "$step" || true; } && on_ctl scancel -u root && nothing_left
+'
+test_expect_success V1 'kill -9 of a guard: the step goes on, and the next one cleans the node' '
+	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && test $(guards | wc -l) = 4 && kill -KILL $(guards) &&
+	wait_for 10 no_guards && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && wait_for 20 no_jobs && ls -d "$groups"/n0/evenstep-power-* &&
+	on_ctl srun -N4 --evenstep-power=pair true && nothing_left
+'
+test_expect_success 'without steering a metered program is watched, and nothing is limited' '
+	begin --evenstep ./regions 100000 20 1,1,1,1 && wait_for 30 is_seen && no_groups && end
+'
+test_expect_success 'a program without a meter runs as it is' '
+	on_ctl srun -N4 --evenstep-power=pair sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 4 && no_line evenstep err && nothing_left
+'
+cat >dies.c <<'END'
+#include <evenstep.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	evenstep_tick(1); /* before work */
+	evenstep_work(100);
+	for (int i = 1; i < 50; i++) {
+		evenstep_tick((uint64_t)i);
+		usleep(5000);
+	}
+	abort();
+}
+END
+test_expect_success 'a program that misuses the meter and dies in a region: told once a node, exit status as without' '
+	gcc -I"$EVENSTEP_SRC/launcher" -o dies dies.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	test_expect_code 134 on_ctl sh -c "ulimit -c 0; exec srun -N1 -n2 --overcommit --evenstep-power=pair ./dies" >got 2>err && said "evenstep: warning: n[0-3]: calls of evenstep_tick.. that make no sense" && test "$(grep -c "make no sense" err)" = 1 && nothing_left
+'
+test_expect_success 'two steps on one node at once: each has its own' '
+	cat >two.sh <<-\END && on_ctl salloc -Q -N1 -n2 --overcommit sh two.sh >got 2>err && cat got err && test $(grep -c ran got) = 2 && no_line evenstep err && nothing_left
+	srun -n1 --overlap --evenstep-power=pair sh -c "sleep 1; echo ran" & first=$!
+	srun -n1 --overlap --evenstep-power=pair sh -c "sleep 1; echo ran" && wait $first
+	END
+'
+cat >squat.sh <<'END'
+# squat GROUPS: a stranger's process is in the group that the step would have
+group=$1/n0/evenstep-power-$SLURM_JOB_ID.0
+mkdir "$group"
+sleep 1000 >/dev/null 2>&1 &
+stranger=$!
+echo $stranger >"$group/cgroup.procs"
+srun -N1 --evenstep-power=pair sh -c "sleep 1; echo ran"
+kill $stranger
+wait
+rmdir "$group"
+END
+test_expect_success V1 'a cgroup of our name that is not ours: one line, and the step runs without' '
+	timeout 60 "$testbed" exec --name "$testbed_name" -- salloc -Q -N1 -w n0 sh squat.sh "$groups" >got 2>err; cat got &&
+	said "evenstep: warning: n0: no power is steered: cgroup: .*evenstep-power-.* is not ours: process [0-9]+ is in it: " && grep -q ran got && nothing_left
+'
+test_expect_success 'the site has it off: one line, and the step runs without' '
+	echo "power { actuator = \"off\" }" >"$conf" && on_ctl srun -N2 --evenstep-power=pair sh -c "sleep 1; echo ran" >got 2>err &&
+	said "evenstep: warning: n[0-3]: no power is steered: the actuator is off: set actuator in power" && test $(grep -c ran got) = 2 && test $(grep -c evenstep: err) = 1
+'
+test_expect_success '--evenstep-power=off and a word that is none' '
+	on_ctl srun -N2 --evenstep-power=off sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 2 && no_line evenstep err &&
+	test_must_fail on_ctl srun -N2 --evenstep-power=most true 2>err && said "evenstep: --evenstep-power: .most. is not allowed: give pair, boost or off"
+'
+test_expect_success 'the daemons have lived through it, down leaves nothing' '
+	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done

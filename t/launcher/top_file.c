@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `evenstep top` makes of a step's file, sound or not. */
+#include "launcher/top_file.h"
+#include "launcher/top_print.h"
+#include "tap.h"
+
+#include <sys/stat.h>
+
+#define NODE                                                                   \
+    "\"slots\":2,\"progress\":12.5,\"speed\":0.5,\"waiting\":0.25,"            \
+    "\"skew\":0.01,\"misuse\":0,\"limit\":400000,\"floor\":1,\"ceiling\":"     \
+    "800000"
+#define STEP(nodes) "{\"job\":7,\"step\":1,\"skew\":0.02,\"nodes\":[" nodes "]}"
+
+static int read_json(struct top_step *step, const char *text)
+{
+    json_t *json = json_loads(text, 0, NULL);
+    int rc = top_step_read(step, json);
+
+    json_decref(json);
+    return rc;
+}
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *what, *text;
+    } rows[] = {
+        {"nothing", ""},
+        {"no object", "[1]"},
+        {"no nodes", "{\"job\":1,\"step\":0,\"skew\":0}"},
+        {"an empty list of nodes", STEP("")},
+        {"nodes that are no list",
+         "{\"job\":1,\"step\":0,\"skew\":0,\"nodes\":7}"},
+        {"a node without a name", STEP("{\"unit\":\"uW\"," NODE "}")},
+        {"a name that plays tricks on a terminal",
+         STEP("{\"name\":\"\\u001b[2J\",\"unit\":\"uW\"," NODE "}")},
+        {"a name that ends a label",
+         STEP("{\"name\":\"n\\\"}\",\"unit\":\"uW\"," NODE "}")},
+        {"a unit that is too long",
+         STEP("{\"name\":\"n\",\"unit\":\"aaaaaaaaaaaaaaaa\"," NODE "}")},
+        {"a node without numbers", STEP("{\"name\":\"n\",\"unit\":\"\"}")},
+        {"a negative number",
+         "{\"job\":-1,\"step\":0,\"skew\":0,\"nodes\":[{\"name\":\"n\","
+         "\"unit\":\"\"," NODE "}]}"},
+        {"a job out of range",
+         "{\"job\":4294967296,\"step\":0,\"skew\":0,\"nodes\":[{\"name\":"
+         "\"n\",\"unit\":\"\"," NODE "}]}"},
+    };
+    static const struct top_step none;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct top_step step;
+
+        memset(&step, 1, sizeof step);
+        ok(read_json(&step, rows[i].text) < 0
+               && memcmp(&step, &none, sizeof step) == 0,
+           "%s is refused, and nothing left", rows[i].what);
+    }
+}
+
+static const char sound[] =
+    STEP("{\"name\":\"n10\",\"unit\":\"us/s\"," NODE "},"
+         "{\"name\":\"n9\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
+         "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
+         "\"floor\":0,\"ceiling\":0}");
+
+static void test_lines(void)
+{
+    struct top_step step;
+    char line[TOP_LINE];
+
+    is_int(read_json(&step, sound), 0, "a sound step is read");
+    top_step_line(line, &step);
+    is_str(line, "step 7.1: 2 nodes, skew 0.020000", "its line");
+    top_sort(&step, TOP_BY_NAME);
+    is_str(step.node[0].name, "n9", "9 comes before 10");
+    top_node_line(line, &step, &step.node[0]);
+    ok(strstr(line, " #################### ") && strstr(line, " -  -"),
+       "a region that is done is a whole bar; no limit is none");
+    top_node_line(line, &step, &step.node[1]);
+    ok(strstr(line, "##########.......... ") && strstr(line, "25.0%")
+           && strstr(line, "40.0% CPU"),
+       "half a region is half a bar; a limit is told as people do");
+    top_sort(&step, TOP_BY_WAITING);
+    is_str(step.node[0].name, "n10", "who waits most first");
+    top_sort(&step, TOP_BY_SPEED);
+    is_str(step.node[0].name, "n9", "who is slowest first");
+    top_sort(&step, TOP_BY_LIMIT);
+    is_str(step.node[0].name, "n10", "who may have most first");
+    top_steps_free(NULL, 0);
+    free(step.node);
+}
+
+static void test_metrics(void)
+{
+    char path[] = "/tmp/top_file.XXXXXX", line[256];
+    struct es_error err = {0};
+    struct top_step step;
+    int fd = mkstemp(path), found = 0;
+    FILE *file;
+
+    if (fd < 0 || read_json(&step, sound) < 0)
+        bail("no file");
+    close(fd);
+    is_int(top_metrics_write(path, &step, 1, &err), 0, "metrics are written");
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        found += strcmp(line, "evenstep_progress_regions{job=\"7\",step=\"1\","
+                              "node=\"n10\"} 12.5\n")
+                 == 0;
+    if (file)
+        fclose(file);
+    is_int(found, 1, "each value once, with job, step and node");
+    ok(top_metrics_write("/nowhere/metrics", &step, 1, &err) < 0
+           && err.kind == ES_WORK && strstr(err.what, "/nowhere/metrics: "),
+       "a file that cannot be written is named");
+    unlink(path);
+    free(step.node);
+}
+
+int main(void)
+{
+    test_bad();
+    test_lines();
+    test_metrics();
+    return done();
+}
