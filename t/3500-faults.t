@@ -26,7 +26,7 @@ ours() { # PATTERN NODE: processes of this testbed on that node whose name is so
 }
 # begin OPTIONS...: four nodes, frames of 160 units, until told; the run's number in $run.
 begin() {
-	rm -f started go
+	rm -f started go out err
 	"$testbed" exec --name "$testbed_name" -- salloc -Q --no-kill -N4 env "PATH=$EVENSTEP_BUILD:$PATH" \
 		evenstep run --metrics equal --range 0:160 --report report "$@" >out 2>err 3>&- 4>&- 5>&- &
 	run=$!
