@@ -432,8 +432,8 @@ lint:
 	    --enable=warning,style,performance,portability \
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
+	mandoc -T lint -W warning doc/*
 	shellcheck $(scripts) etc/evenstep-health
-	mandoc -T lint -W warning contrib/man/*
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
 	clang-format -i $(ours)
@@ -447,10 +447,11 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
           launcher/evenstep.h:0644:$(includedir) \
-          contrib/man/evenstep.1:0644:$(mandir)/man1 \
-          contrib/man/evenstep.conf.5:0644:$(mandir)/man5 \
-          contrib/man/evenstep-plugin.8:0644:$(mandir)/man8 \
-          launcher/evenstep.f90:0644:$(includedir)
+          launcher/evenstep.f90:0644:$(includedir) \
+          doc/evenstep.1:0644:$(mandir)/man1 \
+          doc/libevenstep.3:0644:$(mandir)/man3 \
+          doc/evenstep.conf.5:0644:$(mandir)/man5 \
+          doc/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))

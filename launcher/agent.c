@@ -294,7 +294,8 @@ static int start_program(struct agent *a, struct es_error *err)
     struct execution_spec spec = {.throttle = a->throttle};
     int rc = -1;
 
-    snprintf(a->step, sizeof a->step, "run.%d", (int)getpid());
+    snprintf(a->step, sizeof a->step, AGENT_GROUP, (int)getppid(),
+             a->setup->node);
     spec.argv = template_argv(a->command.argv, &none, a->setup->node);
     spec.envp = template_environ(a->setup->environ, &none, a->setup->node);
     spec.dir = a->command.dir[0] ? a->command.dir : NULL;
@@ -314,7 +315,7 @@ static void feed_program(struct agent *a)
     struct task *t = STAILQ_FIRST(&a->waiting);
     struct es_error err = {0};
 
-    if (a->leaving || a->feeding || a->quitting || a->execution || a->probe)
+    if (a->leaving || a->feeding || a->quitting || a->execution)
         return;
     if (!a->program && (t || !a->step[0]) && start_program(a, &err) < 0)
         say_over(a, 126, err.what, strlen(err.what));
@@ -811,7 +812,8 @@ static void call_later(struct agent *a)
 }
 
 /* Home is gone, or the way to it: forget what was to be done, and call again;
- * but where nobody listens any more, there is nothing to stay for. */
+ * but where nobody listens any more, there is nothing to stay for, nor is there
+ * beside a step: its frames have ended with home, and Slurm ends us soon. */
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
@@ -819,15 +821,13 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     (void)c;
     a->home = NULL;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || a->retiring
+    if (!a->ready || a->leaving || a->retiring || a->tasks
         || strcmp(why, strerror(ECONNREFUSED)) == 0) {
         leave(a);
         return;
     }
     end_broadcast(a);
     (void)stop_commands(a);
-    if (a->tasks) /* their frames have ended with us */
-        step_tasks_over(a->tasks, &(struct msg_over){.error = ECONNABORTED});
     call_later(a);
 }
 

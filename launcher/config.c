@@ -664,6 +664,7 @@ int config_read(struct config *c,
     plugin[0].validcb = check_on_error;
     plugin[1].validcb = check_path;
     element[1].validcb = check_outlier;
+    // cppcheck-suppress unreadVariable ; cfg_init() reads it
     element[2].validcb = check_directory;
     probe[0].validcb = check_whole;
     probe[1].validcb = check_whole;

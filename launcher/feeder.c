@@ -196,6 +196,15 @@ static uint32_t judge(const struct feeder *f, const struct slice_message *m)
     return 0;
 }
 
+static const char *why_not(uint32_t error)
+{
+    return error == EPROTONOSUPPORT
+               ? "its libevenstep is of another version than this agent"
+           : error == EPROTO
+               ? "it opened with other numbers than another task of the node"
+               : "it opened with a number that cannot be";
+}
+
 static void on_hello(struct caller *c, const struct slice_message *m)
 {
     struct feeder *f = c->feeder;
@@ -205,6 +214,8 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     say(c, &welcome);
     if (welcome.error) {
         hang_up(c);
+        if (welcome.error != EBUSY) /* its seat will stay empty */
+            f->on->left(f->arg, why_not(welcome.error), 1);
         return;
     }
     f->guests--;
@@ -358,13 +369,6 @@ void feeder_give(struct feeder *f, const struct msg_run *slice)
             hand_out(f, &f->seat[i]);
 }
 
-void feeder_take_back(struct feeder *f)
-{
-    f->owed = 0;
-    for (uint32_t i = 0; i < f->seats; i++)
-        f->seat[i].owes = 0;
-}
-
 void feeder_taken(struct feeder *f)
 {
     for (uint32_t i = 0; i < f->seats; i++)
@@ -376,10 +380,12 @@ void feeder_taken(struct feeder *f)
 
 void feeder_end(struct feeder *f, uint32_t error)
 {
-    struct slice_message over = {.type = SLICE_OVER, .error = error};
+    struct slice_message over = {.type = SLICE_OVER};
 
+    if (!f->ended)
+        f->error = error;
     f->ended = 1;
-    f->error = error;
+    over.error = f->error;
     for (uint32_t i = 0; i < f->seats; i++)
         if (f->seat[i].doing == ASKING) {
             f->seat[i].doing = ITS_OWN;

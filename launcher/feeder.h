@@ -35,9 +35,10 @@ struct feeder_events {
     /* The slice is done, all of it. */
     void (*done)(void *arg, const struct feeder_result *result);
     /*
-     * A seat is empty again: why is NULL if it has closed and owes nothing;
-     * else its part of the slice, or its place in the next ones, is nobody's.
-     * culprit is 1 if it has broken the rules, and may still be running.
+     * A seat is empty again, or stays so: why is NULL if it has closed and owes
+     * nothing; else its part of the slice, or its place in the next ones, is
+     * nobody's. culprit is 1 if it has broken the rules, and may still be
+     * running.
      */
     void (*left)(void *arg, const char *why, int culprit);
 };
@@ -61,13 +62,11 @@ const char *feeder_path(const struct feeder *f);
 /* Give a slice to all seats; one at a time. */
 void feeder_give(struct feeder *f, const struct msg_run *slice);
 
-/* Take the slice back; who has begun it is not told. */
-void feeder_take_back(struct feeder *f);
-
 /* After printed(): the first seat that waits for it may go on. */
 void feeder_taken(struct feeder *f);
 
-/* Answer every seat that asks, now and later: no more (0), or an errno. */
+/* Answer every seat that asks, now and later: no more (0), or an errno; what
+ * was said first stays true. */
 void feeder_end(struct feeder *f, uint32_t error);
 
 /* NULL is allowed. */

@@ -383,11 +383,10 @@ static void on_fetched(void *arg,
                        const char *why)
 {
     struct graph_node *g = arg;
-    struct coming *c;
+    struct coming *c = LIST_FIRST(&g->coming);
 
-    LIST_FOREACH(c, &g->coming, next)
-    if (c->token == file && c->from == from)
-        break;
+    while (c && (c->token != file || c->from != from))
+        c = LIST_NEXT(c, next);
     if (!c)
         return;
     if (!why && set_here(g, file) < 0)

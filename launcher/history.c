@@ -108,16 +108,17 @@ static char *to_line(const struct history *h,
     json_t *json =
         json_pack("{s:s, s:o}", "command", last_part(command), "nodes", nodes);
     char *text, *line = NULL;
-    size_t k = 0;
+    int whole = json != NULL;
 
-    for (; json && k < n; k++) {
+    // cppcheck-suppress knownConditionTrueFalse ; it takes n for 0
+    for (size_t k = 0; whole && k < n; k++) {
         size_t i = k * h->n / n; /* spread over all of them */
         double rate = h->seconds[i] > 0 ? h->units[i] / h->seconds[i] : 0;
 
-        if (json_array_append_new(nodes, node_to_json(measured[i], rate)) < 0)
-            break;
+        whole =
+            json_array_append_new(nodes, node_to_json(measured[i], rate)) == 0;
     }
-    text = json && k == n ? json_dumps(json, JSON_COMPACT) : NULL;
+    text = whole ? json_dumps(json, JSON_COMPACT) : NULL;
     if (text && asprintf(&line, "%s\n", text) < 0)
         line = NULL;
     free(text);

@@ -98,10 +98,12 @@ static const struct feeder_events feeder_events = {
 static void on_output(void *arg, const void *buf, size_t len)
 {
     struct persistent *p = arg;
-    size_t skip = len < p->outside ? len : p->outside;
+    size_t skip = p->outside;
 
     if (!p->begun)
         return;
+    if (skip > len)
+        skip = len;
     p->outside -= skip;
     if (len > skip)
         p->on->output(p->arg, (const char *)buf + skip, len - skip);

@@ -45,9 +45,10 @@ int programs_init(struct programs *p,
 {
     memset(p, 0, sizeof *p);
     p->session = session;
+    p->asked = calloc(session_size(session), 1);
     p->awaited = calloc(session_size(session), 1);
     p->patience = event_new(base, -1, EV_PERSIST, on_patience, p);
-    if (p->awaited && p->patience)
+    if (p->asked && p->awaited && p->patience)
         return 0;
     programs_clear(p);
     return -1;
@@ -57,11 +58,13 @@ void programs_clear(struct programs *p)
 {
     if (p->patience)
         event_free(p->patience);
+    free(p->asked);
     free(p->awaited);
     memset(p, 0, sizeof *p);
 }
 
-static void await(struct programs *p, const char *to_do)
+/* Of those that are present, but for some (NULL: none). */
+static void await(struct programs *p, const char *to_do, const char * not )
 {
     const struct timeval patience = {PATIENCE_S, 0};
 
@@ -69,22 +72,24 @@ static void await(struct programs *p, const char *to_do)
     p->since_ns = clock_ns();
     p->missing = 0;
     for (size_t i = 0; i < session_size(p->session); i++) {
-        p->awaited[i] = session_node(p->session, i)->present != 0;
+        p->awaited[i] =
+            session_node(p->session, i)->present && !(not &&not [i]);
         p->missing += p->awaited[i] != 0;
     }
-    (void)event_add(p->patience, &patience); /* else nobody is told */
+    if (p->missing > 0)
+        (void)event_add(p->patience, &patience); /* else nobody is told */
 }
 
 void programs_await_start(struct programs *p)
 {
-    await(p, "call evenstep_next()");
+    await(p, "call evenstep_next()", p->asked);
 }
 
 void programs_await_end(struct programs *p)
 {
     const struct msg_over over = {0};
 
-    await(p, "end: it has been told that there are no more slices");
+    await(p, "end: it has been told that there are no more slices", NULL);
     for (size_t i = 0; i < session_size(p->session); i++) {
         struct writer w = {0};
 
@@ -114,4 +119,10 @@ int programs_heard(struct programs *p, size_t node)
         return 0;
     (void)event_del(p->patience); /* fails for a broken base only */
     return 1;
+}
+
+int programs_asked(struct programs *p, size_t node)
+{
+    p->asked[node] = 1;
+    return programs_heard(p, node);
 }

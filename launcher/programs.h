@@ -13,7 +13,8 @@ struct event;
 
 struct programs {
     struct session *session;
-    char *awaited; /* one a node */
+    char *asked;   /* one a node: for its first slice */
+    char *awaited; /* likewise */
     size_t missing;
     const char *to_do; /* what the missing are awaited to do */
     struct event *patience;
@@ -26,7 +27,11 @@ int programs_init(struct programs *p,
                   struct event_base *base);
 /* {0} is allowed. */
 void programs_clear(struct programs *p);
-/* Await that the program of every node that is present asks for a slice. */
+/* This node's has asked for its first slice: 1 if it was the last of those that
+ * were awaited.  It may come before it is. */
+int programs_asked(struct programs *p, size_t node);
+/* Await that the program of every node that is present asks for a slice;
+ * nothing is missing if all have already. */
 void programs_await_start(struct programs *p);
 /* Tell them that there are no more, and await their end. */
 void programs_await_end(struct programs *p);

@@ -424,4 +424,3 @@ int qualification_store(const struct qualification *q)
     free(text);
     return 0;
 }
-

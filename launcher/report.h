@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report FILE of a run: JSON lines, one a frame as it ends and
- * a summary, in the format of design.md, section 7.
+ * a summary, in the format of design.md, section 7; a slice has besides "back",
+ * the seconds from the frame's start to its answer.  Read by trace.h.
  */
 #ifndef LAUNCHER_REPORT_H
 #define LAUNCHER_REPORT_H

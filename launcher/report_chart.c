@@ -100,22 +100,21 @@ static void draw_slice(struct chart *c,
 {
     char title_text[256], label[24];
     double width = s->seconds / seconds_of(c) * WIDTH;
-    const struct svg_box box = {.x = x_of(c, frame->start + s->start),
-                                .y = c->y + (double)s->node * ROW + 2,
-                                .width = width > 0.5 ? width : 0.5,
-                                .height = ROW - 4,
-                                .fill = s->done ? colour_of(s->node) : "#fff",
-                                .stroke = s->done ? "#fff" : FAILED,
-                                .label = label,
-                                .title = title_text};
+    struct svg_box box = {.x = x_of(c, frame->start + s->start),
+                          .y = c->y + (double)s->node * ROW + 2,
+                          .width = width > 0.5 ? width : 0.5,
+                          .height = ROW - 4,
+                          .fill = s->done ? colour_of(s->node) : "#fff",
+                          .stroke = s->done ? "#fff" : FAILED,
+                          .title = title_text};
 
     snprintf(title_text, sizeof title_text,
              "frame %" PRId64 ", units %" PRId64 ":%" PRId64 ", %.3f s%s",
              frame->number, s->begin, s->begin + s->units, s->seconds,
              s->done ? "" : ", failed");
     snprintf(label, sizeof label, "%" PRId64, s->units);
-    if ((double)(strlen(label) * LETTER + 4) > width)
-        label[0] = '\0';
+    if ((double)(strlen(label) * LETTER + 4) <= width)
+        box.label = label;
     svg_box(c->out, &box);
 }
 
@@ -293,7 +292,9 @@ void report_chart_draw(FILE *out,
     struct chart c = {.out = out, .f = f, .begin = begin, .end = end};
     double height;
 
-    c.rows = f->nodes < CHART_NODES ? f->nodes : CHART_NODES;
+    c.rows = f->nodes;
+    if (c.rows > CHART_NODES)
+        c.rows = CHART_NODES;
     height = 3 * (TITLE + AXIS) + NUMBERS + (double)c.rows * ROW + SHARES + EVEN
              + (c.rows < f->nodes ? ROW : 0);
     svg_open(out, LEFT + WIDTH + RIGHT, height);

@@ -164,12 +164,11 @@ static void begin_frames(struct run *r)
         return;
     }
     r->distribution.adjuster = &r->adjuster;
-    if (r->o->persistent) {
-        r->phase = LOADING;
+    r->phase = LOADING;
+    if (r->o->persistent)
         programs_await_start(&r->programs);
-    } else {
+    if (r->programs.missing == 0)
         begin_work(r);
-    }
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -285,7 +284,7 @@ static void take_in(struct run *r, size_t node)
 
 static void on_idle(struct run *r, size_t node)
 {
-    if (r->phase == LOADING && programs_heard(&r->programs, node))
+    if (programs_asked(&r->programs, node) && r->phase == LOADING)
         begin_work(r);
 }
 
@@ -300,7 +299,7 @@ static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
         return;
     }
     notice_lines(name, (const char *)m.err, m.err_len);
-    if (r->phase == LOADING)
+    if (r->phase < WORKING)
         finish(r, es_fail(r->err, ES_WORK,
                           "call evenstep_open() and evenstep_next() in it, or "
                           "leave --persistent out",
@@ -370,7 +369,7 @@ static void on_message(
         on_done(r, node, body, len);
     } else if (type == MSG_IDLE && r->o->persistent) {
         on_idle(r, node);
-    } else if (type == MSG_OVER && r->phase >= LOADING && r->phase < FINISHED) {
+    } else if (type == MSG_OVER && r->o->persistent && r->phase < FINISHED) {
         on_over(r, node, body, len);
     }
 }
@@ -632,11 +631,10 @@ static int write_results(struct run *r)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
-    if (rc == 0)
+    if (rc == 0) {
         keep_history(r);
-    if (rc == 0)
         progress_end(&r->progress, &r->summary);
-    else if (r->o->gather && r->receiving.frames > 0)
+    } else if (r->o->gather && r->receiving.frames > 0)
         notice("%ju whole frames are kept in %s.part",
                (uintmax_t)r->receiving.frames, r->o->gather);
     return rc;

@@ -84,7 +84,7 @@ static const char usage[] =
                 "  --persistent         CMD is started once a node, and gets "
                 "its slices by\n"
                 "                       evenstep_next() of libevenstep: see "
-                "evenstep(3)\n"
+                "libevenstep(3)\n"
                 "results:\n"
                 "  --gather FILE        CMD's output goes to FILE, not to "
                 "stdout\n"

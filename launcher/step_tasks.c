@@ -102,6 +102,7 @@ void step_tasks_close(struct step_tasks *t)
 {
     if (!t)
         return;
+    feeder_end(t->feeder, ECONNABORTED); /* else it has been said */
     feeder_close(t->feeder);
     free(t);
 }

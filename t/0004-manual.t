@@ -5,7 +5,7 @@ test_description='the manual says what --help and the configuration say, and no 
 
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF
-man=$EVENSTEP_SRC/contrib/man
+man=$EVENSTEP_SRC/doc
 if ! command -v mandoc >/dev/null; then
 	skip_all='mandoc is not installed: make deps'
 	test_done

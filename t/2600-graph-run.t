@@ -63,7 +63,7 @@ cat >diamond.json <<'END'
   {"from": "upper", "to": "last", "comm": 0.1}, {"from": "back", "to": "last", "comm": 0.1}]}
 END
 seq 1 20000 | sed 's/$/ word/' >words
-sort words >sorted.want && tr a-z A-Z <sorted.want >want && rev sorted.want >>want
+sort words >sorted.want && tr '[:lower:]' '[:upper:]' <sorted.want >want && rev sorted.want >>want
 spread='--group none --cores 1'
 
 test_expect_success 'two nodes: the output is right, in a folder that is made, and nothing is left' '
@@ -294,7 +294,7 @@ test_expect_success 'the node that runs the last task is killed: what only it ha
 	set -- "$MARKS"/at.* && kill_node "${1##*at.}" && wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= &&
 	test_cmp want out/all && cat table && said "evenstep: ${1##*at.} is lost \(.*\): the other nodes do its part"
 '
-rm -rf "$TMPDIR"/* # of the node that was killed
+rm -rf "${TMPDIR:?}"/* # of the node that was killed
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
 	rm -rf out && fresh && behind evenstep graph run --local 2 $spread wait.json && wait_for 20 at_last && agents_are 2 &&
 	kill -INT $run && test_expect_code 130 wait $run && ! kill -0 $agents 2>&- && nothing_left && run=

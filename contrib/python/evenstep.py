@@ -10,7 +10,7 @@
 A slice is done when the next one is asked for.  Under `evenstep run
 --persistent` the work comes from its command line; under `srun --evenstep`
 units and frames say it; without evenstep the process is alone and gets every
-frame whole.  See evenstep(3).
+frame whole.  See libevenstep(3).
 """
 
 import ctypes

@@ -34,6 +34,7 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_ring ring;
     double rate;
     struct msg_run run;
+    struct msg_tasks tasks;
     uint32_t v;
     uint64_t u;
 
@@ -50,6 +51,9 @@ static void texts(const uint8_t *body, size_t len)
         abort();
     if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
         abort();
+    if (msg_read_tasks(&tasks, body, len) == 0
+        && (strchr(tasks.dir, '/') || tasks.tasks > NODE_TASKS_MAX))
+        abort();
     (void)msg_read_u32(&v, body, len);
     (void)msg_read_u64(&u, body, len);
 }
@@ -57,10 +61,13 @@ static void texts(const uint8_t *body, size_t len)
 static void blobs(const uint8_t *body, size_t len)
 {
     struct msg_output output;
+    struct msg_over over;
     struct msg_done d;
     struct msg_probed probed;
     struct msg_put put;
 
+    if (msg_read_over(&over, body, len) == 0)
+        walk(over.err, over.err_len);
     if (msg_read_output(&output, body, len) == 0)
         walk(output.bytes, output.len);
     if (msg_read_done(&d, body, len) == 0)

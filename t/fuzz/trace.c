@@ -21,6 +21,9 @@ static int is_sound_frame(const struct trace_line *line)
             return 0;
         rest -= s->units;
     }
+    for (size_t i = 0; i < line->n_failed; i++)
+        if (line->failed[i].units < 1 || !line->failed[i].node)
+            return 0;
     return 1;
 }
 

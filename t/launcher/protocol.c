@@ -20,6 +20,9 @@ union any {
     struct msg_progress progress;
     struct msg_power power;
     struct msg_limited limited;
+    struct msg_tasks tasks;
+    struct msg_idle idle;
+    struct msg_over over;
     uint32_t u32;
     uint64_t u64;
 };
@@ -40,28 +43,19 @@ enum which {
     PROGRESS,
     POWER,
     LIMITED,
+    TASKS,
+    IDLE,
+    OVER,
     U32,
     U64,
     KINDS
 };
 
-static const char *const names[KINDS] = {"READY",
-                                         "PEER",
-                                         "PROBE",
-                                         "PROBED",
-                                         "RING",
-                                         "RANG",
-                                         "COMMAND",
-                                         "RUN",
-                                         "OUTPUT",
-                                         "DONE",
-                                         "PUT",
-                                         "MONITOR",
-                                         "PROGRESS",
-                                         "POWER",
-                                         "LIMITED",
-                                         "STORED",
-                                         "LEAVING or LIMIT"};
+static const char *const names[KINDS] = {
+    "READY", "PEER",    "PROBE",    "PROBED", "RING",
+    "RANG",  "COMMAND", "RUN",      "OUTPUT", "DONE",
+    "PUT",   "MONITOR", "PROGRESS", "POWER",  "LIMITED",
+    "TASKS", "IDLE",    "OVER",     "STORED", "LEAVING or LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -96,6 +90,12 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_power(&m->power, body, len);
     case LIMITED:
         return msg_read_limited(&m->limited, body, len);
+    case TASKS:
+        return msg_read_tasks(&m->tasks, body, len);
+    case IDLE:
+        return msg_read_idle(&m->idle, body, len);
+    case OVER:
+        return msg_read_over(&m->over, body, len);
     case U32:
         return msg_read_u32(&m->u32, body, len);
     default:
@@ -111,6 +111,10 @@ static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
 static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
+
+static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX};
+static const struct msg_idle an_idle = {UINT64_MAX, 20};
+static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
 /* A sound body of each kind, owned by the caller. */
 static struct writer sound(enum which k)
@@ -174,6 +178,15 @@ static struct writer sound(enum which k)
         break;
     case LIMITED:
         msg_write_limited(&w, &a_limit);
+        break;
+    case TASKS:
+        msg_write_tasks(&w, &some_tasks);
+        break;
+    case IDLE:
+        msg_write_idle(&w, &an_idle);
+        break;
+    case OVER:
+        msg_write_over(&w, &an_over);
         break;
     case U32:
         write_u32(&w, 250);
@@ -340,6 +353,46 @@ static void test_values(void)
     w = sound(U64);
     ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == NO_SLICE,
        "a long one too");
+    writer_clear(&w);
+}
+
+static void test_values_of_programs(void)
+{
+    static const struct {
+        const char *what;
+        struct msg_tasks m;
+    } bad[] = {{"no tasks", {"17.2", 0}},
+               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1}},
+               {"tasks in a directory above", {"..", 1}},
+               {"tasks in no directory", {"", 1}}};
+    struct writer w;
+    union any m;
+
+    w = sound(TASKS);
+    ok(msg_read_tasks(&m.tasks, w.buf, w.len) == 0
+           && strcmp(m.tasks.dir, "17.2") == 0
+           && m.tasks.tasks == NODE_TASKS_MAX,
+       "the tasks of a node come back");
+    writer_clear(&w);
+    w = sound(IDLE);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == 0 && m.idle.units == UINT64_MAX
+           && m.idle.frames == 20,
+       "what programs bring along comes back");
+    writer_clear(&w);
+    w = sound(OVER);
+    ok(msg_read_over(&m.over, w.buf, w.len) == 0 && m.over.error == 103
+           && m.over.err_len == 4 && memcmp(m.over.err, "why\n", 4) == 0,
+       "the end of programs comes back");
+    writer_clear(&w);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_tasks(&w, &bad[i].m);
+        ok(msg_read_tasks(&m.tasks, w.buf, w.len) == -1, "%s: refused",
+           bad[i].what);
+        writer_clear(&w);
+    }
+    write_u64(&w, 0);
+    write_u64(&w, 1);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == -1, "no units: refused");
     writer_clear(&w);
 }
 
@@ -722,6 +775,7 @@ int main(void)
     }
     test_values();
     test_values_of_agents();
+    test_values_of_programs();
     test_values_of_power();
     test_no_memory();
     return done();

@@ -63,7 +63,7 @@ static int serve(void)
         errx(4, "not my day");
     if (is("open"))
         pause();
-    if (evenstep_open(100, is("endless") ? 0 : 2) < 0)
+    if (evenstep_open(is("differ") ? 99 : is("few") ? 3 : 100, 2) < 0)
         err(9, "evenstep_open");
     printf("outside\n"); /* not to be seen */
     if (is("never"))
@@ -141,7 +141,9 @@ static int by_hand(void)
 
 int main(int argc, char **argv)
 {
-    const char *node = getenv("EVENSTEP_NODE");
+    const char *step_node = getenv("SLURMD_NODENAME");
+    const char *node =
+        getenv("EVENSTEP_NODE") ? getenv("EVENSTEP_NODE") : step_node;
 
     if (argc > 1 && (argc < 3 || (node && strcmp(argv[2], node) == 0)))
         how = argv[1];
