@@ -335,7 +335,7 @@ static void feed_program(struct agent *a)
     struct task *t = STAILQ_FIRST(&a->waiting);
     struct es_error err = {0};
 
-    if (a->leaving || a->feeding || a->quitting || a->execution || a->probe)
+    if (a->leaving || a->feeding || a->quitting || a->execution)
         return;
     if (!a->program && (t || (a->measured && !a->place[0]))
         && start_program(a, &err) < 0)

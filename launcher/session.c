@@ -121,14 +121,12 @@ static void keep_said(struct session *s, const char *text, size_t len)
 /* What an agent of --local that was killed has left. */
 static void sweep(const struct process *p)
 {
-    char name[64], group[THROTTLE_NAME_MAX];
+    char name[32], group[THROTTLE_NAME_MAX];
 
     snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
     snprintf(group, sizeof group, AGENT_GROUP, (int)getpid(), name);
     throttle_sweep(group);
-    step_dir_remove(group); /* of a persistent program's socket */
-    session_step_name(p->session, (size_t)(p - p->session->process), name);
-    step_dir_remove(name);
+    step_dir_remove(group);
 }
 
 static void on_process_end(void *arg, const struct execution_end *end)
@@ -649,7 +647,8 @@ int session_is_local(const struct session *s)
 void session_step_name(const struct session *s, size_t node, char name[64])
 {
     if (s->pmix) /* all nodes are this one */
-        snprintf(name, 64, "local-%d.%zu", (int)getpid(), node);
+        snprintf(name, 64, AGENT_GROUP, (int)getpid(),
+                 session_node(s, node)->name);
     else
         snprintf(name, 64, "%u.%u", s->job, s->step);
 }
