@@ -259,6 +259,14 @@ static void head_bytes(uint8_t bytes[LINK_HEAD], uint16_t type, uint32_t size)
     link_head_encode(bytes, &h);
 }
 
+/* By their fields: what lies between them may be anything. */
+static int same_head(const struct link_head *a, const struct link_head *b)
+{
+    return a->type == b->type && a->broadcast == b->broadcast
+           && a->chunk == b->chunk && a->flags == b->flags
+           && a->digest == b->digest && a->size == b->size;
+}
+
 static void test_heads(void)
 {
     static const uint8_t want[LINK_HEAD] = {
@@ -280,8 +288,7 @@ static void test_heads(void)
            && memcmp(bytes + 6, want + 6, LINK_HEAD - 6) == 0
            && bytes[4] == LINK_CHUNK >> 8 && bytes[5] == (LINK_CHUNK & 255),
        "a head is big-endian, its length the bytes and what follows it");
-    ok(link_head_decode(&out, bytes, 1024) == 0
-           && memcmp(&out, &in, sizeof in) == 0,
+    ok(link_head_decode(&out, bytes, 1024) == 0 && same_head(&out, &in),
        "and comes back, if it is not above the bound");
     ok(link_head_decode(&out, bytes, 1023) == -1 && out.type == 0
            && out.size == 0,
