@@ -134,6 +134,8 @@ launcher_src := \
   launcher/cgroup_limit.c \
   launcher/companion.c \
   launcher/config.c \
+  launcher/config_print.c \
+  launcher/config_syntax.c \
   launcher/connections.c \
   launcher/conntable.c \
   launcher/determination.c \
