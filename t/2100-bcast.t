@@ -134,7 +134,7 @@ test_expect_success 'SRC may be a link, and DST relative' '
 '
 test_expect_success 'one after another, and two at once' '
 	nodes 4 && mkdir dst2 && for i in 0 1 2 3; do mkdir dst2/local$i; done &&
-	evenstep bcast --local 4 file "$here/dst/{node}/x" 3>&- 4>&- 5>&- & other=$! &&
+	{ evenstep bcast --local 4 file "$here/dst/{node}/x" 3>&- 4>&- 5>&- & other=$!; } &&
 	evenstep bcast --local 4 large "$here/dst2/{node}/x" && wait $other && n=4 arrived file &&
 	for i in 0 1 2 3; do cmp large dst2/local$i/x || return 1; done && rm -r dst2
 '
