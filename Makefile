@@ -123,8 +123,10 @@ launcher_src := \
   launcher/actuator_cpufreq.c \
   launcher/actuator_rapl.c \
   launcher/agent.c \
+  launcher/agent_meter.c \
   launcher/agent_probe.c \
   launcher/agent_ring.c \
+  launcher/agent_work.c \
   launcher/attend.c \
   launcher/balance_options.c \
   launcher/balance_trace.c \

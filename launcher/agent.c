@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent.h"
+#include "launcher/agent_meter.h"
 #include "launcher/agent_probe.h"
 #include "launcher/agent_ring.h"
-#include "launcher/execution.h"
+#include "launcher/agent_work.h"
 #include "launcher/graph_node.h"
 #include "launcher/greeting.h"
-#include "launcher/monitor.h"
 #include "launcher/notice.h"
-#include "launcher/persistent.h"
-#include "launcher/power_link.h"
 #include "launcher/protocol.h"
-#include "launcher/spool.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
 #include "launcher/template.h"
-#include "launcher/thread_advice.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/mesh.h"
 
@@ -27,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <unistd.h>
 
 /* A command is not read any further while this much of its output waits for
@@ -43,12 +38,6 @@
 #define AWAY_S  300
 #define AGAIN_S 1 /* from one call to the next */
 
-struct task { /* a slice that waits for its turn */
-    STAILQ_ENTRY(task) next;
-    struct msg_run run;
-    int in_fd; /* its stdin; 0: none */
-};
-
 struct agent {
     const struct agent_setup *setup;
     struct event_base *base;
@@ -57,86 +46,29 @@ struct agent {
     struct adapter adapter;
     struct listener *listener;
     struct mesh *mesh;
-    struct bcast_node *broadcast;
-    struct graph_node *graph;
     struct greeting *greeting;
     struct throttle *throttle;
-    struct monitor *monitor;
-    struct power_link *power;
-    struct thread_advice advice; /* limits of 0: it is not for us to give */
     struct event *on_term, *on_again;
-    struct msg_command command;
-    STAILQ_HEAD(task_list, task) waiting;
-    int in_fd;      /* the stdin of the slice to come; 0: none yet */
-    uint64_t in_id; /* of that slice */
-    struct execution *execution; /* of the slice that runs now */
-    struct agent_probe *probe;   /* at work, and slices wait for it */
+    struct agent_work *work;
+    struct agent_probe *probe; /* at work, and slices wait for it */
     struct agent_ring *ring;
-    struct persistent *program; /* of a persistent command, or NULL */
-    int feeding;                /* the program has a slice */
-    int quitting;               /* it was told to end */
-    int measured;               /* all nodes are, and home has told what */
-    char place[64];             /* step directory of its socket, or "" */
-    struct step_tasks *tasks;   /* of the step that is fed, or NULL */
-    uint64_t id;                /* of the slice that runs now */
-    int held;                   /* its output waits for the wire */
-    int ready;                  /* READY has been sent */
-    int leaving;                /* only the running command is waited for */
-    int calls;                  /* since home was lost */
-    char step[64];              /* name of the step directory, or "" */
-    char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
-    char **environ;                     /* with it; NULL: as in setup */
-    char why[200];                      /* why home was lost before READY */
+    struct agent_meter *meter;
+    struct bcast_node *broadcast;
+    struct graph_node *graph;
+    struct step_tasks *tasks; /* of the step that is fed, or NULL */
+    int ready;                /* READY has been sent */
+    int leaving;              /* only what runs is waited for */
+    int calls;                /* since home was lost */
+    char step[64];            /* name of the step directory, or "" */
+    char why[200];            /* why home was lost before READY */
 };
 
-static void close_input(int *fd)
-{
-    if (*fd > 0)
-        close(*fd); /* it has no name: nothing of it is to stay */
-    *fd = 0;
-}
-
-static void task_free(struct task *t)
-{
-    if (t)
-        close_input(&t->in_fd);
-    free(t);
-}
-
-static void drop_waiting(struct agent *a)
-{
-    struct task *t;
-
-    while ((t = STAILQ_FIRST(&a->waiting)) != NULL) {
-        STAILQ_REMOVE_HEAD(&a->waiting, next);
-        task_free(t);
-    }
-    close_input(&a->in_fd);
-}
-
-static void hold(struct agent *a, int on)
-{
-    a->held = on;
-    if (a->execution)
-        execution_hold(a->execution, on);
-    if (a->program)
-        persistent_hold(a->program, on);
-}
-
-/* Let what runs see its SIGTERM; execution_stop() bounds how long it then
- * takes.  Is there anything to wait for? */
+/* Let what runs see its SIGTERM.  Is there anything to wait for? */
 static int stop_commands(struct agent *a)
 {
     unsigned tasks = graph_node_stop(a->graph);
 
-    drop_waiting(a);
-    hold(a, 0); /* its end would not be heard */
-    if (a->execution)
-        execution_stop(a->execution);
-    a->quitting = a->program != NULL;
-    if (a->program)
-        persistent_stop(a->program);
-    return tasks > 0 || a->execution || a->program;
+    return agent_work_stop(a->work) || tasks > 0;
 }
 
 static void leave(struct agent *a)
@@ -146,9 +78,18 @@ static void leave(struct agent *a)
         event_base_loopexit(a->base, NULL);
 }
 
-/* Send what w holds, if there is anybody to hear it. */
-static void say(struct agent *a, enum protocol_type type, struct writer *w)
+static void on_idle(void *arg)
 {
+    struct agent *a = arg;
+
+    if (a->leaving)
+        event_base_loopexit(a->base, NULL);
+}
+
+/* Send what w holds, if there is anybody to hear it. */
+static void say(void *arg, enum protocol_type type, struct writer *w)
+{
+    struct agent *a = arg;
     int lost =
         a->home
         && (w->bad
@@ -159,229 +100,87 @@ static void say(struct agent *a, enum protocol_type type, struct writer *w)
         channel_hang_up(a->home);
 }
 
-/* --- slices --------------------------------------------------------------- */
-
-static void start_next(struct agent *a);
-
-static void on_output(void *arg, const void *buf, size_t len)
-{
-    struct agent *a = arg;
-
-    if (a->leaving || !a->home)
-        return; /* nobody waits for it */
-    for (size_t at = 0; at < len; at += OUTPUT_MAX) {
-        size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
-        struct msg_output m = {a->id, (const uint8_t *)buf + at, n};
-        struct writer w = {0};
-
-        msg_write_output(&w, &m);
-        say(a, MSG_OUTPUT, &w);
-    }
-    if (!a->held && a->home && channel_backlog(a->home) > BACKLOG_HIGH)
-        hold(a, 1);
-}
-
-static void say_done(struct agent *a, const struct execution_end *end)
-{
-    struct msg_done m = {
-        .id = a->id,
-        .status = (uint32_t)end->status,
-        .signal = (uint32_t)end->signal,
-        .exec_errno = (uint32_t)end->exec_errno,
-        .elapsed_ns = (uint64_t)end->elapsed_ns,
-        .err_dropped = end->err_dropped,
-        .err = (const uint8_t *)end->err_tail,
-        .err_len = end->err_len,
-    };
-    struct writer w = {0};
-
-    if (a->leaving)
-        return; /* one that was stopped has not done its slice */
-    msg_write_done(&w, &m);
-    say(a, MSG_DONE, &w);
-}
-
-static void on_end(void *arg, const struct execution_end *end)
-{
-    struct agent *a = arg;
-
-    say_done(a, end);
-    execution_destroy(a->execution);
-    a->execution = NULL;
-    a->held = 0;
-    start_next(a);
-}
-
-/* A slice that cannot be started is a slice that failed, with the reason. */
-static void refuse(struct agent *a, uint64_t id, const char *why)
-{
-    struct msg_done m = {.id = id, .status = 126};
-    struct writer w = {0};
-
-    m.err = (const uint8_t *)why;
-    m.err_len = strlen(why);
-    msg_write_done(&w, &m);
-    say(a, MSG_DONE, &w);
-}
-
-static int start_slice(struct agent *a, const struct task *t)
-{
-    const struct msg_run *run = &t->run;
-    struct es_error err = {0};
-    struct execution_spec spec = {.throttle = a->throttle, .in_fd = t->in_fd};
-    int rc = -1;
-
-    a->id = run->id;
-    if (!a->command.argv) {
-        refuse(a, run->id, "the front end sent a slice before its command");
-        return -1;
-    }
-    spec.argv = template_argv(a->command.argv, run, a->setup->node);
-    spec.envp = template_environ(a->environ ? a->environ : a->setup->environ,
-                                 run, a->setup->node);
-    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
-    if (spec.argv && spec.envp)
-        rc = execution_start(&a->execution, a->base, &spec, on_output, on_end,
-                             a, &err);
-    else
-        es_fail(&err, ES_ENV, "free some memory", "out of memory");
-    template_free((char **)spec.argv);
-    template_free((char **)spec.envp);
-    if (rc < 0) {
-        refuse(a, run->id, err.what);
-    }
-    return rc;
-}
-
-/* --- a program that stays alive ------------------------------------------- */
-
-static void on_program_idle(void *arg, const struct msg_idle *idle)
-{
-    struct writer w = {0};
-
-    msg_write_idle(&w, idle);
-    say(arg, MSG_IDLE, &w);
-}
-
-static void on_program_done(void *arg, const struct feeder_result *result)
-{
-    struct agent *a = arg;
-    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
-
-    a->feeding = 0;
-    say_done(a, &end);
-    start_next(a);
-}
-
-static void say_over(struct agent *a, int status, const char *err, size_t len)
-{
-    struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
-    struct writer w = {0};
-
-    msg_write_over(&w, &m);
-    say(a, MSG_OVER, &w);
-}
-
-static void on_program_end(void *arg, const struct execution_end *end)
-{
-    struct agent *a = arg;
-
-    if (a->feeding && !a->quitting)
-        say_done(a, end);
-    else if (!a->quitting)
-        say_over(a, end->status,
-                 end->exec_errno ? strerror(end->exec_errno) : end->err_tail,
-                 end->exec_errno ? strlen(strerror(end->exec_errno))
-                                 : end->err_len);
-    persistent_destroy(a->program);
-    a->program = NULL;
-    a->feeding = a->held = a->quitting = 0;
-    start_next(a);
-}
-
-static const struct persistent_events program_events = {
-    .idle = on_program_idle,
-    .output = on_output,
-    .done = on_program_done,
-    .end = on_program_end,
+struct told { /* by home */
+    uint16_t type;
+    const uint8_t *body;
+    size_t len;
 };
 
-/* Of what is filled in for a slice, only the node is known. */
-static int start_program(struct agent *a, struct es_error *err)
-{
-    static const struct msg_run none;
-    struct execution_spec spec = {.throttle = a->throttle};
-    int rc = -1;
+/* What takes it returns -1 if it breaks the protocol. */
 
-    snprintf(a->place, sizeof a->place, AGENT_GROUP, (int)getppid(),
-             a->setup->node);
-    spec.argv = template_argv(a->command.argv, &none, a->setup->node);
-    spec.envp = template_environ(a->environ ? a->environ : a->setup->environ,
-                                 &none, a->setup->node);
-    spec.dir = a->command.dir[0] ? a->command.dir : NULL;
-    if (spec.argv && spec.envp)
-        rc = persistent_start(&a->program, a->base, &spec, a->place,
-                              &program_events, a, err);
-    else
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
-    template_free((char **)spec.argv);
-    template_free((char **)spec.envp);
-    return rc;
+/* --- slices --------------------------------------------------------------- */
+
+static void say_work(void *arg, enum protocol_type type, struct writer *w)
+{
+    struct agent *a = arg;
+
+    say(a, type, w);
+    if (type == MSG_OUTPUT && a->home && !a->leaving
+        && channel_backlog(a->home) > BACKLOG_HIGH)
+        agent_work_hold(a->work, 1);
 }
 
-/* It is started when all nodes are measured, and again if it has ended. */
-static void feed_program(struct agent *a)
+static int tell_work(struct agent *a, const struct told *t)
 {
-    struct task *t = STAILQ_FIRST(&a->waiting);
-    struct es_error err = {0};
-
-    if (a->leaving || a->feeding || a->quitting || a->execution)
-        return;
-    if (!a->program && (t || (a->measured && !a->place[0]))
-        && start_program(a, &err) < 0)
-        say_over(a, 126, err.what, strlen(err.what));
-    if (!t)
-        return;
-    STAILQ_REMOVE_HEAD(&a->waiting, next);
-    a->id = t->run.id;
-    a->feeding = a->program != NULL;
-    if (a->program)
-        persistent_give(a->program, &t->run);
-    else
-        refuse(a, t->run.id, err.what);
-    free(t);
+    return agent_work_told(a->work, (enum protocol_type)t->type, t->body,
+                           t->len);
 }
 
-static void on_over(struct agent *a, const uint8_t *body, size_t len)
+/* Under srun the slices are the step's own tasks'. */
+static int give_slice(struct agent *a, const struct told *t)
 {
-    struct msg_over m;
+    struct msg_run run;
 
-    if (msg_read_over(&m, body, len) < 0)
-        leave(a);
-    else if (a->tasks)
-        step_tasks_over(a->tasks, &m);
-    else if (a->program)
-        persistent_finish(a->program);
-    else
-        say_over(a, 0, "", 0); /* it has ended, and that was told */
+    if (!a->tasks)
+        return tell_work(a, t);
+    return msg_read_run(&run, t->body, t->len) == 0
+               ? step_tasks_run(a->tasks, &run)
+               : -1;
 }
 
-/* --- both ----------------------------------------------------------------- */
-
-static void start_next(struct agent *a)
+static int end_slices(struct agent *a, const struct told *t)
 {
-    struct task *t;
+    struct msg_over over;
 
-    if (a->leaving && !a->execution && !a->program)
-        event_base_loopexit(a->base, NULL);
-    if (a->command.persistent)
-        feed_program(a);
-    while (!a->command.persistent && !a->execution && !a->probe
-           && (t = STAILQ_FIRST(&a->waiting)) != NULL) {
-        STAILQ_REMOVE_HEAD(&a->waiting, next);
-        (void)start_slice(a, t); /* a failure has been answered */
-        task_free(t);
-    }
+    if (!a->tasks)
+        return tell_work(a, t);
+    if (msg_read_over(&over, t->body, t->len) < 0)
+        return -1;
+    step_tasks_over(a->tasks, &over);
+    return 0;
+}
+
+static int feed_tasks(struct agent *a, const struct told *t)
+{
+    struct msg_tasks m;
+    struct writer w = {0};
+    int rc;
+
+    if (msg_read_tasks(&m, t->body, t->len) < 0 || a->tasks)
+        return -1;
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say, a, NULL);
+    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
+    say(a, MSG_STORED, &w);
+    return 0;
+}
+
+static int store(struct agent *a, const struct told *t)
+{
+    struct writer w = {0};
+    struct msg_put m;
+    int why;
+
+    if (msg_read_put(&m, t->body, t->len) < 0)
+        return -1;
+    snprintf(a->step, sizeof a->step, "%s", m.dir);
+    why = step_dir_put(m.dir, m.file, m.content, m.len);
+    if (why == 0)
+        why = agent_work_directory(a->work, a->step);
+    write_u32(&w, (uint32_t)why);
+    say(a, MSG_STORED, &w);
+    agent_work_measured(a->work);
+    return 0;
 }
 
 /* --- qualification -------------------------------------------------------- */
@@ -395,10 +194,11 @@ static void on_probed(void *arg, const struct msg_probed *m)
     say(a, MSG_PROBED, &w);
     agent_probe_destroy(a->probe);
     a->probe = NULL;
-    start_next(a);
+    if (!a->leaving)
+        agent_work_pause(a->work, 0);
 }
 
-static void probe(struct agent *a, const uint8_t *body, size_t len)
+static int probe(struct agent *a, const struct told *t)
 {
     const struct agent_probe_setup setup = {.base = a->base,
                                             .throttle = a->throttle,
@@ -407,22 +207,28 @@ static void probe(struct agent *a, const uint8_t *body, size_t len)
                                             .sysfs = a->setup->sysfs};
     struct msg_probe order;
 
-    if (msg_read_probe(&order, body, len) == 0 && !a->execution && !a->probe)
-        a->probe = agent_probe_start(&setup, &order, on_probed, a);
+    if (msg_read_probe(&order, t->body, t->len) < 0 || a->probe
+        || agent_work_busy(a->work))
+        return -1;
+    a->probe = agent_probe_start(&setup, &order, on_probed, a);
     if (!a->probe)
-        leave(a);
+        return -1;
+    agent_work_pause(a->work, 1);
+    return 0;
 }
 
-static void open_ring(struct agent *a)
+static int open_ring(struct agent *a, const struct told *t)
 {
     struct writer w = {0};
 
+    (void)t;
     agent_ring_close(a->ring);
     a->ring = agent_ring_open(
         a->base, &a->setup->secret, a->setup->ports,
         strcmp(a->wireup.agent[a->wireup.rank].address, "127.0.0.1") == 0);
     write_u32(&w, a->ring ? agent_ring_port(a->ring) : 0);
     say(a, MSG_RING_PORT, &w);
+    return 0;
 }
 
 static void on_round(void *arg, double received_per_s)
@@ -433,133 +239,23 @@ static void on_round(void *arg, double received_per_s)
     say(arg, MSG_RANG, &w);
 }
 
-static void ring(struct agent *a, const uint8_t *body, size_t len)
+static int ring(struct agent *a, const struct told *t)
 {
     struct endpoint to;
     struct msg_ring m;
 
-    if (msg_read_ring(&m, body, len) < 0 || m.receiver >= a->wireup.size) {
-        leave(a);
-        return;
-    }
+    if (msg_read_ring(&m, t->body, t->len) < 0 || m.receiver >= a->wireup.size)
+        return -1;
     to = a->wireup.agent[m.receiver];
     to.port = (uint16_t)m.port;
     if (!a->ring
         || agent_ring_round(a->ring, m.port > 0 ? &to : NULL, m.ms, on_round, a)
                < 0)
         on_round(a, 0);
-}
-
-/* --- the conversation with home ------------------------------------------- */
-
-/* Keep what a slice is to read; its RUN comes next. */
-static void take_input(struct agent *a, const uint8_t *body, size_t len)
-{
-    struct msg_output m;
-
-    if (msg_read_output(&m, body, len) < 0) {
-        leave(a);
-        return;
-    }
-    if (a->in_fd > 0 && a->in_id != m.id)
-        close_input(&a->in_fd);
-    a->in_id = m.id;
-    if (a->in_fd <= 0)
-        a->in_fd = spool_open_file();
-    if (a->in_fd < 0 || write_all(a->in_fd, m.bytes, m.len) < 0) {
-        notice("%s: cannot keep the input of a slice: %s", a->setup->node,
-               strerror(errno));
-        leave(a);
-    }
-}
-
-static void queue_slice(struct agent *a, const uint8_t *body, size_t len)
-{
-    struct task *t = calloc(1, sizeof *t);
-
-    if (!t || a->leaving || msg_read_run(&t->run, body, len) < 0
-        || (a->tasks && step_tasks_run(a->tasks, &t->run) < 0)) {
-        free(t);
-        leave(a);
-        return;
-    }
-    if (a->tasks) {
-        free(t);
-        return;
-    }
-    if (a->in_fd > 0 && a->in_id == t->run.id) {
-        t->in_fd = a->in_fd;
-        a->in_fd = 0;
-        (void)lseek(t->in_fd, 0, SEEK_SET); /* a file of ours */
-    }
-    STAILQ_INSERT_TAIL(&a->waiting, t, next);
-    start_next(a);
-}
-
-/* From now on the commands hear where the step directory is. */
-static int tell_directory(struct agent *a)
-{
-    char path[STEP_PATH_MAX];
-    size_t n = 0;
-
-    if (a->environ)
-        return 0;
-    while (a->setup->environ[n])
-        n++;
-    a->environ = calloc(n + 2, sizeof *a->environ);
-    if (!a->environ)
-        return ENOMEM;
-    memcpy(a->environ, a->setup->environ, n * sizeof *a->environ);
-    (void)step_dir_path(path, a->step, ""); /* it was made */
-    snprintf(a->directory, sizeof a->directory, "EVENSTEP_DIR=%s", path);
-    a->environ[n] = a->directory;
     return 0;
 }
 
-static void store(struct agent *a, const uint8_t *body, size_t len)
-{
-    struct writer w = {0};
-    struct msg_put m;
-    int why;
-
-    if (msg_read_put(&m, body, len) < 0) {
-        leave(a);
-        return;
-    }
-    snprintf(a->step, sizeof a->step, "%s", m.dir);
-    why = step_dir_put(m.dir, m.file, m.content, m.len);
-    if (why == 0)
-        why = tell_directory(a);
-    write_u32(&w, (uint32_t)why);
-    say(a, MSG_STORED, &w);
-    a->measured = 1;
-    start_next(a);
-}
-
-static void say_of_tasks(void *arg, enum protocol_type type, struct writer *w)
-{
-    say(arg, type, w);
-}
-
-static void feed_tasks(struct agent *a, const uint8_t *body, size_t len)
-{
-    struct msg_tasks m;
-    struct writer w = {0};
-    int rc;
-
-    if (msg_read_tasks(&m, body, len) < 0 || a->tasks) {
-        leave(a);
-        return;
-    }
-    snprintf(a->step, sizeof a->step, "%s", m.dir);
-    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say_of_tasks, a,
-                         NULL);
-    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
-    say(a, MSG_STORED, &w);
-}
-
-/* --- broadcasts ------------------------------------------------------------
- */
+/* --- broadcasts ----------------------------------------------------------- */
 
 static void end_broadcast(struct agent *a)
 {
@@ -590,7 +286,7 @@ static int fill_in(const struct agent *a, struct bcast_order *order)
     return rc;
 }
 
-static void start_broadcast(struct agent *a, const uint8_t *body, size_t len)
+static int start_broadcast(struct agent *a, const struct told *t)
 {
     struct bcast_node_setup setup = {.base = a->base,
                                      .secret = &a->setup->secret,
@@ -601,111 +297,56 @@ static void start_broadcast(struct agent *a, const uint8_t *body, size_t len)
     struct bcast_order *order = malloc(sizeof *order);
 
     end_broadcast(a);
-    if (order && bcast_read_order(order, body, len) == 0
+    if (order && bcast_read_order(order, t->body, t->len) == 0
         && fill_in(a, order) == 0)
         a->broadcast = bcast_node_start(&setup, order);
     free(order);
-    if (a->broadcast)
-        mesh_set_broadcast(a->mesh, a->broadcast);
-    else
-        leave(a);
+    if (!a->broadcast)
+        return -1;
+    mesh_set_broadcast(a->mesh, a->broadcast);
+    return 0;
 }
 
-static void on_bcast(struct agent *a,
-                     enum bcast_kind kind,
-                     const uint8_t *body,
-                     size_t len)
+static int take_bcast(struct agent *a, const struct told *t)
 {
+    enum bcast_kind kind = (enum bcast_kind)(t->type - MSG_BCAST);
+
     if (kind == BCAST_ORDER)
-        start_broadcast(a, body, len);
-    else if (!a->broadcast
-             || bcast_node_told(a->broadcast, kind, body, len) < 0)
-        leave(a);
-    else if (kind == BCAST_END)
+        return start_broadcast(a, t);
+    if (!a->broadcast
+        || bcast_node_told(a->broadcast, kind, t->body, t->len) < 0)
+        return -1;
+    if (kind == BCAST_END)
         end_broadcast(a);
+    return 0;
 }
 
 /* --- meters and limits ---------------------------------------------------- */
 
-static void on_progress(void *arg, const struct msg_progress *m)
-{
-    struct writer w = {0};
-
-    msg_write_progress(&w, m);
-    say(arg, MSG_PROGRESS, &w);
-}
-
-static void on_power(void *arg, const struct msg_power *m)
-{
-    struct writer w = {0};
-
-    msg_write_power(&w, m);
-    say(arg, MSG_POWER, &w);
-}
-
-static void on_limited(void *arg, const struct msg_limited *m)
-{
-    struct writer w = {0};
-
-    msg_write_limited(&w, m);
-    say(arg, MSG_LIMITED, &w);
-}
-
-static const struct power_link_events power_events = {
-    .power = on_power,
-    .limited = on_limited,
-};
-
-static void offer_threads(struct agent *a, const struct msg_monitor *order)
-{
-    struct msg_power m = {.actuator = "threads", .unit = "threads"};
-
-    thread_advice_init(&a->advice, order->start, order->floor);
-    monitor_advise_threads(a->monitor, a->advice.limit);
-    m.limit = a->advice.limit;
-    m.floor = a->advice.floor;
-    m.ceiling = a->advice.ceiling;
-    on_power(a, &m);
-}
-
-static void set_threads(struct agent *a, uint64_t limit)
-{
-    struct msg_limited m = {.limit = thread_advice_set(&a->advice, limit)};
-
-    monitor_advise_threads(a->monitor, a->advice.limit);
-    on_limited(a, &m);
-}
-
 /* A node without meters is one that does not report. */
-static void watch(struct agent *a, const uint8_t *body, size_t len)
+static int watch(struct agent *a, const struct told *t)
 {
     struct es_error err = {0};
     struct msg_monitor m;
 
-    if (a->monitor || msg_read_monitor(&m, body, len) < 0) {
-        leave(a);
-        return;
-    }
+    if (a->meter || msg_read_monitor(&m, t->body, t->len) < 0)
+        return -1;
     snprintf(a->step, sizeof a->step, "%s", m.dir);
-    a->monitor = monitor_start(a->base, &m, on_progress, a, &err);
-    if (!a->monitor)
+    a->meter = agent_meter_start(a->base, &m, say, a, &err);
+    if (!a->meter)
         notice("%s: %s: %s", a->setup->node, err.what, err.mend);
-    else if (m.power == MONITOR_GUARD)
-        a->power = power_link_start(a->base, m.dir, &power_events, a);
-    else if (m.power == MONITOR_THREADS)
-        offer_threads(a, &m);
+    return 0;
 }
 
-static void limit(struct agent *a, const uint8_t *body, size_t len)
+static int limit(struct agent *a, const struct told *t)
 {
     uint64_t v;
 
-    if (msg_read_u64(&v, body, len) < 0)
-        leave(a);
-    else if (a->power)
-        power_link_set(a->power, v);
-    else if (a->monitor)
-        set_threads(a, v);
+    if (msg_read_u64(&v, t->body, t->len) < 0)
+        return -1;
+    if (a->meter)
+        agent_meter_limit(a->meter, v);
+    return 0;
 }
 
 /* --- task graphs ---------------------------------------------------------- */
@@ -715,15 +356,7 @@ static void say_graph(void *arg, enum graph_kind kind, struct writer *w)
     say(arg, (enum protocol_type)(MSG_GRAPH + kind), w);
 }
 
-static void on_graph_idle(void *arg)
-{
-    struct agent *a = arg;
-
-    if (a->leaving)
-        event_base_loopexit(a->base, NULL);
-}
-
-static void start_graph(struct agent *a, const uint8_t *body, size_t len)
+static int start_graph(struct agent *a, const struct told *t)
 {
     struct graph_node_setup setup = {.base = a->base,
                                      .secret = &a->setup->secret,
@@ -734,72 +367,68 @@ static void start_graph(struct agent *a, const uint8_t *body, size_t len)
                                      .environ = a->setup->environ,
                                      .throttle = a->throttle,
                                      .say = say_graph,
-                                     .idle = on_graph_idle,
+                                     .idle = on_idle,
                                      .arg = a};
     struct graph_open *open = malloc(sizeof *open);
+    int rc = -1;
 
-    int good = open && !a->graph && graph_read_open(open, body, len) == 0;
-
-    if (good)
+    if (open && !a->graph && graph_read_open(open, t->body, t->len) == 0) {
         a->graph = graph_node_start(&setup, open);
-    if (!good || !a->graph)
-        leave(a);
+        rc = a->graph ? 0 : -1;
+    }
     free(open);
+    return rc;
 }
 
-static void on_graph(struct agent *a,
-                     enum graph_kind kind,
-                     const uint8_t *body,
-                     size_t len)
+static int take_graph(struct agent *a, const struct told *t)
 {
+    enum graph_kind kind = (enum graph_kind)(t->type - MSG_GRAPH);
+
     if (kind == GRAPH_MSG_OPEN)
-        start_graph(a, body, len);
-    else if (!a->graph || graph_node_told(a->graph, kind, body, len) < 0)
-        leave(a);
+        return start_graph(a, t);
+    return a->graph ? graph_node_told(a->graph, kind, t->body, t->len) : -1;
 }
 
+/* --- the conversation with home ------------------------------------------- */
+
+static const struct {
+    uint16_t first, last; /* types */
+    int (*take)(struct agent *a, const struct told *t);
+} takes[] = {
+    {MSG_COMMAND, MSG_COMMAND, tell_work},
+    {MSG_INPUT, MSG_INPUT, tell_work},
+    {MSG_RUN, MSG_RUN, give_slice},
+    {MSG_OVER, MSG_OVER, end_slices},
+    {MSG_TASKS, MSG_TASKS, feed_tasks},
+    {MSG_PUT, MSG_PUT, store},
+    {MSG_PROBE, MSG_PROBE, probe},
+    {MSG_RING_OPEN, MSG_RING_OPEN, open_ring},
+    {MSG_RING, MSG_RING, ring},
+    {MSG_MONITOR, MSG_MONITOR, watch},
+    {MSG_LIMIT, MSG_LIMIT, limit},
+    {MSG_BCAST, MSG_BCAST_END - 1, take_bcast},
+    {MSG_GRAPH, MSG_END - 1, take_graph},
+};
+
+/* LEAVE, or nothing that we know, or a breach: in all cases we go. */
 static void on_message(struct channel *c,
                        void *arg,
                        uint16_t type,
                        const uint8_t *body,
                        size_t len)
 {
+    const struct told t = {type, body, len};
     struct agent *a = arg;
+    int rc = -1;
 
     (void)c;
-    if (type == MSG_RUN) {
-        queue_slice(a, body, len);
-    } else if (type == MSG_INPUT) {
-        take_input(a, body, len);
-    } else if (type == MSG_PROBE) {
-        probe(a, body, len);
-    } else if (type == MSG_RING_OPEN) {
-        open_ring(a);
-    } else if (type == MSG_RING) {
-        ring(a, body, len);
-    } else if (type == MSG_COMMAND) {
-        free(a->command.argv);
-        if (msg_read_command(&a->command, body, len) < 0)
-            leave(a);
-        else
-            start_next(a);
-    } else if (type == MSG_OVER) {
-        on_over(a, body, len);
-    } else if (type == MSG_TASKS) {
-        feed_tasks(a, body, len);
-    } else if (type == MSG_PUT) {
-        store(a, body, len);
-    } else if (type == MSG_MONITOR) {
-        watch(a, body, len);
-    } else if (type == MSG_LIMIT) {
-        limit(a, body, len);
-    } else if (type >= MSG_BCAST && type < MSG_BCAST_END) {
-        on_bcast(a, (enum bcast_kind)(type - MSG_BCAST), body, len);
-    } else if (type >= MSG_GRAPH && type < MSG_END) {
-        on_graph(a, (enum graph_kind)(type - MSG_GRAPH), body, len);
-    } else { /* LEAVE, or nothing that we know: in both cases we go */
+    if (a->leaving)
+        return;
+    for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++)
+        if (type >= takes[i].first && type <= takes[i].last)
+            rc = takes[i].take(a, &t);
+    if (rc < 0)
         leave(a);
-    }
 }
 
 static uint32_t count_cpus(void)
@@ -854,7 +483,6 @@ static void greet_next(struct agent *a)
 static void on_opened(struct channel *c, void *arg)
 {
     struct agent *a = arg;
-
     int first = !a->ready;
 
     channel_backlog_mark(c, BACKLOG_LOW);
@@ -869,8 +497,7 @@ static void on_drained(struct channel *c, void *arg)
     struct agent *a = arg;
 
     (void)c;
-    if (a->held)
-        hold(a, 0);
+    agent_work_hold(a->work, 0);
 }
 
 static void call_later(struct agent *a)
@@ -1001,10 +628,25 @@ static void on_again(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (a->execution) /* that was stopped is not over yet */
+    if (agent_work_busy(a->work)) /* what was stopped is not over yet */
         call_later(a);
     else if (call_home(a, NULL) < 0)
         leave(a);
+}
+
+static int open_work(struct agent *a, struct es_error *err)
+{
+    const struct agent_work_setup setup = {.base = a->base,
+                                           .throttle = a->throttle,
+                                           .node = a->setup->node,
+                                           .environ = a->setup->environ,
+                                           .say = say_work,
+                                           .idle = on_idle,
+                                           .arg = a};
+
+    a->work = agent_work_open(&setup);
+    return a->work ? 0
+                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
 }
 
 static int start(struct agent *a, struct es_error *err)
@@ -1030,25 +672,20 @@ static int start(struct agent *a, struct es_error *err)
                          THROTTLE_ANY, err)
                < 0)
         return -1;
+    if (open_work(a, err) < 0)
+        return -1;
     return call_home(a, err);
 }
 
 static void stop(struct agent *a)
 {
-    execution_destroy(a->execution);
+    agent_work_close(a->work);
     agent_probe_destroy(a->probe);
     agent_ring_close(a->ring);
-    persistent_destroy(a->program);
     step_tasks_close(a->tasks);
-    drop_waiting(a);
-    free(a->command.argv);
-    free(a->environ);
-    power_link_stop(a->power);
-    monitor_stop(a->monitor);
+    agent_meter_stop(a->meter);
     if (a->step[0])
         step_dir_remove(a->step);
-    if (a->place[0])
-        step_dir_remove(a->place);
     greeting_destroy(a->greeting);
     listener_close(a->listener);
     bcast_node_destroy(a->broadcast);
@@ -1070,7 +707,6 @@ int agent_serve(const struct agent_setup *setup, struct es_error *err)
     struct agent a = {.setup = setup};
     int rc;
 
-    STAILQ_INIT(&a.waiting);
     rc = start(&a, err);
     if (rc == 0 && event_base_dispatch(a.base) < 0)
         rc = es_fail(err, ES_ENV, "report this", "the event loop failed");
