@@ -24,13 +24,15 @@
 #define ROUNDS_MISSED 6u
 /* But for so long every process waits for its turn on a busy CPU. */
 #define NEGLECT_S 0.1
-/* Nothing at all has come for so long: whoever was to push the first chunks
- * cannot reach us, or home has nothing to give yet. */
+/* No chunk has come by its tree for so long: whoever was to push the first ones
+ * is gone or cannot reach us, or home has nothing to give yet. */
 #define FIRST_S 2.0
 /* A pull that is not answered: some time beyond what is late. */
 #define PULL_GRACE 0.02
 /* So many refusals in a row, and home is asked: perhaps nobody has it. */
 #define REFUSALS_MAX 16u
+/* That all of so many are gone is enough to say that all are. */
+#define HOLDER_DRAWS 64
 
 struct ring {
     uint32_t at[RING];
@@ -75,8 +77,9 @@ struct heard { /* when a node last pushed */
 struct relay {
     struct relay_setup s;
     struct estimator estimator;
-    uint8_t *hold;           /* enum hold, of each chunk */
-    uint8_t *gone;           /* enum presence, of each node */
+    uint8_t *hold; /* enum hold, of each chunk */
+    uint8_t *gone; /* enum presence, of each node */
+    uint32_t n_gone;
     uint8_t *replaced;       /* of each chunk: we took its root's place */
     struct heard *heard;     /* of each node */
     uint32_t got;            /* chunks that came, new or not */
@@ -441,6 +444,21 @@ static int is_neglected(const struct relay *r, uint32_t chunk, double now)
                   > ROUNDS_MISSED * r->s.plan->branches + ROUNDS_MISSED;
 }
 
+/* All who were to have it by their tree are gone: home is asked.  By lot, as
+ * any other is chosen. */
+static int is_orphan(struct relay *r, struct pull *p)
+{
+    for (int i = 0; i < HOLDER_DRAWS && r->n_gone > 0; i++) {
+        uint32_t v =
+            plan_holder(r->s.plan, p->chunk, pull_random(&r->s.random) >> 16);
+
+        if (v != r->s.self && r->gone[v] != GONE)
+            return 0;
+    }
+    p->node = PLAN_NOBODY;
+    return r->n_gone > 0;
+}
+
 /* Repair: what is overdue, the first ones first, each with even odds, so that
  * not all nodes ask for the same ones at once. */
 static void pull_overdue(struct relay *r, double now)
@@ -462,7 +480,7 @@ static void pull_overdue(struct relay *r, double now)
             p.node = PLAN_NOBODY;
             r->estimator.refusals = 0;
             take_off(r, &p, now);
-        } else if (pull_choose_node(&p, &v)) {
+        } else if (pull_choose_node(&p, &v) || is_orphan(r, &p)) {
             take_off(r, &p, now);
         } else if (r->n_flights == 0) {
             forgive(r, now);
@@ -503,11 +521,11 @@ void relay_tick(struct relay *r, double now)
             i++;
     if (r->missing == 0)
         return;
-    if (r->got == 0 && now - r->s.start > FIRST_S)
+    if (now - r->s.start > FIRST_S)
         estimator_missed(&r->estimator, r->s.self, r->low, now);
     if (r->s.plan->shape == PLAN_BRANCHES)
         pull_branches(r, now);
-    if (r->pushed_missing > 0)
+    if (r->pushed_missing > 0 || r->n_gone > 0)
         pull_overdue(r, now);
 }
 
@@ -706,8 +724,10 @@ void relay_lost(struct relay *r, uint32_t peer)
 {
     struct lane *l = lane_find(r, peer);
 
-    if (peer != PLAN_NOBODY)
+    if (peer != PLAN_NOBODY && r->gone[peer] != GONE) {
         r->gone[peer] = GONE;
+        r->n_gone++;
+    }
     for (unsigned i = 0; i < r->n_flights;)
         if (r->flight[i].pull.node == peer)
             flight_fail(r, i);

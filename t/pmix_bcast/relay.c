@@ -476,6 +476,45 @@ static void test_lost(void)
     ok(asked > 0 && other == 0, "only who is there is asked");
 }
 
+/* What was passed on to a node that has gone since is nowhere but at home. */
+static void test_alone(void)
+{
+    static const enum plan_shape shape[] = {PLAN_STRIPES, PLAN_BRANCHES};
+    struct asked a;
+
+    for (int i = 0; i < 2; i++) {
+        unsigned asked = 0, other = 0;
+
+        create(shape[i], 2, 2, 30, i == 1);
+        for (uint32_t j = 0; j < 30; j += 2)
+            relay_got(relay, HOME, j, 0, 0.001 * j);
+        relay_lost(relay, 1);
+        for (int t = 0; t < 400; t++) {
+            a = tick(0.2 + 0.002 * t);
+            asked += a.from[NODES];
+            other += a.pulls - a.from[NODES];
+        }
+        ok(asked > 0 && other == 0, "who is alone asks home: %s",
+           shape[i] == PLAN_STRIPES ? "stripes" : "branches, strict");
+    }
+}
+
+/* Chunks come, but in a lost root's place: they say nothing of the time. */
+static void test_no_tree(void)
+{
+    unsigned asked = 0;
+
+    slot = 0;
+    create(PLAN_BRANCHES, 4, 2, 30, 0); /* self: a child of 0 */
+    slot = SLOT;
+    relay_lost(relay, 0);
+    for (uint32_t j = 0; j < 30; j += 2)
+        relay_got(relay, 3, j, 1, 0.001 * j);
+    for (int t = 0; t < 2000; t++)
+        asked += tick(0.002 * t).pulls;
+    ok(asked > 0, "without its parent, too, a node asks for the rest");
+}
+
 /* A peer whose connection broke, and that calls again. */
 static void test_back(void)
 {
@@ -573,6 +612,8 @@ int main(void)
     test_suspect();
     test_absent();
     test_lost();
+    test_alone();
+    test_no_tree();
     test_back();
     test_strict();
     test_strict_answer();
