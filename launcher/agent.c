@@ -8,6 +8,7 @@
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
 #include "launcher/protocol.h"
+#include "launcher/signals.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
 #include "launcher/template.h"
@@ -19,7 +20,6 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ struct agent {
     struct mesh *mesh;
     struct greeting *greeting;
     struct throttle *throttle;
-    struct event *on_term, *on_again;
+    struct signals signals;
+    struct event *on_again;
     struct agent_work *work;
     struct agent_probe *probe; /* at work, and slices wait for it */
     struct agent_ring *ring;
@@ -537,10 +538,9 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
-static void on_term(int signal, short what, void *arg)
+static void on_signal(void *arg, int number)
 {
-    (void)signal;
-    (void)what;
+    (void)number;
     leave(arg);
 }
 
@@ -657,15 +657,14 @@ static int start(struct agent *a, struct es_error *err)
     a->base = event_base_new();
     if (!a->base)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
-    /* Until the fence is through a SIGTERM just ends us: there is nothing to
+    /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);
     if (wire_up(a, err) < 0)
         return -1;
     (void)alarm(0);
-    a->on_term = evsignal_new(a->base, SIGTERM, on_term, a);
     a->on_again = evtimer_new(a->base, on_again, a);
-    if (!a->on_term || !a->on_again || event_add(a->on_term, NULL) < 0)
+    if (!a->on_again || signals_catch(&a->signals, a->base, on_signal, a) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
@@ -694,8 +693,7 @@ static void stop(struct agent *a)
     channel_destroy(a->home);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);
-    if (a->on_term)
-        event_free(a->on_term);
+    signals_release(&a->signals);
     if (a->on_again)
         event_free(a->on_again);
     if (a->base)

@@ -6,7 +6,7 @@
  * told: probe, run slices one after another, keep the step directory.  It
  * leaves, with every command it started stopped and its step directory gone,
  * when it is told to, when its front end is gone (at once if the connection
- * ends, after 10 s of silence), or on SIGTERM.
+ * ends, after 10 s of silence), or on SIGTERM, SIGINT or SIGHUP.
  */
 #ifndef LAUNCHER_AGENT_H
 #define LAUNCHER_AGENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * signals.h - the signals by which people and Slurm end a front end: caught
- * in the event loop, so that it cleans up, and passed on at the end, so that
- * a shell's loop ends too.
+ * signals.h - the signals by which people and Slurm end a front end or an
+ * agent: caught in the event loop, so that it cleans up; a front end passes
+ * them on at its end, so that a shell's loop ends too.
  */
 #ifndef LAUNCHER_SIGNALS_H
 #define LAUNCHER_SIGNALS_H

@@ -240,6 +240,11 @@ for signal in INT:130 TERM:143; do
 		said "evenstep: .*: nothing is left half-written" && nothing_left && nothing_arrived
 	'
 done
+test_expect_success 'SIGHUP at an agent: it leaves nothing, the others have it' '
+	nodes 2 && behind --local 2 && set -- $agents && kill -HUP $1 && go_on && test_expect_code 1 wait $run &&
+	said "evenstep: 1 of 2 nodes have not got the file: .*" && nothing_left &&
+	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 1 && cmp large "$(cat got)"
+'
 test_expect_success 'kill -9 of evenstep: the agents go and leave nothing' '
 	nodes 2 && behind --local 2 && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
 	wait_for 15 all_dead $agents && rm -rf "$TMPDIR"/* && nothing_left && nothing_arrived
