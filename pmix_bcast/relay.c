@@ -416,9 +416,11 @@ static struct pull_view view(struct relay *r, double now)
                               .random = &r->s.random};
 }
 
+/* With somebody gone what is missing may never be pushed: two who waited for it
+ * would wait for each other. */
 static int serves(const struct relay *r)
 {
-    return r->pushed_missing > 0 || r->unsent > 0;
+    return (r->pushed_missing > 0 && r->n_gone == 0) || r->unsent > 0;
 }
 
 /* The seed's pull, for all that is not pushed. */
@@ -442,6 +444,14 @@ static int is_neglected(const struct relay *r, uint32_t chunk, double now)
     return parent != PLAN_NOBODY && now - r->heard[parent].at > NEGLECT_S
            && r->got - r->heard[parent].got
                   > ROUNDS_MISSED * r->s.plan->branches + ROUNDS_MISSED;
+}
+
+/* Of the few who are left all have been asked after as many. */
+static uint32_t refusals_max(const struct relay *r)
+{
+    uint32_t others = r->s.plan->nodes - 1 - r->n_gone;
+
+    return r->n_gone > 0 && others < REFUSALS_MAX ? others : REFUSALS_MAX;
 }
 
 /* All who were to have it by their tree are gone: home is asked.  By lot, as
@@ -476,7 +486,7 @@ static void pull_overdue(struct relay *r, double now)
         if (!(r->idle || is_neglected(r, j, now))
             || pull_random(&r->s.random) >> 63)
             continue;
-        if (r->estimator.refusals > REFUSALS_MAX) {
+        if (r->estimator.refusals > refusals_max(r)) {
             p.node = PLAN_NOBODY;
             r->estimator.refusals = 0;
             take_off(r, &p, now);
@@ -561,15 +571,22 @@ static void cancel_others(struct relay *r, uint32_t peer, uint32_t chunk)
         tell(r, parent, RELAY_CANCEL, chunk);
 }
 
-/* With every chunk that comes or goes a strict node may be done serving. */
+/* A strict node may be done serving. */
+static void wake_answers(struct relay *r)
+{
+    if (!r->s.strict || serves(r))
+        return;
+    for (size_t i = 0; i < r->n_lanes; i++)
+        if (r->lane[i].answers.n > 0)
+            wake(r, &r->lane[i]);
+}
+
+/* With every chunk that comes or goes. */
 static void go_on(struct relay *r, double now)
 {
     if (r->s.plan->shape == PLAN_BRANCHES)
         pull_branches(r, now);
-    if (r->s.strict && !serves(r))
-        for (size_t i = 0; i < r->n_lanes; i++)
-            if (r->lane[i].answers.n > 0)
-                wake(r, &r->lane[i]);
+    wake_answers(r);
 }
 
 void relay_got(
@@ -741,6 +758,7 @@ void relay_lost(struct relay *r, uint32_t peer)
                 copy_gone(r, &r->log[l->cursor]);
         relay_forget(r, peer);
     }
+    wake_answers(r);
 }
 
 /* --- begin and end ----------------------------------------------------------

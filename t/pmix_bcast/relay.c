@@ -577,6 +577,10 @@ static void test_strict_answer(void)
     say_all(11, 0);
     relay_asked(relay, 1, 2);
     ok(is_silent(1), "strict: not served either before all chunks have come");
+    woken[1] = 0;
+    relay_lost(relay, 4);
+    ok(woken[1] > 0 && says(1, RELAY_CHUNK, 2),
+       "but when somebody is lost they may never come");
 }
 
 static void test_memory(void)
