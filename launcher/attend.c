@@ -39,7 +39,7 @@
 #define TOP_MS 500 /* between two writings of what `evenstep top` shows */
 
 struct attend_options {
-    uint32_t job, step;
+    uint32_t job, step, nodes; /* nodes 0: not known */
     const char *profile, *probe, *config;
     enum power_variant power;
     char *source; /* to be copied to destination on every node, or NULL */
@@ -396,7 +396,7 @@ enum attend_option {
 static const struct option options[] = {
     {"job", required_argument, NULL, OPT_JOB},
     {"step", required_argument, NULL, OPT_STEP},
-    {"nodes", required_argument, NULL, OPT_NODES}, /* scontrol knows better */
+    {"nodes", required_argument, NULL, OPT_NODES},
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"probe", required_argument, NULL, OPT_PROBE},
     {"config", required_argument, NULL, OPT_CONFIG},
@@ -447,7 +447,7 @@ static int take(struct attend_options *o,
     case OPT_STEP:
         return take_number(&o->step, text);
     case OPT_NODES:
-        return 0;
+        return take_number(&o->nodes, text);
     case OPT_PROFILE:
         o->profile = text;
         return 0;
@@ -521,8 +521,8 @@ static int open_session(struct attend *a)
     char agent[4096];
 
     if (path_of_agent(agent, sizeof agent, a->config.agent_path, a->err) < 0
-        || companion_step_nodes(a->base, a->o->job, a->o->step, &setup.place,
-                                a->err)
+        || companion_step_nodes(a->base, a->o->job, a->o->step, a->o->nodes,
+                                &setup.place, a->err)
                < 0)
         return -1;
     a->layout = companion_step_layout(a->base, a->o->job, a->o->step, a->err);

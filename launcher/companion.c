@@ -169,9 +169,20 @@ int companion_ports(struct event_base *base,
     return rc;
 }
 
+/* Has our allocation so many nodes? */
+static int is_of_nodes(uint32_t n_nodes)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    int64_t n;
+
+    return nodes && number_parse_int(nodes, 1, UINT32_MAX, &n) == 0
+           && n == n_nodes;
+}
+
 int companion_step_nodes(struct event_base *base,
                          uint32_t job,
                          uint32_t step,
+                         uint32_t n_nodes,
                          struct companion_place *place,
                          struct es_error *err)
 {
@@ -179,9 +190,13 @@ int companion_step_nodes(struct event_base *base,
     char *argv[] = {scontrol, show, what, id, NULL};
     char count[16];
     int64_t n = 0;
-    struct answer *a = malloc(sizeof *a);
+    struct answer *a;
     int rc;
 
+    place->job = job;
+    if (job == companion_job_from_environ() && is_of_nodes(n_nodes))
+        return 0; /* all of them, as *place says */
+    a = malloc(sizeof *a);
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     snprintf(id, sizeof id, "%u.%u", job, step);
@@ -193,7 +208,6 @@ int companion_step_nodes(struct event_base *base,
             || number_parse_int(count, 1, 1 << 20, &n) < 0))
         rc = es_fail(err, ES_ENV, mend_slurm,
                      "scontrol does not tell the nodes of step %s", id);
-    place->job = job;
     place->n_nodes = (uint32_t)n;
     answer_free(a);
     return rc;
@@ -274,15 +288,11 @@ int companion_drops(const char *entry)
 /* Does the companion step run on every node of its job? */
 static int is_whole(const struct companion_place *place)
 {
-    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
-    int64_t n;
-
     if (place->srun_args)
         return 0; /* may be: who knows */
     if (place->n_nodes == 0 || place->job != companion_job_from_environ())
         return 1; /* all of it, or srun's own allocation for its one step */
-    return nodes && number_parse_int(nodes, 1, UINT32_MAX, &n) == 0
-           && n == place->n_nodes;
+    return is_of_nodes(place->n_nodes);
 }
 
 const char *companion_fence(const struct companion_place *place)

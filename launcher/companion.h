@@ -51,10 +51,12 @@ const char *companion_fence(const struct companion_place *place);
 int companion_ports(struct event_base *base,
                     struct port_range *ports,
                     struct es_error *err);
-/* The nodes of a running step.  Asks scontrol. */
+/* The nodes of a running step.  Asks scontrol, but where the step has n_nodes
+ * (0: not known) and so has the allocation that we stand in. */
 int companion_step_nodes(struct event_base *base,
                          uint32_t job,
                          uint32_t step,
+                         uint32_t n_nodes,
                          struct companion_place *place,
                          struct es_error *err);
 /* What `sattach --layout` prints of a running step, for step_layout_read();

@@ -10,6 +10,7 @@
 #define LAUNCHER_FINGERPRINT_H
 
 #define FINGERPRINT_MAX 256 /* its NUL included; longer ones are cut */
+#define BOOT_ID_MAX     40  /* a UUID, its NUL included, and some */
 
 /*
  * The whole machine's, whatever part of it this process may use.  Memory is

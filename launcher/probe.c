@@ -321,7 +321,8 @@ static void run_round(const struct probe_setup *setup,
 }
 
 /* A round plans with its part; when those before it took longer than theirs,
- * with its part of what is left. */
+ * with its part of what is left.  When they took less, it may be that much
+ * later than planned. */
 static void run_rounds(const struct probe_setup *setup,
                        int64_t end_ns,
                        struct probe_result shared[ELEMENTS],
@@ -341,9 +342,9 @@ static void run_rounds(const struct probe_setup *setup,
 
         if (!(part > 0))
             continue;
+        left = left > 0 ? left : 0;
         planned = left < planned ? left : planned;
-        planned = planned > 0 ? planned : 0;
-        deadline_ns = now + (int64_t)(planned + slack);
+        deadline_ns = now + (int64_t)(left + slack);
         run_round(setup, round, (int)(planned / 1e6),
                   deadline_ns < end_ns ? deadline_ns : end_ns, shared, result);
         ahead -= part;

@@ -33,7 +33,7 @@ struct probe_cache {
 /* Under what a measurement was made, and is asked for. */
 struct probe_stamp {
     char node[64];
-    char boot_id[40];
+    char boot_id[BOOT_ID_MAX];
     char hardware[FINGERPRINT_MAX];
     char version[32]; /* of evenstep */
     int64_t time_s;   /* since 1970 */

@@ -13,6 +13,10 @@
 #define ROUND_OPS 10   /* see unit(): 7 of integers, 3 of floating point */
 #define BATCH     4    /* units between two looks at the clock */
 
+/* By CPU time a rate is told in less than this, a whole period or two are not
+ * waited for: the rest of the budget is for those who come after us. */
+#define LIMITED_MS 80
+
 /* A thread's own numbers, on a cache line of its own. */
 struct sum {
     uint64_t seed;
@@ -46,11 +50,12 @@ static uint64_t batch(void *arg, size_t thread)
 }
 
 int probe_cpu(int budget_ms,
+              double cpus_most,
               double *units_per_s,
               double *spread,
               struct es_error *err)
 {
-    struct probe_work work = {.batch = batch};
+    struct probe_work work = {.batch = batch, .cpus_most = cpus_most};
     struct crew_rate rate;
     size_t n = probe_crew_cpus(NULL, 0);
     int rc;
@@ -81,18 +86,17 @@ int probe_cpu(int budget_ms,
 /* "16 CPUs on 8 cores, limited to the time of 4.00" */
 static void describe(char text[PROBE_WHAT_MAX],
                      const struct probe_setup *setup,
-                     uint32_t cpus)
+                     uint32_t cpus,
+                     double cpus_most)
 {
     char cores[32] = "", time[48] = "";
-    struct cgroup_limit limit;
 
-    cgroup_limit_read(&limit, setup->proc, setup->sysfs);
     if (setup->topology)
         (void)snprintf(cores, sizeof cores, " on %u cores",
                        topology_shape(setup->topology)->cores);
-    if (limit.cpus > 0)
+    if (cpus_most > 0)
         (void)snprintf(time, sizeof time, ", limited to the time of %.2f",
-                       limit.cpus);
+                       cpus_most);
     (void)snprintf(text, PROBE_WHAT_MAX, "%u CPUs%s%s", cpus, cores, time);
 }
 
@@ -102,14 +106,18 @@ void probe_cpu_measure(const struct probe_setup *setup,
 {
     char what[PROBE_WHAT_MAX];
     double units_per_s, spread;
+    struct cgroup_limit limit;
     struct es_error err;
 
-    if (probe_cpu(budget_ms, &units_per_s, &spread, &err) < 0) {
+    cgroup_limit_read(&limit, setup->proc, setup->sysfs);
+    r->count = (uint32_t)probe_crew_cpus(NULL, 0);
+    if (limit.cpus > 0 && limit.cpus < r->count && budget_ms > LIMITED_MS)
+        budget_ms = LIMITED_MS;
+    if (probe_cpu(budget_ms, limit.cpus, &units_per_s, &spread, &err) < 0) {
         probe_not_measured(r, "%s: %s", err.what, err.mend);
         return;
     }
-    r->count = (uint32_t)probe_crew_cpus(NULL, 0);
-    describe(what, setup, r->count);
+    describe(what, setup, r->count, limit.cpus);
     probe_measured(r, units_per_s * ROUNDS * ROUND_OPS / 1e9, spread, "%s",
                    what);
 }

@@ -12,18 +12,19 @@
 #include "launcher/probe.h"
 #include "pmix_bcast/error.h"
 
-#define PROBE_BUDGET_MS     250 /* sees two periods of the usual 100 ms */
 #define PROBE_BUDGET_MIN_MS 50
 #define PROBE_BUDGET_MAX_MS 5000
 
 /*
  * Compute for budget_ms (50..5000) on all CPUs of our affinity mask, a thread
- * a CPU, and say how many units of work were done a second; spread as in
- * probe_rate.h.  What a unit is does not change with the machine.  Blocks; the
+ * a CPU, and say how many units of work were done a second; spread as of
+ * probe_crew.h, as is cpus_most: CPUs' worth of time that a limit gives us, 0
+ * for none.  What a unit is does not change with the machine.  Blocks; the
  * threads have all signals blocked and are gone when it returns.
  * Fails (results untouched) when a thread or its memory cannot be had.
  */
 int probe_cpu(int budget_ms,
+              double cpus_most,
               double *units_per_s,
               double *spread,
               struct es_error *err);

@@ -212,8 +212,8 @@ static void crew_start(struct crew *crew, size_t hired, int64_t budget_ns)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-/* Units by CPU time; -1 if memory ran out. */
-static int unhindered(const struct crew *crew, struct crew_rate *rate)
+/* Of all CPUs' time the limit gives a part; -1 if memory ran out. */
+static int rate_within_limit(const struct crew *crew, struct crew_rate *rate)
 {
     double *each = calloc(crew->n, sizeof *each);
 
@@ -222,29 +222,37 @@ static int unhindered(const struct crew *crew, struct crew_rate *rate)
     for (size_t i = 0; i < crew->n; i++)
         each[i] = (double)crew->worker[i].units * 1e9
                   / (double)crew->worker[i].cpu_ns;
-    rate->unhindered_per_s =
-        (double)crew->n * probe_mean(each, crew->n, &rate->unhindered_spread);
+    rate->units_per_s =
+        crew->work->cpus_most * probe_mean(each, crew->n, &rate->spread);
     free(each);
     return 0;
 }
 
-static int crew_rates(const struct crew *crew,
-                      struct crew_rate *result,
-                      struct es_error *err)
+static int rate_by_clock(const struct crew *crew, struct crew_rate *rate)
 {
     struct probe_trace *trace = calloc(crew->n, sizeof *trace);
-    struct crew_rate rate = {0};
 
-    if (!trace || unhindered(crew, &rate) < 0) {
-        free(trace);
-        return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
-    }
+    if (!trace)
+        return -1;
     for (size_t i = 0; i < crew->n; i++)
         trace[i] =
             (struct probe_trace){crew->worker[i].mark, crew->worker[i].n};
-    (void)probe_rate(trace, crew->n, &rate.units_per_s, &rate.spread);
+    if (probe_rate(trace, crew->n, &rate->units_per_s, &rate->spread) < 0)
+        *rate = (struct crew_rate){0};
     free(trace);
-    *result = rate;
+    return 0;
+}
+
+static int crew_rate(const struct crew *crew,
+                     struct crew_rate *rate,
+                     struct es_error *err)
+{
+    double most = crew->work->cpus_most;
+    int limited = most > 0 && most < (double)crew->n;
+
+    if ((limited ? rate_within_limit(crew, rate) : rate_by_clock(crew, rate))
+        < 0)
+        return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
     return 0;
 }
 
@@ -275,7 +283,7 @@ int probe_crew_run(const struct probe_work *work,
                      "probe: %zu of %zu threads have no memory", crew.unable,
                      crew.n);
     else
-        rc = crew_rates(&crew, rate, err);
+        rc = crew_rate(&crew, rate, err);
     free(crew.worker);
     return rc;
 }

@@ -14,6 +14,14 @@
 /* Of CPU time to tell a rate from it: some hundred batches. */
 #define CREW_CPU_NS 2000000
 
+/*
+ * A limit of CPU time (cgroup_limit.h) lets threads run for a moment and then
+ * stand still until its period is over, usually for 100 ms.  A budget may hold
+ * less than two such periods, and how much a third of one lets them do is
+ * luck.  What they do in a second of CPU time is not; and that by the limit is
+ * their rate, also on a node that is busy with others just then.
+ */
+
 /* What a thread does.  All members are called in the crew's threads. */
 struct probe_work {
     /* Get ready, by until_ns if that can be had; NULL: nothing to prepare.
@@ -23,6 +31,7 @@ struct probe_work {
     uint64_t (*batch)(void *arg, size_t thread);
     void *arg;
     int bound; /* thread i stays on the i-th CPU, so its memory is near */
+    double cpus_most; /* CPUs' worth of time that a limit gives; 0: none */
 };
 
 /* Nanoseconds of the clock that until_ns is told in. */
@@ -35,12 +44,11 @@ int64_t probe_now_ns(void);
  */
 size_t probe_crew_cpus(unsigned cpu[], size_t max);
 
+/* Of all threads together.  Within a limit by their CPU time, the spread being
+ * that between them; else as of probe_rate(), and 0 if they had no time in
+ * common. */
 struct crew_rate {
-    double units_per_s, spread; /* as of probe_rate(); 0 if that fails, as
-                                   the threads had no time in common */
-    /* The threads' units per second of CPU time, added up: what they would do
-     * if nothing held them back.  Spread: between the threads. */
-    double unhindered_per_s, unhindered_spread;
+    double units_per_s, spread;
 };
 
 /*

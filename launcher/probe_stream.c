@@ -189,24 +189,16 @@ static uint64_t touched(const struct stream *s)
     return blocks * (1 + s->sources) * BLOCK * sizeof(double);
 }
 
-/* All CPUs' rate, or that part of it for which a limit gives time. */
 static int fill_result(struct stream_result *result,
                        const struct stream *s,
                        const struct crew_rate *rate,
                        struct es_error *err)
 {
-    double cpus = (double)s->parts, most = s->setup->cpus_most;
-
-    if (most > 0 && most < cpus) {
-        result->bytes_per_s = rate->unhindered_per_s * most / cpus;
-        result->spread = rate->unhindered_spread;
-    } else if (rate->units_per_s > 0) {
-        result->bytes_per_s = rate->units_per_s;
-        result->spread = rate->spread;
-    } else {
+    if (!(rate->units_per_s > 0))
         return es_fail(err, ES_ENV, "give the node more time (probe budget_ms)",
                        "the CPUs never streamed all at once");
-    }
+    result->bytes_per_s = rate->units_per_s;
+    result->spread = rate->spread;
     result->bytes = touched(s);
     result->cpus = (unsigned)s->parts;
     return 0;
@@ -218,7 +210,7 @@ int probe_stream(const struct stream_setup *setup,
                  struct es_error *err)
 {
     uint64_t least = least_bytes(setup->topology);
-    struct probe_work work = {prepare, batch, NULL, 1};
+    struct probe_work work = {prepare, batch, NULL, 1, setup->cpus_most};
     struct crew_rate rate;
     struct stream s;
     int rc;

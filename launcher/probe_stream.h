@@ -46,13 +46,9 @@ struct stream_result {
 
 /*
  * Stream for budget_ms, longer where it takes most of that to touch the
- * memory or to be given some CPU time.
- *
- * Where a CPU bandwidth limit is known, the rate is that of CPU time and
- * scaled by the limit: the budget, after touching, may well hold less than
- * two of the limit's periods, and then no rate of the wall clock is right.
- *  Fails if the memory cannot be had: not at all, not on the node it
- * should be, or not more of it than the last caches hold.
+ * memory or to be given some CPU time; the rate is as of probe_crew.h.  Fails
+ * if the memory cannot be had: not at all, not on the node it should be, or
+ * not more of it than the last caches hold.
  */
 int probe_stream(const struct stream_setup *setup,
                  int budget_ms,

@@ -102,6 +102,7 @@ void msg_write_probed(struct writer *w, const struct msg_probed *m)
     write_u32(w, m->cached);
     write_text(w, m->text);
     write_text(w, m->hardware);
+    write_text(w, m->boot_id);
     write_blob(w, m->results, m->len);
 }
 
@@ -112,6 +113,7 @@ int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
     m->cached = read_u32(&r);
     read_text(&r, m->text, sizeof m->text);
     read_text(&r, m->hardware, sizeof m->hardware);
+    read_text(&r, m->boot_id, sizeof m->boot_id);
     m->results = read_blob(&r, &m->len);
     if (m->len > PROBED_MAX)
         r.bad = 1;

@@ -11,8 +11,9 @@
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
  *                        cache text, scratch text
  *   PROBED    agent      cached u32, text: why not from the cache, or why there
- *                        is nothing; hardware text, results blob: JSON, see
- *                        probe_json.h, empty if there is nothing
+ *                        is nothing; hardware text, boot_id text, results
+ *                        blob: JSON, see probe_json.h, empty if there is
+ *                        nothing
  *   RING_OPEN front end  -
  *   RING_PORT agent      port u32               (0: it takes no part)
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
@@ -129,6 +130,7 @@ struct msg_probed {
     uint32_t cached;
     char text[TEXT_MAX];
     char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
+    char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
     const uint8_t *results;
     size_t len; /* at most PROBED_MAX */
 };

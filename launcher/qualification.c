@@ -87,6 +87,43 @@ static void row_of(struct qualification *q, size_t node)
                                    : (double)NAN;
 }
 
+static int compare_machines(const void *a, const void *b)
+{
+    const struct msg_probed *const *x = a, *const *y = b;
+
+    return strcmp((*x)->boot_id, (*y)->boot_id);
+}
+
+static int are_neighbours(const struct msg_probed *a,
+                          const struct msg_probed *b)
+{
+    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* What nodes of one machine share is not known of any of them; of the links
+ * it is where all were measured at once. */
+static void forget_shared(struct qualification *q)
+{
+    const struct msg_probed **a = q->by_machine;
+    unsigned shared = SHARED;
+
+    if (q->ring.rounds > 0)
+        shared &= ~PROBE_BIT(ELEMENT_I);
+    for (size_t i = 0; i < q->n; i++)
+        a[i] = &q->answer[i];
+    qsort(a, q->n, sizeof(const struct msg_probed *), compare_machines);
+    for (size_t i = 0; i < q->n; i++) {
+        struct probe_result *r = q->result[a[i] - q->answer];
+
+        if ((i == 0 || !are_neighbours(a[i], a[i - 1]))
+            && (i + 1 == q->n || !are_neighbours(a[i], a[i + 1])))
+            continue;
+        for (int e = 0; e < ELEMENTS; e++)
+            if (shared & PROBE_BIT(e))
+                r[e].state = PROBE_LEFT_OUT;
+    }
+}
+
 /* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
 static void rank_equal(struct qualification *q)
 {
@@ -99,15 +136,19 @@ static void rank_equal(struct qualification *q)
 
 static void rank(struct qualification *q)
 {
+    const struct profile *profile = &q->setup->profile->profile;
     int left_out[ELEMENTS];
 
+    forget_shared(q);
     for (size_t i = 0; i < q->n; i++)
         row_of(q, i);
     metric_complete(q->measured, q->scratch, left_out, q->n);
     for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
         warn(q, (enum element)e, left_out[e]);
-    if (metric_rank((const double(*)[ELEMENTS])q->measured,
-                    &q->setup->profile->profile, q->metric, q->n)
+    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
+    metric_leave_out_alike(q->counted, profile, q->n);
+    if (metric_rank((const double(*)[ELEMENTS])q->counted, profile, q->metric,
+                    q->n)
         == 0)
         return;
     notice("warning: no node could be measured in what the profile %s counts: "
@@ -268,10 +309,12 @@ static int allocate(struct qualification *q)
     q->answer = calloc(q->n, sizeof *q->answer);
     q->result = calloc(q->n, sizeof *q->result);
     q->measured = calloc(q->n, sizeof *q->measured);
+    q->counted = calloc(q->n, sizeof *q->counted);
+    q->by_machine = calloc(q->n, sizeof *q->by_machine);
     q->metric = calloc(q->n, sizeof *q->metric);
     q->scratch = calloc(q->n, sizeof *q->scratch);
     return q->answered && q->again && q->answer && q->result && q->measured
-                   && q->metric && q->scratch
+                   && q->counted && q->by_machine && q->metric && q->scratch
                ? 0
                : -1;
 }
@@ -386,6 +429,8 @@ void qualification_clear(struct qualification *q)
     free(q->answer);
     free(q->result);
     free(q->measured);
+    free(q->counted);
+    free(q->by_machine);
     free(q->metric);
     free(q->scratch);
     memset(q, 0, sizeof *q);

@@ -6,6 +6,10 @@
  * Whatever goes wrong on a node costs precision, never the job: what could not
  * be measured counts as the median of the other nodes, and if nothing could,
  * all nodes are taken as alike; each with one warning.
+ *
+ * What nodes of one machine share (containers, several slurmd of one host) does
+ * not count: each has measured how much the others left of it at that moment.
+ * Nor does what tells no node from another: metric_leave_out_alike().
  */
 #ifndef LAUNCHER_QUALIFICATION_H
 #define LAUNCHER_QUALIFICATION_H
@@ -46,6 +50,9 @@ struct qualification {
     struct probe_result (*result)[ELEMENTS];
     double (*measured)[ELEMENTS]; /* completed when none is missing */
     struct metric *metric;        /* likewise, ranked */
+    /* workspace */
+    double (*counted)[ELEMENTS]; /* of what was measured: what they rank by */
+    const struct msg_probed **by_machine;
     double *scratch;
 };
 
@@ -79,7 +86,7 @@ int qualification_again(struct qualification *q, size_t node);
 int qualification_is_again(const struct qualification *q, size_t node);
 /* A node has gone: nothing is expected of it any more. */
 void qualification_lost(struct qualification *q, size_t node);
-/* What the nodes were ranked by as a metrics FILE (metrics_file.h), owned by
+/* What is known of the nodes as a metrics FILE (metrics_file.h), owned by
  * the caller; NULL if memory ran out. */
 char *qualification_text(const struct qualification *q);
 /* Put the same into the step directory of every node, as metrics.json.  What

@@ -103,6 +103,43 @@ void metric_complete(double measured[][ELEMENTS],
     }
 }
 
+struct range {
+    double least, most;
+};
+
+static struct range range_of(const double measured[][ELEMENTS], int j, size_t n)
+{
+    struct range r = {measured[0][j], measured[0][j]};
+
+    for (size_t i = 1; i < n; i++) {
+        r.least = measured[i][j] < r.least ? measured[i][j] : r.least;
+        r.most = measured[i][j] > r.most ? measured[i][j] : r.most;
+    }
+    return r;
+}
+
+void metric_leave_out_alike(double measured[][ELEMENTS],
+                            const struct profile *p,
+                            size_t n)
+{
+    const double(*rows)[ELEMENTS] = (const double(*)[ELEMENTS])measured;
+    double highest = 0;
+    int first = 0;
+
+    for (int j = 0; j < ELEMENTS; j++)
+        if (p->influence[j] > highest && range_of(rows, j, n).most > 0) {
+            highest = p->influence[j];
+            first = j;
+        }
+    for (int j = 0; j < ELEMENTS; j++) {
+        struct range r = range_of(rows, j, n);
+
+        if (j != first && p->influence[j] > 0
+            && r.most <= METRIC_ALIKE * r.least)
+            complete(measured, j, 0, 1, n);
+    }
+}
+
 int metric_load(struct metric m[], const struct profile *p, size_t n)
 {
     double total = 0;

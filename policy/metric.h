@@ -79,6 +79,28 @@ void metric_complete(double measured[][ELEMENTS],
                      int left_out[ELEMENTS],
                      size_t n);
 
+/* Nodes whose values of an element differ by no more than this factor are
+ * alike in it: more than two probes of the same memory differ by. */
+#define METRIC_ALIKE 1.2
+
+/*
+ * Leave out, as 0 for all, the elements with influence in which the nodes are
+ * alike, but for the one that counts most: of those with the highest influence
+ * that anybody measured the first, as in step 11.
+ *
+ * JL adds up shares.  What all nodes have the same of says nothing about who
+ * can do more, and draws together the shares of those that differ: with equal
+ * links, memory and buses the sheet's own CPU-heavy profile (C 0.3, M 0.3,
+ * I 0.2, B 0.15) would give the nodes at 80, 40, 20 and 10 % of a core 36, 26,
+ * 21 and 18 % of the work.  But where the element that counts most is what
+ * they are alike in, they are alike for this work.  O(n).
+ *
+ * Unlike seed 1: it ranks by all elements that have influence.
+ */
+void metric_leave_out_alike(double measured[][ELEMENTS],
+                            const struct profile *p,
+                            size_t n);
+
 /*
  * Recompute JL of n nodes from their X and CU.
  *

@@ -13,8 +13,8 @@
  *   user_init                                     environment
  *   task_init                                     refused steps
  *   task_post_fork                                to the guard
- *   exit              front end                   guard
- *                     ends                        ends
+ *   exit              front end                   guard ends,
+ *                     ends                        clean-up
  *
  * A job's prolog and epilog (job_script) do not load it: it has no hook there.
  */
@@ -96,13 +96,14 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 
 int slurm_spank_exit(spank_t sp, int ac, char **av)
 {
-    (void)sp;
     (void)ac;
     (void)av;
-    if (spank_context() == S_CTX_LOCAL)
+    if (spank_context() == S_CTX_LOCAL) {
         plugin_local_stop();
-    else if (spank_context() == S_CTX_REMOTE)
+    } else if (spank_context() == S_CTX_REMOTE) {
         plugin_power_stop();
+        plugin_remote_clean(sp);
+    }
     plugin_options_clear();
     return 0;
 }

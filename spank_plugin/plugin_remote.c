@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "spank_plugin/plugin_remote.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -101,20 +102,54 @@ static ssize_t read_all(int fd, char *buf, size_t size, struct verdict *v)
     return refuse(v, "it is larger than 16384 bytes");
 }
 
-static ssize_t read_file(uid_t uid,
-                         const char *user_dir,
-                         const char *step_dir,
-                         char *buf,
-                         struct verdict *v)
+/* Whose step this is, and what its directories are called. */
+struct place {
+    uid_t uid;
+    char user_dir[PLAIN_NAME_SIZE], step_dir[PLAIN_NAME_SIZE];
+};
+
+/* -1 if it is no step that could have a directory: batch script, shell,
+ * extern. */
+static int find_place(spank_t sp, struct place *p)
 {
-    int fd = open(BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ssize_t len;
+    uint32_t job, step;
+
+    if (spank_get_item(sp, S_JOB_UID, &p->uid) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS
+        || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS
+        || step >= SLURM_MAX_NORMAL_STEP_ID)
+        return -1;
+    (void)snprintf(p->user_dir, sizeof p->user_dir, "evenstep-%u",
+                   (unsigned)p->uid);
+    (void)snprintf(p->step_dir, sizeof p->step_dir, "%" PRIu32 ".%" PRIu32, job,
+                   step);
+    return 0;
+}
+
+static int open_base(void)
+{
+    return open(BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_user(const struct place *p, struct verdict *v)
+{
+    int fd = open_base();
 
     if (fd < 0)
         return refuse_errno(v);
-    fd = descend(fd, user_dir, uid, S_IFDIR, v);
-    fd = descend(fd, step_dir, uid, S_IFDIR, v);
-    fd = descend(fd, "env", uid, S_IFREG, v);
+    return descend(fd, p->user_dir, p->uid, S_IFDIR, v);
+}
+
+static int open_step(const struct place *p, struct verdict *v)
+{
+    return descend(open_user(p, v), p->step_dir, p->uid, S_IFDIR, v);
+}
+
+static ssize_t read_file(const struct place *p, char *buf, struct verdict *v)
+{
+    int fd = descend(open_step(p, v), "env", p->uid, S_IFREG, v);
+    ssize_t len;
+
     if (fd < 0)
         return -1;
     len = read_all(fd, buf, FILE_MAX_BYTES + 1, v);
@@ -182,43 +217,73 @@ static void set_variables(spank_t sp, const char *buf, size_t len)
     }
 }
 
-static void complain(const char *user_dir,
-                     const char *step_dir,
-                     const struct verdict *v)
+static void complain(const struct place *p, const struct verdict *v)
 {
     static const char fmt[] = "evenstep: " BASE "/%s/%s/env is left out: %s";
 
     /* Anybody can put a directory of that name there: those who never asked
      * for evenstep shall not be troubled by it. */
     if (plugin_options_get().demand != DEMAND_NONE)
-        slurm_error(fmt, user_dir, step_dir, v->what);
+        slurm_error(fmt, p->user_dir, p->step_dir, v->what);
     else
-        slurm_verbose(fmt, user_dir, step_dir, v->what);
+        slurm_verbose(fmt, p->user_dir, p->step_dir, v->what);
 }
 
 void plugin_remote_set_environment(spank_t sp)
 {
-    char user_dir[PLAIN_NAME_SIZE], step_dir[PLAIN_NAME_SIZE];
     char buf[FILE_MAX_BYTES + 2]; /* one to see too much by, one for NUL */
     struct verdict v = {NULL};
-    uint32_t job, step;
+    struct place p;
     ssize_t len;
-    uid_t uid;
 
-    if (spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS
-        || spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS
-        || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS
-        || step >= SLURM_MAX_NORMAL_STEP_ID /* batch script, shell, extern */
-        || geteuid() != uid)                /* never with root's rights */
+    if (find_place(sp, &p) < 0
+        || geteuid() != p.uid) /* never with root's rights */
         return;
-    (void)snprintf(user_dir, sizeof user_dir, "evenstep-%u", (unsigned)uid);
-    (void)snprintf(step_dir, sizeof step_dir, "%" PRIu32 ".%" PRIu32, job,
-                   step);
-    len = read_file(uid, user_dir, step_dir, buf, &v);
+    len = read_file(&p, buf, &v);
     if (len >= 0 && cut_lines(buf, (size_t)len, &v) == 0)
         set_variables(sp, buf, (size_t)len);
     else if (v.what)
-        complain(user_dir, step_dir, &v);
+        complain(&p, &v);
+}
+
+/* All names in fd, a directory, which is closed; no directory is below it. */
+static void empty(int fd)
+{
+    DIR *list = fdopendir(fd);
+    const struct dirent *d;
+
+    if (!list) {
+        (void)close(fd);
+        return;
+    }
+    while ((d = readdir(list)) != NULL)
+        (void)unlinkat(fd, d->d_name, 0); /* not of "." and ".." */
+    (void)closedir(list);
+}
+
+/* Remove the empty directory name in at, which is closed. */
+static void remove_empty(int at, const char *name)
+{
+    if (at < 0)
+        return;
+    (void)unlinkat(at, name, AT_REMOVEDIR); /* not empty: another step's */
+    (void)close(at);
+}
+
+void plugin_remote_clean(spank_t sp)
+{
+    struct verdict v;
+    struct place p;
+    int fd;
+
+    if (find_place(sp, &p) < 0)
+        return;
+    fd = open_step(&p, &v);
+    if (fd < 0)
+        return;
+    empty(fd);
+    remove_empty(open_user(&p, &v), p.step_dir);
+    remove_empty(open_base(), p.user_dir);
 }
 
 void plugin_remote_refuse(spank_t sp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * plugin_remote.h - in slurmstepd: what the agent on this node has written
- * for the tasks of the step becomes their environment.
+ * for the tasks of the step becomes their environment, and goes with the step.
  *
  * The file is /dev/shm/evenstep-<uid>/<job>.<step>/env, lines
  * EVENSTEP_NAME=value.  It is read with the user's rights, never root's, and
@@ -25,6 +25,13 @@
  * when slurmstepd has dropped its privileges.
  */
 void plugin_remote_set_environment(spank_t sp);
+
+/*
+ * Remove the directory of this step, if there is one: its agent does that, but
+ * one that was killed did not.  What it removes are names in a directory that
+ * is the user's own, so also root may.  To be called from slurm_spank_exit().
+ */
+void plugin_remote_clean(spank_t sp);
 
 /*
  * End this process with status 1 if the step was refused.  To be called from

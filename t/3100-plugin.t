@@ -321,6 +321,20 @@ test_expect_success 'another step does not get it' '
 	on n0 "$good_file; mv \$d \${d}0" &&
 	test_expect_code 1 step -w n0 -N1 -n1 printenv EVENSTEP_A
 '
+# The directory of the step that has just run is named after the one before.
+was() { echo "$job.$((step - 1))"; }
+test_expect_success 'what an agent that was killed has left goes with its step, and nothing else' '
+	on n0 "$good_file; touch \$d/.env; mkdir \${d}0; echo kept >/tmp/kept; ln -s /tmp/kept \$d/link; chown -hR $user \$u" &&
+	step -w n0 -N1 -n1 true && on_node n0 ls "/dev/shm/evenstep-$uid" >got && cat got &&
+	echo "$(was)0" >want && test_cmp want got && test "$(on_node n0 cat /tmp/kept)" = kept &&
+	on n0 "$good_file" && step -w n0 -N1 -n1 true && on_node n0 test ! -e "/dev/shm/evenstep-$uid"
+'
+test_expect_success 'not by way of a link, nor what is not the user'"'"'s own' '
+	on n0 "$good_file; mv \$d \${d}0; ln -s \${d}0 \$d" && step -w n0 -N1 -n1 true 2>err &&
+	on_node n0 test -e "/dev/shm/evenstep-$uid/$(was)0/env" &&
+	on n0 "$good_file; chown root \$u \$d; chmod 755 \$u" && step -w n0 -N1 -n1 true 2>err &&
+	on_node n0 test -e "/dev/shm/evenstep-$uid/$(was)/env"
+'
 while IFS='|' read -r what message script; do
 	test_expect_success "$what: left out as a whole, the step runs" '
 		good_launcher && plugstack optional launcher=$run/launcher &&

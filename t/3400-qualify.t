@@ -36,6 +36,12 @@ test_expect_success 'srun --evenstep: shares from the cache sum to 1, metrics.js
 	jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"] and all(.[]; keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\",\"name\"])" each &&
 	jq -e --slurpfile c cache/n0.json ".nodes[0].C == \$c[0].elements.C.value" each
 '
+test_expect_success 'what nodes of one machine share, as these, does not count: the shares are those of C' '
+	grep -v nodes got | sort -gr | jq -sc . >shares && cat shares &&
+	jq -e "all(.nodes[]; .M == 0 and .B == 0)" each &&
+	jq -e --slurpfile share shares "([.nodes[].C] | add) as \$all |
+		[.nodes[].C / \$all] | [., \$share[0]] | transpose | all(.[]; .[0] - .[1] | fabs < 0.00001)" each
+'
 test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
 	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "fault.h"
-#include "tap.h"
+#include "tree.h"
 
 static int count_threads(void)
 {
@@ -28,8 +28,8 @@ static void test_budgets(void)
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         err = (struct es_error){ES_OK, "", ""};
-        ok(probe_cpu(bad[i], &rate, &spread, &err) == -1 && err.kind == ES_USAGE
-               && strstr(err.what, "out of range"),
+        ok(probe_cpu(bad[i], 0, &rate, &spread, &err) == -1
+               && err.kind == ES_USAGE && strstr(err.what, "out of range"),
            "a budget of %d ms is refused", bad[i]);
     }
     ok(rate == 7 && spread == 8, "and the results are untouched");
@@ -50,12 +50,40 @@ static void test_probe(void)
     double rate = 0, spread = -1;
     int threads;
 
-    is_int(probe_cpu(50, &rate, &spread, NULL), 0, "this node is probed");
+    is_int(probe_cpu(50, 0, &rate, &spread, NULL), 0, "this node is probed");
     ok(isfinite(rate) && rate > 1000, "it does more than 1000 units a second");
     ok(isfinite(spread) && spread >= 0, "the spread is a number");
     threads = count_threads(); /* a sanitizer's, too */
-    is_int(probe_cpu(50, &rate, &spread, NULL), 0, "and again");
+    is_int(probe_cpu(50, 0, &rate, &spread, NULL), 0, "and again");
     ok(threads_become(threads), "no thread is left");
+}
+
+/* Gop/s of a node whose control group has this limit. */
+static double measure(const char *limit)
+{
+    struct probe_result r = {0};
+    struct probe_setup setup;
+
+    tree_put("fs/cgroup/cpu.max", limit);
+    probe_setup_init(&setup);
+    setup.proc = setup.sysfs = tree_root;
+    probe_cpu_measure(&setup, 50, &r);
+    diag("%g Gop/s: %s", r.value, r.what);
+    return r.value;
+}
+
+/* However busy the machine is, and the clock with it. */
+static void test_limit(void)
+{
+    double half, tenth;
+
+    tree_make();
+    tree_put("self/cgroup", "0::/\n");
+    half = measure("50000 100000\n");
+    tenth = measure("10000 100000\n");
+    ok(tenth > 0 && tenth / half > 0.17 && tenth / half < 0.23,
+       "within a limit the rate is that of CPU time");
+    tree_remove();
 }
 
 static void test_no_memory(void)
@@ -64,19 +92,20 @@ static void test_no_memory(void)
     double rate = 7, spread = 8;
     long n;
 
-    for (fault_at = n = 0; probe_cpu(50, &rate, &spread, &err) < 0;
+    for (fault_at = n = 0; probe_cpu(50, 0, &rate, &spread, &err) < 0;
          fault_at = ++n)
         if (err.kind != ES_ENV || !strstr(err.what, "out of memory")
             || rate != 7)
             break;
     fault_at = -1;
-    is_int(n, 5, "each allocation that fails is told, and nothing else done");
+    is_int(n, 4, "each allocation that fails is told, and nothing else done");
 }
 
 int main(void)
 {
     test_budgets();
     test_probe();
+    test_limit();
     test_no_memory();
     return done();
 }

@@ -124,8 +124,8 @@ static struct writer sound(enum which k)
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
                               ""};
-    struct msg_probed probed = {1, "is older than its ttl", "a CPU",
-                                (const uint8_t *)"{}", 2};
+    struct msg_probed probed = {1,        "is older than its ttl", "a CPU",
+                                "a boot", (const uint8_t *)"{}",   2};
     struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
@@ -286,7 +286,8 @@ static void test_values_of_agents(void)
     msg_read_probed(&m.probed, w.buf, w.len);
     ok(m.probed.cached == 1
            && strcmp(m.probed.text, "is older than its ttl") == 0
-           && strcmp(m.probed.hardware, "a CPU") == 0 && m.probed.len == 2
+           && strcmp(m.probed.hardware, "a CPU") == 0
+           && strcmp(m.probed.boot_id, "a boot") == 0 && m.probed.len == 2
            && memcmp(m.probed.results, "{}", 2) == 0,
        "results come back");
     writer_clear(&w);
@@ -508,6 +509,7 @@ static void test_text_bounds(void)
         write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
         write_text(&w, "");
+        write_text(&w, "");
         write_blob(&w, "", 0);
         expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
         for (int i = 0; i < 4; i++)
@@ -618,7 +620,7 @@ static void test_bad_probes(void)
                                        "a budget of 10001 ms",
                                        "a seventh element", "a ttl over 2^63"};
     static const uint8_t results[PROBED_MAX + 1];
-    struct msg_probed probed = {0, "", "", results, PROBED_MAX};
+    struct msg_probed probed = {0, "", "", "", results, PROBED_MAX};
     struct writer w = {0};
 
     bad[0].budget_ms = 199;

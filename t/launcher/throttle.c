@@ -174,7 +174,7 @@ static int play_probe(void)
 {
     double rate, spread;
 
-    if (probe_cpu(250, &rate, &spread, NULL) < 0)
+    if (probe_cpu(250, 0, &rate, &spread, NULL) < 0)
         return 1;
     printf("%.4f\n", rate);
     return 0;

@@ -149,6 +149,42 @@ static void test_complete(void)
        "of four nodes one without an element leaves it out");
 }
 
+static const struct profile sheet = {{0.3, 0.3, 0.2, 0.15, 0, 0}};
+
+/* The shares of a CPU-bound job on nodes that differ in nothing but C. */
+static void test_alike(void)
+{
+    double four[4][ELEMENTS] = {
+        {80, 12, 10, 6}, {40, 11, 10, 6}, {20, 10, 10, 5}, {10, 12, 10, 6}};
+    struct metric m[4];
+
+    metric_leave_out_alike(four, &sheet, 4);
+    ok(metric_rank((const double(*)[ELEMENTS])four, &sheet, m, 4) == 0
+           && fabs(m[0].JL - 53.3333) < 0.001 && fabs(m[3].JL - 6.6667) < 0.001,
+       "what all nodes have alike does not draw their shares together");
+}
+
+static void test_alike_first(void)
+{
+    const struct profile network = {{0.2, 0.1, 0.6, 0.1, 0, 0}},
+                         cards = {{0.2, 0.1, 0, 0, 0, 0.6}};
+    double links[2][ELEMENTS] = {{80, 5, 10}, {40, 5, 10}},
+           slow[2][ELEMENTS] = {{8, 1.21, 10}, {8, 1, 2}},
+           equal[2][ELEMENTS] = {{8, 5, 5, 5}, {8, 5, 5, 5}};
+
+    metric_leave_out_alike(links, &network, 2);
+    ok(links[0][ELEMENT_I] == 10 && links[0][ELEMENT_C] == 80
+           && links[0][ELEMENT_M] == 0,
+       "but the element that counts most does, and what differs");
+    metric_leave_out_alike(slow, &sheet, 2);
+    ok(slow[1][ELEMENT_C] == 8 && slow[1][ELEMENT_M] == 1
+           && slow[1][ELEMENT_I] == 2,
+       "of two that count most the first");
+    metric_leave_out_alike(equal, &cards, 2);
+    ok(equal[1][ELEMENT_C] == 8 && equal[1][ELEMENT_M] == 0,
+       "one that nobody has is not it");
+}
+
 int main(void)
 {
     test_bad();
@@ -157,5 +193,7 @@ int main(void)
     test_load();
     test_letters();
     test_complete();
+    test_alike();
+    test_alike_first();
     return done();
 }
