@@ -8,11 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define AHEAD 2 /* pieces that a node has: one to work at, one in hand */
-
-/* A piece is to last at least this long: to start a command takes some 2 ms,
- * and ten times as long on a node at a tenth of a core. */
-#define PIECE_S 0.5
+#define BUNDLES_OUT 2 /* that a node has: one to work at, one in hand */
 
 int64_t clock_ns(void)
 {
@@ -319,16 +315,12 @@ static void take_over(struct distribution *d, size_t node)
     d->taken += move.units;
 }
 
-/* Pieces that a node's chunk goes in: as many as are wanted, but not so many
- * that to start them counts. */
+/* Pieces that a node's chunk goes in. */
 static uint64_t pieces_of(const struct distribution *d, const struct share *s)
 {
-    double most = s->speed > 0 ? (double)s->chunk / s->speed / PIECE_S
-                               : (double)d->pieces;
+    double seconds = s->speed > 0 ? (double)s->chunk / s->speed : 0;
 
-    if (most >= (double)d->pieces)
-        return d->pieces;
-    return most > 1 ? (uint64_t)most : 1;
+    return tail_pieces(seconds, d->pieces);
 }
 
 /* The next piece off what waits at a node, which is filled up before. */
@@ -339,7 +331,7 @@ static struct batch next_piece(struct distribution *d, size_t node)
 
     if (units_in(s->waiting.units) == 0)
         take_from_pool(d, node);
-    if (units_in(s->waiting.units) == 0 && s->out == 0)
+    if (units_in(s->waiting.units) == 0)
         take_over(d, node);
     b = s->waiting;
     b.units.end =
@@ -361,12 +353,18 @@ static struct batch next_bundle(struct distribution *d, size_t node)
                                  d->frame.end - d->frame.begin, d->grain));
 }
 
+/* Pieces that a node may have out. */
+static size_t most_out(const struct distribution *d)
+{
+    return d->adjuster->kind->bundles ? BUNDLES_OUT : 1;
+}
+
 /* Send a node one more piece, if it has room and there is one. */
 static int feed(struct distribution *d, size_t node, struct es_error *err)
 {
     struct batch b;
 
-    if (d->share[node].out >= AHEAD || !(d->load[node] > 0))
+    if (d->share[node].out >= most_out(d) || !(d->load[node] > 0))
         return 0;
     b = d->adjuster->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
     return units_in(b.units) > 0 ? send_piece(d, node, &b, err) : 0;
@@ -376,16 +374,16 @@ int distribution_feed_node(struct distribution *d,
                            size_t node,
                            struct es_error *err)
 {
-    for (int i = 0; i < AHEAD; i++)
+    for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, err) < 0)
             return -1;
     return 0;
 }
 
-/* All get one before any gets a second, which may be of another's share. */
+/* All get one before any gets a second. */
 int distribution_feed(struct distribution *d, struct es_error *err)
 {
-    for (int i = 0; i < AHEAD; i++)
+    for (size_t i = 0; i < most_out(d); i++)
         for (size_t node = 0; node < session_size(d->session); node++)
             if (feed(d, node, err) < 0)
                 return -1;

@@ -7,12 +7,13 @@
  * A unit is, at any time, in exactly one place: done before this run, in the
  * pool (held by nobody), waiting (of a node's slice, not sent), or in a piece
  * that is not PIECE_VOID.  A frame is over when all are done; so each is in the
- * output exactly once.  Pieces are sent one ahead of need: a node works at the
- * first that it has out and holds the second, so the wire is never waited for.
+ * output exactly once.
  *
  * A size policy's slices wait at their nodes; a node that has nothing left
  * takes from the pool, and then what waits at others (policy/tail.h).  A bundle
- * policy's frame is in the pool at first, and each piece is a bundle.
+ * policy's frame is in the pool at first, and each piece is a bundle; these are
+ * sent one ahead of need: a node works at the first that it has out and holds
+ * the second, so the wire is never waited for.
  */
 #ifndef LAUNCHER_DISTRIBUTION_H
 #define LAUNCHER_DISTRIBUTION_H
