@@ -36,7 +36,7 @@ static const char usage[] =
     "  --trace FILE         the nodes, speeds, frames and units of a real run, "
     "by "
     "the\n"
-    "                       report that it has written\n"
+    "                       report or the journal that it has written\n"
     "  --policy P,Q,...     each NAME[:key=value,...], one after another "
     "(even)\n"
     "  --metrics probe | equal\n"
