@@ -3,6 +3,7 @@
 #include "launcher/config_syntax.h"
 #include "launcher/probe_cache.h"
 #include "launcher/protocol.h"
+#include "launcher/threshold_option.h"
 #include "policy/outlier.h"
 #include "policy/power.h"
 
@@ -31,6 +32,8 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
+    c->step_policy = policy_at(0);
+    c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
     c->probe.ttl_s = PROBE_CACHE_TTL_S;
     strcpy(c->probe.cache, PROBE_CACHE_DIR);
@@ -63,11 +66,17 @@ static void take_plugin(struct config *c, cfg_t *plugin)
 {
     const char *on = cfg_getstr(plugin, "on_error");
     const char *path = cfg_getstr(plugin, "agent_path");
+    const char *policy = cfg_getstr(plugin, "policy");
+    const char *threshold = cfg_getstr(plugin, "threshold");
 
     if (on)
         c->fail_on_error = strcmp(on, "fail") == 0;
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
+    if (policy)
+        c->step_policy = policy_find(policy);
+    if (threshold)
+        (void)threshold_option_parse(&c->step_threshold, threshold, NULL);
 }
 
 static void take_element(struct config_probe *p, cfg_t *section)

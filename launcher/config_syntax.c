@@ -9,6 +9,7 @@
 #include "launcher/policy_option.h"
 #include "launcher/profile_auto.h"
 #include "launcher/protocol.h"
+#include "launcher/threshold_option.h"
 #include "pmix_bcast/plan.h"
 
 #include <math.h>
@@ -86,6 +87,28 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give the full path of evenstep-agent",
                   "plugin: agent_path is out of range");
+}
+
+/* Of the tasks of a step, each of which gets one slice of a frame. */
+static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const struct policy_kind *kind = policy_find(cfg_opt_getnstr(opt, 0));
+
+    if (kind && !kind->bundles)
+        return 0;
+    return refuse(cfg, "give even, canon or static",
+                  "plugin: policy is out of range");
+}
+
+static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
+{
+    struct threshold_rule rule;
+
+    if (threshold_option_parse(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
+        return 0;
+    return refuse(cfg,
+                  "give seconds, or percent with a %, or auto, between quotes",
+                  "plugin: threshold is out of range");
 }
 
 /* The keys that take a whole number. */
@@ -390,7 +413,9 @@ static void list_keys(cfg_opt_t keys[KEYS_MAX])
 static cfg_t *all_sections(void)
 {
     cfg_opt_t plugin[] = {text_key("on_error", check_on_error),
-                          text_key("agent_path", check_path), CFG_END()};
+                          text_key("agent_path", check_path),
+                          text_key("policy", check_step_policy),
+                          text_key("threshold", check_threshold), CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
                            number_key("outlier", check_outlier),
                            text_key("scratch", check_directory), CFG_END()};

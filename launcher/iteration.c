@@ -5,21 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `evenstep run` without --threshold. */
-static const struct threshold_rule rule = {THRESHOLD_PERCENT, 5};
-
 int iteration_init(struct iteration *it,
                    struct session *session,
+                   const struct policy_option *policy,
+                   const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
                    struct es_error *err)
 {
     size_t n = session_size(session);
-    const struct policy_kind *kind = policy_at(0);
-    double value[POLICY_PARAMS];
 
     memset(it, 0, sizeof *it);
     it->session = session;
+    it->threshold = *threshold;
     it->n = it->missing = n;
     it->completion = calloc(n, sizeof *it->completion);
     it->cut = calloc(n, sizeof *it->cut);
@@ -27,9 +25,8 @@ int iteration_init(struct iteration *it,
     if (!it->completion || !it->cut || !it->awaited)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     memset(it->awaited, 1, n);
-    policy_defaults(kind, value);
-    return job_load_adjuster_init(&it->adjuster, kind, value, metric, profile,
-                                  n, err);
+    return job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
+                                  metric, profile, n, err);
 }
 
 void iteration_clear(struct iteration *it)
@@ -96,7 +93,7 @@ static void end_frame(struct iteration *it)
         if (c[i].seconds > last)
             last = c[i].seconds;
     }
-    limit = threshold_seconds(&rule, &it->noise, c, it->n, 1);
+    limit = threshold_seconds(&it->threshold, &it->noise, c, it->n, 1);
     threshold_hear(&it->noise, c, it->n);
     (void)it->adjuster.kind->adjust(it->adjuster.state, c, last - first > limit,
                                     it->adjuster.load);

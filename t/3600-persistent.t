@@ -50,6 +50,10 @@ for how in "-N4" "-N4 --ntasks-per-node=2" "-n7 -N4 -m cyclic" "-N2 -w n1,n3"; d
 		step $how --mpi=pmix --evenstep ./heat 120 300 10 4 >got 2>err && cat err && test_cmp want got && ! said "in the end rows (30 30 30 30|15 15 15 15 15 15 15 15|60 60)$"
 	'
 done
+test_expect_success 'the configuration says how its rows are re-sized: static, not at all' '
+	printf "plugin { policy = \"static\" }\n" >static.conf &&
+	EVENSTEP_CONF="$PWD/static.conf" step -N4 --mpi=pmix --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && test_cmp want got && said "in the end rows 30 30 30 30$"
+'
 # Others may be busy here, and their CPU is what the nodes share: three tries.
 fast_have_more() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 + $2 > $3 + $4 && $1 + $2 + $3 + $4 == 400) }'; }
 test_expect_success 'heat: in the end the two faster nodes have more rows than the slower ones' '
