@@ -131,7 +131,8 @@ static void put(struct attend *a,
 /* The tasks of a node are fed with slices, if they ask for any. */
 static void put_tasks(struct attend *a, size_t node)
 {
-    struct msg_tasks m = {.tasks = a->tasks[node]};
+    struct msg_tasks m = {.tasks = a->tasks[node],
+                          .patience_s = (uint32_t)a->config.step_patience_s};
     struct writer w = {0};
 
     step_name(a, m.dir, sizeof m.dir);

@@ -26,6 +26,7 @@ struct config {
     char agent_path[4096]; /* plugin { agent_path }; "": beside evenstep */
     const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
     struct threshold_rule step_threshold;  /* plugin { threshold } */
+    int step_patience_s;                   /* plugin { patience } */
     struct config_probe {                  /* probe { … } */
         int budget_ms;                     /* for all elements of a node */
         int64_t ttl_s;                /* how long what is in the cache holds */

@@ -111,6 +111,7 @@ static void print_plugin(const struct config *c)
     }
     printf("  policy = \"%s\"\n", c->step_policy->name);
     print_threshold(&c->step_threshold);
+    printf("  patience = %d\n", c->step_patience_s);
     puts("}");
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/iteration.h"
+#include "launcher/notice.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,22 @@ static void end(struct iteration *it, uint32_t error)
         msg_write_over(&w, &over);
         session_send(it->session, i, MSG_OVER, &w);
     }
+}
+
+/* Tasks have waited for their first slice for too long: whose fault is it? */
+static void blame(const struct iteration *it)
+{
+    size_t first = 0;
+    char others[40] = "";
+
+    while (first + 1 < it->n && !it->awaited[first])
+        first++;
+    if (it->missing > 1)
+        snprintf(others, sizeof others, " and %zu more", it->missing - 1);
+    notice("not every task on %s%s has called evenstep_open() and "
+           "evenstep_next(): no task of the step gets a slice; let all call "
+           "them, or raise patience in evenstep.conf",
+           session_node(it->session, first)->name, others);
 }
 
 /* Seed 1, step 8. */
@@ -133,6 +151,15 @@ static void on_done(struct iteration *it, size_t node, const struct msg_done *m)
     }
 }
 
+static void on_over(struct iteration *it, uint32_t error)
+{
+    if (error == ETIMEDOUT && it->running)
+        return; /* the first slice was on its way to who has waited */
+    if (error == ETIMEDOUT && !it->over)
+        blame(it);
+    end(it, error);
+}
+
 void iteration_message(struct iteration *it,
                        size_t node,
                        uint16_t type,
@@ -144,7 +171,7 @@ void iteration_message(struct iteration *it,
     struct msg_over over;
 
     if (type == MSG_OVER && msg_read_over(&over, body, len) == 0)
-        end(it, over.error);
+        on_over(it, over.error);
     else if (it->over)
         return;
     else if (type == MSG_IDLE && !it->running && it->awaited[node]

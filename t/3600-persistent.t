@@ -97,6 +97,15 @@ test_expect_success 'tasks of one node do not agree: who comes second is refused
 test_expect_success 'a task closes: there are no more slices for anybody' '
 	step -N4 --evenstep "$slices" enough n1 >got 2>err && cat err && each 1 && nothing_left
 '
+# srun -K ends the step when one has failed, as an MPI program's would.
+ask() { EVENSTEP_CONF="$PWD/hasty.conf" step -K "$@" >got 2>err; test $? != 124; }
+told_why() { test "$(grep -c "^evenstep: not every task on $1 has called evenstep_open() and evenstep_next(): " err)" = 1 && said "slices: evenstep_next: Connection timed out"; }
+test_expect_success 'one task never asks: the others are told after a while, and one line says whose fault it is' '
+	printf "plugin { patience = 2 }\n" >hasty.conf && ask -N4 --evenstep "$slices" open n1 && told_why n1 && nothing_left
+'
+test_expect_success 'likewise if of every node one task does not, and no node is ready' '
+	ask -N4 -n8 --ntasks-per-node=2 --evenstep sh -c "test \$SLURM_LOCALID = 0 || exec sleep 60; exec \"\$0\"" "$slices" && told_why "n0 and 3 more" && nothing_left
+'
 begin_waiting() { # three tasks wait for their first slice, the fourth never opens
 	on_ctl timeout -k 5 90 srun -u -N4 --evenstep "$slices" open n1 >out 2>err 3>&- 4>&- 5>&- &
 	step=$!

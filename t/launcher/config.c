@@ -247,6 +247,7 @@ static void test_shipped(const struct config *base)
     c.fail_on_error = 1;
     c.step_policy = policy_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
+    c.step_patience_s = 1;
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
     c.probe.cache[0] = 'x';
@@ -258,6 +259,7 @@ static void test_shipped(const struct config *base)
     ok(c.fail_on_error == base->fail_on_error
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.step_policy == base->step_policy
+           && c.step_patience_s == base->step_patience_s
            && c.step_threshold.unit == base->step_threshold.unit
            && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
@@ -416,6 +418,7 @@ static void test_printed(const struct config *base)
         c.fail_on_error = 1;
         c.step_policy = policy_find("canon");
         c.step_threshold = prints[i].threshold;
+        c.step_patience_s = 7;
         c.probe.budget_ms = 1234;
         c.probe.ttl_s = 77;
         strcpy(c.probe.cache, "/a cache");
@@ -434,6 +437,7 @@ static void test_printed(const struct config *base)
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
                && again.fail_on_error == 1 && again.step_policy == c.step_policy
+               && again.step_patience_s == c.step_patience_s
                && again.step_threshold.unit == c.step_threshold.unit
                && again.step_threshold.value == c.step_threshold.value
                && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
