@@ -41,7 +41,6 @@ struct piece {
     unsigned attempt;  /* 1 is the first */
     unsigned failures; /* of the attempts before, by the command itself */
     enum piece_state state;
-    int ahead;       /* the node was busy when it was sent */
     int64_t sent_ns; /* CLOCK_MONOTONIC */
     double seconds;  /* that the command ran, as its agent measured */
     double back;     /* seconds from the frame's start to its answer */
@@ -84,7 +83,7 @@ struct distribution {
     size_t out;       /* pieces that are PIECE_OUT */
     uint64_t next_id; /* of the next piece */
     uint64_t taken;   /* units that were taken over from who was late */
-    double delay;     /* seconds from sending to the command's start, at best */
+    double delay;     /* seconds that a piece is on its way, to and fro */
     struct unit_pool pool;
     /* one a node */
     struct share *share;
