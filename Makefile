@@ -254,6 +254,7 @@ launcher_src := \
   launcher/top_screen.c \
   launcher/topology.c \
   launcher/trace.c \
+  launcher/trace_reader.c \
   launcher/unit_pool.c \
   launcher/work.c \
   launcher/work_folder.c

@@ -160,7 +160,8 @@ static int feed_tasks(struct agent *a, const struct told *t)
     if (msg_read_tasks(&m, t->body, t->len) < 0 || a->tasks)
         return -1;
     snprintf(a->step, sizeof a->step, "%s", m.dir);
-    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, say, a, NULL);
+    rc = step_tasks_open(&a->tasks, a->base, m.dir, m.tasks, m.patience_s, say,
+                         a, NULL);
     write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
     say(a, MSG_STORED, &w);
     return 0;

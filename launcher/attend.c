@@ -20,6 +20,7 @@
 #include "launcher/iteration.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
+#include "launcher/policy_option.h"
 #include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/qualification.h"
@@ -65,6 +66,7 @@ struct attend {
     struct qualification qualification;
     struct config_profile profile; /* `auto` */
     uint32_t *tasks;               /* of the step, on each node */
+    struct policy_option policy;   /* of the tasks' slices */
     struct iteration iteration;
     struct steering *steering; /* from the start of qualification on */
     size_t unstored;           /* files that no node has confirmed yet */
@@ -129,7 +131,8 @@ static void put(struct attend *a,
 /* The tasks of a node are fed with slices, if they ask for any. */
 static void put_tasks(struct attend *a, size_t node)
 {
-    struct msg_tasks m = {.tasks = a->tasks[node]};
+    struct msg_tasks m = {.tasks = a->tasks[node],
+                          .patience_s = (uint32_t)a->config.step_patience_s};
     struct writer w = {0};
 
     step_name(a, m.dir, sizeof m.dir);
@@ -166,7 +169,8 @@ static void qualified(struct attend *a)
         put_environ(a, i, q->metric[i].JL / 100);
     }
     if (a->err->kind == ES_OK)
-        (void)iteration_init(&a->iteration, a->session, q->metric,
+        (void)iteration_init(&a->iteration, a->session, &a->policy,
+                             &a->config.step_threshold, q->metric,
                              &a->qualify.profile->profile, a->err);
     a->told = 1;
     if (a->err->kind != ES_OK)
@@ -538,6 +542,10 @@ static int start(struct attend *a)
 {
     if (config_load(&a->config, a->o->config, a->err) < 0
         || set_qualification(a) < 0
+        || policy_option_parse(&a->policy, &a->config,
+                               a->config.step_policy->name, POLICY_STRICT,
+                               a->err)
+               < 0
         || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
         return -1;
     a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,

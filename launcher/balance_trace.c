@@ -85,12 +85,13 @@ int balance_trace_read(struct balance_trace *t,
     int rc;
 
     memset(t, 0, sizeof *t);
-    rc = report_file_read(&f, path, err);
+    rc = report_file_read(&f, "--trace", path, err);
     if (rc == 0)
         rc = take(t, &f, err);
     report_file_clear(&f);
     if (rc == 0 && t->n == 0)
-        return es_fail(err, ES_USAGE, "give the report of a run that worked",
+        return es_fail(err, ES_USAGE,
+                       "give the report or journal of a run that worked",
                        "--trace: %s: no node has done anything", path);
     return rc;
 }

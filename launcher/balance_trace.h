@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * balance_trace.h - what nodes a real run had, from its report, to simulate
- * others on them: how fast each was, frame by frame.
+ * balance_trace.h - what nodes a real run had, from its report or journal, to
+ * simulate others on them: how fast each was, frame by frame.
  *
  * The speed of a node in a frame is the units it has done over the seconds
  * that their commands ran; where it did none it is as before.

@@ -3,6 +3,7 @@
 #include "launcher/config_syntax.h"
 #include "launcher/probe_cache.h"
 #include "launcher/protocol.h"
+#include "launcher/threshold_option.h"
 #include "policy/outlier.h"
 #include "policy/power.h"
 
@@ -17,6 +18,8 @@
 
 #define FILE_MAX (1 << 20) /* a configuration is a few KiB */
 #define SMALL    (4 << 10)
+/* One task of a program may read its input while the others wait for it. */
+#define PATIENCE_S 300
 
 /* power { }: as it is built in. */
 #define ACTUATOR "cgroup" /* reaches nobody but the step */
@@ -31,6 +34,9 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
+    c->step_policy = policy_at(0);
+    c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
+    c->step_patience_s = PATIENCE_S;
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
     c->probe.ttl_s = PROBE_CACHE_TTL_S;
     strcpy(c->probe.cache, PROBE_CACHE_DIR);
@@ -63,11 +69,20 @@ static void take_plugin(struct config *c, cfg_t *plugin)
 {
     const char *on = cfg_getstr(plugin, "on_error");
     const char *path = cfg_getstr(plugin, "agent_path");
+    const char *policy = cfg_getstr(plugin, "policy");
+    const char *threshold = cfg_getstr(plugin, "threshold");
+    long patience = cfg_getint(plugin, "patience");
 
     if (on)
         c->fail_on_error = strcmp(on, "fail") == 0;
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
+    if (policy)
+        c->step_policy = policy_find(policy);
+    if (threshold)
+        (void)threshold_option_parse(&c->step_threshold, threshold, NULL);
+    if (patience != NOT_GIVEN)
+        c->step_patience_s = (int)patience;
 }
 
 static void take_element(struct config_probe *p, cfg_t *section)

@@ -15,6 +15,7 @@
 #include "policy/policy.h"
 #include "policy/profile.h"
 #include "policy/schedule.h"
+#include "policy/threshold.h"
 
 #define POLICIES_MAX     16 /* kinds of policy; policy_at() ends before */
 #define PROFILES_MAX     32 /* shipped and the site's */
@@ -23,9 +24,12 @@
 struct config {
     int fail_on_error;     /* plugin { on_error = "fail" } */
     char agent_path[4096]; /* plugin { agent_path }; "": beside evenstep */
-    struct config_probe {  /* probe { … } */
-        int budget_ms;     /* for all elements of a node */
-        int64_t ttl_s;     /* how long what is in the cache holds */
+    const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
+    struct threshold_rule step_threshold;  /* plugin { threshold } */
+    int step_patience_s;                   /* plugin { patience } */
+    struct config_probe {                  /* probe { … } */
+        int budget_ms;                     /* for all elements of a node */
+        int64_t ttl_s;                /* how long what is in the cache holds */
         char cache[PROBE_PATH_MAX];   /* its directory */
         char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
         unsigned elements;            /* element "C" { measure = true }, … */

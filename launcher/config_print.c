@@ -90,10 +90,18 @@ static void print_energy(const struct power *p)
     puts("}");
 }
 
-int config_print(const struct config *c)
+static void print_threshold(const struct threshold_rule *rule)
 {
-    const struct policy_kind *kind;
+    printf("  threshold = \"");
+    if (rule->unit == THRESHOLD_AUTO)
+        printf("auto");
+    else
+        print_number(rule->value);
+    printf("%s\"\n", rule->unit == THRESHOLD_PERCENT ? "%" : "");
+}
 
+static void print_plugin(const struct config *c)
+{
     printf("plugin {\n  on_error = \"%s\"\n",
            c->fail_on_error ? "fail" : "continue");
     if (c->agent_path[0]) {
@@ -101,7 +109,17 @@ int config_print(const struct config *c)
         print_text(c->agent_path);
         putchar('\n');
     }
+    printf("  policy = \"%s\"\n", c->step_policy->name);
+    print_threshold(&c->step_threshold);
+    printf("  patience = %d\n", c->step_patience_s);
     puts("}");
+}
+
+int config_print(const struct config *c)
+{
+    const struct policy_kind *kind;
+
+    print_plugin(c);
     print_probe(&c->probe);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);

@@ -9,6 +9,7 @@
 #include "launcher/policy_option.h"
 #include "launcher/profile_auto.h"
 #include "launcher/protocol.h"
+#include "launcher/threshold_option.h"
 #include "pmix_bcast/plan.h"
 
 #include <math.h>
@@ -19,10 +20,11 @@
 #define KEYS_MAX   64 /* parameters of all policies together */
 #define END_OPTION "__end"
 
-#define TTL_MAX     (366L * 86400) /* a year: longer has no node the same boot */
-#define OUTLIER_MAX 1000           /* robust deviations: never, in practice */
-#define SMALL_MAX   (64 << 10)     /* an order is kept whole, for every node */
-#define WATTS_MAX   1e6
+#define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
+#define OUTLIER_MAX  1000           /* robust deviations: never, in practice */
+#define SMALL_MAX    (64 << 10)     /* an order is kept whole, for every node */
+#define WATTS_MAX    1e6
+#define PATIENCE_MAX 86400 /* seconds: a step that waits for longer hangs */
 
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
@@ -88,6 +90,28 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
                   "plugin: agent_path is out of range");
 }
 
+/* Of the tasks of a step, each of which gets one slice of a frame. */
+static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const struct policy_kind *kind = policy_find(cfg_opt_getnstr(opt, 0));
+
+    if (kind && !kind->bundles)
+        return 0;
+    return refuse(cfg, "give even, canon or static",
+                  "plugin: policy is out of range");
+}
+
+static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
+{
+    struct threshold_rule rule;
+
+    if (threshold_option_parse(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
+        return 0;
+    return refuse(cfg,
+                  "give seconds, or percent with a %, or auto, between quotes",
+                  "plugin: threshold is out of range");
+}
+
 /* The keys that take a whole number. */
 static const struct whole {
     const char *key;
@@ -100,6 +124,7 @@ static const struct whole {
     {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
     {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
+    {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
     {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
 };
 
@@ -390,7 +415,11 @@ static void list_keys(cfg_opt_t keys[KEYS_MAX])
 static cfg_t *all_sections(void)
 {
     cfg_opt_t plugin[] = {text_key("on_error", check_on_error),
-                          text_key("agent_path", check_path), CFG_END()};
+                          text_key("agent_path", check_path),
+                          text_key("policy", check_step_policy),
+                          text_key("threshold", check_threshold),
+                          whole_key("patience"),
+                          CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
                            number_key("outlier", check_outlier),
                            text_key("scratch", check_directory), CFG_END()};

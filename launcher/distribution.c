@@ -8,11 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define AHEAD 2 /* pieces that a node has: one to work at, one in hand */
-
-/* A piece is to last at least this long: to start a command takes some 2 ms,
- * and ten times as long on a node at a tenth of a core. */
-#define PIECE_S 0.5
+#define BUNDLES_OUT 2 /* that a node has: one to work at, one in hand */
 
 int64_t clock_ns(void)
 {
@@ -138,6 +134,7 @@ static int another_is_good(const struct distribution *d, size_t but)
 
 /* --- one piece ------------------------------------------------------------ */
 
+/* To be filled in. */
 static struct piece *add_piece(struct distribution *d)
 {
     if (d->n == d->cap) {
@@ -149,7 +146,6 @@ static struct piece *add_piece(struct distribution *d)
         d->piece = p;
         d->cap = cap;
     }
-    memset(&d->piece[d->n], 0, sizeof d->piece[d->n]);
     return &d->piece[d->n++];
 }
 
@@ -168,37 +164,64 @@ static void send_input(struct distribution *d, const struct piece *p)
     }
 }
 
+static void send_run(struct distribution *d, const struct piece *p)
+{
+    struct msg_run run = {.id = p->id,
+                          .frame = d->frame.number,
+                          .begin = p->slice.begin,
+                          .end = p->slice.end};
+    struct writer w = {0};
+
+    memcpy(run.label, d->frame.label, sizeof run.label);
+    msg_write_run(&w, &run);
+    session_send(d->session, p->node, MSG_RUN, &w);
+}
+
+/* A piece is out from now on. */
+static void take_out(struct distribution *d, const struct piece *p)
+{
+    struct share *s = &d->share[p->node];
+
+    if (s->out++ == 0)
+        s->begun_ns = p->sent_ns;
+    s->out_units += units_in(p->slice);
+    d->out++;
+}
+
+/* It is no longer. */
+static void take_back(struct distribution *d,
+                      struct piece *p,
+                      enum piece_state state)
+{
+    struct share *s = &d->share[p->node];
+
+    p->state = state;
+    d->out--;
+    s->out--;
+    s->out_units -= units_in(p->slice);
+    s->begun_ns = clock_ns(); /* of the next one */
+}
+
 static int send_piece(struct distribution *d,
                       size_t node,
                       const struct batch *b,
                       struct es_error *err)
 {
-    struct share *s = &d->share[node];
     struct piece *p = add_piece(d);
-    struct msg_run run = {.frame = d->frame.number};
-    struct writer w = {0};
 
     if (!p)
         return no_memory(err);
-    p->id = run.id = d->next_id++;
-    p->node = node;
-    p->slice = b->units;
-    p->attempt = b->attempts + 1;
-    p->failures = b->failures;
-    p->ahead = s->out > 0;
-    p->sent_ns = clock_ns();
-    p->status = -1;
-    if (s->out++ == 0)
-        s->begun_ns = p->sent_ns;
-    s->out_units += units_in(b->units);
-    d->out++;
+    *p = (struct piece){.id = d->next_id++,
+                        .node = node,
+                        .slice = b->units,
+                        .attempt = b->attempts + 1,
+                        .failures = b->failures,
+                        .sent_ns = clock_ns(),
+                        .status = -1};
+    take_out(d, p);
     if (d->lines)
         send_input(d, p);
-    run.begin = b->units.begin;
-    run.end = b->units.end;
-    memcpy(run.label, d->frame.label, sizeof run.label);
-    msg_write_run(&w, &run);
-    session_send(d->session, node, MSG_RUN, &w);
+    send_run(d, p);
     return 0;
 }
 
@@ -319,16 +342,12 @@ static void take_over(struct distribution *d, size_t node)
     d->taken += move.units;
 }
 
-/* Pieces that a node's chunk goes in: as many as are wanted, but not so many
- * that to start them counts. */
+/* Pieces that a node's chunk goes in. */
 static uint64_t pieces_of(const struct distribution *d, const struct share *s)
 {
-    double most = s->speed > 0 ? (double)s->chunk / s->speed / PIECE_S
-                               : (double)d->pieces;
+    double seconds = s->speed > 0 ? (double)s->chunk / s->speed : 0;
 
-    if (most >= (double)d->pieces)
-        return d->pieces;
-    return most > 1 ? (uint64_t)most : 1;
+    return tail_pieces(seconds, d->pieces);
 }
 
 /* The next piece off what waits at a node, which is filled up before. */
@@ -339,7 +358,7 @@ static struct batch next_piece(struct distribution *d, size_t node)
 
     if (units_in(s->waiting.units) == 0)
         take_from_pool(d, node);
-    if (units_in(s->waiting.units) == 0 && s->out == 0)
+    if (units_in(s->waiting.units) == 0)
         take_over(d, node);
     b = s->waiting;
     b.units.end =
@@ -361,12 +380,18 @@ static struct batch next_bundle(struct distribution *d, size_t node)
                                  d->frame.end - d->frame.begin, d->grain));
 }
 
+/* Pieces that a node may have out. */
+static size_t most_out(const struct distribution *d)
+{
+    return d->adjuster->kind->bundles ? BUNDLES_OUT : 1;
+}
+
 /* Send a node one more piece, if it has room and there is one. */
 static int feed(struct distribution *d, size_t node, struct es_error *err)
 {
     struct batch b;
 
-    if (d->share[node].out >= AHEAD || !(d->load[node] > 0))
+    if (d->share[node].out >= most_out(d) || !(d->load[node] > 0))
         return 0;
     b = d->adjuster->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
     return units_in(b.units) > 0 ? send_piece(d, node, &b, err) : 0;
@@ -376,16 +401,16 @@ int distribution_feed_node(struct distribution *d,
                            size_t node,
                            struct es_error *err)
 {
-    for (int i = 0; i < AHEAD; i++)
+    for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, err) < 0)
             return -1;
     return 0;
 }
 
-/* All get one before any gets a second, which may be of another's share. */
+/* All get one before any gets a second. */
 int distribution_feed(struct distribution *d, struct es_error *err)
 {
-    for (int i = 0; i < AHEAD; i++)
+    for (size_t i = 0; i < most_out(d); i++)
         for (size_t node = 0; node < session_size(d->session); node++)
             if (feed(d, node, err) < 0)
                 return -1;
@@ -429,15 +454,10 @@ static int cut_slices(struct distribution *d)
     return 0;
 }
 
-int distribution_send(struct distribution *d,
-                      const struct frame *frame,
-                      const struct slice done[],
-                      size_t n,
-                      struct es_error *err)
+/* Of a share what a node is stays, and what it did goes. */
+static void forget_frame(struct distribution *d)
 {
     forget_pieces(d);
-    d->frame = *frame;
-    d->start_ns = clock_ns();
     d->taken = 0;
     for (size_t i = 0; i < session_size(d->session); i++) {
         struct share *s = &d->share[i];
@@ -446,6 +466,17 @@ int distribution_send(struct distribution *d,
                             .failures = s->failures,
                             .standing = s->standing};
     }
+}
+
+int distribution_send(struct distribution *d,
+                      const struct frame *frame,
+                      const struct slice done[],
+                      size_t n,
+                      struct es_error *err)
+{
+    forget_frame(d);
+    d->frame = *frame;
+    d->start_ns = clock_ns();
     if (weigh_nodes(d) < 0)
         return nobody_is_left(err);
     if (fill_pool(d, done, n, err) < 0)
@@ -453,20 +484,6 @@ int distribution_send(struct distribution *d,
     if (n == 0 && !d->adjuster->kind->bundles && cut_slices(d) < 0)
         return es_fail(err, ES_ENV, "report this", "the frame cannot be cut");
     return distribution_feed(d, err);
-}
-
-/* A piece is no longer out. */
-static void take_back(struct distribution *d,
-                      struct piece *p,
-                      enum piece_state state)
-{
-    struct share *s = &d->share[p->node];
-
-    p->state = state;
-    d->out--;
-    s->out--;
-    s->out_units -= units_in(p->slice);
-    s->begun_ns = clock_ns(); /* of the next one */
 }
 
 /* Its units are nobody's. */
@@ -494,7 +511,7 @@ static void learn(struct distribution *d,
     s->speed = s->busy > 0 ? (double)s->done / s->busy : 0;
     s->failures = 0;
     d->left -= units_in(p->slice);
-    if (!p->ahead && gap > 0 && (d->delay <= 0 || gap < d->delay))
+    if (gap > 0 && (d->delay <= 0 || gap < d->delay))
         d->delay = gap;
     job_load_adjuster_hear(d->adjuster, p->node, units_in(p->slice),
                            d->frame.end - d->frame.begin, d->grain,

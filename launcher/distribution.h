@@ -7,12 +7,13 @@
  * A unit is, at any time, in exactly one place: done before this run, in the
  * pool (held by nobody), waiting (of a node's slice, not sent), or in a piece
  * that is not PIECE_VOID.  A frame is over when all are done; so each is in the
- * output exactly once.  Pieces are sent one ahead of need: a node works at the
- * first that it has out and holds the second, so the wire is never waited for.
+ * output exactly once.
  *
  * A size policy's slices wait at their nodes; a node that has nothing left
  * takes from the pool, and then what waits at others (policy/tail.h).  A bundle
- * policy's frame is in the pool at first, and each piece is a bundle.
+ * policy's frame is in the pool at first, and each piece is a bundle; these are
+ * sent one ahead of need: a node works at the first that it has out and holds
+ * the second, so the wire is never waited for.
  */
 #ifndef LAUNCHER_DISTRIBUTION_H
 #define LAUNCHER_DISTRIBUTION_H
@@ -40,7 +41,6 @@ struct piece {
     unsigned attempt;  /* 1 is the first */
     unsigned failures; /* of the attempts before, by the command itself */
     enum piece_state state;
-    int ahead;       /* the node was busy when it was sent */
     int64_t sent_ns; /* CLOCK_MONOTONIC */
     double seconds;  /* that the command ran, as its agent measured */
     double back;     /* seconds from the frame's start to its answer */
@@ -83,7 +83,7 @@ struct distribution {
     size_t out;       /* pieces that are PIECE_OUT */
     uint64_t next_id; /* of the next piece */
     uint64_t taken;   /* units that were taken over from who was late */
-    double delay;     /* seconds from sending to the command's start, at best */
+    double delay;     /* seconds that a piece is on its way, to and fro */
     struct unit_pool pool;
     /* one a node */
     struct share *share;

@@ -61,6 +61,7 @@ struct feeder {
     double *load;            /* one a seat, all 1 */
     struct msg_idle brought; /* by the seats; units 0: none has come yet */
     struct msg_run slice;    /* that is given, if owed > 0 */
+    int given;               /* a slice was, ever */
     uint32_t owed;           /* parts of it that are not done */
     int64_t elapsed_ns;      /* longest of those that are */
     int ended;
@@ -157,6 +158,8 @@ static void on_next(struct caller *c)
         hand_out(f, s);
     } else {
         s->doing = ASKING;
+        if (!f->given && f->on->waits)
+            f->on->waits(f->arg);
         if (f->owed == 0 && all_ask(f))
             f->on->idle(f->arg, &f->brought);
     }
@@ -356,6 +359,7 @@ const char *feeder_path(const struct feeder *f)
 void feeder_give(struct feeder *f, const struct msg_run *slice)
 {
     f->slice = *slice;
+    f->given = 1;
     f->owed = f->seats;
     f->elapsed_ns = 0;
     /* It fails for bad arguments only, and these are not. */

@@ -27,6 +27,8 @@ struct feeder_events {
     /* Every seat asks for a slice and no slice is there; what they have brought
      * along, which is alike for all. */
     void (*idle)(void *arg, const struct msg_idle *idle);
+    /* A seat asks, and no slice was ever given; NULL: nobody wants to know. */
+    void (*waits)(void *arg);
     /* A seat is about to be given its part; NULL: nobody wants to know. */
     void (*begun)(void *arg);
     /* A seat is done with its part.  What it has printed for it is to be read,

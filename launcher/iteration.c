@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/iteration.h"
+#include "launcher/notice.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* `evenstep run` without --threshold. */
-static const struct threshold_rule rule = {THRESHOLD_PERCENT, 5};
-
 int iteration_init(struct iteration *it,
                    struct session *session,
+                   const struct policy_option *policy,
+                   const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
                    struct es_error *err)
 {
     size_t n = session_size(session);
-    const struct policy_kind *kind = policy_at(0);
-    double value[POLICY_PARAMS];
 
     memset(it, 0, sizeof *it);
     it->session = session;
+    it->threshold = *threshold;
     it->n = it->missing = n;
     it->completion = calloc(n, sizeof *it->completion);
     it->cut = calloc(n, sizeof *it->cut);
@@ -27,9 +27,8 @@ int iteration_init(struct iteration *it,
     if (!it->completion || !it->cut || !it->awaited)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     memset(it->awaited, 1, n);
-    policy_defaults(kind, value);
-    return job_load_adjuster_init(&it->adjuster, kind, value, metric, profile,
-                                  n, err);
+    return job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
+                                  metric, profile, n, err);
 }
 
 void iteration_clear(struct iteration *it)
@@ -55,6 +54,22 @@ static void end(struct iteration *it, uint32_t error)
         msg_write_over(&w, &over);
         session_send(it->session, i, MSG_OVER, &w);
     }
+}
+
+/* Tasks have waited for their first slice for too long: whose fault is it? */
+static void blame(const struct iteration *it)
+{
+    size_t first = 0;
+    char others[40] = "";
+
+    while (first + 1 < it->n && !it->awaited[first])
+        first++;
+    if (it->missing > 1)
+        snprintf(others, sizeof others, " and %zu more", it->missing - 1);
+    notice("not every task on %s%s has called evenstep_open() and "
+           "evenstep_next(): no task of the step gets a slice; let all call "
+           "them, or raise patience in evenstep.conf",
+           session_node(it->session, first)->name, others);
 }
 
 /* Seed 1, step 8. */
@@ -96,7 +111,7 @@ static void end_frame(struct iteration *it)
         if (c[i].seconds > last)
             last = c[i].seconds;
     }
-    limit = threshold_seconds(&rule, &it->noise, c, it->n, 1);
+    limit = threshold_seconds(&it->threshold, &it->noise, c, it->n, 1);
     threshold_hear(&it->noise, c, it->n);
     (void)it->adjuster.kind->adjust(it->adjuster.state, c, last - first > limit,
                                     it->adjuster.load);
@@ -136,6 +151,15 @@ static void on_done(struct iteration *it, size_t node, const struct msg_done *m)
     }
 }
 
+static void on_over(struct iteration *it, uint32_t error)
+{
+    if (error == ETIMEDOUT && it->running)
+        return; /* the first slice was on its way to who has waited */
+    if (error == ETIMEDOUT && !it->over)
+        blame(it);
+    end(it, error);
+}
+
 void iteration_message(struct iteration *it,
                        size_t node,
                        uint16_t type,
@@ -147,7 +171,7 @@ void iteration_message(struct iteration *it,
     struct msg_over over;
 
     if (type == MSG_OVER && msg_read_over(&over, body, len) == 0)
-        end(it, over.error);
+        on_over(it, over.error);
     else if (it->over)
         return;
     else if (type == MSG_IDLE && !it->running && it->awaited[node]

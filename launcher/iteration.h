@@ -11,6 +11,7 @@
 #define LAUNCHER_ITERATION_H
 
 #include "launcher/job_load_adjuster.h"
+#include "launcher/policy_option.h"
 #include "launcher/session.h"
 #include "policy/shares.h"
 #include "policy/threshold.h"
@@ -19,6 +20,7 @@ struct iteration {
     struct session *session;
     size_t n; /* nodes */
     struct job_load_adjuster adjuster;
+    struct threshold_rule threshold;
     struct threshold_noise noise;
     struct completion *completion; /* one a node, of this frame */
     struct slice *cut;             /* likewise */
@@ -30,10 +32,13 @@ struct iteration {
     int over;
 };
 
-/* metric and profile as of job_load_adjuster_init().  Fails with ES_ENV;
- * it is to be cleared in any case. */
+/* metric and profile as of job_load_adjuster_init(); the policy is one of
+ * sizes, and must outlive it.  Fails with ES_ENV; it is to be cleared in any
+ * case. */
 int iteration_init(struct iteration *it,
                    struct session *session,
+                   const struct policy_option *policy,
+                   const struct threshold_rule *threshold,
                    const struct metric metric[],
                    const struct profile *profile,
                    struct es_error *err);

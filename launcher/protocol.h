@@ -29,8 +29,9 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   LEAVE     front end  -
- *   TASKS     front end  dir text, tasks u32: of a step on this node, to be
- *                        fed with slices; answered by STORED
+ *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
+ *                        node, to be fed with slices, the first of them within
+ *                        so long; answered by STORED
  *   IDLE      agent      units u64, frames u64: the programs that are fed
  *                        (feeder.h) ask for their first slice; what they
  *                        bring along
@@ -168,6 +169,7 @@ struct msg_put {
 struct msg_tasks {
     char dir[64]; /* a plain name, as in msg_put */
     uint32_t tasks;
+    uint32_t patience_s; /* from the first who asks to the first slice; >= 1 */
 };
 struct msg_idle {
     uint64_t units, frames;

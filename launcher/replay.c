@@ -13,7 +13,7 @@
 #include "launcher/number.h"
 #include "launcher/policy_option.h"
 #include "launcher/slice_replay.h"
-#include "launcher/trace.h"
+#include "launcher/trace_reader.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -43,7 +43,9 @@ static const char usage[] =
     "\"available_processors\":null}\n"
     "  {\"op\":\"add_channel\"}\n"
     "  {\"op\":\"remove_channel\",\"channel\":1}\n"
-    "or the file of `evenstep run --report`.\n"
+    "or the file of `evenstep run --report` or --journal, of which each frame "
+    "is a\n"
+    "line.\n"
     "\n"
     "  --policy NAME        as `evenstep run`; what is not said is the "
     "policy's "
@@ -304,36 +306,33 @@ static int print_sizes(const struct replay *r, struct es_error *err)
 }
 
 static int replay_line(struct replay *r,
-                       const char *text,
-                       size_t len,
+                       const struct trace_line *line,
                        struct es_error *err)
 {
-    struct trace_line line;
     int rc;
 
-    if (trace_parse(&line, r->number, text, len, err) < 0)
-        return -1;
-    if (line.event.op == TRACE_FRAME)
-        rc = apply_frame(r, &line, err);
+    if (line->event.op == TRACE_FRAME)
+        rc = apply_frame(r, line, err);
     else
-        rc = line.event.op == TRACE_SUMMARY ? 0 : apply(r, &line.event, err);
-    trace_clear(&line);
+        rc = line->event.op == TRACE_SUMMARY ? 0 : apply(r, &line->event, err);
     return rc < 0 ? -1 : print_sizes(r, err);
 }
 
 static int replay_all(struct replay *r, struct es_error *err)
 {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t len;
-    int rc = 0;
+    struct trace_reader reader = {.file = stdin};
+    struct trace_line line;
+    int rc;
 
-    while (rc == 0
-           && (len = trace_read_line(stdin, &text, &room, ++r->number, err))
-                  != -1)
-        rc = len < 0 ? -1 : replay_line(r, text, (size_t)len, err);
-    free(text);
-    if (rc == 0 && r->number == 1)
+    while ((rc = trace_reader_next(&reader, &line, err)) == 1) {
+        r->number = reader.number;
+        rc = replay_line(r, &line, err);
+        trace_clear(&line);
+        if (rc < 0)
+            break;
+    }
+    trace_reader_clear(&reader);
+    if (rc == 0 && r->number == 0)
         return es_fail(err, ES_USAGE, "give JSON lines on stdin",
                        "the trace is empty");
     return rc;

@@ -20,7 +20,9 @@ static const char usage[] =
     "\n"
     "Tell what FILE, the report of a run (`evenstep run --report FILE`), says: "
     "which\n"
-    "node did how much in how long, and how evenly every frame ended.\n"
+    "node did how much in how long, and how evenly every frame ended.  A "
+    "journal says\n"
+    "it, too, but for the times between two commands.\n"
     "\n"
     "  --svg PICTURE        draw it, too: who worked when, shares, efficiency\n"
     "  --frames B:E         only these in the picture, at most 400 (the first "
@@ -171,7 +173,7 @@ int command_report(int argc, char **argv, struct es_error *err)
         return -1;
     if (o.help)
         return help_print(usage, err);
-    rc = report_file_read(&f, o.file, err);
+    rc = report_file_read(&f, "report", o.file, err);
     if (rc == 0)
         rc = report(&o, &f, err);
     report_file_clear(&f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/report_file.h"
-#include "launcher/trace.h"
+#include "launcher/trace_reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define SECONDS_MAX 1e18
+
+static const char give_report[] =
+    "give the file of `evenstep run --report` or --journal";
 
 struct reading {
     struct report_file *f;
@@ -137,50 +140,39 @@ static int add_summary(struct reading *r, const struct trace_line *line)
                         &f->efficiency, r->err);
 }
 
-static int add_line(struct reading *r, const char *text, size_t len)
+static int add_line(struct reading *r, const struct trace_line *line)
 {
-    struct trace_line line;
-    int rc;
-
-    if (trace_parse(&line, r->number, text, len, r->err) < 0)
-        return -1;
-    if (line.event.op == TRACE_FRAME && !r->f->ended)
-        rc = add_frame(r, &line);
-    else if (line.event.op == TRACE_SUMMARY && !r->f->ended)
-        rc = add_summary(r, &line);
-    else
-        rc = es_fail(r->err, ES_USAGE,
-                     "give the file of `evenstep run --report`", "line %zu: %s",
-                     r->number,
-                     r->f->ended ? "comes after the summary"
-                                 : "is of a trace, not of a report");
-    trace_clear(&line);
-    return rc;
+    if (line->event.op == TRACE_FRAME && !r->f->ended)
+        return add_frame(r, line);
+    if (line->event.op == TRACE_SUMMARY && !r->f->ended)
+        return add_summary(r, line);
+    return es_fail(r->err, ES_USAGE, give_report, "line %zu: %s", r->number,
+                   r->f->ended ? "comes after the summary"
+                               : "is of a trace, not of a report");
 }
 
 /* A run that was killed may have left half a line at the end. */
 static int add_lines(struct reading *r, FILE *file)
 {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t len;
-    int rc = 0;
+    struct trace_reader reader = {.file = file};
+    struct trace_line line;
+    int rc;
 
-    while (rc == 0) {
-        len = trace_read_line(file, &text, &room, ++r->number, r->err);
-        if (len == -1)
+    while ((rc = trace_reader_next(&reader, &line, r->err)) == 1) {
+        r->number = reader.number;
+        rc = add_line(r, &line);
+        trace_clear(&line);
+        if (rc < 0)
             break;
-        rc = len < 0 ? -1 : add_line(r, text, (size_t)len);
-        if (rc < 0 && len > 0 && feof(file) && r->f->n > 0) {
-            *r->err = (struct es_error){0};
-            r->f->torn = 1;
-            rc = 0;
-        }
     }
-    free(text);
+    trace_reader_clear(&reader);
+    if (rc < 0 && feof(file) && r->f->n > 0) {
+        *r->err = (struct es_error){0};
+        r->f->torn = 1;
+        rc = 0;
+    }
     if (rc == 0 && r->f->n == 0)
-        return es_fail(r->err, ES_USAGE,
-                       "give the file of `evenstep run --report`",
+        return es_fail(r->err, ES_USAGE, give_report,
                        "there is no frame in it");
     return rc;
 }
@@ -188,6 +180,7 @@ static int add_lines(struct reading *r, FILE *file)
 /* --- public --------------------------------------------------------------- */
 
 int report_file_read(struct report_file *f,
+                     const char *of,
                      const char *path,
                      struct es_error *err)
 {
@@ -199,7 +192,7 @@ int report_file_read(struct report_file *f,
     memset(f, 0, sizeof *f);
     if (!file)
         return es_fail(err, ES_USAGE, "name a file that you may read",
-                       "report: %s: %s", path, strerror(errno));
+                       "%s: %s: %s", of, path, strerror(errno));
     f->node = json_array();
     r.known = json_object();
     /* There from the start, so that it can be zeroed. */
@@ -208,7 +201,7 @@ int report_file_read(struct report_file *f,
     (void)fclose(file); /* it was only read */
     json_decref(r.known);
     free(r.busy);
-    return rc < 0 ? es_fail(err, why.kind, why.mend, "report: %s: %.400s", path,
+    return rc < 0 ? es_fail(err, why.kind, why.mend, "%s: %s: %.400s", of, path,
                             why.what)
                   : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_file.h - a run's report (report.h), read back.
+ * report_file.h - a run's report (report.h), or its journal, read back.
  */
 #ifndef LAUNCHER_REPORT_FILE_H
 #define LAUNCHER_REPORT_FILE_H
@@ -43,8 +43,10 @@ struct report_file {
     int torn;          /* the last line was cut off, and is left out */
 };
 
-/* 0, or -1 with ES_USAGE (ES_ENV for want of memory); clear it in any case. */
+/* 0, or -1 with ES_USAGE (ES_ENV for want of memory); clear it in any case.
+ * of: what the file is for the user, as its messages begin. */
 int report_file_read(struct report_file *f,
+                     const char *of,
                      const char *path,
                      struct es_error *err);
 void report_file_clear(struct report_file *f);

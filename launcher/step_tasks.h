@@ -5,7 +5,8 @@
  *
  * What it has to say to the front end (protocol.h) it says by itself: IDLE when
  * all tasks ask for their first slice, DONE when all have done their parts and
- * ask again, OVER when one has closed or ended.
+ * ask again, OVER when one has closed or ended, or (ETIMEDOUT) has waited for
+ * its first slice for too long: then some task of the step does not ask.
  */
 #ifndef LAUNCHER_STEP_TASKS_H
 #define LAUNCHER_STEP_TASKS_H
@@ -19,11 +20,13 @@ typedef void (*step_tasks_say_fn)(void *arg,
                                   enum protocol_type type,
                                   struct writer *w);
 
-/* Listen for n tasks in the directory of step.  Fails as feeder_open(). */
+/* Listen for n tasks in the directory of step; so many seconds, >= 1, is the
+ * first slice waited for.  Fails as feeder_open(). */
 int step_tasks_open(struct step_tasks **t,
                     struct event_base *base,
                     const char *step,
                     uint32_t n,
+                    uint32_t patience_s,
                     step_tasks_say_fn say,
                     void *arg,
                     struct es_error *err);

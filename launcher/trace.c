@@ -2,7 +2,6 @@
 #include "launcher/trace.h"
 #include "policy/bundles.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -347,36 +346,4 @@ void trace_clear(struct trace_line *line)
     free(line->slice);
     json_decref(line->json);
     memset(line, 0, sizeof *line);
-}
-
-ssize_t trace_read_line(
-    FILE *file, char **text, size_t *room, size_t number, struct es_error *err)
-{
-    size_t len = 0;
-    int c;
-
-    while ((c = getc_unlocked(file)) != EOF && c != '\n') {
-        if (len == *room) {
-            size_t more = *room ? 2 * *room : 4096;
-            char *larger = len < TRACE_LINE_MAX ? realloc(*text, more) : NULL;
-
-            if (len >= TRACE_LINE_MAX)
-                (void)es_fail(err, ES_USAGE, "give JSON lines",
-                              "trace, line %zu: is over %u bytes", number,
-                              TRACE_LINE_MAX);
-            else if (!larger)
-                (void)es_fail(err, ES_ENV, "free some memory", "out of memory");
-            if (!larger)
-                return -2;
-            *text = larger;
-            *room = more;
-        }
-        (*text)[len++] = (char)c;
-    }
-    if (ferror(file)) {
-        (void)es_fail(err, ES_USAGE, "give a trace that can be read",
-                      "trace, line %zu: %s", number, strerror(errno));
-        return -2;
-    }
-    return c == EOF && len == 0 ? -1 : (ssize_t)len;
 }

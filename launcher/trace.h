@@ -91,11 +91,4 @@ int trace_number(const struct trace_line *line,
                  double *v,
                  struct es_error *err);
 
-/*
- * The next line of a file, without its end, into *text, which grows: its
- * length, -1 at the end of the file, -2 with err filled.  Free *text.
- */
-ssize_t trace_read_line(
-    FILE *file, char **text, size_t *room, size_t number, struct es_error *err);
-
 #endif

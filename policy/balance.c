@@ -31,6 +31,7 @@ struct sim {
     uint64_t frame, rest; /* units of it that nobody has: bundles */
     size_t next_change;
     uint64_t task; /* units, for bundle policies */
+    double start;  /* units, that a piece costs */
     /* n each, and the policy's state, behind this */
     struct worker *worker;
     size_t *heap;
@@ -114,6 +115,7 @@ int balance_init(void *state, const struct balance_setup *setup)
         s->metric[i].JL = setup->prior ? setup->prior[i] : 1;
         s->metric[i].X[ELEMENT_C] = s->metric[i].JL;
         s->metric[i].CU[ELEMENT_C] = 100; /* seed 1, step 6 */
+        s->start = fmax(s->start, setup->start * setup->speed[i]);
     }
     policy.metric = s->metric;
     s->task = setup->grain;
@@ -172,7 +174,7 @@ static void begin(struct sim *s, size_t node, uint64_t units, double at)
 
     w->current = units;
     w->begun = at;
-    w->finish = at + s->setup->start
+    w->finish = at + s->start / w->speed
                 + (double)units / w->speed
                       * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);
@@ -195,6 +197,18 @@ static uint64_t next_bundle(struct sim *s, size_t node)
     return units < s->rest ? units : s->rest;
 }
 
+/* The next piece of what waits at a worker, which is idle. */
+static uint64_t next_piece(struct sim *s, struct worker *w)
+{
+    uint64_t pieces = s->setup->pieces, units;
+
+    if (w->known > 0)
+        pieces = tail_pieces((double)w->chunk / w->known, pieces);
+    units = tail_piece(w->chunk, w->waiting, s->setup->grain, pieces);
+    w->waiting -= units;
+    return units;
+}
+
 /* Send a worker one more, if there is any; returns whether. */
 static int send(struct sim *s, size_t node, double now, struct balance_frame *f)
 {
@@ -205,9 +219,7 @@ static int send(struct sim *s, size_t node, double now, struct balance_frame *f)
         units = next_bundle(s, node);
         s->rest -= units;
     } else {
-        units =
-            tail_piece(w->chunk, w->waiting, s->setup->grain, s->setup->pieces);
-        w->waiting -= units;
+        units = w->current > 0 ? 0 : next_piece(s, w);
     }
     if (units == 0)
         return 0;
@@ -269,7 +281,8 @@ static void take_over(struct sim *s, double now, struct balance_frame *f)
 
         view_tail(s, now);
         if (!tail_take(s->tail, s->setup->n, idle, s->setup->grain,
-                       s->setup->delay + s->setup->start, &move))
+                       s->setup->delay + s->start / s->worker[idle].speed,
+                       &move))
             return;
         s->worker[move.from].waiting -= move.units;
         s->worker[idle].waiting = s->worker[idle].chunk = move.units;

@@ -4,13 +4,14 @@
  * speeds that are noisy and change, by the same code that sizes real ones.
  *
  * A frame is cut into slices, sent in pieces and with a tail (tail.h), or, by a
- * bundle policy, into bundles; either way a node has one more in hand than it
+ * bundle policy, into bundles, of which a node has one more in hand than it
  * works at.  A node works at one piece at a time, in
  *
- *   start + units / speed * exp(noise * normal variate)
+ *   start * fastest / speed + units / speed * exp(noise * normal variate)
  *
- * seconds.  Events are simulated in the order of time, so a speed may change
- * within a piece.  Nothing is lost and nobody leaves.
+ * seconds, fastest being the highest speed at first.  Events are simulated in
+ * the order of time, so a speed may change within a piece.  Nothing is lost and
+ * nobody leaves.
  */
 #ifndef POLICY_BALANCE_H
 #define POLICY_BALANCE_H
@@ -33,11 +34,11 @@ struct balance_setup {
     const struct balance_change *change; /* by frame, then by seconds */
     size_t n_changes;
     double noise; /* standard deviation, relative, >= 0 */
-    double start; /* seconds to start a piece, >= 0 */
+    double start; /* seconds to start a piece at the fastest node, >= 0 */
     double delay; /* seconds from a result to the next piece's arrival, >= 0 */
     uint64_t units;  /* of every frame, >= 1 */
     uint64_t grain;  /* >= 1 */
-    uint64_t pieces; /* a slice is sent in, >= 1; 1: no tail */
+    uint64_t pieces; /* a slice is sent in, at most; 1: no tail */
     const struct policy_kind *policy;
     const double *value; /* its parameters */
     struct threshold_rule threshold;

@@ -8,6 +8,15 @@ static uint64_t grains_in(uint64_t units, uint64_t grain)
     return units / grain + (units % grain != 0);
 }
 
+uint64_t tail_pieces(double seconds, uint64_t most)
+{
+    double pieces = sqrt(seconds / TAIL_PIECE_S);
+
+    if (!(seconds > 0) || pieces >= (double)most)
+        return most;
+    return pieces > 1 ? (uint64_t)pieces : 1;
+}
+
 uint64_t tail_piece(uint64_t slice,
                     uint64_t waiting,
                     uint64_t grain,

@@ -3,11 +3,12 @@
  * tail.h - the last part of a frame: a node that has finished takes over what a
  * slow one has not begun.
  *
- * A node's slice is sent in pieces, the next one ahead of need.  What is not
- * yet sent is waiting, and can be taken, from its end and in whole grains.  An
- * idle node takes from the node that would finish last, and so much that both
- * finish together; nothing if that makes the frame no shorter.  What was taken
- * is the taker's waiting, and may be taken again.
+ * A node's slice is sent in pieces, each when the one before is back, as a
+ * piece in hand could not be taken any more.  What is not yet sent is waiting,
+ * and can be taken, from its end and in whole grains.  An idle node takes from
+ * the node that would finish last, and so much that both finish together;
+ * nothing if that makes the frame no shorter.  What was taken is the taker's
+ * waiting, and may be taken again.
  *
  * These are decisions only: who holds what, and that a result counts once, is
  * the launcher's.
@@ -17,6 +18,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* To start a piece takes time and so does a large one, at a node that has
+ * become slow, at the end of a frame: the sum is least with pieces of the
+ * square root of the slice's seconds times this many.  It is some thirty times
+ * what a small program takes to start: more, and a slow node is helped late;
+ * less, and it costs frames where nothing happens.  Chosen by `evenstep
+ * simulate balance` and measured by contrib/bench pieces. */
+#define TAIL_PIECE_S 0.1
 
 struct tail_node {
     double speed;     /* units per second, as measured last; 0 = not known */
@@ -29,6 +38,12 @@ struct tail_move {
     size_t from;
     uint64_t units; /* off the end of what waits there */
 };
+
+/*
+ * Pieces that a slice goes in, which the node would take so many seconds for;
+ * 0 or less: not known.  From 1 to most, which is also the answer then.
+ */
+uint64_t tail_pieces(double seconds, uint64_t most);
 
 /*
  * Units to send next of a node's waiting ones: a slice goes in `pieces` equal

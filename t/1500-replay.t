@@ -146,6 +146,20 @@ test_expect_success 'a real run, replayed' '
 		evenstep replay --policy $policy <real >got && test "$(wc -l <got)" = "$(wc -l <real)" && jq -e "(.sizes | length) == 2" got >/dev/null || return 1
 	done
 '
+test_expect_success 'its journal, too: a line a frame, as after the report' '
+	evenstep run --local 2 --metrics equal --range 0:60 --repeat 3 --pieces 3 --report report2 --journal journal -- printf "%070000d" {begin} >got && grep -c "\"output\"" journal &&
+	for policy in even static canon; do
+		evenstep replay --policy $policy <report2 | head -3 >want && evenstep replay --policy $policy <journal >got && test_cmp want got || return 1
+	done && evenstep replay --policy rl <journal >got && test "$(wc -l <got)" = 3
+'
+test_expect_success 'what a crash has left at the end of a journal is passed over' '
+	head -c -30 journal >torn && evenstep replay --policy static <torn >got && test "$(wc -l <got)" = 3 &&
+	head -1 journal >none && test_expect_code 2 evenstep replay --policy static <none >got 2>err && said "^evenstep: the trace is empty: " && test ! -s got
+'
+test_expect_success 'a journal that was changed: exit 2' '
+	{ head -1 journal; echo "{\"type\":\"slice\",\"frame\":0}"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && said "^evenstep: trace, line 3: \"node\" is none: " &&
+	{ head -1 journal; echo "no JSON"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && said "^evenstep: trace, line 2:[0-9]+: "
+'
 test_expect_success 'frames of 2^62 units' '
 	echo "{\"type\":\"frame\",\"frame\":0,\"slices\":[{\"node\":\"a\",\"begin\":0,\"end\":2305843009213693952,\"seconds\":1,\"attempt\":1,\"status\":0},{\"node\":\"b\",\"begin\":2305843009213693952,\"end\":4611686018427387904,\"seconds\":1,\"attempt\":1,\"status\":0}]}" >huge &&
 	evenstep replay --policy even <huge >got && cat got && test "$(cat got)" = "{\"sizes\":[2305843009213693952,2305843009213693952]}" &&

@@ -65,6 +65,9 @@ test_expect_success 'it may be longer or have other frames than the run' '
 test_expect_success 'what evenstep run reports is such a trace' '
 	evenstep run --local 2 --range 0:10 --repeat 3 --report mine -- true && evenstep simulate balance --trace mine --policy static,even --json >got && jq -se "length == 2 and all(.nodes == 2 and .frames == 3 and .units == 10)" got
 '
+test_expect_success 'and what it journals' '
+	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine --journal journal -- true && evenstep simulate balance --trace mine --json >want && evenstep simulate balance --trace journal --json >got && test_cmp want got
+'
 test_expect_success '--help tells every option' '
 	evenstep simulate balance --help >got && evenstep simulate --help | grep -q balance &&
 	for option in speeds trace nodes change policy metrics noise start delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
@@ -100,7 +103,7 @@ a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is none: give 
 a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is none: 
 a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is none: 
 a seed that is none|--speeds 80 --seed x|--seed: "x" is out of range: 
-a trace that is not there|--trace nowhere|report: nowhere: No such file or directory: 
+a trace that is not there|--trace nowhere|--trace: nowhere: No such file or directory: 
 a trace and speeds|--trace two --speeds 80|--trace and --speeds exclude each other: give one of them
 a trace and nodes|--trace two --nodes 8|--trace and --nodes exclude each other: 
 a trace and a change|--trace two --change 1:0:5|--trace and --change exclude each other: 

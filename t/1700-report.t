@@ -90,7 +90,7 @@ no file||report: no FILE: see
 two files|two two|report: more than one FILE: see
 a file that is not there|nowhere|report: nowhere: No such file or directory: name a file that you may read$
 a folder|.|report: \.: trace, line 1: Is a directory: 
-a file without a frame|empty|report: empty: there is no frame in it: give the file of `evenstep run --report`$
+a file without a frame|empty|report: empty: there is no frame in it: give the file of `evenstep run --report` or --journal$
 a file that is no JSON|corrupt|report: corrupt: trace, line 1:[0-9]+: 
 a line of another version|version|report: version: trace, line 1: "tree" is no type: give frame or summary$
 a frame without its times|missing|report: missing: trace, line 1: "last" is missing: give a number from 0 to

@@ -50,6 +50,10 @@ for how in "-N4" "-N4 --ntasks-per-node=2" "-n7 -N4 -m cyclic" "-N2 -w n1,n3"; d
 		step $how --mpi=pmix --evenstep ./heat 120 300 10 4 >got 2>err && cat err && test_cmp want got && ! said "in the end rows (30 30 30 30|15 15 15 15 15 15 15 15|60 60)$"
 	'
 done
+test_expect_success 'the configuration says how its rows are re-sized: static, not at all' '
+	printf "plugin { policy = \"static\" }\n" >static.conf &&
+	EVENSTEP_CONF="$PWD/static.conf" step -N4 --mpi=pmix --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && test_cmp want got && said "in the end rows 30 30 30 30$"
+'
 # Others may be busy here, and their CPU is what the nodes share: three tries.
 fast_have_more() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 + $2 > $3 + $4 && $1 + $2 + $3 + $4 == 400) }'; }
 test_expect_success 'heat: in the end the two faster nodes have more rows than the slower ones' '
@@ -92,6 +96,15 @@ test_expect_success 'tasks of one node do not agree: who comes second is refused
 '
 test_expect_success 'a task closes: there are no more slices for anybody' '
 	step -N4 --evenstep "$slices" enough n1 >got 2>err && cat err && each 1 && nothing_left
+'
+# srun -K ends the step when one has failed, as an MPI program's would.
+ask() { EVENSTEP_CONF="$PWD/hasty.conf" step -K "$@" >got 2>err; test $? != 124; }
+told_why() { test "$(grep -c "^evenstep: not every task on $1 has called evenstep_open() and evenstep_next(): " err)" = 1 && said "slices: evenstep_next: Connection timed out"; }
+test_expect_success 'one task never asks: the others are told after a while, and one line says whose fault it is' '
+	printf "plugin { patience = 2 }\n" >hasty.conf && ask -N4 --evenstep "$slices" open n1 && told_why n1 && nothing_left
+'
+test_expect_success 'likewise if of every node one task does not, and no node is ready' '
+	ask -N4 -n8 --ntasks-per-node=2 --evenstep sh -c "test \$SLURM_LOCALID = 0 || exec sleep 60; exec \"\$0\"" "$slices" && told_why "n0 and 3 more" && nothing_left
 '
 begin_waiting() { # three tasks wait for their first slice, the fourth never opens
 	on_ctl timeout -k 5 90 srun -u -N4 --evenstep "$slices" open n1 >out 2>err 3>&- 4>&- 5>&- &

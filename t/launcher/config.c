@@ -95,6 +95,13 @@ static const struct {
      "f.conf:2:", "agent_path is out of range", "the full path"},
     {"an empty path", "plugin { agent_path = \"\" }\n",
      "f.conf:1:", "agent_path is out of range", "the full path"},
+    {"a policy of bundles for the tasks of a step",
+     "plugin { policy = \"rl\" }\n",
+     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
+    {"no policy for them", "plugin { policy = \"\" }\n",
+     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
+    {"a threshold that is none", "plugin {\n threshold = \"often\"\n}\n",
+     "f.conf:2:", "plugin: threshold is out of range", "percent with a %"},
     {"an unknown policy", "\npolicy \"odd\" { }\n",
      "f.conf:2:", "policy \"odd\" is unknown", "see etc/evenstep.conf"},
     {"a policy without a name", "policy { gain = 0.5 }\n", "f.conf:1:",
@@ -238,6 +245,9 @@ static void test_shipped(const struct config *base)
     const struct policy_kind *kind;
 
     c.fail_on_error = 1;
+    c.step_policy = policy_find("static");
+    c.step_threshold.unit = THRESHOLD_AUTO;
+    c.step_patience_s = 1;
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
     c.probe.cache[0] = 'x';
@@ -248,6 +258,10 @@ static void test_shipped(const struct config *base)
            "the shipped file is read");
     ok(c.fail_on_error == base->fail_on_error
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
+           && c.step_policy == base->step_policy
+           && c.step_patience_s == base->step_patience_s
+           && c.step_threshold.unit == base->step_threshold.unit
+           && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
        "its plugin and probe parts say what is built in");
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
@@ -363,16 +377,32 @@ static char *printed(const struct config *c)
 static const struct {
     const char *name, *path;
     double gain;
+    struct threshold_rule threshold;
 } prints[] = {
-    {"nothing special", "/opt/evenstep/evenstep-agent", 0.3},
-    {"no path", "", 0.123456789},
-    {"a third", "/a", 1.0 / 3},
-    {"a sum of doubles", "/a", 0.1 + 0.2},
-    {"blanks in the path", "/opt/even step/agent", 0.3},
-    {"braces and a hash in the path", "/opt/{a}#b", 0.3},
-    {"a quote in the path", "/opt/\"a\"", 0.3},
-    {"a backslash in the path", "/opt/a\\nb", 0.3},
-    {"a dollar in the path", "/opt/${LC_ALL}/a", 0.3},
+    {"nothing special",
+     "/opt/evenstep/evenstep-agent",
+     0.3,
+     {THRESHOLD_AUTO, 0}},
+    {"no path", "", 0.123456789, {THRESHOLD_PERCENT, 0.1 + 0.2}},
+    {"a third", "/a", 1.0 / 3, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a sum of doubles", "/a", 0.1 + 0.2, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"blanks in the path",
+     "/opt/even step/agent",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"braces and a hash in the path",
+     "/opt/{a}#b",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a quote in the path", "/opt/\"a\"", 0.3, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a backslash in the path",
+     "/opt/a\\nb",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a dollar in the path",
+     "/opt/${LC_ALL}/a",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
 };
 
 /* What is printed can be read again, to the same values. */
@@ -386,6 +416,9 @@ static void test_printed(const struct config *base)
         char *text;
 
         c.fail_on_error = 1;
+        c.step_policy = policy_find("canon");
+        c.step_threshold = prints[i].threshold;
+        c.step_patience_s = 7;
         c.probe.budget_ms = 1234;
         c.probe.ttl_s = 77;
         strcpy(c.probe.cache, "/a cache");
@@ -403,7 +436,10 @@ static void test_printed(const struct config *base)
         text = printed(&c);
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
-               && again.fail_on_error == 1
+               && again.fail_on_error == 1 && again.step_policy == c.step_policy
+               && again.step_patience_s == c.step_patience_s
+               && again.step_threshold.unit == c.step_threshold.unit
+               && again.step_threshold.value == c.step_threshold.value
                && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
                && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
                && strcmp(again.power.actuator, "rapl") == 0

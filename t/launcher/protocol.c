@@ -112,7 +112,7 @@ static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
-static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX};
+static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
@@ -362,17 +362,18 @@ static void test_values_of_programs(void)
     static const struct {
         const char *what;
         struct msg_tasks m;
-    } bad[] = {{"no tasks", {"17.2", 0}},
-               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1}},
-               {"tasks in a directory above", {"..", 1}},
-               {"tasks in no directory", {"", 1}}};
+    } bad[] = {{"no tasks", {"17.2", 0, 1}},
+               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1, 1}},
+               {"tasks without patience", {"17.2", 1, 0}},
+               {"tasks in a directory above", {"..", 1, 1}},
+               {"tasks in no directory", {"", 1, 1}}};
     struct writer w;
     union any m;
 
     w = sound(TASKS);
     ok(msg_read_tasks(&m.tasks, w.buf, w.len) == 0
            && strcmp(m.tasks.dir, "17.2") == 0
-           && m.tasks.tasks == NODE_TASKS_MAX,
+           && m.tasks.tasks == NODE_TASKS_MAX && m.tasks.patience_s == 300,
        "the tasks of a node come back");
     writer_clear(&w);
     w = sound(IDLE);

@@ -209,10 +209,10 @@ static void test_by_hand(void)
     void *state = start(&setup);
 
     balance_next(state, &f);
-    /* 0.5 + 1 + 20 / 2; the other at 3 s has still 18.5 at half the speed */
+    /* 0.5 + 1 + 20 / 2; the other takes 2 to start: at 3 s it has still 19.5 */
     is_near(f.first, 11.5, 1e-12, "start, delay and units add up");
-    is_near(f.last, 3 + 18.5 / 2, 1e-12, "a change within a piece counts");
-    is_near(f.efficiency, (11.0 + 11.75) / (2 * 12.25), 1e-12,
+    is_near(f.last, 3 + 19.5 / 2, 1e-12, "a change within a piece counts");
+    is_near(f.efficiency, (11.0 + 12.25) / (2 * 12.75), 1e-12,
             "efficiency is busy time of all over nodes times the last");
     is_int((intmax_t)f.messages, 4, "a piece and a result each");
     free(state);

@@ -6,6 +6,29 @@
 
 static const struct {
     const char *name;
+    double seconds;
+    uint64_t want;
+} counts[] = {
+    {"not known how long it takes: all pieces", 0, 16},
+    {"nor if that is no number", NAN, 16},
+    {"a slice of no time is not cut", 1e-9, 1},
+    {"nor one of a third of a second", 0.39, 1},
+    {"one a little longer is halved", 0.41, 2},
+    {"five pieces of half a second", 2.6, 5},
+    {"ten of a second", 10.1, 10},
+    {"never more than are wanted", 1e300, 16},
+    {"however long it takes", INFINITY, 16},
+};
+
+static void test_counts(void)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        ok(tail_pieces(counts[i].seconds, 16) == counts[i].want,
+           "so many pieces: %s", counts[i].name);
+}
+
+static const struct {
+    const char *name;
     uint64_t slice, waiting, grain, pieces, want;
 } cuts[] = {
     {"nothing waits", 100, 0, 1, 4, 0},
@@ -182,6 +205,7 @@ static void test_unaided(void)
 
 int main(void)
 {
+    test_counts();
     test_cuts();
     test_cuts_add_up();
     test_takes();
