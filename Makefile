@@ -88,6 +88,7 @@ policy_src := \
   policy/schedule.c \
   policy/select.c \
   policy/shares.c \
+  policy/slice_steering.c \
   policy/static.c \
   policy/tail.c \
   policy/threshold.c
