@@ -220,6 +220,7 @@ launcher_src := \
   launcher/range_option.c \
   launcher/receiving.c \
   launcher/replay.c \
+  launcher/rack.c \
   launcher/report.c \
   launcher/report_chart.c \
   launcher/report_command.c \
@@ -256,6 +257,7 @@ launcher_src := \
   launcher/topology.c \
   launcher/trace.c \
   launcher/unit_pool.c \
+  launcher/top_group.c \
   launcher/work.c \
   launcher/work_folder.c
 

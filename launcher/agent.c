@@ -452,6 +452,7 @@ static void say_ready(struct agent *a)
     struct writer w = {0};
 
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
+    snprintf(m.rack, sizeof m.rack, "%s", a->setup->rack);
     msg_write_ready(&w, &m);
     a->ready = 1;
     say(a, MSG_READY, &w);

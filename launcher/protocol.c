@@ -28,6 +28,7 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->step);
     write_u32(w, m->cpus);
     write_text(w, m->node);
+    write_text(w, m->rack);
     adapter_encode(adapter, &m->adapter);
     write_blob(w, adapter,
                m->adapter.link == ADAPTER_NONE ? 0 : sizeof adapter);
@@ -45,6 +46,7 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->step = read_u32(&r);
     m->cpus = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
+    read_text(&r, m->rack, sizeof m->rack);
     adapter = read_blob(&r, &adapter_len);
     memset(&m->adapter, 0, sizeof m->adapter);
     if (adapter_len > 0

@@ -5,8 +5,8 @@
  *
  *   type      from       body
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
- *                        node text, adapter blob: see adapter.h, empty if
- *                        there is none
+ *                        node text, rack text, adapter blob: see adapter.h,
+ *                        empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
  *                        cache text, scratch text
@@ -111,7 +111,8 @@ struct msg_ready {
     uint32_t rank, agents, job, step;
     uint32_t cpus; /* that commands may use; 0: not known */
     char node[NODE_NAME_MAX];
-    struct adapter adapter; /* link is ADAPTER_NONE: there is none */
+    char rack[NODE_NAME_MAX]; /* "": not known */
+    struct adapter adapter;   /* link is ADAPTER_NONE: there is none */
 };
 struct msg_peer {
     uint32_t reached;

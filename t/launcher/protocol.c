@@ -120,7 +120,7 @@ static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 static struct writer sound(enum which k)
 {
     struct msg_ready ready = {
-        3, 4, 17, 2, 8, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
+        3, 4, 17, 2, 8, "n3", "s1", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
                               ""};
@@ -272,6 +272,7 @@ static void test_values_of_agents(void)
     msg_read_ready(&m.ready, w.buf, w.len);
     ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
            && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0
+           && strcmp(m.ready.rack, "s1") == 0
            && m.ready.adapter.link == ADAPTER_IP
            && m.ready.adapter.tcp_port == 4711,
        "who is ready comes back");
@@ -500,6 +501,7 @@ static void test_text_bounds(void)
         write_u64(&w, 0); /* job and step */
         write_u32(&w, 1); /* CPU */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
+        write_text(&w, "");
         write_blob(&w, "", 0);
         expect(READY, &w, over ? "a node's name too long" : "the longest name");
         write_u32(&w, 1);
