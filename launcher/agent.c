@@ -397,6 +397,7 @@ static const struct {
     int (*take)(struct agent *a, const struct told *t);
 } takes[] = {
     {MSG_COMMAND, MSG_COMMAND, tell_work},
+    {MSG_METER, MSG_METER, tell_work},
     {MSG_INPUT, MSG_INPUT, tell_work},
     {MSG_RUN, MSG_RUN, give_slice},
     {MSG_OVER, MSG_OVER, end_slices},

@@ -386,6 +386,42 @@ int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_meter(struct writer *w, const struct msg_meter *m)
+{
+    write_u32(w, m->kind);
+    write_text(w, m->pattern);
+}
+
+int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->kind = read_u32(&r);
+    read_text(&r, m->pattern, sizeof m->pattern);
+    if (m->kind != OUTSIDE_OUTPUT && m->kind != OUTSIDE_CPU)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_metered(struct writer *w, const struct msg_metered *m)
+{
+    write_u64(w, m->id);
+    write_double(w, m->fraction);
+    write_u64(w, m->misuse);
+}
+
+int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->fraction = read_double(&r);
+    m->misuse = read_u64(&r);
+    if (!(m->fraction >= 0) || m->fraction > 1)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_power(struct writer *w, const struct msg_power *m)
 {
     write_text(w, m->actuator);

@@ -46,6 +46,10 @@
  *                        ceiling u64; with a limit of 0: unit says why not
  *   LIMIT     front end  limit u64
  *   LIMITED   agent      limit u64, text        (why it is another)
+ *   METER     front end  kind u32, pattern text: meter the slices' commands
+ *                        from outside (outside_meter.h)
+ *   METERED   agent      id u64, fraction double, misuse u64: of the slice
+ *                        that runs, while it changes
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -57,6 +61,7 @@
 
 #include "launcher/fingerprint.h"
 #include "launcher/graph_message.h"
+#include "launcher/outside_meter.h"
 #include "launcher/probe.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
@@ -101,6 +106,8 @@ enum protocol_type {
     MSG_POWER,
     MSG_LIMIT,
     MSG_LIMITED,
+    MSG_METER,
+    MSG_METERED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
@@ -192,6 +199,15 @@ struct msg_progress {
     double progress, skew; /* >= 0 */
     uint64_t work_ns, misuse;
 };
+struct msg_meter {
+    uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */
+    char pattern[TEXT_MAX];
+};
+struct msg_metered {
+    uint64_t id;
+    double fraction; /* 0 to 1 */
+    uint64_t misuse; /* since the METER */
+};
 struct msg_power {
     char actuator[16];
     char unit[TEXT_MAX];
@@ -237,6 +253,10 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
 void msg_write_progress(struct writer *w, const struct msg_progress *m);
 int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_meter(struct writer *w, const struct msg_meter *m);
+int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
+void msg_write_metered(struct writer *w, const struct msg_metered *m);
+int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len);
 void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
