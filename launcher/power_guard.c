@@ -63,7 +63,10 @@ static int start_actuator(struct guard *g, struct es_error *err)
 
     if (!kind)
         return es_fail(err, ES_USAGE, "set actuator in power { }",
-                       "the actuator is off");
+                       "the actuator is %s",
+                       strcmp(g->config.power.actuator, "off") == 0
+                           ? "off"
+                           : "for evenstep run --meter");
     if (actuator_open(&g->actuator, kind, &g->place, g->config.power.start,
                       g->config.power.floor, err)
         < 0)

@@ -314,6 +314,15 @@ static void test_off(void)
     ok(is_clean(), "nothing is set");
     close(agent);
     end_step(&p);
+    put("power { actuator = \"slice\" }", "%s", conf);
+    p = begin_step();
+    agent = call_guard();
+    is_str(hear(agent, NULL),
+           "off the actuator is for evenstep run --meter: set actuator in "
+           "power { }",
+           "slices are not of a step: the agent is told so");
+    close(agent);
+    end_step(&p);
     put("power { actuator = \"cpufreq\" }", "%s", conf);
     p = begin_step();
     agent = call_guard();
