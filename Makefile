@@ -263,6 +263,7 @@ launcher_src := \
   launcher/topology.c \
   launcher/trace.c \
   launcher/unit_pool.c \
+  launcher/whole_node.c \
   launcher/work.c \
   launcher/work_folder.c
 

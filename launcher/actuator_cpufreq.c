@@ -60,5 +60,8 @@ static void format(const struct actuator *a,
     snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)limit);
 }
 
-const struct actuator_kind cpufreq_kind = {
-    .name = "cpufreq", .unit = "kHz", .find = find, .format = format};
+const struct actuator_kind cpufreq_kind = {.name = "cpufreq",
+                                           .unit = "kHz",
+                                           .is_of_node = 1,
+                                           .find = find,
+                                           .format = format};

@@ -57,5 +57,8 @@ static void format(const struct actuator *a,
              (uintmax_t)(uint64_t)((double)limit * share));
 }
 
-const struct actuator_kind rapl_kind = {
-    .name = "rapl", .unit = "uW", .find = find, .format = format};
+const struct actuator_kind rapl_kind = {.name = "rapl",
+                                        .unit = "uW",
+                                        .is_of_node = 1,
+                                        .find = find,
+                                        .format = format};

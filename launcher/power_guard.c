@@ -3,7 +3,8 @@
  * evenstep-power: sets the limits of one step on one node, and puts back what
  * it found when it is over, whoever has died meanwhile.
  *
- *   evenstep-power --job J --step S --uid U [--config FILE]   (the plugin)
+ *   evenstep-power --job J --step S --uid U [--cores LIST] [--config FILE]
+ *                                                             (the plugin)
  *   evenstep-power --restore                                  (an epilog)
  *
  * The plugin starts it as root for the life of a step; the site's configuration
@@ -22,6 +23,7 @@
 #include "launcher/number.h"
 #include "launcher/power_link.h"
 #include "launcher/power_state.h"
+#include "launcher/whole_node.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -61,19 +63,24 @@ static int start_actuator(struct guard *g, struct es_error *err)
     const struct actuator_kind *kind = actuator_find(g->config.power.actuator);
     char name[200], host[65] = "";
 
+    (void)gethostname(host, sizeof host - 1); /* nodes may share state_dir */
     if (!kind)
         return es_fail(err, ES_USAGE, "set actuator in power { }",
                        "the actuator is %s",
                        strcmp(g->config.power.actuator, "off") == 0
                            ? "off"
                            : "for evenstep run --meter");
+    snprintf(name, sizeof name, "%s.%s", host, kind->name);
+    if (kind->is_of_node
+        && (whole_node_check(g->place.sysfs, g->place.cores, err) < 0
+            || power_state_claim(&g->state, g->state_dir, name, err) < 0))
+        return -1;
     if (actuator_open(&g->actuator, kind, &g->place, g->config.power.start,
                       g->config.power.floor, err)
         < 0)
         return -1;
-    (void)gethostname(host, sizeof host - 1);
     snprintf(name, sizeof name, "%s.%u.%u.%d", host, g->place.job,
-             g->place.step, (int)getpid()); /* nodes may share the directory */
+             g->place.step, (int)getpid());
     if (power_state_save(&g->state, g->state_dir, name, &g->actuator, err) < 0)
         return -1;
     return actuator_set(&g->actuator, g->actuator.limit, err);
@@ -255,6 +262,7 @@ enum option_key {
     OPT_JOB = 256,
     OPT_STEP,
     OPT_UID,
+    OPT_CORES,
     OPT_CONFIG,
     OPT_SYSFS,
     OPT_STATE,
@@ -265,6 +273,7 @@ static const struct option options[] = {
     {"job", required_argument, NULL, OPT_JOB},
     {"step", required_argument, NULL, OPT_STEP},
     {"uid", required_argument, NULL, OPT_UID},
+    {"cores", required_argument, NULL, OPT_CORES},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"sysfs", required_argument, NULL, OPT_SYSFS}, /* for tests */
     {"state", required_argument, NULL, OPT_STATE}, /* likewise */
@@ -274,7 +283,7 @@ static const struct option options[] = {
 
 struct arguments {
     int64_t job, step, uid; /* -1: not given */
-    const char *config, *sysfs, *state;
+    const char *cores, *config, *sysfs, *state;
     int restore;
 };
 
@@ -287,6 +296,9 @@ static int take(struct arguments *a, int option, const char *text)
         return number_parse_int(text, 0, UINT32_MAX, &a->step);
     case OPT_UID:
         return number_parse_int(text, 0, UINT32_MAX, &a->uid);
+    case OPT_CORES:
+        a->cores = text;
+        return 0;
     case OPT_CONFIG:
         a->config = text;
         return 0;
@@ -343,14 +355,15 @@ static int guard_step(const struct arguments *a, struct es_error *err)
 {
     struct guard g = {.listener = -1,
                       .agent = -1,
-                      .state = {.fd = -1},
                       .state_dir = a->state,
                       .uid = (uid_t)a->uid};
 
     g.place = (struct actuator_place){.sysfs = a->sysfs,
                                       .proc = "/proc",
+                                      .cores = a->cores,
                                       .job = (uint32_t)a->job,
                                       .step = (uint32_t)a->step};
+    power_state_init(&g.state);
     (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     (void)power_state_restore(a->state);
     if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0

@@ -173,6 +173,7 @@ static void die_with_limit(const char *name)
         struct power_state s;
         struct actuator a;
 
+        power_state_init(&s);
         if (actuator_open(&a, &rapl_kind, &place, 0.8, 0.2, NULL) < 0
             || power_state_save(&s, state_dir, name, &a, NULL) < 0
             || actuator_set(&a, 60000000, NULL) < 0)
@@ -188,6 +189,8 @@ static void test_state(void)
     struct power_state s, twin;
     struct actuator a;
 
+    power_state_init(&s);
+    power_state_init(&twin);
     snprintf(state_dir, sizeof state_dir, "%s/state", root);
     is_int((int)power_state_restore(state_dir), 0, "no state is fine");
     make_rapl();
