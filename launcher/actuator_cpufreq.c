@@ -23,7 +23,7 @@ static int add_policy(struct actuator *a,
             < 0
         || sysfs_path(path, "%s/scaling_max_freq", policy) < 0
         || sysfs_read_u64(&least, "%s/cpuinfo_min_freq", policy) < 0
-        || sysfs_read_u64(&most, "%s/cpuinfo_max_freq", policy) < 0
+        || sysfs_read_u64(&most, "%s", path) < 0 /* the site's, if it has one */
         || least == 0 || least > most)
         return 0;
     if (most > a->ceiling)

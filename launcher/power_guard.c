@@ -35,10 +35,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RESTORE_MS   2000 /* the front end sees a lost agent at once */
 #define LINE_MAX_LEN 32   /* of a process number */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 struct guard {
     struct config config;
@@ -50,8 +59,9 @@ struct guard {
     struct es_error why; /* kind not ES_OK: it is off */
     int is_open;         /* the actuator is */
     int listener, agent; /* sockets, or -1 */
-    int is_greeted;      /* the agent has been told how things are */
-    int is_leaving;      /* the agent has gone: put back after RESTORE_MS */
+    int had_agent;       /* there is one at most */
+    int is_greeted;      /* it has been told how things are */
+    int64_t restore_ms;  /* it has gone: put back then; 0: no */
     char line[LINE_MAX_LEN];
     size_t len;
 };
@@ -140,12 +150,12 @@ static void take_agent(struct guard *g)
 
     if (fd < 0)
         return;
-    if (g->agent >= 0 || !is_agent(fd, g->uid)) {
+    if (g->had_agent || !is_agent(fd, g->uid)) {
         close(fd);
         return;
     }
+    g->had_agent = 1;
     g->agent = fd;
-    g->is_greeted = 0;
     greet(g);
 }
 
@@ -176,7 +186,8 @@ static void hear_agent(struct guard *g)
     }
     close(g->agent);
     g->agent = -1;
-    g->is_leaving = g->is_open;
+    if (g->is_open)
+        g->restore_ms = now_ms() + RESTORE_MS;
 }
 
 /* --- the plugin ----------------------------------------------------------- */
@@ -219,20 +230,30 @@ static int hear_plugin(struct guard *g)
 
 /* --- start and end -------------------------------------------------------- */
 
+/* Until what was found is to be put back; does so when it is time. */
+static int restore_when_due(struct guard *g)
+{
+    int64_t left = g->restore_ms - now_ms();
+
+    if (g->restore_ms == 0)
+        return -1;
+    if (left > 0)
+        return (int)left;
+    g->restore_ms = 0;
+    actuator_restore(&g->actuator);
+    return -1;
+}
+
 static void serve(struct guard *g)
 {
     for (;;) {
         struct pollfd p[] = {{STDIN_FILENO, POLLIN, 0},
                              {g->listener, POLLIN, 0},
                              {g->agent, POLLIN, 0}};
-        int n = poll(p, 3, g->is_leaving ? RESTORE_MS : -1);
+        int n = poll(p, 3, restore_when_due(g));
 
         if (n < 0 && errno != EINTR)
             return;
-        if (n == 0) {
-            g->is_leaving = 0;
-            actuator_restore(&g->actuator);
-        }
         if (n <= 0)
             continue;
         if (p[0].revents && !hear_plugin(g))
@@ -366,6 +387,7 @@ static int guard_step(const struct arguments *a, struct es_error *err)
     power_state_init(&g.state);
     (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     (void)power_state_restore(a->state);
+    (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
     if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0
         || listen_here(&g, err) < 0)
         return -1;

@@ -75,10 +75,10 @@ static void make_tree(void)
     put("1,3", CPU(1), sysfs);
     put("0,2", CPU(2), sysfs);
     put("1,3", CPU(3), sysfs);
-    put("100000000", ZONE(0) "/constraint_0_max_power_uw", sysfs);
-    put("50000000", ZONE(1) "/constraint_0_max_power_uw", sysfs);
-    put("90000000", LIMIT(0), sysfs);
-    put("45000000", LIMIT(1), sysfs);
+    put("120000000", ZONE(0) "/constraint_0_max_power_uw", sysfs);
+    put("60000000", ZONE(1) "/constraint_0_max_power_uw", sysfs);
+    put("100000000", LIMIT(0), sysfs);
+    put("50000000", LIMIT(1), sysfs);
 }
 
 static int limits_are(uint64_t a, uint64_t b)
@@ -91,7 +91,7 @@ static int limits_are(uint64_t a, uint64_t b)
 
 static int is_found(void)
 {
-    return limits_are(90000000, 45000000);
+    return limits_are(100000000, 50000000);
 }
 
 /* A file of a guard's state: of the last step that was started. */
@@ -273,8 +273,12 @@ static void test_agent_dies(void)
     int agent = call_and_set("60000000");
 
     close(agent); /* as the kernel does for one that is killed */
+    agent = call_guard();
+    is_str(hear(agent, "60000000"), "",
+           "the agent dies: nobody else may set anything");
+    close(agent);
     ok(wait_for(is_found) && has_state(),
-       "the agent dies: put back while the step goes on");
+       "and it is put back while the step goes on");
     end_step(&p);
     ok(wait_for(is_clean), "and nothing is left at its end");
 }
