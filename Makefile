@@ -88,6 +88,7 @@ policy_src := \
   policy/schedule.c \
   policy/select.c \
   policy/shares.c \
+  policy/slice_steering.c \
   policy/static.c \
   policy/tail.c \
   policy/threshold.c
@@ -171,6 +172,7 @@ launcher_src := \
   launcher/graph_wfformat.c \
   launcher/graph_work.c \
   launcher/greeting.c \
+  launcher/group_cpu.c \
   launcher/help.c \
   launcher/history.c \
   launcher/iteration.c \
@@ -182,9 +184,11 @@ launcher_src := \
   launcher/meter.c \
   launcher/meter_page.c \
   launcher/meter_track.c \
+  launcher/meter_option.c \
   launcher/metrics_file.c \
   launcher/monitor.c \
   launcher/notice.c \
+  launcher/outside_meter.c \
   launcher/number.c \
   launcher/paths.c \
   launcher/pcie.c \
@@ -216,6 +220,7 @@ launcher_src := \
   launcher/protocol.c \
   launcher/qualification.c \
   launcher/queue.c \
+  launcher/rack.c \
   launcher/range_option.c \
   launcher/receiving.c \
   launcher/replay.c \
@@ -226,6 +231,7 @@ launcher_src := \
   launcher/report_print.c \
   launcher/ring_test.c \
   launcher/run.c \
+  launcher/run_meter.c \
   launcher/run_options.c \
   launcher/session.c \
   launcher/show_config.c \
@@ -236,6 +242,7 @@ launcher_src := \
   launcher/simulate_power.c \
   launcher/slice_message.c \
   launcher/slice_replay.c \
+  launcher/slice_meter.c \
   launcher/slices.c \
   launcher/spool.c \
   launcher/steering.c \
@@ -250,12 +257,14 @@ launcher_src := \
   launcher/throttle.c \
   launcher/top.c \
   launcher/top_file.c \
+  launcher/top_group.c \
   launcher/top_print.c \
   launcher/top_screen.c \
   launcher/topology.c \
   launcher/trace.c \
   launcher/trace_reader.c \
   launcher/unit_pool.c \
+  launcher/whole_node.c \
   launcher/work.c \
   launcher/work_folder.c
 

@@ -24,7 +24,8 @@
 struct actuator_place {
     const char *sysfs, *proc; /* "/sys", "/proc" */
     uint32_t job, step;
-    pid_t task; /* one of the step's, for what is its own */
+    pid_t task;        /* one of the step's, for what is its own */
+    const char *cores; /* that the job has here, see whole_node.h */
 };
 
 struct knob {
@@ -44,6 +45,7 @@ struct actuator {
 
 struct actuator_kind {
     const char *name, *unit; /* of limits */
+    int is_of_node;          /* also of what is no part of the step */
     /*
      * Add the knobs by actuator_add(), with their bounds, and set the ceiling,
      * and a floor below which the kernel does not go.  0, or -1 if the node

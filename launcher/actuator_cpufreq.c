@@ -23,7 +23,7 @@ static int add_policy(struct actuator *a,
             < 0
         || sysfs_path(path, "%s/scaling_max_freq", policy) < 0
         || sysfs_read_u64(&least, "%s/cpuinfo_min_freq", policy) < 0
-        || sysfs_read_u64(&most, "%s/cpuinfo_max_freq", policy) < 0
+        || sysfs_read_u64(&most, "%s", path) < 0 /* the site's, if it has one */
         || least == 0 || least > most)
         return 0;
     if (most > a->ceiling)
@@ -60,5 +60,8 @@ static void format(const struct actuator *a,
     snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)limit);
 }
 
-const struct actuator_kind cpufreq_kind = {
-    .name = "cpufreq", .unit = "kHz", .find = find, .format = format};
+const struct actuator_kind cpufreq_kind = {.name = "cpufreq",
+                                           .unit = "kHz",
+                                           .is_of_node = 1,
+                                           .find = find,
+                                           .format = format};

@@ -16,20 +16,20 @@ static int add_package(struct actuator *a,
                        struct es_error *err)
 {
     char zone[SYSFS_PATH], path[SYSFS_PATH];
-    uint64_t max;
+    uint64_t most;
 
     if (sysfs_path(zone, "%s/class/powercap/intel-rapl:%d", place->sysfs,
                    number)
             < 0
         || sysfs_path(path, "%s/constraint_0_power_limit_uw", zone) < 0)
         return 0;
-    /* Not every processor tells its maximum: then it is what is set. */
-    if (sysfs_read_u64(&max, "%s/constraint_0_max_power_uw", zone) < 0
-        || max == 0)
-        if (sysfs_read_u64(&max, "%s", path) < 0 || max == 0)
+    /* What the site has set is the most; the maximum is for where it is 0. */
+    if (sysfs_read_u64(&most, "%s", path) < 0 || most == 0)
+        if (sysfs_read_u64(&most, "%s/constraint_0_max_power_uw", zone) < 0
+            || most == 0)
             return 0;
-    a->ceiling += max;
-    return actuator_add(a, path, 1, max, err);
+    a->ceiling += most;
+    return actuator_add(a, path, 1, most, err);
 }
 
 static int find(struct actuator *a,
@@ -57,5 +57,8 @@ static void format(const struct actuator *a,
              (uintmax_t)(uint64_t)((double)limit * share));
 }
 
-const struct actuator_kind rapl_kind = {
-    .name = "rapl", .unit = "uW", .find = find, .format = format};
+const struct actuator_kind rapl_kind = {.name = "rapl",
+                                        .unit = "uW",
+                                        .is_of_node = 1,
+                                        .find = find,
+                                        .format = format};

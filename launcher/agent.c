@@ -398,6 +398,7 @@ static const struct {
     int (*take)(struct agent *a, const struct told *t);
 } takes[] = {
     {MSG_COMMAND, MSG_COMMAND, tell_work},
+    {MSG_METER, MSG_METER, tell_work},
     {MSG_INPUT, MSG_INPUT, tell_work},
     {MSG_RUN, MSG_RUN, give_slice},
     {MSG_OVER, MSG_OVER, end_slices},
@@ -453,6 +454,7 @@ static void say_ready(struct agent *a)
     struct writer w = {0};
 
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
+    snprintf(m.rack, sizeof m.rack, "%s", a->setup->rack);
     msg_write_ready(&w, &m);
     a->ready = 1;
     say(a, MSG_READY, &w);

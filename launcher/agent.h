@@ -22,6 +22,7 @@
 struct agent_setup {
     struct secret secret;
     char node[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX];       /* "": not known */
     char home_address[ADDRESS_MAX]; /* of the front end, numeric IPv4 */
     uint16_t home_port;
     struct port_range ports; /* to listen at */

@@ -18,6 +18,7 @@
 #include "launcher/agent.h"
 #include "launcher/agent_probe.h"
 #include "launcher/number.h"
+#include "launcher/rack.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -136,6 +137,8 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     if (!s->node[0]
         || secret_from_hex(&s->secret, env_text("EVENSTEP_SECRET", "")) < 0)
         return es_fail(err, ES_USAGE, by_hand, "no secret or node name");
+    rack_find(s->rack, sizeof s->rack, env_text("SLURM_TOPOLOGY_ADDR", ""),
+              env_text("SLURM_TOPOLOGY_ADDR_PATTERN", ""));
     if (parse_home(s, env_text("EVENSTEP_HOME", "")) < 0
         || parse_ports(s, env_text("EVENSTEP_PORTS", "0-0")) < 0)
         return es_fail(err, ES_USAGE, by_hand, "no front end to call");

@@ -4,6 +4,7 @@
 #include "launcher/execution.h"
 #include "launcher/notice.h"
 #include "launcher/persistent.h"
+#include "launcher/slice_meter.h"
 #include "launcher/spool.h"
 #include "launcher/step_dir.h"
 #include "launcher/template.h"
@@ -30,6 +31,7 @@ struct agent_work {
     uint64_t id;                 /* of the slice that runs now */
     struct execution *execution; /* that runs it */
     struct persistent *program;  /* of a persistent command, or NULL */
+    struct slice_meter *meter;   /* of the slices, or NULL */
     int feeding;                 /* the program has a slice */
     int stopped;                 /* what runs was told to end */
     int paused, measured;
@@ -85,6 +87,7 @@ static void on_output(void *arg, const void *buf, size_t len)
 {
     struct agent_work *w = arg;
 
+    slice_meter_read(w->meter, OUTSIDE_OUT, buf, len);
     for (size_t at = 0; at < len && !w->stopped; at += OUTPUT_MAX) {
         size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
         struct msg_output m = {w->id, (const uint8_t *)buf + at, n};
@@ -93,6 +96,21 @@ static void on_output(void *arg, const void *buf, size_t len)
         msg_write_output(&out, &m);
         say(w, MSG_OUTPUT, &out);
     }
+}
+
+static void on_err(void *arg, const void *buf, size_t len)
+{
+    const struct agent_work *w = arg;
+
+    slice_meter_read(w->meter, OUTSIDE_ERR, buf, len);
+}
+
+static void on_metered(void *arg, const struct msg_metered *m)
+{
+    struct writer out = {0};
+
+    msg_write_metered(&out, m);
+    say(arg, MSG_METERED, &out);
 }
 
 static void say_done(struct agent_work *w, const struct execution_end *end)
@@ -167,12 +185,21 @@ static void on_end(void *arg, const struct execution_end *end)
 {
     struct agent_work *w = arg;
 
+    slice_meter_end(w->meter, end->status == 0);
     if (!w->stopped)
         say_done(w, end); /* one that was stopped has not done its slice */
     execution_destroy(w->execution);
     w->execution = NULL;
     w->stopped = 0;
     start_next(w);
+}
+
+static void meter_slice(struct agent_work *w, const struct msg_run *run)
+{
+    if (!w->meter)
+        return;
+    execution_hear_err(w->execution, on_err);
+    slice_meter_begin(w->meter, run, execution_group(w->execution));
 }
 
 static void start_slice(struct agent_work *w, const struct task *t)
@@ -190,6 +217,8 @@ static void start_slice(struct agent_work *w, const struct task *t)
                            on_end, w, &err)
                < 0)
         refuse(w, w->id, err.what);
+    else
+        meter_slice(w, &t->run);
     clear_spec(&spec);
 }
 
@@ -209,6 +238,7 @@ static void on_program_done(void *arg, const struct feeder_result *result)
     const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
 
     w->feeding = 0;
+    slice_meter_end(w->meter, 1);
     if (!w->stopped)
         say_done(w, &end);
     start_next(w);
@@ -227,6 +257,8 @@ static void on_program_end(void *arg, const struct execution_end *end)
 {
     struct agent_work *w = arg;
 
+    if (w->feeding)
+        slice_meter_end(w->meter, 0);
     if (w->feeding && !w->stopped)
         say_done(w, end);
     else if (!w->stopped)
@@ -240,6 +272,7 @@ static void on_program_end(void *arg, const struct execution_end *end)
 static const struct persistent_events program_events = {
     .idle = on_program_idle,
     .output = on_output,
+    .err = on_err,
     .done = on_program_done,
     .end = on_program_end,
 };
@@ -276,10 +309,12 @@ static void feed_program(struct agent_work *w)
     (void)take_first(w);
     w->id = t->run.id;
     w->feeding = w->program != NULL;
-    if (w->program)
+    if (w->program) {
+        slice_meter_begin(w->meter, &t->run, persistent_group(w->program));
         persistent_give(w->program, &t->run);
-    else
+    } else {
         refuse(w, w->id, err.what);
+    }
     task_free(t);
 }
 
@@ -359,6 +394,18 @@ static int take_over(struct agent_work *w, const uint8_t *body, size_t len)
     return 0;
 }
 
+/* The last order holds, as of a front end to which we have come back. */
+static int take_meter(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    struct msg_meter m;
+
+    slice_meter_close(w->meter);
+    w->meter = NULL;
+    if (msg_read_meter(&m, body, len) == 0)
+        w->meter = slice_meter_open(w->setup.base, &m, on_metered, w);
+    return w->meter ? 0 : -1;
+}
+
 int agent_work_told(struct agent_work *w,
                     enum protocol_type type,
                     const uint8_t *body,
@@ -370,6 +417,8 @@ int agent_work_told(struct agent_work *w,
         return take_input(w, body, len);
     if (type == MSG_RUN)
         return queue_slice(w, body, len);
+    if (type == MSG_METER)
+        return take_meter(w, body, len);
     return type == MSG_OVER ? take_over(w, body, len) : -1;
 }
 
@@ -439,6 +488,7 @@ void agent_work_close(struct agent_work *w)
     execution_destroy(w->execution);
     persistent_destroy(w->program);
     drop_waiting(w);
+    slice_meter_close(w->meter);
     if (w->place[0])
         step_dir_remove(w->place);
     free(w->command.argv);

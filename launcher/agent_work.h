@@ -4,7 +4,7 @@
  * each by a command of its own, or all by one program that stays alive.
  *
  * What it has to say to the front end (protocol.h) it says by itself: OUTPUT
- * and DONE of each slice, IDLE and OVER of the program.
+ * and DONE of each slice, METERED while it runs, IDLE and OVER of the program.
  */
 #ifndef LAUNCHER_AGENT_WORK_H
 #define LAUNCHER_AGENT_WORK_H
@@ -27,7 +27,7 @@ struct agent_work_setup {
 
 /* NULL if memory ran out. */
 struct agent_work *agent_work_open(const struct agent_work_setup *setup);
-/* COMMAND, INPUT, RUN or OVER has come; -1 if it breaks the protocol. */
+/* COMMAND, METER, INPUT, RUN or OVER has come; -1 if it breaks the protocol. */
 int agent_work_told(struct agent_work *w,
                     enum protocol_type type,
                     const uint8_t *body,

@@ -180,15 +180,29 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
+static struct steering_view view(const void *from, size_t node)
+{
+    return steering_view(from, node);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     const struct attend *a = arg;
+    struct top_view top = {.job = a->o->job,
+                           .step = a->o->step,
+                           .skew = steering_skew(a->steering),
+                           .meter = "",
+                           .aggregate = a->config.power.aggregate,
+                           .n = session_size(a->session),
+                           .node = view,
+                           .from = a->steering};
+    char name[64];
 
     (void)fd;
     (void)what;
+    step_name(a, name, sizeof name);
     if (steering_is_alive(a->steering))
-        (void)top_file_write(a->steering, session_size(a->session), a->o->job,
-                             a->o->step); /* a view is worth no warning */
+        (void)top_file_write(name, &top); /* a view is worth no warning */
 }
 
 static int start_view(struct attend *a)

@@ -190,14 +190,14 @@ static int check_share(cfg_t *cfg, cfg_opt_t *opt)
 
 static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
 {
-    static const char *const known[] = {"off",    "rapl",    "cpufreq",
-                                        "cgroup", "threads", NULL};
+    static const char *const known[] = {"off",     "rapl",  "cpufreq", "cgroup",
+                                        "threads", "slice", NULL};
     const char *text = cfg_opt_getnstr(opt, 0);
 
     for (size_t i = 0; known[i]; i++)
         if (strcmp(text, known[i]) == 0)
             return 0;
-    return refuse(cfg, "give off, rapl, cpufreq, cgroup or threads",
+    return refuse(cfg, "give off, rapl, cpufreq, cgroup, threads or slice",
                   "power: actuator is out of range");
 }
 

@@ -10,6 +10,9 @@
 
 #define BUNDLES_OUT 2 /* that a node has: one to work at, one in hand */
 
+/* Of a shorter time a meter tells the start of the command, not its speed. */
+#define METER_S 0.2
+
 int64_t clock_ns(void)
 {
     struct timespec t;
@@ -200,6 +203,7 @@ static void take_back(struct distribution *d,
     s->out--;
     s->out_units -= units_in(p->slice);
     s->begun_ns = clock_ns(); /* of the next one */
+    s->metered = 0;
 }
 
 static int send_piece(struct distribution *d,
@@ -308,7 +312,19 @@ static void take_from_pool(struct distribution *d, size_t node)
     s->chunk = units_in(s->waiting.units);
 }
 
-static void view_tail(struct distribution *d)
+/* With a meter: what is left of the piece, at the speed that it has had. */
+static void view_metered(struct tail_node *t, const struct share *s)
+{
+    uint64_t done = (uint64_t)s->metered;
+
+    if (t->since < METER_S || !(s->metered > 0))
+        return;
+    t->speed = s->metered / t->since;
+    t->running -= done < t->running ? done : t->running;
+    t->since = 0;
+}
+
+const struct tail_node *distribution_tail(struct distribution *d)
 {
     int64_t now = clock_ns();
 
@@ -321,7 +337,9 @@ static void view_tail(struct distribution *d)
             .since = s->out > 0 ? since(s->begun_ns, now) : 0,
             .waiting = units_in(s->waiting.units),
         };
+        view_metered(&d->tail[i], s);
     }
+    return d->tail;
 }
 
 /* An idle node takes over what waits at the one that would end last. */
@@ -330,9 +348,8 @@ static void take_over(struct distribution *d, size_t node)
     struct share *s = &d->share[node], *from;
     struct tail_move move;
 
-    view_tail(d);
-    if (!tail_take(d->tail, session_size(d->session), node, d->grain, d->delay,
-                   &move))
+    if (!tail_take(distribution_tail(d), session_size(d->session), node,
+                   d->grain, d->delay, &move))
         return;
     from = &d->share[move.from];
     s->waiting = from->waiting;
@@ -340,6 +357,31 @@ static void take_over(struct distribution *d, size_t node)
     s->waiting.units.begin = from->waiting.units.end;
     s->chunk = move.units;
     d->taken += move.units;
+}
+
+void distribution_metered(struct distribution *d,
+                          size_t node,
+                          uint64_t id,
+                          double fraction)
+{
+    const struct piece *p = distribution_current(d, node);
+
+    if (p && p->id == id)
+        d->share[node].metered = fraction * (double)units_in(p->slice);
+}
+
+int distribution_give(struct distribution *d,
+                      size_t node,
+                      uint64_t units,
+                      struct es_error *err)
+{
+    struct share *s = &d->share[node];
+    struct batch off = s->waiting;
+
+    off.units.begin = off.units.end - units;
+    s->waiting.units.end = off.units.begin;
+    d->taken += units;
+    return unit_pool_add(&d->pool, &off) < 0 ? no_memory(err) : 0;
 }
 
 /* Pieces that a node's chunk goes in. */

@@ -62,6 +62,7 @@ struct share {            /* a node's part in the frame */
     size_t out;           /* pieces out */
     uint64_t out_units;
     int64_t begun_ns;  /* when the first of them was begun, at the earliest */
+    double metered;    /* units of it that are done, as a meter tells */
     uint64_t done;     /* units */
     double busy;       /* seconds that its commands ran */
     double speed;      /* units per second, as measured last; 0 = not known */
@@ -122,6 +123,19 @@ int distribution_feed_node(struct distribution *d,
 /* The same for all: after units have come into the pool, and now and then, as
  * what runs for too long at one node is a reason for others to take over. */
 int distribution_feed(struct distribution *d, struct es_error *err);
+/* A fraction of the piece that a node works at is done, so a meter tells; of
+ * another piece it is nothing. */
+void distribution_metered(struct distribution *d,
+                          size_t node,
+                          uint64_t id,
+                          double fraction);
+/* How far the nodes are, one each; valid until the next call on d. */
+const struct tail_node *distribution_tail(struct distribution *d);
+/* A node gives units of those that wait there, at most all, to the pool. */
+int distribution_give(struct distribution *d,
+                      size_t node,
+                      uint64_t units,
+                      struct es_error *err);
 /* A node is lost: its units go to the others. */
 int distribution_lost(struct distribution *d,
                       size_t node,

@@ -23,7 +23,7 @@
 #define DEFAULT_PATH "/bin:/usr/bin" /* execvp(3), when PATH is not set */
 
 struct execution {
-    execution_output_fn out;
+    execution_output_fn out, err;
     execution_end_fn end;
     void *arg;
     struct throttle *throttle;
@@ -396,6 +396,8 @@ static void pump_err(struct execution *x)
         close_pipe(&x->on_err, &x->err_fd);
     for (ssize_t i = 0; i < n; i++)
         x->tail[x->err_bytes++ % sizeof x->tail] = x->buf[i];
+    if (n > 0 && x->err)
+        x->err(x->arg, x->buf, (size_t)n);
 }
 
 /* --- events -------------------------------------------------------------- */
@@ -548,6 +550,16 @@ void execution_hold(struct execution *x, int on)
     }
     if (!on && x->exited && (x->drained || x->out_fd < 0))
         set_timer(x, 0);
+}
+
+void execution_hear_err(struct execution *x, execution_output_fn err)
+{
+    x->err = err;
+}
+
+pid_t execution_group(const struct execution *x)
+{
+    return x->pid;
 }
 
 size_t execution_unread(const struct execution *x)

@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define EXECUTION_STOP_MS  2000  /* from SIGTERM to SIGKILL */
 #define EXECUTION_DRAIN_MS 200   /* for a daemon that holds the output */
@@ -82,6 +83,12 @@ int execution_start(struct execution **x,
  * and its end says so.
  */
 void execution_hold(struct execution *x, int on);
+
+/* Hear its stderr, too, as it comes; err may not destroy it. */
+void execution_hear_err(struct execution *x, execution_output_fn err);
+
+/* Its process group; 0 if it has ended. */
+pid_t execution_group(const struct execution *x);
 
 /* Bytes of its stdout that are not read yet; out will bring them first. */
 size_t execution_unread(const struct execution *x);

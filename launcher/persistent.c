@@ -117,6 +117,13 @@ static void on_output(void *arg, const void *buf, size_t len)
         feeder_taken(p->feeder);
 }
 
+static void on_err(void *arg, const void *buf, size_t len)
+{
+    struct persistent *p = arg;
+
+    p->on->err(p->arg, buf, len);
+}
+
 /* Did it fail by itself, so that its own words and status say it all? */
 static int failed_by_itself(const struct persistent *p,
                             const struct execution_end *end)
@@ -195,11 +202,13 @@ int persistent_start(struct persistent **p,
                              new, err);
 done:
     free(env);
-    if (rc < 0)
+    if (rc < 0) {
         persistent_destroy(new);
-    else
-        *p = new;
-    return rc;
+        return -1;
+    }
+    execution_hear_err(new->execution, on_err);
+    *p = new;
+    return 0;
 }
 
 void persistent_give(struct persistent *p, const struct msg_run *slice)
@@ -224,6 +233,11 @@ void persistent_hold(struct persistent *p, int on)
 void persistent_stop(struct persistent *p)
 {
     execution_stop(p->execution);
+}
+
+pid_t persistent_group(const struct persistent *p)
+{
+    return execution_group(p->execution);
 }
 
 void persistent_destroy(struct persistent *p)

@@ -21,6 +21,8 @@ struct persistent_events {
     void (*idle)(void *arg, const struct msg_idle *idle);
     /* What it has written to stdout for the slice at hand. */
     void (*output)(void *arg, const void *buf, size_t len);
+    /* What it writes to stderr. */
+    void (*err)(void *arg, const void *buf, size_t len);
     /* The slice at hand is done; its output has come. */
     void (*done)(void *arg, const struct feeder_result *result);
     /* The program has ended, as execution_end_fn has it.  If it owed a slice,
@@ -44,9 +46,10 @@ int persistent_start(struct persistent **p,
 void persistent_give(struct persistent *p, const struct msg_run *slice);
 /* There are no more slices: it may end, in its own time. */
 void persistent_finish(struct persistent *p);
-/* As execution_hold(), execution_stop() and execution_destroy(). */
+/* As the functions of execution.h. */
 void persistent_hold(struct persistent *p, int on);
 void persistent_stop(struct persistent *p);
+pid_t persistent_group(const struct persistent *p);
 void persistent_destroy(struct persistent *p);
 
 #endif

@@ -3,7 +3,8 @@
  * evenstep-power: sets the limits of one step on one node, and puts back what
  * it found when it is over, whoever has died meanwhile.
  *
- *   evenstep-power --job J --step S --uid U [--config FILE]   (the plugin)
+ *   evenstep-power --job J --step S --uid U [--cores LIST] [--config FILE]
+ *                                                             (the plugin)
  *   evenstep-power --restore                                  (an epilog)
  *
  * The plugin starts it as root for the life of a step; the site's configuration
@@ -22,6 +23,7 @@
 #include "launcher/number.h"
 #include "launcher/power_link.h"
 #include "launcher/power_state.h"
+#include "launcher/whole_node.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,10 +35,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RESTORE_MS   2000 /* the front end sees a lost agent at once */
 #define LINE_MAX_LEN 32   /* of a process number */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 struct guard {
     struct config config;
@@ -48,8 +59,9 @@ struct guard {
     struct es_error why; /* kind not ES_OK: it is off */
     int is_open;         /* the actuator is */
     int listener, agent; /* sockets, or -1 */
-    int is_greeted;      /* the agent has been told how things are */
-    int is_leaving;      /* the agent has gone: put back after RESTORE_MS */
+    int had_agent;       /* there is one at most */
+    int is_greeted;      /* it has been told how things are */
+    int64_t restore_ms;  /* it has gone: put back then; 0: no */
     char line[LINE_MAX_LEN];
     size_t len;
 };
@@ -61,16 +73,24 @@ static int start_actuator(struct guard *g, struct es_error *err)
     const struct actuator_kind *kind = actuator_find(g->config.power.actuator);
     char name[200], host[65] = "";
 
+    (void)gethostname(host, sizeof host - 1); /* nodes may share state_dir */
     if (!kind)
         return es_fail(err, ES_USAGE, "set actuator in power { }",
-                       "the actuator is off");
+                       "the actuator is %s",
+                       strcmp(g->config.power.actuator, "off") == 0
+                           ? "off"
+                           : "for evenstep run --meter");
+    snprintf(name, sizeof name, "%s.%s", host, kind->name);
+    if (kind->is_of_node
+        && (whole_node_check(g->place.sysfs, g->place.cores, err) < 0
+            || power_state_claim(&g->state, g->state_dir, name, err) < 0))
+        return -1;
     if (actuator_open(&g->actuator, kind, &g->place, g->config.power.start,
                       g->config.power.floor, err)
         < 0)
         return -1;
-    (void)gethostname(host, sizeof host - 1);
     snprintf(name, sizeof name, "%s.%u.%u.%d", host, g->place.job,
-             g->place.step, (int)getpid()); /* nodes may share the directory */
+             g->place.step, (int)getpid());
     if (power_state_save(&g->state, g->state_dir, name, &g->actuator, err) < 0)
         return -1;
     return actuator_set(&g->actuator, g->actuator.limit, err);
@@ -130,12 +150,12 @@ static void take_agent(struct guard *g)
 
     if (fd < 0)
         return;
-    if (g->agent >= 0 || !is_agent(fd, g->uid)) {
+    if (g->had_agent || !is_agent(fd, g->uid)) {
         close(fd);
         return;
     }
+    g->had_agent = 1;
     g->agent = fd;
-    g->is_greeted = 0;
     greet(g);
 }
 
@@ -166,7 +186,8 @@ static void hear_agent(struct guard *g)
     }
     close(g->agent);
     g->agent = -1;
-    g->is_leaving = g->is_open;
+    if (g->is_open)
+        g->restore_ms = now_ms() + RESTORE_MS;
 }
 
 /* --- the plugin ----------------------------------------------------------- */
@@ -209,20 +230,30 @@ static int hear_plugin(struct guard *g)
 
 /* --- start and end -------------------------------------------------------- */
 
+/* Until what was found is to be put back; does so when it is time. */
+static int restore_when_due(struct guard *g)
+{
+    int64_t left = g->restore_ms - now_ms();
+
+    if (g->restore_ms == 0)
+        return -1;
+    if (left > 0)
+        return (int)left;
+    g->restore_ms = 0;
+    actuator_restore(&g->actuator);
+    return -1;
+}
+
 static void serve(struct guard *g)
 {
     for (;;) {
         struct pollfd p[] = {{STDIN_FILENO, POLLIN, 0},
                              {g->listener, POLLIN, 0},
                              {g->agent, POLLIN, 0}};
-        int n = poll(p, 3, g->is_leaving ? RESTORE_MS : -1);
+        int n = poll(p, 3, restore_when_due(g));
 
         if (n < 0 && errno != EINTR)
             return;
-        if (n == 0) {
-            g->is_leaving = 0;
-            actuator_restore(&g->actuator);
-        }
         if (n <= 0)
             continue;
         if (p[0].revents && !hear_plugin(g))
@@ -252,6 +283,7 @@ enum option_key {
     OPT_JOB = 256,
     OPT_STEP,
     OPT_UID,
+    OPT_CORES,
     OPT_CONFIG,
     OPT_SYSFS,
     OPT_STATE,
@@ -262,6 +294,7 @@ static const struct option options[] = {
     {"job", required_argument, NULL, OPT_JOB},
     {"step", required_argument, NULL, OPT_STEP},
     {"uid", required_argument, NULL, OPT_UID},
+    {"cores", required_argument, NULL, OPT_CORES},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"sysfs", required_argument, NULL, OPT_SYSFS}, /* for tests */
     {"state", required_argument, NULL, OPT_STATE}, /* likewise */
@@ -271,7 +304,7 @@ static const struct option options[] = {
 
 struct arguments {
     int64_t job, step, uid; /* -1: not given */
-    const char *config, *sysfs, *state;
+    const char *cores, *config, *sysfs, *state;
     int restore;
 };
 
@@ -284,6 +317,9 @@ static int take(struct arguments *a, int option, const char *text)
         return number_parse_int(text, 0, UINT32_MAX, &a->step);
     case OPT_UID:
         return number_parse_int(text, 0, UINT32_MAX, &a->uid);
+    case OPT_CORES:
+        a->cores = text;
+        return 0;
     case OPT_CONFIG:
         a->config = text;
         return 0;
@@ -340,16 +376,18 @@ static int guard_step(const struct arguments *a, struct es_error *err)
 {
     struct guard g = {.listener = -1,
                       .agent = -1,
-                      .state = {.fd = -1},
                       .state_dir = a->state,
                       .uid = (uid_t)a->uid};
 
     g.place = (struct actuator_place){.sysfs = a->sysfs,
                                       .proc = "/proc",
+                                      .cores = a->cores,
                                       .job = (uint32_t)a->job,
                                       .step = (uint32_t)a->step};
+    power_state_init(&g.state);
     (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     (void)power_state_restore(a->state);
+    (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
     if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0
         || listen_here(&g, err) < 0)
         return -1;

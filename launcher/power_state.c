@@ -27,6 +27,44 @@ static int open_dir(const char *dir)
     return -1;
 }
 
+/* Likewise, made if it is not there. */
+static int make_dir(const char *dir)
+{
+    return mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open_dir(dir);
+}
+
+void power_state_init(struct power_state *s)
+{
+    *s = (struct power_state){.fd = -1, .claim_fd = -1};
+}
+
+/* Its name begins with a dot: it is no state.  One that was unlinked between
+ * our two calls is of a step that has just ended. */
+int power_state_claim(struct power_state *s,
+                      const char *dir,
+                      const char *name,
+                      struct es_error *err)
+{
+    struct stat st;
+    int at = make_dir(dir);
+
+    if (at >= 0 && sysfs_path(s->claim, "%s/.%s", dir, name) == 0)
+        s->claim_fd =
+            open(s->claim, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (at >= 0)
+        close(at);
+    if (s->claim_fd < 0)
+        return es_fail(err, ES_ENV, "let evenstep-power write there", "%s: %s",
+                       dir, strerror(errno));
+    if (flock(s->claim_fd, LOCK_EX | LOCK_NB) == 0
+        && fstat(s->claim_fd, &st) == 0 && st.st_nlink > 0)
+        return 0;
+    close(s->claim_fd);
+    s->claim_fd = -1;
+    return es_fail(err, ES_ENV, "wait until that has ended",
+                   "another step sets the limits of this node");
+}
+
 static int write_state(int fd, const struct actuator *a)
 {
     int bad = 0;
@@ -45,13 +83,8 @@ int power_state_save(struct power_state *s,
                      const struct actuator *a,
                      struct es_error *err)
 {
-    int at;
+    int at = make_dir(dir);
 
-    s->fd = -1;
-    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-        return es_fail(err, ES_ENV, "let evenstep-power write there", "%s: %s",
-                       dir, strerror(errno));
-    at = open_dir(dir);
     if (at >= 0 && sysfs_path(s->path, "%s/%s", dir, name) == 0)
         s->fd = openat(
             at, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -66,13 +99,19 @@ int power_state_save(struct power_state *s,
     return -1;
 }
 
+static void drop(const char *path, int *fd)
+{
+    if (*fd < 0)
+        return;
+    (void)unlink(path); /* before another can have the lock */
+    close(*fd);
+    *fd = -1;
+}
+
 void power_state_remove(struct power_state *s)
 {
-    if (s->fd < 0)
-        return;
-    (void)unlink(s->path);
-    close(s->fd);
-    s->fd = -1;
+    drop(s->path, &s->fd);
+    drop(s->claim, &s->claim_fd);
 }
 
 static void restore_line(char *line)

@@ -20,7 +20,18 @@
 struct power_state {
     char path[SYSFS_PATH];
     int fd; /* locked; -1: none */
+    char claim[SYSFS_PATH];
+    int claim_fd; /* likewise */
 };
+
+/* Nothing is claimed or saved yet. */
+void power_state_init(struct power_state *s);
+/* What is of the whole node is one step's at a time: claim it, by name, until
+ * power_state_remove().  dir is as below. */
+int power_state_claim(struct power_state *s,
+                      const char *dir,
+                      const char *name,
+                      struct es_error *err);
 
 /* Write what a has found, as name in dir, which is made if it is not there and
  * must be ours alone. */
@@ -29,7 +40,7 @@ int power_state_save(struct power_state *s,
                      const char *name,
                      const struct actuator *a,
                      struct es_error *err);
-/* All has been put back.  NULL path or fd -1 is fine. */
+/* All has been put back, if anything was saved or claimed. */
 void power_state_remove(struct power_state *s);
 /* Put back what dead guards have left; how many there were. */
 size_t power_state_restore(const char *dir);

@@ -28,6 +28,7 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->step);
     write_u32(w, m->cpus);
     write_text(w, m->node);
+    write_text(w, m->rack);
     adapter_encode(adapter, &m->adapter);
     write_blob(w, adapter,
                m->adapter.link == ADAPTER_NONE ? 0 : sizeof adapter);
@@ -45,6 +46,7 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->step = read_u32(&r);
     m->cpus = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
+    read_text(&r, m->rack, sizeof m->rack);
     adapter = read_blob(&r, &adapter_len);
     memset(&m->adapter, 0, sizeof m->adapter);
     if (adapter_len > 0
@@ -385,6 +387,42 @@ int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len)
     m->skew = read_double(&r);
     m->misuse = read_u64(&r);
     if (m->progress < 0 || m->skew < 0 || m->work_ns > INT64_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_meter(struct writer *w, const struct msg_meter *m)
+{
+    write_u32(w, m->kind);
+    write_text(w, m->pattern);
+}
+
+int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->kind = read_u32(&r);
+    read_text(&r, m->pattern, sizeof m->pattern);
+    if (m->kind != OUTSIDE_OUTPUT && m->kind != OUTSIDE_CPU)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_metered(struct writer *w, const struct msg_metered *m)
+{
+    write_u64(w, m->id);
+    write_double(w, m->fraction);
+    write_u64(w, m->misuse);
+}
+
+int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->fraction = read_double(&r);
+    m->misuse = read_u64(&r);
+    if (!(m->fraction >= 0) || m->fraction > 1)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

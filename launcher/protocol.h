@@ -5,8 +5,8 @@
  *
  *   type      from       body
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
- *                        node text, adapter blob: see adapter.h, empty if
- *                        there is none
+ *                        node text, rack text, adapter blob: see adapter.h,
+ *                        empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
  *                        cache text, scratch text
@@ -48,6 +48,10 @@
  *                        ceiling u64; with a limit of 0: unit says why not
  *   LIMIT     front end  limit u64
  *   LIMITED   agent      limit u64, text        (why it is another)
+ *   METER     front end  kind u32, pattern text: meter the slices' commands
+ *                        from outside (outside_meter.h)
+ *   METERED   agent      id u64, fraction double, misuse u64: of the slice
+ *                        that runs, while it changes
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -59,6 +63,7 @@
 
 #include "launcher/fingerprint.h"
 #include "launcher/graph_message.h"
+#include "launcher/outside_meter.h"
 #include "launcher/probe.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
@@ -103,6 +108,8 @@ enum protocol_type {
     MSG_POWER,
     MSG_LIMIT,
     MSG_LIMITED,
+    MSG_METER,
+    MSG_METERED,
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
@@ -113,7 +120,8 @@ struct msg_ready {
     uint32_t rank, agents, job, step;
     uint32_t cpus; /* that commands may use; 0: not known */
     char node[NODE_NAME_MAX];
-    struct adapter adapter; /* link is ADAPTER_NONE: there is none */
+    char rack[NODE_NAME_MAX]; /* "": not known */
+    struct adapter adapter;   /* link is ADAPTER_NONE: there is none */
 };
 struct msg_peer {
     uint32_t reached;
@@ -195,6 +203,15 @@ struct msg_progress {
     double progress, skew; /* >= 0 */
     uint64_t work_ns, misuse;
 };
+struct msg_meter {
+    uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */
+    char pattern[TEXT_MAX];
+};
+struct msg_metered {
+    uint64_t id;
+    double fraction; /* 0 to 1 */
+    uint64_t misuse; /* since the METER */
+};
 struct msg_power {
     char actuator[16];
     char unit[TEXT_MAX];
@@ -240,6 +257,10 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
 void msg_write_progress(struct writer *w, const struct msg_progress *m);
 int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_meter(struct writer *w, const struct msg_meter *m);
+int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
+void msg_write_metered(struct writer *w, const struct msg_metered *m);
+int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len);
 void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);

@@ -21,6 +21,7 @@
 #include "launcher/qualification.h"
 #include "launcher/receiving.h"
 #include "launcher/report.h"
+#include "launcher/run_meter.h"
 #include "launcher/run_options.h"
 #include "launcher/signals.h"
 #include "launcher/work.h"
@@ -61,6 +62,7 @@ struct run {
     struct job_load_adjuster adjuster;
     struct report report;
     struct progress progress;
+    struct run_meter meter;
     int idle; /* the queue is empty, but has not ended */
     struct event *look;
     struct drain *drain; /* NULL: not by Slurm */
@@ -397,6 +399,8 @@ static void on_message(
 
     int again = qualification_is_again(&r->qualification, node);
 
+    if (run_meter_message(&r->meter, node, type, body, len))
+        return;
     if (qualification_message(&r->qualification, node, type, body, len)) {
         if (r->phase == WORKING && type == MSG_PROBED && again)
             take_in(r, node);
@@ -490,6 +494,7 @@ static void on_returned(void *arg, size_t node)
     if (r->phase == FINISHED || r->phase == ENDING)
         return;
     notice("%s is back", session_node(r->session, node)->name);
+    run_meter_order(&r->meter, node);
     if (send_command(r, node) < 0)
         finish(r, 1);
     else
@@ -509,6 +514,17 @@ static void set_qualification(struct run *r)
     };
 }
 
+static int start_meter(struct run *r)
+{
+    const struct run_meter_setup setup = {.session = r->session,
+                                          .distribution = &r->distribution,
+                                          .determination = &r->determination,
+                                          .option = &r->o->meter,
+                                          .config = &r->config->power};
+
+    return run_meter_start(&r->meter, &setup);
+}
+
 static void on_ready(void *arg)
 {
     struct run *r = arg;
@@ -522,7 +538,7 @@ static void on_ready(void *arg)
             < 0
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->session, r->base) < 0
-        || history_init(&r->history, n) < 0) {
+        || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
@@ -605,6 +621,7 @@ static void on_look(int fd, short what, void *arg)
     if (r->phase != WORKING || r->distribution.left == 0)
         return;
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
+        || run_meter_look(&r->meter, r->err) < 0
         || distribution_feed(&r->distribution, r->err) < 0)
         finish(r, 1);
 }
@@ -695,6 +712,7 @@ static void clear(struct run *r)
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
     history_clear(&r->history);
+    run_meter_stop(&r->meter);
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);

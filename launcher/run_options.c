@@ -77,6 +77,20 @@ static const char usage[] =
                 "prints, or auto:\n"
                 "                       fitted to your earlier runs of CMD "
                 "(cpu)\n"
+                "  --meter units | cmd:PATTERN | cpu\n"
+                "                       how far a slice is: by its pieces, by "
+                "what CMD prints\n"
+                "                       (PATTERN: an extended regular "
+                "expression, whose one\n"
+                "                       group is the fraction, or with a %%%% "
+                "behind it the\n"
+                "                       percentage, and whose two are what is "
+                "done and of\n"
+                "                       how much), or by the CPU time that it "
+                "uses, a proxy;\n"
+                "                       others judge a late node by it, and "
+                "`evenstep top`\n"
+                "                       shows it\n"
                 "faults:\n"
                 "  --retries N          what a command failed at is done "
                 "again, N times at "
@@ -243,6 +257,7 @@ enum run_option {
     OPT_PIECES,
     OPT_THRESHOLD,
     OPT_METRICS,
+    OPT_METER,
     OPT_PROFILE,
     OPT_RETRIES,
     OPT_TIMEOUT,
@@ -267,6 +282,7 @@ static const struct option options[] = {
     {"pieces", required_argument, NULL, OPT_PIECES},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"metrics", required_argument, NULL, OPT_METRICS},
+    {"meter", required_argument, NULL, OPT_METER},
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -311,6 +327,8 @@ static int take(struct run_options *o,
         return threshold_option_parse(&o->threshold, text, err);
     case OPT_METRICS:
         return take_metrics(o, text);
+    case OPT_METER:
+        return meter_option_parse(&o->meter, text, err);
     case OPT_PROFILE:
         o->profile = profile_option_find(c, text, "--profile", err);
         o->profile_auto = strcmp(text, PROFILE_AUTO) == 0;

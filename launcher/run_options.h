@@ -8,6 +8,7 @@
 #include "launcher/config.h"
 #include "launcher/extraction.h"
 #include "launcher/local_option.h"
+#include "launcher/meter_option.h"
 #include "launcher/qualification.h"
 #include "launcher/queue.h"
 #include "pmix_bcast/error.h"
@@ -25,6 +26,7 @@ struct run_options {
     const struct policy_kind *policy;
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
+    struct meter_option meter; /* how far a slice is */
     enum metrics_source metrics;
     const char *metrics_file; /* METRICS_OF_FILE */
     const struct config_profile *profile;

@@ -294,6 +294,7 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     }
     m = &s->member[ready->rank];
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
+    snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
     m->node.adapter = ready->adapter;
     m->node.cpus = ready->cpus;
     m->node.present = 1;
@@ -642,6 +643,12 @@ struct port_range session_ports(const struct session *s)
 int session_is_local(const struct session *s)
 {
     return s->pmix != NULL;
+}
+
+void session_job(const struct session *s, uint32_t *job, uint32_t *step)
+{
+    *job = s->job;
+    *step = s->step;
 }
 
 void session_step_name(const struct session *s, size_t node, char name[64])

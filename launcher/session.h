@@ -16,6 +16,7 @@ struct session;
 
 struct node {
     char name[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX]; /* "": not known */
     struct adapter adapter;
     uint32_t cpus; /* that commands may use; 0: not known */
     int present;   /* 0: lost, or not here yet */
@@ -57,6 +58,8 @@ size_t session_size(const struct session *s); /* nodes; 0 before ready */
 const struct secret *session_secret(const struct session *s);
 struct port_range session_ports(const struct session *s);
 int session_is_local(const struct session *s);
+/* Of its agents, 0 and 0 outside Slurm. */
+void session_job(const struct session *s, uint32_t *job, uint32_t *step);
 /* The name of the step directory on a node, unlike that of any other session
  * whose agents are on it now. */
 void session_step_name(const struct session *s, size_t node, char name[64]);

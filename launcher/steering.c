@@ -341,6 +341,7 @@ struct steering_view steering_view(const struct steering *s, size_t i)
     const struct watched *w = &s->node[i];
 
     return (struct steering_view){.name = session_node(s->session, i)->name,
+                                  .rack = session_node(s->session, i)->rack,
                                   .unit = can_be_set(w) ? w->power.unit : "",
                                   .slots = w->last.slots,
                                   .progress = w->last.progress,

@@ -21,6 +21,7 @@ struct steering;
 /* How a node stands, for people. */
 struct steering_view {
     const char *name, *unit; /* unit "": it has no limit */
+    const char *rack;        /* "": not known */
     uint32_t slots;          /* threads that are metered */
     double progress;         /* regions since it began */
     double speed;            /* regions a second of work, in the last round */

@@ -10,12 +10,14 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char usage[] =
     "usage: evenstep top [options] [JOBID]\n"
     "\n"
     "A live view of steps under `srun --evenstep` that report progress by\n"
-    "libevenstep; run it where srun runs.  All of yours, or those of one job.\n"
+    "libevenstep, and of `evenstep run --meter`; run it where these run.  All\n"
+    "of yours, or those of one job.\n"
     "\n"
     "  --once               print them once, and end\n"
     "  --metrics-file FILE  write them for Prometheus, too\n"
@@ -70,6 +72,23 @@ static int parse(struct options *o, int argc, char **argv, struct es_error *err)
     return 0;
 }
 
+static int print_groups(const struct top_step *step)
+{
+    struct top_group *rack, all;
+    size_t n = top_groups_find(step, &rack, &all);
+    char line[TOP_LINE];
+    int bad;
+
+    top_group_line(line, &all);
+    bad = printf("%s\n", line) < 0;
+    for (size_t i = 0; i < n; i++) {
+        top_group_line(line, &rack[i]);
+        bad |= printf("%s\n", line) < 0;
+    }
+    free(rack);
+    return bad ? -1 : 0;
+}
+
 static int print_step(struct top_step *step)
 {
     char line[TOP_LINE];
@@ -77,7 +96,8 @@ static int print_step(struct top_step *step)
 
     top_sort(step, TOP_BY_NAME);
     top_step_line(line, step);
-    bad = printf("%s\n%s\n", line, top_head) < 0;
+    bad = printf("%s\n", line) < 0 || print_groups(step) < 0
+          || printf("%s\n", top_head) < 0;
     for (size_t i = 0; i < step->n; i++) {
         top_node_line(line, step, &step->node[i]);
         bad |= printf("%s\n", line) < 0;
@@ -101,7 +121,7 @@ static int once(const struct options *o, struct es_error *err)
     if (rc == 0 && n == 0)
         return es_fail(err, ES_ENV,
                        "run it where srun runs, while a step that uses "
-                       "libevenstep does",
+                       "libevenstep does, or evenstep run --meter",
                        "top: no step of yours reports progress here");
     return rc;
 }

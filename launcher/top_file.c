@@ -20,35 +20,34 @@
 
 static json_t *node_to_json(const struct steering_view *v)
 {
-    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:s}",
-                     "name", v->name, "slots", (json_int_t)v->slots, "progress",
-                     v->progress, "speed", v->speed, "waiting", v->waiting,
-                     "skew", v->skew, "misuse", (json_int_t)v->misuse, "limit",
-                     (json_int_t)v->limit, "floor", (json_int_t)v->floor,
-                     "ceiling", (json_int_t)v->ceiling, "unit", v->unit);
+    return json_pack(
+        "{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:s}", "name",
+        v->name, "rack", v->rack, "slots", (json_int_t)v->slots, "progress",
+        v->progress, "speed", v->speed, "waiting", v->waiting, "skew", v->skew,
+        "misuse", (json_int_t)v->misuse, "limit", (json_int_t)v->limit, "floor",
+        (json_int_t)v->floor, "ceiling", (json_int_t)v->ceiling, "unit",
+        v->unit);
 }
 
-int top_file_write(const struct steering *s,
-                   size_t nodes,
-                   uint32_t job,
-                   uint32_t step)
+int top_file_write(const char *dir, const struct top_view *top)
 {
     json_t *list = json_array(), *all;
-    char dir[64], *text;
+    char *text;
     int why = ENOMEM;
 
-    for (size_t i = 0; i < nodes; i++) {
-        struct steering_view view = steering_view(s, i);
+    for (size_t i = 0; i < top->n; i++) {
+        struct steering_view view = top->node(top->from, i);
 
         if (json_array_append_new(list, node_to_json(&view)) < 0) {
             json_decref(list);
             return ENOMEM;
         }
     }
-    all = json_pack("{s:I, s:I, s:f, s:o}", "job", (json_int_t)job, "step",
-                    (json_int_t)step, "skew", steering_skew(s), "nodes", list);
+    all = json_pack("{s:I, s:I, s:f, s:s, s:s, s:o}", "job",
+                    (json_int_t)top->job, "step", (json_int_t)top->step, "skew",
+                    top->skew, "meter", top->meter, "aggregate",
+                    aggregate_name(top->aggregate), "nodes", list);
     text = all ? json_dumps(all, JSON_COMPACT) : NULL;
-    snprintf(dir, sizeof dir, "%" PRIu32 ".%" PRIu32, job, step);
     if (text)
         why = step_dir_put(dir, TOP_FILE, text, strlen(text));
     free(text);
@@ -86,6 +85,7 @@ static int read_name(char *out,
 static int read_node(struct top_node *n, const json_t *json)
 {
     if (read_name(n->name, sizeof n->name, json, "name") < 0
+        || read_name(n->rack, sizeof n->rack, json, "rack") < 0
         || read_name(n->unit, sizeof n->unit, json, "unit") < 0
         || read_number(&n->slots, json, "slots") < 0
         || read_number(&n->progress, json, "progress") < 0
@@ -110,6 +110,14 @@ static int read_id(uint32_t *v, const json_t *json, const char *key)
     return 0;
 }
 
+static int read_aggregate(enum aggregate *how, const json_t *json)
+{
+    const char *name = json_string_value(json_object_get(json, "aggregate"));
+
+    *how = name ? aggregate_find(name) : AGGREGATES;
+    return *how < AGGREGATES ? 0 : -1;
+}
+
 int top_step_read(struct top_step *step, const json_t *json)
 {
     const json_t *nodes = json_object_get(json, "nodes");
@@ -118,7 +126,9 @@ int top_step_read(struct top_step *step, const json_t *json)
     memset(step, 0, sizeof *step);
     if (n == 0 || n > TOP_NODES_MAX || read_id(&step->job, json, "job") < 0
         || read_id(&step->step, json, "step") < 0
-        || read_number(&step->skew, json, "skew") < 0)
+        || read_number(&step->skew, json, "skew") < 0
+        || read_name(step->meter, sizeof step->meter, json, "meter") < 0
+        || read_aggregate(&step->aggregate, json) < 0)
         goto fail;
     step->node = calloc(n, sizeof *step->node);
     for (; step->node && step->n < n; step->n++)

@@ -63,9 +63,26 @@ void top_sort(struct top_step *step, enum top_order order)
 
 void top_step_line(char line[TOP_LINE], const struct top_step *step)
 {
+    int len = snprintf(line, TOP_LINE,
+                       "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f",
+                       step->job, step->step, step->n, step->skew);
+
+    if (step->meter[0])
+        snprintf(line + len, TOP_LINE - (size_t)len, ", metered by %s%s",
+                 step->meter,
+                 strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "");
+}
+
+void top_group_line(char line[TOP_LINE], const struct top_group *group)
+{
+    const double *v = group->speed;
+
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f", step->job,
-             step->step, step->n, step->skew);
+             "%s%.40s: speed/s of %zu: min %.3f mean %.3f median %.3f "
+             "variance %.5f deviation %.4f",
+             group->rack[0] ? "rack " : "all", group->rack, group->n,
+             v[AGGREGATE_MIN], v[AGGREGATE_MEAN], v[AGGREGATE_MEDIAN],
+             v[AGGREGATE_VARIANCE], v[AGGREGATE_DEVIATION]);
 }
 
 const char top_head[] = "node                 region               speed/s"
@@ -167,6 +184,41 @@ static void print_metric(FILE *file,
                     value_of(&steps[i].node[k], m->value));
 }
 
+/* Skew is of fractions; of speeds it is what nobody asks for. */
+static void print_group(FILE *file,
+                        const struct top_step *step,
+                        const struct top_group *group)
+{
+    for (enum aggregate how = AGGREGATE_MIN; how < AGGREGATE_SKEW; how++)
+        fprintf(file,
+                "evenstep_group_speed{job=\"%" PRIu32 "\",step=\"%" PRIu32
+                "\",rack=\"%s\",aggregate=\"%s\"} %.17g\n",
+                step->job, step->step, group->rack, aggregate_name(how),
+                group->speed[how]);
+}
+
+static void print_groups(FILE *file, const struct top_step *step)
+{
+    struct top_group *rack, all;
+    size_t n = top_groups_find(step, &rack, &all);
+
+    for (size_t i = 0; i < n; i++)
+        print_group(file, step, &rack[i]);
+    print_group(file, step, &all);
+    free(rack);
+}
+
+static void print_all(FILE *file, const struct top_step steps[], size_t n)
+{
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        print_metric(file, &metrics[i], steps, n);
+    fprintf(file, "# HELP evenstep_group_speed Regions a second of work, of a "
+                  "rack's nodes; rack \"\": of the step.\n"
+                  "# TYPE evenstep_group_speed gauge\n");
+    for (size_t i = 0; i < n; i++)
+        print_groups(file, &steps[i]);
+}
+
 int top_metrics_write(const char *path,
                       const struct top_step steps[],
                       size_t n,
@@ -180,8 +232,7 @@ int top_metrics_write(const char *path,
         < sizeof beside)
         file = fopen(beside, "wxe");
     if (file) {
-        for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-            print_metric(file, &metrics[i], steps, n);
+        print_all(file, steps, n);
         bad = ferror(file) != 0;
         bad |= fclose(file) != 0;
         bad = bad || rename(beside, path) < 0;

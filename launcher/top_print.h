@@ -6,7 +6,7 @@
 #ifndef LAUNCHER_TOP_PRINT_H
 #define LAUNCHER_TOP_PRINT_H
 
-#include "launcher/top_file.h"
+#include "launcher/top_group.h"
 
 #define TOP_LINE 160 /* bytes of a line, NUL included */
 
@@ -15,6 +15,8 @@ enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
 /* Sort a step's nodes: by name, or the worst first. */
 void top_sort(struct top_step *step, enum top_order order);
 void top_step_line(char line[TOP_LINE], const struct top_step *step);
+/* Of a rack, or, as its rack is "", of the step. */
+void top_group_line(char line[TOP_LINE], const struct top_group *group);
 extern const char top_head[]; /* of the columns below */
 void top_node_line(char line[TOP_LINE],
                    const struct top_step *step,

@@ -16,6 +16,23 @@ static void put_line(int row, const char *line)
         (void)mvaddnstr(row, 0, line, COLS); /* cut where the screen ends */
 }
 
+/* The next row. */
+static int draw_groups(const struct top_step *step, int row)
+{
+    struct top_group *rack, all;
+    size_t n = top_groups_find(step, &rack, &all);
+    char line[TOP_LINE];
+
+    top_group_line(line, &all);
+    put_line(row++, line);
+    for (size_t i = 0; i < n; i++) {
+        top_group_line(line, &rack[i]);
+        put_line(row++, line);
+    }
+    free(rack);
+    return row;
+}
+
 static void draw(struct top_step steps[], size_t n, enum top_order order)
 {
     char line[TOP_LINE];
@@ -28,6 +45,7 @@ static void draw(struct top_step steps[], size_t n, enum top_order order)
         top_sort(&steps[i], order);
         top_step_line(line, &steps[i]);
         put_line(row++, line);
+        row = draw_groups(&steps[i], row);
         (void)attron(A_BOLD);
         put_line(row++, top_head);
         (void)attroff(A_BOLD);

@@ -19,6 +19,7 @@
 #define ANSWER_MS 1000 /* a task is put where it belongs in far less */
 #define STOP_MS   1000 /* likewise for what was found */
 #define PATH_SIZE 4096
+#define WORDS     12 /* of its command line, at most, and a NULL */
 
 /* The one guard of this slurmstepd; the tasks that it forks are not its
  * owners. */
@@ -59,28 +60,46 @@ static int find_step(spank_t sp, struct words *w)
     return 1;
 }
 
+/* posix_spawn does not write to the words. */
+static void make_words(spank_t sp,
+                       const struct plugin_options *o,
+                       struct words *w,
+                       const char *argv[WORDS])
+{
+    char *cores;
+    size_t n = 0;
+
+    argv[n++] = w->program;
+    argv[n++] = "--job";
+    argv[n++] = w->job;
+    argv[n++] = "--step";
+    argv[n++] = w->step;
+    argv[n++] = "--uid";
+    argv[n++] = w->uid;
+    if (o->config) {
+        argv[n++] = "--config";
+        argv[n++] = o->config;
+    }
+    if (spank_get_item(sp, S_JOB_ALLOC_CORES, &cores) == ESPANK_SUCCESS
+        && cores) {
+        argv[n++] = "--cores";
+        argv[n++] = cores;
+    }
+    argv[n] = NULL;
+}
+
 void plugin_power_start(spank_t sp)
 {
     struct plugin_options o = plugin_options_get();
+    const char *argv[WORDS];
     struct words w;
-    char *argv[] = {w.program,
-                    (char *)"--job",
-                    w.job,
-                    (char *)"--step",
-                    w.step,
-                    (char *)"--uid",
-                    w.uid,
-                    NULL,
-                    (char *)o.config,
-                    NULL}; /* posix_spawn does not write to the words */
     int why;
 
     if (!o.power || strcmp(o.power, "off") == 0 || !find_step(sp, &w)
         || find_program(w.program, o.launcher) < 0)
         return;
-    if (o.config)
-        argv[7] = (char *)"--config";
-    why = plugin_child_start(&guard.child, argv, COMPANION "=1");
+    make_words(sp, &o, &w, argv);
+    why = plugin_child_start(&guard.child, (char *const *)argv, COMPANION "=1");
     if (why)
         slurm_error("evenstep: %s: %s: no limits are set on this node",
                     w.program, strerror(why));

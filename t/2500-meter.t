@@ -60,26 +60,10 @@ END
 test_expect_success PYTHON 'Python: likewise, by ctypes' '
 	test_expect_code 7 metered 7 python3 halves.py "$B/libevenstep.so" >got && test_cmp want got
 '
-cat >threads.c <<'END'
-#include <evenstep.h>
-#include <omp.h>
-#include <stdio.h>
-int main(void)
-{
-	if (evenstep_threads() > 0)
-		omp_set_num_threads(evenstep_threads());
-	#pragma omp parallel
-	{
-		evenstep_work(2);
-		evenstep_tick(1);
-		evenstep_tick(2);
-		#pragma omp barrier
-	}
-	return 0;
-}
-END
-test_expect_success 'OpenMP: as many threads as advised, a slot each' '
-	gcc -fopenmp -I"$S/launcher" -o threads threads.c $link && metered 3 ./threads >got && printf "1 1.000 0\n1 1.000 0\n1 1.000 0\n" >want3 && test_cmp want3 got
+command -v mpicc >/dev/null && test_set_prereq MPI
+test_expect_success MPI 'OpenMP and MPI: as many threads as advised, a slot each' '
+	mpicc -std=c11 -Wall -Wextra -Werror -O1 -fopenmp -I"$S/launcher" -o rows "$S/contrib/openmp/rows.c" $link && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 metered 3 ./rows 9 4 >got 2>err; cat got err &&
+	grep -q "^rank 0: 3 threads at last, sum [0-9]" got && printf "4 1.000 0\n4 1.000 0\n4 1.000 0\n" >want3 && grep -v ^rank got | test_cmp want3 -
 '
 # What | the calls | what is left
 while IFS='|' read -r what calls left; do

@@ -88,6 +88,8 @@ static void power(const uint8_t *body, size_t len)
 {
     struct msg_monitor monitor;
     struct msg_progress progress;
+    struct msg_meter meter;
+    struct msg_metered metered;
     struct msg_power p;
     struct msg_limited limited;
     uint64_t v;
@@ -97,6 +99,11 @@ static void power(const uint8_t *body, size_t len)
         abort();
     if (msg_read_progress(&progress, body, len) == 0
         && !(progress.progress >= 0))
+        abort();
+    if (msg_read_meter(&meter, body, len) == 0)
+        walk((const uint8_t *)meter.pattern, strlen(meter.pattern));
+    if (msg_read_metered(&metered, body, len) == 0
+        && !(metered.fraction >= 0 && metered.fraction <= 1))
         abort();
     if (msg_read_power(&p, body, len) == 0
         && (p.limit < p.floor || p.limit > p.ceiling))

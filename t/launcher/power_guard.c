@@ -18,13 +18,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define CPU(n)   "%s/devices/system/cpu/cpu" #n "/topology/thread_siblings_list"
 #define ZONE(n)  "%s/class/powercap/intel-rapl:" #n
 #define LIMIT(n) ZONE(n) "/constraint_0_power_limit_uw"
 #define WAIT_MS  20000
 
 static char root[] = "/tmp/power_guard.XXXXXX";
 static char sysfs[64], state[64], conf[64], program[4096];
-static uint32_t job, step; /* the number of a step: one a guard */
+static const char *cores = "0-1"; /* that the job has */
+static uint32_t job, step;        /* the number of a step: one a guard */
 
 /* --- the node ------------------------------------------------------------- */
 
@@ -46,9 +48,22 @@ __attribute__((format(printf, 2, 3))) static void put(const char *text,
 
 static void make_tree(void)
 {
-    static const char *const dirs[] = {"", "/class", "/class/powercap",
+    static const char *const dirs[] = {"",
+                                       "/class",
+                                       "/class/powercap",
                                        "/class/powercap/intel-rapl:0",
-                                       "/class/powercap/intel-rapl:1"};
+                                       "/class/powercap/intel-rapl:1",
+                                       "/devices",
+                                       "/devices/system",
+                                       "/devices/system/cpu",
+                                       "/devices/system/cpu/cpu0",
+                                       "/devices/system/cpu/cpu0/topology",
+                                       "/devices/system/cpu/cpu1",
+                                       "/devices/system/cpu/cpu1/topology",
+                                       "/devices/system/cpu/cpu2",
+                                       "/devices/system/cpu/cpu2/topology",
+                                       "/devices/system/cpu/cpu3",
+                                       "/devices/system/cpu/cpu3/topology"};
     char path[SYSFS_PATH];
 
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
@@ -56,10 +71,14 @@ static void make_tree(void)
         if (mkdir(path, 0755) < 0 && errno != EEXIST)
             bail("%s", path);
     }
-    put("100000000", ZONE(0) "/constraint_0_max_power_uw", sysfs);
-    put("50000000", ZONE(1) "/constraint_0_max_power_uw", sysfs);
-    put("90000000", LIMIT(0), sysfs);
-    put("45000000", LIMIT(1), sysfs);
+    put("0,2", CPU(0), sysfs); /* two cores of two threads */
+    put("1,3", CPU(1), sysfs);
+    put("0,2", CPU(2), sysfs);
+    put("1,3", CPU(3), sysfs);
+    put("120000000", ZONE(0) "/constraint_0_max_power_uw", sysfs);
+    put("60000000", ZONE(1) "/constraint_0_max_power_uw", sysfs);
+    put("100000000", LIMIT(0), sysfs);
+    put("50000000", LIMIT(1), sysfs);
 }
 
 static int limits_are(uint64_t a, uint64_t b)
@@ -72,7 +91,7 @@ static int limits_are(uint64_t a, uint64_t b)
 
 static int is_found(void)
 {
-    return limits_are(90000000, 45000000);
+    return limits_are(100000000, 50000000);
 }
 
 /* A file of a guard's state: of the last step that was started. */
@@ -132,8 +151,9 @@ static struct plugin start_guard(void)
     if (p.pid == 0) {
         dup2(in[0], 0);
         dup2(out[1], 1);
-        execl(program, program, "--job", a, "--step", b, "--uid", c, "--config",
-              conf, "--sysfs", sysfs, "--state", state, (char *)NULL);
+        execl(program, program, "--job", a, "--step", b, "--uid", c, "--cores",
+              cores, "--config", conf, "--sysfs", sysfs, "--state", state,
+              (char *)NULL);
         _exit(127);
     }
     close(in[0]);
@@ -253,8 +273,12 @@ static void test_agent_dies(void)
     int agent = call_and_set("60000000");
 
     close(agent); /* as the kernel does for one that is killed */
+    agent = call_guard();
+    is_str(hear(agent, "60000000"), "",
+           "the agent dies: nobody else may set anything");
+    close(agent);
     ok(wait_for(is_found) && has_state(),
-       "the agent dies: put back while the step goes on");
+       "and it is put back while the step goes on");
     end_step(&p);
     ok(wait_for(is_clean), "and nothing is left at its end");
 }
@@ -300,6 +324,42 @@ static void test_epilog(void)
     end_step(&p);
 }
 
+/* What is of the whole node is for who has it whole. */
+static void test_shared(void)
+{
+    struct plugin p, second;
+    int agent;
+
+    cores = "1";
+    p = begin_step();
+    agent = call_guard();
+    ok(strstr(hear(agent, NULL), "off other jobs may be on this node, of whose "
+                                 "2 cores this one has 1: give the job whole "
+                                 "nodes by --exclusive"),
+       "a job that has half of the node: the agent is told");
+    ok(is_clean(), "nothing is set");
+    close(agent);
+    end_step(&p);
+    cores = "0-1";
+    p = begin_step();
+    second = start_guard();
+    ok(tell_task(&second), "a second step of the job is on the node");
+    agent = call_guard();
+    is_str(hear(agent, NULL),
+           "off another step sets the limits of this node: wait until that has "
+           "ended",
+           "its agent is told");
+    close(agent);
+    end_step(&second);
+    ok(limits_are(80000000, 40000000), "the first one's limits hold");
+    end_step(&p);
+    ok(wait_for(is_found), "and are put back at its end");
+    p = begin_step();
+    ok(limits_are(80000000, 40000000), "the next step may set them again");
+    end_step(&p);
+    ok(wait_for(is_clean), "and puts them back");
+}
+
 static void test_off(void)
 {
     struct plugin p;
@@ -312,6 +372,15 @@ static void test_off(void)
            "off the actuator is off: set actuator in power { }",
            "the site has it off: the agent is told so");
     ok(is_clean(), "nothing is set");
+    close(agent);
+    end_step(&p);
+    put("power { actuator = \"slice\" }", "%s", conf);
+    p = begin_step();
+    agent = call_guard();
+    is_str(hear(agent, NULL),
+           "off the actuator is for evenstep run --meter: set actuator in "
+           "power { }",
+           "slices are not of a step: the agent is told so");
     close(agent);
     end_step(&p);
     put("power { actuator = \"cpufreq\" }", "%s", conf);
@@ -355,6 +424,7 @@ int main(void)
     test_agent_dies();
     test_guard_dies();
     test_epilog();
+    test_shared();
     test_off();
     (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return done();

@@ -20,6 +20,8 @@ union any {
     struct msg_progress progress;
     struct msg_power power;
     struct msg_limited limited;
+    struct msg_meter meter;
+    struct msg_metered metered;
     struct msg_tasks tasks;
     struct msg_idle idle;
     struct msg_over over;
@@ -43,6 +45,8 @@ enum which {
     PROGRESS,
     POWER,
     LIMITED,
+    METER,
+    METERED,
     TASKS,
     IDLE,
     OVER,
@@ -52,9 +56,10 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "READY",   "PEER",   "PROBE", "PROBED", "RING",    "RANG",     "COMMAND",
-    "RUN",     "OUTPUT", "DONE",  "PUT",    "MONITOR", "PROGRESS", "POWER",
-    "LIMITED", "TASKS",  "IDLE",  "OVER",   "STORED",  "LIMIT"};
+    "READY",    "PEER",  "PROBE",   "PROBED", "RING",    "RANG",
+    "COMMAND",  "RUN",   "OUTPUT",  "DONE",   "PUT",     "MONITOR",
+    "PROGRESS", "POWER", "LIMITED", "METER",  "METERED", "TASKS",
+    "IDLE",     "OVER",  "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -89,6 +94,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_power(&m->power, body, len);
     case LIMITED:
         return msg_read_limited(&m->limited, body, len);
+    case METER:
+        return msg_read_meter(&m->meter, body, len);
+    case METERED:
+        return msg_read_metered(&m->metered, body, len);
     case TASKS:
         return msg_read_tasks(&m->tasks, body, len);
     case IDLE:
@@ -112,6 +121,9 @@ static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
+static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)"};
+static const struct msg_metered a_reading = {7, 0.5, 3};
+
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
@@ -120,7 +132,7 @@ static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 static struct writer sound(enum which k)
 {
     struct msg_ready ready = {
-        3, 4, 17, 2, 8, "n3", {.link = ADAPTER_IP, .tcp_port = 4711}};
+        3, 4, 17, 2, 8, "n3", "s1", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
                               ""};
@@ -178,6 +190,12 @@ static struct writer sound(enum which k)
         break;
     case LIMITED:
         msg_write_limited(&w, &a_limit);
+        break;
+    case METER:
+        msg_write_meter(&w, &a_meter);
+        break;
+    case METERED:
+        msg_write_metered(&w, &a_reading);
         break;
     case TASKS:
         msg_write_tasks(&w, &some_tasks);
@@ -272,6 +290,7 @@ static void test_values_of_agents(void)
     msg_read_ready(&m.ready, w.buf, w.len);
     ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
            && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0
+           && strcmp(m.ready.rack, "s1") == 0
            && m.ready.adapter.link == ADAPTER_IP
            && m.ready.adapter.tcp_port == 4711,
        "who is ready comes back");
@@ -432,6 +451,17 @@ static void test_values_of_power(void)
            && strcmp(m.limited.text, "error: it sticks") == 0,
        "a limit comes back, with the reason");
     writer_clear(&w);
+    w = sound(METER);
+    ok(msg_read_meter(&m.meter, w.buf, w.len) == 0
+           && m.meter.kind == OUTSIDE_OUTPUT
+           && strcmp(m.meter.pattern, "row ([0-9]+)") == 0,
+       "an order to meter comes back");
+    writer_clear(&w);
+    w = sound(METERED);
+    ok(msg_read_metered(&m.metered, w.buf, w.len) == 0 && m.metered.id == 7
+           && m.metered.fraction == 0.5 && m.metered.misuse == 3,
+       "and what the meter reads");
+    writer_clear(&w);
 }
 
 static size_t size_of(enum which k)
@@ -452,6 +482,8 @@ static size_t size_of(enum which k)
         sizeof(struct msg_progress),
         sizeof(struct msg_power),
         sizeof(struct msg_limited),
+        sizeof(struct msg_meter),
+        sizeof(struct msg_metered),
         sizeof(uint32_t),
         sizeof(uint64_t),
     };
@@ -502,6 +534,7 @@ static void test_text_bounds(void)
         write_u64(&w, 0); /* job and step */
         write_u32(&w, 1); /* CPU */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
+        write_text(&w, "");
         write_blob(&w, "", 0);
         expect(READY, &w, over ? "a node's name too long" : "the longest name");
         write_u32(&w, 1);
@@ -677,6 +710,8 @@ static void test_bad_power(void)
         {"rapl", "uW", 5, 0, 10},
         {"rapl", "uW", 5, 5, POWER_LIMIT_MAX + 1},
     };
+    static const struct msg_metered readings[] = {
+        {1, -0.1, 0}, {1, 1.1, 0}, {1, (double)NAN, 0}};
     struct writer w = {0};
 
     for (size_t i = 0; i < sizeof monitors / sizeof monitors[0]; i++) {
@@ -687,6 +722,16 @@ static void test_bad_power(void)
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
         msg_write_progress(&w, &records[i]);
         refused(PROGRESS, &w, "progress that cannot be");
+    }
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        msg_write_metered(&w, &readings[i]);
+        refused(METERED, &w, "a fraction that is none");
+    }
+    for (uint32_t kind = OUTSIDE_NONE; kind <= OUTSIDE_CPU + 1; kind++) {
+        if (kind == OUTSIDE_OUTPUT || kind == OUTSIDE_CPU)
+            continue;
+        msg_write_meter(&w, &(struct msg_meter){.kind = kind});
+        refused(METER, &w, "a meter that is not the agent's");
     }
     for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
         msg_write_power(&w, &powers[i]);

@@ -10,7 +10,10 @@
     "\"slots\":2,\"progress\":12.5,\"speed\":0.5,\"waiting\":0.25,"            \
     "\"skew\":0.01,\"misuse\":0,\"limit\":400000,\"floor\":1,\"ceiling\":"     \
     "800000"
-#define STEP(nodes) "{\"job\":7,\"step\":1,\"skew\":0.02,\"nodes\":[" nodes "]}"
+#define HEAD                                                                   \
+    "{\"job\":7,\"step\":1,\"skew\":0.02,\"meter\":\"\",\"aggregate\":"        \
+    "\"min\","
+#define STEP(nodes) HEAD "\"nodes\":[" nodes "]}"
 
 static int read_json(struct top_step *step, const char *text)
 {
@@ -30,22 +33,36 @@ static void test_bad(void)
         {"no object", "[1]"},
         {"no nodes", "{\"job\":1,\"step\":0,\"skew\":0}"},
         {"an empty list of nodes", STEP("")},
-        {"nodes that are no list",
-         "{\"job\":1,\"step\":0,\"skew\":0,\"nodes\":7}"},
-        {"a node without a name", STEP("{\"unit\":\"uW\"," NODE "}")},
+        {"nodes that are no list", HEAD "\"nodes\":7}"},
+        {"a node without a name",
+         STEP("{\"rack\":\"s1\",\"unit\":\"uW\"," NODE "}")},
         {"a name that plays tricks on a terminal",
-         STEP("{\"name\":\"\\u001b[2J\",\"unit\":\"uW\"," NODE "}")},
+         STEP("{\"name\":\"\\u001b[2J\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+              "}")},
         {"a name that ends a label",
-         STEP("{\"name\":\"n\\\"}\",\"unit\":\"uW\"," NODE "}")},
+         STEP("{\"name\":\"n\\\"}\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+              "}")},
         {"a unit that is too long",
-         STEP("{\"name\":\"n\",\"unit\":\"aaaaaaaaaaaaaaaa\"," NODE "}")},
-        {"a node without numbers", STEP("{\"name\":\"n\",\"unit\":\"\"}")},
-        {"a negative number",
-         "{\"job\":-1,\"step\":0,\"skew\":0,\"nodes\":[{\"name\":\"n\","
-         "\"unit\":\"\"," NODE "}]}"},
+         STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":"
+              "\"aaaaaaaaaaaaaaaa\"," NODE "}")},
+        {"an aggregate that is none",
+         "{\"job\":7,\"step\":1,\"skew\":0,\"meter\":\"\",\"aggregate\":"
+         "\"most\","
+         "\"nodes\":[{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+         "}]}"},
+        {"a node without a rack",
+         STEP("{\"name\":\"n\",\"unit\":\"uW\"," NODE "}")},
+        {"a node without numbers",
+         STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"\"}")},
+        {"a negative number", "{\"job\":-1,\"step\":0,\"skew\":0,\"meter\":"
+                              "\"\",\"aggregate\":\"min\","
+                              "\"nodes\":[{\"name\":\"n\","
+                              "\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
         {"a job out of range",
-         "{\"job\":4294967296,\"step\":0,\"skew\":0,\"nodes\":[{\"name\":"
-         "\"n\",\"unit\":\"\"," NODE "}]}"},
+         "{\"job\":4294967296,\"step\":0,\"skew\":0,\"meter\":\"\","
+         "\"aggregate\":\"min\","
+         "\"nodes\":[{\"name\":"
+         "\"n\",\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
     };
     static const struct top_step none;
 
@@ -59,11 +76,11 @@ static void test_bad(void)
     }
 }
 
-static const char sound[] =
-    STEP("{\"name\":\"n10\",\"unit\":\"us/s\"," NODE "},"
-         "{\"name\":\"n9\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
-         "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
-         "\"floor\":0,\"ceiling\":0}");
+static const char sound[] = STEP(
+    "{\"name\":\"n10\",\"rack\":\"s1\",\"unit\":\"us/s\"," NODE "},"
+    "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
+    "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
+    "\"floor\":0,\"ceiling\":0}");
 
 static void test_lines(void)
 {
@@ -73,6 +90,10 @@ static void test_lines(void)
     is_int(read_json(&step, sound), 0, "a sound step is read");
     top_step_line(line, &step);
     is_str(line, "step 7.1: 2 nodes, skew 0.020000", "its line");
+    strcpy(step.meter, "cpu");
+    top_step_line(line, &step);
+    is_str(line, "step 7.1: 2 nodes, skew 0.020000, metered by cpu (a proxy)",
+           "and with a meter that is a proxy");
     top_sort(&step, TOP_BY_NAME);
     is_str(step.node[0].name, "n9", "9 comes before 10");
     top_node_line(line, &step, &step.node[0]);

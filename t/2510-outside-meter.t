@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep run --meter: how far a program is that cannot be changed'
+. /usr/share/sharness/sharness.sh
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF SLURM_JOB_ID
+# rows BEGIN END: a unit a line on stdout; how far it is on stderr, in one line
+# that is redrawn, or on stdout; half-way it waits for the file "go".
+cat >rows <<'END1'
+#!/bin/sh
+n=$(($2 - $1)) i=0
+while test $i -lt $n; do
+	test $((2 * i)) -lt $n || until test -e go; do sleep 0.05; done
+	seq $(($1 + i)) $(($1 + i))
+	i=$((i + 1))
+	test "$3" = out && echo "row $i of $n" || printf 'row %d of %d\r' $i $n >&2
+done
+END1
+chmod +x rows
+wait_for() { # SECONDS COMMAND...
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+# behind COMMAND...: its pid in $run; it ends with this script at the latest.
+behind() {
+	rm -f go
+	"$@" >got 2>err 3>&- 4>&- 5>&- &
+	run=$!
+}
+go_on() {
+	: >go
+	wait "$run"
+}
+run=''
+trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
+trap 'exit 143' TERM
+# are_half: the two nodes of a run wait half-way, and top knows.
+are_half() { evenstep top --once >top.now 2>&4 && test "$(grep -cE "^local[01] +#{10}[.]{10} " top.now)" = 2 && ! no_view; }
+no_view() { ! grep -lsF "\"local0\"" "/dev/shm/evenstep-$(id -u)"/run-*/top.json; }
+pattern='cmd:row ([0-9]+) of ([0-9]+)'
+
+seq 0 15 >want
+test_expect_success 'what a program prints tells how far it is: on stderr, redrawn' '
+	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 20 are_half; rc=$?; go_on && cat top.now && test $rc = 0 &&
+	test_cmp want got && grep -q "^step 0[.]0: 2 nodes, skew 0[.]0*, metered by cmd$" top.now
+'
+for i in $(seq 0 15); do echo "$i"; echo "row $((i % 8 + 1)) of 8"; done >want.out
+test_expect_success 'on stdout: what is printed comes out unchanged' '
+	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} out && wait_for 20 are_half; rc=$?; go_on && test $rc = 0 && test_cmp want.out got
+'
+test_expect_success 'by the pieces: half of them are done' '
+	cat >late <<-\END && chmod +x late && rm -f go
+	#!/bin/sh
+	test $(($1 % 8)) -lt 4 || until test -e go; do sleep 0.05; done
+	exec seq $1 $(($2 - 1))
+	END
+	behind evenstep run --local 2 --metrics equal --range 0:16 --grain 4 --pieces 2 --meter units -- ./late {begin} {end} && wait_for 20 are_half; rc=$?; go_on && cat top.now && test $rc = 0 && test_cmp want got && grep -q "metered by units$" top.now
+'
+test_expect_success 'by CPU time: named a proxy, and the output is whole' '
+	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter cpu -- ./rows {begin} {end} none && wait_for 20 sh -c "evenstep top --once >top.now 2>&1 && grep -q \"metered by cpu (a proxy)$\" top.now"; rc=$?; go_on && test $rc = 0 && test_cmp want got
+'
+test_expect_success 'a program that stays alive is metered, too' '
+	cat >stays.py <<-END && behind evenstep run --local 1 --persistent --pieces 1 --metrics equal --range 0:4 --meter "$pattern" -- python3 stays.py && wait_for 20 sh -c "evenstep top --once 2>&1 | grep -qE \"^local0 +#{10}[.]\""; rc=$?; go_on; cat err; test $rc = 0
+	import ctypes, os, sys, time
+	es = ctypes.CDLL("$EVENSTEP_BUILD/libevenstep.so")
+	es.evenstep_open(ctypes.c_uint64(4), ctypes.c_uint64(1))
+	b, e = ctypes.c_uint64(), ctypes.c_uint64()
+	while es.evenstep_next(ctypes.byref(b), ctypes.byref(e)) > 0:
+	    print("row 1 of 2", file=sys.stderr, flush=True)
+	    while not os.path.exists("go"):
+	        time.sleep(0.05)
+	    es.evenstep_done()
+	END
+'
+test_expect_success 'nothing of it is left' 'wait_for 5 no_view'
+test_expect_success 'progress that makes no sense is told once a node, and does no harm' '
+	: >go && evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "cmd:([0-9]+)%" -- sh -c "echo 50%; echo 40%; echo 120%; sleep 0.5; exit 0" >got 2>err && cat err &&
+	test $(grep -c "evenstep: warning: local[01]: progress that makes no sense is left out" err) = 2 && test $(grep -c 120% got) = 2
+'
+# What | value | message
+while IFS='|' read -r what value message; do
+	test_expect_success "$what" '
+		test_expect_code 2 evenstep run --local 2 --range 0:4 --meter "$value" -- true 2>err; cat err && grep -qF -e "evenstep: --meter: $message" err
+	'
+done <<'END'
+a meter that is none|pieces|"pieces" is not allowed: give units, cmd:PATTERN or cpu
+a pattern without a group|cmd:row|"row" has 0 groups: give an extended regular expression with one or two groups
+a pattern that is none|cmd:(row|"(row": 
+END
+test_done

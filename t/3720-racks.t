@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep top: how the racks of a step stand, by the topology that Slurm is told of'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+B=$EVENSTEP_BUILD
+top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
+knows_racks() { top --once >got && grep -qE "^rack s1: speed/s of 2: min [0-9]" got && grep -qE "^rack s2: speed/s of 2: min [0-9]" got; }
+
+# slurmctld waits for its topology.conf; the directory comes with the testbed.
+test_expect_success 'up: four nodes on two switches' '
+	{ testbed_up --nodes 4 --speeds 40 --set TopologyPlugin=topology/tree --plugin "$B/evenstep.so" --plugin-args "launcher=$B/evenstep" & up=$!; } &&
+	wait_for 10 test -d "$(testbed_dir)" && printf "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[2-3]\nSwitchName=s0 Switches=s[1-2]\n" >"$(testbed_dir)/topology.conf" && wait $up &&
+	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep
+'
+test_expect_success 'a step on both: a line a rack, and one of the step, for which its racks stand' '
+	{ "$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix --evenstep ./regions 100000 50 1,1,1,1.6 >out 2>err 3>&- 4>&- 5>&- & step=$!; } && wait_for 90 knows_racks; rc=$?; cat got err; test $rc = 0 &&
+	grep -qE "^all: speed/s of 2: min [0-9.]+ mean [0-9.]+ median [0-9.]+ variance [0-9.]+ deviation [0-9.]+$" got
+'
+test_expect_success 'Prometheus reads them, too' '
+	top --once --metrics-file "$PWD/prom" >got && cat prom && for how in min mean median variance deviation; do
+		grep -qE "^evenstep_group_speed\{job=\"[0-9]+\",step=\"0\",rack=\"s2\",aggregate=\"$how\"\} [0-9]" prom && grep -qE "rack=\"\",aggregate=\"$how\"\} [0-9]" prom || return 1
+	done
+'
+test_expect_success 'down leaves nothing' '
+	on_ctl scancel -u root && { wait $step || true; } && wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
