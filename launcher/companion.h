@@ -43,6 +43,11 @@ int companion_drops(const char *entry);
  * did.  But the tree goes over Slurm's own messages, which find the wrong nodes
  * if the step has only some of the job's.  (4 nodes of contrib/testbed,
  * 2026-11.)
+ *
+ * Why the tree never hangs: its fence is through at once, with success, also
+ * where a node comes 0.5 s late.  Nobody waits in it; each endpoint is waited
+ * for, and fetched from its node's slurmstepd, when it is asked for: of 8
+ * nodes in 25 to 60 ms, but by as many requests as there are pairs of nodes.
  */
 #define COMPANION_FENCE "SLURM_PMIX_FENCE"
 const char *companion_fence(const struct companion_place *place);
