@@ -288,9 +288,8 @@ static void on_table(void *arg)
     }
 }
 
-static void on_ready(void *arg)
+static void bring_table(struct attend *a)
 {
-    struct attend *a = arg;
     a->tasks = calloc(session_size(a->session), sizeof *a->tasks);
     if (!a->tasks)
         es_fail(a->err, ES_ENV, "free some memory", "out of memory");
@@ -308,6 +307,14 @@ static void on_ready(void *arg)
     a->setup.source = a->table_path;
     a->setup.destination = a->table_destination;
     copy(a, &a->table, on_table);
+}
+
+static void on_ready(void *arg)
+{
+    struct attend *a = arg;
+
+    if (a->layout)
+        bring_table(a); /* else open_session() will */
 }
 
 static void on_stored(struct attend *a, size_t node, uint32_t why)
@@ -543,13 +550,18 @@ static int open_session(struct attend *a)
                                 &setup.place, a->err)
                < 0)
         return -1;
+    setup.agent_path = agent;
+    setup.ports = a->config.bcast.ports;
+    if (session_open(&a->session, a->base, &setup, &session_events, a, a->err)
+        < 0)
+        return -1;
+    /* Slurm is asked while it starts the companion step. */
     a->layout = companion_step_layout(a->base, a->o->job, a->o->step, a->err);
     if (!a->layout)
         return -1;
-    setup.agent_path = agent;
-    setup.ports = a->config.bcast.ports;
-    return session_open(&a->session, a->base, &setup, &session_events, a,
-                        a->err);
+    if (session_size(a->session) > 0)
+        bring_table(a);
+    return a->err->kind == ES_OK ? 0 : -1;
 }
 
 static int start(struct attend *a)

@@ -77,6 +77,11 @@ test_expect_success 'two steps at once have a directory each' '
 	END
 	sort got | uniq -c | awk "\$1 != 4 { exit 1 } END { exit NR != 2 }" && nothing_left
 '
+test_expect_success 'Slurm tells of the tasks when the agents have long come: all is there all the same' '
+	mkdir slow && printf "#!/bin/sh\nsleep 2\nexec %s \"\$@\"\n" "$(command -v sattach)" >slow/sattach && chmod +x slow/sattach &&
+	on_ctl env "PATH=$PWD/slow:$PATH" srun -N4 --evenstep sh -c "test -s \$EVENSTEP_DIR/conntable && test -n \"\$EVENSTEP_SHARE\" && echo ran" >got 2>err &&
+	cat err && test "$(grep -cx ran got)" = 4 && no_line evenstep err
+'
 test_expect_success '--evenstep-probe=off: equal shares' '
 	on_ctl srun -N4 --evenstep --evenstep-probe=off printenv EVENSTEP_SHARE >got && printf "0.250000\n%.0s" 1 2 3 4 >want4 && test_cmp want4 got
 '
