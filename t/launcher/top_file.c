@@ -87,6 +87,7 @@ static const char sound[] = STEP(
 
 static void test_lines(void)
 {
+    struct top_group *rack, all;
     struct top_step step;
     char line[TOP_LINE];
 
@@ -97,6 +98,15 @@ static void test_lines(void)
     top_step_line(line, &step);
     is_str(line, "step 7.1: 2 nodes, skew 0.020000, metered by cpu (a proxy)",
            "and with a meter that is a proxy");
+    (void)top_groups_find(&step, &rack, &all);
+    top_group_line(line, &rack[0]);
+    is_str(line,
+           "rack s1: speed/s of 2: min 0.250 mean 0.375 median 0.375 variance "
+           "0.01562 deviation 0.1250",
+           "that of a rack");
+    free(rack);
+    top_group_line(line, &(struct top_group){.rack = ""});
+    is_str(line, "all: no speed is known yet", "and before anything is known");
     top_sort(&step, TOP_BY_NAME);
     is_str(step.node[0].name, "n9", "9 comes before 10");
     top_node_line(line, &step, &step.node[0]);
