@@ -2,8 +2,11 @@
 /*
  * CPU bandwidth of the step's tasks, in microseconds of CPU time a second.
  * The group is the one that Slurm has made for the step, or, if there is none,
- * one that we make where the first task is, and into which each task is moved.
- * A group of anybody else is never touched.
+ * of v1, one that we make where the first task is, and into which each task is
+ * moved.  Of v2 that would be beside the group where the task is, as one with
+ * processes has no children with limits; and it is not for us to take a task
+ * out of whatever limits it has there.  A group of anybody else is never
+ * touched.
  */
 #include "launcher/actuator.h"
 #include "launcher/cgroup_limit.h"
@@ -161,6 +164,11 @@ static int find(struct actuator *a,
         a->ceiling = FLOOR;
     if (cut_to_step(where.path, place))
         return add_knobs(a, where.path, err);
+    if (a->version == 2)
+        return es_fail(err, ES_ENV,
+                       "set CgroupPlugin=cgroup/v2 in cgroup.conf, or choose "
+                       "another actuator in power { }",
+                       "cgroup: Slurm has made no group of the step");
     if (make_group(a, where.path, place, err) < 0
         || add_knobs(a, a->group, err) < 0)
         return -1;

@@ -94,11 +94,14 @@ static int steer(struct run_meter *m, struct es_error *err)
 
 /* --- for top -------------------------------------------------------------- */
 
-/* Of its slice; all of it if it has none. */
-static double part_done(const struct share *s)
+/* Of its slice; of the frame if it has none, as with bundles. */
+static double part_done(const struct distribution *d, size_t node)
 {
+    const struct share *s = &d->share[node];
+    double units = (double)(d->frame.end - d->frame.begin);
+
     if (s->slice == 0)
-        return 1;
+        return 1 - (double)d->left / units;
     return fmin(((double)s->done + s->metered) / (double)s->slice, 1);
 }
 
@@ -120,7 +123,7 @@ static struct steering_view view(const void *from, size_t node)
         .rack = session_node(m->setup.session, node)->rack,
         .unit = "",
         .slots = 1,
-        .progress = (double)d->frame.number + part_done(s),
+        .progress = (double)d->frame.number + part_done(d, node),
         .speed = s->slice > 0 ? s->speed / (double)s->slice : 0,
         .waiting = waiting(m->setup.determination, node),
         .misuse = m->misuse[node],
@@ -143,7 +146,7 @@ static void show(struct run_meter *m)
 
     session_job(m->setup.session, &top.job, &top.step);
     for (size_t i = 0; i < m->n; i++) {
-        m->part[i] = part_done(&m->setup.distribution->share[i]);
+        m->part[i] = part_done(m->setup.distribution, i);
         most = fmax(most, m->part[i]);
     }
     if (most > 0)

@@ -77,6 +77,10 @@ void top_group_line(char line[TOP_LINE], const struct top_group *group)
 {
     const double *v = group->speed;
 
+    if (group->n == 0) {
+        snprintf(line, TOP_LINE, "all: no speed is known yet");
+        return;
+    }
     snprintf(line, TOP_LINE,
              "%s%.40s: speed/s of %zu: min %.3f mean %.3f median %.3f "
              "variance %.5f deviation %.4f",

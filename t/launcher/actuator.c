@@ -127,6 +127,50 @@ static void test_cpufreq(void)
        "what was found is put back");
 }
 
+#define STEP_GROUP "cg/slurm/job_7/step_1"
+
+/* A machine with cgroup v2 only, and a task of the step in that group. */
+static void put_task(const char *group)
+{
+    char line[SYSFS_PATH + 100];
+
+    snprintf(line, sizeof line, "30 24 0:26 / %s/cg rw - cgroup2 cgroup2 rw",
+             root);
+    put(line, "proc/self/mountinfo");
+    snprintf(line, sizeof line, "0::%s", group);
+    put(line, "proc/%d/cgroup", (int)getpid());
+}
+
+static void test_cgroup2(void)
+{
+    char proc[SYSFS_PATH], text[SYSFS_LINE];
+    struct actuator_place at = place;
+    struct es_error err = {0};
+    struct actuator a;
+
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    at.proc = proc;
+    at.task = getpid();
+    put("max 100000", STEP_GROUP "/cpu.max");
+    put_task("/slurm/job_7/step_1/user/task_0");
+    is_int(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, NULL), 0,
+           "cgroup v2: the group that Slurm has made for the step");
+    ok(a.n == 1 && !a.group[0], "is limited, and no other made");
+    is_int(actuator_set(&a, 400000, NULL), 0, "a limit is set");
+    sysfs_read(text, "%s/" STEP_GROUP "/cpu.max", root);
+    is_str(text, "4000 10000", "as the kernel wants it");
+    actuator_close(&a);
+    sysfs_read(text, "%s/" STEP_GROUP "/cpu.max", root);
+    is_str(text, "max 100000", "what was found is put back");
+    put_task("/slurm/job_7/step_11/user/task_0");
+    ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0
+           && strstr(err.what, "Slurm has made no group of the step"),
+       "without one nothing is done: %s", err.what);
+    put_task("/slurmd.service");
+    ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0,
+       "and no task is taken out of where it is");
+}
+
 static void test_unwritable(void)
 {
     char path[SYSFS_PATH], aside[SYSFS_PATH + 8];
@@ -235,6 +279,7 @@ int main(void)
     test_rapl();
     test_no_maximum();
     test_cpufreq();
+    test_cgroup2();
     test_unwritable();
     test_state();
     (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -267,6 +267,43 @@ static void test_sets(void)
     close(agent);
 }
 
+/* 1 if a user that is not the step's hears anything from the guard. */
+static int stranger_is_heard(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (setgid(65534) < 0 || setuid(65534) < 0)
+            _exit(2);
+        _exit(*hear(call_guard(), "60000000") != '\0');
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)
+        || WEXITSTATUS(status) > 1)
+        bail("no stranger");
+    return WEXITSTATUS(status);
+}
+
+static void test_stranger(void)
+{
+    struct plugin p;
+    int agent;
+
+    if (getuid() != 0) {
+        skip("another user is not heard", "only root can be another user");
+        return;
+    }
+    p = begin_step();
+    ok(!stranger_is_heard(), "another user is not heard");
+    ok(limits_are(80000000, 40000000), "and sets nothing");
+    agent = call_guard();
+    ok(strncmp(hear(agent, NULL), "power rapl ", 11) == 0,
+       "nor does he keep the agent out");
+    close(agent);
+    end_step(&p);
+    ok(wait_for(is_clean), "all is put back");
+}
+
 static void test_agent_dies(void)
 {
     struct plugin p = begin_step();
@@ -421,6 +458,7 @@ int main(void)
     put("power {\n actuator = \"rapl\"\n start = 0.8\n floor = 0.2\n}", "%s",
         conf);
     test_sets();
+    test_stranger();
     test_agent_dies();
     test_guard_dies();
     test_epilog();

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `evenstep top` makes of a step's file, sound or not. */
 #include "launcher/top_file.h"
+#include "launcher/step_dir.h"
 #include "launcher/top_print.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define NODE                                                                   \
     "\"slots\":2,\"progress\":12.5,\"speed\":0.5,\"waiting\":0.25,"            \
@@ -84,6 +87,7 @@ static const char sound[] = STEP(
 
 static void test_lines(void)
 {
+    struct top_group *rack, all;
     struct top_step step;
     char line[TOP_LINE];
 
@@ -94,6 +98,15 @@ static void test_lines(void)
     top_step_line(line, &step);
     is_str(line, "step 7.1: 2 nodes, skew 0.020000, metered by cpu (a proxy)",
            "and with a meter that is a proxy");
+    (void)top_groups_find(&step, &rack, &all);
+    top_group_line(line, &rack[0]);
+    is_str(line,
+           "rack s1: speed/s of 2: min 0.250 mean 0.375 median 0.375 variance "
+           "0.01562 deviation 0.1250",
+           "that of a rack");
+    free(rack);
+    top_group_line(line, &(struct top_group){.rack = ""});
+    is_str(line, "all: no speed is known yet", "and before anything is known");
     top_sort(&step, TOP_BY_NAME);
     is_str(step.node[0].name, "n9", "9 comes before 10");
     top_node_line(line, &step, &step.node[0]);
@@ -140,10 +153,34 @@ static void test_metrics(void)
     free(step.node);
 }
 
+/* A front end that was killed has left its file. */
+static void test_stale(void)
+{
+    static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct top_step *steps;
+    char name[64], path[STEP_PATH_MAX];
+    size_t there;
+
+    snprintf(name, sizeof name, "top-file-%d", (int)getpid());
+    if (step_dir_put(name, TOP_FILE, sound, strlen(sound)) != 0
+        || step_dir_path(path, name, TOP_FILE) < 0)
+        bail("no step directory");
+    there = top_steps_find(&steps, 7);
+    top_steps_free(steps, there);
+    ok(there >= 1, "a step that has just been written is found");
+    if (utimensat(AT_FDCWD, path, old, 0) < 0)
+        bail("%s", path);
+    is_int((int)(there - top_steps_find(&steps, 7)), 1,
+           "one that is not written any more is not");
+    top_steps_free(steps, there - 1);
+    step_dir_remove(name);
+}
+
 int main(void)
 {
     test_bad();
     test_lines();
     test_metrics();
+    test_stale();
     return done();
 }
