@@ -211,7 +211,7 @@ test_expect_success 'the slow one of two gets fewer units, in the first frame al
 '
 test_expect_success 'even brings the two to one end, static does not' '
 	for policy in even static; do
-		evenstep run --local 2=60,15 --range 0:60 --pieces 1 --repeat 4 --policy $policy --report $policy -- \
+		evenstep run --local 2=20,5 --range 0:60 --pieces 1 --repeat 4 --policy $policy --report $policy -- \
 			"$burn" {begin} {end} >got || return 1
 	done && jq -s "map(select(.type == \"frame\") | .efficiency) | max" even static && 
 	jq -es ".[-1].efficiency > 0.75" even && jq -es ".[-1].efficiency < 0.75" static
