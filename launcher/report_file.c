@@ -165,6 +165,7 @@ static int add_lines(struct reading *r, FILE *file)
         if (rc < 0)
             break;
     }
+    r->f->journal = reader.is_journal;
     trace_reader_clear(&reader);
     if (rc < 0 && feof(file) && r->f->n > 0) {
         *r->err = (struct es_error){0};

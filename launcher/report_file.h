@@ -36,7 +36,8 @@ struct report_file {
     size_t n_slices;
     size_t nodes;
     json_t *node; /* their names, in the order of appearance */
-    int ended;    /* there is a summary; else the run has failed */
+    int ended;    /* there is a summary; else the run has failed, unless .. */
+    int journal;  /* .. it is a journal, which does not say */
     char policy[64];
     double seconds;    /* of the summary, or what the frames add up to */
     double efficiency; /* likewise: mean over the frames */

@@ -68,6 +68,15 @@ static void print_frames(FILE *out, const struct report_file *f)
     }
 }
 
+static void print_end(FILE *out, const struct report_file *f)
+{
+    if (f->ended)
+        fprintf(out, " (%s)\n", f->policy);
+    else
+        fprintf(out, f->journal ? " (by its journal)\n"
+                                : "; the run did not come to its end\n");
+}
+
 int report_print_table(FILE *out, const struct report_file *f)
 {
     struct report_node *node = report_sum(f);
@@ -76,10 +85,9 @@ int report_print_table(FILE *out, const struct report_file *f)
         return -1;
     print_nodes(out, f, node);
     print_frames(out, f);
-    fprintf(out, "\n%zu frame%s in %.2f s, mean efficiency %.3f%s%s%s\n", f->n,
-            f->n == 1 ? "" : "s", f->seconds, f->efficiency,
-            f->ended ? " (" : "; the run did not come to its end", f->policy,
-            f->ended ? ")" : "");
+    fprintf(out, "\n%zu frame%s in %.2f s, mean efficiency %.3f", f->n,
+            f->n == 1 ? "" : "s", f->seconds, f->efficiency);
+    print_end(out, f);
     free(node);
     return ferror(out) ? -1 : 0;
 }

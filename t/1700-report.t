@@ -34,6 +34,10 @@ test_expect_success 'what evenstep run writes it reads' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine -- true && evenstep report --json mine >got &&
 	jq -e "(.frames | length) == 3 and (.nodes | map(.units) | add) == 30 and .ended and .policy == \"even\"" got
 '
+test_expect_success 'so it does the journal, which does not say whether the run came to its end' '
+	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --journal kept -- true && evenstep report kept >got && cat got &&
+	grep -qE "^0 +10 " got && grep -qE "^3 frames in [0-9.]+ s, mean efficiency [0-9.]+ \(by its journal\)$" got
+'
 test_expect_success 'a run that failed has no summary: the frames are told all the same' '
 	head -n 1 two >failed && evenstep report failed >got && cat got &&
 	grep -qx "1 frame in 4.00 s, mean efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
