@@ -6,7 +6,7 @@
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make bench-tick  what a tick of the progress meter costs, and its monitor
-#   make bench-graph a workflow beside its plan and GNU parallel, measured (root)
+#   make bench-graph plans' cost; a workflow beside its plan and GNU parallel (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make fuzz F=message TIME=60
@@ -446,12 +446,14 @@ bench-tick: all $(B)/contrib/bench-tick/tick
 bench-bcast: all $(peers)
 	contrib/bench-bcast
 bench-graph: all
+	contrib/bench-graph-size
 	contrib/bench-graph
 
 # --- style -------------------------------------------------------------------
 ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
              spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
-scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-graph \
+scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
+             contrib/bench-graph contrib/bench-graph-size \
              contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)

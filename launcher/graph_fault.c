@@ -14,6 +14,10 @@ int graph_fault_tell(enum graph_plan_fault fault,
         return es_fail(err, ES_USAGE, "give more, or --group best",
                        "--processors: %u are too few for the paths, ungrouped",
                        wish->machine.processors);
+    case GRAPH_PLAN_LONG:
+        return es_fail(err, ES_USAGE, "give --algorithm ead",
+                       "the paths hold more than %u copies of tasks",
+                       GRAPH_MEMBERS_MAX);
     case GRAPH_PLAN_DENSE:
         return es_fail(err, ES_USAGE, "give --group none, or --algorithm ead",
                        "the paths depend on each other in more than %u ways",

@@ -62,22 +62,22 @@ static uint32_t choose(const struct maker *m, uint32_t x)
 }
 
 /* Room for one more than `used` members; doubled, so O(1) each. */
-static int make_room(struct maker *m, uint32_t used)
+static enum path_fault make_room(struct maker *m, uint32_t used)
 {
     uint32_t room =
         m->room < GRAPH_MEMBERS_MAX / 2 ? 2 * m->room : GRAPH_MEMBERS_MAX;
     uint32_t *task;
 
     if (used < m->room)
-        return 0;
+        return PATH_SOUND;
     if (used >= GRAPH_MEMBERS_MAX)
-        return -1;
+        return PATH_LONG;
     task = realloc(m->p->task, room * sizeof *task);
     if (!task)
-        return -1;
+        return PATH_MEMORY;
     m->p->task = task;
     m->room = room;
-    return 0;
+    return PATH_SOUND;
 }
 
 static void reverse(uint32_t x[], uint32_t n)
@@ -91,27 +91,29 @@ static void reverse(uint32_t x[], uint32_t n)
 }
 
 /* One path, from its last task to its first. */
-static int make_path(struct maker *m, uint32_t seed)
+static enum path_fault make_path(struct maker *m, uint32_t seed)
 {
     uint32_t begin = m->p->at[m->p->n], end = begin;
 
     for (uint32_t x = seed; x != GRAPH_NOBODY; x = choose(m, x)) {
-        if (make_room(m, end) < 0)
-            return -1;
+        enum path_fault fault = make_room(m, end);
+
+        if (fault != PATH_SOUND)
+            return fault;
         m->assigned[x] = 1;
         m->p->task[end++] = x;
     }
     reverse(m->p->task + begin, end - begin);
     m->p->at[++m->p->n] = end;
-    return 0;
+    return PATH_SOUND;
 }
 
-int graph_paths_init(struct graph_paths *p,
-                     const struct graph *g,
-                     const struct path_rule *rule)
+enum path_fault graph_paths_init(struct graph_paths *p,
+                                 const struct graph *g,
+                                 const struct path_rule *rule)
 {
     struct maker m = {g, rule, p, calloc(g->tasks, 1), g->tasks};
-    int rc = -1;
+    enum path_fault fault = PATH_MEMORY;
 
     *p = (struct graph_paths){0};
     p->at = calloc(g->tasks + 1u, sizeof *p->at);
@@ -119,15 +121,15 @@ int graph_paths_init(struct graph_paths *p,
     if (!m.assigned || !p->at || !p->task)
         goto done;
     /* By level, ascending, later in the topological order first. */
-    for (uint32_t i = g->tasks; i-- > 0;)
-        if (!m.assigned[g->ranked[i]] && make_path(&m, g->ranked[i]) < 0)
-            goto done;
-    rc = 0;
+    fault = PATH_SOUND;
+    for (uint32_t i = g->tasks; i-- > 0 && fault == PATH_SOUND;)
+        if (!m.assigned[g->ranked[i]])
+            fault = make_path(&m, g->ranked[i]);
 done:
     free(m.assigned);
-    if (rc < 0)
+    if (fault != PATH_SOUND)
         graph_paths_clear(p);
-    return rc;
+    return fault;
 }
 
 void graph_paths_clear(struct graph_paths *p)

@@ -35,14 +35,19 @@ struct graph_paths {
     uint32_t *at, *task;
 };
 
+enum path_fault {
+    PATH_SOUND,
+    PATH_LONG, /* together more than GRAPH_MEMBERS_MAX tasks */
+    PATH_MEMORY,
+};
+
 /*
- * 0; or -1 if memory runs out or the paths have more than GRAPH_MEMBERS_MAX
- * tasks together (*p is empty).  Release *p by graph_paths_clear().
+ * Release *p by graph_paths_clear(); on a fault it is empty.
  * O(V log V + E), plus the sum of in-degrees over the paths' tasks.
  */
-int graph_paths_init(struct graph_paths *p,
-                     const struct graph *g,
-                     const struct path_rule *rule);
+enum path_fault graph_paths_init(struct graph_paths *p,
+                                 const struct graph *g,
+                                 const struct path_rule *rule);
 void graph_paths_clear(struct graph_paths *p);
 
 #endif

@@ -114,7 +114,7 @@ static uint32_t rung_below(uint32_t m, uint32_t parts)
 /* In how many parts to lower M from so many: as many as there is time for. */
 static uint32_t choose_parts(const struct search *s, uint32_t from)
 {
-    uint64_t rungs_most = GRAPH_PLAN_WORK / grouping_work(s->grouping);
+    uint64_t rungs_most = GRAPH_PLAN_WORK / grouping_work(s->grouping, from);
     uint32_t parts = from > 2 ? from : 2;
 
     for (; parts > 2; parts = parts < 4 ? 2 : parts / 2) {
@@ -128,6 +128,14 @@ static uint32_t choose_parts(const struct search *s, uint32_t from)
     return parts;
 }
 
+/* The largest M on the way down from m that is not too much work. */
+static uint32_t first_rung(const struct search *s, uint32_t m)
+{
+    while (m > 1 && grouping_work(s->grouping, m) > GRAPH_PLAN_WORK_ONE)
+        m = rung_below(m, 2);
+    return m;
+}
+
 /* Steps 4 to 7; `all`: do not stop at the first that is too late. */
 static int try_grouped(struct search *s, enum grouping_mode mode, int all)
 {
@@ -135,6 +143,7 @@ static int try_grouped(struct search *s, enum grouping_mode mode, int all)
 
     if (is_enough(s, mode))
         m = needed(s, mode);
+    m = first_rung(s, m);
     for (parts = choose_parts(s, m); m > 0; m = rung_below(m, parts)) {
         struct graph_candidate c = consider(s, mode, m);
 
@@ -206,11 +215,12 @@ static enum graph_plan_fault prepare(struct search *s)
     const struct graph_plan_wish *w = s->wish;
     struct path_rule rule = {w->algorithm, w->threshold, w->machine.power.busy,
                              w->machine.power.link};
+    enum path_fault cut = graph_paths_init(&s->p->paths, s->g, &rule);
     enum grouping_fault fault;
     uint32_t members;
 
-    if (graph_paths_init(&s->p->paths, s->g, &rule) < 0)
-        return GRAPH_PLAN_MEMORY;
+    if (cut != PATH_SOUND)
+        return cut == PATH_LONG ? GRAPH_PLAN_LONG : GRAPH_PLAN_MEMORY;
     if (s->p->paths.n > SCHEDULE_CORES_MAX / w->machine.cores)
         return GRAPH_PLAN_MACHINE;
     s->dependent = w->mode < GROUPING_PACK;

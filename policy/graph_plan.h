@@ -19,9 +19,11 @@
  * Each M is a placement and a simulation of the whole graph, so that all of
  * them would take hours for 100,000 tasks.  The part is the smallest that
  * keeps the search of one mode below so many steps of grouping_work(), about
- * 0.15 s; up to 1000 tasks or so it is one processor, the seed's search.
+ * 0.15 s; up to 1000 tasks or so it is one processor, the seed's search.  An M
+ * whose placement alone is more than GRAPH_PLAN_WORK_ONE is left out.
  */
-#define GRAPH_PLAN_WORK UINT64_C(100000000)
+#define GRAPH_PLAN_WORK     UINT64_C(100000000)
+#define GRAPH_PLAN_WORK_ONE UINT64_C(500000000)
 
 struct graph_plan_wish {
     enum path_algorithm algorithm;
@@ -58,6 +60,7 @@ enum graph_plan_fault {
                            power that is negative or not finite */
     GRAPH_PLAN_FEW,     /* not grouped, and not enough processors for it */
     GRAPH_PLAN_LATE,    /* the deadline is negative, or the factor no number */
+    GRAPH_PLAN_LONG,    /* more copies of tasks than GRAPH_MEMBERS_MAX */
     GRAPH_PLAN_DENSE,   /* more dependences than GROUPING_DEPENDENCES_MAX */
     GRAPH_PLAN_MEMORY,
 };

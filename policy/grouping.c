@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Below, "path j" is the j-th heaviest one.  DF(L, P) of a processor is the sum
- * of DF(L, B) over the paths B on P, so what is reckoned once for all modes
- * and numbers of processors is the matrix DF(j, b) for b < j, row by row and
- * without its zeros; a placement adds up row j by processor.
+ * of DF(v, B) over the tasks v of L and the paths B on P.  So beside every task
+ * v stands how much it depends on each processor so far; a path that is put
+ * somewhere is entered beside its tasks and their neighbours, and what a path
+ * depends on is the sum of what stands beside its tasks.
  *
- * It comes row by row: beside every task v stands a list of the paths b so far
- * that v depends on, with DF(v, b); row j is the sum of the lists of j's
- * tasks.
+ * What stands beside a task is a list of processors, or, where that would be
+ * as long as there are processors, a value for each of them.
  */
 #include "policy/grouping.h"
 
@@ -36,20 +36,21 @@ struct grouping {
     uint32_t *sorted; /* paths by load, heaviest first */
     int64_t *load;    /* by path */
 
-    /* Row j of the matrix: beside path[i], value[i], i in [row[j], row[j+1]) */
-    uint32_t *row, *path;
-    double *value;
+    /* Beside task v: room for beside.at[v + 1] - beside.at[v] processors. */
+    struct lists beside;
+    double *weight; /* DF(v, P), beside beside.item */
 
     /* Of one placement. */
     struct processor *processor;
     double *dependence; /* by processor: of the path being placed on it */
     int64_t *shared;    /* likewise: what of the path is there already */
     int64_t *core_load;
-    uint32_t *home;      /* by j: its processor */
     uint32_t *before;    /* by instance */
     struct lists places; /* by task: processors, in places.item */
     uint32_t *n_places;  /* by task: how many */
     uint32_t *stamp;     /* by task: the last j + 1 that found it there */
+    uint32_t *n_beside;  /* by task: processors in the list beside it */
+    uint32_t *member;    /* by task: the last j + 1 that it is on */
 };
 
 static uint32_t begin_of(const struct grouping *x, uint32_t j)
@@ -68,6 +69,13 @@ uint32_t grouping_path(const struct grouping *x, uint32_t i)
 }
 
 /* --- dependences ---------------------------------------------------------- */
+
+/* Make at[v + 1] the end of v's list, from counts in at[v + 1]. */
+static void add_up(uint32_t at[], uint32_t n)
+{
+    for (uint32_t v = 0; v < n; v++)
+        at[v + 1] += at[v];
+}
 
 static int is_on(const struct graph_paths *p, uint32_t path, uint32_t v)
 {
@@ -99,185 +107,50 @@ int64_t grouping_dependence(const struct graph *g,
     return sum;
 }
 
-/* Scratch for one row after another. */
-struct rows {
-    uint32_t n_tasks, n_paths, room; /* room: in x->path and x->value */
-    uint32_t *task, *path;           /* where the vectors are not 0 */
-    unsigned char *has, *on;         /* by task: is in task[]; is on b */
-    double *by_task, *by_path;       /* DF(v, b); DF(j, b) */
-    struct lists beside; /* by task: paths b so far with DF(v, b) > 0... */
-    uint32_t *n_beside;  /* ...how many... */
-    double *weight;      /* ...and that, beside beside.item */
-};
-
-static void gain(struct rows *r, uint32_t v, double more)
+/* Count path j beside task v, unless it is counted; returns whether. */
+static uint32_t count_once(struct grouping *x, uint32_t v, uint32_t j)
 {
-    if (!r->has[v]) {
-        r->has[v] = 1;
-        r->task[r->n_tasks++] = v;
-    }
-    r->by_task[v] += more;
+    if (x->stamp[v] == j + 1)
+        return 0;
+    x->stamp[v] = j + 1;
+    x->beside.at[v + 1]++;
+    return 1;
 }
 
-static void gain_links(struct rows *r,
-                       const struct graph_link link[],
-                       uint32_t begin,
-                       uint32_t end)
-{
-    for (uint32_t i = begin; i < end; i++)
-        if (!r->on[link[i].task])
-            gain(r, link[i].task, (double)link[i].comm);
-}
-
-/* DF(v, b) of every task v that has to do with path b. */
-static void weigh_tasks(struct rows *r, const struct grouping *x, uint32_t b)
+/* Count path j beside its tasks and their neighbours; returns these. */
+static uint32_t count_beside(struct grouping *x, uint32_t j)
 {
     const struct graph *g = x->g;
-    const uint32_t *task = x->p->task;
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < r->n_tasks; i++) {
-        r->by_task[r->task[i]] = 0;
-        r->has[r->task[i]] = 0;
-    }
-    r->n_tasks = 0;
-    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
-        r->on[task[i]] = 1;
-    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++) {
-        uint32_t v = task[i];
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k];
 
-        gain(r, v, (double)g->time[v]);
-        gain_links(r, g->pred, g->pred_at[v], g->pred_at[v + 1]);
-        gain_links(r, g->succ, g->succ_at[v], g->succ_at[v + 1]);
+        n += count_once(x, v, j);
+        for (uint32_t i = g->pred_at[v]; i < g->pred_at[v + 1]; i++)
+            n += count_once(x, g->pred[i].task, j);
+        for (uint32_t i = g->succ_at[v]; i < g->succ_at[v + 1]; i++)
+            n += count_once(x, g->succ[i].task, j);
     }
-    for (uint32_t i = begin_of(x, b); i < end_of(x, b); i++)
-        r->on[task[i]] = 0;
+    return n;
 }
 
 /* Make room for what will be beside each task. */
-static enum grouping_fault make_lists(struct rows *r, const struct grouping *x)
+static enum grouping_fault make_beside(struct grouping *x)
 {
-    uint32_t sum = 0, *at = r->beside.at;
+    uint32_t sum = 0;
 
-    for (uint32_t b = 0; b < x->p->n; b++) {
-        weigh_tasks(r, x, b);
-        if (r->n_tasks > GROUPING_DEPENDENCES_MAX - sum)
-            return GROUPING_DENSE;
-        sum += r->n_tasks;
-        for (uint32_t i = 0; i < r->n_tasks; i++)
-            at[r->task[i] + 1]++;
-    }
-    for (uint32_t v = 0; v < x->g->tasks; v++)
-        at[v + 1] += at[v];
-    r->beside.item = calloc(sum, sizeof *r->beside.item);
-    r->weight = calloc(sum, sizeof *r->weight);
-    return r->beside.item && r->weight ? GROUPING_SOUND : GROUPING_MEMORY;
-}
-
-/* DF(j, b) of every path b < j. */
-static void weigh_paths(struct rows *r, const struct grouping *x, uint32_t j)
-{
-    r->n_paths = 0;
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
-        uint32_t v = x->p->task[k], begin = r->beside.at[v];
-
-        for (uint32_t i = begin; i < begin + r->n_beside[v]; i++) {
-            uint32_t b = r->beside.item[i];
-
-            if (r->by_path[b] <= 0)
-                r->path[r->n_paths++] = b;
-            r->by_path[b] += r->weight[i];
-        }
-    }
-}
-
-/* Enter path j beside its tasks and their neighbours. */
-static void enter(struct rows *r, const struct grouping *x, uint32_t j)
-{
-    weigh_tasks(r, x, j);
-    for (uint32_t i = 0; i < r->n_tasks; i++) {
-        uint32_t v = r->task[i], at = r->beside.at[v] + r->n_beside[v];
-
-        if (r->by_task[v] <= 0)
-            continue;
-        r->beside.item[at] = j;
-        r->weight[at] = r->by_task[v];
-        r->n_beside[v]++;
-    }
-}
-
-/* Room for so many entries of the matrix; at least doubled, so O(1) each. */
-static int make_room(struct grouping *x, struct rows *r, uint32_t n)
-{
-    size_t room = 2 * (size_t)r->room > n ? 2 * (size_t)r->room : n;
-    uint32_t *path;
-    double *value;
-
-    if (n <= r->room)
-        return 0;
-    path = realloc(x->path, room * sizeof *path);
-    if (!path)
-        return -1;
-    x->path = path;
-    value = realloc(x->value, room * sizeof *value);
-    if (!value)
-        return -1;
-    x->value = value;
-    r->room = (uint32_t)room;
-    return 0;
-}
-
-static enum grouping_fault make_rows(struct rows *r, struct grouping *x)
-{
     for (uint32_t j = 0; j < x->p->n; j++) {
-        uint32_t n = x->row[j];
+        uint32_t n = count_beside(x, j);
 
-        weigh_paths(r, x, j);
-        if (r->n_paths > GROUPING_DEPENDENCES_MAX - n)
+        if (n > GROUPING_DEPENDENCES_MAX - sum)
             return GROUPING_DENSE;
-        if (make_room(x, r, n + r->n_paths) < 0)
-            return GROUPING_MEMORY;
-        for (uint32_t i = 0; i < r->n_paths; i++, n++) {
-            x->path[n] = r->path[i];
-            x->value[n] = r->by_path[r->path[i]];
-            r->by_path[r->path[i]] = 0;
-        }
-        x->row[j + 1] = n;
-        enter(r, x, j);
+        sum += n;
     }
-    return GROUPING_SOUND;
-}
-
-static enum grouping_fault make_matrix(struct grouping *x)
-{
-    uint32_t n = x->g->tasks, paths = x->p->n;
-    enum grouping_fault fault = GROUPING_MEMORY;
-    struct rows r = {
-        .task = calloc(n, sizeof *r.task),
-        .path = calloc(paths, sizeof *r.path),
-        .has = calloc(n, 1),
-        .on = calloc(n, 1),
-        .by_task = calloc(n, sizeof *r.by_task),
-        .by_path = calloc(paths, sizeof *r.by_path),
-        .beside.at = calloc(n + (size_t)1, sizeof *r.beside.at),
-        .n_beside = calloc(n, sizeof *r.n_beside),
-    };
-
-    if (r.task && r.path && r.has && r.on && r.by_task && r.by_path
-        && r.beside.at && r.n_beside)
-        fault = make_lists(&r, x);
-    if (fault == GROUPING_SOUND)
-        fault = make_rows(&r, x);
-    free(r.task);
-    free(r.path);
-    free(r.has);
-    free(r.on);
-    free(r.by_task);
-    free(r.by_path);
-    free(r.beside.at);
-    free(r.beside.item);
-    free(r.n_beside);
-    free(r.weight);
-    return fault;
+    add_up(x->beside.at, x->g->tasks);
+    x->beside.item = calloc(sum, sizeof *x->beside.item);
+    x->weight = calloc(sum, sizeof *x->weight);
+    return x->beside.item && x->weight ? GROUPING_SOUND : GROUPING_MEMORY;
 }
 
 /* --- create, destroy ------------------------------------------------------ */
@@ -294,27 +167,29 @@ static struct grouping *allocate(const struct graph *g,
     *x = (struct grouping){.g = g, .p = p, .cores = cores};
     x->sorted = calloc(p->n, sizeof *x->sorted);
     x->load = calloc(p->n, sizeof *x->load);
-    x->row = calloc(p->n + (size_t)1, sizeof *x->row);
+    x->beside.at = calloc(g->tasks + (size_t)1, sizeof *x->beside.at);
     x->processor = calloc(processors, sizeof *x->processor);
     x->dependence = calloc(processors, sizeof *x->dependence);
     x->shared = calloc(processors, sizeof *x->shared);
     x->core_load = calloc(processors * cores, sizeof *x->core_load);
-    x->home = calloc(p->n, sizeof *x->home);
     x->before = calloc(members, sizeof *x->before);
     x->places.at = calloc(g->tasks + (size_t)1, sizeof *x->places.at);
     x->places.item = calloc(members, sizeof *x->places.item);
     x->n_places = calloc(g->tasks, sizeof *x->n_places);
     x->stamp = calloc(g->tasks, sizeof *x->stamp);
-    if (!x->sorted || !x->load || !x->row || !x->processor || !x->dependence
-        || !x->shared || !x->core_load || !x->home || !x->before
-        || !x->places.at || !x->places.item || !x->n_places || !x->stamp) {
+    x->n_beside = calloc(g->tasks, sizeof *x->n_beside);
+    x->member = calloc(g->tasks, sizeof *x->member);
+    if (!x->sorted || !x->load || !x->beside.at || !x->processor
+        || !x->dependence || !x->shared || !x->core_load || !x->before
+        || !x->places.at || !x->places.item || !x->n_places || !x->stamp
+        || !x->n_beside || !x->member) {
         grouping_destroy(x);
         return NULL;
     }
     return x;
 }
 
-/* Step 2; home[] is scratch. */
+/* Step 2; before[] is scratch. */
 static void sort_paths(struct grouping *x)
 {
     const struct graph_paths *p = x->p;
@@ -324,7 +199,7 @@ static void sort_paths(struct grouping *x)
         for (uint32_t k = p->at[i]; k < p->at[i + 1]; k++)
             x->load[i] += x->g->time[p->task[k]];
     }
-    order_descending(x->sorted, x->home, p->n, x->load);
+    order_descending(x->sorted, x->before, p->n, x->load);
 }
 
 enum grouping_fault grouping_create(struct grouping **made,
@@ -342,9 +217,8 @@ enum grouping_fault grouping_create(struct grouping **made,
     sort_paths(x);
     for (uint32_t i = 0; i < p->at[p->n]; i++)
         x->places.at[p->task[i] + 1]++;
-    for (uint32_t v = 0; v < g->tasks; v++)
-        x->places.at[v + 1] += x->places.at[v];
-    fault = dependent ? make_matrix(x) : GROUPING_SOUND;
+    add_up(x->places.at, g->tasks);
+    fault = dependent ? make_beside(x) : GROUPING_SOUND;
     if (fault != GROUPING_SOUND) {
         grouping_destroy(x);
         return fault;
@@ -359,31 +233,32 @@ void grouping_destroy(struct grouping *x)
         return;
     free(x->sorted);
     free(x->load);
-    free(x->row);
-    free(x->path);
-    free(x->value);
+    free(x->beside.at);
+    free(x->beside.item);
+    free(x->weight);
     free(x->processor);
     free(x->dependence);
     free(x->shared);
     free(x->core_load);
-    free(x->home);
     free(x->before);
     free(x->places.at);
     free(x->places.item);
     free(x->n_places);
     free(x->stamp);
+    free(x->n_beside);
+    free(x->member);
     free(x);
 }
 
-uint64_t grouping_work(const struct grouping *x)
+uint64_t grouping_work(const struct grouping *x, uint32_t processors)
 {
-    uint32_t paths = x->p->n, most = (paths - 1) / x->cores + 1;
-    uint64_t work = x->row[paths] + (uint64_t)paths * most;
+    uint64_t work = (uint64_t)x->p->n * processors;
 
     for (uint32_t v = 0; v < x->g->tasks; v++) {
         uint64_t copies = x->places.at[v + 1] - x->places.at[v];
+        uint64_t beside = x->beside.at[v + 1] - x->beside.at[v];
 
-        work += copies * (copies < most ? copies : most);
+        work += copies * (beside < processors ? beside : processors);
     }
     return work;
 }
@@ -399,15 +274,98 @@ struct placing {
     uint32_t n;
 };
 
-static void start(struct grouping *x, uint32_t processors)
+/* Is there a value for each processor beside v? */
+static int is_wide(const struct placing *s, uint32_t v)
 {
-    for (uint32_t p = 0; p < processors; p++)
+    const uint32_t *at = s->x->beside.at;
+
+    return at[v + 1] - at[v] >= s->processors;
+}
+
+static void start(const struct placing *s)
+{
+    struct grouping *x = s->x;
+    size_t tasks = x->g->tasks;
+
+    for (uint32_t p = 0; p < s->processors; p++)
         x->processor[p] = (struct processor){.last = GRAPH_NOBODY};
     memset(x->core_load, 0,
-           (size_t)processors * x->cores * sizeof *x->core_load);
-    memset(x->n_places, 0, x->g->tasks * sizeof *x->n_places);
-    memset(x->stamp, 0, x->g->tasks * sizeof *x->stamp);
+           (size_t)s->processors * x->cores * sizeof *x->core_load);
+    memset(x->n_places, 0, tasks * sizeof *x->n_places);
+    memset(x->stamp, 0, tasks * sizeof *x->stamp);
+    memset(x->n_beside, 0, tasks * sizeof *x->n_beside);
+    memset(x->member, 0, tasks * sizeof *x->member);
+    for (uint32_t v = 0; v < tasks; v++)
+        if (is_wide(s, v))
+            memset(x->weight + x->beside.at[v], 0,
+                   s->processors * sizeof *x->weight);
 }
+
+/* --- what a path depends on ----------------------------------------------- */
+
+/* Task v depends on processor p so much more. */
+static void add_beside(const struct placing *s,
+                       uint32_t v,
+                       uint32_t p,
+                       double more)
+{
+    struct grouping *x = s->x;
+    uint32_t *item = x->beside.item + x->beside.at[v];
+    double *weight = x->weight + x->beside.at[v];
+
+    if (is_wide(s, v)) {
+        weight[p] += more;
+    } else if (x->n_beside[v] > 0 && item[x->n_beside[v] - 1] == p) {
+        weight[x->n_beside[v] - 1] += more;
+    } else {
+        item[x->n_beside[v]] = p;
+        weight[x->n_beside[v]++] = more;
+    }
+}
+
+/* Enter path j, now on processor p, beside its tasks and their neighbours. */
+static void enter(const struct placing *s, uint32_t j, uint32_t p)
+{
+    struct grouping *x = s->x;
+    const struct graph *g = x->g;
+
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++)
+        x->member[x->p->task[k]] = j + 1;
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k];
+
+        add_beside(s, v, p, (double)g->time[v]);
+        for (uint32_t i = g->pred_at[v]; i < g->pred_at[v + 1]; i++)
+            if (x->member[g->pred[i].task] != j + 1)
+                add_beside(s, g->pred[i].task, p, (double)g->pred[i].comm);
+        for (uint32_t i = g->succ_at[v]; i < g->succ_at[v + 1]; i++)
+            if (x->member[g->succ[i].task] != j + 1)
+                add_beside(s, g->succ[i].task, p, (double)g->succ[i].comm);
+    }
+}
+
+/* DF(j, p) of every processor. */
+static void weigh_dependence(const struct placing *s, uint32_t j)
+{
+    struct grouping *x = s->x;
+    double *dependence = x->dependence;
+
+    memset(dependence, 0, s->processors * sizeof *dependence);
+    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+        uint32_t v = x->p->task[k], n = x->n_beside[v];
+        const uint32_t *item = x->beside.item + x->beside.at[v];
+        const double *weight = x->weight + x->beside.at[v];
+
+        if (is_wide(s, v))
+            for (uint32_t p = 0; p < s->processors; p++)
+                dependence[p] += weight[p];
+        else
+            for (uint32_t i = 0; i < n; i++)
+                dependence[item[i]] += weight[i];
+    }
+}
+
+/* --- where it is put ------------------------------------------------------ */
 
 static void find_idle_core(struct grouping *x, uint32_t p)
 {
@@ -468,22 +426,16 @@ static void put(struct placing *s, uint32_t j, uint32_t p)
     to->instances += s->n - first;
     to->paths++;
     x->core_load[(size_t)p * x->cores + core] += more;
-    x->home[j] = p;
     find_idle_core(x, p);
 }
 
-/* What path j has to do with every processor. */
-static void weigh(const struct placing *s, uint32_t j)
+/* The time of what of path j is on every processor already. */
+static void weigh_shared(const struct placing *s, uint32_t j)
 {
     struct grouping *x = s->x;
     int64_t everywhere = 0;
 
-    memset(x->dependence, 0, s->processors * sizeof *x->dependence);
     memset(x->shared, 0, s->processors * sizeof *x->shared);
-    for (uint32_t i = x->row[j]; i < x->row[j + 1]; i++)
-        x->dependence[x->home[x->path[i]]] += x->value[i];
-    if (s->mode == GROUPING_LITERAL)
-        return;
     for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
         uint32_t v = x->p->task[k], n = x->n_places[v];
         const uint32_t *place = x->places.item + x->places.at[v];
@@ -543,6 +495,9 @@ static uint32_t choose(const struct placing *s, uint32_t j)
     uint32_t best = GRAPH_NOBODY;
     struct offer chosen = {0};
 
+    weigh_dependence(s, j);
+    if (s->mode != GROUPING_LITERAL)
+        weigh_shared(s, j);
     for (uint32_t p = 0; p < s->processors; p++) {
         struct offer o = offer_of(x, p, load);
 
@@ -586,14 +541,12 @@ uint32_t grouping_place(struct grouping *x,
     if (mode == GROUPING_CAP)
         s.cap = (paths + processors - 1) / processors;
     s.most = x->load[x->sorted[0]];
-    start(x, processors);
+    start(&s);
     for (uint32_t j = 0; j < paths; j++) {
-        if (j < processors) {
-            put(&s, j, j);
-            continue;
-        }
-        weigh(&s, j);
-        put(&s, j, choose(&s, j));
+        uint32_t p = j < processors ? j : choose(&s, j);
+
+        put(&s, j, p);
+        enter(&s, j, p);
     }
     return s.n;
 }

@@ -13,8 +13,9 @@
 #include "policy/graph_paths.h"
 #include "policy/schedule.h"
 
-/* Dependences between paths that are kept: 12 bytes each, 400 MB. */
-#define GROUPING_DEPENDENCES_MAX (1u << 25)
+/* Dependences of tasks on paths that there is room for: 12 bytes each, 800 MB.
+ */
+#define GROUPING_DEPENDENCES_MAX (1u << 26)
 
 /* Seed 5, section 12. */
 enum grouping_mode {
@@ -41,7 +42,7 @@ enum grouping_fault {
  *   dependent  whether GROUPING_LITERAL, _GUARD and _CAP will be asked for:
  *              without, no dependences are kept, and none are too many
  *
- * O(sum over paths of the copies of their tasks and these' neighbours).
+ * O(sum over paths of their tasks and these' neighbours).
  */
 enum grouping_fault grouping_create(struct grouping **made,
                                     const struct graph *g,
@@ -50,8 +51,8 @@ enum grouping_fault grouping_create(struct grouping **made,
                                     int dependent);
 void grouping_destroy(struct grouping *x);
 
-/* About how many steps of a few instructions a placement takes. */
-uint64_t grouping_work(const struct grouping *x);
+/* About how many steps of a few instructions a placement takes.  O(tasks). */
+uint64_t grouping_work(const struct grouping *x, uint32_t processors);
 
 /* The i-th heaviest path; equals in order of creation. */
 uint32_t grouping_path(const struct grouping *x, uint32_t i);
@@ -74,7 +75,8 @@ int64_t grouping_dependence(const struct graph *g,
  *               GROUPING_PACK and _SPREAD they follow from the paths
  *   instance    room for as many as the paths have tasks; times are not set
  *
- * Returns how many there are.  O(N (M + dependences) + members).
+ * Returns how many there are.  O(N M + sum over the paths' tasks of
+ * their neighbours and of the processors that they depend on).
  */
 uint32_t grouping_place(struct grouping *x,
                         enum grouping_mode mode,

@@ -130,7 +130,7 @@ static void test_dependences(const struct graph *g)
     struct graph_paths p;
     int same = 1;
 
-    if (graph_paths_init(&p, g, &rule) < 0)
+    if (graph_paths_init(&p, g, &rule) != PATH_SOUND)
         bail("no memory");
     is_int(p.n, 5, "TDS makes five paths");
     for (uint32_t a = 0; a < 5; a++)

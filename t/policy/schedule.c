@@ -396,6 +396,60 @@ static void test_memory(void)
     graph_destroy(g);
 }
 
+/* --- many copies ---------------------------------------------------------- */
+
+enum { COPIED = 16400 }; /* tasks */
+
+/* Plan a graph in which task parent[v] is v's only input. */
+static enum graph_plan_fault plan_tree(const uint32_t parent[],
+                                       enum path_algorithm algorithm,
+                                       struct graph_plan *p)
+{
+    static int64_t time[COPIED];
+    static struct graph_edge edge[COPIED];
+    struct graph_plan_wish w = {.algorithm = algorithm,
+                                .threshold = -1e9,
+                                .mode = GROUPING_GUARD,
+                                .machine = {0, 4, power},
+                                .deadline = GRAPH_PLAN_FOREVER};
+    enum graph_plan_fault fault;
+    struct graph *g;
+
+    for (uint32_t v = 0; v < COPIED; v++) {
+        time[v] = 1;
+        if (v > 0)
+            edge[v - 1] = (struct graph_edge){parent[v], v, 1};
+    }
+    if (graph_create(&g, time, COPIED, edge, COPIED - 1, NULL) != GRAPH_SOUND)
+        bail("the tree is refused");
+    fault = graph_plan_init(p, g, &w);
+    graph_destroy(g);
+    return fault;
+}
+
+static void test_copies(void)
+{
+    static uint32_t parent[COPIED];
+    struct graph_plan p;
+
+    for (uint32_t v = 1; v < COPIED; v++)
+        parent[v] = (v - 1) / 4;
+    is_int(plan_tree(parent, PATH_TDS, &p), GRAPH_PLAN_SOUND,
+           "a tree is grouped");
+    ok(p.paths.n > 12000 && p.candidates > 0,
+       "although 72 million pairs of its paths share a task");
+    is_int(p.instances, COPIED, "on one processor no copy is left");
+    graph_plan_clear(&p);
+    /* A chain, and as many tasks that need its last one. */
+    for (uint32_t v = 1; v < COPIED; v++)
+        parent[v] = v < COPIED / 2 ? v - 1 : COPIED / 2 - 1;
+    is_int(plan_tree(parent, PATH_TDS, &p), GRAPH_PLAN_LONG,
+           "more copies than there is room for are told");
+    is_int(plan_tree(parent, PATH_EAD, &p), GRAPH_PLAN_SOUND,
+           "EAD, to which they are too dear, makes a plan");
+    graph_plan_clear(&p);
+}
+
 /* --- cost ----------------------------------------------------------------- */
 
 /* Of this process, whatever else the machine does. */
@@ -455,6 +509,7 @@ int main(void)
     graph_destroy(g);
     test_memory();
     test_generated();
+    test_copies();
     tell_cost();
     return done();
 }
