@@ -341,7 +341,8 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment test it) slurmd slurmctld munge perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
-            $(comment the demo) povray netpbm
+            $(comment the demo) povray netpbm \
+            $(comment what it is measured beside) parallel
 
 deps:
 	@missing=$$(for p in $(packages); do dpkg-query -Wf '$${Status}' $$p \
