@@ -631,9 +631,13 @@ static void on_again(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (agent_work_busy(a->work)) /* what was stopped is not over yet */
-        call_later(a);
-    else if (call_home(a, NULL) < 0)
+    if (agent_work_busy(a->work) || graph_node_stop(a->graph) > 0) {
+        call_later(a); /* what was stopped is not over yet */
+        return;
+    }
+    graph_node_destroy(a->graph);
+    a->graph = NULL;
+    if (call_home(a, NULL) < 0)
         leave(a);
 }
 

@@ -277,6 +277,11 @@ int graph_read_task(struct graph_task *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m, m->room);
 }
 
+void graph_write_drop(struct writer *w, uint32_t id)
+{
+    write_u32(w, id);
+}
+
 int graph_read_drop(uint32_t *id, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);

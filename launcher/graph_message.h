@@ -114,7 +114,7 @@ int graph_read_brought(struct graph_brought *m,
                        size_t len);
 void graph_write_done(struct writer *w, const struct graph_done *m);
 int graph_read_done(struct graph_done *m, const uint8_t *body, size_t len);
-/* DROP: a single u32. */
+void graph_write_drop(struct writer *w, uint32_t id);
 int graph_read_drop(uint32_t *id, const uint8_t *body, size_t len);
 
 /* May a file be called so: relative, every part of it a name? */

@@ -155,6 +155,34 @@ void graph_recover(struct graph_running *r)
     graph_deliver_all(r);
 }
 
+static void take_back(struct graph_running *r, uint32_t place)
+{
+    struct writer w = {0};
+
+    graph_write_drop(&w, place);
+    graph_say(r, r->state.place[place].node, GRAPH_MSG_DROP, &w);
+    graph_state_end(&r->state, place, PLACE_GONE);
+}
+
+void graph_spread(struct graph_running *r)
+{
+    const struct graph_state *s = &r->state;
+    uint8_t *runs = calloc(s->places + (size_t)1, 1);
+
+    if (!runs) {
+        graph_finish(r, graph_no_memory(r->err));
+        return;
+    }
+    for (uint32_t i = 0; i < s->places; i++)
+        runs[i] =
+            s->place[i].state == PLACE_WAITING && graph_state_may_run(s, i);
+    for (uint32_t i = 0; i < s->places; i++)
+        if (s->place[i].state == PLACE_WAITING && !runs[i])
+            take_back(r, i);
+    free(runs);
+    graph_recover(r);
+}
+
 /* A file could not be brought from a node: it is not there, or no way. */
 void graph_bring_failed(struct graph_running *r,
                         uint32_t token,

@@ -186,12 +186,35 @@ static void all_opened(struct graph_running *r)
         graph_check_end(r);
 }
 
+/* A node that was lost, with what it still has. */
+static void on_reopened(struct graph_running *r,
+                        uint32_t node,
+                        const struct graph_opened *m)
+{
+    if (r->state.usable[node]) {
+        session_drop(r->session, node);
+    } else if (m->why[0]) {
+        notice("%s: %s: it gets nothing more", graph_node_name(r, node),
+               m->why);
+    } else {
+        r->state.usable[node] = 1;
+        if (take_store(r, node, m) < 0)
+            graph_finish(r, 1);
+        else
+            graph_spread(r);
+    }
+}
+
 static void on_opened(struct graph_running *r,
                       uint32_t node,
                       const struct graph_opened *m)
 {
     uint32_t *cores = &r->machine.cores;
 
+    if (r->phase == RUNNING) {
+        on_reopened(r, node, m);
+        return;
+    }
     r->opened++;
     if (m->why[0]) {
         graph_finish(r, es_fail(r->err, ES_WORK, "see --work", "%s: %s",
@@ -220,7 +243,7 @@ static void on_message(
 
     if (r->phase == FINISHED)
         return;
-    if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase == OPENING) {
+    if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
             on_opened(r, node, &opened);
@@ -296,8 +319,9 @@ static const char *work_at(const struct graph_running *r)
     return folder && *folder ? folder : "/tmp";
 }
 
-static int send_open(struct graph_running *r)
+static int send_open(struct graph_running *r, uint32_t node)
 {
+    struct writer w = {0};
     struct graph_open m = {.port = listener_port(r->listener),
                            .keep = r->o->journal != NULL};
 
@@ -306,13 +330,31 @@ static int send_open(struct graph_running *r)
     if (m.folder[0] != '/')
         return es_fail(r->err, ES_USAGE, "give a whole path",
                        "--work: \"%s\" is not the same everywhere", m.folder);
-    for (uint32_t i = 0; i < r->state.nodes; i++) {
-        struct writer w = {0};
-
-        graph_write_open(&w, &m);
-        graph_say(r, i, GRAPH_MSG_OPEN, &w);
-    }
+    graph_write_open(&w, &m);
+    graph_say(r, node, GRAPH_MSG_OPEN, &w);
     return 0;
+}
+
+static int send_open_all(struct graph_running *r)
+{
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        if (send_open(r, i) < 0)
+            return -1;
+    return 0;
+}
+
+/* A node that was lost is back: it knows nothing. */
+static void on_returned(void *arg, size_t back)
+{
+    struct graph_running *r = arg;
+    uint32_t node = (uint32_t)back;
+
+    if (r->phase != RUNNING)
+        return;
+    graph_progress_stop(&r->progress);
+    notice("%s is back", graph_node_name(r, node));
+    if (send_open(r, node) < 0)
+        graph_finish(r, 1);
 }
 
 static void on_ready(void *arg)
@@ -328,7 +370,7 @@ static void on_ready(void *arg)
         graph_finish(r, graph_no_memory(r->err));
         return;
     }
-    if (open_exchange(r) < 0 || send_open(r) < 0)
+    if (open_exchange(r) < 0 || send_open_all(r) < 0)
         graph_finish(r, 1);
 }
 
@@ -344,6 +386,7 @@ static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
+    .returned = on_returned,
     .failed = on_failed,
 };
 

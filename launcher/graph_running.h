@@ -98,6 +98,9 @@ int graph_add_place(struct graph_running *r, const struct place *p);
 
 /* Something is gone: see what must be done again, and by whom. */
 void graph_recover(struct graph_running *r);
+/* A node that was lost is here again: what has not begun yet is placed anew,
+ * on all nodes. */
+void graph_spread(struct graph_running *r);
 /* A file could not be brought from a node: it is not there, or no way. */
 void graph_bring_failed(struct graph_running *r,
                         uint32_t token,

@@ -189,6 +189,25 @@ void graph_state_lose(struct graph_state *s, uint32_t node)
         graph_state_let_go(s, i, node);
 }
 
+int graph_state_may_run(const struct graph_state *s, uint32_t place)
+{
+    const struct place *p = &s->place[place];
+    const struct graph *g = s->graph;
+
+    for (uint32_t k = g->pred_at[p->task]; k < g->pred_at[p->task + 1]; k++)
+        if (!s->task[g->pred[k].task].done)
+            return 0;
+    for (uint32_t i = 0; i < s->places; i++) {
+        const struct place *other = &s->place[i];
+
+        if (other->state == PLACE_WAITING && other->node == p->node
+            && other->core == p->core
+            && g->rank[other->task] < g->rank[p->task])
+            return 0;
+    }
+    return 1;
+}
+
 /* Does v, which is still to run, lack the token somewhere? */
 static int lacks(const struct graph_state *s, uint32_t v, uint32_t token)
 {

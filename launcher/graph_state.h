@@ -102,6 +102,9 @@ void graph_state_let_go(struct graph_state *s, uint32_t token, uint32_t node);
 
 /* The node is lost: what waited there is gone, and what it had. */
 void graph_state_lose(struct graph_state *s, uint32_t node);
+/* Is it the place that its core may be at: of those that wait there the first
+ * in the graph's order, and its inputs are made? */
+int graph_state_may_run(const struct graph_state *s, uint32_t place);
 /*
  * Tasks that are done and must be done again, because what they made is
  * nowhere and somebody still needs it, are not done any more.

@@ -69,6 +69,19 @@ test_expect_success 'it comes back; a run that is killed goes on by its journal,
 	in_job -N3 evenstep graph run --cores 1 --journal journal --resume chains.json >table 2>err && cat err &&
 	said "evenstep: 2 of 5 tasks are done already" && cmp end.want end && ! grep -E "^[ab]1 " table && no_folder n0 n1 n2 n3
 '
+# Two that wait, and six that follow them.
+jq -n --arg m "'$marks'" '[range(2) | {id: "h\(.)", time: 1,
+		command: ": >\($m)/at.$EVENSTEP_NODE; until test -e \($m)/go; do sleep 0.05; done"}] as $h |
+	{tasks: ($h + [range(6) | {id: "t\(.)", time: 1, command: "uname -n >by\(.)", outputs: ["by\(.)"]}]),
+	edges: [$h[].id as $u | range(6) | {from: $u, to: "t\(.)", comm: 0.1}]}' >back.json
+two_wait() { test "$(find "$marks" -name "at.*" | wc -l)" = 2; }
+test_expect_success 'a node whose link is cut, and healed: it is taken in again, and gets its part of what has not begun' '
+	rm -rf marks && mkdir marks && { in_job -N2 evenstep graph run --cores 1 --algorithm ead --threshold -100 --deadline 4.2 back.json >table 2>err & } &&
+	run=$! && wait_for 30 two_wait && set -- marks/at.* && node=${1##*.} && testbed_fault cut "$node" && wait_for 60 grep -q "$node is lost" err &&
+	testbed_fault heal "$node" && wait_for 60 grep -qx "evenstep: $node is back" err &&
+	wait_for 30 sh -c "test \$(grep -c \"placed anew\" err) = 2" && : >marks/go && wait $run && cat err table &&
+	cat by? >by && test "$(sort by | uniq -c | awk "{print \$1}" | tr "\n" " ")" = "3 3 " && grep -qx "$node" by && no_folder n0 n1 n2 n3
+'
 test_expect_success 'down leaves nothing' '
 	testbed_down && testbed_nothing_left $testbed_name
 '

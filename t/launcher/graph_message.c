@@ -260,7 +260,7 @@ static void test_others(void)
        "a status of 256 is refused");
     again();
 
-    write_u32(&w, 4);
+    graph_write_drop(&w, 4);
     ok(graph_read_drop(&id, w.buf, w.len) == 0 && id == 4, "DROP");
     REFUSED(graph_read_drop, id);
     again();

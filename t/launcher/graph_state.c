@@ -108,6 +108,14 @@ static void test_places(void)
            && graph_state_waiting(&s, 0, GRAPH_NOBODY) == second
            && s.waiting == 1 && !s.usable[1],
        "a lost node takes its own along");
+    begin();
+    first = place(0, 1);
+    second = place(2, 1);
+    ok(graph_state_may_run(&s, first) && !graph_state_may_run(&s, second),
+       "a core is at the first of what waits there");
+    finish(first);
+    ok(graph_state_may_run(&s, second) && !graph_state_may_run(&s, place(3, 2)),
+       "then at the next, and at nothing whose inputs are to be made");
 }
 
 static void test_losses(void)
