@@ -505,8 +505,10 @@ struct graph_node *graph_node_start(const struct graph_node_setup *setup,
     g->keep = (int)open->keep;
     LIST_INIT(&g->coming);
     m.cores = count_cores(g);
+    work_folder_sweep(open->folder, setup->node);
     if (work_folder_open(&g->folder, open->folder, open->run, setup->node, &err)
             < 0
+        || (g->keep && work_folder_keep(&g->folder, &err) < 0)
         || list_store(g, &m, &err) < 0)
         snprintf(m.why, sizeof m.why, "%.500s", err.what);
     else if (open_exchange(g, open->port) < 0)

@@ -8,11 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_SIZE 32 /* of a file of the store, or a task's folder */
 #define DEPTH_MAX 64 /* of folders that are taken away */
+#define YOUNG_S   60 /* a folder may not be locked yet */
+#define KEPT      "kept"
+#define PREFIX    "evenstep-graph-%u-" /* the user */
 
 static int fail(const char *path, struct es_error *err)
 {
@@ -71,6 +76,57 @@ static int open_own(int at, const char *name)
     return -1;
 }
 
+static int is_abandoned(int at, const char *name)
+{
+    struct stat st;
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int is = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == getuid()
+             && st.st_mtime < time(NULL) - YOUNG_S
+             && flock(fd, LOCK_EX | LOCK_NB) == 0
+             && faccessat(fd, KEPT, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+             && errno == ENOENT;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Is it the name of a folder of this user's for the node? */
+static int is_for(const char *name, const char *node)
+{
+    char prefix[64];
+    size_t len = strlen(name), node_len = strlen(node);
+    int n = snprintf(prefix, sizeof prefix, PREFIX, (unsigned)getuid());
+
+    return strncmp(name, prefix, (size_t)n) == 0 && len > node_len
+           && name[len - node_len - 1] == '-'
+           && strcmp(name + len - node_len, node) == 0;
+}
+
+void work_folder_sweep(const char *folder, const char *node)
+{
+    DIR *list = opendir(folder);
+    struct dirent *d;
+
+    if (!list)
+        return; /* who opens a folder there will tell */
+    while ((d = readdir(list)) != NULL)
+        if (is_for(d->d_name, node) && is_abandoned(dirfd(list), d->d_name))
+            remove_tree(dirfd(list), d->d_name, 0);
+    closedir(list);
+}
+
+int work_folder_keep(const struct work_folder *f, struct es_error *err)
+{
+    int fd =
+        openat(f->fd, KEPT, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return fail(f->path, err);
+    close(fd);
+    return 0;
+}
+
 /* A task that was at work when the run before ended. */
 static void remove_tasks(int fd)
 {
@@ -98,7 +154,7 @@ int work_folder_open(struct work_folder *f,
     int n;
 
     *f = WORK_FOLDER_CLOSED;
-    n = snprintf(f->path, sizeof f->path, "%s/evenstep-graph-%u-%s-%s", folder,
+    n = snprintf(f->path, sizeof f->path, "%s/" PREFIX "%s-%s", folder,
                  (unsigned)getuid(), run, node);
     if (n < 0 || (size_t)n >= sizeof f->path - NAME_SIZE) {
         f->path[0] = '\0';
@@ -108,6 +164,7 @@ int work_folder_open(struct work_folder *f,
     if (f->fd >= 0)
         f->store = open_own(f->fd, "store");
     if (f->store >= 0) {
+        (void)flock(f->fd, LOCK_EX | LOCK_NB); /* till the end of us */
         remove_tasks(f->fd);
         return 0;
     }

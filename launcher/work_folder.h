@@ -2,7 +2,8 @@
 /*
  * work_folder.h - where the tasks of a graph work on a node.
  *
- *   FOLDER/evenstep-graph-UID-RUN-NODE/     0700, the user's own
+ *   FOLDER/evenstep-graph-UID-RUN-NODE/     0700, the user's own, locked
+ *       kept                                is there if --resume may need it
  *       store/NUMBER                        a file that is here, and whole
  *       task-ID/                            where a task runs
  *
@@ -10,6 +11,9 @@
  * node nothing is copied.  Its outputs go into the store when it has ended
  * well, so that nobody ever sees half of one, and a task that is done again
  * starts from nothing.
+ *
+ * A folder that is neither locked nor kept is of an agent that was killed: the
+ * next one there takes it away.
  */
 #ifndef LAUNCHER_WORK_FOLDER_H
 #define LAUNCHER_WORK_FOLDER_H
@@ -34,6 +38,11 @@ int work_folder_open(struct work_folder *f,
                      const char *run,
                      const char *node,
                      struct es_error *err);
+/* It is to be kept, whatever becomes of us; 0, or -1 with err. */
+int work_folder_keep(const struct work_folder *f, struct es_error *err);
+/* Take away those of this user for this node that nobody will use any more.
+ * Not for others: locks may not be seen from node to node. */
+void work_folder_sweep(const char *folder, const char *node);
 /* The files in the store; *file is the caller's, to be freed. */
 int work_folder_list(const struct work_folder *f,
                      struct exchange_file **file,

@@ -62,7 +62,7 @@ test_expect_success 'the node of one task is killed in the middle: its chain is 
 	! grep -E "^(a2|end) +$node " table
 '
 test_expect_success 'it comes back; a run that is killed goes on by its journal, and what the nodes have is not made again' '
-	testbed_fault heal "$node" && wait_for 60 nodes_idle 4 && on_node "$node" sh -c "rm -r /tmp/evenstep-graph*" && rm -rf marks end journal && mkdir marks &&
+	testbed_fault heal "$node" && wait_for 60 nodes_idle 4 && on_node "$node" sh -c "touch -d \"2 minutes ago\" /tmp/evenstep-graph*" && rm -rf marks end journal && mkdir marks &&
 	{ in_job -N3 sh -c "echo \$\$ >pid; exec evenstep graph run --cores 1 --deadline 6.5 --journal journal chains.json" >table 2>err & } &&
 	run=$! && wait_for 30 both_wait && kill -TERM "$(cat pid)"; wait $run; cat err &&
 	said "evenstep: 2 of 5 tasks are done: go on with --resume" && : >marks/go &&

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char base[] = "/tmp/evenstep-work.XXXXXX";
@@ -137,6 +138,49 @@ static void test_open(void)
        "a name that is too long");
 }
 
+/* A folder of that run, as an agent leaves it that is killed. */
+static void abandon(const char *run, const char *node, int kept, int old)
+{
+    const struct timespec times[2] = {{.tv_sec = old ? 1000 : time(NULL)},
+                                      {.tv_sec = old ? 1000 : time(NULL)}};
+    struct work_folder left;
+
+    if (work_folder_open(&left, base, run, node, &err) < 0
+        || (kept && work_folder_keep(&left, &err) < 0))
+        bail("%s", err.what);
+    if (futimens(left.fd, times) < 0)
+        bail("%s", strerror(errno));
+    work_folder_close(&left, 1);
+}
+
+static int is_left(const char *run, const char *node)
+{
+    snprintf(path, sizeof path, "%s/evenstep-graph-%u-%s-%s", base,
+             (unsigned)getuid(), run, node);
+    return access(path, F_OK) == 0;
+}
+
+static void test_sweep(void)
+{
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+    abandon("old", "n0", 0, 1);
+    abandon("young", "n0", 0, 0);
+    abandon("kept", "n0", 1, 1);
+    abandon("old", "xn0", 0, 1);
+    if (work_folder_open(&f, base, "used", "n0", &err) < 0
+        || futimens(f.fd, times) < 0)
+        bail("%s", err.what);
+    work_folder_sweep(base, "n0");
+    ok(!is_left("old", "n0"), "what a killed agent has left is taken away");
+    ok(is_left("young", "n0") && is_left("used", "n0"),
+       "not what is in use, or may be in a moment");
+    ok(is_left("kept", "n0"), "nor what --resume may need");
+    ok(is_left("old", "xn0"), "nor what is another node's");
+    work_folder_close(&f, 0);
+    work_folder_sweep("/nowhere", "n0");
+}
+
 int main(void)
 {
     char command[100];
@@ -144,6 +188,7 @@ int main(void)
     if (!mkdtemp(base))
         bail("no folder");
     test_open();
+    test_sweep();
     snprintf(command, sizeof command, "rm -r %s", base);
     if (system(command) != 0)
         diag("%s is left", base);
