@@ -291,6 +291,100 @@ static void test_generated(void)
     is_int(all.ideal, all.plans, "TDS, a path a processor, keeps the ideal");
 }
 
+/* --- does the checker see what is wrong? -----------------------------------
+ */
+
+/* The only instance of its task, or one of several. */
+static uint32_t find(const struct graph_plan *p, int only)
+{
+    for (uint32_t i = 0; i < p->instances; i++) {
+        uint32_t copies = 0;
+
+        for (uint32_t j = 0; j < p->instances; j++)
+            copies += p->instance[j].task == p->instance[i].task;
+        if ((copies == 1) == only)
+            return i;
+    }
+    bail("no such instance");
+}
+
+static void drop(struct graph_plan *p, uint32_t i)
+{
+    p->instances--;
+    memmove(&p->instance[i], &p->instance[i + 1],
+            (p->instances - i) * sizeof *p->instance);
+}
+
+static void shift(struct graph_plan *p, uint32_t i, int64_t by)
+{
+    p->instance[i].start += by;
+    p->instance[i].finish += by;
+}
+
+static void spoil(struct graph_plan *p, int how)
+{
+    struct schedule_sum *sum = &p->candidate[p->chosen].sum;
+    uint32_t next = 1; /* whose core was busy before it */
+
+    while (p->instance[next].core != p->instance[next - 1].core
+           || p->instance[next].start != p->instance[next - 1].finish)
+        next++;
+    switch (how) {
+    case 0:
+        shift(p, find(p, 1), 1);
+        break;
+    case 1:
+        shift(p, next, -1); /* onto the one before it */
+        break;
+    case 2:
+        p->instance[next].finish--;
+        break;
+    case 3:
+        drop(p, find(p, 1));
+        break;
+    case 4:
+        drop(p, find(p, 0)); /* a copy, whose data or energy is missed */
+        break;
+    case 5:
+        p->instance[next].core = 2;
+        break;
+    case 6:
+        sum->makespan--;
+        break;
+    default:
+        sum->energy.total *= 1 - 1e-6;
+    }
+}
+
+static void test_checker(void)
+{
+    static const char *const what[] = {
+        "a start that is late",      "two on one core at once",
+        "a task cut short",          "a task that is nowhere",
+        "a copy that is nowhere",    "a core that is not there",
+        "a makespan that is missed", "energy that is not counted",
+    };
+    static struct input in;
+    struct graph_plan_wish w = {.machine = {0, 2, power},
+                                .deadline = GRAPH_PLAN_FOREVER};
+    uint64_t seed = 3;
+    struct graph_plan p;
+    struct graph *g;
+
+    generate(&in, 100, 1, &seed);
+    if (graph_create(&g, in.time, in.n, in.edge, in.m, NULL) != GRAPH_SOUND)
+        bail("a generated graph is refused");
+    for (int how = 0; how < 8; how++) {
+        make(&p, g, &w, GROUPING_PACK);
+        if (!is_sound(&in, &p, 2))
+            bail("a plan is unsound before it is spoilt");
+        spoil(&p, how);
+        ok(!is_sound(&in, &p, 2), "the checker sees %s", what[how]);
+        graph_plan_clear(&p);
+    }
+    graph_destroy(g);
+}
+
 /* --- placements by hand --------------------------------------------------- */
 
 static void test_refused(const struct graph *g)
@@ -509,6 +603,7 @@ int main(void)
     graph_destroy(g);
     test_memory();
     test_generated();
+    test_checker();
     test_copies();
     tell_cost();
     return done();
