@@ -234,6 +234,7 @@ launcher_src := \
   launcher/run_meter.c \
   launcher/run_options.c \
   launcher/session.c \
+  launcher/session_start.c \
   launcher/show_config.c \
   launcher/signals.c \
   launcher/simulate.c \

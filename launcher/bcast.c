@@ -9,7 +9,7 @@
 #include "launcher/help.h"
 #include "launcher/notice.h"
 #include "launcher/number.h"
-#include "launcher/paths.h"
+#include "launcher/session_start.h"
 #include "launcher/signals.h"
 
 #include <event2/event.h>
@@ -364,21 +364,12 @@ static int start(struct command *c)
 {
     struct session_setup setup = {.local = c->o->local,
                                   .place.srun_args = c->o->srun};
-    char agent[4096];
 
-    if (!setup.local && companion_job_from_environ() == 0)
-        return es_fail(c->err, ES_ENV,
-                       "run it inside salloc or sbatch, or give --local N",
-                       "no allocation");
-    if (path_of_agent(agent, sizeof agent, c->config.agent_path, c->err) < 0)
-        return -1;
     c->base = event_base_new();
     if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
         return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
-    setup.agent_path = agent;
-    setup.ports = c->config.bcast.ports;
-    return session_open(&c->session, c->base, &setup, &session_events, c,
-                        c->err);
+    return session_start(&c->session, c->base, &c->config, &setup,
+                         &session_events, c, c->err);
 }
 
 static void clear(struct command *c)

@@ -7,12 +7,11 @@
  * is supplied anew.  Every end goes through graph_finish().
  */
 #include "launcher/graph_run.h"
-#include "launcher/companion.h"
 #include "launcher/graph_fault.h"
 #include "launcher/graph_result.h"
 #include "launcher/graph_running.h"
 #include "launcher/notice.h"
-#include "launcher/paths.h"
+#include "launcher/session_start.h"
 #include "launcher/work_folder.h"
 #include "pmix_bcast/mesh.h"
 
@@ -410,19 +409,9 @@ static int open_session(struct graph_running *r)
         .local_speed = r->o->local->has_speeds ? r->o->local->speed : NULL,
         .place.srun_args = r->o->srun,
     };
-    char agent[4096];
 
-    if (!setup.local && companion_job_from_environ() == 0)
-        return es_fail(r->err, ES_ENV,
-                       "run it inside salloc or sbatch, or give --local N",
-                       "no allocation");
-    if (path_of_agent(agent, sizeof agent, r->o->config->agent_path, r->err)
-        < 0)
-        return -1;
-    setup.agent_path = agent;
-    setup.ports = r->o->config->bcast.ports;
-    return session_open(&r->session, r->base, &setup, &session_events, r,
-                        r->err);
+    return session_start(&r->session, r->base, r->o->config, &setup,
+                         &session_events, r, r->err);
 }
 
 /* The user's own files must be there; those of results are to come. */

@@ -14,7 +14,6 @@
 #include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/notice.h"
-#include "launcher/paths.h"
 #include "launcher/profile_auto.h"
 #include "launcher/programs.h"
 #include "launcher/progress.h"
@@ -23,6 +22,7 @@
 #include "launcher/report.h"
 #include "launcher/run_meter.h"
 #include "launcher/run_options.h"
+#include "launcher/session_start.h"
 #include "launcher/signals.h"
 #include "launcher/work.h"
 
@@ -641,18 +641,9 @@ static int open_session(struct run *r)
         .local_speed = r->o->local.has_speeds ? r->o->local.speed : NULL,
         .place.srun_args = r->o->srun,
     };
-    char agent[4096];
 
-    if (!setup.local && companion_job_from_environ() == 0)
-        return es_fail(r->err, ES_ENV,
-                       "run it inside salloc or sbatch, or give --local N",
-                       "no allocation");
-    if (path_of_agent(agent, sizeof agent, r->config->agent_path, r->err) < 0)
-        return -1;
-    setup.agent_path = agent;
-    setup.ports = r->config->bcast.ports;
-    return session_open(&r->session, r->base, &setup, &session_events, r,
-                        r->err);
+    return session_start(&r->session, r->base, r->config, &setup,
+                         &session_events, r, r->err);
 }
 
 static int start(struct run *r)
