@@ -226,6 +226,7 @@ launcher_src := \
   launcher/replay.c \
   launcher/report.c \
   launcher/report_chart.c \
+  launcher/record_log.c \
   launcher/report_command.c \
   launcher/report_file.c \
   launcher/report_print.c \

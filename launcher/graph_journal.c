@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph_journal.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <xxhash.h>
-
-static int fail(const struct graph_journal *j, struct es_error *err)
-{
-    return es_fail(err, ES_WORK, "name a file that you may write",
-                   "--journal: %s: %s", j->path, strerror(errno));
-}
 
 /* --- which graph ---------------------------------------------------------- */
 
@@ -48,32 +39,18 @@ static void fingerprint_text(const struct graph_work *w, char text[17])
 
 /* --- writing -------------------------------------------------------------- */
 
-/* Takes over line.  On the disk before we go on: what another run relies on. */
-static int append(struct graph_journal *j, json_t *line, struct es_error *err)
-{
-    int rc = 0;
-
-    if (!line)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    if (json_dumpf(line, j->file, JSON_COMPACT) < 0 || putc('\n', j->file) < 0
-        || fflush(j->file) != 0 || fdatasync(fileno(j->file)) < 0)
-        rc = fail(j, err);
-    json_decref(line);
-    return rc;
-}
-
 int graph_journal_done(struct graph_journal *j,
                        const struct graph_work *w,
                        uint32_t task,
                        double seconds,
                        struct es_error *err)
 {
-    if (!j->file)
+    if (!j->kept)
         return 0;
-    return append(j,
-                  json_pack("{s:s,s:s,s:f}", "type", "done", "task",
-                            w->task[task].name, "seconds", seconds),
-                  err);
+    return record_log_add(&j->log,
+                          json_pack("{s:s,s:s,s:f}", "type", "done", "task",
+                                    w->task[task].name, "seconds", seconds),
+                          err);
 }
 
 int graph_journal_delivered(struct graph_journal *j,
@@ -81,23 +58,25 @@ int graph_journal_delivered(struct graph_journal *j,
                             uint32_t file,
                             struct es_error *err)
 {
-    if (!j->file)
+    if (!j->kept)
         return 0;
-    return append(
-        j,
+    return record_log_add(
+        &j->log,
         json_pack("{s:s,s:s}", "type", "delivered", "file", w->file[file].name),
         err);
 }
 
 /* --- reading -------------------------------------------------------------- */
 
-struct reader_of_lines {
+struct reading {
+    const struct graph_journal *journal;
     const struct graph_work *w;
     const struct graph_journal_events *on;
+    char *run;             /* its name */
     json_t *tasks, *files; /* numbers by name */
 };
 
-static int index_names(struct reader_of_lines *r)
+static int index_names(struct reading *r)
 {
     const struct graph_work *w = r->w;
     int bad = !r->tasks || !r->files;
@@ -111,7 +90,7 @@ static int index_names(struct reader_of_lines *r)
     return bad ? -1 : 0;
 }
 
-static void take_line(const struct reader_of_lines *r, const json_t *line)
+static void take_line(const struct reading *r, const json_t *line)
 {
     const char *task = json_string_value(json_object_get(line, "task"));
     const char *file = json_string_value(json_object_get(line, "file"));
@@ -126,59 +105,44 @@ static void take_line(const struct reader_of_lines *r, const json_t *line)
 }
 
 /* The first line: is it of this graph?  Gives the name of the run. */
-static int take_head(const struct graph_journal *j,
-                     const struct graph_work *w,
-                     const json_t *line,
-                     char run[GRAPH_RUN_NAME],
-                     struct es_error *err)
+static enum record_verdict take_head(const struct reading *r,
+                                     const json_t *line,
+                                     struct es_error *err)
 {
     const char *name = json_string_value(json_object_get(line, "run"));
     const char *graph = json_string_value(json_object_get(line, "graph"));
     char mine[17];
 
-    fingerprint_text(w, mine);
+    fingerprint_text(r->w, mine);
     if (!name || !graph || strlen(name) >= GRAPH_RUN_NAME
         || strspn(name, "0123456789abcdef") != strlen(name) || !name[0])
-        return es_fail(err, ES_USAGE, "give the journal of a run before",
-                       "--journal: %s: is no journal of a graph", j->path);
-    if (strcmp(graph, mine) != 0)
-        return es_fail(err, ES_USAGE, "run it anew, with another journal",
-                       "--journal: %s: is of another graph, or its tasks have "
-                       "changed",
-                       j->path);
-    strcpy(run, name);
-    return 0;
+        return RECORD_UNKNOWN;
+    if (strcmp(graph, mine) != 0) {
+        es_fail(err, ES_USAGE, "run it anew, with another journal",
+                "--journal: %s: is of another graph, or its tasks have "
+                "changed",
+                r->journal->log.path);
+        return RECORD_FAILED;
+    }
+    strcpy(r->run, name);
+    return RECORD_KEPT;
 }
 
-/* Hear every whole line; *end is where the last one ends. */
-static int read_lines(struct graph_journal *j,
-                      const struct reader_of_lines *r,
-                      char run[GRAPH_RUN_NAME],
-                      off_t *end,
-                      struct es_error *err)
+static enum record_verdict on_line(void *arg,
+                                   const char *text,
+                                   int64_t at,
+                                   struct es_error *err)
 {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t len;
-    int lines = 0, rc = 0;
+    const struct reading *r = arg;
+    json_t *line = json_loads(text, 0, NULL);
+    enum record_verdict v = RECORD_KEPT;
 
-    *end = 0;
-    while (rc == 0 && (len = getline(&text, &room, j->file)) > 0) {
-        json_t *line = text[len - 1] == '\n' ? json_loads(text, 0, NULL) : NULL;
-
-        if (!line)
-            break;
-        if (lines++ == 0)
-            rc = take_head(j, r->w, line, run, err);
-        else
-            take_line(r, line);
-        *end += len;
-        json_decref(line);
-    }
-    free(text);
-    if (rc == 0 && lines == 0)
-        rc = take_head(j, r->w, NULL, run, err);
-    return rc;
+    if (at == 0)
+        v = take_head(r, line, err);
+    else
+        take_line(r, line);
+    json_decref(line);
+    return v;
 }
 
 static int go_on(struct graph_journal *j,
@@ -187,18 +151,13 @@ static int go_on(struct graph_journal *j,
                  const struct graph_journal_events *on,
                  struct es_error *err)
 {
-    struct reader_of_lines r = {w, on, json_object(), json_object()};
-    off_t end = 0;
+    struct reading r = {j, w, on, run, json_object(), json_object()};
     int rc;
 
     if (index_names(&r) < 0)
         rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
     else
-        rc = read_lines(j, &r, run, &end, err);
-    if (rc == 0
-        && (fseeko(j->file, end, SEEK_SET) < 0
-            || ftruncate(fileno(j->file), end) < 0))
-        rc = fail(j, err);
+        rc = record_log_read(&j->log, on_line, &r, err);
     json_decref(r.tasks);
     json_decref(r.files);
     return rc;
@@ -213,31 +172,23 @@ int graph_journal_open(struct graph_journal *j,
                        struct es_error *err)
 {
     char graph[17];
+    int rc;
 
-    *j = (struct graph_journal){.path = path};
+    *j = (struct graph_journal){.log.fd = -1, .kept = path != NULL};
     if (!path)
         return 0;
-    j->file = fopen(path, resume ? "r+e" : "wxe");
-    if (!j->file && !resume && errno == EEXIST)
-        return es_fail(err, ES_USAGE, "go on with --resume, or name another",
-                       "--journal: %s: is there already", path);
-    if (!j->file)
-        return fail(j, err);
-    if (flock(fileno(j->file), LOCK_EX | LOCK_NB) < 0)
-        return es_fail(err, ES_USAGE, "wait for its end",
-                       "--journal: %s: another run keeps it", j->path);
-    if (resume)
-        return go_on(j, w, run, on, err);
+    rc = record_log_open(&j->log, path, resume, err);
+    if (rc != 0)
+        return rc < 0 ? -1 : go_on(j, w, run, on, err);
     fingerprint_text(w, graph);
-    return append(
-        j,
+    return record_log_add(
+        &j->log,
         json_pack("{s:s,s:s,s:s}", "type", "graph", "graph", graph, "run", run),
         err);
 }
 
 void graph_journal_close(struct graph_journal *j)
 {
-    if (j->file)
-        (void)fclose(j->file); /* each line was flushed */
-    j->file = NULL;
+    if (j->kept)
+        record_log_close(&j->log);
 }

@@ -3,22 +3,20 @@
  * graph_journal.h - what a run of a task graph has done, in a file, so that
  * another can go on where it ended.
  *
- * JSON lines: which graph, and the name of the run (of its folders on the
+ * A record_log: which graph, and the name of the run (of its folders on the
  * nodes); then each task that is done, and each result that was delivered.
- * A last line that is cut short is left out.
  */
 #ifndef LAUNCHER_GRAPH_JOURNAL_H
 #define LAUNCHER_GRAPH_JOURNAL_H
 
 #include "launcher/graph_work.h"
-
-#include <stdio.h>
+#include "launcher/record_log.h"
 
 #define GRAPH_RUN_NAME 33 /* of a run, with its NUL */
 
 struct graph_journal {
-    FILE *file; /* NULL: none is kept */
-    const char *path;
+    struct record_log log;
+    int kept; /* 0: there is none */
 };
 
 /* What a journal says; by task and by file. */
@@ -29,10 +27,10 @@ struct graph_journal_events {
 };
 
 /*
- * Begin a journal, with the name of the run; or, with resume, hear what it
- * says and go on behind it, and run becomes the name that is there.  A file
- * that is there is not begun anew, and one of another graph is not gone on
- * with: ES_USAGE.  path must outlive it; NULL: none is kept.
+ * Begin a journal, with the name of the run; or, with resume, hear what one
+ * that is there says and go on behind it, and run becomes the name that is
+ * there.  One of another graph is not gone on with: ES_USAGE.  path must
+ * outlive it; NULL: none is kept.
  */
 int graph_journal_open(struct graph_journal *j,
                        const char *path,

@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/journal.h"
-#include "launcher/notice.h"
+#include "launcher/record_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#define VERSION   1
-#define OUTPUT    49152u /* bytes in one line, 64 KiB in base64 */
-#define VARIANT   sodium_base64_VARIANT_ORIGINAL
-#define BASE64    (OUTPUT / 3 * 4 + 1)
-#define SUM_BYTES 27 /* of the end of a line: ,"sum":"16 digits"} and \n */
+#define VERSION 1
+#define OUTPUT  49152u /* bytes in one line, 64 KiB in base64 */
+#define VARIANT sodium_base64_VARIANT_ORIGINAL
+#define BASE64  (OUTPUT / 3 * 4 + 1)
 
 static const char output_head[] = "{\"type\":\"output\",\"data\":\"";
-static const char mend_path[] = "name a file that you may write";
 
 struct journal {
-    const char *path;
-    int fd;
-    int64_t end; /* of what is whole */
+    struct record_log log;
     struct kept *kept;
     size_t n_kept, kept_room;
     struct queued *queued;
@@ -39,45 +31,6 @@ static int no_memory(struct es_error *err)
 }
 
 /* --- writing -------------------------------------------------------------- */
-
-static int full(struct journal *j, struct es_error *err)
-{
-    int why = errno;
-
-    (void)!ftruncate(j->fd, j->end); /* else its torn end is cut off later */
-    return es_fail(err, ES_WORK, "free some space, then --resume goes on",
-                   "--journal: %s: %s", j->path, strerror(why));
-}
-
-/* Write a line that ends with a brace, and its sum; at is moved on.  Returns
- * -1 with errno. */
-static int put_line(struct journal *j, const char *line, int64_t *at)
-{
-    size_t len = strlen(line) - 1; /* without the brace */
-    char sum[SUM_BYTES + 1];
-
-    snprintf(sum, sizeof sum, ",\"sum\":\"%016jx\"}\n",
-             (uintmax_t)XXH3_64bits(line, len));
-    if (lseek(j->fd, *at, SEEK_SET) < 0 || write_all(j->fd, line, len) < 0
-        || write_all(j->fd, sum, SUM_BYTES) < 0)
-        return -1;
-    *at += (int64_t)len + SUM_BYTES;
-    return 0;
-}
-
-/* Likewise an object, which is taken over and may be NULL. */
-static int put_object(struct journal *j, json_t *object, int64_t *at)
-{
-    char *line = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    int rc = -1;
-
-    json_decref(object);
-    errno = ENOMEM;
-    if (line)
-        rc = put_line(j, line, at);
-    free(line);
-    return rc;
-}
 
 static int put_output(struct journal *j, const struct spool *out, int64_t *at)
 {
@@ -94,7 +47,7 @@ static int put_output(struct journal *j, const struct spool *out, int64_t *at)
             return -1;
         sodium_bin2base64(data, BASE64, bytes, n, VARIANT);
         memcpy(data + strlen(data), "\"}", 3);
-        if (put_line(j, line, at) < 0)
+        if (record_log_put(&j->log, line, at) < 0)
             return -1;
         done += n;
     }
@@ -107,7 +60,7 @@ int journal_add_slice(struct journal *j,
                       struct piece *p,
                       struct es_error *err)
 {
-    int64_t at = j->end;
+    int64_t at = j->log.end;
     json_t *slice =
         json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i, s:I}", "type",
                   "slice", "frame", (json_int_t)frame, "node", node, "begin",
@@ -117,47 +70,33 @@ int journal_add_slice(struct journal *j,
 
     if (put_output(j, &p->out, &at) < 0) {
         json_decref(slice);
-        return full(j, err);
+        return record_log_full(&j->log, err);
     }
-    if (put_object(j, slice, &at) < 0 || fdatasync(j->fd) < 0)
-        return full(j, err);
-    j->end = at;
-    return 0;
+    if (record_log_put_object(&j->log, slice, &at) < 0)
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 1, err);
 }
 
 int journal_add_queued(struct journal *j,
                        const struct queued *q,
                        struct es_error *err)
 {
-    int64_t at = j->end;
+    int64_t at = j->log.end;
     const struct frame *f = &q->frame;
 
-    if (put_object(j,
-                   json_pack("{s:s, s:I, s:I, s:I, s:s, s:I}", "type", "queued",
-                             "frame", (json_int_t)f->number, "begin",
-                             (json_int_t)f->begin, "end", (json_int_t)f->end,
-                             "label", f->label, "source",
-                             (json_int_t)q->source),
-                   &at)
+    if (record_log_put_object(
+            &j->log,
+            json_pack("{s:s, s:I, s:I, s:I, s:s, s:I}", "type", "queued",
+                      "frame", (json_int_t)f->number, "begin",
+                      (json_int_t)f->begin, "end", (json_int_t)f->end, "label",
+                      f->label, "source", (json_int_t)q->source),
+            &at)
         < 0)
-        return full(j, err);
-    j->end = at;
-    return 0;
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 0, err);
 }
 
 /* --- reading -------------------------------------------------------------- */
-
-/* Has a line of len bytes, with its end, the sum that it says? */
-static int is_whole(const char *line, size_t len)
-{
-    char sum[SUM_BYTES + 1];
-
-    if (len <= SUM_BYTES)
-        return 0;
-    snprintf(sum, sizeof sum, ",\"sum\":\"%016jx\"}\n",
-             (uintmax_t)XXH3_64bits(line, len - SUM_BYTES));
-    return memcmp(line + len - SUM_BYTES, sum, SUM_BYTES) == 0;
-}
 
 static int is_output(const char *line)
 {
@@ -177,9 +116,11 @@ static void *room_for_one(void *array, size_t n, size_t *room, size_t size)
     return grown;
 }
 
-/* What one line says; output_at is where the output before it begins.  1 if it
- * is nothing that we know; -1: no memory. */
-static int take_slice(struct journal *j, json_t *line, int64_t output_at)
+/* What one line says. */
+static enum record_verdict take_slice(struct journal *j,
+                                      json_t *line,
+                                      int64_t output_at,
+                                      struct es_error *err)
 {
     json_int_t frame, begin, end, bytes;
     struct kept *kept;
@@ -187,19 +128,23 @@ static int take_slice(struct journal *j, json_t *line, int64_t output_at)
     if (json_unpack(line, "{s:I, s:I, s:I, s:I}", "frame", &frame, "begin",
                     &begin, "end", &end, "bytes", &bytes)
         < 0)
-        return 1;
+        return RECORD_UNKNOWN;
     kept = room_for_one(j->kept, j->n_kept, &j->kept_room, sizeof *j->kept);
-    if (!kept)
-        return -1;
+    if (!kept) {
+        no_memory(err);
+        return RECORD_FAILED;
+    }
     j->kept = kept;
     kept[j->n_kept++] = (struct kept){(uint64_t)frame,
                                       {(uint64_t)begin, (uint64_t)end},
                                       (uint64_t)bytes,
                                       output_at};
-    return 0;
+    return RECORD_KEPT;
 }
 
-static int take_queued(struct journal *j, json_t *line)
+static enum record_verdict take_queued(struct journal *j,
+                                       json_t *line,
+                                       struct es_error *err)
 {
     json_int_t frame, begin, end, source;
     const char *label;
@@ -209,11 +154,13 @@ static int take_queued(struct journal *j, json_t *line)
                     &begin, "end", &end, "label", &label, "source", &source)
             < 0
         || strlen(label) >= LABEL_MAX || (size_t)frame != j->n_queued)
-        return 1;
+        return RECORD_UNKNOWN;
     queued =
         room_for_one(j->queued, j->n_queued, &j->queued_room, sizeof *queued);
-    if (!queued)
-        return -1;
+    if (!queued) {
+        no_memory(err);
+        return RECORD_FAILED;
+    }
     j->queued = queued;
     queued += j->n_queued++;
     *queued = (struct queued){.source = (size_t)source};
@@ -221,43 +168,24 @@ static int take_queued(struct journal *j, json_t *line)
     queued->frame.begin = (uint64_t)begin;
     queued->frame.end = (uint64_t)end;
     snprintf(queued->frame.label, LABEL_MAX, "%s", label);
-    return 0;
+    return RECORD_KEPT;
 }
 
-static int take_line(struct journal *j, const char *text, int64_t output_at)
+static enum record_verdict take_line(struct journal *j,
+                                     const char *text,
+                                     int64_t output_at,
+                                     struct es_error *err)
 {
     json_t *line = json_loads(text, 0, NULL);
     const char *type = json_string_value(json_object_get(line, "type"));
-    int rc = 1;
+    enum record_verdict v = RECORD_UNKNOWN;
 
     if (type && strcmp(type, "slice") == 0)
-        rc = take_slice(j, line, output_at);
+        v = take_slice(j, line, output_at, err);
     else if (type && strcmp(type, "queued") == 0)
-        rc = take_queued(j, line);
+        v = take_queued(j, line, err);
     json_decref(line);
-    return rc;
-}
-
-/* Everything behind the first line that is whole. */
-static int read_lines(struct journal *j, FILE *file, struct es_error *err)
-{
-    int64_t at = j->end, output_at = j->end;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t len;
-    int rc = 0;
-
-    while (rc == 0 && (len = getline(&line, &room, file)) > 0
-           && is_whole(line, (size_t)len)) {
-        at += len;
-        if (is_output(line))
-            continue;
-        rc = take_line(j, line, output_at);
-        if (rc == 0)
-            j->end = output_at = at;
-    }
-    free(line);
-    return rc < 0 ? no_memory(err) : 0;
+    return v;
 }
 
 static int by_frame(const void *a, const void *b)
@@ -277,7 +205,7 @@ static int check_slices(const struct journal *j, struct es_error *err)
         if (j->kept[i].frame == j->kept[i - 1].frame
             && j->kept[i].units.begin < j->kept[i - 1].units.end)
             return es_fail(err, ES_USAGE, "name another file",
-                           "--journal: %s: has units twice", j->path);
+                           "--journal: %s: has units twice", j->log.path);
     return 0;
 }
 
@@ -313,7 +241,7 @@ static int refuse(const struct journal *j,
 {
     return es_fail(err, ES_USAGE,
                    "give what it was begun with, or another file",
-                   "--journal: %s: is of another %s%s%.200s", j->path, what,
+                   "--journal: %s: is of another %s%s%.200s", j->log.path, what,
                    theirs[0] ? ": " : "", theirs);
 }
 
@@ -342,124 +270,69 @@ static int compare(const struct journal *j,
     return rc;
 }
 
-static int no_journal(const struct journal *j, struct es_error *err)
-{
-    return es_fail(err, ES_USAGE, "name another file",
-                   "--journal: %s: is no journal of evenstep", j->path);
-}
-
-static int read_head(struct journal *j,
-                     FILE *file,
-                     json_t *ours,
-                     struct es_error *err)
-{
-    static const char head[] = "{\"type\":\"journal\",";
-    char *line = NULL, first[sizeof head] = "";
-    size_t room = 0;
-    ssize_t len;
-    json_t *theirs;
-    int rc = -1;
-
-    if (pread(j->fd, first, sizeof head - 1, 0) < 0 || strcmp(first, head) != 0)
-        return no_journal(j, err);
-    len = getline(&line, &room, file);
-    theirs = len > 0 && is_whole(line, (size_t)len) ? json_loads(line, 0, NULL)
-                                                    : NULL;
-    if (theirs)
-        rc = compare(j, theirs, ours, err);
-    else
-        no_journal(j, err);
-    if (rc == 0)
-        j->end = len;
-    json_decref(theirs);
-    free(line);
-    return rc;
-}
-
 /* --- opening -------------------------------------------------------------- */
+
+struct reading {
+    struct journal *journal;
+    json_t *ours;      /* the first line, as it is to be */
+    int64_t output_at; /* where the output of the next slice begins; 0: here */
+};
+
+static enum record_verdict take_head(struct reading *r,
+                                     const char *text,
+                                     struct es_error *err)
+{
+    json_t *theirs = json_loads(text, 0, NULL);
+    const char *type = json_string_value(json_object_get(theirs, "type"));
+    enum record_verdict v = RECORD_UNKNOWN;
+
+    if (type && strcmp(type, "journal") == 0)
+        v = compare(r->journal, theirs, r->ours, err) < 0 ? RECORD_FAILED
+                                                          : RECORD_KEPT;
+    json_decref(theirs);
+    return v;
+}
+
+static enum record_verdict on_line(void *arg,
+                                   const char *line,
+                                   int64_t at,
+                                   struct es_error *err)
+{
+    struct reading *r = arg;
+    int64_t output_at = r->output_at > 0 ? r->output_at : at;
+
+    if (at == 0)
+        return take_head(r, line, err);
+    r->output_at = is_output(line) ? output_at : 0;
+    return r->output_at > 0 ? RECORD_PART
+                            : take_line(r->journal, line, output_at, err);
+}
 
 static int read_all(struct journal *j, json_t *ours, struct es_error *err)
 {
-    int fd = dup(j->fd), rc = -1;
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-    struct stat st;
+    struct reading r = {j, ours, 0};
 
-    if (!file || fstat(j->fd, &st) < 0) {
-        es_fail(err, ES_ENV, mend_path, "--journal: %s: %s", j->path,
-                strerror(errno));
-        goto done;
-    }
-    if (read_head(j, file, ours, err) < 0 || read_lines(j, file, err) < 0)
-        goto done;
+    if (record_log_read(&j->log, on_line, &r, err) < 0)
+        return -1;
     if (j->n_kept > 0)
         qsort(j->kept, j->n_kept, sizeof *j->kept, by_frame);
-    if (check_slices(j, err) < 0)
-        goto done;
-    if (st.st_size > j->end)
-        notice("%s: its last %jd bytes are torn, and not used", j->path,
-               (intmax_t)(st.st_size - j->end));
-    rc = ftruncate(j->fd, j->end) < 0 ? full(j, err) : 0;
-done:
-    if (file)
-        fclose(file);
-    else if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-/* The name itself is on the disk, too, not only the bytes. */
-static int sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[4096];
-    int fd, rc;
-
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    rc = fsync(fd);
-    close(fd);
-    return rc;
-}
-
-static int begin_new(struct journal *j, json_t *ours, struct es_error *err)
-{
-    int64_t at = 0;
-
-    if (put_object(j, json_incref(ours), &at) < 0 || fdatasync(j->fd) < 0
-        || sync_folder(j->path) < 0)
-        return full(j, err);
-    j->end = at;
-    return 0;
+    return check_slices(j, err);
 }
 
 static int start(struct journal *j,
+                 const char *path,
                  json_t *ours,
                  int resume,
                  struct es_error *err)
 {
-    struct stat st;
+    int rc;
 
     if (!ours)
         return no_memory(err);
-    j->fd = open(j->path,
-                 O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (j->fd < 0 || fstat(j->fd, &st) < 0)
-        return es_fail(err, ES_USAGE, mend_path, "--journal: %s: %s", j->path,
-                       strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return es_fail(err, ES_USAGE, mend_path,
-                       "--journal: %s: is no regular file", j->path);
-    if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
-        return es_fail(err, ES_USAGE, "wait for it, or name another file",
-                       "--journal: %s: another run is at it", j->path);
-    if (st.st_size > 0 && !resume)
-        return es_fail(err, ES_USAGE,
-                       "give --resume to go on with it, or another file",
-                       "--journal: %s: is there already", j->path);
-    return st.st_size > 0 ? read_all(j, ours, err) : begin_new(j, ours, err);
+    rc = record_log_open(&j->log, path, resume, err);
+    if (rc > 0)
+        return read_all(j, ours, err);
+    return rc < 0 ? -1 : record_log_add(&j->log, json_incref(ours), err);
 }
 
 int journal_open(struct journal **j,
@@ -475,10 +348,9 @@ int journal_open(struct journal **j,
 
     if (!new)
         return no_memory(err);
-    new->path = path;
-    new->fd = -1;
+    new->log.fd = -1;
     ours = describe(work, command);
-    rc = start(new, ours, resume, err);
+    rc = start(new, path, ours, resume, err);
     json_decref(ours);
     if (rc < 0)
         journal_close(new);
@@ -489,16 +361,12 @@ int journal_open(struct journal **j,
 
 void journal_close(struct journal *j)
 {
-    int saved = errno;
-
     if (!j)
         return;
-    if (j->fd >= 0)
-        close(j->fd); /* all that counts was synced */
+    record_log_close(&j->log);
     free(j->kept);
     free(j->queued);
     free(j);
-    errno = saved;
 }
 
 /* --- what is in it -------------------------------------------------------- */
@@ -534,8 +402,8 @@ static ssize_t read_output(const struct journal *j,
                            int64_t *at,
                            unsigned char out[OUTPUT])
 {
-    char line[sizeof output_head + BASE64 + SUM_BYTES];
-    ssize_t n = pread(j->fd, line, sizeof line - 1, *at);
+    char line[sizeof output_head + BASE64 + RECORD_SUM_BYTES];
+    ssize_t n = pread(j->log.fd, line, sizeof line - 1, *at);
     char *end = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
     const char *data = line + sizeof output_head - 1, *stop;
     size_t len;
@@ -543,7 +411,8 @@ static ssize_t read_output(const struct journal *j,
     if (n < 0)
         return -1;
     errno = EBADMSG;
-    if (!end || !is_whole(line, (size_t)(end + 1 - line)) || !is_output(line))
+    if (!end || !record_is_whole(line, (size_t)(end + 1 - line))
+        || !is_output(line))
         return -1;
     stop = memchr(data, '"', (size_t)(end - data));
     if (!stop
