@@ -100,6 +100,7 @@ pmix_bcast_src := \
   pmix_bcast/bcast_node.c \
   pmix_bcast/bytes.c \
   pmix_bcast/channel.c \
+  pmix_bcast/clock.c \
   pmix_bcast/conntable.c \
   pmix_bcast/destination.c \
   pmix_bcast/error.c \

@@ -6,6 +6,7 @@
  * its queue goes first.
  */
 #include "launcher/agent_ring.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/message.h"
 
 #include <arpa/inet.h>
@@ -13,7 +14,6 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define FILLER   8192u        /* bytes of a message: some at 1 Mbit/s, too */
 #define WINDOW   (128u << 10) /* is under way at most: see fill() */
@@ -34,14 +34,6 @@ struct agent_ring {
     uint64_t bytes;                     /* after from_ns */
     size_t under_way;                   /* sent, and not yet taken */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- what goes out -------------------------------------------------------- */
 
@@ -110,7 +102,7 @@ static void on_in_message(struct channel *c,
                           size_t len)
 {
     struct agent_ring *r = arg;
-    int64_t now = now_ns();
+    int64_t now = clock_ns();
 
     (void)body;
     if (type != DATA || len != FILLER || channel_send(c, TAKEN, NULL, 0) < 0) {

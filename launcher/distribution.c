@@ -2,24 +2,16 @@
 #include "launcher/distribution.h"
 #include "launcher/job_load_adjuster.h"
 #include "launcher/lines.h"
+#include "pmix_bcast/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BUNDLES_OUT 2 /* that a node has: one to work at, one in hand */
 
 /* Of a shorter time a meter tells the start of the command, not its speed. */
 #define METER_S 0.2
-
-int64_t clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static uint64_t units_in(struct slice s)
 {

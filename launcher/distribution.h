@@ -167,7 +167,5 @@ struct piece *distribution_current(struct distribution *d, size_t node);
 struct piece *distribution_find(struct distribution *d,
                                 size_t node,
                                 uint64_t id);
-/* CLOCK_MONOTONIC in nanoseconds. */
-int64_t clock_ns(void);
 
 #endif

@@ -12,12 +12,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
 
 #include "launcher/throttle.h"
+#include "pmix_bcast/clock.h"
 
 #define DESTROY_MS   1000
 #define DEFAULT_PATH "/bin:/usr/bin" /* execvp(3), when PATH is not set */
@@ -43,14 +43,6 @@ struct execution {
     char tail[EXECUTION_ERR_MAX]; /* ring: byte i of stderr is at i % size */
     uint64_t err_bytes;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* fails for a bad id only */
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static void close_fd(int *fd)
 {
@@ -286,7 +278,7 @@ static void note_end(struct execution *x, int known, const siginfo_t *info)
     struct execution_end *end = &x->result;
     int error;
 
-    end->elapsed_ns = now_ns() - x->begin_ns;
+    end->elapsed_ns = clock_ns() - x->begin_ns;
     if (!known) {
         end->exec_errno = ECHILD; /* somebody else has reaped it */
         end->status = 126;
@@ -509,7 +501,7 @@ int execution_start(struct execution **x,
     new->pid_fd = new->out_fd = new->err_fd = new->exec_fd = -1;
     if (plan_init(&plan, new, spec, err) < 0)
         goto done;
-    new->begin_ns = now_ns();
+    new->begin_ns = clock_ns();
     new->pid = spawn(&plan);
     if (new->pid < 0) {
         new->pid = 0;

@@ -7,6 +7,7 @@
 #include "launcher/distribution.h"
 #include "launcher/slice_message.h"
 #include "launcher/step_dir.h"
+#include "pmix_bcast/clock.h"
 #include "policy/shares.h"
 
 #include <errno.h>

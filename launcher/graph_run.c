@@ -13,6 +13,7 @@
 #include "launcher/notice.h"
 #include "launcher/session_start.h"
 #include "launcher/work_folder.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/mesh.h"
 
 #include <errno.h>
@@ -22,20 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int64_t graph_running_ns(const struct graph_running *r)
 {
-    return now_ns() - r->begin_ns;
+    return clock_ns() - r->begin_ns;
 }
 
 int graph_no_memory(struct es_error *err)
@@ -141,7 +133,7 @@ static int begin_run(struct graph_running *r)
         return -1;
     graph_state_review(&r->state, r->delivered);
     r->phase = RUNNING;
-    r->begin_ns = now_ns();
+    r->begin_ns = clock_ns();
     graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
     if (r->state.tasks_done > 0)
         notice("%u of %u tasks are done already", r->state.tasks_done,

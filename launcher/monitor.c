@@ -2,6 +2,7 @@
 #include "launcher/monitor.h"
 #include "launcher/meter_track.h"
 #include "launcher/step_dir.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ALIVE_NS INT64_C(1000000000) /* between two looks who has died */
@@ -30,14 +30,6 @@ struct monitor {
     struct meter_track track[METER_SLOTS];
     double value[METER_SLOTS]; /* to aggregate */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- from slots to the node ----------------------------------------------- */
 
@@ -168,7 +160,7 @@ static int sleep_on(struct monitor *m)
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
-    int64_t now = now_ns();
+    int64_t now = clock_ns();
     enum meter_change change = sample_all(m, (uint64_t)(now - m->last_ns));
 
     (void)fd;
@@ -189,7 +181,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 static int start_timer(struct monitor *m, struct event_base *base)
 {
-    m->last_ns = m->looked_ns = now_ns();
+    m->last_ns = m->looked_ns = clock_ns();
     m->timer = evtimer_new(base, on_time, m);
     return m->timer ? sleep_on(m) : -1;
 }

@@ -24,6 +24,7 @@
 #include "launcher/power_link.h"
 #include "launcher/power_state.h"
 #include "launcher/whole_node.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -35,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define RESTORE_MS   2000 /* the front end sees a lost agent at once */
@@ -43,10 +43,7 @@
 
 static int64_t now_ms(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return clock_ns() / 1000000;
 }
 
 struct guard {

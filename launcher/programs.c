@@ -2,6 +2,7 @@
 #include "launcher/programs.h"
 #include "launcher/distribution.h"
 #include "launcher/notice.h"
+#include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/progress.h"
 #include "launcher/notice.h"
+#include "pmix_bcast/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/receiving.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -25,6 +25,7 @@
 #include "launcher/session_start.h"
 #include "launcher/signals.h"
 #include "launcher/work.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -2,6 +2,7 @@
 #include "launcher/run_meter.h"
 #include "launcher/notice.h"
 #include "launcher/step_dir.h"
+#include "pmix_bcast/clock.h"
 #include "policy/slice_steering.h"
 
 #include <math.h>

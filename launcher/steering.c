@@ -7,12 +7,12 @@
  */
 #include "launcher/steering.h"
 #include "launcher/notice.h"
+#include "pmix_bcast/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A speed is known to half a percent after a second's work in samples of
  * 10 ms, if the work was a whole region; of a long one a part must do. */
@@ -53,14 +53,6 @@ struct steering {
     double skew;
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* --- limits --------------------------------------------------------------- */
 
 static void ask(struct steering *s, size_t i)
@@ -82,7 +74,7 @@ static void begin_round(struct steering *s)
 {
     for (size_t i = 0; i < s->n; i++)
         s->node[i].has_first = s->node[i].is_known = 0;
-    s->round_began_ns = now_ns();
+    s->round_began_ns = clock_ns();
     s->looked_ns = 0;
     s->known = 0;
 }
@@ -254,7 +246,7 @@ static void take_progress(struct steering *s,
                           const struct msg_progress *m)
 {
     struct watched *w = &s->node[i];
-    int64_t now = now_ns();
+    int64_t now = clock_ns();
 
     w->heard_ns = now;
     w->is_silent = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/throttle.h"
+#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -329,14 +330,6 @@ fail:
 
 /* --- the duty cycle ------------------------------------------------------ */
 
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* fails for a bad id only */
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 static double share(const struct throttle *t)
 {
     return t->percent / 100.0;
@@ -384,7 +377,7 @@ static void begin_cycle(struct throttle *t, int64_t now)
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct throttle *t = arg;
-    int64_t now = now_ns(), rest;
+    int64_t now = clock_ns(), rest;
 
     (void)fd;
     (void)what;
@@ -479,7 +472,7 @@ void throttle_watch(struct throttle *t, pid_t group)
     t->group = group;
     t->running = 1;
     t->owed_ns = 0;
-    t->last_ns = now_ns();
+    t->last_ns = clock_ns();
     if (group != 0)
         begin_cycle(t, t->last_ns);
 }

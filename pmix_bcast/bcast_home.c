@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_home.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/link.h"
 
@@ -13,7 +14,6 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -67,14 +67,6 @@ struct bcast_home {
     int over;
 };
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* --- the end
  * -------------------------------------------------------------------- */
 
@@ -94,7 +86,7 @@ static void end(struct bcast_home *h)
     if (h->over)
         return;
     h->over = 1;
-    h->seconds = now() - h->start;
+    h->seconds = clock_s() - h->start;
     event_del(h->tick);
     say_all(h, BCAST_END, 0);
     h->s.ended(h->s.arg);
@@ -116,7 +108,7 @@ static void receiver_ends(struct bcast_home *h, uint32_t v, const char *why)
     if (r->ended)
         return;
     r->ended = 1;
-    h->result[v].seconds = why[0] ? -1 : now() - h->start;
+    h->result[v].seconds = why[0] ? -1 : clock_s() - h->start;
     snprintf(h->result[v].why, sizeof h->result[v].why, "%s", why);
     h->left--;
     h->failed += why[0] != '\0';
@@ -263,7 +255,7 @@ static void give(struct bcast_home *h)
 
     measure_queues(h);
     while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
-           && feed_next(h->feed, &g, now())) {
+           && feed_next(h->feed, &g, clock_s())) {
         if (know(h, g.chunk) < 0)
             return;
         if (enqueue(&h->node[g.node], &g) < 0)
@@ -302,7 +294,7 @@ static int on_taken(struct link *l,
     (void)bytes;
     if (m->broadcast != h->s.id || m->chunk >= h->plan.chunks)
         return -1;
-    r->moved = now();
+    r->moved = clock_s();
     if (m->type == LINK_RELAYED)
         feed_relayed(h->feed, r->rank, m->chunk, r->moved);
     else if (m->type == LINK_PULL) /* nobody else has it */
@@ -344,7 +336,7 @@ static void on_sent(struct link *l, void *arg, const struct link_head *m)
 
     (void)l;
     (void)m;
-    r->moved = now();
+    r->moved = clock_s();
     if (!r->home->over)
         give(r->home);
 }
@@ -399,7 +391,7 @@ static int on_guest_taken(struct link *l,
     link_set_events(l, &receiver_events, r);
     link_set_chunk(l, h->plan.chunk);
     guest_remove(g);
-    feed_connected(h->feed, r->rank, now());
+    feed_connected(h->feed, r->rank, clock_s());
     if (!h->over)
         give(h);
     return 0;
@@ -489,7 +481,7 @@ int bcast_home_told(struct bcast_home *h,
     if (kind == BCAST_HELD && bcast_read_number(&id, &held, body, len) == 0
         && id == h->s.id) {
         if (held > h->node[node].held)
-            h->node[node].moved = now();
+            h->node[node].moved = clock_s();
         h->node[node].held = held;
         return 0;
     }
@@ -519,7 +511,7 @@ static void look_for_stalled(struct bcast_home *h, double t)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_home *h = arg;
-    double t = now();
+    double t = clock_s();
 
     (void)fd;
     (void)what;
@@ -669,7 +661,7 @@ int bcast_home_start(struct bcast_home **out,
     if (!(h->s.timeout_s > 0))
         h->s.timeout_s = TIMEOUT_S;
     LIST_INIT(&h->guests);
-    h->start = now();
+    h->start = clock_s();
     if (start(h, err) < 0) {
         bcast_home_destroy(h);
         return -1;

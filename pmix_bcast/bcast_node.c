@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/destination.h"
 #include "pmix_bcast/relay.h"
 
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -47,14 +47,6 @@ struct bcast_node {
     uint32_t verified;
     uint64_t pulls, refused, duplicates;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* --- the report
  * --------------------------------------------------------------- */
@@ -240,7 +232,7 @@ static int take_chunk(struct peer *p,
         return 0; /* there was no memory for it */
     }
     relay_got(b->relay, p->rank, h->chunk, (h->flags & LINK_AS_ROOT) != 0,
-              now());
+              clock_s());
     check_whole(b);
     return 0;
 }
@@ -262,7 +254,7 @@ static int on_taken(struct link *l,
         relay_asked(b->relay, p->rank, h->chunk);
     } else if (h->type == LINK_ABSENT) {
         b->refused++;
-        relay_absent(b->relay, p->rank, h->chunk, now());
+        relay_absent(b->relay, p->rank, h->chunk, clock_s());
     } else if (h->type == LINK_CANCEL) {
         relay_cancelled(b->relay, p->rank, h->chunk);
     } else {
@@ -318,7 +310,7 @@ static void on_sent(struct link *l, void *arg, const struct link_head *h)
 
     (void)l;
     if (h->type == LINK_CHUNK)
-        relay_sent(p->node->relay, p->rank, h->chunk, now());
+        relay_sent(p->node->relay, p->rank, h->chunk, clock_s());
 }
 
 static void speak_on(struct peer *p, struct link *l)
@@ -511,7 +503,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_node *b = arg;
     int at_work = b->state == RECEIVING || b->state == VERIFYING;
-    double t = now();
+    double t = clock_s();
 
     (void)fd;
     (void)what;
@@ -549,7 +541,7 @@ static int make_parts(struct bcast_node *b)
                                 .self = b->self,
                                 .way = (enum pull_way)b->order.way,
                                 .strict = (b->order.flags & ORDER_STRICT) != 0,
-                                .start = now(),
+                                .start = clock_s(),
                                 .random =
                                     (uint64_t)randombytes_random() << 32 | 1,
                                 .wake = on_wake,
@@ -581,7 +573,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     b->order = *order;
     b->order.content = NULL;
     b->self = s->wireup->rank;
-    b->held_said = now();
+    b->held_said = clock_s();
     b->file = DESTINATION_CLOSED;
     if (make_parts(b) < 0 || start_tick(b) < 0) {
         bcast_node_destroy(b);

@@ -4,6 +4,7 @@
  * comes always belongs to the first that was asked.
  */
 #include "pmix_bcast/exchange.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/destination.h"
 
 #include <arpa/inet.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -54,14 +54,6 @@ struct exchange {
     LIST_HEAD(peer_list, peer) peers;
     uint8_t out[CHUNK]; /* to reckon the digest of what goes out */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- peers ---------------------------------------------------------------- */
 
@@ -200,7 +192,7 @@ static void end_fetch(struct peer *p, struct fetch *f, int error)
 {
     struct exchange *x = p->exchange;
     uint32_t number = f->file.number, rank = p->rank;
-    int64_t now = now_ns(), since = f->asked_ns ? f->asked_ns : now;
+    int64_t now = clock_ns(), since = f->asked_ns ? f->asked_ns : now;
 
     if (since < p->free_ns)
         since = p->free_ns;
@@ -329,7 +321,7 @@ static int on_next(
         return 1;
     }
     if (f) {
-        f->asked_ns = now_ns();
+        f->asked_ns = clock_ns();
         h->type = LINK_ASK;
         h->broadcast = f->file.number;
         h->digest = f->file.bytes;
