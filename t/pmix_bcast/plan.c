@@ -146,8 +146,14 @@ static void test_choices(void)
     is_int(p.branches, 4, "to 16,512 nodes: 4 stripes (study, section 5)");
     p = make(PLAN_STRIPES, 8, 0, 1, 0);
     ok(p.chunks == 1 && p.chunk == 8192, "a byte is one chunk");
+    p = make(PLAN_STRIPES, 8, 0, 400000000, 0);
+    is_int(p.chunk, 64 * 1024, "512 KiB at a time from 8 parents");
+    p = make(PLAN_STRIPES, 24, 0, 400000000, 0);
+    is_int(p.chunk, 32 * 1024, "but of many bytes a chunk is 32 KiB at least");
+    p = make(PLAN_STRIPES, 16512, 0, 400000000, 0);
+    is_int(p.chunk, 128 * 1024, "from 4 parents 128 KiB");
     p = make(PLAN_STRIPES, 8, 0, UINT64_C(1) << 40, 0);
-    is_int(p.chunk, 256 * 1024, "of a TiB a chunk is 256 KiB");
+    is_int(p.chunk, 1 << 20, "of a TiB there are no more than a million");
     p = make(PLAN_BRANCHES, 20, 0, 1 << 20, 0);
     ok(p.branches == 4 && p.chunk == 256 * 1024 && p.chunks == 4,
        "seed: k + k * k nodes have k branches and k chunks");
