@@ -3,15 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000
+#define NS_PER_S  1000000000
+#define FD_FOLDER "/proc/self/fd"
 
 static int open_folder(struct destination *d, const char *path)
 {
@@ -48,14 +51,59 @@ static int check_name(const struct destination *d)
     return d->force ? 0 : EEXIST;
 }
 
+/* A file in memory: to reserve its pages is to clear them all, which takes as
+ * long as to write it (12.5 MB on each of 23 nodes that shared two cores: 30 ms
+ * before the first byte).  One without a limit has no blocks. */
+static int is_in_memory(int fd, struct statfs *fs)
+{
+    return fstatfs(fd, fs) == 0
+           && (fs->f_type == TMPFS_MAGIC || fs->f_type == RAMFS_MAGIC);
+}
+
 /* So that a full disk is known at once. */
 static int reserve(int fd, uint64_t bytes)
 {
+    struct statfs fs;
+
+    if (is_in_memory(fd, &fs)) {
+        uint64_t block = (uint64_t)fs.f_bsize;
+
+        if (fs.f_blocks > 0
+            && bytes / block + (bytes % block > 0) > fs.f_bavail)
+            return ENOSPC;
+        return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
+    }
     if (bytes == 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0)
         return 0;
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return errno;
     return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
+}
+
+static void choose_part(struct destination *d)
+{
+    snprintf(d->part, sizeof d->part, ".evenstep-%08x%08x.part",
+             randombytes_random(), randombytes_random());
+}
+
+/* Where the file system can, and /proc lets us name it later, a file without a
+ * name: nothing is left of it even if we are killed. */
+static int open_part(struct destination *d)
+{
+    if (access(FD_FOLDER, X_OK) == 0) {
+        d->fd = openat(d->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+        if (d->fd >= 0)
+            return 0;
+        if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+            return errno;
+    }
+    choose_part(d);
+    d->fd = openat(d->folder, d->part,
+                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (d->fd >= 0)
+        return 0;
+    d->part[0] = '\0';
+    return errno;
 }
 
 int destination_open(struct destination *d,
@@ -70,17 +118,8 @@ int destination_open(struct destination *d,
     why = open_folder(d, path);
     if (why == 0)
         why = check_name(d);
-    if (why == 0) {
-        snprintf(d->part, sizeof d->part, ".evenstep-%08x%08x.part",
-                 randombytes_random(), randombytes_random());
-        d->fd =
-            openat(d->folder, d->part,
-                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (d->fd < 0) {
-            why = errno;
-            d->part[0] = '\0';
-        }
-    }
+    if (why == 0)
+        why = open_part(d);
     if (why == 0)
         why = reserve(d->fd, bytes);
     if (why)
@@ -109,10 +148,29 @@ int destination_write(const struct destination *d,
     return 0;
 }
 
+/* A first name for a file that has none (open(2), O_TMPFILE). */
+static int link_nameless(const struct destination *d, const char *name)
+{
+    char self[sizeof FD_FOLDER + 12];
+
+    snprintf(self, sizeof self, FD_FOLDER "/%d", d->fd);
+    return linkat(AT_FDCWD, self, d->folder, name, AT_SYMLINK_FOLLOW);
+}
+
 /* Without force the name must still be free; where the file system cannot
- * say so in one step a hard link can. */
+ * say so in one step a hard link can.  A link cannot replace: with force a
+ * nameless file has another name first. */
 static int give_name(struct destination *d)
 {
+    if (!d->part[0] && !d->force)
+        return link_nameless(d, d->name);
+    if (!d->part[0]) {
+        choose_part(d);
+        if (link_nameless(d, d->part) < 0) {
+            d->part[0] = '\0';
+            return -1;
+        }
+    }
     if (d->force)
         return renameat(d->folder, d->part, d->folder, d->name);
     if (renameat2(d->folder, d->part, d->folder, d->name, RENAME_NOREPLACE)

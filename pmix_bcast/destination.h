@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * destination.h - the file that a broadcast makes on a node: written beside
- * under a name of its own, and renamed when it is whole, so that it is never
- * half-visible (design, section 11).
+ * destination.h - the file that a broadcast makes on a node: without a name, or
+ * where the file system cannot have that beside under a name of its own, until
+ * it is whole, so that it is never half-visible (design, section 11).
  */
 #ifndef PMIX_BCAST_DESTINATION_H
 #define PMIX_BCAST_DESTINATION_H
@@ -12,7 +12,8 @@
 
 struct destination {
     int fd, folder;           /* -1: not open */
-    char name[256], part[64]; /* in the folder; part is "" once renamed */
+    char name[256], part[64]; /* in the folder; part is "" if it has no name
+                                 of its own, or its last one */
     int force;
 };
 

@@ -40,6 +40,13 @@ arrived() { # SRC [NODE...]
 	find dst ! -type d | sort >got && for node; do echo "dst/$node/x"; done | sort >want && test_cmp want got
 }
 nothing_arrived() { find dst ! -type d >left && test_cmp /dev/null left; }
+# An agent has opened the file of its node, which has no name yet.
+begun() {
+	for agent in $(pgrep -P $run -x evenstep-agent); do
+		find /proc/"$agent"/fd -lname "$here/dst/local*/*" 2>&- | grep -q . && return 0
+	done
+	return 1
+}
 # shellcheck disable=SC2086 # lists of numbers
 # behind OPTIONS: a broadcast of "large" that is stopped in its middle.  The
 # agents are held as soon as a file is begun; that may be too late.
@@ -49,9 +56,9 @@ behind() {
 		rm -f dst/*/x
 		env --default-signal=INT evenstep bcast "$@" large "$here/dst/{node}/x" >out 2>err 3>&- 4>&- 5>&- &
 		run=$!
-		until ls dst/*/.evenstep-*.part >part 2>&- || ! kill -0 $run 2>&-; do :; done
+		until begun || ! kill -0 $run 2>&-; do :; done
 		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents 2>&- && ! all_dead $run &&
-			ls dst/*/.evenstep-*.part >part && return 0
+			begun && return 0
 		test -z "$agents" || kill -CONT $agents 2>&-
 		wait $run
 	done
@@ -224,10 +231,10 @@ test_expect_success 'SRC that is removed while it is read arrives' '
 '
 
 # --- agents that die, the user who leaves ------------------------------------------
-test_expect_success 'an agent killed in the middle: named, the others have it' '
+test_expect_success 'an agent killed in the middle: named, it leaves nothing, the others have it' '
 	nodes 3 && behind --local 3 && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
 	said "evenstep: local[0-2]: .*" && said "evenstep: 1 of 3 nodes have not got the file: .*" &&
-	nothing_left && ls dst/*/x >got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
+	nothing_left && find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
 '
 test_expect_success 'an agent that hangs: named after the timeout, the others have it' '
 	nodes 3 && behind --local 3 -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&

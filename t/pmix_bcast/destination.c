@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files in a folder of the test's own; what is in it at the end of each case
- * is counted, so that nothing half-written is left.
+ * is counted, so that nothing half-written is left.  All of it twice: where
+ * files can be without a name, and where they cannot.
  */
 #include "pmix_bcast/destination.h"
 #include "tap.h"
@@ -9,12 +10,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stddef.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+static int nameless = 1;
 static char folder[] = "/tmp/evenstep-destination-XXXXXX";
 static char path[300];
 
@@ -86,9 +93,9 @@ static void test_whole(void)
     int64_t times[] = {0, -1500000000, 1234567890123456789};
     mode_t mask = umask(077);
 
-    ok(destination_open(&d, in_folder("x"), 10, 0) == 0 && files() == 1
-           && access(in_folder("x"), F_OK) < 0,
-       "an open file has no name yet");
+    ok(destination_open(&d, in_folder("x"), 10, 0) == 0
+           && files() == (nameless ? 0 : 1) && access(in_folder("x"), F_OK) < 0,
+       "an open file has no name yet, or not its own");
     ok(fstat(d.fd, &st) == 0 && (st.st_mode & 07777) == 0600
            && st.st_size == 10,
        "it is its owner's, and has its length");
@@ -274,10 +281,28 @@ static void test_full_disk(void)
         bail("%s is still mounted", folder);
 }
 
-int main(void)
+/* From now on open files have names, as on NFS: the kernel says so. */
+static void need_names(void)
 {
-    if (sodium_init() < 0 || !mkdtemp(folder))
-        bail("no folder");
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+        || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+        bail("no filter: %s", strerror(errno));
+    nameless = 0;
+}
+
+static void test_all(void)
+{
     test_whole();
     test_given_up();
     test_there();
@@ -285,6 +310,15 @@ int main(void)
     test_late_folder();
     test_limit();
     test_full_disk();
+}
+
+int main(void)
+{
+    if (sodium_init() < 0 || !mkdtemp(folder))
+        bail("no folder");
+    test_all();
+    need_names();
+    test_all();
     is_int(rmdir(folder), 0, "nothing is left in the folder");
     return done();
 }
