@@ -17,7 +17,9 @@
  * 6 and 15 % longer for 50 MB.  Below CHUNK_HIGH the messages count. */
 #define TOGETHER_MAX (512u << 10)
 #define CHUNKS_MANY  (1u << 20) /* of which every node keeps something */
-#define TAPER        (4u << 10)
+/* Of the last chunks; and what a chunk is a multiple of: 400 MB unshaped to 7
+ * took 13 % longer where chunks met inside of pages. */
+#define PAGE (4u << 10)
 
 /* From these nodes home takes one in the place of a root that lags, even if
  * the first layer has fewer. */
@@ -39,7 +41,10 @@ static uint32_t choose_chunk(const struct plan_wish *w)
         chunk = high;
     if (chunk < CHUNK_LOW)
         chunk = CHUNK_LOW;
-    chunk = (chunk + CHUNK_MIN - 1) / CHUNK_MIN * CHUNK_MIN;
+    if (w->shape == PLAN_BRANCHES)
+        chunk = (chunk + CHUNK_MIN - 1) / CHUNK_MIN * CHUNK_MIN;
+    else
+        chunk = (chunk + PAGE / 2) / PAGE * PAGE;
     return chunk < CHUNK_MAX ? (uint32_t)chunk : CHUNK_MAX;
 }
 
@@ -59,11 +64,16 @@ static uint32_t choose_branches(const struct plan_wish *w)
     return w->nodes <= MESH_MAX ? w->nodes : STRIPES;
 }
 
+static uint32_t grain(const struct plan *p)
+{
+    return p->chunk % PAGE == 0 ? PAGE : CHUNK_MIN;
+}
+
 /* Bytes of the chunk that starts with left bytes to go: no more than what home
  * still gives to each branch and one, so that the last ones end together. */
 static uint64_t size_at(const struct plan *p, uint64_t left)
 {
-    uint64_t size = left / (p->branches + 1u) / CHUNK_MIN * CHUNK_MIN;
+    uint64_t size = left / (p->branches + 1u) / grain(p) * grain(p);
 
     if (size < p->taper)
         size = p->taper;
@@ -75,7 +85,7 @@ static uint64_t size_at(const struct plan *p, uint64_t left)
 /* Above so many bytes to go all chunks are whole. */
 static uint64_t whole_above(const struct plan *p)
 {
-    uint64_t up = (p->chunk + CHUNK_MIN - 1u) / CHUNK_MIN * CHUNK_MIN;
+    uint64_t up = (p->chunk + grain(p) - 1u) / grain(p) * grain(p);
 
     return p->taper == p->chunk ? p->chunk : up * (p->branches + 1u);
 }
@@ -115,7 +125,7 @@ int plan_make(struct plan *p,
     p->branches = w.branches;
     p->shape = w.shape;
     p->chunk = w.chunk ? w.chunk : choose_chunk(&w);
-    p->taper = w.shape == PLAN_STRIPES && TAPER < p->chunk ? TAPER : p->chunk;
+    p->taper = w.shape == PLAN_STRIPES && PAGE < p->chunk ? PAGE : p->chunk;
     n = count_chunks(p);
     p->chunks = (uint32_t)n;
     if (n <= CHUNKS_MAX)

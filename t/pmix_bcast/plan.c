@@ -140,14 +140,16 @@ static void test_choices(void)
 {
     struct plan p = make(PLAN_STRIPES, 8, 0, 12500000, 0);
 
-    ok(p.branches == 8 && p.chunk == 25 * 1024 && p.taper == 4096,
-       "12.5 MB to 8 nodes: 8 stripes, chunks of 25 KiB down to 4 (study)");
+    ok(p.branches == 8 && p.chunk == 24 * 1024 && p.taper == 4096,
+       "12.5 MB to 8 nodes: 8 stripes, chunks of 24 KiB down to 4 (study)");
     p = make(PLAN_STRIPES, 16512, 0, 50000000, 0);
     is_int(p.branches, 4, "to 16,512 nodes: 4 stripes (study, section 5)");
     p = make(PLAN_STRIPES, 8, 0, 1, 0);
     ok(p.chunks == 1 && p.chunk == 8192, "a byte is one chunk");
     p = make(PLAN_STRIPES, 8, 0, 400000000, 0);
     is_int(p.chunk, 64 * 1024, "512 KiB at a time from 8 parents");
+    p = make(PLAN_STRIPES, 7, 0, 400000000, 0);
+    is_int(p.chunk, 72 * 1024, "from 7 the nearest whole pages");
     p = make(PLAN_STRIPES, 24, 0, 400000000, 0);
     is_int(p.chunk, 32 * 1024, "but of many bytes a chunk is 32 KiB at least");
     p = make(PLAN_STRIPES, 16512, 0, 400000000, 0);
