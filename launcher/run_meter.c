@@ -34,6 +34,7 @@ int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
         .bound = c->bound, .band = c->band, .gain = c->gain};
     if (strcmp(c->actuator, "slice") == 0)
         m->rule.variant = POWER_PAIR;
+    step_dir_sweep("run-");
     snprintf(m->dir, sizeof m->dir, "run-%d", (int)getpid());
     for (size_t i = 0; i < n; i++)
         run_meter_order(m, i);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/step_dir.h"
+#include "launcher/number.h"
 #include "launcher/spool.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,4 +151,31 @@ void step_dir_remove(const char *step)
         (void)unlinkat(user, name, AT_REMOVEDIR);
         close(user);
     }
+}
+
+/* Is it called after a process that is no more? */
+static int is_orphan(const char *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    int64_t pid;
+
+    return strncmp(name, prefix, len) == 0
+           && number_parse_int(name + len, 1, INT_MAX, &pid) == 0
+           && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+void step_dir_sweep(const char *prefix)
+{
+    int user = open_step(NULL, 0);
+    DIR *list = user >= 0 ? fdopendir(user) : NULL;
+    struct dirent *d;
+
+    if (user >= 0 && !list)
+        close(user);
+    if (!list)
+        return;
+    while ((d = readdir(list)) != NULL)
+        if (is_orphan(d->d_name, prefix))
+            step_dir_remove(d->d_name);
+    closedir(list);
 }

@@ -32,5 +32,8 @@ int step_dir_put(const char *step,
 int step_dir_link(const char *step, const char *file, const char *target);
 /* Remove the step's directory and what is in it; nothing there is fine. */
 void step_dir_remove(const char *step);
+/* Of what is called <prefix><process id> remove what killed processes have
+ * left. */
+void step_dir_sweep(const char *prefix);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char user[64], path[200];
 
@@ -199,6 +200,31 @@ static void test_no_room(void)
     step_dir_remove("1.0");
 }
 
+static void test_sweep(void)
+{
+    pid_t gone = fork();
+    char dead[40], alive[40];
+
+    if (gone == 0)
+        _exit(0);
+    if (gone < 0 || waitpid(gone, NULL, 0) != gone)
+        bail("no process");
+    snprintf(dead, sizeof dead, "run-%d", (int)gone);
+    snprintf(alive, sizeof alive, "run-%d", (int)getpid());
+    step_dir_put(dead, "f", "x", 1);
+    step_dir_put(alive, "f", "x", 1);
+    step_dir_put("run-x", "f", "x", 1);
+    step_dir_put("1.0", "f", "x", 1);
+    step_dir_sweep("run-");
+    ok(entries(below(dead)) == -1 && entries(user) == 3,
+       "what a killed one has left is swept away, and nothing else");
+    step_dir_remove("1.0");
+    step_dir_remove("run-x");
+    step_dir_remove(alive);
+    step_dir_sweep("run-");
+    ok(1, "nothing may be there");
+}
+
 static int open_files(void)
 {
     return entries("/proc/self/fd");
@@ -217,6 +243,7 @@ int main(void)
     test_others();
     test_put();
     test_no_room();
+    test_sweep();
     is_int(open_files(), before, "no file is left open");
     is_int(entries(STEP_DIR_BASE), 0, "and nothing left in " STEP_DIR_BASE);
     return done();
