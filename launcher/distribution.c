@@ -348,7 +348,6 @@ static void take_over(struct distribution *d, size_t node)
     from->waiting.units.end -= move.units;
     s->waiting.units.begin = from->waiting.units.end;
     s->chunk = move.units;
-    d->taken += move.units;
 }
 
 void distribution_metered(struct distribution *d,
@@ -372,7 +371,6 @@ int distribution_give(struct distribution *d,
 
     off.units.begin = off.units.end - units;
     s->waiting.units.end = off.units.begin;
-    d->taken += units;
     return unit_pool_add(&d->pool, &off) < 0 ? no_memory(err) : 0;
 }
 
@@ -492,7 +490,6 @@ static int cut_slices(struct distribution *d)
 static void forget_frame(struct distribution *d)
 {
     forget_pieces(d);
-    d->taken = 0;
     for (size_t i = 0; i < session_size(d->session); i++) {
         struct share *s = &d->share[i];
 

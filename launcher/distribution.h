@@ -83,7 +83,6 @@ struct distribution {
     size_t first_out; /* pieces before it are not out */
     size_t out;       /* pieces that are PIECE_OUT */
     uint64_t next_id; /* of the next piece */
-    uint64_t taken;   /* units that were taken over from who was late */
     double delay;     /* seconds that a piece is on its way, to and fro */
     struct unit_pool pool;
     /* one a node */
