@@ -4,6 +4,7 @@
 #include "launcher/help.h"
 #include "launcher/number.h"
 #include "launcher/threshold_option.h"
+#include "policy/tail.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -52,11 +53,13 @@ static const char usage[] =
     "  --grain G            units that stay together (1)\n"
     "  --pieces K           that a slice is sent in, at most; 1: nobody takes "
     "over\n"
-    "                       (1)\n"
-    "  --threshold SECONDS | PERCENT% | auto\n"
-    "                       as `evenstep run` (5%)\n"
-    "  --seed S             of the noise and of policies that draw lots (1)\n"
-    "  --json               print one JSON object a policy\n";
+    "                       (" HELP_NUMBER(
+        TAIL_PIECES) ", as `evenstep run`)\n"
+                     "  --threshold SECONDS | PERCENT% | auto\n"
+                     "                       as `evenstep run` (5%)\n"
+                     "  --seed S             of the noise and of policies that "
+                     "draw lots (1)\n"
+                     "  --json               print one JSON object a policy\n";
 
 static int no_memory(struct es_error *err)
 {
@@ -402,7 +405,7 @@ int balance_options_parse(struct balance_options *o,
 
     *o = (struct balance_options){
         .setup = {.grain = 1,
-                  .pieces = 1,
+                  .pieces = TAIL_PIECES,
                   .threshold = {THRESHOLD_PERCENT, 5},
                   .seed = 1},
     };

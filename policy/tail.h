@@ -26,6 +26,8 @@
  * less, and it costs frames where nothing happens.  Chosen by `evenstep
  * simulate balance` and measured by contrib/bench pieces. */
 #define TAIL_PIECE_S 0.1
+/* Unless told, at most so many. */
+#define TAIL_PIECES 16
 
 struct tail_node {
     double speed;     /* units per second, as measured last; 0 = not known */
