@@ -131,7 +131,13 @@ static uint32_t choose_parts(const struct search *s, uint32_t from)
 /* The largest M on the way down from m that is not too much work. */
 static uint32_t first_rung(const struct search *s, uint32_t m)
 {
-    while (m > 1 && grouping_work(s->grouping, m) > GRAPH_PLAN_WORK_ONE)
+    uint64_t most = s->g->tasks * GRAPH_PLAN_WORK_TASK;
+
+    if (most < GRAPH_PLAN_WORK)
+        most = GRAPH_PLAN_WORK;
+    if (most > GRAPH_PLAN_WORK_ONE)
+        most = GRAPH_PLAN_WORK_ONE;
+    while (m > 1 && grouping_work(s->grouping, m) > most)
         m = rung_below(m, 2);
     return m;
 }

@@ -20,10 +20,13 @@
  * them would take hours for 100,000 tasks.  The part is the smallest that
  * keeps the search of one mode below so many steps of grouping_work(), about
  * 0.15 s; up to 1000 tasks or so it is one processor, the seed's search.  An M
- * whose placement alone is more than GRAPH_PLAN_WORK_ONE is left out.
+ * whose placement alone takes more than GRAPH_PLAN_WORK_TASK steps a task, or
+ * than GRAPH_PLAN_WORK_ONE, is left out if it is also above GRAPH_PLAN_WORK:
+ * far more processors than a narrow graph has use for.
  */
-#define GRAPH_PLAN_WORK     UINT64_C(100000000)
-#define GRAPH_PLAN_WORK_ONE UINT64_C(500000000)
+#define GRAPH_PLAN_WORK      UINT64_C(100000000)
+#define GRAPH_PLAN_WORK_TASK UINT64_C(12000)
+#define GRAPH_PLAN_WORK_ONE  UINT64_C(500000000)
 
 struct graph_plan_wish {
     enum path_algorithm algorithm;
