@@ -341,7 +341,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
             libgraphviz-dev libhwloc-dev libncurses-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
-            $(comment test it) slurmd slurmctld munge perl sharness jq \
+            $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment the demo) povray netpbm \
