@@ -43,6 +43,7 @@ struct agent {
     struct event_base *base;
     struct channel *home;
     struct wireup wireup;
+    struct endpoint mine;
     struct adapter adapter;
     struct listener *listener;
     struct mesh *mesh;
@@ -57,7 +58,7 @@ struct agent {
     struct bcast_node *broadcast;
     struct graph_node *graph;
     struct step_tasks *tasks; /* of the step that is fed, or NULL */
-    int ready;                /* READY has been sent */
+    int ready;                /* wired up, and READY has been sent */
     int leaving;              /* only what runs is waited for */
     int calls;                /* since home was lost */
     char step[64];            /* name of the step directory, or "" */
@@ -393,6 +394,14 @@ static int take_graph(struct agent *a, const struct told *t)
 
 /* --- the conversation with home ------------------------------------------- */
 
+/* All are here: agent_serve() goes on. */
+static int end_waiting(struct agent *a, const struct told *t)
+{
+    (void)t;
+    event_base_loopbreak(a->base);
+    return 0;
+}
+
 static const struct {
     uint16_t first, last; /* types */
     int (*take)(struct agent *a, const struct told *t);
@@ -410,7 +419,8 @@ static const struct {
     {MSG_MONITOR, MSG_MONITOR, watch},
     {MSG_LIMIT, MSG_LIMIT, limit},
     {MSG_BCAST, MSG_BCAST_END - 1, take_bcast},
-    {MSG_GRAPH, MSG_END - 1, take_graph},
+    {MSG_GRAPH, MSG_GRAPH_END - 1, take_graph},
+    {MSG_FENCE, MSG_FENCE, end_waiting},
 };
 
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
@@ -428,7 +438,8 @@ static void on_message(struct channel *c,
     if (a->leaving)
         return;
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++)
-        if (type >= takes[i].first && type <= takes[i].last)
+        if (type >= takes[i].first && type <= takes[i].last
+            && a->ready == (type != MSG_FENCE))
             rc = takes[i].take(a, &t);
     if (rc < 0)
         leave(a);
@@ -456,8 +467,15 @@ static void say_ready(struct agent *a)
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
     snprintf(m.rack, sizeof m.rack, "%s", a->setup->rack);
     msg_write_ready(&w, &m);
-    a->ready = 1;
     say(a, MSG_READY, &w);
+}
+
+static void say_here(struct agent *a)
+{
+    struct writer w = {0};
+
+    write_u32(&w, a->wireup.size);
+    say(a, MSG_HERE, &w);
 }
 
 static void on_greeting(void *arg, int reached, const char *why)
@@ -487,13 +505,13 @@ static void greet_next(struct agent *a)
 static void on_opened(struct channel *c, void *arg)
 {
     struct agent *a = arg;
-    int first = !a->ready;
 
     channel_backlog_mark(c, BACKLOG_LOW);
     a->calls = 0;
-    say_ready(a);
-    if (first)
-        greet_next(a);
+    if (a->ready)
+        say_ready(a); /* again */
+    else
+        say_here(a);
 }
 
 static void on_drained(struct channel *c, void *arg)
@@ -501,7 +519,8 @@ static void on_drained(struct channel *c, void *arg)
     struct agent *a = arg;
 
     (void)c;
-    agent_work_hold(a->work, 0);
+    if (a->ready)
+        agent_work_hold(a->work, 0);
 }
 
 static void call_later(struct agent *a)
@@ -585,30 +604,30 @@ static void find_adapter(struct agent *a, const struct sockaddr_in *own)
     a->adapter.tcp_port = listener_port(a->listener);
 }
 
-static int wire_up(struct agent *a, struct es_error *err)
+static int open_listener(struct agent *a, struct es_error *err)
 {
     const struct agent_setup *s = a->setup;
-    struct endpoint mine = {0};
+    struct endpoint *mine = &a->mine;
     struct sockaddr_in own;
 
     a->mesh = mesh_create(a->base, &s->secret);
     if (!a->mesh)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (own_address(s, &own) < 0
-        || !inet_ntop(AF_INET, &own.sin_addr, mine.address,
-                      sizeof mine.address))
+        || !inet_ntop(AF_INET, &own.sin_addr, mine->address,
+                      sizeof mine->address))
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
     if (listener_open(&a->listener, a->base, s->ports,
-                      strcmp(mine.address, "127.0.0.1") == 0, mesh_take,
+                      strcmp(mine->address, "127.0.0.1") == 0, mesh_take,
                       a->mesh, err)
         < 0)
         return -1;
     find_adapter(a, &own);
-    snprintf(mine.node, sizeof mine.node, "%s", s->node);
-    mine.port = listener_port(a->listener);
-    return wireup_exchange(&a->wireup, &mine, err);
+    snprintf(mine->node, sizeof mine->node, "%s", s->node);
+    mine->port = listener_port(a->listener);
+    return 0;
 }
 
 static int call_home(struct agent *a, struct es_error *err)
@@ -658,18 +677,38 @@ static int open_work(struct agent *a, struct es_error *err)
 
 static int start(struct agent *a, struct es_error *err)
 {
-    char group[THROTTLE_NAME_MAX];
-
-    snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
     a->base = event_base_new();
     if (!a->base)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);
-    if (wire_up(a, err) < 0)
+    if (open_listener(a, err) < 0 || wireup_join(&a->wireup, &a->mine, err) < 0)
         return -1;
-    (void)alarm(0);
+    return call_home(a, err);
+}
+
+/* Run the loop until all agents are here.  A node that calls the others before
+ * would be slow to be heard: see wireup.h. */
+static int await_all(struct agent *a, struct es_error *err)
+{
+    if (event_base_dispatch(a->base) < 0)
+        return es_fail(err, ES_ENV, "report this", "the event loop failed");
+    if (a->home)
+        return 0;
+    return es_fail(err, ES_ENV,
+                   "let the compute nodes reach the host of srun at the ports "
+                   "of SrunPortRange",
+                   "%s: no front end at %s:%u: %s", a->setup->node,
+                   a->setup->home_address, a->setup->home_port, a->why);
+}
+
+/* What we need for work. */
+static int open_all(struct agent *a, struct es_error *err)
+{
+    char group[THROTTLE_NAME_MAX];
+
+    snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
     a->on_again = evtimer_new(a->base, on_again, a);
     if (!a->on_again || signals_catch(&a->signals, a->base, on_signal, a) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
@@ -678,9 +717,19 @@ static int start(struct agent *a, struct es_error *err)
                          THROTTLE_ANY, err)
                < 0)
         return -1;
-    if (open_work(a, err) < 0)
+    return open_work(a, err);
+}
+
+static int serve(struct agent *a, struct es_error *err)
+{
+    if (open_all(a, err) < 0)
         return -1;
-    return call_home(a, err);
+    a->ready = 1;
+    say_ready(a);
+    greet_next(a);
+    if (event_base_dispatch(a->base) < 0)
+        return es_fail(err, ES_ENV, "report this", "the event loop failed");
+    return 0;
 }
 
 static void stop(struct agent *a)
@@ -710,18 +759,15 @@ static void stop(struct agent *a)
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
     struct agent a = {.setup = setup};
-    int rc;
+    int rc = start(&a, err);
 
-    rc = start(&a, err);
-    if (rc == 0 && event_base_dispatch(a.base) < 0)
-        rc = es_fail(err, ES_ENV, "report this", "the event loop failed");
-    if (rc == 0 && !a.ready)
-        rc =
-            es_fail(err, ES_ENV,
-                    "let the compute nodes reach the host of srun at the ports "
-                    "of SrunPortRange",
-                    "%s: no front end at %s:%u: %s", setup->node,
-                    setup->home_address, setup->home_port, a.why);
+    if (rc == 0)
+        rc = await_all(&a, err);
+    if (rc == 0)
+        rc = a.leaving ? 0 : wireup_exchange(&a.wireup, err);
+    (void)alarm(0);
+    if (rc == 0 && !a.leaving)
+        rc = serve(&a, err);
     stop(&a);
     return rc;
 }

@@ -4,6 +4,8 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
+ *   HERE      agent      agents u32: it runs, and waits for
+ *   FENCE     front end  -                      (all run: wire up over PMIx)
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
  *                        node text, rack text, adapter blob: see adapter.h,
  *                        empty if there is none
@@ -113,7 +115,9 @@ enum protocol_type {
     MSG_BCAST, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
-    MSG_END = MSG_GRAPH + GRAPH_MSG_KINDS,
+    MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
+    MSG_HERE = MSG_GRAPH_END,
+    MSG_FENCE,
 };
 
 struct msg_ready {
@@ -265,7 +269,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
+/* HERE, STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

@@ -30,7 +30,7 @@
 #define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
 /* Name of an agent of --local. */
 #define LOCAL_NODE "local%zu"
-#define GUEST_MAX  4096 /* connections that have not said READY */
+#define GUEST_MAX  4096 /* connections of which we know nothing */
 
 struct member { /* a node and its connection */
     struct node node;
@@ -42,6 +42,7 @@ struct guest { /* a connection that has not said READY */
     LIST_ENTRY(guest) next;
     struct channel *channel;
     struct session *session;
+    int here; /* it has said HERE */
 };
 
 struct process { /* srun, one a start, or one agent of --local */
@@ -57,7 +58,8 @@ struct session {
     struct listener *listener;
     struct port_range ports;
     LIST_HEAD(guest_list, guest) guests;
-    size_t n_guests;
+    size_t n_guests;           /* that have not said HERE either */
+    uint32_t expected, called; /* agents; of them HERE */
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
     uint32_t job, step;
@@ -225,7 +227,8 @@ static const struct channel_events member_events = {
 static void guest_remove(struct guest *g)
 {
     LIST_REMOVE(g, next);
-    g->session->n_guests--;
+    if (!g->here)
+        g->session->n_guests--;
     free(g);
 }
 
@@ -310,6 +313,30 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     s->on->ready(s->arg);
 }
 
+/* The last that comes lets all of them into the fence. */
+static void call_roll(struct guest *g, uint32_t agents)
+{
+    struct session *s = g->session;
+
+    g->here = 1;
+    s->n_guests--;
+    s->expected = agents;
+    if (++s->called < s->expected)
+        return;
+    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
+        if (g->here)
+            (void)channel_send(g->channel, MSG_FENCE, NULL, 0);
+}
+
+/* Of the agents of one start all say the same number. */
+static int is_expected(const struct guest *g, uint32_t agents)
+{
+    const struct session *s = g->session;
+
+    return !g->here && !s->closing && agents > 0 && agents <= AGENTS_MAX
+           && (s->called == 0 || (agents == s->expected && s->called < agents));
+}
+
 static void on_guest_message(struct channel *c,
                              void *arg,
                              uint16_t type,
@@ -318,7 +345,13 @@ static void on_guest_message(struct channel *c,
 {
     struct guest *g = arg;
     struct msg_ready ready;
+    uint32_t agents;
 
+    if (type == MSG_HERE && msg_read_u32(&agents, body, len) == 0
+        && is_expected(g, agents)) {
+        call_roll(g, agents);
+        return;
+    }
     if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0) {
         become_member(g, &ready);
         return;
@@ -329,9 +362,14 @@ static void on_guest_message(struct channel *c,
 
 static void on_guest_closed(struct channel *c, void *arg, const char *why)
 {
+    struct guest *g = arg;
+    struct session *s = g->session;
+
     (void)c;
     (void)why;
-    guest_remove(arg);
+    if (g->here && s->called < s->expected)
+        s->called--;
+    guest_remove(g);
 }
 
 static const struct channel_events guest_events = {
@@ -528,6 +566,7 @@ static void forget_agents(struct session *s)
     free(s->member);
     s->member = NULL;
     s->n = s->here = 0;
+    s->expected = s->called = 0;
 }
 
 static void start_again(struct session *s)
@@ -560,6 +599,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
     if (s->n)
         snprintf(text, sizeof text, "only %zu of %zu agents came within %d s",
                  s->here, s->n, START_MS / 1000);
+    else if (s->called)
+        snprintf(text, sizeof text, "only %u of %u agents came within %d s",
+                 s->called, s->expected, START_MS / 1000);
     else
         snprintf(text, sizeof text, "no agent came within %d s",
                  START_MS / 1000);

@@ -99,7 +99,7 @@ static int job_size(const pmix_proc_t *me, uint32_t *size, struct es_error *err)
     return 0;
 }
 
-static int get_endpoint(const pmix_proc_t *me,
+static int get_endpoint(const struct wireup *w,
                         uint32_t rank,
                         struct endpoint *e,
                         struct es_error *err)
@@ -109,7 +109,7 @@ static int get_endpoint(const pmix_proc_t *me,
     pmix_status_t rc;
     int bad = -1;
 
-    PMIX_LOAD_PROCID(&peer, me->nspace, rank);
+    PMIX_LOAD_PROCID(&peer, w->nspace, rank);
     rc = PMIx_Get(&peer, ENDPOINT_KEY, NULL, 0, &value);
     if (rc != PMIX_SUCCESS)
         return pmix_fail(err, "PMIx_Get of an endpoint", rc);
@@ -119,24 +119,6 @@ static int get_endpoint(const pmix_proc_t *me,
     if (bad)
         return es_fail(err, ES_ENV, "use one version of evenstep on all nodes",
                        "the agent of rank %u gave no endpoint", rank);
-    return 0;
-}
-
-static int exchange(struct wireup *w,
-                    const pmix_proc_t *me,
-                    const struct endpoint *mine,
-                    struct es_error *err)
-{
-    if (job_size(me, &w->size, err) < 0 || put_endpoint(mine, err) < 0
-        || fence(err) < 0)
-        return -1;
-    w->rank = me->rank;
-    w->agent = calloc(w->size, sizeof *w->agent);
-    if (!w->agent)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    for (uint32_t i = 0; i < w->size; i++)
-        if (get_endpoint(me, i, &w->agent[i], err) < 0)
-            return -1;
     return 0;
 }
 
@@ -162,25 +144,49 @@ static pmix_status_t init(pmix_proc_t *me)
     return rc;
 }
 
-int wireup_exchange(struct wireup *w,
-                    const struct endpoint *mine,
-                    struct es_error *err)
+int wireup_join(struct wireup *w,
+                const struct endpoint *mine,
+                struct es_error *err)
 {
     pmix_proc_t me;
     pmix_status_t rc;
-    int result;
 
     memset(w, 0, sizeof *w);
     rc = init(&me);
     if (rc != PMIX_SUCCESS)
         return pmix_fail(err, "PMIx_Init", rc);
-    result = exchange(w, &me, mine, err);
+    w->rank = me.rank;
+    memcpy(w->nspace, me.nspace, sizeof w->nspace);
+    if (job_size(&me, &w->size, err) == 0 && put_endpoint(mine, err) == 0)
+        return 0;
+    (void)PMIx_Finalize(NULL, 0);
+    memset(w, 0, sizeof *w);
+    return -1;
+}
+
+static int exchange(struct wireup *w, struct es_error *err)
+{
+    struct endpoint *agent = calloc(w->size, sizeof *agent);
+    int rc = agent ? fence(err)
+                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
+
+    for (uint32_t i = 0; i < w->size && rc == 0; i++)
+        rc = get_endpoint(w, i, &agent[i], err);
+    if (rc == 0)
+        w->agent = agent;
+    else
+        free(agent);
+    return rc;
+}
+
+int wireup_exchange(struct wireup *w, struct es_error *err)
+{
+    int rc = exchange(w, err);
+
     /* Left at once, so that a death later on is ours to handle and not
      * PMIx's; what was exchanged is in *w. */
     (void)PMIx_Finalize(NULL, 0);
-    if (result < 0)
-        wireup_clear(w);
-    return result;
+    return rc;
 }
 
 void wireup_clear(struct wireup *w)

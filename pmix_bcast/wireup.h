@@ -4,7 +4,10 @@
  * puts its endpoint, one fence over the whole namespace collects them all,
  * and PMIx is left again at once (design, section 5, facts 3, 4 and 10).
  *
- * Blocks; to be called before the event loop runs.
+ * All of it blocks, and the exchange until the last agent is in it.  It is
+ * better begun when all are known to run: what the PMIx of Slurm 22.05 sends to
+ * a node whose step is not there yet it sends again half a second later, which
+ * was one start in five on 8 nodes.
  */
 #ifndef PMIX_BCAST_WIREUP_H
 #define PMIX_BCAST_WIREUP_H
@@ -19,6 +22,9 @@
 /* A numeric address with its NUL. */
 #define ADDRESS_MAX 64
 
+/* PMIX_MAX_NSLEN with its NUL. */
+#define NSPACE_MAX 256
+
 /* Agents of a step: Slurm's nodes of a job are at most 64k. */
 #define AGENTS_MAX 65536u
 
@@ -29,18 +35,20 @@ struct endpoint {
 };
 
 struct wireup {
-    uint32_t rank, size;    /* of this agent; size is the number of agents */
-    struct endpoint *agent; /* size of them, by rank */
+    uint32_t rank, size;     /* of this agent; size is the number of agents */
+    char nspace[NSPACE_MAX]; /* their name in PMIx */
+    struct endpoint *agent;  /* size of them, by rank; NULL until exchanged */
 };
 
-/*
- * Exchange endpoints: mine goes out, *w gets everybody's.  On failure *w is
- * zeroed and err says whether PMIx is missing or a peer is.  The caller ends
- * *w with wireup_clear().
- */
-int wireup_exchange(struct wireup *w,
-                    const struct endpoint *mine,
-                    struct es_error *err);
+/* Join PMIx with an endpoint: *w gets our rank and how many we are, and no
+ * endpoints yet; the caller ends it with wireup_clear().  On failure *w is
+ * zeroed and err says what PMIx said. */
+int wireup_join(struct wireup *w,
+                const struct endpoint *mine,
+                struct es_error *err);
+/* Then, once: *w gets everybody's endpoint, and PMIx is left.  On failure *w
+ * has none, and err says whether PMIx is missing or a peer is. */
+int wireup_exchange(struct wireup *w, struct es_error *err);
 void wireup_clear(struct wireup *w);
 
 /*
