@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define START_MS 30000 /* from srun to the last READY */
+/* After the last HERE that came: a node's prolog may take its time. */
+#define CALL_MS 15000
 /* After the last READY that came: all are through the same fence, so more
  * follow at once.  Slurm 22.05's PMIx now and then keeps some in it for ever;
  * a second step has always been well. */
@@ -58,8 +60,8 @@ struct session {
     struct listener *listener;
     struct port_range ports;
     LIST_HEAD(guest_list, guest) guests;
-    size_t n_guests;           /* that have not said HERE either */
-    uint32_t expected, called; /* agents; of them HERE */
+    size_t n_guests;         /* that have not said HERE either */
+    size_t expected, called; /* agents; of them HERE */
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
     uint32_t job, step;
@@ -279,6 +281,14 @@ static void come_again(struct guest *g, const struct msg_ready *ready)
     s->on->returned(s->arg, (size_t)(m - s->member));
 }
 
+/* An agent has got on; the next step of one must not take longer.  The last
+ * start has all the time there is. */
+static void allow(struct session *s, int ms)
+{
+    if (!s->pmix && s->starts < STARTS)
+        (void)set_deadline(s, ms); /* else the one before holds */
+}
+
 static void become_member(struct guest *g, const struct msg_ready *ready)
 {
     struct session *s = g->session;
@@ -304,8 +314,8 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     m->channel = c;
     channel_set_events(c, &member_events, m);
     guest_remove(g);
-    if (++s->here < s->n && !s->pmix && s->starts < STARTS)
-        (void)set_deadline(s, STALL_MS); /* else the one before holds */
+    if (++s->here < s->n)
+        allow(s, STALL_MS);
     if (s->here < s->n || s->failed || s->closing)
         return;
     s->ready = 1;
@@ -321,6 +331,7 @@ static void call_roll(struct guest *g, uint32_t agents)
     g->here = 1;
     s->n_guests--;
     s->expected = agents;
+    allow(s, CALL_MS);
     if (++s->called < s->expected)
         return;
     for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
@@ -569,12 +580,19 @@ static void forget_agents(struct session *s)
     s->expected = s->called = 0;
 }
 
+static void say_who_came(const struct session *s, char *text, size_t size)
+{
+    snprintf(text, size, "only %zu of %zu agents came",
+             s->n ? s->here : s->called, s->n ? s->n : s->expected);
+}
+
 static void start_again(struct session *s)
 {
     struct es_error err = {0};
+    char text[64];
 
-    notice("warning: only %zu of %zu agents came: starting them once more",
-           s->here, s->n);
+    say_who_came(s, text, sizeof text);
+    notice("warning: %s: starting them once more", text);
     forget_agents(s); /* whose agents leave, as their front end has */
     execution_stop(s->process[s->starts - 1].execution);
     if (start_companion(s, &err) < 0 || set_deadline(s, START_MS) < 0)
@@ -584,7 +602,7 @@ static void start_again(struct session *s)
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
     struct session *s = arg;
-    char text[128];
+    char came[64] = "no agent came", text[128];
 
     (void)fd;
     (void)what;
@@ -592,19 +610,13 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(s->base);
         return;
     }
-    if (!s->pmix && s->starts < STARTS && s->here > 0) {
+    if (!s->pmix && s->starts < STARTS && s->called > 0) {
         start_again(s);
         return;
     }
-    if (s->n)
-        snprintf(text, sizeof text, "only %zu of %zu agents came within %d s",
-                 s->here, s->n, START_MS / 1000);
-    else if (s->called)
-        snprintf(text, sizeof text, "only %u of %u agents came within %d s",
-                 s->called, s->expected, START_MS / 1000);
-    else
-        snprintf(text, sizeof text, "no agent came within %d s",
-                 START_MS / 1000);
+    if (s->called > 0)
+        say_who_came(s, came, sizeof came);
+    snprintf(text, sizeof text, "%s within %d s", came, START_MS / 1000);
     fail(
         s,
         "see that the nodes reach this host at the ports of SrunPortRange, and "
