@@ -147,13 +147,13 @@ static void test_choices(void)
     p = make(PLAN_STRIPES, 8, 0, 1, 0);
     ok(p.chunks == 1 && p.chunk == 8192, "a byte is one chunk");
     p = make(PLAN_STRIPES, 8, 0, 400000000, 0);
-    is_int(p.chunk, 64 * 1024, "512 KiB at a time from 8 parents");
+    is_int(p.chunk, 128 * 1024, "1 MiB at a time from 8 parents");
     p = make(PLAN_STRIPES, 7, 0, 400000000, 0);
-    is_int(p.chunk, 72 * 1024, "from 7 the nearest whole pages");
-    p = make(PLAN_STRIPES, 24, 0, 400000000, 0);
+    is_int(p.chunk, 148 * 1024, "from 7 the nearest whole pages");
+    p = make(PLAN_STRIPES, 32, 0, 400000000, 0);
     is_int(p.chunk, 32 * 1024, "but of many bytes a chunk is 32 KiB at least");
     p = make(PLAN_STRIPES, 16512, 0, 400000000, 0);
-    is_int(p.chunk, 128 * 1024, "from 4 parents 128 KiB");
+    is_int(p.chunk, 256 * 1024, "from 4 parents 256 KiB");
     p = make(PLAN_STRIPES, 8, 0, UINT64_C(1) << 40, 0);
     is_int(p.chunk, 1 << 20, "of a TiB there are no more than a million");
     p = make(PLAN_BRANCHES, 20, 0, 1 << 20, 0);
