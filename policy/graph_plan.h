@@ -26,7 +26,7 @@
  */
 #define GRAPH_PLAN_WORK      UINT64_C(100000000)
 #define GRAPH_PLAN_WORK_TASK UINT64_C(12000)
-#define GRAPH_PLAN_WORK_ONE  UINT64_C(500000000)
+#define GRAPH_PLAN_WORK_ONE  UINT64_C(300000000)
 
 struct graph_plan_wish {
     enum path_algorithm algorithm;
