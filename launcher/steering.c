@@ -34,6 +34,7 @@ struct watched {
     struct msg_power power; /* limit 0: cannot be set */
     uint64_t start, wanted; /* limits */
     uint64_t asked;         /* a limit that is not confirmed; 0: none */
+    uint64_t kept;          /* what it may still have when it is out of reach */
     int is_known, is_silent, is_lost, told_misuse;
 };
 
@@ -79,17 +80,28 @@ static void begin_round(struct steering *s)
     s->known = 0;
 }
 
-/* What may be given: all that was there at the start is not given now. */
+/* What may be given: all that was there at the start and is not given now.  Of
+ * a node that is out of reach nobody has anything, and if it was given more
+ * than its part, it has that until its guard puts it back. */
 static uint64_t left(const struct steering *s)
 {
     uint64_t budget = 0, given = 0;
 
-    for (size_t i = 0; i < s->n; i++)
-        if (can_be_set(&s->node[i])) {
-            budget += s->node[i].start;
-            given += s->node[i].power.limit;
-        }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = &s->node[i];
+
+        budget += w->start;
+        if (can_be_set(w))
+            given += w->power.limit;
+        else
+            given += w->kept > w->start ? w->kept : w->start;
+    }
     return budget > given ? budget - given : 0;
+}
+
+static void keep(struct watched *w)
+{
+    w->kept = w->asked > w->power.limit ? w->asked : w->power.limit;
 }
 
 static void raise_limits(struct steering *s)
@@ -140,7 +152,8 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
         if (m->text[0]) /* else its guard has gone, with the step */
             notice("warning: %s: its limit stays as it is: %s",
                    session_node(s->session, i)->name, m->text);
-        w->power.limit = 0; /* what is there, nobody else gets */
+        keep(w);
+        w->power.limit = 0;
     }
     w->asked = 0;
     go_on(s);
@@ -307,6 +320,8 @@ void steering_lost(struct steering *s, size_t i)
 {
     struct watched *w = &s->node[i];
 
+    if (can_be_set(w))
+        keep(w);
     w->is_lost = 1;
     if (w->asked)
         s->asked--;

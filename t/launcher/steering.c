@@ -288,6 +288,22 @@ static void test_lost(void)
     steering_stop(s);
 }
 
+/* Until its guard has put its limit back it has what it was given. */
+static void test_lost_with_more(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    steering_lost(s, 3);
+    answer_all(s);
+    ok(actuator[3].limit > MAX_UW / 2 && highest == BUDGET,
+       "a node is lost that had more than its part: the sum is kept");
+    regions(s, 20, 3);
+    ok(highest == BUDGET && steering_skew(s) < 2 * POWER_BOUND,
+       "and the others are steered with what is left");
+    steering_stop(s);
+}
+
 static void test_unwritable(void)
 {
     struct steering *s = start(POWER_PAIR);
@@ -361,6 +377,7 @@ int main(void)
     is_int(orders, 2 * NODES, "every node is told to watch, once a step");
     test_off();
     test_lost();
+    test_lost_with_more();
     test_unwritable();
     test_silent(0);
     test_silent(1);
