@@ -692,8 +692,10 @@ static int start(struct agent *a, struct es_error *err)
  * would be slow to be heard: see wireup.h. */
 static int await_all(struct agent *a, struct es_error *err)
 {
+    (void)alarm(0); /* home knows how long to wait */
     if (event_base_dispatch(a->base) < 0)
         return es_fail(err, ES_ENV, "report this", "the event loop failed");
+    (void)alarm(WIRE_UP_S);
     if (a->home)
         return 0;
     return es_fail(err, ES_ENV,
