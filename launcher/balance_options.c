@@ -20,6 +20,8 @@
 
 static const char see_help[] = "see `evenstep simulate balance --help`";
 
+_Static_assert(TAIL_PIECES == 16, "the help says so");
+
 static const char usage[] =
     "usage: evenstep simulate balance --speeds S1,S2,... | --trace FILE "
     "[options]\n"
@@ -53,13 +55,11 @@ static const char usage[] =
     "  --grain G            units that stay together (1)\n"
     "  --pieces K           that a slice is sent in, at most; 1: nobody takes "
     "over\n"
-    "                       (" HELP_NUMBER(
-        TAIL_PIECES) ", as `evenstep run`)\n"
-                     "  --threshold SECONDS | PERCENT% | auto\n"
-                     "                       as `evenstep run` (5%)\n"
-                     "  --seed S             of the noise and of policies that "
-                     "draw lots (1)\n"
-                     "  --json               print one JSON object a policy\n";
+    "                       (16, as `evenstep run`)\n"
+    "  --threshold SECONDS | PERCENT% | auto\n"
+    "                       as `evenstep run` (5%)\n"
+    "  --seed S             of the noise and of policies that draw lots (1)\n"
+    "  --json               print one JSON object a policy\n";
 
 static int no_memory(struct es_error *err)
 {

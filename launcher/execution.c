@@ -251,8 +251,8 @@ static void child_main(const struct plan *plan)
 }
 
 /* fork with all signals blocked: no handler of ours runs in the child.  We wait
- * for its exec, as long as nothing holds the child before: to have no copy of
- * our memory to make and to drop saves a third of a command's start. */
+ * for its exec, as long as nothing holds the child before: to make no copy of
+ * our memory, only to drop it, saves a third of an empty frame. */
 static pid_t spawn(const struct plan *plan)
 {
     sigset_t all, before;

@@ -7,10 +7,6 @@
 
 #include "pmix_bcast/error.h"
 
-/* A number that is defined as a macro, as text in a literal. */
-#define HELP_NUMBER(x)  HELP_NUMBER_(x)
-#define HELP_NUMBER_(x) #x
-
 /* Print it on stdout.  Fails with ES_WORK if that cannot be written. */
 int help_print(const char *text, struct es_error *err);
 

@@ -51,9 +51,9 @@ static int check_name(const struct destination *d)
     return d->force ? 0 : EEXIST;
 }
 
-/* A file in memory: to reserve its pages is to clear them all, which takes as
- * long as to write it (12.5 MB on each of 23 nodes that shared two cores: 30 ms
- * before the first byte).  One without a limit has no blocks. */
+/* A file in memory: to reserve room is to get every page there and then (12.5
+ * MB on each of 23 nodes that shared two cores: the file came 40 ms later).
+ * One without a limit has no blocks. */
 static int is_in_memory(int fd, struct statfs *fs)
 {
     return fstatfs(fd, fs) == 0
