@@ -49,7 +49,7 @@ cflags_of = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1)))
 libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
-bcast_pkg       := pmix libevent_core libsodium libxxhash
+bcast_pkg       := pmix libevent_core libsodium libcrypto libxxhash
 launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc ncursesw
 bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
 launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
@@ -100,6 +100,7 @@ pmix_bcast_src := \
   pmix_bcast/bcast_node.c \
   pmix_bcast/bytes.c \
   pmix_bcast/channel.c \
+  pmix_bcast/chunk_tag.c \
   pmix_bcast/clock.c \
   pmix_bcast/conntable.c \
   pmix_bcast/destination.c \
@@ -110,12 +111,14 @@ pmix_bcast_src := \
   pmix_bcast/formula.c \
   pmix_bcast/handshake.c \
   pmix_bcast/link.c \
+  pmix_bcast/listener.c \
   pmix_bcast/mesh.c \
   pmix_bcast/message.c \
   pmix_bcast/plan.c \
   pmix_bcast/pmix_host.c \
   pmix_bcast/pull.c \
   pmix_bcast/relay.c \
+  pmix_bcast/seal.c \
   pmix_bcast/simulate.c \
   pmix_bcast/wireup.c
 
@@ -148,6 +151,7 @@ launcher_src := \
   launcher/execution.c \
   launcher/extraction.c \
   launcher/feeder.c \
+  launcher/file_limit.c \
   launcher/fingerprint.c \
   launcher/graph_command.c \
   launcher/graph_deliver.c \
@@ -338,7 +342,7 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
 packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
-            libsodium-dev libxxhash-dev libjansson-dev libconfuse-dev \
+            libsodium-dev libssl-dev libxxhash-dev libjansson-dev libconfuse-dev \
             libgraphviz-dev libhwloc-dev libncurses-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \

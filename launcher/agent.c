@@ -4,6 +4,7 @@
 #include "launcher/agent_probe.h"
 #include "launcher/agent_ring.h"
 #include "launcher/agent_work.h"
+#include "launcher/file_limit.h"
 #include "launcher/graph_node.h"
 #include "launcher/greeting.h"
 #include "launcher/notice.h"
@@ -13,6 +14,7 @@
 #include "launcher/step_tasks.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
+#include "pmix_bcast/clock.h"
 #include "pmix_bcast/mesh.h"
 
 #include <arpa/inet.h>
@@ -20,6 +22,7 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +36,14 @@
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
 #define WIRE_UP_S 40
 
-/* Slurm's own controller gives a silent node up after so long (SlurmdTimeout's
- * default). */
-#define AWAY_S  300
-#define AGAIN_S 1 /* from one call to the next */
+/* How long an agent calls a front end that it has lost.  Longer would mean to
+ * call whoever has its address and port by then. */
+#define AWAY_S   60
+#define AGAIN_MS 1000 /* from one call to the next, and half as much more */
+/* At the start there may be more callers than the front end takes in at once:
+ * for so long one that is turned away comes again, sooner. */
+#define START_S   20
+#define TURNED_MS 50
 
 struct agent {
     const struct agent_setup *setup;
@@ -59,8 +66,10 @@ struct agent {
     struct graph_node *graph;
     struct step_tasks *tasks; /* of the step that is fed, or NULL */
     int ready;                /* wired up, and READY has been sent */
+    int met;                  /* home has proved itself, once */
+    int is_home;              /* it is there now */
     int leaving;              /* only what runs is waited for */
-    int calls;                /* since home was lost */
+    double away;              /* since when it is called, by the clock */
     char step[64];            /* name of the step directory, or "" */
     char why[200];            /* why home was lost before READY */
 };
@@ -226,9 +235,9 @@ static int open_ring(struct agent *a, const struct told *t)
 
     (void)t;
     agent_ring_close(a->ring);
-    a->ring = agent_ring_open(
-        a->base, &a->setup->secret, a->setup->ports,
-        strcmp(a->wireup.agent[a->wireup.rank].address, "127.0.0.1") == 0);
+    a->ring = agent_ring_open(a->base, &a->setup->secret, a->wireup.rank,
+                              a->setup->ports,
+                              strcmp(a->mine.address, "127.0.0.1") == 0);
     write_u32(&w, a->ring ? agent_ring_port(a->ring) : 0);
     say(a, MSG_RING_PORT, &w);
     return 0;
@@ -252,7 +261,8 @@ static int ring(struct agent *a, const struct told *t)
     to = a->wireup.agent[m.receiver];
     to.port = (uint16_t)m.port;
     if (!a->ring
-        || agent_ring_round(a->ring, m.port > 0 ? &to : NULL, m.ms, on_round, a)
+        || agent_ring_round(a->ring, m.port > 0 ? &to : NULL, m.receiver, m.ms,
+                            on_round, a)
                < 0)
         on_round(a, 0);
     return 0;
@@ -492,12 +502,13 @@ static void on_greeting(void *arg, int reached, const char *why)
 static void greet_next(struct agent *a)
 {
     const struct wireup *w = &a->wireup;
-    const struct endpoint *next = &w->agent[(w->rank + 1) % w->size];
+    const struct parties parties = {PURPOSE_MESH, w->rank,
+                                    (w->rank + 1) % w->size};
 
     if (w->size < 2)
         return;
-    a->greeting =
-        greeting_start(a->base, next, &a->setup->secret, on_greeting, a);
+    a->greeting = greeting_start(a->base, &w->agent[parties.callee], &parties,
+                                 &a->setup->secret, on_greeting, a);
     if (!a->greeting)
         on_greeting(a, 0, strerror(errno));
 }
@@ -507,7 +518,7 @@ static void on_opened(struct channel *c, void *arg)
     struct agent *a = arg;
 
     channel_backlog_mark(c, BACKLOG_LOW);
-    a->calls = 0;
+    a->met = a->is_home = 1;
     if (a->ready)
         say_ready(a); /* again */
     else
@@ -523,11 +534,13 @@ static void on_drained(struct channel *c, void *arg)
         agent_work_hold(a->work, 0);
 }
 
-static void call_later(struct agent *a)
+/* In ms and up to half of it more, so that not all come at once. */
+static void call_later(struct agent *a, int ms, double until)
 {
-    struct timeval delay = {AGAIN_S, 0};
+    int wait = ms + (int)randombytes_uniform((uint32_t)ms / 2 + 1);
+    struct timeval delay = {wait / 1000, wait % 1000 * 1000};
 
-    if (a->calls++ >= AWAY_S / AGAIN_S || event_add(a->on_again, &delay) < 0)
+    if (clock_s() > until || event_add(a->on_again, &delay) < 0)
         leave(a);
 }
 
@@ -537,18 +550,26 @@ static void call_later(struct agent *a)
 static void on_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
+    int nobody_listens = strcmp(why, strerror(ECONNREFUSED)) == 0;
 
     (void)c;
     a->home = NULL;
+    if (a->is_home)
+        a->away = clock_s();
+    a->is_home = 0;
     snprintf(a->why, sizeof a->why, "%s", why);
-    if (!a->ready || a->leaving || a->tasks
-        || strcmp(why, strerror(ECONNREFUSED)) == 0) {
+    if (!a->met && !a->leaving && !nobody_listens
+        && strcmp(why, CHANNEL_STRANGER) != 0) {
+        call_later(a, TURNED_MS, a->away + START_S);
+        return;
+    }
+    if (!a->ready || a->leaving || a->tasks || nobody_listens) {
         leave(a);
         return;
     }
     end_broadcast(a);
     (void)stop_commands(a);
-    call_later(a);
+    call_later(a, AGAIN_MS, a->away + AWAY_S);
 }
 
 static const struct channel_events events = {
@@ -608,9 +629,16 @@ static int open_listener(struct agent *a, struct es_error *err)
 {
     const struct agent_setup *s = a->setup;
     struct endpoint *mine = &a->mine;
+    struct listener_setup door = {.base = a->base,
+                                  .secret = &s->secret,
+                                  .purpose = PURPOSE_MESH,
+                                  .self = FRONT_END, /* until we have a rank */
+                                  .ports = s->ports,
+                                  .called = mesh_take,
+                                  .full = file_limit_reached};
     struct sockaddr_in own;
 
-    a->mesh = mesh_create(a->base, &s->secret);
+    a->mesh = mesh_create(a->base);
     if (!a->mesh)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (own_address(s, &own) < 0
@@ -619,10 +647,9 @@ static int open_listener(struct agent *a, struct es_error *err)
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
-    if (listener_open(&a->listener, a->base, s->ports,
-                      strcmp(mine->address, "127.0.0.1") == 0, mesh_take,
-                      a->mesh, err)
-        < 0)
+    door.loopback = strcmp(mine->address, "127.0.0.1") == 0;
+    door.arg = a->mesh;
+    if (listener_open(&a->listener, &door, err) < 0)
         return -1;
     find_adapter(a, &own);
     snprintf(mine->node, sizeof mine->node, "%s", s->node);
@@ -632,10 +659,11 @@ static int open_listener(struct agent *a, struct es_error *err)
 
 static int call_home(struct agent *a, struct es_error *err)
 {
+    const struct parties parties = {PURPOSE_SESSION, a->wireup.rank, FRONT_END};
     struct sockaddr_in in = home_of(a->setup);
 
     a->home = channel_call(a->base, (const struct sockaddr *)&in, sizeof in,
-                           &a->setup->secret, &events, a);
+                           &a->setup->secret, &parties, &events, a);
     if (a->home)
         return 0;
     return es_fail(err, ES_ENV, "let the compute nodes reach the host of srun",
@@ -650,8 +678,10 @@ static void on_again(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (agent_work_busy(a->work) || graph_node_stop(a->graph) > 0) {
-        call_later(a); /* what was stopped is not over yet */
+    if (a->ready
+        && (agent_work_busy(a->work) || graph_node_stop(a->graph) > 0)) {
+        /* what was stopped is not over yet */
+        call_later(a, AGAIN_MS, a->away + AWAY_S);
         return;
     }
     graph_node_destroy(a->graph);
@@ -683,8 +713,13 @@ static int start(struct agent *a, struct es_error *err)
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);
+    a->on_again = evtimer_new(a->base, on_again, a);
+    if (!a->on_again)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (open_listener(a, err) < 0 || wireup_join(&a->wireup, &a->mine, err) < 0)
         return -1;
+    listener_set_self(a->listener, a->wireup.rank);
+    a->away = clock_s();
     return call_home(a, err);
 }
 
@@ -711,8 +746,7 @@ static int open_all(struct agent *a, struct es_error *err)
     char group[THROTTLE_NAME_MAX];
 
     snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
-    a->on_again = evtimer_new(a->base, on_again, a);
-    if (!a->on_again || signals_catch(&a->signals, a->base, on_signal, a) < 0)
+    if (signals_catch(&a->signals, a->base, on_signal, a) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,

@@ -7,6 +7,7 @@
  *   EVENSTEP_SECRET   the step's secret in hexadecimal
  *   EVENSTEP_HOME     [ADDRESS]:PORT of the front end; without an address it
  *                     is where srun runs, as Slurm tells
+ *   EVENSTEP_ENCRYPT  1: what goes over the wire is encrypted
  *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
  *   EVENSTEP_AGENT    the node's name outside Slurm
  *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
@@ -41,6 +42,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_SECRET=",
     "EVENSTEP_HOME=",
     "EVENSTEP_PORTS=",
+    "EVENSTEP_ENCRYPT=",
     "EVENSTEP_AGENT=",
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
@@ -130,7 +132,7 @@ static int parse_ports(struct agent_setup *s, const char *text)
 
 static int setup_from_environ(struct agent_setup *s, struct es_error *err)
 {
-    int64_t job, step, speed;
+    int64_t job, step, speed, encrypt;
 
     snprintf(s->node, sizeof s->node, "%s",
              env_text("EVENSTEP_AGENT", env_text("SLURMD_NODENAME", "")));
@@ -144,13 +146,15 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         return es_fail(err, ES_USAGE, by_hand, "no front end to call");
     if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
         || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
-        || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0)
+        || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0
+        || env_number("EVENSTEP_ENCRYPT", 0, 1, &encrypt) < 0)
         return es_fail(err, ES_USAGE, by_hand,
                        "bad numbers in the environment");
     s->sysfs = env_text("EVENSTEP_SYSFS", "/sys");
     s->job = (uint32_t)job;
     s->step = (uint32_t)step;
     s->speed_pct = (int)speed;
+    s->secret.encrypt = (uint32_t)encrypt;
     s->environ = environ_for_commands();
     if (!s->environ)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");

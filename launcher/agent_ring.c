@@ -6,6 +6,7 @@
  * its queue goes first.
  */
 #include "launcher/agent_ring.h"
+#include "launcher/file_limit.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/message.h"
 
@@ -24,6 +25,7 @@ enum { DATA = MESSAGE_FREE, TAKEN }; /* between these two there is no other */
 struct agent_ring {
     struct event_base *base;
     struct secret secret;
+    uint32_t self;
     struct listener *listener;
     struct channel *in, *out;
     struct event *timer;
@@ -88,10 +90,14 @@ static const struct channel_events out_events = {
 
 /* --- what comes in -------------------------------------------------------- */
 
+/* A round has one sender: the last that has proved to be one of us.  Others
+ * may call as they like. */
 static void on_in_opened(struct channel *c, void *arg)
 {
-    (void)c;
-    (void)arg;
+    struct agent_ring *r = arg;
+
+    channel_destroy(r->in);
+    r->in = c;
 }
 
 /* It may come before our own round has begun. */
@@ -124,9 +130,9 @@ static void on_in_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent_ring *r = arg;
 
-    (void)c;
     (void)why;
-    r->in = NULL;
+    if (c == r->in)
+        r->in = NULL;
 }
 
 static const struct channel_events in_events = {
@@ -144,13 +150,12 @@ static void forget(struct agent_ring *r)
     r->bytes = r->under_way = 0;
 }
 
-/* A round has one sender: the last that has called. */
-static void on_connection(void *arg, int fd)
+/* Until it has proved itself the listener keeps it. */
+static void on_called(void *arg, struct listener *l, int fd)
 {
     struct agent_ring *r = arg;
 
-    channel_destroy(r->in);
-    r->in = channel_take(r->base, fd, &r->secret, &in_events, r);
+    (void)channel_take(r->base, fd, l, &in_events, r);
 }
 
 /* --- the round ------------------------------------------------------------ */
@@ -173,10 +178,12 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 int agent_ring_round(struct agent_ring *r,
                      const struct endpoint *to,
+                     uint32_t receiver,
                      uint32_t ms,
                      agent_ring_fn fn,
                      void *arg)
 {
+    const struct parties parties = {PURPOSE_RING, r->self, receiver};
     struct sockaddr_in in = {.sin_family = AF_INET};
     const struct timeval tv = {ms / 1000, ms % 1000 * 1000};
 
@@ -190,26 +197,34 @@ int agent_ring_round(struct agent_ring *r,
     in.sin_port = htons(to->port);
     if (inet_pton(AF_INET, to->address, &in.sin_addr) == 1)
         r->out = channel_call(r->base, (const struct sockaddr *)&in, sizeof in,
-                              &r->secret, &out_events, r);
+                              &r->secret, &parties, &out_events, r);
     return 0;
 }
 
 struct agent_ring *agent_ring_open(struct event_base *base,
                                    const struct secret *secret,
+                                   uint32_t self,
                                    struct port_range ports,
                                    int loopback)
 {
     struct agent_ring *r = calloc(1, sizeof *r);
+    struct listener_setup door = {.base = base,
+                                  .purpose = PURPOSE_RING,
+                                  .self = self,
+                                  .ports = ports,
+                                  .loopback = loopback,
+                                  .called = on_called,
+                                  .full = file_limit_reached,
+                                  .arg = r};
 
     if (!r)
         return NULL;
+    r->self = self;
+    door.secret = &r->secret;
     r->base = base;
     r->secret = *secret;
     r->timer = evtimer_new(base, on_timer, r);
-    if (!r->timer
-        || listener_open(&r->listener, base, ports, loopback, on_connection, r,
-                         NULL)
-               < 0) {
+    if (!r->timer || listener_open(&r->listener, &door, NULL) < 0) {
         agent_ring_close(r);
         return NULL;
     }

@@ -276,7 +276,8 @@ int companion_drops(const char *entry)
         "SLURM_GPUS",         "SLURM_EXPORT_ENV=",    "SLURM_KILL_BAD_EXIT=",
         "SLURM_WAIT=",        "SLURM_IMMEDIATE=",     "SLURM_RELATIVE=",
         "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",  "EVENSTEP_HOME=",
-        "EVENSTEP_PORTS=",    "SLURM_NODELIST=",      COMPANION_FENCE "=",
+        "EVENSTEP_PORTS=",    "EVENSTEP_ENCRYPT=",    "SLURM_NODELIST=",
+        COMPANION_FENCE "=",
     };
 
     for (size_t i = 0; i < sizeof drop / sizeof drop[0]; i++)

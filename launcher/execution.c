@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/execution.h"
+#include "launcher/file_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,6 +220,7 @@ static int child_prepare(const struct plan *plan)
         return -1;
     /* Ours close by themselves; others', say srun's, do on Linux 5.11. */
     (void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+    file_limit_restore();
     reset_signals();
     return 0;
 }

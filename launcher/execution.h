@@ -4,8 +4,8 @@
  *
  * Seed 1, the execution and output modules of a compute node.  The command
  * runs in a process group of its own, with /dev/null or a file as its stdin,
- * signals at
- * their defaults and none blocked.  When it has exited, what it left running
+ * the limit of open files that we were given (file_limit.h), signals at their
+ * defaults and none blocked.  When it has exited, what it left running
  * in that group is killed; a process that has escaped from the group and
  * still holds the output is waited for EXECUTION_DRAIN_MS and then let go.
  * The command is signalled when the thread that started it dies

@@ -7,6 +7,7 @@
  * is supplied anew.  Every end goes through graph_finish().
  */
 #include "launcher/graph_run.h"
+#include "launcher/file_limit.h"
 #include "launcher/graph_fault.h"
 #include "launcher/graph_result.h"
 #include "launcher/graph_running.h"
@@ -291,15 +292,22 @@ static int open_exchange(struct graph_running *r)
                                .open = graph_give,
                                .fetched = graph_take_result,
                                .arg = r};
+    struct listener_setup door = {.base = r->base,
+                                  .secret = session_secret(r->session),
+                                  .purpose = PURPOSE_MESH,
+                                  .self = FRONT_END,
+                                  .ports = session_ports(r->session),
+                                  .loopback = session_is_local(r->session),
+                                  .called = mesh_take,
+                                  .full = file_limit_reached};
 
-    r->mesh = mesh_create(r->base, session_secret(r->session));
+    r->mesh = mesh_create(r->base);
+    door.arg = r->mesh;
     r->exchange = exchange_create(&x);
     if (!r->mesh || !r->exchange)
         return graph_no_memory(r->err);
     mesh_set_exchange(r->mesh, r->exchange);
-    return listener_open(&r->listener, r->base, session_ports(r->session),
-                         session_is_local(r->session), mesh_take, r->mesh,
-                         r->err);
+    return listener_open(&r->listener, &door, r->err);
 }
 
 /* Where the nodes keep files. */

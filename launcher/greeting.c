@@ -101,6 +101,7 @@ static const struct link_events events = {
 
 struct greeting *greeting_start(struct event_base *base,
                                 const struct endpoint *to,
+                                const struct parties *parties,
                                 const struct secret *secret,
                                 greeting_fn fn,
                                 void *arg)
@@ -116,7 +117,7 @@ struct greeting *greeting_start(struct event_base *base,
     in.sin_port = htons(to->port);
     if (inet_pton(AF_INET, to->address, &in.sin_addr) == 1)
         g->link = link_call(base, (const struct sockaddr *)&in, sizeof in,
-                            secret, &events, g);
+                            secret, parties, &events, g);
     if (!g->link) {
         free(g);
         return NULL;

@@ -19,6 +19,7 @@ typedef void (*greeting_fn)(void *arg, int reached, const char *why);
 /* Greet the agent at to; NULL with errno set if that cannot even begin. */
 struct greeting *greeting_start(struct event_base *base,
                                 const struct endpoint *to,
+                                const struct parties *parties,
                                 const struct secret *secret,
                                 greeting_fn fn,
                                 void *arg);

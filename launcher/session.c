@@ -2,6 +2,7 @@
 #include "launcher/session.h"
 #include "launcher/agent.h"
 #include "launcher/execution.h"
+#include "launcher/file_limit.h"
 #include "launcher/notice.h"
 #include "launcher/step_dir.h"
 #include "launcher/throttle.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -32,7 +32,6 @@
 #define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
 /* Name of an agent of --local. */
 #define LOCAL_NODE "local%zu"
-#define GUEST_MAX  4096 /* connections of which we know nothing */
 
 struct member { /* a node and its connection */
     struct node node;
@@ -57,10 +56,10 @@ struct session {
     const struct session_events *on;
     void *arg;
     struct secret secret;
+    uint32_t encrypt; /* 0 or 1: of the secret of each start */
     struct listener *listener;
     struct port_range ports;
     LIST_HEAD(guest_list, guest) guests;
-    size_t n_guests;         /* that have not said HERE either */
     size_t expected, called; /* agents; of them HERE */
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
@@ -229,8 +228,6 @@ static const struct channel_events member_events = {
 static void guest_remove(struct guest *g)
 {
     LIST_REMOVE(g, next);
-    if (!g->here)
-        g->session->n_guests--;
     free(g);
 }
 
@@ -329,7 +326,6 @@ static void call_roll(struct guest *g, uint32_t agents)
     struct session *s = g->session;
 
     g->here = 1;
-    s->n_guests--;
     s->expected = agents;
     allow(s, CALL_MS);
     if (++s->called < s->expected)
@@ -363,7 +359,8 @@ static void on_guest_message(struct channel *c,
         call_roll(g, agents);
         return;
     }
-    if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0) {
+    if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0
+        && ready.rank == channel_caller(c)) {
         become_member(g, &ready);
         return;
     }
@@ -389,31 +386,33 @@ static const struct channel_events guest_events = {
     .closed = on_guest_closed,
 };
 
-static void on_connection(void *arg, int fd)
+static void on_called(void *arg, struct listener *l, int fd)
 {
     struct session *s = arg;
-    struct guest *g = s->n_guests < GUEST_MAX ? calloc(1, sizeof *g) : NULL;
+    struct guest *g = calloc(1, sizeof *g);
 
     if (!g) {
         close(fd);
         return;
     }
     g->session = s;
-    g->channel = channel_take(s->base, fd, &s->secret, &guest_events, g);
+    g->channel = channel_take(s->base, fd, l, &guest_events, g);
     if (!g->channel) {
         free(g);
         return;
     }
     LIST_INSERT_HEAD(&s->guests, g, next);
-    s->n_guests++;
 }
 
 /* --- the processes that bring the agents ---------------------------------- */
 
-static int no_secret(struct es_error *err)
+static int make_secret(struct session *s, struct es_error *err)
 {
-    return es_fail(err, ES_ENV, "see that libsodium is whole",
-                   "no random numbers");
+    if (secret_make(&s->secret) < 0)
+        return es_fail(err, ES_ENV, "see that libsodium is whole",
+                       "no random numbers");
+    s->secret.encrypt = s->encrypt;
+    return 0;
 }
 
 static int put_environ(char ***env,
@@ -469,6 +468,7 @@ static char **agent_environ(const struct session *s, size_t *n)
     bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
+    bad |= put_environ(&env, n, "EVENSTEP_ENCRYPT", s->encrypt ? "1" : "0") < 0;
     memset(hex, 0, sizeof hex);
     if (!bad)
         return env;
@@ -504,8 +504,8 @@ static int start_companion(struct session *s, struct es_error *err)
     char **env;
     int rc = -1;
 
-    if (secret_make(&s->secret) < 0)
-        return no_secret(err);
+    if (make_secret(s, err) < 0)
+        return -1;
     env = agent_environ(s, &n);
     if (env && put_environ(&env, &n, COMPANION_FENCE, s->fence) == 0)
         rc = start_process(s, s->starts++, s->companion, env, err);
@@ -554,8 +554,8 @@ static int start_processes(struct session *s,
             return -1;
         return start_companion(s, err);
     }
-    if (secret_make(&s->secret) < 0)
-        return no_secret(err);
+    if (make_secret(s, err) < 0)
+        return -1;
     for (size_t i = 0; i < setup->local; i++)
         if (start_agent(s, setup, i, err) < 0)
             return -1;
@@ -624,15 +624,19 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         text);
 }
 
-/* A connection a node, and some for ourselves. */
-static void raise_file_limit(void)
+static int open_listener(struct session *s, int loopback, struct es_error *err)
 {
-    struct rlimit limit;
+    const struct listener_setup setup = {.base = s->base,
+                                         .secret = &s->secret,
+                                         .purpose = PURPOSE_SESSION,
+                                         .self = FRONT_END,
+                                         .ports = s->ports,
+                                         .loopback = loopback,
+                                         .called = on_called,
+                                         .full = file_limit_reached,
+                                         .arg = s};
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* else as it was */
-    }
+    return listener_open(&s->listener, &setup, err);
 }
 
 static int open_all(struct session *s,
@@ -643,14 +647,13 @@ static int open_all(struct session *s,
     if (!s->deadline || set_deadline(s, START_MS) < 0)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     s->ports = setup->ports;
+    s->encrypt = setup->encrypt != 0;
     if (!setup->local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
     if (setup->local && pmix_host_start(&s->pmix, setup->local, err) < 0)
         return -1;
-    if (listener_open(&s->listener, s->base, s->ports, setup->local > 0,
-                      on_connection, s, err)
-        < 0)
+    if (open_listener(s, setup->local > 0, err) < 0)
         return -1;
     return start_processes(s, setup, err);
 }
@@ -670,11 +673,11 @@ int session_open(struct session **out,
     s->on = on;
     s->arg = arg;
     LIST_INIT(&s->guests);
+    file_limit_raise(); /* a connection a node, and some for ourselves */
     if (open_all(s, setup, err) < 0) {
         session_close(s);
         return -1;
     }
-    raise_file_limit(); /* ours only, not that of what we have started */
     *out = s;
     return 0;
 }

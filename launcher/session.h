@@ -27,6 +27,7 @@ struct session_setup {
     const int *local_speed;       /* percent of one core each, or NULL */
     struct companion_place place; /* by Slurm */
     const char *agent_path;
+    int encrypt;             /* what goes over the wire */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_home.h"
+#include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/link.h"
@@ -15,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define TICK_MS   1
 #define FEED_MS   10          /* how often feed_tick() is called */
@@ -23,7 +23,6 @@
 #define TIMEOUT_S 10.0
 /* Small data goes with the order, if it is not more than this for all. */
 #define INLINE_ALL (64u << 10)
-#define GUESTS_MAX 1024
 
 struct receiver {
     struct bcast_home *home;
@@ -51,12 +50,13 @@ struct bcast_home {
     struct feed *feed;
     struct listener *listener;
     LIST_HEAD(guest_list, guest) guests;
-    unsigned n_guests;
     struct receiver *node;
     struct bcast_node_result *result;
-    uint64_t *offset, *digest;
-    uint8_t *known;  /* of each chunk: has a digest */
-    uint8_t *buffer; /* a chunk, while its digest is taken */
+    uint64_t *offset;
+    struct chunk_tag *tag; /* of each chunk, see bcast_node.h */
+    struct seal *seal;
+    uint8_t *known;  /* of each chunk: has a tag */
+    uint8_t *buffer; /* a chunk, while its tag is made */
     uint32_t unknown, left, failed;
     uint64_t ahead; /* read ahead up to here */
     struct event *tick;
@@ -141,23 +141,11 @@ static int has_changed(const struct bcast_home *h)
            || st.st_mtim.tv_nsec != h->source.st_mtim.tv_nsec;
 }
 
-/* Once all digests are known the nodes can tell whether they have all. */
+/* Once all tags are known the nodes can tell whether they have all. */
 static void say_sum(struct bcast_home *h)
 {
-    uint32_t n = h->plan.chunks;
-    uint8_t *all = malloc((size_t)n * 8 + 1);
-    uint64_t sum;
+    uint64_t sum = chunk_tag_sum(h->tag, h->plan.chunks);
 
-    if (!all) {
-        abandon(h, "free some memory", "out of memory");
-        return;
-    }
-    for (uint32_t j = 0; j < n; j++) {
-        put_u32(all + (size_t)j * 8, (uint32_t)(h->digest[j] >> 32));
-        put_u32(all + (size_t)j * 8 + 4, (uint32_t)h->digest[j]);
-    }
-    sum = XXH3_64bits(all, (size_t)n * 8);
-    free(all);
     if (has_changed(h)) {
         abandon(h, mend_changed, changed);
         return;
@@ -211,7 +199,12 @@ static int know(struct bcast_home *h, uint32_t chunk)
         return 0;
     if (read_chunk(h, chunk) < 0)
         return -1;
-    h->digest[chunk] = XXH3_64bits(h->buffer, size_of(h, chunk));
+    if (seal_tag(h->seal, chunk, h->buffer, size_of(h, chunk),
+                 h->tag[chunk].bytes)
+        < 0) {
+        abandon(h, "free some memory", "out of memory");
+        return -1;
+    }
     h->known[chunk] = 1;
     if (--h->unknown == 0)
         say_sum(h);
@@ -323,8 +316,8 @@ static int on_next(
                             .broadcast = h->s.id,
                             .chunk = g.chunk,
                             .flags = g.as_root ? LINK_AS_ROOT : 0,
-                            .digest = h->digest[g.chunk],
                             .size = (uint32_t)size_of(h, g.chunk)};
+    memcpy(m->digest, h->tag[g.chunk].bytes, TAG_BYTES);
     *fd = h->fd;
     *at = (off_t)h->offset[g.chunk];
     return 1;
@@ -368,7 +361,6 @@ static const struct link_events receiver_events = {
 static void guest_remove(struct guest *g)
 {
     LIST_REMOVE(g, next);
-    g->home->n_guests--;
     free(g);
 }
 
@@ -379,14 +371,14 @@ static int on_guest_taken(struct link *l,
 {
     struct guest *g = arg;
     struct bcast_home *h = g->home;
+    uint32_t rank = link_caller(l);
     struct receiver *r;
 
     (void)bytes;
     if (m->type != LINK_HELLO || m->broadcast != h->s.id
-        || m->chunk >= h->plan.nodes || h->node[m->chunk].link
-        || h->node[m->chunk].ended)
+        || rank >= h->plan.nodes || h->node[rank].link || h->node[rank].ended)
         return -1;
-    r = &h->node[m->chunk];
+    r = &h->node[rank];
     r->link = l;
     link_set_events(l, &receiver_events, r);
     link_set_chunk(l, h->plan.chunk);
@@ -423,23 +415,22 @@ static const struct link_events guest_events = {
     .closed = on_guest_closed,
 };
 
-static void on_connection(void *arg, int fd)
+static void on_called(void *arg, struct listener *l, int fd)
 {
     struct bcast_home *h = arg;
-    struct guest *g = h->n_guests < GUESTS_MAX ? calloc(1, sizeof *g) : NULL;
+    struct guest *g = calloc(1, sizeof *g);
 
     if (!g) {
         close(fd);
         return;
     }
     g->home = h;
-    g->link = link_take(h->s.base, fd, h->s.secret, &guest_events, g);
+    g->link = link_take(h->s.base, fd, l, &guest_events, g);
     if (!g->link) {
         free(g);
         return;
     }
     LIST_INSERT_HEAD(&h->guests, g, next);
-    h->n_guests++;
 }
 
 /* --- what nodes say
@@ -596,17 +587,26 @@ static int read_small(struct bcast_home *h, struct es_error *err)
 
 static int make_feed(struct bcast_home *h, struct es_error *err)
 {
+    const struct listener_setup door = {.base = h->s.base,
+                                        .secret = h->s.secret,
+                                        .purpose = PURPOSE_BROADCAST,
+                                        .self = FRONT_END,
+                                        .ports = h->s.ports,
+                                        .loopback = h->s.loopback,
+                                        .called = on_called,
+                                        .arg = h};
+
     h->feed = feed_create(&h->plan, (uint64_t)randombytes_random() << 32 | 1,
                           h->start);
     h->offset = calloc(h->plan.chunks + 1u, sizeof *h->offset);
-    h->digest = calloc(h->plan.chunks + 1u, sizeof *h->digest);
+    h->tag = calloc(h->plan.chunks + 1u, sizeof *h->tag);
+    h->seal = chunk_tag_seal(h->s.secret, h->s.id);
     h->known = calloc(h->plan.chunks + 1u, 1);
-    if (!h->feed || !h->offset || !h->digest || !h->known)
+    if (!h->feed || !h->offset || !h->tag || !h->seal || !h->known)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     plan_offsets(&h->plan, h->offset);
     h->unknown = h->plan.chunks;
-    return listener_open(&h->listener, h->s.base, h->s.ports, h->s.loopback,
-                         on_connection, h, err);
+    return listener_open(&h->listener, &door, err);
 }
 
 static int make_parts(struct bcast_home *h, struct es_error *err)
@@ -713,7 +713,8 @@ void bcast_home_destroy(struct bcast_home *h)
     free(h->node);
     free(h->result);
     free(h->offset);
-    free(h->digest);
+    free(h->tag);
+    seal_destroy(h->seal);
     free(h->known);
     free(h->buffer);
     free(h);

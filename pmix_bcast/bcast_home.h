@@ -17,7 +17,8 @@ struct bcast_home_setup {
     const struct secret *secret;
     struct port_range ports;
     int loopback; /* all nodes are on this machine */
-    uint32_t id, nodes;
+    uint32_t id;  /* unlike any other of this secret */
+    uint32_t nodes;
     const char *source;      /* a regular file */
     const char *destination; /* absolute, on every node */
     uint32_t flags;          /* enum order_flag */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/destination.h"
 #include "pmix_bcast/relay.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define HELD_S      1.0 /* how often home is told that we live */
 #define VERIFY_TURN 64  /* chunks read back at once, before others' turn */
@@ -37,8 +37,10 @@ struct bcast_node {
     enum state state;
     struct relay *relay;
     struct destination file;
-    uint64_t *offset, *digest; /* of each chunk */
-    struct peer home, **peer;  /* by rank; NULL: none yet */
+    uint64_t *offset;      /* of each chunk */
+    struct chunk_tag *tag; /* likewise */
+    struct seal *seal;
+    struct peer home, **peer; /* by rank; NULL: none yet */
     struct event *tick, *verify;
     double held_said; /* when */
     int some_unreachable;
@@ -91,22 +93,9 @@ static void finish(struct bcast_node *b)
 /* --- is it what home has?
  * ----------------------------------------------------- */
 
-/* The digest of all digests, big-endian, in order. */
 static int sum_is_right(const struct bcast_node *b)
 {
-    uint32_t n = b->order.plan.chunks;
-    uint8_t *all = malloc((size_t)n * 8 + 1);
-    uint64_t sum;
-
-    if (!all)
-        return 0;
-    for (uint32_t j = 0; j < n; j++) {
-        put_u32(all + (size_t)j * 8, (uint32_t)(b->digest[j] >> 32));
-        put_u32(all + (size_t)j * 8 + 4, (uint32_t)b->digest[j]);
-    }
-    sum = XXH3_64bits(all, (size_t)n * 8);
-    free(all);
-    return sum == b->sum;
+    return chunk_tag_sum(b->tag, b->order.plan.chunks) == b->sum;
 }
 
 static size_t size_of(const struct bcast_node *b, uint32_t chunk)
@@ -128,7 +117,9 @@ static int verify_some(struct bcast_node *b)
         size = size_of(b, b->verified);
         good = pread(b->file.fd, bytes, size, (off_t)b->offset[b->verified])
                    == (ssize_t)size
-               && XXH3_64bits(bytes, size) == b->digest[b->verified];
+               && seal_check(b->seal, b->verified, bytes, size,
+                             b->tag[b->verified].bytes)
+                      == 0;
     }
     free(bytes);
     return good;
@@ -217,7 +208,7 @@ static int take_chunk(struct peer *p,
     if (b->state != RECEIVING)
         return 0;
     if (bytes && relay_wants(b->relay, h->chunk)) {
-        if (XXH3_64bits(bytes, h->size) != h->digest) {
+        if (seal_check(b->seal, h->chunk, bytes, h->size, h->digest) < 0) {
             if (p->rank == PLAN_NOBODY)
                 fail(b, EBADMSG, "home's file changes while it is read");
             return -1;
@@ -227,7 +218,7 @@ static int take_chunk(struct peer *p,
             fail(b, why, "");
             return 0;
         }
-        b->digest[h->chunk] = h->digest;
+        memcpy(b->tag[h->chunk].bytes, h->digest, TAG_BYTES);
     } else if (relay_wants(b->relay, h->chunk)) {
         return 0; /* there was no memory for it */
     }
@@ -287,7 +278,6 @@ static int on_next(
     if (p->hello_due) {
         p->hello_due = 0;
         h->type = LINK_HELLO;
-        h->chunk = b->self;
         return 1;
     }
     if (b->state == FAILED || !relay_next(b->relay, p->rank, &item))
@@ -296,7 +286,7 @@ static int on_next(
     h->type = link_type_of[item.kind];
     h->chunk = item.chunk;
     if (item.kind == RELAY_CHUNK) {
-        h->digest = b->digest[item.chunk];
+        memcpy(h->digest, b->tag[item.chunk].bytes, TAG_BYTES);
         h->size = (uint32_t)size_of(b, item.chunk);
         *fd = b->file.fd;
         *at = (off_t)b->offset[item.chunk];
@@ -357,12 +347,16 @@ static const struct link_events events = {
 static void call(struct peer *p, const char *address, uint16_t port)
 {
     struct bcast_node *b = p->node;
+    const struct parties parties = {
+        .purpose = p->rank == PLAN_NOBODY ? PURPOSE_BROADCAST : PURPOSE_MESH,
+        .caller = b->self,
+        .callee = p->rank == PLAN_NOBODY ? FRONT_END : p->rank};
     struct sockaddr_in in = {.sin_family = AF_INET};
 
     in.sin_port = htons(port);
     if (inet_pton(AF_INET, address, &in.sin_addr) == 1)
         p->link = link_call(b->s.base, (const struct sockaddr *)&in, sizeof in,
-                            b->s.secret, &events, p);
+                            b->s.secret, &parties, &events, p);
     if (!p->link) {
         p->unreachable = 1; /* on_tick() tells the relay */
         b->some_unreachable = 1;
@@ -450,8 +444,9 @@ static void call_neighbours(struct bcast_node *b)
     }
 }
 
-void bcast_node_join(struct bcast_node *b, uint32_t rank, struct link *l)
+void bcast_node_join(struct bcast_node *b, struct link *l)
 {
+    uint32_t rank = link_caller(l);
     struct peer *p;
 
     if (b->state == FAILED || rank >= b->order.plan.nodes || rank == b->self
@@ -549,11 +544,12 @@ static int make_parts(struct bcast_node *b)
 
     b->relay = relay_create(&setup);
     b->offset = calloc(p->chunks + 1u, sizeof *b->offset);
-    b->digest = calloc(p->chunks + 1u, sizeof *b->digest);
+    b->tag = calloc(p->chunks + 1u, sizeof *b->tag);
+    b->seal = chunk_tag_seal(b->s.secret, b->order.id);
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
     b->verify = evtimer_new(b->s.base, on_verify, b);
-    if (!b->relay || !b->offset || !b->digest || !b->peer || !b->tick
+    if (!b->relay || !b->offset || !b->tag || !b->seal || !b->peer || !b->tick
         || !b->verify)
         return -1;
     plan_offsets(p, b->offset);
@@ -665,6 +661,7 @@ void bcast_node_destroy(struct bcast_node *b)
         event_free(b->verify);
     free(b->peer);
     free(b->offset);
-    free(b->digest);
+    free(b->tag);
+    seal_destroy(b->seal);
     free(b);
 }

@@ -3,6 +3,10 @@
  * bcast_node.h - a node's side of a broadcast: the file, the connections to
  * the other nodes and to home, and the relay (relay.h) that says what to do.
  *
+ * A chunk's digest is a tag (seal.h) under a key of the broadcast, which home
+ * makes once and every node checks: what a node passes on is what home has
+ * sent, whoever stands between them.
+ *
  * A node is there from home's ORDER to its END, or until its user destroys
  * it.  It says DONE once: when the file has its name, or why it never will.
  */
@@ -36,7 +40,7 @@ int bcast_node_told(struct bcast_node *b,
                     const uint8_t *body,
                     size_t len);
 /* Another node has called: l is ours from now on. */
-void bcast_node_join(struct bcast_node *b, uint32_t node, struct link *l);
+void bcast_node_join(struct bcast_node *b, struct link *l);
 /* NULL is allowed.  A file that is not whole is removed. */
 void bcast_node_destroy(struct bcast_node *b);
 

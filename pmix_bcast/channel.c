@@ -8,14 +8,15 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
+#include "pmix_bcast/seal.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
-#include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,10 +28,13 @@ enum stage { CALLING, SHAKING, OPEN, DEAD };
 struct channel {
     enum stage stage;
     int busy; /* callbacks of this channel now on the stack */
+    int is_caller;
     struct bufferevent *bev;
     struct event *pulse; /* looks every second for signs of life */
     int pulses;
     struct handshake handshake;
+    struct unproven unproven;
+    struct seal *out, *in; /* once it is open */
     const struct channel_events *on;
     void *arg;
 };
@@ -43,6 +47,8 @@ static void release(struct channel *c)
         event_free(c->pulse);
     if (c->bev)
         bufferevent_free(c->bev);
+    seal_destroy(c->out);
+    seal_destroy(c->in);
     handshake_clear(&c->handshake);
     free(c);
 }
@@ -52,24 +58,56 @@ static void give_up(struct channel *c, const char *why)
     if (c->stage == DEAD)
         return;
     c->stage = DEAD;
+    listener_release(&c->unproven);
     c->on->closed(c, c->arg, why);
 }
 
+/* Head, body and, once it is open, tag, as one piece of the output. */
 static int queue(struct channel *c, uint16_t type, const void *body, size_t len)
 {
     struct evbuffer *out = bufferevent_get_output(c->bev);
-    struct message_head head = {type, (uint32_t)len};
-    uint8_t bytes[MESSAGE_HEAD];
+    size_t tail = c->out ? TAG_BYTES : 0;
+    struct message_head head = {type, (uint32_t)(len + tail)};
+    struct evbuffer_iovec room;
+    uint8_t *bytes;
 
-    message_encode(bytes, &head);
-    if (evbuffer_expand(out, sizeof bytes + len) < 0
-        || evbuffer_add(out, bytes, sizeof bytes) < 0)
+    if (evbuffer_reserve_space(out, (ev_ssize_t)(MESSAGE_HEAD + len + tail),
+                               &room, 1)
+        != 1)
         return -1;
-    return len > 0 ? evbuffer_add(out, body, len) : 0;
+    bytes = room.iov_base;
+    message_encode(bytes, &head);
+    if (len > 0)
+        memcpy(bytes + MESSAGE_HEAD, body, len);
+    if (c->out
+        && seal_put(c->out, bytes, MESSAGE_HEAD, bytes + MESSAGE_HEAD, len,
+                    bytes + MESSAGE_HEAD + len)
+               < 0)
+        return -1;
+    room.iov_len = MESSAGE_HEAD + len + tail;
+    return evbuffer_commit_space(out, &room, 1);
+}
+
+static int make_seals(struct channel *c)
+{
+    const struct handshake *h = &c->handshake;
+    int encrypt = h->secret.encrypt != 0, calls = c->is_caller;
+    struct connection_keys k;
+
+    handshake_keys(h, &k);
+    c->out = seal_create(calls ? k.to_listener : k.to_caller, encrypt);
+    c->in = seal_create(calls ? k.to_caller : k.to_listener, encrypt);
+    sodium_memzero(&k, sizeof k);
+    return c->out && c->in ? 0 : -1;
 }
 
 static void open_up(struct channel *c)
 {
+    if (make_seals(c) < 0) {
+        give_up(c, "out of memory");
+        return;
+    }
+    listener_release(&c->unproven);
     c->stage = OPEN;
     c->on->opened(c, c->arg);
 }
@@ -83,21 +121,36 @@ static void shake(struct channel *c,
     size_t n;
 
     if (handshake_step(&c->handshake, &type, body, len, out, &n) < 0)
-        give_up(c, "the other end does not know this step's secret");
+        give_up(c, CHANNEL_STRANGER);
     else if (n > 0 && queue(c, type, out, n) < 0)
         give_up(c, "out of memory");
     else if (c->handshake.stage == HANDSHAKE_DONE)
         open_up(c);
 }
 
+/* A whole message is there.  Its body may be decrypted in place. */
+static void take_sealed(struct channel *c,
+                        const struct message_head *head,
+                        uint8_t *bytes)
+{
+    uint8_t *body = bytes + MESSAGE_HEAD;
+    size_t len = head->length - TAG_BYTES;
+
+    if (head->length < TAG_BYTES
+        || seal_get(c->in, bytes, MESSAGE_HEAD, body, len, body + len) < 0)
+        give_up(c, "a message was changed on its way");
+    else
+        c->on->message(c, c->arg, head->type, body, len);
+}
+
 /* Take one whole message off the input; 0 if there is none. */
 static int take_message(struct channel *c)
 {
     struct evbuffer *in = bufferevent_get_input(c->bev);
-    uint32_t bound = c->stage == OPEN ? MESSAGE_BODY_MAX : HANDSHAKE_MAX;
-    uint8_t bytes[MESSAGE_HEAD];
+    uint32_t bound =
+        c->stage == OPEN ? MESSAGE_BODY_MAX + TAG_BYTES : HANDSHAKE_MAX;
+    uint8_t bytes[MESSAGE_HEAD], *whole;
     struct message_head head;
-    const uint8_t *whole;
     ev_ssize_t n = evbuffer_copyout(in, bytes, sizeof bytes);
     int rc = message_decode(&head, bytes, n < 0 ? 0 : (size_t)n, bound);
 
@@ -111,7 +164,7 @@ static int take_message(struct channel *c)
         return 0;
     }
     if (c->stage == OPEN)
-        c->on->message(c, c->arg, head.type, whole + MESSAGE_HEAD, head.length);
+        take_sealed(c, &head, whole);
     else
         shake(c, head.type, whole + MESSAGE_HEAD, head.length);
     if (c->stage != DEAD)
@@ -158,7 +211,7 @@ static void tune(int fd)
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
     struct channel *c = arg;
-    uint8_t hello[NONCE_BYTES];
+    uint8_t hello[HELLO_BYTES];
 
     c->busy++;
     if (what & BEV_EVENT_CONNECTED) {
@@ -207,7 +260,6 @@ static void on_pulse(int fd, short what, void *arg)
 
 static struct channel *channel_create(struct event_base *base,
                                       int fd,
-                                      const struct secret *secret,
                                       const struct channel_events *on,
                                       void *arg)
 {
@@ -219,7 +271,6 @@ static struct channel *channel_create(struct event_base *base,
             close(fd);
         return NULL;
     }
-    handshake_init(&c->handshake, secret);
     c->on = on;
     c->arg = arg;
     c->bev = bufferevent_socket_new(
@@ -239,13 +290,16 @@ struct channel *channel_call(struct event_base *base,
                              const struct sockaddr *address,
                              socklen_t len,
                              const struct secret *secret,
+                             const struct parties *p,
                              const struct channel_events *on,
                              void *arg)
 {
-    struct channel *c = channel_create(base, -1, secret, on, arg);
+    struct channel *c = channel_create(base, -1, on, arg);
 
     if (!c)
         return NULL;
+    handshake_call(&c->handshake, secret, p);
+    c->is_caller = 1;
     c->stage = CALLING;
     if (bufferevent_socket_connect(c->bev, address, (int)len) < 0
         || bufferevent_enable(c->bev, EV_READ | EV_WRITE) < 0) {
@@ -255,18 +309,30 @@ struct channel *channel_call(struct event_base *base,
     return c;
 }
 
+static void end_unproven(struct unproven *u, const char *why)
+{
+    struct channel *c =
+        (struct channel *)((char *)u - offsetof(struct channel, unproven));
+
+    c->busy++;
+    give_up(c, why);
+    c->busy--;
+    release(c);
+}
+
 struct channel *channel_take(struct event_base *base,
                              int fd,
-                             const struct secret *secret,
+                             struct listener *l,
                              const struct channel_events *on,
                              void *arg)
 {
-    struct channel *c = channel_create(base, fd, secret, on, arg);
+    struct channel *c = channel_create(base, fd, on, arg);
 
     if (!c)
         return NULL;
+    c->unproven.end = end_unproven;
+    listener_admit(l, &c->unproven, &c->handshake);
     c->stage = SHAKING;
-    c->handshake.stage = HANDSHAKE_HELLO;
     tune(fd);
     if (bufferevent_enable(c->bev, EV_READ | EV_WRITE) < 0) {
         channel_destroy(c);
@@ -286,6 +352,11 @@ void channel_set_events(struct channel *c,
 int channel_is_open(const struct channel *c)
 {
     return c && c->stage == OPEN;
+}
+
+uint32_t channel_caller(const struct channel *c)
+{
+    return c->handshake.parties.caller;
 }
 
 int channel_send(struct channel *c, uint16_t type, const void *body, size_t len)
@@ -318,91 +389,7 @@ void channel_destroy(struct channel *c)
     if (!c)
         return;
     c->stage = DEAD;
+    listener_release(&c->unproven);
     release(c);
-    errno = saved;
-}
-
-/* --- the listener --------------------------------------------------------- */
-
-struct listener {
-    struct evconnlistener *ev;
-    listener_fn fn;
-    void *arg;
-};
-
-static void on_accept(struct evconnlistener *ev,
-                      evutil_socket_t fd,
-                      struct sockaddr *from,
-                      int len,
-                      void *arg)
-{
-    struct listener *l = arg;
-
-    (void)ev;
-    (void)from;
-    (void)len;
-    l->fn(l->arg, fd);
-}
-
-static struct evconnlistener *bind_port(struct listener *l,
-                                        struct event_base *base,
-                                        int port,
-                                        int loopback)
-{
-    struct sockaddr_in in = {.sin_family = AF_INET};
-
-    in.sin_port = htons((uint16_t)port);
-    in.sin_addr.s_addr = htonl(loopback ? INADDR_LOOPBACK : INADDR_ANY);
-    return evconnlistener_new_bind(
-        base, on_accept, l, LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE, -1,
-        (const struct sockaddr *)&in, sizeof in);
-}
-
-int listener_open(struct listener **out,
-                  struct event_base *base,
-                  struct port_range range,
-                  int loopback,
-                  listener_fn fn,
-                  void *arg,
-                  struct es_error *err)
-{
-    struct listener *l = calloc(1, sizeof *l);
-
-    if (!l)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    l->fn = fn;
-    l->arg = arg;
-    for (int port = range.low; port <= range.high && !l->ev; port++)
-        l->ev = bind_port(l, base, port, loopback);
-    if (!l->ev) {
-        es_fail(err, ES_ENV, "free a port or widen SrunPortRange",
-                "no port of %u-%u can be listened on: %s", range.low,
-                range.high, strerror(errno));
-        free(l);
-        return -1;
-    }
-    *out = l;
-    return 0;
-}
-
-uint16_t listener_port(const struct listener *l)
-{
-    struct sockaddr_in in = {0};
-    socklen_t len = sizeof in;
-
-    if (getsockname(evconnlistener_get_fd(l->ev), (struct sockaddr *)&in, &len)
-        < 0)
-        return 0;
-    return ntohs(in.sin_port);
-}
-
-void listener_close(struct listener *l)
-{
-    int saved = errno;
-
-    if (!l)
-        return;
-    evconnlistener_free(l->ev);
-    free(l);
     errno = saved;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * channel.h - an authenticated TCP connection that carries whole messages,
- * and the listener that takes them in.
+ * channel.h - an authenticated TCP connection that carries whole messages.
  *
  * All functions and callbacks run on the event loop's thread.  Nothing but
  * the handshake (handshake.h) is read before the other end has proved that it
- * knows the secret, and it has HANDSHAKE_MS for that.  A peer that has gone
+ * knows the secret, and it has HANDSHAKE_MS for that.  Every message after it
+ * is sealed (seal.h): head, body, tag.  A peer that has gone
  * silently (power, cable) is noticed by the kernel's own acknowledgements:
  * keep-alive probes are sent on an idle connection and a connection that has
  * seen no acknowledgement for SILENCE_MS is given up.  A peer that is merely
@@ -16,6 +16,7 @@
 
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/handshake.h"
+#include "pmix_bcast/listener.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@
 
 #define HANDSHAKE_MS 5000  /* several round trips on a bad day */
 #define SILENCE_MS   10000 /* design: an agent leaves after 10 s */
+
+/* Why a connection has ended whose other end is a stranger: no use to call
+ * again. */
+#define CHANNEL_STRANGER "the other end cannot prove who it is"
 
 struct event_base;
 struct channel;
@@ -43,20 +48,22 @@ struct channel_events {
 };
 
 /*
- * Connect to address; the caller's side of the handshake follows by itself.
- * on and arg must outlive the channel.  Returns NULL with errno set.
+ * Connect to address; the caller's side of the handshake follows by itself,
+ * for p's purpose and with its callee.  on and arg must outlive the channel.
+ * Returns NULL with errno set.
  */
 struct channel *channel_call(struct event_base *base,
                              const struct sockaddr *address,
                              socklen_t len,
                              const struct secret *secret,
+                             const struct parties *p,
                              const struct channel_events *on,
                              void *arg);
 /* The listener's side over a connected socket; takes over fd, also on
- * failure. */
+ * failure.  The oldest that has not proved itself may end in this call. */
 struct channel *channel_take(struct event_base *base,
                              int fd,
-                             const struct secret *secret,
+                             struct listener *l,
                              const struct channel_events *on,
                              void *arg);
 /* Change who hears the channel, e.g. once it is known which node it is. */
@@ -64,6 +71,8 @@ void channel_set_events(struct channel *c,
                         const struct channel_events *on,
                         void *arg);
 int channel_is_open(const struct channel *c);
+/* Who has called; as it has proved once the channel is open. */
+uint32_t channel_caller(const struct channel *c);
 /*
  * Queue one message.  Returns 0, or -1 if the channel is not open, the body is
  * over MESSAGE_BODY_MAX or memory ran out.
@@ -80,25 +89,5 @@ void channel_backlog_mark(struct channel *c, size_t bytes);
 void channel_hang_up(struct channel *c);
 /* End the connection without a word; NULL is allowed, and any callback. */
 void channel_destroy(struct channel *c);
-
-struct listener;
-struct port_range {
-    uint16_t low, high; /* inclusive; 0, 0: any port */
-};
-typedef void (*listener_fn)(void *arg, int fd);
-
-/*
- * Listen on every address (or on loopback only) at a free port of the range;
- * fn gets every connection's fd, non-blocking, and owns it.
- */
-int listener_open(struct listener **l,
-                  struct event_base *base,
-                  struct port_range range,
-                  int loopback,
-                  listener_fn fn,
-                  void *arg,
-                  struct es_error *err);
-uint16_t listener_port(const struct listener *l);
-void listener_close(struct listener *l);
 
 #endif

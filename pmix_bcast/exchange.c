@@ -139,6 +139,23 @@ static int begin_giving(struct peer *p, const struct asked *a)
     return (uint64_t)st.st_size == a->bytes ? 0 : ESTALE;
 }
 
+static void digest(uint8_t out[TAG_BYTES], const uint8_t *bytes, size_t len)
+{
+    XXH64_canonical_t xxh3;
+
+    XXH64_canonicalFromHash(&xxh3, XXH3_64bits(bytes, len));
+    memset(out, 0, TAG_BYTES);
+    memcpy(out, xxh3.digest, sizeof xxh3.digest);
+}
+
+static int is_whole(const struct link_head *h, const uint8_t *bytes)
+{
+    uint8_t want[TAG_BYTES];
+
+    digest(want, bytes, h->size);
+    return memcmp(want, h->digest, sizeof want) == 0;
+}
+
 static int lack(struct peer *p, struct link_head *h, int error)
 {
     h->type = LINK_LACK;
@@ -167,7 +184,7 @@ static int give(struct peer *p, struct link_head *h, int *fd, off_t *at)
     h->type = LINK_CHUNK;
     h->broadcast = a->file;
     h->chunk = (uint32_t)(p->given / CHUNK);
-    h->digest = XXH3_64bits(out, h->size);
+    digest(h->digest, out, h->size);
     *fd = p->fd;
     *at = (off_t)p->given;
     p->given += h->size;
@@ -177,10 +194,10 @@ static int give(struct peer *p, struct link_head *h, int *fd, off_t *at)
 /* An empty file needs no chunk, and nobody asks for one. */
 static int note_asked(struct peer *p, const struct link_head *h)
 {
-    if (p->asked_n == ASKED_MAX || h->digest == 0)
+    if (p->asked_n == ASKED_MAX || h->bytes == 0)
         return -1;
     p->asked[(p->asked_first + p->asked_n++) % ASKED_MAX] =
-        (struct asked){h->broadcast, h->digest};
+        (struct asked){h->broadcast, h->bytes};
     link_wake(p->link);
     return 0;
 }
@@ -227,7 +244,7 @@ static int take_chunk(struct peer *p,
 {
     struct fetch *f = first_asked(p);
 
-    if (!is_due(f, h) || !bytes || XXH3_64bits(bytes, h->size) != h->digest)
+    if (!is_due(f, h) || !bytes || !is_whole(h, bytes))
         return -1;
     if (!f->error)
         f->error = destination_write(&f->to, bytes, h->size, f->got);
@@ -317,14 +334,13 @@ static int on_next(
         p->hello_due = 0;
         h->type = LINK_HELLO;
         h->broadcast = EXCHANGE_ID;
-        h->chunk = p->exchange->s.self;
         return 1;
     }
     if (f) {
         f->asked_ns = clock_ns();
         h->type = LINK_ASK;
         h->broadcast = f->file.number;
-        h->digest = f->file.bytes;
+        h->bytes = f->file.bytes;
         return 1;
     }
     return p->asked_n > 0 ? give(p, h, fd, at) : 0;
@@ -373,6 +389,7 @@ struct exchange *exchange_create(const struct exchange_setup *setup)
 
 int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at)
 {
+    const struct parties parties = {PURPOSE_MESH, x->s.self, rank};
     struct sockaddr_in in = {.sin_family = AF_INET};
     struct peer *p;
 
@@ -386,7 +403,7 @@ int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at)
         return -1;
     p->hello_due = 1;
     p->link = link_call(x->s.base, (const struct sockaddr *)&in, sizeof in,
-                        x->s.secret, &events, p);
+                        x->s.secret, &parties, &events, p);
     if (!p->link) {
         drop_peer(p);
         return -1;
@@ -395,8 +412,9 @@ int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at)
     return 0;
 }
 
-void exchange_join(struct exchange *x, uint32_t rank, struct link *l)
+void exchange_join(struct exchange *x, struct link *l)
 {
+    uint32_t rank = link_caller(l);
     struct peer *p = find_peer(x, rank);
 
     /* Two that call each other at once have two links. */

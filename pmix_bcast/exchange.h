@@ -3,7 +3,8 @@
  * exchange.h - whole files from one process of a step to another, by number.
  *
  * Both ends of a link (link.h) may ask the other for files.  The bytes go by
- * sendfile(2), in chunks with a digest each; what comes is written beside and
+ * sendfile(2), in chunks with an XXH3_64 digest each, which finds what was
+ * damaged; what comes is written beside and
  * renamed, so that no file is ever half there.  A link is made when the first
  * file is asked for, and kept.
  *
@@ -16,15 +17,15 @@
 #include "pmix_bcast/link.h"
 #include "pmix_bcast/wireup.h"
 
-#define EXCHANGE_ID   0u         /* in HELLO; broadcasts count from 1 */
-#define EXCHANGE_HOME UINT32_MAX /* the front end's rank */
+#define EXCHANGE_ID   0u /* in HELLO; broadcasts count from 1 */
+#define EXCHANGE_HOME FRONT_END
 
 struct exchange;
 
 struct exchange_setup {
     struct event_base *base;
     const struct secret *secret;
-    uint32_t self; /* our rank */
+    uint32_t self; /* our rank, or FRONT_END */
     /* A descriptor of the file, to be read and closed by the exchange; -1 with
      * errno if we have not got it. */
     int (*open)(void *arg, uint32_t file);
@@ -49,7 +50,7 @@ struct exchange *exchange_create(const struct exchange_setup *setup);
 /* Connect to a process; 0, or -1 with errno. */
 int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at);
 /* A process has called us: a link on which HELLO has come. */
-void exchange_join(struct exchange *x, uint32_t rank, struct link *l);
+void exchange_join(struct exchange *x, struct link *l);
 /*
  * Ask for a file, to be written at an absolute path (what is there is
  * replaced); fetched() follows, of an empty file before this returns.

@@ -1,33 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/handshake.h"
+#include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 
 #include <sodium.h>
 #include <string.h>
 
-#define ROLE_BYTES 16u
+/* Names of derived keys, for crypto_kdf; eight bytes each. */
+#define CONNECTION_KDF "evs-conn"
+#define CHUNK_KDF      "evs-chnk"
 
-static const uint8_t listener_role[ROLE_BYTES] = "evenstep listen";
-static const uint8_t caller_role[ROLE_BYTES] = "evenstep caller";
+enum { KEY_A = 1, KEY_D = 2 }; /* of CONNECTION_KDF */
+
+/* The text of AKEP2: a name of the protocol, what it is said for, then purpose,
+ * encryption, both names and both nonces. */
+static const char protocol[] = "evenstep/AKEP2/1";
+#define NAME_BYTES (sizeof protocol - 1)
+#define TEXT_BYTES (NAME_BYTES + 1 + 16 + 2 * NONCE_BYTES)
+
+enum said { SAID_BY_LISTENER = 'L', SAID_BY_CALLER = 'C', SAID_FOR_KEYS = 'K' };
+
+static void write_text_of(const struct handshake *h,
+                          enum said said,
+                          uint8_t text[])
+{
+    uint8_t *at = text + NAME_BYTES;
+
+    memcpy(text, protocol, NAME_BYTES);
+    *at++ = (uint8_t)said;
+    put_u32(at, (uint32_t)h->parties.purpose);
+    put_u32(at + 4, h->secret.encrypt);
+    put_u32(at + 8, h->parties.caller);
+    put_u32(at + 12, h->parties.callee);
+    memcpy(at + 16, h->caller_nonce, NONCE_BYTES);
+    memcpy(at + 16 + NONCE_BYTES, h->listener_nonce, NONCE_BYTES);
+}
+
+static void derive(uint8_t key[KEY_BYTES],
+                   const struct secret *s,
+                   const char *kdf,
+                   uint64_t number)
+{
+    /* Fails only for lengths that are none of ours. */
+    (void)crypto_kdf_derive_from_key(key, KEY_BYTES, number, kdf, s->key);
+}
 
 static void mac(uint8_t out[MAC_BYTES],
-                const struct secret *s,
-                const uint8_t role[ROLE_BYTES],
-                const uint8_t first[NONCE_BYTES],
-                const uint8_t second[NONCE_BYTES])
+                const struct handshake *h,
+                enum said said)
 {
-    uint8_t text[ROLE_BYTES + 2 * NONCE_BYTES];
+    uint8_t text[TEXT_BYTES], a[KEY_BYTES];
 
-    memcpy(text, role, ROLE_BYTES);
-    memcpy(text + ROLE_BYTES, first, NONCE_BYTES);
-    memcpy(text + ROLE_BYTES + NONCE_BYTES, second, NONCE_BYTES);
-    crypto_auth(out, text, sizeof text, s->key);
+    write_text_of(h, said, text);
+    derive(a, &h->secret, CONNECTION_KDF, KEY_A);
+    crypto_auth(out, text, sizeof text, a);
+    sodium_memzero(a, sizeof a);
 }
 
 int secret_make(struct secret *s)
 {
     if (sodium_init() < 0)
         return -1;
+    memset(s, 0, sizeof *s);
     randombytes_buf(s->key, sizeof s->key);
     return 0;
 }
@@ -39,7 +73,7 @@ void secret_to_hex(const struct secret *s, char hex[SECRET_HEX_LEN + 1])
 
 int secret_from_hex(struct secret *s, const char *hex)
 {
-    struct secret read;
+    struct secret read = {0};
     size_t len;
 
     if (sodium_init() < 0 || strlen(hex) != SECRET_HEX_LEN)
@@ -54,11 +88,34 @@ int secret_from_hex(struct secret *s, const char *hex)
     return 0;
 }
 
-void handshake_init(struct handshake *h, const struct secret *s)
+void secret_chunk_key(const struct secret *s,
+                      uint32_t broadcast,
+                      uint8_t key[KEY_BYTES])
+{
+    derive(key, s, CHUNK_KDF, broadcast);
+}
+
+void handshake_call(struct handshake *h,
+                    const struct secret *s,
+                    const struct parties *p)
 {
     memset(h, 0, sizeof *h);
+    h->stage = HANDSHAKE_CHALLENGE;
     h->secret = *s;
-    randombytes_buf(h->mine, sizeof h->mine);
+    h->parties = *p;
+    randombytes_buf(h->caller_nonce, sizeof h->caller_nonce);
+}
+
+void handshake_listen(struct handshake *h,
+                      const struct secret *s,
+                      enum purpose purpose,
+                      uint32_t self)
+{
+    memset(h, 0, sizeof *h);
+    h->stage = HANDSHAKE_HELLO;
+    h->secret = *s;
+    h->parties = (struct parties){.purpose = purpose, .callee = self};
+    randombytes_buf(h->listener_nonce, sizeof h->listener_nonce);
 }
 
 void handshake_clear(struct handshake *h)
@@ -66,18 +123,30 @@ void handshake_clear(struct handshake *h)
     sodium_memzero(h, sizeof *h);
 }
 
-void caller_hello(const struct handshake *h, uint8_t out[NONCE_BYTES])
+void caller_hello(const struct handshake *h, uint8_t out[HELLO_BYTES])
 {
-    memcpy(out, h->mine, NONCE_BYTES);
+    put_u32(out, (uint32_t)h->parties.purpose);
+    put_u32(out + 4, h->parties.caller);
+    put_u32(out + 8, h->parties.callee);
+    memcpy(out + 12, h->caller_nonce, NONCE_BYTES);
 }
 
-void listener_challenge(struct handshake *h,
-                        const uint8_t body[NONCE_BYTES],
-                        uint8_t out[HANDSHAKE_MAX])
+int listener_challenge(struct handshake *h,
+                       const uint8_t body[HELLO_BYTES],
+                       uint8_t out[HANDSHAKE_MAX])
 {
-    memcpy(h->theirs, body, NONCE_BYTES);
-    memcpy(out, h->mine, NONCE_BYTES);
-    mac(out + NONCE_BYTES, &h->secret, listener_role, h->theirs, h->mine);
+    uint32_t caller = get_u32(body + 4);
+
+    memset(out, 0, HANDSHAKE_MAX);
+    if (get_u32(body) != (uint32_t)h->parties.purpose
+        || get_u32(body + 8) != h->parties.callee
+        || caller == h->parties.callee)
+        return -1;
+    h->parties.caller = caller;
+    memcpy(h->caller_nonce, body + 12, NONCE_BYTES);
+    memcpy(out, h->listener_nonce, NONCE_BYTES);
+    mac(out + NONCE_BYTES, h, SAID_BY_LISTENER);
+    return 0;
 }
 
 int caller_proof(struct handshake *h,
@@ -86,13 +155,13 @@ int caller_proof(struct handshake *h,
 {
     uint8_t want[MAC_BYTES];
 
-    memcpy(h->theirs, body, NONCE_BYTES);
-    mac(want, &h->secret, listener_role, h->mine, h->theirs);
+    memcpy(h->listener_nonce, body, NONCE_BYTES);
+    mac(want, h, SAID_BY_LISTENER);
     if (sodium_memcmp(want, body + NONCE_BYTES, MAC_BYTES) != 0) {
         memset(out, 0, MAC_BYTES);
         return -1;
     }
-    mac(out, &h->secret, caller_role, h->theirs, h->mine);
+    mac(out, h, SAID_BY_CALLER);
     return 0;
 }
 
@@ -100,7 +169,7 @@ int listener_check(const struct handshake *h, const uint8_t body[MAC_BYTES])
 {
     uint8_t want[MAC_BYTES];
 
-    mac(want, &h->secret, caller_role, h->mine, h->theirs);
+    mac(want, h, SAID_BY_CALLER);
     return sodium_memcmp(want, body, MAC_BYTES) == 0 ? 0 : -1;
 }
 
@@ -113,8 +182,7 @@ int handshake_step(struct handshake *h,
 {
     *n = 0;
     if (h->stage == HANDSHAKE_HELLO && *type == MESSAGE_HELLO
-        && len == NONCE_BYTES) {
-        listener_challenge(h, body, out);
+        && len == HELLO_BYTES && listener_challenge(h, body, out) == 0) {
         h->stage = HANDSHAKE_PROOF;
         *type = MESSAGE_CHALLENGE;
         *n = HANDSHAKE_MAX;
@@ -133,4 +201,18 @@ int handshake_step(struct handshake *h,
         return 0;
     }
     return -1;
+}
+
+void handshake_keys(const struct handshake *h, struct connection_keys *k)
+{
+    uint8_t text[TEXT_BYTES], d[KEY_BYTES], both[2 * KEY_BYTES];
+
+    write_text_of(h, SAID_FOR_KEYS, text);
+    derive(d, &h->secret, CONNECTION_KDF, KEY_D);
+    /* Fails only for lengths that are none of ours. */
+    (void)crypto_generichash(both, sizeof both, text, sizeof text, d, sizeof d);
+    memcpy(k->to_listener, both, KEY_BYTES);
+    memcpy(k->to_caller, both + KEY_BYTES, KEY_BYTES);
+    sodium_memzero(d, sizeof d);
+    sodium_memzero(both, sizeof both);
 }

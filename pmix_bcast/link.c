@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,26 +25,34 @@
 
 enum stage { CALLING, SHAKING, OPEN, DEAD };
 
+/* Above a head and every message of the handshake. */
+#define IN_MAX (MESSAGE_HEAD + HANDSHAKE_MAX)
+_Static_assert(IN_MAX >= LINK_HEAD, "a head has room");
+
 struct link {
     enum stage stage;
     int fd, busy; /* busy: callbacks of this link now on the stack */
-    int held;
+    int held, is_caller;
     struct event *readable, *writable, *timer;
     struct handshake handshake;
+    struct unproven unproven;
+    struct seal *seal_out, *seal_in; /* once it is open */
+    uint32_t tail; /* what follows a chunk's bytes: TAG_BYTES if encrypted */
     const struct link_events *on;
     void *arg;
     uint32_t chunk_max;
     /* What comes in: a head, then its bytes. */
-    uint8_t in[MESSAGE_HEAD + HANDSHAKE_MAX], *place, *sink;
+    uint8_t in[IN_MAX], *place, *sink;
     size_t in_len, got;
     struct link_head head;
     int in_bytes; /* the head has come, its bytes are due */
-    /* What goes out: likewise. */
-    uint8_t out[MESSAGE_HEAD + HANDSHAKE_MAX];
+    /* What goes out: likewise; encrypted bytes and their tag from cipher. */
+    uint8_t out[IN_MAX];
     size_t out_len, out_done;
     struct link_head sending;
     int is_sending, file;
     off_t at;
+    uint8_t *cipher;
     size_t left;
     uint64_t bytes_sent;
 };
@@ -53,7 +62,8 @@ struct link {
 
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
-                     uint32_t size_max)
+                     uint32_t size_max,
+                     uint32_t tail)
 {
     struct message_head m;
 
@@ -66,24 +76,33 @@ int link_head_decode(struct link_head *h,
     h->broadcast = get_u32(buf + 12);
     h->chunk = get_u32(buf + 16);
     h->flags = get_u32(buf + 20);
-    h->digest = (uint64_t)get_u32(buf + 24) << 32 | get_u32(buf + 28);
+    h->bytes = (uint64_t)get_u32(buf + 24) << 32 | get_u32(buf + 28);
+    memcpy(h->digest, buf + 32, sizeof h->digest);
     h->size = m.length - (LINK_HEAD - MESSAGE_HEAD);
-    if (h->size <= size_max && (h->size > 0) == (h->type == LINK_CHUNK))
+    if (h->type != LINK_CHUNK && h->size == 0)
         return 0;
+    if (h->type == LINK_CHUNK && h->size > tail && h->size - tail <= size_max) {
+        h->size -= tail;
+        return 0;
+    }
     memset(h, 0, sizeof *h);
     return -1;
 }
 
-void link_head_encode(uint8_t buf[LINK_HEAD], const struct link_head *h)
+void link_head_encode(uint8_t buf[LINK_HEAD],
+                      const struct link_head *h,
+                      uint32_t tail)
 {
-    struct message_head m = {h->type, LINK_HEAD - MESSAGE_HEAD + h->size};
+    uint32_t after = h->size > 0 ? h->size + tail : 0;
+    struct message_head m = {h->type, LINK_HEAD - MESSAGE_HEAD + after};
 
     message_encode(buf, &m);
     put_u32(buf + 12, h->broadcast);
     put_u32(buf + 16, h->chunk);
     put_u32(buf + 20, h->flags);
-    put_u32(buf + 24, (uint32_t)(h->digest >> 32));
-    put_u32(buf + 28, (uint32_t)h->digest);
+    put_u32(buf + 24, (uint32_t)(h->bytes >> 32));
+    put_u32(buf + 28, (uint32_t)h->bytes);
+    memcpy(buf + 32, h->digest, sizeof h->digest);
 }
 
 /* --- the end ----------------------------------------------------------------
@@ -101,7 +120,10 @@ static void release(struct link *l)
         event_free(l->timer);
     if (l->fd >= 0)
         close(l->fd);
+    seal_destroy(l->seal_out);
+    seal_destroy(l->seal_in);
     handshake_clear(&l->handshake);
+    free(l->cipher);
     free(l->sink);
     free(l);
 }
@@ -111,6 +133,7 @@ static void give_up(struct link *l, const char *why)
     if (l->stage == DEAD)
         return;
     l->stage = DEAD;
+    listener_release(&l->unproven);
     l->on->closed(l, l->arg, why);
 }
 
@@ -121,9 +144,12 @@ void link_destroy(struct link *l)
     if (!l)
         return;
     l->stage = DEAD;
+    listener_release(&l->unproven);
     release(l);
     errno = saved;
 }
+
+static const char changed[] = "a message was changed on its way";
 
 /* --- sending ----------------------------------------------------------------
  */
@@ -147,10 +173,21 @@ static int flush_head(struct link *l)
     return 1;
 }
 
-static int flush_file(struct link *l)
+/* Some of the chunk: from the file, or what was encrypted of it. */
+static ssize_t send_some(struct link *l)
+{
+    size_t all = l->sending.size + l->tail;
+
+    if (l->tail == 0)
+        return sendfile(l->fd, l->file, &l->at, l->left);
+    return send(l->fd, l->cipher + (all - l->left), l->left,
+                MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static int flush_bytes(struct link *l)
 {
     while (l->left > 0) {
-        ssize_t n = sendfile(l->fd, l->file, &l->at, l->left);
+        ssize_t n = send_some(l);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -166,6 +203,39 @@ static int flush_file(struct link *l)
     return 1;
 }
 
+/* The chunk's bytes as they are sent: read, sealed, their tag behind them. */
+static int encrypt(struct link *l)
+{
+    uint32_t size = l->sending.size;
+    ssize_t n;
+
+    if (!l->cipher)
+        l->cipher = malloc(l->chunk_max + TAG_BYTES);
+    if (!l->cipher || size > l->chunk_max)
+        return -1;
+    n = pread(l->file, l->cipher, size, l->at);
+    if (n >= 0 && n < (ssize_t)size)
+        errno = ENODATA; /* the file has shrunk */
+    if (n != (ssize_t)size)
+        return -1;
+    return seal_put(l->seal_out, NULL, 0, l->cipher, size, l->cipher + size);
+}
+
+static int seal_message(struct link *l)
+{
+    size_t len = LINK_HEAD - TAG_BYTES;
+
+    link_head_encode(l->out, &l->sending, l->tail);
+    l->out_len = LINK_HEAD;
+    l->out_done = 0;
+    l->left = l->sending.size > 0 ? l->sending.size + l->tail : 0;
+    errno = ENOMEM; /* what else makes libcrypto fail */
+    if (seal_put(l->seal_out, l->out, len, NULL, 0, l->out + len) < 0)
+        return -1;
+    return l->left > 0 && l->tail > 0 ? encrypt(l) : 0;
+}
+
+/* 1: there is one, 0: there is not, -1: it cannot be sent. */
 static int take_next(struct link *l)
 {
     memset(&l->sending, 0, sizeof l->sending);
@@ -173,10 +243,8 @@ static int take_next(struct link *l)
         || !l->on->next(l, l->arg, &l->sending, &l->file, &l->at)
         || l->stage != OPEN)
         return 0;
-    link_head_encode(l->out, &l->sending);
-    l->out_len = LINK_HEAD;
-    l->out_done = 0;
-    l->left = l->sending.size;
+    if (seal_message(l) < 0)
+        return -1;
     l->is_sending = 1;
     return 1;
 }
@@ -189,16 +257,12 @@ static void send_on(struct link *l)
         int rc = flush_head(l);
 
         if (rc > 0)
-            rc = flush_file(l);
-        if (rc < 0) {
-            give_up(l, strerror(errno));
-            return;
-        }
+            rc = flush_bytes(l);
         if (rc == 0) {
             (void)event_add(l->writable, NULL);
             return;
         }
-        if (l->is_sending) {
+        if (rc > 0 && l->is_sending) {
             l->is_sending = 0;
             l->on->sent(l, l->arg, &l->sending);
             if (l->stage == OPEN && l->sending.size > 0) {
@@ -206,7 +270,11 @@ static void send_on(struct link *l)
                 return;
             }
         }
-        if (!take_next(l))
+        if (rc > 0)
+            rc = take_next(l);
+        if (rc < 0)
+            give_up(l, strerror(errno));
+        if (rc <= 0)
             return;
     }
 }
@@ -227,8 +295,27 @@ static void queue_handshake(struct link *l,
 /* --- receiving --------------------------------------------------------------
  */
 
+static int make_seals(struct link *l)
+{
+    const struct handshake *h = &l->handshake;
+    int encrypt_it = h->secret.encrypt != 0, calls = l->is_caller;
+    struct connection_keys k;
+
+    handshake_keys(h, &k);
+    l->seal_out = seal_create(calls ? k.to_listener : k.to_caller, encrypt_it);
+    l->seal_in = seal_create(calls ? k.to_caller : k.to_listener, encrypt_it);
+    l->tail = encrypt_it ? TAG_BYTES : 0;
+    sodium_memzero(&k, sizeof k);
+    return l->seal_out && l->seal_in ? 0 : -1;
+}
+
 static void open_up(struct link *l)
 {
+    if (make_seals(l) < 0) {
+        give_up(l, "out of memory");
+        return;
+    }
+    listener_release(&l->unproven);
     l->stage = OPEN;
     event_del(l->timer);
     l->on->opened(l, l->arg);
@@ -251,7 +338,7 @@ static void shake(struct link *l)
     if (handshake_step(&l->handshake, &type, l->in + MESSAGE_HEAD, m.length,
                        out, &n)
         < 0) {
-        give_up(l, "the other end does not know this step's secret");
+        give_up(l, "the other end cannot prove who it is");
         return;
     }
     l->in_len = 0;
@@ -300,7 +387,13 @@ static void begin_bytes(struct link *l)
 
 static void take_head(struct link *l)
 {
-    if (link_head_decode(&l->head, l->in, l->chunk_max) < 0) {
+    size_t len = LINK_HEAD - TAG_BYTES;
+
+    if (seal_get(l->seal_in, l->in, len, NULL, 0, l->in + len) < 0) {
+        give_up(l, changed);
+        return;
+    }
+    if (link_head_decode(&l->head, l->in, l->chunk_max, l->tail) < 0) {
         give_up(l, "the other end does not speak evenstep's protocol");
         return;
     }
@@ -312,17 +405,47 @@ static void take_head(struct link *l)
         end_message(l);
 }
 
+static uint8_t *bytes_of(const struct link *l)
+{
+    return l->place ? l->place : l->sink;
+}
+
+/* The chunk's tag stands in `in`. */
+static void decrypt(struct link *l)
+{
+    if (seal_get(l->seal_in, NULL, 0, bytes_of(l), l->head.size, l->in) < 0)
+        give_up(l, changed);
+    else
+        end_message(l);
+}
+
+/* n bytes have come for the chunk; returns how many of them are its own. */
+static size_t account_bytes(struct link *l, size_t n)
+{
+    size_t left = l->head.size - l->got, part = left < n ? left : n, tag;
+
+    l->got += part;
+    if (l->got < l->head.size)
+        return part;
+    tag = n - part < l->tail - l->in_len ? n - part : l->tail - l->in_len;
+    l->in_len += tag;
+    if (l->in_len < l->tail)
+        return n;
+    if (l->tail > 0)
+        decrypt(l);
+    else
+        end_message(l);
+    return part + tag;
+}
+
 /* n bytes have come, first those of the chunk, then those of the next head. */
 static void account(struct link *l, size_t n)
 {
     if (l->in_bytes) {
-        size_t part = l->head.size - l->got < n ? l->head.size - l->got : n;
-
-        l->got += part;
-        if (l->got < l->head.size)
+        n -= account_bytes(l, n);
+        if (l->in_bytes || l->stage == DEAD)
             return;
-        end_message(l);
-        l->in_len = n - part; /* read behind it, into in */
+        l->in_len = n; /* read behind it, into in; see read_some() */
     } else {
         l->in_len += n;
     }
@@ -335,21 +458,20 @@ static void account(struct link *l, size_t n)
     }
 }
 
-/* The rest of the chunk, if there is one due, and what is due of in. */
+/* The rest of the chunk, if there is one due, and what is due of in: its tag,
+ * or, as then it is all that has to be kept apart, the next head. */
 static ssize_t read_some(struct link *l)
 {
+    size_t want = l->in_bytes ? (l->tail > 0 ? l->tail : LINK_HEAD) : due(l);
     struct iovec to[2];
     int n = 0;
 
-    if (l->in_bytes) {
-        to[n].iov_base = (l->place ? l->place : l->sink) + l->got;
+    if (l->in_bytes && l->got < l->head.size) {
+        to[n].iov_base = bytes_of(l) + l->got;
         to[n++].iov_len = l->head.size - l->got;
-        to[n].iov_base = l->in;
-        to[n++].iov_len = LINK_HEAD;
-    } else {
-        to[n].iov_base = l->in + l->in_len;
-        to[n++].iov_len = due(l) - l->in_len;
     }
+    to[n].iov_base = l->in + l->in_len;
+    to[n++].iov_len = want - l->in_len;
     return readv(l->fd, to, n);
 }
 
@@ -411,7 +533,7 @@ static void connected(struct link *l)
 {
     int error = 0;
     socklen_t len = sizeof error;
-    uint8_t hello[NONCE_BYTES];
+    uint8_t hello[HELLO_BYTES];
 
     if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
         error = errno;
@@ -454,7 +576,6 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
 
 static struct link *link_create(struct event_base *base,
                                 int fd,
-                                const struct secret *secret,
                                 const struct link_events *on,
                                 void *arg)
 {
@@ -468,7 +589,6 @@ static struct link *link_create(struct event_base *base,
     l->fd = fd;
     l->on = on;
     l->arg = arg;
-    handshake_init(&l->handshake, secret);
     l->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, l);
     l->writable = event_new(base, fd, EV_WRITE, on_writable, l);
     l->timer = evtimer_new(base, on_late, l);
@@ -485,15 +605,18 @@ struct link *link_call(struct event_base *base,
                        const struct sockaddr *address,
                        socklen_t len,
                        const struct secret *secret,
+                       const struct parties *p,
                        const struct link_events *on,
                        void *arg)
 {
     int fd = socket(address->sa_family,
                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct link *l = fd < 0 ? NULL : link_create(base, fd, secret, on, arg);
+    struct link *l = fd < 0 ? NULL : link_create(base, fd, on, arg);
 
     if (!l)
         return NULL;
+    handshake_call(&l->handshake, secret, p);
+    l->is_caller = 1;
     if ((connect(fd, address, len) < 0 && errno != EINPROGRESS)
         || event_add(l->writable, NULL) < 0) {
         link_destroy(l);
@@ -502,18 +625,30 @@ struct link *link_call(struct event_base *base,
     return l;
 }
 
+static void end_unproven(struct unproven *u, const char *why)
+{
+    struct link *l =
+        (struct link *)((char *)u - offsetof(struct link, unproven));
+
+    l->busy++;
+    give_up(l, why);
+    l->busy--;
+    release(l);
+}
+
 struct link *link_take(struct event_base *base,
                        int fd,
-                       const struct secret *secret,
+                       struct listener *listener,
                        const struct link_events *on,
                        void *arg)
 {
-    struct link *l = link_create(base, fd, secret, on, arg);
+    struct link *l = link_create(base, fd, on, arg);
 
     if (!l)
         return NULL;
+    l->unproven.end = end_unproven;
+    listener_admit(listener, &l->unproven, &l->handshake);
     l->stage = SHAKING;
-    l->handshake.stage = HANDSHAKE_HELLO;
     if (event_add(l->readable, NULL) < 0) {
         link_destroy(l);
         return NULL;
@@ -536,6 +671,11 @@ int link_hold(struct link *l, int on)
 int link_is_open(const struct link *l)
 {
     return l->stage == OPEN;
+}
+
+uint32_t link_caller(const struct link *l)
+{
+    return l->handshake.parties.caller;
 }
 
 void link_wake(struct link *l)

@@ -13,31 +13,38 @@
  *        0    12  envelope    message.h; its length counts what follows
  *       12     4  broadcast   which one this belongs to; in an exchange the
  *                             file's number
- *       16     4  chunk       its index; HELLO: the caller's rank; LACK: why,
- *                             an errno value
+ *       16     4  chunk       its index; LACK: why, an errno value
  *       20     4  flags       LINK_AS_ROOT
- *       24     8  digest      XXH3_64bits of the chunk's bytes; ASK: how many
- *                             the whole file has
- *       32     n  the bytes   (LINK_CHUNK only)
+ *       24     8  bytes       ASK: how many the whole file has
+ *       32    16  digest      CHUNK: what its bytes are checked by, see
+ *                             bcast_node.h and exchange.h
+ *       48    16  tag         of all before it, see seal.h
+ *       64     n  the bytes   (LINK_CHUNK only)
+ *    64 + n    16  tag         of the bytes, only with encryption
+ *
+ * A head cannot be forged, and its digest speaks for the bytes: so these need
+ * not be read to be sent.  With encryption they are, and sealed as the next
+ * message of this direction.
  *
  * All callbacks come from the event loop.
  */
 #ifndef PMIX_BCAST_LINK_H
 #define PMIX_BCAST_LINK_H
 
-#include "pmix_bcast/handshake.h"
+#include "pmix_bcast/listener.h"
 #include "pmix_bcast/message.h"
+#include "pmix_bcast/seal.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define LINK_HEAD    32u
+#define LINK_HEAD    64u
 #define LINK_AS_ROOT 1u /* see relay.h */
 
 enum link_type {
-    LINK_HELLO = MESSAGE_FREE + 0x100, /* the first of a caller: who it is */
+    LINK_HELLO = MESSAGE_FREE + 0x100, /* the first of a caller: what for */
     LINK_CHUNK,
     LINK_PULL,
     LINK_ABSENT,
@@ -52,16 +59,23 @@ enum link_type {
 struct link_head {
     uint16_t type;
     uint32_t broadcast, chunk, flags;
-    uint64_t digest;
+    uint64_t bytes;
+    uint8_t digest[TAG_BYTES];
     uint32_t size; /* of the bytes that follow */
 };
 
-/* 0, or -1 if this is no head, or announces more than size_max bytes, or
- * bytes where there are none (*h zeroed). */
+/*
+ * All but the tag.  link_head_decode(): 0, or -1 if this is no head, or
+ * announces more than size_max bytes, or bytes where there are none (*h
+ * zeroed).  tail: what follows the bytes, 0 or TAG_BYTES.
+ */
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
-                     uint32_t size_max);
-void link_head_encode(uint8_t buf[LINK_HEAD], const struct link_head *h);
+                     uint32_t size_max,
+                     uint32_t tail);
+void link_head_encode(uint8_t buf[LINK_HEAD],
+                      const struct link_head *h,
+                      uint32_t tail);
 
 struct event_base;
 struct link;
@@ -89,21 +103,24 @@ struct link_events {
     void (*closed)(struct link *l, void *arg, const char *why);
 };
 
-/* Connect, or take a connected socket over (fd is closed on failure, too);
- * NULL with errno set.  on and arg must outlive the link. */
+/* Connect, or take a connected socket over (fd is closed on failure, too), as
+ * channel.h does; NULL with errno set.  on and arg must outlive the link. */
 struct link *link_call(struct event_base *base,
                        const struct sockaddr *address,
                        socklen_t len,
                        const struct secret *secret,
+                       const struct parties *p,
                        const struct link_events *on,
                        void *arg);
 struct link *link_take(struct event_base *base,
                        int fd,
-                       const struct secret *secret,
+                       struct listener *l,
                        const struct link_events *on,
                        void *arg);
 void link_set_events(struct link *l, const struct link_events *on, void *arg);
 int link_is_open(const struct link *l);
+/* Who has called; as it has proved once the link is open. */
+uint32_t link_caller(const struct link *l);
 /* The largest chunk that is let in, and how much the kernel may hold that is
  * not yet on its way; before chunks come. */
 void link_set_chunk(struct link *l, uint32_t bytes);

@@ -6,24 +6,19 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-/* Callers that wait at once; a broadcast's come in some ms. */
-#define GUESTS_MAX 4096u
-
 struct guest {
     LIST_ENTRY(guest) next;
     struct mesh *mesh;
     struct link *link;
-    uint32_t broadcast, node; /* as it said */
+    uint32_t broadcast; /* as it said */
     int has_said, greeted_due;
 };
 
 struct mesh {
     struct event_base *base;
-    struct secret secret;
     struct bcast_node *broadcast;
     struct exchange *exchange;
     LIST_HEAD(guest_list, guest) guests;
-    unsigned n_guests;
 };
 
 static struct link *release(struct guest *g)
@@ -31,7 +26,6 @@ static struct link *release(struct guest *g)
     struct link *l = g->link;
 
     LIST_REMOVE(g, next);
-    g->mesh->n_guests--;
     free(g);
     return l;
 }
@@ -50,15 +44,15 @@ static int is_expected(const struct guest *g)
 static void join(struct guest *g)
 {
     struct mesh *m = g->mesh;
-    uint32_t broadcast = g->broadcast, node = g->node;
+    uint32_t broadcast = g->broadcast;
     struct link *l = release(g);
 
     if (link_hold(l, 0) < 0)
         link_destroy(l);
     else if (broadcast == EXCHANGE_ID)
-        exchange_join(m->exchange, node, l);
+        exchange_join(m->exchange, l);
     else
-        bcast_node_join(m->broadcast, node, l);
+        bcast_node_join(m->broadcast, l);
 }
 
 static void join_all(struct mesh *m)
@@ -103,7 +97,6 @@ static int on_taken(struct link *l,
         return -1;
     g->has_said = 1;
     g->broadcast = h->broadcast;
-    g->node = h->chunk;
     if (is_expected(g))
         join(g);
     else
@@ -149,35 +142,33 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
-struct mesh *mesh_create(struct event_base *base, const struct secret *secret)
+struct mesh *mesh_create(struct event_base *base)
 {
     struct mesh *m = calloc(1, sizeof *m);
 
     if (!m)
         return NULL;
     m->base = base;
-    m->secret = *secret;
     LIST_INIT(&m->guests);
     return m;
 }
 
-void mesh_take(void *arg, int fd)
+void mesh_take(void *arg, struct listener *l, int fd)
 {
     struct mesh *m = arg;
-    struct guest *g = m->n_guests < GUESTS_MAX ? calloc(1, sizeof *g) : NULL;
+    struct guest *g = calloc(1, sizeof *g);
 
     if (!g) {
         close(fd);
         return;
     }
     g->mesh = m;
-    g->link = link_take(m->base, fd, &m->secret, &events, g);
+    g->link = link_take(m->base, fd, l, &events, g);
     if (!g->link) {
         free(g);
         return;
     }
     LIST_INSERT_HEAD(&m->guests, g, next);
-    m->n_guests++;
 }
 
 void mesh_set_broadcast(struct mesh *m, struct bcast_node *b)

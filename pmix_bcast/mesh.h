@@ -15,8 +15,9 @@
 
 struct mesh;
 
-struct mesh *mesh_create(struct event_base *base, const struct secret *secret);
-void mesh_take(void *mesh, int fd); /* a listener_fn */
+struct mesh *mesh_create(struct event_base *base);
+/* A listener's called(), of PURPOSE_MESH. */
+void mesh_take(void *mesh, struct listener *l, int fd);
 /* The broadcast at work, or NULL; it must outlive its place here. */
 void mesh_set_broadcast(struct mesh *m, struct bcast_node *b);
 /* The exchange, or NULL; likewise. */

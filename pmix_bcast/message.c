@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char magic[4] = {'E', 'V', 'S', '1'};
+static const char magic[4] = {'E', 'V', 'S', '2'};
 
 int message_decode(struct message_head *h,
                    const uint8_t *buf,

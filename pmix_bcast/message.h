@@ -4,12 +4,13 @@
  * each other over TCP, and who owns which numbers of its types.
  *
  *   offset  size  field       (integers big-endian)
- *        0     4  magic       "EVS1"; a change of meaning is a new number
+ *        0     4  magic       "EVS2"; a change of meaning is a new number
  *        4     2  type        MESSAGE_…; others are defined by the users of
  *                             channel.h from MESSAGE_FREE on
  *        6     2  zero
  *        8     4  length      of the body, at most the channel's bound
- *       12     n  body        see bytes.h
+ *       12     n  body        see bytes.h; after the handshake its last
+ *                             16 bytes are a tag, see seal.h
  */
 #ifndef PMIX_BCAST_MESSAGE_H
 #define PMIX_BCAST_MESSAGE_H

@@ -16,21 +16,23 @@ seq 0 399 >want
 
 # stranger HOW ADDRESS PORT: connects and tries; prints how many bytes it was
 # told before the other end hung up.  The handshake is that of handshake.h:
-# HELLO, CHALLENGE (12 + 64 bytes), PROOF.
+# HELLO (for PURPOSE as CALLER, to CALLEE), CHALLENGE (12 + 64 bytes), PROOF.
 cat >stranger <<'END'
 use strict; use IO::Socket::INET;
-my ($how, $address, $port) = @ARGV;
+my ($how, $address, $port, @parties) = @ARGV;
 my $s = IO::Socket::INET->new(PeerAddr => $address, PeerPort => $port, Timeout => 5) or die "no connection: $!\n";
-sub message { my ($type, $body) = @_; pack('a4 n n N', 'EVS1', $type, 0, length $body) . $body }
+sub message { my ($type, $body) = @_; pack('a4 n n N', 'EVS2', $type, 0, length $body) . $body }
 my $nonce = join '', map { chr int rand 256 } 1 .. 32;
+my $hello = pack('N3', @parties) . $nonce;
 my %try = (
 	garbage => sub { 'GET / HTTP/1.0' . "\r\n" x 5000 },
-	huge    => sub { pack('a4 n n N', 'EVS1', 1, 0, 0xffffffff) . 'x' x 100000 },
+	huge    => sub { pack('a4 n n N', 'EVS2', 1, 0, 0xffffffff) . 'x' x 100000 },
 	skip    => sub { message(16, 'x' x 64) },                       # no handshake at all
 	short   => sub { message(1, substr $nonce, 1) },
-	hello   => sub { message(1, $nonce) . message(3, "\0" x 32) },  # and a guess
-	mirror  => sub { message(1, $nonce) },                          # answered with its own challenge
-	twice   => sub { message(1, $nonce) . message(1, $nonce) },
+	nobody  => sub { message(1, pack('N3', 9, @parties[1, 2]) . $nonce) },
+	hello   => sub { message(1, $hello) . message(3, "\0" x 32) },  # and a guess
+	mirror  => sub { message(1, $hello) },                          # answered with its own challenge
+	twice   => sub { message(1, $hello) . message(1, $hello) },
 );
 $SIG{PIPE} = 'IGNORE'; $SIG{ALRM} = sub { die "it did not hang up\n" }; alarm 20;
 syswrite $s, $try{$how}->();
@@ -41,6 +43,44 @@ while (sysread $s, $buf, 65536) {
 	syswrite $s, message(3, substr $told, 44, 32) if $how eq 'mirror' && length $told == 76;
 }
 print length $told, "\n";
+END
+# (The kernel keeps the port of a dead front end for as long as it sends its last words again: here, not for long.)
+# relay PORT ADDRESS MESH-PORT: in the place of a front end that has gone, takes the call of an agent, passes its
+# handshake on to ADDRESS MESH-PORT, and then tells the agent to run a command.  Prints how far it came.
+cat >relay <<'END'
+use strict; use IO::Socket::INET;
+my ($port, $address, $mesh) = @ARGV;
+my ($l, $tries); # the dead one's last words may still hold it for a while
+until ($l = IO::Socket::INET->new(LocalPort => $port, Listen => 9, ReuseAddr => 1)) {
+	die "no port: $!\n" if ++$tries > 400; select undef, undef, undef, 0.1;
+}
+open my $ready, '>', "/tmp/relay.ready" or die $!;
+sub get { # one message, whole; undef: hung up
+	my ($s, $m) = (@_, '');
+	while (length $m < 12 || length $m < 12 + unpack 'N', substr $m, 8, 4) {
+		my $want = length $m < 12 ? 12 : 12 + unpack 'N', substr $m, 8, 4;
+		sysread $s, my $part, $want - length $m or return undef;
+		$m .= $part;
+	}
+	$m;
+}
+sub text { pack 'N/a', $_[0] }
+$SIG{PIPE} = 'IGNORE'; $SIG{ALRM} = sub { print "nobody called\n"; exit }; alarm 60;
+my $agent = $l->accept or die $!;
+my $hello = get($agent) // do { print "no hello\n"; exit };
+my $other = IO::Socket::INET->new(PeerAddr => $address, PeerPort => $mesh, Timeout => 5) or die "no mesh: $!\n";
+syswrite $other, $hello;
+my $challenge = get($other) // do { print "the mesh refuses the hello\n"; exit };
+syswrite $agent, $challenge;
+my $proof = get($agent) // do { print "the agent refuses the challenge\n"; exit };
+close $other;
+my $magic = substr $hello, 0, 4;
+sub message { my ($type, $body) = @_; pack('a4 n n N', $magic, $type, 0, length $body) . $body }
+my @command = ('sh', '-c', 'id >/tmp/taken-over');
+syswrite $agent, message(24, text('/') . pack('N N', 0, scalar @command) . join '', map { text($_) } @command);
+syswrite $agent, message(25, pack('Q> Q> Q> Q>', 1, 1, 0, 1) . text(''));
+print "told the agent what to run\n";
+1 while get($agent);
 END
 # crowd N ADDRESS PORT NAME: N connections that say nothing, until a file is there.
 cat >crowd <<'END'
@@ -100,9 +140,9 @@ test_expect_success 'up: two nodes with the plugin, one job' '
 '
 test_expect_success 'a run of root, in the middle of a frame' begin_gated
 # How:bytes that a stranger is told at most: none, or the challenge, which tells nothing.
-for each in garbage:0 huge:0 skip:0 short:0 hello:76 mirror:76 twice:76; do
+for each in garbage:0 huge:0 skip:0 short:0 nobody:0 hello:76 mirror:76 twice:76; do
 	test_expect_success "a stranger (${each%:*}) is told ${each#*:} bytes at most, by the front end and by an agent, and hung up on" '
-		for place in "ctl $home" "n1 $n1"; do
+		for place in "ctl $home 1 0 4294967295" "n1 $n1 2 0 1"; do
 			as_nobody n0 perl -e "$(cat stranger)" ${each%:*} $place >got 2>refused; cat got refused
 			test ! -s refused && test "$(cat got)" -le ${each#*:} &&
 				{ test ${each%:*} != mirror || grep -x 76 got; } || return 1
@@ -129,16 +169,26 @@ test_expect_success 'an agent with another secret is not taken in, and the run d
 test_expect_success 'through all this the run goes on: exit 0, whole output, not a word' '
 	: >before && sed "/frame/d" err >words && test_cmp before words && ends_well
 '
-# crowds NAME ADDRESS PORT: 200 of them, there when it returns.
+# crowds NAME ADDRESS PORT: 1800 of them, there when it returns.
 crowds() {
-	as_nobody n0 perl -e "$(cat crowd)" 200 "$2" "$3" "$1" 3>&- 4>&- 5>&- &
-	crowds="$crowds $!"
-	wait_for 30 on_node n0 test -e "/tmp/crowd.$1"
+	for half in 1 2; do
+		as_nobody n0 perl -e "$(cat crowd)" 900 "$2" "$3" "$1$half" 3>&- 4>&- 5>&- &
+		crowds="$crowds $!"
+		wait_for 60 on_node n0 test -e "/tmp/crowd.$1$half" || return 1
+	done
 }
-test_expect_success 'crowds of 200 that say nothing, at the front end and at an agent, stop nothing' '
+test_expect_success 'crowds of 1800 that say nothing, at the front end and at an agent, stop nothing, without a word' '
 	begin_gated && crowds home ctl "$home" && crowds agent n1 "$n1" && ends_well; code=$?
-	as_nobody n0 touch /tmp/enough; wait $crowds && test $code = 0
+	as_nobody n0 touch /tmp/enough; wait $crowds && test $code = 0 && : >before && sed "/frame/d" err >words && test_cmp before words
 '
+test_expect_success 'a stranger in the place of a dead front end, with the words of another agent, is not taken for it' '
+	begin_gated && as_nobody ctl rm -f /tmp/relay.ready && on_ctl sysctl -w net.ipv4.tcp_orphan_retries=1 && testbed_fault cut n1 && : >go && { wait $run; cat err; } &&
+	agent=$(ours /evenstep-agent n1 | head -n 1) && test -n "$agent" &&
+	{ as_nobody ctl perl -e "$(cat relay)" "$home" n1 "$n1" >relayed 2>&1 3>&- 4>&- 5>&- & relay=$!; } &&
+	wait_for 45 on_ctl test -e /tmp/relay.ready && testbed_fault heal n1 && wait $relay; cat relayed
+	echo "the mesh refuses the hello" | test_cmp - relayed && on_node n1 sh -c "test ! -e /tmp/taken-over"
+'
+test_expect_success 'and the agent leaves within its minute' 'wait_for 75 no_agents'
 
 # The step directory in /dev/shm.
 test_expect_success 'another user can neither list nor read the step directory of a step' '

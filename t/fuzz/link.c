@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A link that was taken in, and a caller who writes what it likes: at once,
- * or behind a right handshake if the first byte is odd.  The second byte says
- * how many bytes come at a time.
+ * or behind a right handshake if the first byte is odd, and then with a right
+ * tag behind each 48 bytes, as a head has it, if its next bit is set.  The
+ * second byte says how many bytes come at a time.
  */
 #include "pmix_bcast/link.h"
+#include "knowing.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -121,29 +123,17 @@ static void put(int fd, const void *bytes, size_t len)
     turn();
 }
 
-static void put_message(int fd, uint16_t type, const void *body, size_t len)
+static void shake(struct knowing *k,
+                  int fd,
+                  const struct secret *secret,
+                  const struct owner *o)
 {
-    struct message_head m = {type, (uint32_t)len};
-    uint8_t bytes[MESSAGE_HEAD + HANDSHAKE_MAX];
+    static const struct parties parties = {PURPOSE_MESH, 1, 2};
 
-    message_encode(bytes, &m);
-    memcpy(bytes + MESSAGE_HEAD, body, len);
-    put(fd, bytes, MESSAGE_HEAD + len);
-}
-
-static void shake(int fd, const struct secret *secret, const struct owner *o)
-{
-    uint8_t hello[NONCE_BYTES], proof[MAC_BYTES];
-    uint8_t answer[MESSAGE_HEAD + HANDSHAKE_MAX];
-    struct handshake h;
-
-    handshake_init(&h, secret);
-    caller_hello(&h, hello);
-    put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
-    must(recv(fd, answer, sizeof answer, MSG_DONTWAIT)
-         == (ssize_t)sizeof answer);
-    must(caller_proof(&h, answer + MESSAGE_HEAD, proof) == 0);
-    put_message(fd, MESSAGE_PROOF, proof, sizeof proof);
+    must(knowing_hello(k, fd, secret, &parties) == 0);
+    turn();
+    must(knowing_prove(k) == 0);
+    turn();
     must(link_is_open(o->link));
 }
 
@@ -154,21 +144,54 @@ static void heads(const uint8_t *data, size_t size)
 
     if (size < LINK_HEAD)
         return;
-    if (link_head_decode(&h, data, CHUNK_BOUND) < 0) {
+    if (link_head_decode(&h, data, CHUNK_BOUND, 0) < 0) {
         must(h.type == 0 && h.size == 0);
         return;
     }
     must(h.size <= CHUNK_BOUND);
-    link_head_encode(again, &h);
-    must(memcmp(again, data, LINK_HEAD) == 0);
+    link_head_encode(again, &h, 0);
+    must(memcmp(again, data, LINK_HEAD - TAG_BYTES) == 0);
+}
+
+/* With a tag behind every head's worth of it, or as it is. */
+static void say_all(struct knowing *k,
+                    const struct owner *o,
+                    const uint8_t *data,
+                    size_t size,
+                    size_t step)
+{
+    uint8_t head[LINK_HEAD];
+    size_t len = LINK_HEAD - TAG_BYTES;
+
+    for (; k->out && size >= len && o->link; data += len, size -= len) {
+        memcpy(head, data, len);
+        must(seal_put(k->out, head, len, NULL, 0, head + len) == 0);
+        put(k->fd, head, sizeof head);
+    }
+    for (size_t at = 0; at < size && o->link; at += step)
+        put(k->fd, data + at, size - at < step ? size - at : step);
+}
+
+static struct listener *door(const struct secret *secret)
+{
+    static struct listener *l;
+    const struct listener_setup setup = {.base = base,
+                                         .secret = secret,
+                                         .purpose = PURPOSE_MESH,
+                                         .self = 2,
+                                         .loopback = 1};
+
+    if (!l)
+        must(listener_open(&l, &setup, NULL) == 0);
+    return l;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct secret secret = {{1, 2, 3}};
+    static struct secret secret = {{1, 2, 3}, 0};
     struct owner o = {0};
+    struct knowing k = {0};
     int pair[2];
-    size_t step;
 
     heads(data, size);
     if (size < 2)
@@ -179,15 +202,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                        pair)
                 == 0);
-    o.link = link_take(base, pair[0], &secret, &events, &o);
+    o.link = link_take(base, pair[0], door(&secret), &events, &o);
     must(o.link != NULL);
     link_set_chunk(o.link, CHUNK_BOUND);
+    k.fd = pair[1];
     if (data[0] & 1)
-        shake(pair[1], &secret, &o);
-    step = data[1] > 0 ? (size_t)data[1] * data[1] : size;
-    for (size_t at = 2; at < size && o.link; at += step)
-        put(pair[1], data + at, size - at < step ? size - at : step);
-    close(pair[1]);
+        shake(&k, pair[1], &secret, &o);
+    if (!(data[0] & 2)) {
+        seal_destroy(k.out);
+        k.out = NULL;
+    }
+    say_all(&k, &o, data + 2, size - 2,
+            data[1] > 0 ? (size_t)data[1] * data[1] : size);
+    knowing_end(&k);
     turn();
     must(o.link == NULL);
     free(o.place);

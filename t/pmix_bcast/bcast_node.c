@@ -6,6 +6,7 @@
 #include "pmix_bcast/bcast_node.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/channel.h"
+#include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/mesh.h"
 #include "tap.h"
 
@@ -18,7 +19,6 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define CHUNK    CHUNK_MIN
 #define BYTES    (12u * CHUNK)
@@ -117,10 +117,10 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
-static void on_call_to_home(void *arg, int fd)
+static void on_call_to_home(void *arg, struct listener *l, int fd)
 {
     (void)arg;
-    home.link = link_take(base, fd, &secret, &events, &home);
+    home.link = link_take(base, fd, l, &events, &home);
     if (home.link)
         link_set_chunk(home.link, CHUNK);
 }
@@ -157,12 +157,14 @@ static int64_t now_ms(void)
 static struct link_head right(uint32_t j)
 {
     uint32_t size = (uint32_t)(offset[j + 1] - offset[j]);
+    struct seal *seal = chunk_tag_seal(&secret, order.id);
+    struct link_head h = {
+        .type = LINK_CHUNK, .broadcast = order.id, .chunk = j, .size = size};
 
-    return (struct link_head){.type = LINK_CHUNK,
-                              .broadcast = order.id,
-                              .chunk = j,
-                              .size = size,
-                              .digest = XXH3_64bits(content + offset[j], size)};
+    if (!seal || seal_tag(seal, j, content + offset[j], size, h.digest) < 0)
+        bail("no tag");
+    seal_destroy(seal);
+    return h;
 }
 
 static void say(struct speaker *s, struct link_head h)
@@ -172,20 +174,37 @@ static void say(struct speaker *s, struct link_head h)
         link_wake(s->link);
 }
 
-/* The liar calls the node, and says who it is. */
+/* The liar calls the node, and says what for. */
 static void call_node(void)
 {
+    static const struct parties parties = {PURPOSE_MESH, LIAR, SELF};
     struct sockaddr_in in = {.sin_family = AF_INET};
 
     in.sin_port = htons(listener_port(liar.listener));
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     liar.link = link_call(base, (struct sockaddr *)&in, sizeof in, &secret,
-                          &events, &liar);
+                          &parties, &events, &liar);
     if (!liar.link)
         bail("no link");
     link_set_chunk(liar.link, CHUNK_MAX);
-    say(&liar, (struct link_head){
-                   .type = LINK_HELLO, .broadcast = order.id, .chunk = LIAR});
+    say(&liar, (struct link_head){.type = LINK_HELLO, .broadcast = order.id});
+}
+
+static void open_door(struct listener **l,
+                      enum purpose purpose,
+                      uint32_t self,
+                      void (*called)(void *arg, struct listener *l, int fd))
+{
+    const struct listener_setup setup = {.base = base,
+                                         .secret = &secret,
+                                         .purpose = purpose,
+                                         .self = self,
+                                         .loopback = 1,
+                                         .called = called,
+                                         .arg = mesh};
+
+    if (!mesh || listener_open(l, &setup, NULL) < 0)
+        bail("no listener");
 }
 
 static void open_doors(void)
@@ -194,15 +213,9 @@ static void open_doors(void)
     memset(&liar, 0, sizeof liar);
     said_done = 0;
     order.id++;
-    mesh = mesh_create(base, &secret);
-    if (!mesh
-        || listener_open(&home.listener, base, (struct port_range){0, 0}, 1,
-                         on_call_to_home, NULL, NULL)
-               < 0
-        || listener_open(&liar.listener, base, (struct port_range){0, 0}, 1,
-                         mesh_take, mesh, NULL)
-               < 0)
-        bail("no listener");
+    mesh = mesh_create(base);
+    open_door(&home.listener, PURPOSE_BROADCAST, FRONT_END, on_call_to_home);
+    open_door(&liar.listener, PURPOSE_MESH, SELF, mesh_take);
     order.port = listener_port(home.listener);
     call_node();
 }
@@ -247,18 +260,16 @@ static void end(void)
 /* Home gives all, as it does when another has nothing to give. */
 static void give_all(void)
 {
-    uint8_t sums[64 * 8];
+    struct chunk_tag tags[64];
     struct writer w = {0};
 
     for (uint32_t j = 0; j < order.plan.chunks; j++) {
         struct link_head h = right(j);
 
-        put_u32(sums + (size_t)j * 8, (uint32_t)(h.digest >> 32));
-        put_u32(sums + (size_t)j * 8 + 4, (uint32_t)h.digest);
+        memcpy(tags[j].bytes, h.digest, TAG_BYTES);
         say(&home, h);
     }
-    bcast_write_sum(&w, order.id,
-                    XXH3_64bits(sums, (size_t)order.plan.chunks * 8));
+    bcast_write_sum(&w, order.id, chunk_tag_sum(tags, order.plan.chunks));
     if (bcast_node_told(node, BCAST_SUM, w.buf, w.len) < 0)
         bail("no sum");
     writer_clear(&w);
@@ -287,7 +298,7 @@ static uint32_t its_chunk(void)
 
 static void wrong_digest(struct link_head *h)
 {
-    h->digest++;
+    h->digest[0]++;
 }
 static void wrong_length(struct link_head *h)
 {
@@ -376,7 +387,7 @@ static void test_home(void)
 
     begin();
     h = right(0);
-    h.digest++;
+    h.digest[0]++;
     say(&home, h);
     until(said_done);
     ok(report.error == EBADMSG && access(order.destination, F_OK) < 0,

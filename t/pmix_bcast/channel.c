@@ -6,6 +6,7 @@
  */
 #include "pmix_bcast/channel.h"
 #include "fault.h"
+#include "knowing.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/message.h"
 #include "tap.h"
@@ -20,7 +21,7 @@
 #define LIMIT_MS 20000 /* for what must come */
 #define GUESTS   8
 
-static const char foreign[] = "the other end does not know this step's secret";
+static const char foreign[] = "the other end cannot prove who it is";
 static const char babble[] = "the other end does not speak evenstep's protocol";
 
 enum when { NEVER, AT_OPENED, AT_MESSAGE, AT_DRAINED, AT_CLOSED };
@@ -108,12 +109,12 @@ static const struct channel_events events = {.opened = on_opened,
                                              .drained = on_drained,
                                              .closed = on_closed};
 
-static void on_connection(void *arg, int fd)
+static void on_called(void *arg, struct listener *l, int fd)
 {
     struct end *e = &guest[guests++ % GUESTS];
 
     (void)arg;
-    e->channel = channel_take(base, fd, &secret, &events, e);
+    e->channel = channel_take(base, fd, l, &events, e);
 }
 
 static int64_t now_ms(void)
@@ -161,17 +162,30 @@ static void finish(void)
         event_base_free(base);
 }
 
+static const struct parties parties = {PURPOSE_SESSION, 3, FRONT_END};
+
+static struct listener_setup door(struct port_range ports)
+{
+    return (struct listener_setup){.base = base,
+                                   .secret = &secret,
+                                   .purpose = PURPOSE_SESSION,
+                                   .self = FRONT_END,
+                                   .ports = ports,
+                                   .loopback = 1,
+                                   .called = on_called};
+}
+
 static void fresh(void)
 {
     struct timeval often = {0, 20000};
+    struct listener_setup setup;
 
     finish();
     base = event_base_new();
     tick = base ? event_new(base, -1, EV_PERSIST, on_tick, NULL) : NULL;
+    setup = door((struct port_range){0, 0});
     if (!tick || event_add(tick, &often) < 0
-        || listener_open(&listener, base, (struct port_range){0, 0}, 1,
-                         on_connection, NULL, NULL)
-               < 0)
+        || listener_open(&listener, &setup, NULL) < 0)
         bail("no listener");
 }
 
@@ -187,7 +201,7 @@ static struct sockaddr_in address(void)
 static void call(const struct secret *s, struct sockaddr_in in)
 {
     caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in, s,
-                                  &events, &caller);
+                                  &parties, &events, &caller);
     if (!caller.channel)
         bail("no channel");
 }
@@ -341,13 +355,22 @@ static const struct {
     {"a proof out of turn", MESSAGE_PROOF, MAC_BYTES, MAC_BYTES, foreign},
     {"a challenge to a listener", MESSAGE_CHALLENGE, HANDSHAKE_MAX,
      HANDSHAKE_MAX, foreign},
-    {"a hello that is too short", MESSAGE_HELLO, 31, 31, foreign},
-    {"a hello that is too long", MESSAGE_HELLO, 33, 33, foreign},
+    {"a hello that is too short", MESSAGE_HELLO, 43, 43, foreign},
+    {"a hello that is too long", MESSAGE_HELLO, 45, 45, foreign},
+    {"a hello for nobody", MESSAGE_HELLO, HELLO_BYTES, HELLO_BYTES, foreign},
     {"an empty hello", MESSAGE_HELLO, 0, 0, foreign},
     {"a body over the handshake's bound", MESSAGE_HELLO, HANDSHAKE_MAX + 1, 0,
      babble},
     {"a body of 4 GiB", MESSAGE_HELLO, UINT32_MAX, 0, babble},
 };
+
+/* As anybody can write it. */
+static const uint8_t *hello_for_us(uint8_t body[HELLO_BYTES])
+{
+    put_u32(body, PURPOSE_SESSION);
+    put_u32(body + 8, FRONT_END);
+    return body;
+}
 
 static void test_strangers(void)
 {
@@ -376,7 +399,7 @@ static void test_strangers(void)
     close(fd);
     fresh();
     fd = stranger_connect();
-    put_message(fd, MESSAGE_HELLO, body, NONCE_BYTES);
+    put_message(fd, MESSAGE_HELLO, hello_for_us(body), HELLO_BYTES);
     close(fd);
     until(taken->closed);
     is_str(taken->why, "the other end hung up in the handshake",
@@ -384,26 +407,23 @@ static void test_strangers(void)
 }
 
 /* One who knows the secret and yet writes byte by byte what it likes. */
-static int knowing_connect(struct handshake *h)
+static void knowing_connect(struct knowing *k)
 {
-    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX], proof[MAC_BYTES];
-    int fd = stranger_connect();
+    uint8_t challenge[MESSAGE_HEAD + HANDSHAKE_MAX];
 
-    handshake_init(h, &secret);
-    caller_hello(h, hello);
-    put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
-    get_message(fd, MESSAGE_CHALLENGE, challenge, sizeof challenge);
-    if (caller_proof(h, challenge, proof) < 0)
+    if (knowing_hello(k, stranger_connect(), &secret, &parties) < 0)
+        bail("no hello");
+    until(recv(k->fd, challenge, sizeof challenge, MSG_PEEK | MSG_DONTWAIT)
+          == (ssize_t)sizeof challenge);
+    if (knowing_prove(k) < 0)
         bail("no proof");
-    put_message(fd, MESSAGE_PROOF, proof, sizeof proof);
-    return fd;
 }
 
 /* What is said in turn, but wrongly. */
 static void test_false_proofs(void)
 {
     struct handshake h;
-    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX], proof[MAC_BYTES];
+    uint8_t hello[HELLO_BYTES], challenge[HANDSHAKE_MAX], proof[MAC_BYTES];
     uint8_t heard[MAC_BYTES] = {0};
 
     for (int i = 0; i < 4; i++) {
@@ -416,7 +436,7 @@ static void test_false_proofs(void)
         fresh();
         fd = stranger_connect();
         if (i != 1) /* else the very same hello again */
-            handshake_init(&h, &secret);
+            handshake_call(&h, &secret, &parties);
         caller_hello(&h, hello);
         put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
         get_message(fd, MESSAGE_CHALLENGE, challenge, sizeof challenge);
@@ -435,24 +455,38 @@ static void test_false_proofs(void)
     }
 }
 
+/* A message as it goes over the wire; its bytes are 0, 7, 14, … */
+static size_t seal_bytes(struct seal *seal,
+                         uint16_t type,
+                         size_t len,
+                         uint8_t bytes[])
+{
+    struct message_head head = {type, (uint32_t)(len + TAG_BYTES)};
+
+    message_encode(bytes, &head);
+    for (size_t i = 0; i < len; i++)
+        bytes[MESSAGE_HEAD + i] = (uint8_t)(i * 7);
+    if (seal_put(seal, bytes, MESSAGE_HEAD, bytes + MESSAGE_HEAD, len,
+                 bytes + MESSAGE_HEAD + len)
+        < 0)
+        bail("cannot seal");
+    return MESSAGE_HEAD + len + TAG_BYTES;
+}
+
 static void test_knowing(void)
 {
-    static const uint8_t long_head[MESSAGE_HEAD] = {'E', 'V', 'S',  '1', 0, 16,
-                                                    0,   0,   0x00, 128, 0, 1};
-    struct handshake h;
-    struct message_head head = {77, 3};
-    uint8_t bytes[MESSAGE_HEAD + 3] = {0};
-    int fd;
+    static const uint8_t long_head[MESSAGE_HEAD] = {
+        'E', 'V', 'S', '2', 0, 16, 0, 0, 0x00, 128, 0, TAG_BYTES + 1};
+    uint8_t bytes[MESSAGE_HEAD + 3 + TAG_BYTES];
+    struct knowing k;
 
     fresh();
-    fd = knowing_connect(&h);
-    message_encode(bytes, &head);
-    bytes[MESSAGE_HEAD + 1] = 7;
-    bytes[MESSAGE_HEAD + 2] = 14;
+    knowing_connect(&k);
+    seal_bytes(k.out, 77, 3, bytes);
     for (size_t i = 0; i < sizeof bytes; i++) {
         int before = taken->messages;
 
-        put(fd, bytes + i, 1);
+        put(k.fd, bytes + i, 1);
         turn(1);
         if (before)
             bail("too early");
@@ -462,26 +496,165 @@ static void test_knowing(void)
            && !taken->garbled,
        "a message that comes byte by byte arrives whole, once");
     for (int i = 0; i < 3; i++)
-        put(fd, bytes, sizeof bytes);
-    close(fd);
+        put(k.fd, bytes, seal_bytes(k.out, (uint16_t)(78 + i), 3, bytes));
+    knowing_end(&k);
     until(taken->closed);
     ok(taken->messages == 4 && taken->closed == 1,
        "what was sent before the end is heard before the end");
 
     fresh();
-    fd = knowing_connect(&h);
-    put(fd, long_head, sizeof long_head);
+    knowing_connect(&k);
+    put(k.fd, long_head, sizeof long_head);
     until(taken->closed);
     ok(taken->opened && strcmp(taken->why, babble) == 0,
        "a body over the bound is refused from a friend, too");
-    close(fd);
+    knowing_end(&k);
     fresh();
-    fd = knowing_connect(&h);
-    put(fd, bytes, sizeof bytes - 1);
-    close(fd);
+    knowing_connect(&k);
+    put(k.fd, bytes, seal_bytes(k.out, 77, 3, bytes) - 1);
+    knowing_end(&k);
     until(taken->closed);
     ok(taken->opened && taken->messages == 0,
        "of half a message nothing is delivered");
+}
+
+/* --- somebody stands between the two -------------------------------------- */
+
+/* Two sealed messages, and what becomes of them on the way. */
+struct way {
+    uint8_t first[64], second[64];
+    size_t len; /* of each */
+};
+
+static void pass_on(int fd, const struct way *w)
+{
+    put(fd, w->first, w->len);
+    put(fd, w->second, w->len);
+}
+
+static void drop_one(int fd, const struct way *w)
+{
+    put(fd, w->second, w->len);
+}
+
+static void swap(int fd, const struct way *w)
+{
+    put(fd, w->second, w->len);
+    put(fd, w->first, w->len);
+}
+
+static void repeat(int fd, const struct way *w)
+{
+    put(fd, w->first, w->len);
+    put(fd, w->first, w->len);
+}
+
+static void change(int fd, const struct way *w, size_t at)
+{
+    uint8_t changed[64];
+
+    memcpy(changed, w->first, w->len);
+    changed[at] ^= 1;
+    put(fd, changed, w->len);
+}
+
+static void change_type(int fd, const struct way *w)
+{
+    change(fd, w, 5);
+}
+
+static void change_body(int fd, const struct way *w)
+{
+    change(fd, w, MESSAGE_HEAD);
+}
+
+static void change_tag(int fd, const struct way *w)
+{
+    change(fd, w, w->len - 1);
+}
+
+static void insert(int fd, const struct way *w)
+{
+    struct message_head head = {100, TAG_BYTES};
+    uint8_t forged[MESSAGE_HEAD + TAG_BYTES] = {0};
+
+    (void)w;
+    message_encode(forged, &head);
+    put(fd, forged, sizeof forged);
+}
+
+static void insert_untagged(int fd, const struct way *w)
+{
+    (void)w;
+    put_message(fd, 100, "", 0);
+}
+
+static void test_between(void)
+{
+    static const struct {
+        const char *name;
+        void (*send)(int fd, const struct way *w);
+        int messages;
+    } ways[] = {
+        {"both as they were", pass_on, 2},
+        {"the first is left out", drop_one, 0},
+        {"their order is changed", swap, 0},
+        {"the first comes twice", repeat, 1},
+        {"another type", change_type, 0},
+        {"another body", change_body, 0},
+        {"another tag", change_tag, 0},
+        {"one more, with any tag", insert, 0},
+        {"one more, with none", insert_untagged, 0},
+    };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        for (uint32_t hidden = 0; hidden <= 1; hidden++) {
+            struct knowing k;
+            struct way w;
+            int all = ways[i].messages == 2;
+
+            secret.encrypt = hidden;
+            fresh();
+            knowing_connect(&k);
+            until(taken->opened);
+            w.len = seal_bytes(k.out, 100, 5, w.first);
+            (void)seal_bytes(k.out, 101, 5, w.second);
+            ways[i].send(k.fd, &w);
+            until(all ? taken->messages == 2 : taken->closed);
+            ok(taken->messages == ways[i].messages && !taken->garbled
+                   && (all || strstr(taken->why, "was changed")),
+               "on the way: %s (%s)", ways[i].name,
+               hidden ? "encrypted" : "readable");
+            ok(!memcmp(w.first + MESSAGE_HEAD, "\0\7\16", 3) == !hidden,
+               "only encryption hides it");
+            knowing_end(&k);
+        }
+    secret.encrypt = 0;
+}
+
+/* Both have the secret, but call for another, or for something else. */
+static void test_meant_for_others(void)
+{
+    static const struct parties others[] = {
+        {PURPOSE_MESH, 3, FRONT_END},
+        {PURPOSE_BROADCAST, 3, FRONT_END},
+        {PURPOSE_SESSION, 3, 4},
+        {PURPOSE_SESSION, FRONT_END, FRONT_END},
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct sockaddr_in in;
+
+        fresh();
+        in = address();
+        caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in,
+                                      &secret, &others[i], &events, &caller);
+        until(caller.closed && taken->closed);
+        ok(!caller.opened && !taken->opened && strcmp(taken->why, foreign) == 0,
+           "a call that is meant for others opens nothing");
+    }
+    open_both();
+    is_int(channel_caller(taken->channel), 3, "one that is names its caller");
 }
 
 /* --- a stranger is called ------------------------------------------------- */
@@ -507,20 +680,21 @@ static void test_false_listeners(void)
         "a challenge under another secret is refused",
         "a message instead of the challenge is refused",
     };
-    uint8_t hello[NONCE_BYTES], challenge[HANDSHAKE_MAX] = {0}, rest;
+    uint8_t hello[HELLO_BYTES], challenge[HANDSHAKE_MAX] = {0}, rest;
     struct sockaddr_in in;
     int at = stranger_listen(&in), fd;
 
     for (int i = 0; i < 4; i++) {
         struct handshake h;
 
-        handshake_init(&h, i == 2 ? &other : &secret);
+        handshake_listen(&h, i == 2 ? &other : &secret, PURPOSE_SESSION,
+                         FRONT_END);
         fresh();
         call(&secret, in);
         fd = accept(at, NULL, NULL);
         get_message(fd, MESSAGE_HELLO, hello, sizeof hello);
         if (i != 1) /* else as it was for the hello before */
-            listener_challenge(&h, hello, challenge);
+            (void)listener_challenge(&h, hello, challenge);
         if (i == 0)
             put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
         else
@@ -546,7 +720,7 @@ static void test_silent(void)
                                        "so is one that says hello and no more",
                                        "and one that says half a head"};
     static const char late[] = "no answer within 5 s";
-    uint8_t body[NONCE_BYTES] = {0};
+    uint8_t body[HELLO_BYTES] = {0};
     struct sockaddr_in in;
     int at = stranger_listen(&in), fd[3];
     int64_t start = now_ms();
@@ -556,8 +730,8 @@ static void test_silent(void)
         fd[i] = stranger_connect();
         until(guests == i + 1);
     }
-    put_message(fd[1], MESSAGE_HELLO, body, sizeof body);
-    put(fd[2], "EVS1", 4);
+    put_message(fd[1], MESSAGE_HELLO, hello_for_us(body), HELLO_BYTES);
+    put(fd[2], "EVS2", 4);
     call(&secret, in);
     until(guest[0].closed && guest[1].closed && guest[2].closed
           && caller.closed);
@@ -644,13 +818,12 @@ static void test_destroy(void)
 
 static void test_backlog(void)
 {
-    struct handshake h;
     static char sink[1 << 20];
+    struct knowing k;
     size_t got = 0;
-    int fd;
 
     fresh();
-    fd = knowing_connect(&h);
+    knowing_connect(&k);
     until(taken->opened);
     turn(3);
     channel_backlog_mark(taken->channel, 1 << 20);
@@ -663,8 +836,9 @@ static void test_backlog(void)
     ok(channel_backlog(taken->channel) > 8 << 20,
        "what the other end does not read is backlog");
     ok(taken->drained == 0, "and is not drained");
-    while (!taken->drained || got < 32 * (MESSAGE_HEAD + (1u << 20))) {
-        ssize_t n = recv(fd, sink, sizeof sink, MSG_DONTWAIT);
+    while (!taken->drained
+           || got < 32 * (MESSAGE_HEAD + (1u << 20) + TAG_BYTES)) {
+        ssize_t n = recv(k.fd, sink, sizeof sink, MSG_DONTWAIT);
 
         if (n == 0)
             bail("hung up");
@@ -677,7 +851,7 @@ static void test_backlog(void)
     until(channel_backlog(taken->channel) == 0);
     ok(channel_backlog(taken->channel) == 0 && !taken->closed,
        "in the end nothing is left");
-    close(fd);
+    knowing_end(&k);
 }
 
 /* --- the listener --------------------------------------------------------- */
@@ -701,28 +875,27 @@ static void test_ports(void)
 {
     struct listener *second = NULL;
     struct es_error err = {0};
-    struct port_range range;
+    struct listener_setup setup;
     uint16_t port;
 
     fresh();
     port = listener_port(listener);
     ok(is_loopback(port), "a loopback listener is on loopback only");
-    range.low = range.high = port;
-    is_int(listener_open(&second, base, range, 1, on_connection, NULL, &err),
-           -1, "a range without a free port is refused");
+    setup = door((struct port_range){port, port});
+    is_int(listener_open(&second, &setup, &err), -1,
+           "a range without a free port is refused");
     ok(!second && err.kind == ES_ENV && strstr(err.mend, "SrunPortRange"),
        "and what to widen is named");
-    range.high = (uint16_t)(port > 65000 ? 65535 : port + 200);
-    is_int(listener_open(&second, base, range, 1, on_connection, NULL, &err), 0,
+    setup.ports.high = (uint16_t)(port > 65000 ? 65535 : port + 200);
+    is_int(listener_open(&second, &setup, &err), 0,
            "the first free port of a range is taken");
     ok(second && listener_port(second) > port
-           && listener_port(second) <= range.high,
+           && listener_port(second) <= setup.ports.high,
        "and lies in it");
     listener_close(second);
     second = NULL;
-    range = (struct port_range){2000, 1999};
-    ok(listener_open(&second, base, range, 1, on_connection, NULL, NULL) == -1
-           && !second,
+    setup.ports = (struct port_range){2000, 1999};
+    ok(listener_open(&second, &setup, NULL) == -1 && !second,
        "a reversed range has no port");
 }
 
@@ -739,7 +912,7 @@ static void test_no_memory_take(void)
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd) < 0)
             bail("no sockets");
         fault_at = n;
-        c = channel_take(base, fd[0], &secret, &events, &caller);
+        c = channel_take(base, fd[0], listener, &events, &caller);
         fault_at = -1;
         turn(1);
         leaked += !c && fcntl(fd[0], F_GETFD) >= 0;
@@ -762,7 +935,7 @@ static void test_no_memory_call(void)
 
         fault_at = n;
         caller.channel = channel_call(base, (struct sockaddr *)&in, sizeof in,
-                                      &secret, &events, &caller);
+                                      &secret, &parties, &events, &caller);
         failed = fault_at < 0;
         fault_at = -1;
         if (!failed)
@@ -780,13 +953,14 @@ static void test_no_memory_listen(void)
 {
     struct listener *l = NULL;
     struct es_error err = {0};
+    struct listener_setup setup;
     long n;
 
     fresh();
+    setup = door((struct port_range){0, 0});
     for (n = 0; !l && n < 100; n++) {
         fault_at = n;
-        listener_open(&l, base, (struct port_range){0, 0}, 1, on_connection,
-                      NULL, &err);
+        (void)listener_open(&l, &setup, &err);
         fault_at = -1;
     }
     ok(l && n > 1 && err.kind == ES_ENV,
@@ -837,6 +1011,8 @@ int main(void)
     test_ports();
     test_right_secret();
     test_knowing();
+    test_between();
+    test_meant_for_others();
     test_end();
     test_destroy();
     test_backlog();

@@ -122,15 +122,19 @@ static void open_side(struct side *s,
                                    .open = on_open,
                                    .fetched = on_fetched,
                                    .arg = s};
+    struct listener_setup door = {.base = base,
+                                  .secret = &secret,
+                                  .purpose = PURPOSE_MESH,
+                                  .self = rank,
+                                  .loopback = 1,
+                                  .called = mesh_take};
     struct es_error err = {0};
 
     memset(s, 0, sizeof *s);
     s->exchange = exchange_create(&setup);
-    s->mesh = mesh_create(base, &secret);
+    s->mesh = door.arg = mesh_create(base);
     if (!s->exchange || !s->mesh
-        || listener_open(&s->listener, base, (struct port_range){0, 0}, 1,
-                         mesh_take, s->mesh, &err)
-               < 0)
+        || listener_open(&s->listener, &door, &err) < 0)
         bail("%s", err.what);
     mesh_set_exchange(s->mesh, s->exchange);
     snprintf(s->at.address, sizeof s->at.address, "127.0.0.1");
@@ -361,11 +365,12 @@ static const struct link_events liar = {
 /* Say HELLO and then the lie: is the link cut, and what was asked for told? */
 static void test_lie(const char *what, struct link_head second)
 {
+    static const struct parties parties = {PURPOSE_MESH, 1, 0};
     struct sockaddr_in in = {.sin_family = AF_INET};
     struct timeval late = {30, 0};
 
     open_both();
-    lie[0] = (struct link_head){.type = LINK_HELLO, .chunk = 1};
+    lie[0] = (struct link_head){.type = LINK_HELLO};
     lie[1] = second;
     lies = 2;
     said = ended = 0;
@@ -373,7 +378,7 @@ static void test_lie(const char *what, struct link_head second)
     in.sin_port = htons(a.at.port);
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (!link_call(base, (const struct sockaddr *)&in, sizeof in, &secret,
-                   &liar, NULL))
+                   &parties, &liar, NULL))
         bail("link: %s", strerror(errno));
     a.until = 1000;
     event_base_loopexit(base, &late);
@@ -406,13 +411,12 @@ int main(void)
     test_lie(
         "bytes that have another digest",
         (struct link_head){
-            .type = LINK_CHUNK, .broadcast = 6, .size = CHUNK, .digest = 1});
+            .type = LINK_CHUNK, .broadcast = 6, .size = CHUNK, .digest = {1}});
     test_lie("a lack without a reason",
              (struct link_head){.type = LINK_LACK, .broadcast = 6});
     test_lie("a question for an empty file",
              (struct link_head){.type = LINK_ASK, .broadcast = 6});
-    test_lie("a second hello",
-             (struct link_head){.type = LINK_HELLO, .chunk = 1});
+    test_lie("a second hello", (struct link_head){.type = LINK_HELLO});
     event_base_free(base);
     snprintf(command, sizeof command, "rm -r %s", folder);
     if (system(command) != 0)

@@ -6,8 +6,8 @@
  */
 #include "pmix_bcast/link.h"
 #include "fault.h"
+#include "knowing.h"
 #include "pmix_bcast/bytes.h"
-#include "pmix_bcast/channel.h"
 #include "tap.h"
 
 #include <event2/event.h>
@@ -19,7 +19,7 @@
 #define CHUNK     (1u << 20)
 #define SENDS_MAX 400
 
-static const char foreign[] = "the other end does not know this step's secret";
+static const char foreign[] = "the other end cannot prove who it is";
 static const char babble[] = "the other end does not speak evenstep's protocol";
 static const char breach[] = "the other end does not keep to the protocol";
 static const char gone[] = "the other end has gone";
@@ -44,6 +44,7 @@ static struct event *tick; /* so that the loop always turns */
 static struct listener *listener;
 static struct secret secret, other;
 static struct end caller, guest;
+static const struct parties parties = {PURPOSE_MESH, 7, 9};
 static int file;
 static uint8_t *content, *room; /* of the file; where chunks are put */
 
@@ -138,10 +139,10 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
-static void on_connection(void *arg, int fd)
+static void on_called(void *arg, struct listener *l, int fd)
 {
     (void)arg;
-    guest.link = link_take(base, fd, &secret, &events, &guest);
+    guest.link = link_take(base, fd, l, &events, &guest);
     if (guest.link)
         link_set_chunk(guest.link, CHUNK);
 }
@@ -194,14 +195,18 @@ static void finish(void)
 static void fresh(void)
 {
     struct timeval often = {0, 20000};
+    struct listener_setup door = {.secret = &secret,
+                                  .purpose = PURPOSE_MESH,
+                                  .self = 9,
+                                  .loopback = 1,
+                                  .called = on_called};
 
     finish();
     base = event_base_new();
     tick = base ? event_new(base, -1, EV_PERSIST, on_tick, NULL) : NULL;
+    door.base = base;
     if (!tick || event_add(tick, &often) < 0
-        || listener_open(&listener, base, (struct port_range){0, 0}, 1,
-                         on_connection, NULL, NULL)
-               < 0)
+        || listener_open(&listener, &door, NULL) < 0)
         bail("no listener");
 }
 
@@ -216,8 +221,8 @@ static struct sockaddr_in address(void)
 
 static void call(const struct secret *s, struct sockaddr_in in)
 {
-    caller.link =
-        link_call(base, (struct sockaddr *)&in, sizeof in, s, &events, &caller);
+    caller.link = link_call(base, (struct sockaddr *)&in, sizeof in, s,
+                            &parties, &events, &caller);
     if (!caller.link)
         bail("no link");
     link_set_chunk(caller.link, CHUNK);
@@ -242,7 +247,7 @@ static void send_next(struct end *e,
                             .broadcast = (uint32_t)e->sends,
                             .chunk = chunk,
                             .flags = chunk % 2 ? LINK_AS_ROOT : 0,
-                            .digest = UINT64_C(0x0123456789abcdef) + chunk,
+                            .bytes = UINT64_C(0x0123456789abcdef) + chunk,
                             .size = size};
     e->sends++;
     if (e->link)
@@ -256,7 +261,7 @@ static void head_bytes(uint8_t bytes[LINK_HEAD], uint16_t type, uint32_t size)
 {
     struct link_head h = {.type = type, .broadcast = 1, .size = size};
 
-    link_head_encode(bytes, &h);
+    link_head_encode(bytes, &h, 0);
 }
 
 /* By their fields: what lies between them may be anything. */
@@ -264,55 +269,66 @@ static int same_head(const struct link_head *a, const struct link_head *b)
 {
     return a->type == b->type && a->broadcast == b->broadcast
            && a->chunk == b->chunk && a->flags == b->flags
-           && a->digest == b->digest && a->size == b->size;
+           && a->bytes == b->bytes && a->size == b->size
+           && memcmp(a->digest, b->digest, TAG_BYTES) == 0;
 }
 
 static void test_heads(void)
 {
-    static const uint8_t want[LINK_HEAD] = {
-        'E', 'V', 'S',  '1',  0,    0,    0,    0,    0,    0,   0x04,
-        20,  1,   2,    3,    4,    5,    6,    7,    8,    0,   0,
-        0,   1,   0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11};
-    struct link_head in = {LINK_CHUNK,
-                           0x01020304,
-                           0x05060708,
-                           LINK_AS_ROOT,
-                           UINT64_C(0x0a0b0c0d0e0f1011),
-                           1024};
+    static const uint8_t want[LINK_HEAD - TAG_BYTES] = {
+        'E',  'V',  'S',  '2',  0,    0,    0,    0,    0,    0,    0x04, 52,
+        1,    2,    3,    4,    5,    6,    7,    8,    0,    0,    0,    1,
+        0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23,
+        0x24, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x2d, 0x2e, 0x2f};
+    struct link_head in = {.type = LINK_CHUNK,
+                           .broadcast = 0x01020304,
+                           .chunk = 0x05060708,
+                           .flags = LINK_AS_ROOT,
+                           .bytes = UINT64_C(0x0a0b0c0d0e0f1011),
+                           .size = 1024};
     struct link_head out;
     uint8_t bytes[LINK_HEAD], whole[LINK_HEAD];
     int taken = 0;
 
-    link_head_encode(bytes, &in);
+    for (uint8_t i = 0; i < TAG_BYTES; i++)
+        in.digest[i] = (uint8_t)(0x20 + i);
+    link_head_encode(bytes, &in, 0);
     ok(memcmp(bytes, want, 4) == 0
-           && memcmp(bytes + 6, want + 6, LINK_HEAD - 6) == 0
+           && memcmp(bytes + 6, want + 6, sizeof want - 6) == 0
            && bytes[4] == LINK_CHUNK >> 8 && bytes[5] == (LINK_CHUNK & 255),
        "a head is big-endian, its length the bytes and what follows it");
-    ok(link_head_decode(&out, bytes, 1024) == 0 && same_head(&out, &in),
+    ok(link_head_decode(&out, bytes, 1024, 0) == 0 && same_head(&out, &in),
        "and comes back, if it is not above the bound");
-    ok(link_head_decode(&out, bytes, 1023) == -1 && out.type == 0
+    ok(link_head_decode(&out, bytes, 1023, 0) == -1 && out.type == 0
            && out.size == 0,
        "a chunk above the bound is refused");
     for (uint32_t type = 0; type <= UINT16_MAX; type++) {
         head_bytes(bytes, (uint16_t)type, type == LINK_CHUNK);
-        taken += link_head_decode(&out, bytes, 1) == 0;
+        taken += link_head_decode(&out, bytes, 1, 0) == 0;
     }
     is_int(taken, LINK_LACK - LINK_HELLO + 1, "no other types are taken");
     head_bytes(bytes, LINK_CHUNK, 0);
-    is_int(link_head_decode(&out, bytes, 1), -1, "nor a chunk of no bytes");
+    is_int(link_head_decode(&out, bytes, 1, 0), -1, "nor a chunk of no bytes");
     head_bytes(bytes, LINK_PULL, 1);
-    is_int(link_head_decode(&out, bytes, 1), -1, "nor a pull with some");
+    is_int(link_head_decode(&out, bytes, 1, 0), -1, "nor a pull with some");
     head_bytes(whole, LINK_PULL, 0);
     taken = 0;
     for (uint32_t len = 0; len < LINK_HEAD - MESSAGE_HEAD; len++) {
         memcpy(bytes, whole, sizeof bytes);
         put_u32(bytes + 8, len);
-        taken += link_head_decode(&out, bytes, 1024) == 0;
+        taken += link_head_decode(&out, bytes, 1024, 0) == 0;
     }
     memcpy(bytes, whole, sizeof bytes);
     put_u32(bytes + 8, UINT32_MAX);
-    taken += link_head_decode(&out, bytes, UINT32_MAX) == 0;
+    taken += link_head_decode(&out, bytes, UINT32_MAX, 0) == 0;
     is_int(taken, 0, "nor a length that cannot be");
+    link_head_encode(bytes, &in, TAG_BYTES);
+    ok(link_head_decode(&out, bytes, 1024, TAG_BYTES) == 0
+           && same_head(&out, &in) && get_u32(bytes + 8) == 52 + 1024 + 16,
+       "an encrypted chunk's tag counts with what follows, not with the size");
+    head_bytes(bytes, LINK_CHUNK, TAG_BYTES);
+    is_int(link_head_decode(&out, bytes, 1024, TAG_BYTES), -1,
+           "a tag of no bytes is refused");
 }
 
 /* --- two links ------------------------------------------------------------
@@ -330,7 +346,7 @@ static void test_messages(void)
     until(guest.taken == 3);
     ok(guest.taken == 3 && guest.head.type == LINK_PULL && guest.head.chunk == 9
            && guest.head.flags == LINK_AS_ROOT
-           && guest.head.digest == UINT64_C(0x0123456789abcdef) + 9,
+           && guest.head.bytes == UINT64_C(0x0123456789abcdef) + 9,
        "messages arrive with all their fields");
     until(caller.sent == 3);
     ok(caller.sent == 3 && !caller.disorder && !guest.disorder && !guest.garbled
@@ -374,7 +390,7 @@ static void test_count(void)
     until(link_queued(caller.link) == 0);
     ok(link_queued(caller.link) == 0, "what is acknowledged is not queued");
     is_int((intmax_t)link_bytes_sent(caller.link),
-           2 * MESSAGE_HEAD + NONCE_BYTES + MAC_BYTES + 2 * LINK_HEAD + CHUNK,
+           2 * MESSAGE_HEAD + HELLO_BYTES + MAC_BYTES + 2 * LINK_HEAD + CHUNK,
            "all bytes are counted, the handshake's, too");
     link_destroy(second.link);
 }
@@ -492,34 +508,39 @@ static void put(int fd, const void *bytes, size_t len)
         bail("cannot write");
 }
 
-static void put_message(int fd, uint16_t type, const void *body, size_t len)
+/* One who knows the secret and then writes byte by byte what it likes. */
+static void knowing_connect(struct knowing *k)
 {
-    struct message_head h = {type, (uint32_t)len};
-    uint8_t head[MESSAGE_HEAD];
+    uint8_t answer[MESSAGE_HEAD + HANDSHAKE_MAX];
 
-    message_encode(head, &h);
-    put(fd, head, sizeof head);
-    put(fd, body, len);
+    if (knowing_hello(k, stranger_connect(), &secret, &parties) < 0)
+        bail("no hello");
+    until(recv(k->fd, answer, sizeof answer, MSG_PEEK | MSG_DONTWAIT)
+          == (ssize_t)sizeof answer);
+    if (knowing_prove(k) < 0)
+        bail("no proof");
 }
 
-/* One who knows the secret and then writes byte by byte what it likes. */
-static int knowing_connect(void)
+/* As it goes over the wire, the head and what it has of bytes. */
+static size_t seal_head(struct seal *seal,
+                        const struct link_head *h,
+                        uint8_t bytes[])
 {
-    uint8_t hello[NONCE_BYTES], proof[MAC_BYTES];
-    uint8_t answer[MESSAGE_HEAD + HANDSHAKE_MAX];
-    struct handshake h;
-    int fd = stranger_connect();
+    size_t len = LINK_HEAD - TAG_BYTES;
+    uint32_t tail = secret.encrypt ? TAG_BYTES : 0;
 
-    handshake_init(&h, &secret);
-    caller_hello(&h, hello);
-    put_message(fd, MESSAGE_HELLO, hello, sizeof hello);
-    until(recv(fd, answer, sizeof answer, MSG_PEEK | MSG_DONTWAIT)
-          == (ssize_t)sizeof answer);
-    if (recv(fd, answer, sizeof answer, MSG_DONTWAIT) != (ssize_t)sizeof answer
-        || caller_proof(&h, answer + MESSAGE_HEAD, proof) < 0)
-        bail("no challenge");
-    put_message(fd, MESSAGE_PROOF, proof, sizeof proof);
-    return fd;
+    link_head_encode(bytes, h, tail);
+    if (seal_put(seal, bytes, len, NULL, 0, bytes + len) < 0)
+        bail("no seal");
+    if (h->size == 0)
+        return LINK_HEAD;
+    memcpy(bytes + LINK_HEAD, content + h->chunk, h->size);
+    if (tail
+        && seal_put(seal, NULL, 0, bytes + LINK_HEAD, h->size,
+                    bytes + LINK_HEAD + h->size)
+               < 0)
+        bail("no seal");
+    return LINK_HEAD + h->size + tail;
 }
 
 static void test_strangers(void)
@@ -530,9 +551,9 @@ static void test_strangers(void)
     } strangers[] = {
         {"a web browser", "GET / HTTP/1.0\r\n\r\n", babble, 18},
         {"a pull before the handshake",
-         "EVS1\1\22\0\0\0\0\0\24aaaabbbbccccdddddddd", foreign, 32},
-        {"an empty hello", "EVS1\0\1\0\0\0\0\0\0", foreign, 12},
-        {"a hello of 4 GiB", "EVS1\0\1\0\0\377\377\377\377", babble, 12},
+         "EVS2\1\22\0\0\0\0\0\24aaaabbbbccccdddddddd", foreign, 32},
+        {"an empty hello", "EVS2\0\1\0\0\0\0\0\0", foreign, 12},
+        {"a hello of 4 GiB", "EVS2\0\1\0\0\377\377\377\377", babble, 12},
     };
     int fd;
 
@@ -554,7 +575,7 @@ static void test_strangers(void)
            "one who goes before the handshake is heard to go");
     fresh();
     fd = stranger_connect();
-    put(fd, "EVS1", 4);
+    put(fd, "EVS2", 4);
     until(guest.closed);
     is_str(guest.why, "no answer within 5 s",
            "one who says no more is dropped");
@@ -563,27 +584,31 @@ static void test_strangers(void)
 
 static void test_byte_by_byte(void)
 {
-    struct link_head h = {LINK_CHUNK, 0, 5, 0, 0, 3};
-    uint8_t bytes[2 * LINK_HEAD + 3];
-    int fd, early = 0;
+    static const struct link_head chunk = {
+        .type = LINK_CHUNK, .chunk = 5, .size = 3};
+    static const struct link_head pull = {.type = LINK_PULL, .broadcast = 1};
+    uint8_t bytes[2 * LINK_HEAD + 3 + TAG_BYTES];
+    struct knowing k;
+    size_t first, all;
+    int early = 0;
 
-    link_head_encode(bytes, &h);
-    memcpy(bytes + LINK_HEAD, content + 5, 3);
-    head_bytes(bytes + LINK_HEAD + 3, LINK_PULL, 0);
     fresh();
-    fd = knowing_connect();
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        early |= guest.taken > (i >= LINK_HEAD + 3);
-        put(fd, bytes + i, 1);
+    knowing_connect(&k);
+    first = seal_head(k.out, &chunk, bytes);
+    all = first + seal_head(k.out, &pull, bytes + first);
+    for (size_t i = 0; i < all; i++) {
+        early |= guest.taken > (i >= first);
+        put(k.fd, bytes + i, 1);
         turn(2);
     }
     until(guest.taken == 2);
     ok(guest.taken == 2 && !early && !guest.garbled
            && guest.head.type == LINK_PULL,
        "what comes byte by byte arrives whole, and not before");
-    put(fd, bytes, LINK_HEAD + 2);
+    (void)seal_head(k.out, &chunk, bytes);
+    put(k.fd, bytes, LINK_HEAD + 2);
     until(guest.placed == 2);
-    close(fd);
+    knowing_end(&k);
     until(guest.closed);
     ok(guest.taken == 2 && guest.closed == 1 && strcmp(guest.why, gone) == 0,
        "of half a chunk nothing is taken");
@@ -592,33 +617,104 @@ static void test_byte_by_byte(void)
 /* Much at once, so that one read ends anywhere in it. */
 static void test_at_once(void)
 {
-    enum { MESSAGES = 200, EACH = LINK_HEAD + 1000 };
+    enum { MESSAGES = 200, EACH = LINK_HEAD + 1000 + TAG_BYTES };
     uint8_t *bytes = malloc((size_t)MESSAGES * EACH);
-    int fd;
+    struct link_head shorter = {.type = LINK_PULL};
+    struct knowing k;
+    size_t len = 0;
 
     if (!bytes)
         bail("no memory");
-    for (uint32_t i = 0; i < MESSAGES; i++) {
-        struct link_head h = {LINK_CHUNK, i, i, 0, 0, 1000};
-
-        link_head_encode(bytes + (size_t)i * EACH, &h);
-        memcpy(bytes + (size_t)i * EACH + LINK_HEAD, content + i, 1000);
-    }
     fresh();
-    fd = knowing_connect();
-    put(fd, bytes, (size_t)MESSAGES * EACH);
-    close(fd);
+    knowing_connect(&k);
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        struct link_head h = {
+            .type = LINK_CHUNK, .broadcast = i, .chunk = i, .size = 1000};
+
+        len += seal_head(k.out, &h, bytes + len);
+    }
+    put(k.fd, bytes, len);
+    knowing_end(&k);
     until(guest.closed);
     ok(guest.taken == MESSAGES && !guest.garbled && !guest.disorder,
        "what was sent before the end is heard before the end");
-    free(bytes);
     fresh();
-    fd = knowing_connect();
-    put(fd, "EVS1\1\22\0\0\0\0\0\23aaaabbbbccccdddddddd", 32);
+    knowing_connect(&k);
+    link_head_encode(bytes, &shorter, 0);
+    put_u32(bytes + 8, LINK_HEAD - MESSAGE_HEAD - 1);
+    len = LINK_HEAD - TAG_BYTES;
+    if (seal_put(k.out, bytes, len, NULL, 0, bytes + len) < 0)
+        bail("no seal");
+    put(k.fd, bytes, LINK_HEAD);
     until(guest.closed);
     ok(guest.opened && guest.taken == 0 && strcmp(guest.why, babble) == 0,
        "a wrong length is refused from a friend, too");
-    close(fd);
+    knowing_end(&k);
+    free(bytes);
+}
+
+/* --- somebody stands between the two --------------------------------------
+ */
+
+static void test_changed(void)
+{
+    static const struct link_head h = {
+        .type = LINK_CHUNK, .chunk = 5, .size = 100};
+    static const char changed[] = "a message was changed on its way";
+    uint8_t bytes[LINK_HEAD + 100 + TAG_BYTES];
+    int taken = 0, heard = 0, placed = 0;
+    struct knowing k;
+
+    for (size_t bit = 0; bit < 8 * LINK_HEAD; bit += 3) {
+        fresh();
+        knowing_connect(&k);
+        (void)seal_head(k.out, &h, bytes);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        put(k.fd, bytes, LINK_HEAD + 100);
+        until(guest.closed);
+        taken += guest.taken;
+        placed += guest.placed;
+        heard += strcmp(guest.why, changed) != 0;
+        knowing_end(&k);
+    }
+    ok(taken == 0 && placed == 0 && heard == 0,
+       "a head with a changed bit ends the link before anything is done");
+    fresh();
+    knowing_connect(&k);
+    (void)seal_head(k.out, &h, bytes);
+    put(k.fd, bytes, LINK_HEAD + 100);
+    put(k.fd, bytes, LINK_HEAD + 100);
+    until(guest.closed);
+    ok(guest.taken == 1 && strcmp(guest.why, changed) == 0,
+       "and so does one that comes twice");
+    knowing_end(&k);
+}
+
+/* Everything again, encrypted. */
+static void test_encrypted(void)
+{
+    static const struct link_head h = {
+        .type = LINK_CHUNK, .chunk = 5, .size = 100};
+    uint8_t bytes[LINK_HEAD + 100 + TAG_BYTES];
+    struct knowing k;
+
+    secret.encrypt = 1;
+    test_messages();
+    test_byte_by_byte();
+    test_at_once();
+    test_destroy();
+    fresh();
+    knowing_connect(&k);
+    (void)seal_head(k.out, &h, bytes);
+    ok(memcmp(bytes + LINK_HEAD, content + 5, 100) != 0,
+       "encrypted bytes are not the file's");
+    bytes[LINK_HEAD + 50] ^= 1;
+    put(k.fd, bytes, sizeof bytes);
+    until(guest.closed);
+    ok(guest.taken == 0 && strstr(guest.why, "changed"),
+       "one that is changed ends the link, and is not taken");
+    knowing_end(&k);
+    secret.encrypt = 0;
 }
 
 /* --- memory ---------------------------------------------------------------
@@ -634,7 +730,7 @@ static void test_memory(void)
         in = address();
         fault_at = n;
         caller.link = link_call(base, (struct sockaddr *)&in, sizeof in,
-                                &secret, &events, &caller);
+                                &secret, &parties, &events, &caller);
         fault_at = -1;
     }
     ok(caller.link && n > 3, "without memory there is no link, nor a leak");
@@ -675,6 +771,8 @@ int main(void)
     test_strangers();
     test_byte_by_byte();
     test_at_once();
+    test_changed();
+    test_encrypted();
     test_memory();
     finish();
     close(file);

@@ -8,13 +8,13 @@ static const struct {
     const char *name;
     uint8_t bytes[MESSAGE_HEAD];
 } bad[] = {
-    {"a wrong magic", {'E', 'V', 'S', '2', 0, 1, 0, 0, 0, 0, 0, 1}},
+    {"a wrong magic", {'E', 'V', 'S', '1', 0, 1, 0, 0, 0, 0, 0, 1}},
     {"garbage", {'G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P', '/', '1'}},
-    {"type 0", {'E', 'V', 'S', '1', 0, 0, 0, 0, 0, 0, 0, 1}},
-    {"bytes that must be zero", {'E', 'V', 'S', '1', 0, 1, 0, 1, 0, 0, 0, 1}},
+    {"type 0", {'E', 'V', 'S', '2', 0, 0, 0, 0, 0, 0, 0, 1}},
+    {"bytes that must be zero", {'E', 'V', 'S', '2', 0, 1, 0, 1, 0, 0, 0, 1}},
     {"a body over the bound",
-     {'E', 'V', 'S', '1', 0, 1, 0, 0, 0, 0, 0x03, 0xe9}},
-    {"a body of 4 GiB", {'E', 'V', 'S', '1', 0, 1, 0, 0, 255, 255, 255, 255}},
+     {'E', 'V', 'S', '2', 0, 1, 0, 0, 0, 0, 0x03, 0xe9}},
+    {"a body of 4 GiB", {'E', 'V', 'S', '2', 0, 1, 0, 0, 255, 255, 255, 255}},
 };
 
 static void test_bad(void)
@@ -32,7 +32,7 @@ static void test_bad(void)
 /* Every value of every byte that has but one right value. */
 static void test_fixed_bytes(void)
 {
-    static const uint8_t whole[MESSAGE_HEAD] = {'E', 'V', 'S', '1', 0, 16,
+    static const uint8_t whole[MESSAGE_HEAD] = {'E', 'V', 'S', '2', 0, 16,
                                                 0,   0,   0,   0,   0, 0};
     static const size_t fixed[] = {0, 1, 2, 3, 6, 7};
     struct message_head out;
@@ -53,7 +53,7 @@ static void test_fixed_bytes(void)
 static void test_round_trip(void)
 {
     static const uint8_t want[MESSAGE_HEAD] = {
-        'E', 'V', 'S', '1', 0x12, 0x34, 0, 0, 0x00, 0x01, 0x02, 0x03};
+        'E', 'V', 'S', '2', 0x12, 0x34, 0, 0, 0x00, 0x01, 0x02, 0x03};
     struct message_head in = {0x1234, 0x010203}, out = {9, 9};
     uint8_t bytes[MESSAGE_HEAD + 3] = {0};
     int early = 0;

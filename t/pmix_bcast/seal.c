@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Against libsodium's AEAD_CHACHA20_POLY1305, another implementation. */
+#include "pmix_bcast/seal.h"
+#include "pmix_bcast/chunk_tag.h"
+#include "tap.h"
+
+#include <sodium.h>
+
+#define LEN 1000u
+
+static uint8_t key[KEY_BYTES], head[12], text[LEN];
+
+/* What libsodium makes of the message of this number. */
+static void expected(uint64_t number,
+                     int encrypt,
+                     uint8_t out[LEN],
+                     uint8_t tag[TAG_BYTES])
+{
+    uint8_t none[1], nonce[12] = {0}, all[sizeof head + LEN];
+
+    for (unsigned i = 0; i < 8; i++)
+        nonce[4 + i] = (uint8_t)(number >> 8 * i);
+    memcpy(out, text, LEN);
+    memcpy(all, head, sizeof head);
+    memcpy(all + sizeof head, text, LEN);
+    if (encrypt)
+        crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+            out, tag, NULL, text, LEN, head, sizeof head, NULL, nonce, key);
+    else
+        crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+            none, tag, NULL, none, 0, all, sizeof all, NULL, nonce, key);
+}
+
+static void test_same(int encrypt)
+{
+    struct seal *put = seal_create(key, encrypt),
+                *get = seal_create(key, encrypt);
+    uint8_t body[LEN], want[LEN], tag[TAG_BYTES], want_tag[TAG_BYTES];
+    int same = 1, back = 1;
+
+    if (!put || !get)
+        bail("no seals");
+    for (uint64_t n = 0; n < 300; n++) { /* more than a byte of the nonce */
+        memcpy(body, text, LEN);
+        expected(n, encrypt, want, want_tag);
+        same &= seal_put(put, head, sizeof head, body, LEN, tag) == 0
+                && memcmp(tag, want_tag, TAG_BYTES) == 0
+                && memcmp(body, want, LEN) == 0;
+        back &= seal_get(get, head, sizeof head, body, LEN, tag) == 0
+                && memcmp(body, text, LEN) == 0;
+    }
+    ok(same, "300 messages are what libsodium makes of them (%s)",
+       encrypt ? "encrypted" : "readable");
+    ok(back, "and come back");
+    ok(seal_put(put, head, sizeof head, NULL, 0, tag) == 0
+           && seal_get(get, head, sizeof head, NULL, 0, tag) == 0,
+       "so does a message without a body");
+    seal_destroy(put);
+    seal_destroy(get);
+}
+
+/* Each bit of head, body and tag, changed in turn. */
+static void test_bits(int encrypt)
+{
+    uint8_t all[sizeof head + 40 + TAG_BYTES], *body = all + sizeof head;
+    int taken = 0;
+
+    for (size_t bit = 0; bit < 8 * sizeof all; bit++) {
+        struct seal *put = seal_create(key, encrypt);
+        struct seal *get = seal_create(key, encrypt);
+
+        memcpy(all, head, sizeof head);
+        memcpy(body, text, 40);
+        if (!put || !get
+            || seal_put(put, all, sizeof head, body, 40, body + 40) < 0)
+            bail("no seal");
+        all[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        taken += seal_get(get, all, sizeof head, body, 40, body + 40) == 0;
+        seal_destroy(put);
+        seal_destroy(get);
+    }
+    is_int(taken, 0, "with any bit changed it is refused");
+}
+
+static void test_chunks(void)
+{
+    struct secret s = {{1, 2, 3}, 0}, other = {{3, 2, 1}, 0};
+    struct seal *one = chunk_tag_seal(&s, 1), *two = chunk_tag_seal(&s, 2);
+    struct seal *foreign = chunk_tag_seal(&other, 1);
+    struct chunk_tag tag[2];
+
+    if (!one || !two || !foreign)
+        bail("no seals");
+    ok(seal_tag(one, 7, text, LEN, tag[0].bytes) == 0
+           && seal_check(one, 7, text, LEN, tag[0].bytes) == 0,
+       "a chunk is known by its tag, as often as one likes");
+    is_int(seal_check(one, 8, text, LEN, tag[0].bytes), -1,
+           "not as another chunk");
+    is_int(seal_check(one, 7, text, LEN - 1, tag[0].bytes), -1, "nor shorter");
+    is_int(seal_check(two, 7, text, LEN, tag[0].bytes), -1,
+           "nor in another broadcast");
+    is_int(seal_check(foreign, 7, text, LEN, tag[0].bytes), -1,
+           "nor in another step");
+    (void)seal_tag(one, 8, text, LEN, tag[1].bytes);
+    ok(chunk_tag_sum(tag, 2) != chunk_tag_sum(tag, 1)
+           && chunk_tag_sum(tag, 2) == chunk_tag_sum(tag, 2),
+       "the sum of the tags says which they are");
+    seal_destroy(one);
+    seal_destroy(two);
+    seal_destroy(foreign);
+    seal_destroy(NULL);
+}
+
+int main(void)
+{
+    if (sodium_init() < 0)
+        bail("no libsodium");
+    for (size_t i = 0; i < LEN; i++)
+        text[i] = (uint8_t)(i * 31);
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)(0x80 + i);
+    memcpy(head, "twelve bytes", sizeof head);
+    for (int encrypt = 0; encrypt <= 1; encrypt++) {
+        test_same(encrypt);
+        test_bits(encrypt);
+    }
+    test_chunks();
+    return done();
+}
