@@ -488,6 +488,7 @@ placed := $(B)/evenstep:0755:$(bindir) \
           doc/evenstep.1:0644:$(mandir)/man1 \
           doc/libevenstep.3:0644:$(mandir)/man3 \
           doc/evenstep.conf.5:0644:$(mandir)/man5 \
+          doc/evenstep-security.7:0644:$(mandir)/man7 \
           doc/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))

@@ -216,6 +216,8 @@ static int take_all(struct config *c,
                     const char *name,
                     struct es_error *err)
 {
+    if (cfg_size(cfg, "encrypt") > 0) /* it was given */
+        c->encrypt = cfg_getbool(cfg, "encrypt") != cfg_false;
     take_plugin(c, cfg_getsec(cfg, "plugin"));
     take_probe(&c->probe, cfg_getsec(cfg, "probe"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));

@@ -41,6 +41,7 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
     } bcast;
+    int encrypt;          /* nobody else can read what goes over the wire */
     struct config_power { /* power { … } */
         char actuator[16];
         double start, floor;      /* parts of what a node can have at most */

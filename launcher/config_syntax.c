@@ -449,6 +449,7 @@ static cfg_t *all_sections(void)
                            CFG_END()};
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t all[] = {
+        CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
         section_key("plugin", plugin),
         section_key("probe", probe),
         section_key("bcast", bcast),

@@ -21,6 +21,7 @@ int session_start(struct session **s,
         return -1;
     setup->agent_path = agent;
     setup->ports = config->bcast.ports;
+    setup->encrypt = config->encrypt;
     rc = session_open(s, base, setup, on, arg, err);
     setup->agent_path = NULL; /* it was ours */
     return rc;

@@ -10,7 +10,7 @@ if ! command -v mandoc >/dev/null; then
 	skip_all='mandoc is not installed: make deps'
 	test_done
 fi
-for page in evenstep.1 evenstep.conf.5 evenstep-plugin.8; do
+for page in evenstep.1 evenstep.conf.5 evenstep-security.7 evenstep-plugin.8; do
 	mandoc -T ascii -O width=1000 "$man/$page" | col -bx >$page
 	test_expect_success "$page: mandoc has nothing to say against it" '
 		mandoc -T lint -W warning "$man/$page"
