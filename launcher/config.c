@@ -211,6 +211,15 @@ static void take_energy(struct power *p, cfg_t *energy)
     take_watts(&p->base, energy, "base");
 }
 
+static void take_wireup(enum wireup_way *way, cfg_t *cfg)
+{
+    const char *name = cfg_getstr(cfg, "wireup");
+    int given = name ? wireup_way_find(name) : -1;
+
+    if (given >= 0)
+        *way = (enum wireup_way)given;
+}
+
 static int take_all(struct config *c,
                     cfg_t *cfg,
                     const char *name,
@@ -218,6 +227,7 @@ static int take_all(struct config *c,
 {
     if (cfg_size(cfg, "encrypt") > 0) /* it was given */
         c->encrypt = cfg_getbool(cfg, "encrypt") != cfg_false;
+    take_wireup(&c->wireup, cfg);
     take_plugin(c, cfg_getsec(cfg, "plugin"));
     take_probe(&c->probe, cfg_getsec(cfg, "probe"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));

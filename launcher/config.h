@@ -11,6 +11,7 @@
 
 #include "launcher/probe.h"
 #include "pmix_bcast/channel.h"
+#include "pmix_bcast/wireup.h"
 #include "policy/aggregate.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
@@ -22,8 +23,9 @@
 #define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
 
 struct config {
-    int fail_on_error;     /* plugin { on_error = "fail" } */
-    char agent_path[4096]; /* plugin { agent_path }; "": beside evenstep */
+    enum wireup_way wireup; /* wireup */
+    int fail_on_error;      /* plugin { on_error = "fail" } */
+    char agent_path[4096];  /* plugin { agent_path }; "": beside evenstep */
     const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
     struct threshold_rule step_threshold;  /* plugin { threshold } */
     int step_patience_s;                   /* plugin { patience } */

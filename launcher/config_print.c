@@ -120,6 +120,7 @@ int config_print(const struct config *c)
     const struct policy_kind *kind;
 
     printf("encrypt = %s\n", c->encrypt ? "true" : "false");
+    printf("wireup = \"%s\"\n", wireup_way_name(c->wireup));
     print_plugin(c);
     print_probe(&c->probe);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",

@@ -11,6 +11,7 @@
 #include "launcher/protocol.h"
 #include "launcher/threshold_option.h"
 #include "pmix_bcast/plan.h"
+#include "pmix_bcast/wireup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,6 +79,14 @@ static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give \"continue\" or \"fail\"",
                   "plugin: on_error is out of range");
+}
+
+static int check_wireup(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (wireup_way_find(cfg_opt_getnstr(opt, 0)) >= 0)
+        return 0;
+    return refuse(cfg, "give \"auto\", \"pmix\" or \"tcp\"",
+                  "wireup is out of range");
 }
 
 static int check_path(cfg_t *cfg, cfg_opt_t *opt)
@@ -450,6 +459,7 @@ static cfg_t *all_sections(void)
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t all[] = {
         CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
+        text_key("wireup", check_wireup),
         section_key("plugin", plugin),
         section_key("probe", probe),
         section_key("bcast", bcast),

@@ -12,6 +12,21 @@ static const char mend_pmix[] =
     "see that `srun --mpi=list` shows pmix and that Slurm's PMIx plugin is "
     "installed on every node";
 
+static const char *const ways[] = {"auto", "pmix", "tcp"};
+
+const char *wireup_way_name(enum wireup_way way)
+{
+    return ways[way];
+}
+
+int wireup_way_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        if (strcmp(name, ways[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
 void endpoint_format(const struct endpoint *e, char *text, size_t size)
 {
     snprintf(text, size, "%s %s %u", e->node, e->address, e->port);
@@ -35,6 +50,7 @@ int endpoint_parse(struct endpoint *e, const char *text)
     char *end = NULL;
     unsigned long port = 0;
 
+    e->door = 0;
     if (take_word(&text, e->node, sizeof e->node) == 0
         && take_word(&text, e->address, sizeof e->address) == 0 && *text >= '1'
         && *text <= '9')
@@ -45,6 +61,30 @@ int endpoint_parse(struct endpoint *e, const char *text)
     }
     e->port = (uint16_t)port;
     return 0;
+}
+
+void endpoint_write(struct writer *w, const struct endpoint *e)
+{
+    char text[ENDPOINT_TEXT_MAX];
+
+    endpoint_format(e, text, sizeof text);
+    write_text(w, text);
+    write_u32(w, e->door);
+}
+
+void endpoint_read(struct reader *r, struct endpoint *e)
+{
+    char text[ENDPOINT_TEXT_MAX];
+    uint32_t door;
+
+    read_text(r, text, sizeof text);
+    door = read_u32(r);
+    if (endpoint_parse(e, text) == 0 && door <= UINT16_MAX && !r->bad) {
+        e->door = (uint16_t)door;
+        return;
+    }
+    memset(e, 0, sizeof *e);
+    r->bad = 1;
 }
 
 static int pmix_fail(struct es_error *err, const char *call, pmix_status_t rc)
@@ -187,6 +227,33 @@ int wireup_exchange(struct wireup *w, struct es_error *err)
      * PMIx's; what was exchanged is in *w. */
     (void)PMIx_Finalize(NULL, 0);
     return rc;
+}
+
+void wireup_write(struct writer *w, const struct endpoint *agent, uint32_t n)
+{
+    write_u32(w, n);
+    for (uint32_t i = 0; i < n; i++)
+        endpoint_write(w, &agent[i]);
+}
+
+int wireup_take(struct wireup *w, const uint8_t *table, size_t len)
+{
+    struct reader r = {.at = table, .left = len};
+    struct endpoint *agent;
+
+    if (read_u32(&r) != w->size)
+        return -1;
+    agent = calloc(w->size, sizeof *agent);
+    for (uint32_t i = 0; agent && i < w->size && !r.bad; i++)
+        endpoint_read(&r, &agent[i]);
+    if (!agent || read_end(&r) < 0) {
+        free(agent);
+        return -1;
+    }
+    if (w->nspace[0])
+        (void)PMIx_Finalize(NULL, 0);
+    w->agent = agent;
+    return 0;
 }
 
 void wireup_clear(struct wireup *w)

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * wireup.h - the agents of a companion step find each other over PMIx: each
- * puts its endpoint, one fence over the whole namespace collects them all,
- * and PMIx is left again at once (design, section 5, facts 3, 4 and 10).
+ * wireup.h - the agents of a companion step find each other.
  *
- * All of it blocks, and the exchange until the last agent is in it.  It is
- * better begun when all are known to run: what the PMIx of Slurm 22.05 sends to
- * a node whose step is not there yet it sends again half a second later, which
- * was one start in five on 8 nodes.
+ * Over PMIx each puts its endpoint, one fence over the whole namespace collects
+ * them all, and PMIx is left again at once (design, section 5, facts 3, 4 and
+ * 10).  All of it blocks, and the exchange until the last agent is in it.  It
+ * is better begun when all are known to run: what the PMIx of Slurm 22.05 sends
+ * to a node whose step is not there yet it sends again half a second later,
+ * which was one start in five on 8 nodes.
+ *
+ * Without PMIx, and where so many agents fetch from it that it is better left
+ * alone, somebody who knows all endpoints tells them as a table of bytes: count
+ * u32, and for each agent by rank its endpoint_write().
  */
 #ifndef PMIX_BCAST_WIREUP_H
 #define PMIX_BCAST_WIREUP_H
 
+#include "pmix_bcast/bytes.h"
 #include "pmix_bcast/error.h"
 
 #include <stddef.h>
@@ -32,11 +37,21 @@ struct endpoint {
     char node[NODE_NAME_MAX];
     char address[ADDRESS_MAX]; /* numeric */
     uint16_t port;
+    uint16_t door; /* where it waits for the table; 0: it does not */
 };
+
+enum wireup_way {
+    WIREUP_AUTO, /* PMIx where it is to be had, else TCP */
+    WIREUP_PMIX,
+    WIREUP_TCP, /* by the table, over the connections that there are anyhow */
+};
+/* "auto", "pmix", "tcp", and back; -1 if it is none of them. */
+const char *wireup_way_name(enum wireup_way way);
+int wireup_way_find(const char *name);
 
 struct wireup {
     uint32_t rank, size;     /* of this agent; size is the number of agents */
-    char nspace[NSPACE_MAX]; /* their name in PMIx */
+    char nspace[NSPACE_MAX]; /* their name in PMIx; "": it was not joined */
     struct endpoint *agent;  /* size of them, by rank; NULL until exchanged */
 };
 
@@ -49,11 +64,21 @@ int wireup_join(struct wireup *w,
 /* Then, once: *w gets everybody's endpoint, and PMIx is left.  On failure *w
  * has none, and err says whether PMIx is missing or a peer is. */
 int wireup_exchange(struct wireup *w, struct es_error *err);
+/* Or: *w, of which rank and size are known, gets everybody's endpoint from a
+ * table; PMIx is left if it was joined.  Returns 0, or -1 if this is no table
+ * of that size or memory ran out (nothing changed). */
+int wireup_take(struct wireup *w, const uint8_t *table, size_t len);
+/* The table of n agents. */
+void wireup_write(struct writer *w, const struct endpoint *agent, uint32_t n);
 void wireup_clear(struct wireup *w);
 
+/* An endpoint with its door, as bytes: a text as below, door u32.  Reading
+ * anything else sets bad, with *e zeroed. */
+void endpoint_write(struct writer *w, const struct endpoint *e);
+void endpoint_read(struct reader *r, struct endpoint *e);
 /*
- * An endpoint as the text "node address port", and back.  endpoint_parse()
- * returns 0, or -1 if text is no such thing (*e zeroed).
+ * An endpoint without its door as the text "node address port", and back.
+ * endpoint_parse() returns 0, or -1 if text is no such thing (*e zeroed).
  */
 void endpoint_format(const struct endpoint *e, char *text, size_t size);
 int endpoint_parse(struct endpoint *e, const char *text);

@@ -42,7 +42,7 @@ static struct agent_ring *open_one(const struct secret *s,
 
     if (!r)
         bail("no ring");
-    *e = (struct endpoint){"here", "127.0.0.1", agent_ring_port(r)};
+    *e = (struct endpoint){"here", "127.0.0.1", agent_ring_port(r), 0};
     return r;
 }
 
@@ -78,7 +78,7 @@ static void test_scanned(struct agent_ring *ring[2], struct endpoint at[2])
 int main(void)
 {
     struct agent_ring *ring[2], *stranger;
-    struct endpoint at[2], elsewhere, nobody = {"none", "127.0.0.1", 1};
+    struct endpoint at[2], elsewhere, nobody = {"none", "127.0.0.1", 1, 0};
     struct secret other;
 
     base = event_base_new();

@@ -87,6 +87,8 @@ static const struct {
      "energy: idle is out of range", "give a number from 0 to 1e6"},
     {"watts that are no number", "energy { base = nan }\n", "f.conf:1:",
      "energy: base is out of range", "give a number from 0 to 1e6"},
+    {"a way to wire up that is none", "\nwireup = \"udp\"\n",
+     "f.conf:2:", "wireup is out of range", "give \"auto\", \"pmix\" or"},
     {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
      "f.conf:3:", "on_error is out of range", "\"continue\" or \"fail\""},
     {"an answer in capitals", "plugin { on_error = \"Fail\" }\n",
@@ -244,6 +246,7 @@ static void test_shipped(const struct config *base)
     struct es_error err = {0};
     const struct policy_kind *kind;
 
+    c.wireup = WIREUP_TCP;
     c.fail_on_error = 1;
     c.step_policy = policy_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
@@ -256,7 +259,7 @@ static void test_shipped(const struct config *base)
         c.profile[i].profile = (struct profile){{0}};
     is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
            "the shipped file is read");
-    ok(c.fail_on_error == base->fail_on_error
+    ok(c.wireup == base->wireup && c.fail_on_error == base->fail_on_error
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.step_policy == base->step_policy
            && c.step_patience_s == base->step_patience_s

@@ -43,12 +43,62 @@ static void test_bad(void)
     is_int(endpoint_parse(&out, longest + 1), 0, "one byte less is one");
 }
 
+static void test_ways(void)
+{
+    for (enum wireup_way way = WIREUP_AUTO; way <= WIREUP_TCP; way++)
+        is_int(wireup_way_find(wireup_way_name(way)), way,
+               wireup_way_name(way));
+    ok(wireup_way_find("") == -1 && wireup_way_find("TCP") == -1,
+       "nothing else is a way to wire up");
+}
+
+/* The table of two agents; the second's name is longer than the first's. */
+static struct writer a_table(void)
+{
+    const struct endpoint at[2] = {{"n0", "10.0.0.1", 1, 0},
+                                   {"node-1", "10.0.0.2", 65535, 4000}};
+    struct writer w = {0};
+
+    wireup_write(&w, at, 2);
+    return w;
+}
+
+static void test_table(void)
+{
+    struct wireup w = {.size = 2}, three = {.size = 3};
+    struct writer t = a_table();
+    size_t taken = 0;
+
+    ok(wireup_take(&w, t.buf, t.len) == 0
+           && strcmp(w.agent[1].node, "node-1") == 0
+           && strcmp(w.agent[1].address, "10.0.0.2") == 0
+           && w.agent[1].port == 65535 && w.agent[1].door == 4000
+           && w.agent[0].door == 0,
+       "a table comes back");
+    wireup_clear(&w);
+    ok(wireup_take(&three, t.buf, t.len) == -1 && !three.agent,
+       "it is not that of three");
+    w.size = 2;
+    for (size_t len = 0; len < t.len; len++)
+        taken += wireup_take(&w, t.buf, len) == 0;
+    is_int((intmax_t)taken, 0, "nor is any of its beginnings one");
+    write_u32(&t, 0);
+    is_int(wireup_take(&w, t.buf, t.len), -1, "nor with something behind it");
+    ok(!w.agent && w.size == 2, "and nothing is changed");
+    t.buf[8] = ' '; /* where the first name begins */
+    is_int(wireup_take(&w, t.buf, t.len - 4), -1,
+           "nor with an agent that is none");
+    writer_clear(&t);
+}
+
 int main(void)
 {
-    struct endpoint in = {"node-17.cluster", "10.1.2.3", 65535}, out;
+    struct endpoint in = {"node-17.cluster", "10.1.2.3", 65535, 0}, out;
     char text[ENDPOINT_TEXT_MAX];
 
     test_bad();
+    test_ways();
+    test_table();
     endpoint_format(&in, text, sizeof text);
     is_str(text, "node-17.cluster 10.1.2.3 65535",
            "an endpoint is three words");
