@@ -236,6 +236,7 @@ launcher_src := \
   launcher/report_file.c \
   launcher/report_print.c \
   launcher/ring_test.c \
+  launcher/roll.c \
   launcher/run.c \
   launcher/run_meter.c \
   launcher/run_options.c \
@@ -258,6 +259,7 @@ launcher_src := \
   launcher/step_tasks.c \
   launcher/svg.c \
   launcher/sysfs.c \
+  launcher/table_tree.c \
   launcher/template.c \
   launcher/thread_advice.c \
   launcher/threshold_option.c \

@@ -12,6 +12,7 @@
 #include "launcher/signals.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_tasks.h"
+#include "launcher/table_tree.h"
 #include "launcher/template.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/clock.h"
@@ -54,6 +55,7 @@ struct agent {
     struct adapter adapter;
     struct listener *listener;
     struct mesh *mesh;
+    struct table_tree *tree; /* NULL: home has the table for each */
     struct greeting *greeting;
     struct throttle *throttle;
     struct signals signals;
@@ -404,13 +406,44 @@ static int take_graph(struct agent *a, const struct told *t)
 
 /* --- the conversation with home ------------------------------------------- */
 
-/* All are here: agent_serve() goes on. */
-static int end_waiting(struct agent *a, const struct told *t)
+/* All are here: agent_serve() goes on, with the table or to PMIx. */
+static int end_waiting(struct agent *a, const uint8_t *body, size_t len)
 {
-    (void)t;
+    struct msg_fence m;
+
+    if (a->wireup.agent)
+        return 0; /* it has come twice: from home, as a parent missed us */
+    if (msg_read_fence(&m, body, len) < 0 || (m.len == 0 && a->setup->by_tcp)
+        || (m.len > 0 && wireup_take(&a->wireup, m.table, m.len) < 0))
+        return -1;
+    if (a->tree && m.len > 0)
+        table_tree_pass(a->tree, &a->wireup, m.branches, body, len);
     event_base_loopbreak(a->base);
     return 0;
 }
+
+static int on_fence(struct agent *a, const struct told *t)
+{
+    return end_waiting(a, t->body, t->len);
+}
+
+static int on_table(void *arg, const uint8_t *body, size_t len)
+{
+    return end_waiting(arg, body, len);
+}
+
+static void on_missed(void *arg, uint32_t rank)
+{
+    struct writer w = {0};
+
+    write_u32(&w, rank);
+    say(arg, MSG_MISSED, &w);
+}
+
+static const struct table_tree_events tree_events = {
+    .told = on_table,
+    .missed = on_missed,
+};
 
 static const struct {
     uint16_t first, last; /* types */
@@ -430,7 +463,7 @@ static const struct {
     {MSG_LIMIT, MSG_LIMIT, limit},
     {MSG_BCAST, MSG_BCAST_END - 1, take_bcast},
     {MSG_GRAPH, MSG_GRAPH_END - 1, take_graph},
-    {MSG_FENCE, MSG_FENCE, end_waiting},
+    {MSG_FENCE, MSG_FENCE, on_fence},
 };
 
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
@@ -449,7 +482,7 @@ static void on_message(struct channel *c,
         return;
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++)
         if (type >= takes[i].first && type <= takes[i].last
-            && a->ready == (type != MSG_FENCE))
+            && (a->ready || type == MSG_FENCE))
             rc = takes[i].take(a, &t);
     if (rc < 0)
         leave(a);
@@ -482,9 +515,11 @@ static void say_ready(struct agent *a)
 
 static void say_here(struct agent *a)
 {
+    const struct msg_here m = {
+        .rank = a->wireup.rank, .agents = a->wireup.size, .endpoint = a->mine};
     struct writer w = {0};
 
-    write_u32(&w, a->wireup.size);
+    msg_write_here(&w, &m);
     say(a, MSG_HERE, &w);
 }
 
@@ -625,6 +660,11 @@ static void find_adapter(struct agent *a, const struct sockaddr_in *own)
     a->adapter.tcp_port = listener_port(a->listener);
 }
 
+static int is_loopback(const struct agent *a)
+{
+    return strcmp(a->mine.address, "127.0.0.1") == 0;
+}
+
 static int open_listener(struct agent *a, struct es_error *err)
 {
     const struct agent_setup *s = a->setup;
@@ -647,7 +687,7 @@ static int open_listener(struct agent *a, struct es_error *err)
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
-    door.loopback = strcmp(mine->address, "127.0.0.1") == 0;
+    door.loopback = is_loopback(a);
     door.arg = a->mesh;
     if (listener_open(&a->listener, &door, err) < 0)
         return -1;
@@ -655,6 +695,34 @@ static int open_listener(struct agent *a, struct es_error *err)
     snprintf(mine->node, sizeof mine->node, "%s", s->node);
     mine->port = listener_port(a->listener);
     return 0;
+}
+
+static int open_door(struct agent *a, struct es_error *err)
+{
+    const struct table_tree_setup setup = {.base = a->base,
+                                           .secret = &a->setup->secret,
+                                           .self = a->wireup.rank,
+                                           .ports = a->setup->ports,
+                                           .loopback = is_loopback(a),
+                                           .on = &tree_events,
+                                           .arg = a};
+
+    if (table_tree_open(&a->tree, &setup, err) < 0)
+        return -1;
+    a->mine.door = table_tree_door(a->tree);
+    return 0;
+}
+
+/* Get to know our rank, and of how many. */
+static int join(struct agent *a, struct es_error *err)
+{
+    if (a->setup->by_tcp) {
+        a->wireup.rank = a->setup->rank;
+        a->wireup.size = a->setup->agents;
+    } else if (wireup_join(&a->wireup, &a->mine, err) < 0) {
+        return -1;
+    }
+    return table_branches(a->wireup.size) > 0 ? open_door(a, err) : 0;
 }
 
 static int call_home(struct agent *a, struct es_error *err)
@@ -716,7 +784,7 @@ static int start(struct agent *a, struct es_error *err)
     a->on_again = evtimer_new(a->base, on_again, a);
     if (!a->on_again)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    if (open_listener(a, err) < 0 || wireup_join(&a->wireup, &a->mine, err) < 0)
+    if (open_listener(a, err) < 0 || join(a, err) < 0)
         return -1;
     listener_set_self(a->listener, a->wireup.rank);
     a->away = clock_s();
@@ -782,6 +850,7 @@ static void stop(struct agent *a)
     bcast_node_destroy(a->broadcast);
     graph_node_destroy(a->graph);
     mesh_destroy(a->mesh);
+    table_tree_close(a->tree);
     channel_destroy(a->home);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);
@@ -792,6 +861,12 @@ static void stop(struct agent *a)
         event_base_free(a->base);
 }
 
+/* Fetch the others' endpoints, if they have not come. */
+static int wire_up(struct agent *a, struct es_error *err)
+{
+    return a->leaving || a->wireup.agent ? 0 : wireup_exchange(&a->wireup, err);
+}
+
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
     struct agent a = {.setup = setup};
@@ -800,7 +875,7 @@ int agent_serve(const struct agent_setup *setup, struct es_error *err)
     if (rc == 0)
         rc = await_all(&a, err);
     if (rc == 0)
-        rc = a.leaving ? 0 : wireup_exchange(&a.wireup, err);
+        rc = wire_up(&a, err);
     (void)alarm(0);
     if (rc == 0 && !a.leaving)
         rc = serve(&a, err);

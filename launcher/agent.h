@@ -2,11 +2,12 @@
 /*
  * agent.h - the node side: an agent's conversation with its front end.
  *
- * After the wire-up the agent calls home, says READY, and does what it is
- * told: probe, run slices one after another, keep the step directory.  It
- * leaves, with every command it started stopped and its step directory gone,
- * when it is told to, when its front end is gone (at once if the connection
- * ends, after 10 s of silence), or on SIGTERM, SIGINT or SIGHUP.
+ * The agent calls home, says HERE, and when all have done so they wire up, over
+ * PMIx or by the table that home has made of them; then it says READY, and does
+ * what it is told: probe, run slices one after another, keep the step
+ * directory.  It leaves, with every command it started stopped and its step
+ * directory gone, when it is told to, when its front end is gone (at once if
+ * the connection ends, after 10 s of silence), or on SIGTERM, SIGINT or SIGHUP.
  */
 #ifndef LAUNCHER_AGENT_H
 #define LAUNCHER_AGENT_H
@@ -27,6 +28,8 @@ struct agent_setup {
     uint16_t home_port;
     struct port_range ports; /* to listen at */
     uint32_t job, step;      /* 0 outside Slurm */
+    int by_tcp;              /* no PMIx: these are told from outside */
+    uint32_t rank, agents;   /* of them */
     const char *sysfs;       /* "/sys" */
     int speed_pct;           /* of one core for the commands; 0: as it is */
     char **environ;          /* for the commands */

@@ -9,6 +9,10 @@
  *                     is where srun runs, as Slurm tells
  *   EVENSTEP_ENCRYPT  1: what goes over the wire is encrypted
  *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
+ *   EVENSTEP_WIREUP   pmix or tcp; with tcp Slurm's variables tell rank and
+ *                     number of the agents, outside Slurm
+ *   EVENSTEP_RANK     and
+ *   EVENSTEP_AGENTS
  *   EVENSTEP_AGENT    the node's name outside Slurm
  *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
  *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
@@ -43,6 +47,9 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_HOME=",
     "EVENSTEP_PORTS=",
     "EVENSTEP_ENCRYPT=",
+    "EVENSTEP_WIREUP=",
+    "EVENSTEP_RANK=",
+    "EVENSTEP_AGENTS=",
     "EVENSTEP_AGENT=",
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
@@ -130,6 +137,29 @@ static int parse_ports(struct agent_setup *s, const char *text)
     return 0;
 }
 
+/* Which of the agents we are, where PMIx does not say it. */
+static int parse_rank(struct agent_setup *s)
+{
+    int64_t rank, agents;
+
+    s->by_tcp =
+        wireup_way_find(env_text("EVENSTEP_WIREUP", "pmix")) == WIREUP_TCP;
+    if (!s->by_tcp)
+        return 0;
+    if (number_parse_int(
+            env_text("EVENSTEP_AGENTS", env_text("SLURM_STEP_NUM_TASKS", "")),
+            1, AGENTS_MAX, &agents)
+            < 0
+        || number_parse_int(
+               env_text("EVENSTEP_RANK", env_text("SLURM_PROCID", "")), 0,
+               agents - 1, &rank)
+               < 0)
+        return -1;
+    s->agents = (uint32_t)agents;
+    s->rank = (uint32_t)rank;
+    return 0;
+}
+
 static int setup_from_environ(struct agent_setup *s, struct es_error *err)
 {
     int64_t job, step, speed, encrypt;
@@ -147,7 +177,8 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
         || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
         || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0
-        || env_number("EVENSTEP_ENCRYPT", 0, 1, &encrypt) < 0)
+        || env_number("EVENSTEP_ENCRYPT", 0, 1, &encrypt) < 0
+        || parse_rank(s) < 0)
         return es_fail(err, ES_USAGE, by_hand,
                        "bad numbers in the environment");
     s->sysfs = env_text("EVENSTEP_SYSFS", "/sys");

@@ -552,6 +552,7 @@ static int open_session(struct attend *a)
         return -1;
     setup.agent_path = agent;
     setup.ports = a->config.bcast.ports;
+    setup.wireup = a->config.wireup;
     if (session_open(&a->session, a->base, &setup, &session_events, a, a->err)
         < 0)
         return -1;

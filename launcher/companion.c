@@ -15,6 +15,9 @@
 #define ANSWER_MAX (1u << 28) /* 2^24 ranks of 8 digits, and some more */
 #define COMMAND_MS 10000      /* how long one of Slurm's commands may take */
 
+#define MPI_PMIX "--mpi=pmix"
+#define MPI_NONE "--mpi=none"
+
 static const char mend_slurm[] =
     "see that slurmctld is up (scontrol ping), or give --local N";
 
@@ -277,6 +280,7 @@ int companion_drops(const char *entry)
         "SLURM_WAIT=",        "SLURM_IMMEDIATE=",     "SLURM_RELATIVE=",
         "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",  "EVENSTEP_HOME=",
         "EVENSTEP_PORTS=",    "EVENSTEP_ENCRYPT=",    "SLURM_NODELIST=",
+        "EVENSTEP_WIREUP=",   "EVENSTEP_RANK=",       "EVENSTEP_AGENTS=",
         COMPANION_FENCE "=",
     };
 
@@ -374,7 +378,7 @@ int companion_argv(char ***argv,
     static const char *const fixed[] = {
         "srun",
         "--overlap",
-        "--mpi=pmix",
+        MPI_PMIX,
         "--ntasks-per-node=1",
         "--mem=0",
         "--cpu-bind=none",
@@ -400,6 +404,34 @@ int companion_argv(char ***argv,
         return -1;
     }
     *argv = w.word;
+    return 0;
+}
+
+int companion_leave_pmix(char **argv)
+{
+    for (; *argv; argv++)
+        if (strcmp(*argv, MPI_PMIX) == 0) {
+            char *none = strdup(MPI_NONE);
+
+            if (!none)
+                return -1;
+            free(*argv);
+            *argv = none;
+        }
+    return 0;
+}
+
+/* srun 22.05 to 26.05 where it has no such plugin: "cannot find mpi plugin for
+ * mpi/pmix", "Invalid MPI type 'pmix'"; a slurmstepd that has none says the
+ * first.  An agent of ours where the plugin is there and serves another PMIx:
+ * "PMIx_Init: ...". */
+int companion_lacks_pmix(const char *said)
+{
+    static const char *const words[] = {"mpi/pmix", "MPI type", "PMIx_Init"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(said, words[i]))
+            return 1;
     return 0;
 }
 

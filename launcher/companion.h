@@ -31,6 +31,10 @@ int companion_argv(char ***argv,
                    const char *agent_path,
                    struct es_error *err);
 void companion_argv_free(char **argv);
+/* Those words for a step without PMIx; 0, or -1 if memory ran out. */
+int companion_leave_pmix(char **argv);
+/* Do srun's, or an agent's, last words say that PMIx is not to be had? */
+int companion_lacks_pmix(const char *said);
 
 /* Is this variable of ours or the job's one that would bend the companion
  * step (number of tasks, CPUs a task, …)? */

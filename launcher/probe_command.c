@@ -328,6 +328,7 @@ static int start(struct command *c)
         return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
     setup.agent_path = agent;
     setup.ports = c->config.bcast.ports;
+    setup.wireup = c->config.wireup;
     return session_open(&c->session, c->base, &setup, &session_events, c,
                         c->err);
 }

@@ -18,6 +18,43 @@ static int finish(const struct reader *r, void *m, size_t size)
     return -1;
 }
 
+void msg_write_here(struct writer *w, const struct msg_here *m)
+{
+    write_u32(w, m->rank);
+    write_u32(w, m->agents);
+    endpoint_write(w, &m->endpoint);
+}
+
+int msg_read_here(struct msg_here *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    memset(m, 0, sizeof *m);
+    m->rank = read_u32(&r);
+    m->agents = read_u32(&r);
+    endpoint_read(&r, &m->endpoint);
+    if (m->agents > AGENTS_MAX || m->rank >= m->agents)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_fence(struct writer *w, const struct msg_fence *m)
+{
+    write_u32(w, m->branches);
+    write_blob(w, m->table, m->len);
+}
+
+int msg_read_fence(struct msg_fence *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->branches = read_u32(&r);
+    m->table = read_blob(&r, &m->len);
+    if (m->branches > AGENTS_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_ready(struct writer *w, const struct msg_ready *m)
 {
     uint8_t adapter[ADAPTER_BYTES];

@@ -4,8 +4,13 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   HERE      agent      agents u32: it runs, and waits for
- *   FENCE     front end  -                      (all run: wire up over PMIx)
+ *   HERE      agent      rank u32, agents u32, endpoint: see wireup.h; it
+ *                        runs, and waits for
+ *   FENCE     front end  branches u32, table blob: see wireup.h; all run.
+ *             agent      With an empty table they wire up over PMIx; with
+ *                        branches it is handed on: see table_tree.h
+ *   TAKEN     agent      -                      (to whom it has the table from)
+ *   MISSED    agent      rank u32               (who did not take it)
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
  *                        node text, rack text, adapter blob: see adapter.h,
  *                        empty if there is none
@@ -118,8 +123,19 @@ enum protocol_type {
     MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
     MSG_HERE = MSG_GRAPH_END,
     MSG_FENCE,
+    MSG_TAKEN,
+    MSG_MISSED,
 };
 
+struct msg_here {
+    uint32_t rank, agents;
+    struct endpoint endpoint;
+};
+struct msg_fence {
+    uint32_t branches;
+    const uint8_t *table;
+    size_t len;
+};
 struct msg_ready {
     uint32_t rank, agents, job, step;
     uint32_t cpus; /* that commands may use; 0: not known */
@@ -226,6 +242,10 @@ struct msg_limited {
     char text[TEXT_MAX];
 };
 
+void msg_write_here(struct writer *w, const struct msg_here *m);
+int msg_read_here(struct msg_here *m, const uint8_t *body, size_t len);
+void msg_write_fence(struct writer *w, const struct msg_fence *m);
+int msg_read_fence(struct msg_fence *m, const uint8_t *body, size_t len);
 void msg_write_ready(struct writer *w, const struct msg_ready *m);
 int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
 void msg_write_peer(struct writer *w, const struct msg_peer *m);
@@ -269,7 +289,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* HERE, STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
+/* MISSED, STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

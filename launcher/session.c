@@ -4,7 +4,9 @@
 #include "launcher/execution.h"
 #include "launcher/file_limit.h"
 #include "launcher/notice.h"
+#include "launcher/roll.h"
 #include "launcher/step_dir.h"
+#include "launcher/table_tree.h"
 #include "launcher/throttle.h"
 #include "pmix_bcast/pmix_host.h"
 
@@ -43,7 +45,8 @@ struct guest { /* a connection that has not said READY */
     LIST_ENTRY(guest) next;
     struct channel *channel;
     struct session *session;
-    int here; /* it has said HERE */
+    int here;      /* it has said HERE */
+    uint32_t rank; /* as it said then */
 };
 
 struct process { /* srun, one a start, or one agent of --local */
@@ -60,16 +63,21 @@ struct session {
     struct listener *listener;
     struct port_range ports;
     LIST_HEAD(guest_list, guest) guests;
-    size_t expected, called; /* agents; of them HERE */
+    struct roll roll; /* of those that have said HERE */
+    struct writer go; /* FENCE, since the roll is complete */
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
     uint32_t job, step;
     struct process *process;
-    size_t n_processes, running, starts;
-    char **companion;  /* srun's arguments */
-    const char *fence; /* for PMIx in the companion step */
-    struct pmix_host *pmix;
+    size_t n_processes, running;
+    size_t starts, starts_max; /* of the companion step */
+    char **companion;          /* srun's arguments */
+    const char *fence;         /* for PMIx in the companion step */
+    enum wireup_way wireup;
+    int by_tcp, is_local;
+    struct pmix_host *pmix; /* of --local, or NULL */
     struct event *deadline;
+    int again; /* the deadline is that of another start */
     int ready, failed, closing;
     char said[600]; /* the last that srun or an agent said on stderr */
 };
@@ -132,21 +140,69 @@ static void sweep(const struct process *p)
     step_dir_remove(group);
 }
 
+static void without_pmix(struct session *s)
+{
+    char what[sizeof s->said + 100];
+    const char *last = strrchr(s->said, ';');
+
+    snprintf(what, sizeof what, "Slurm has no PMIx for the agents: %s",
+             last ? last + 1 : s->said);
+    fail(s,
+         "install its mpi/pmix plugin, or set wireup = \"auto\" in "
+         "evenstep.conf",
+         what);
+}
+
+/* Start once more, from the loop. */
+static void start_soon(struct session *s)
+{
+    s->again = 1;
+    (void)set_deadline(s, 0);
+}
+
+static void go_by_tcp(struct session *s)
+{
+    notice("Slurm has no PMIx here: the agents wire up over TCP (wireup = "
+           "\"tcp\" in evenstep.conf does so at once)");
+    s->by_tcp = 1;
+    s->starts_max++;
+    start_soon(s);
+}
+
+/* The agents, or srun, have ended by themselves. */
+static void fail_early(struct session *s)
+{
+    int lacks_pmix = !s->is_local && !s->by_tcp && s->roll.called == 0
+                     && companion_lacks_pmix(s->said);
+
+    if (s->ready || s->failed || s->closing)
+        return;
+    if (lacks_pmix && s->wireup == WIREUP_AUTO)
+        go_by_tcp(s);
+    else if (lacks_pmix)
+        without_pmix(s);
+    else
+        fail(s,
+             s->is_local ? "see what it says"
+                         : "see that `srun hostname` works in this allocation",
+             s->said[0] ? s->said : "the agents ended before they were ready");
+}
+
 static void on_process_end(void *arg, const struct execution_end *end)
 {
     struct process *p = arg;
     struct session *s = p->session;
-    int is_last = s->pmix || p == &s->process[s->starts - 1];
-    int ended_early = s->pmix ? end->status != 0 : 1;
+    int is_last = s->is_local || p == &s->process[s->starts - 1];
+    int ended_early = s->is_local ? end->status != 0 : 1;
 
     if (end->status != 0
         && is_last) /* else it is a warning of srun's at most */
         keep_said(s, end->err_tail, end->err_len);
     if (end->exec_errno)
         snprintf(s->said, sizeof s->said, "%s: %s",
-                 s->pmix ? "evenstep-agent" : "srun",
+                 s->is_local ? "evenstep-agent" : "srun",
                  strerror(end->exec_errno));
-    if (s->pmix && end->signal)
+    if (s->is_local && end->signal)
         sweep(p);
     execution_destroy(p->execution); /* and *end with it */
     p->execution = NULL;
@@ -154,20 +210,45 @@ static void on_process_end(void *arg, const struct execution_end *end)
     if (s->closing && s->running == 0)
         event_base_loopbreak(s->base);
     else if (ended_early && is_last)
-        fail(s,
-             s->pmix ? "see what it says"
-                     : "see that `srun --mpi=pmix hostname` works in this "
-                       "allocation",
-             s->said[0] ? s->said : "the agents ended before they were ready");
+        fail_early(s);
 }
 
 /* --- connections ---------------------------------------------------------- */
 
+/* It may wire up. */
+static void let_go(struct guest *g)
+{
+    const struct writer *go = &g->session->go;
+
+    if (channel_send(g->channel, MSG_FENCE, go->buf, go->len) < 0)
+        channel_hang_up(g->channel);
+}
+
+/* An agent has not got the table from the one that has it. */
+static void on_missed(struct session *s, const uint8_t *body, size_t len)
+{
+    struct guest *g;
+    uint32_t rank;
+
+    if (msg_read_u32(&rank, body, len) < 0 || s->closing || s->go.len == 0)
+        return;
+    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
+        if (g->here && g->rank == rank)
+            let_go(g);
+}
+
+static void fail_lost(struct session *s, const char *node, const char *why)
+{
+    char text[NODE_NAME_MAX + 200];
+
+    snprintf(text, sizeof text, "%s was lost during the start: %.150s", node,
+             why);
+    fail(s, "see that node's slurmd log", text);
+}
+
 static void member_lost(struct member *m, const char *why)
 {
     struct session *s = m->session;
-    char text[NODE_NAME_MAX + 200];
-
     int was_present = m->node.present;
 
     m->channel = NULL;
@@ -178,9 +259,7 @@ static void member_lost(struct member *m, const char *why)
         s->on->lost(s->arg, (size_t)(m - s->member), why);
         return;
     }
-    snprintf(text, sizeof text, "%s was lost during the start: %.150s",
-             m->node.name, why);
-    fail(s, "see that node's slurmd log", text);
+    fail_lost(s, m->node.name, why);
 }
 
 static void on_member_closed(struct channel *c, void *arg, const char *why)
@@ -201,7 +280,9 @@ static void on_member_message(struct channel *c,
 
     if (s->closing)
         return;
-    if (type != MSG_PEER) {
+    if (type == MSG_MISSED) {
+        on_missed(s, body, len);
+    } else if (type != MSG_PEER) {
         s->on->message(s->arg, (size_t)(m - s->member), type, body, len);
     } else if (msg_read_peer(&peer, body, len) < 0) {
         channel_destroy(c);
@@ -282,8 +363,14 @@ static void come_again(struct guest *g, const struct msg_ready *ready)
  * start has all the time there is. */
 static void allow(struct session *s, int ms)
 {
-    if (!s->pmix && s->starts < STARTS)
+    if (!s->is_local && s->starts < s->starts_max && !s->again)
         (void)set_deadline(s, ms); /* else the one before holds */
+}
+
+static void forget_roll(struct session *s)
+{
+    roll_clear(&s->roll);
+    writer_clear(&s->go);
 }
 
 static void become_member(struct guest *g, const struct msg_ready *ready)
@@ -296,7 +383,8 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
         come_again(g, ready);
         return;
     }
-    if ((!s->member && make_members(s, ready) < 0) || ready->agents != s->n
+    if (!g->here || g->rank != ready->rank
+        || (!s->member && make_members(s, ready) < 0) || ready->agents != s->n
         || s->member[ready->rank].node.name[0]) {
         channel_destroy(c);
         guest_remove(g);
@@ -312,36 +400,58 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     channel_set_events(c, &member_events, m);
     guest_remove(g);
     if (++s->here < s->n)
-        allow(s, STALL_MS);
+        allow(s, s->by_tcp ? CALL_MS : STALL_MS);
     if (s->here < s->n || s->failed || s->closing)
         return;
     s->ready = 1;
     event_del(s->deadline);
+    forget_roll(s);
     s->on->ready(s->arg);
 }
 
-/* The last that comes lets all of them into the fence. */
-static void call_roll(struct guest *g, uint32_t agents)
+/* PMIx has all endpoints to fetch; where it is not there, or so many would
+ * fetch as many from it, the table of them goes along. */
+static int write_fence(struct session *s, uint32_t branches)
+{
+    struct msg_fence m = {.branches = branches};
+    struct writer table = {0};
+    int bad;
+
+    if (s->by_tcp || branches > 0)
+        wireup_write(&table, s->roll.agent, s->roll.n);
+    m.table = table.buf;
+    m.len = table.len;
+    bad = table.bad;
+    msg_write_fence(&s->go, &m);
+    writer_clear(&table);
+    return bad || s->go.bad || s->go.len > MESSAGE_BODY_MAX ? -1 : 0;
+}
+
+/* All are here: they may wire up. */
+static void open_fence(struct session *s)
+{
+    uint32_t branches = table_branches(s->roll.n);
+    struct guest *g;
+
+    if (write_fence(s, branches) < 0) {
+        fail(s, "free some memory", "the agents' table cannot be made");
+        return;
+    }
+    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
+        if (g->here && (branches == 0 || g->rank < branches))
+            let_go(g);
+}
+
+/* The last that comes lets all of them in. */
+static void call_roll(struct guest *g, const struct msg_here *here)
 {
     struct session *s = g->session;
 
     g->here = 1;
-    s->expected = agents;
+    g->rank = here->rank;
     allow(s, CALL_MS);
-    if (++s->called < s->expected)
-        return;
-    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
-        if (g->here)
-            (void)channel_send(g->channel, MSG_FENCE, NULL, 0);
-}
-
-/* Of the agents of one start all say the same number. */
-static int is_expected(const struct guest *g, uint32_t agents)
-{
-    const struct session *s = g->session;
-
-    return !g->here && !s->closing && agents > 0 && agents <= AGENTS_MAX
-           && (s->called == 0 || (agents == s->expected && s->called < agents));
+    if (roll_is_complete(&s->roll))
+        open_fence(s);
 }
 
 static void on_guest_message(struct channel *c,
@@ -352,11 +462,17 @@ static void on_guest_message(struct channel *c,
 {
     struct guest *g = arg;
     struct msg_ready ready;
-    uint32_t agents;
+    struct session *s = g->session;
+    struct msg_here here;
 
-    if (type == MSG_HERE && msg_read_u32(&agents, body, len) == 0
-        && is_expected(g, agents)) {
-        call_roll(g, agents);
+    if (type == MSG_HERE && !g->here && !s->closing && !s->ready
+        && msg_read_here(&here, body, len) == 0
+        && here.rank == channel_caller(c) && roll_call(&s->roll, &here) == 0) {
+        call_roll(g, &here);
+        return;
+    }
+    if (type == MSG_MISSED && g->here) {
+        on_missed(s, body, len);
         return;
     }
     if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0
@@ -368,15 +484,34 @@ static void on_guest_message(struct channel *c,
     guest_remove(g);
 }
 
+/* It will not be back: its agent leaves without us.  The others do, too, and
+ * another start may do better. */
+static void called_and_lost(const struct guest *g, const char *why)
+{
+    struct session *s = g->session;
+
+    const char *node = s->roll.agent[g->rank].node;
+
+    if (s->is_local || s->again || s->failed)
+        return; /* of --local, what it said comes with its end */
+    if (s->starts == s->starts_max) {
+        fail_lost(s, node, why);
+        return;
+    }
+    notice("warning: %s was lost during the start (%s): starting them once "
+           "more",
+           node, why);
+    start_soon(s);
+}
+
 static void on_guest_closed(struct channel *c, void *arg, const char *why)
 {
     struct guest *g = arg;
     struct session *s = g->session;
 
     (void)c;
-    (void)why;
-    if (g->here && s->called < s->expected)
-        s->called--;
+    if (g->here && !s->ready && !s->closing)
+        called_and_lost(g, why);
     guest_remove(g);
 }
 
@@ -461,7 +596,7 @@ static char **agent_environ(const struct session *s, size_t *n)
         bad |= put_environ(&env, n, name, value + 1) < 0;
     }
     secret_to_hex(&s->secret, hex);
-    snprintf(home, sizeof home, "%s:%u", s->pmix ? "127.0.0.1" : "",
+    snprintf(home, sizeof home, "%s:%u", s->is_local ? "127.0.0.1" : "",
              listener_port(s->listener));
     snprintf(ports, sizeof ports, "%u-%u", s->ports.low, s->ports.high);
     bad |= put_environ(&env, n, "EVENSTEP_COMPANION", "1") < 0;
@@ -469,6 +604,9 @@ static char **agent_environ(const struct session *s, size_t *n)
     bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
     bad |= put_environ(&env, n, "EVENSTEP_ENCRYPT", s->encrypt ? "1" : "0") < 0;
+    bad |= put_environ(&env, n, "EVENSTEP_WIREUP",
+                       wireup_way_name(s->by_tcp ? WIREUP_TCP : WIREUP_PMIX))
+           < 0;
     memset(hex, 0, sizeof hex);
     if (!bad)
         return env;
@@ -520,7 +658,7 @@ static int start_agent(struct session *s,
                        size_t rank,
                        struct es_error *err)
 {
-    char path[4096], name[32], speed[16];
+    char path[4096], name[32], speed[16], number[24], agents[24];
     char *argv[] = {path, NULL};
     size_t n;
     char **env = agent_environ(s, &n);
@@ -530,10 +668,14 @@ static int start_agent(struct session *s,
     snprintf(name, sizeof name, LOCAL_NODE, rank);
     snprintf(speed, sizeof speed, "%d",
              setup->local_speed ? setup->local_speed[rank] : 0);
+    snprintf(number, sizeof number, "%zu", rank);
+    snprintf(agents, sizeof agents, "%zu", setup->local);
     if (!env || put_environ(&env, &n, "EVENSTEP_AGENT", name) < 0
+        || put_environ(&env, &n, "EVENSTEP_RANK", number) < 0
+        || put_environ(&env, &n, "EVENSTEP_AGENTS", agents) < 0
         || put_environ(&env, &n, "EVENSTEP_SPEED", speed) < 0)
         rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
-    else if (pmix_host_environ(s->pmix, rank, &env, err) == 0)
+    else if (s->by_tcp || pmix_host_environ(s->pmix, rank, &env, err) == 0)
         rc = start_process(s, rank, argv, env, err);
     environ_free(env);
     return rc;
@@ -543,7 +685,9 @@ static int start_processes(struct session *s,
                            const struct session_setup *setup,
                            struct es_error *err)
 {
-    s->n_processes = setup->local ? setup->local : STARTS;
+    s->starts_max = STARTS;
+    /* One more that finds no PMIx. */
+    s->n_processes = setup->local ? setup->local : STARTS + 1;
     s->process = calloc(s->n_processes, sizeof *s->process);
     if (!s->process)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
@@ -552,6 +696,8 @@ static int start_processes(struct session *s,
         if (companion_argv(&s->companion, &setup->place, setup->agent_path, err)
             < 0)
             return -1;
+        if (s->by_tcp && companion_leave_pmix(s->companion) < 0)
+            return es_fail(err, ES_ENV, "free some memory", "out of memory");
         return start_companion(s, err);
     }
     if (make_secret(s, err) < 0)
@@ -577,25 +723,26 @@ static void forget_agents(struct session *s)
     free(s->member);
     s->member = NULL;
     s->n = s->here = 0;
-    s->expected = s->called = 0;
+    forget_roll(s);
 }
 
 static void say_who_came(const struct session *s, char *text, size_t size)
 {
     snprintf(text, size, "only %zu of %zu agents came",
-             s->n ? s->here : s->called, s->n ? s->n : s->expected);
+             s->n ? s->here : s->roll.called, s->n ? s->n : s->roll.n);
 }
 
 static void start_again(struct session *s)
 {
     struct es_error err = {0};
-    char text[64];
 
-    say_who_came(s, text, sizeof text);
-    notice("warning: %s: starting them once more", text);
+    s->again = 0;
     forget_agents(s); /* whose agents leave, as their front end has */
-    execution_stop(s->process[s->starts - 1].execution);
-    if (start_companion(s, &err) < 0 || set_deadline(s, START_MS) < 0)
+    if (s->process[s->starts - 1].execution)
+        execution_stop(s->process[s->starts - 1].execution);
+    if (s->by_tcp && companion_leave_pmix(s->companion) < 0)
+        fail(s, "free some memory", "out of memory");
+    else if (start_companion(s, &err) < 0 || set_deadline(s, START_MS) < 0)
         fail(s, err.mend[0] ? err.mend : "free some memory", err.what);
 }
 
@@ -610,12 +757,17 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(s->base);
         return;
     }
-    if (!s->pmix && s->starts < STARTS && s->called > 0) {
+    if (s->again) {
         start_again(s);
         return;
     }
-    if (s->called > 0)
+    if (s->roll.n > 0)
         say_who_came(s, came, sizeof came);
+    if (!s->is_local && s->starts < s->starts_max && s->roll.n > 0) {
+        notice("warning: %s: starting them once more", came);
+        start_again(s);
+        return;
+    }
     snprintf(text, sizeof text, "%s within %d s", came, START_MS / 1000);
     fail(
         s,
@@ -648,10 +800,14 @@ static int open_all(struct session *s,
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     s->ports = setup->ports;
     s->encrypt = setup->encrypt != 0;
+    s->is_local = setup->local > 0;
+    s->wireup = setup->wireup;
+    s->by_tcp = setup->wireup == WIREUP_TCP;
     if (!setup->local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
-    if (setup->local && pmix_host_start(&s->pmix, setup->local, err) < 0)
+    if (setup->local && !s->by_tcp
+        && pmix_host_start(&s->pmix, setup->local, err) < 0)
         return -1;
     if (open_listener(s, setup->local > 0, err) < 0)
         return -1;
@@ -699,7 +855,7 @@ struct port_range session_ports(const struct session *s)
 
 int session_is_local(const struct session *s)
 {
-    return s->pmix != NULL;
+    return s->is_local;
 }
 
 void session_job(const struct session *s, uint32_t *job, uint32_t *step)
@@ -710,7 +866,7 @@ void session_job(const struct session *s, uint32_t *job, uint32_t *step)
 
 void session_step_name(const struct session *s, size_t node, char name[64])
 {
-    if (s->pmix) /* all nodes are this one */
+    if (s->is_local) /* all nodes are this one */
         snprintf(name, 64, AGENT_GROUP, (int)getpid(),
                  session_node(s, node)->name);
     else
@@ -763,7 +919,7 @@ static void end_processes(struct session *s)
     await_processes(s, s->ready ? LEAVE_MS : 0);
     if (s->running == 0)
         return;
-    if (!s->pmix && s->n > 0 && s->job > 0)
+    if (!s->is_local && s->n > 0 && s->job > 0)
         companion_cancel(s->base, s->job, s->step);
     for (size_t i = 0; i < s->n_processes; i++)
         if (s->process[i].execution)

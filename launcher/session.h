@@ -26,6 +26,7 @@ struct session_setup {
     size_t local;                 /* agents on this machine; 0: by Slurm */
     const int *local_speed;       /* percent of one core each, or NULL */
     struct companion_place place; /* by Slurm */
+    enum wireup_way wireup;       /* how the agents find each other */
     const char *agent_path;
     int encrypt;             /* what goes over the wire */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */

@@ -22,6 +22,7 @@ int session_start(struct session **s,
     setup->agent_path = agent;
     setup->ports = config->bcast.ports;
     setup->encrypt = config->encrypt;
+    setup->wireup = config->wireup;
     rc = session_open(s, base, setup, on, arg, err);
     setup->agent_path = NULL; /* it was ours */
     return rc;

@@ -11,8 +11,9 @@
 
 /*
  * setup says what the command line says (local, place); where the agent's
- * program is and its ports are set here, from the configuration.  All else as
- * with session_open(); ES_ENV without an allocation.
+ * program is, its ports and how it is wired up are set here, from the
+ * configuration.  All else as with session_open(); ES_ENV without an
+ * allocation.
  */
 int session_start(struct session **s,
                   struct event_base *base,

@@ -55,6 +55,7 @@ enum purpose {
     PURPOSE_MESH,        /* see mesh.h */
     PURPOSE_BROADCAST,   /* an agent calls home for chunks */
     PURPOSE_RING,        /* measures the way from one agent to another */
+    PURPOSE_TABLE,       /* the endpoints go down a tree of the agents */
 };
 
 struct parties {

@@ -29,6 +29,7 @@ static void command(const uint8_t *body, size_t len)
 static void texts(const uint8_t *body, size_t len)
 {
     struct msg_ready ready;
+    struct msg_here here;
     struct msg_peer peer;
     struct msg_probe probe;
     struct msg_ring ring;
@@ -38,6 +39,9 @@ static void texts(const uint8_t *body, size_t len)
     uint32_t v;
     uint64_t u;
 
+    if (msg_read_here(&here, body, len) == 0
+        && (here.rank >= here.agents || here.endpoint.port == 0))
+        abort();
     if (msg_read_ready(&ready, body, len) == 0 && ready.rank >= ready.agents)
         abort();
     if (msg_read_peer(&peer, body, len) == 0)
@@ -56,6 +60,21 @@ static void texts(const uint8_t *body, size_t len)
         abort();
     (void)msg_read_u32(&v, body, len);
     (void)msg_read_u64(&u, body, len);
+}
+
+/* A table for two, as an agent takes it. */
+static void table(const uint8_t *body, size_t len)
+{
+    struct wireup w = {.size = 2};
+    struct msg_fence m;
+
+    if (msg_read_fence(&m, body, len) < 0
+        || wireup_take(&w, m.table, m.len) < 0)
+        return;
+    for (uint32_t i = 0; i < w.size; i++)
+        if (w.agent[i].port == 0 || !w.agent[i].node[0])
+            abort();
+    wireup_clear(&w);
 }
 
 static void blobs(const uint8_t *body, size_t len)
@@ -117,7 +136,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    if (data[0] % 3 == 0)
+    if (data[0] % 3 == 0 && data[0] >= 128)
+        table(data + 1, size - 1);
+    else if (data[0] % 3 == 0)
         command(data + 1, size - 1);
     else if (data[0] % 3 == 1)
         texts(data + 1, size - 1);

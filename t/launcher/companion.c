@@ -58,6 +58,33 @@ static void test_drops(void)
        "the rest is");
 }
 
+/* srun's own words, as Slurm 22.05 and 24.11 print them. */
+static void test_pmix(void)
+{
+    struct companion_place place = {0};
+    char **argv = NULL;
+
+    ok(companion_argv(&argv, &place, "/agent", NULL) == 0
+           && has_word(argv, "--mpi=pmix"),
+       "the companion step has PMIx");
+    ok(companion_leave_pmix(argv) == 0 && has_word(argv, "--mpi=none")
+           && !has_word(argv, "--mpi=pmix"),
+       "or has not");
+    companion_argv_free(argv);
+    ok(companion_lacks_pmix("srun: error: cannot find mpi plugin for mpi/pmix")
+           && companion_lacks_pmix("srun: error: Invalid MPI type 'pmix', "
+                                   "--mpi=list for acceptable types")
+           && companion_lacks_pmix("evenstep-agent: PMIx_Init: UNREACHABLE"),
+       "what is said where it is not to be had is known");
+    ok(!companion_lacks_pmix("")
+           && !companion_lacks_pmix("srun: error: Unable "
+                                    "to create step"),
+       "other words are not taken for it");
+    ok(companion_drops("EVENSTEP_RANK=7")
+           && companion_drops("EVENSTEP_WIREUP="),
+       "nobody else tells an agent who it is");
+}
+
 int main(void)
 {
     struct event_base *base = event_base_new();
@@ -69,6 +96,7 @@ int main(void)
     setenv("SLURM_JOB_NUM_NODES", "4", 1);
     test_nodes(base);
     test_drops();
+    test_pmix();
     event_base_free(base);
     return done();
 }

@@ -5,6 +5,8 @@
 
 /* Every decoder behind one shape, so that each rule is tried on all. */
 union any {
+    struct msg_here here;
+    struct msg_fence fence;
     struct msg_ready ready;
     struct msg_peer peer;
     struct msg_probe probe;
@@ -30,6 +32,8 @@ union any {
 };
 
 enum which {
+    HERE,
+    FENCE,
     READY,
     PEER,
     PROBE,
@@ -56,14 +60,18 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "READY",    "PEER",  "PROBE",   "PROBED", "RING",    "RANG",
-    "COMMAND",  "RUN",   "OUTPUT",  "DONE",   "PUT",     "MONITOR",
-    "PROGRESS", "POWER", "LIMITED", "METER",  "METERED", "TASKS",
-    "IDLE",     "OVER",  "STORED",  "LIMIT"};
+    "HERE",    "FENCE",   "READY",    "PEER",  "PROBE",   "PROBED",
+    "RING",    "RANG",    "COMMAND",  "RUN",   "OUTPUT",  "DONE",
+    "PUT",     "MONITOR", "PROGRESS", "POWER", "LIMITED", "METER",
+    "METERED", "TASKS",   "IDLE",     "OVER",  "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
     switch (k) {
+    case HERE:
+        return msg_read_here(&m->here, body, len);
+    case FENCE:
+        return msg_read_fence(&m->fence, body, len);
     case READY:
         return msg_read_ready(&m->ready, body, len);
     case PEER:
@@ -121,6 +129,9 @@ static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
 
+static const struct msg_here a_here = {
+    3, 4, {.node = "n3", .address = "10.0.0.3", .port = 4000, .door = 4001}};
+static const struct msg_fence a_fence = {8, (const uint8_t *)"table", 5};
 static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)"};
 static const struct msg_metered a_reading = {7, 0.5, 3};
 
@@ -146,6 +157,12 @@ static struct writer sound(enum which k)
     struct writer w = {0};
 
     switch (k) {
+    case HERE:
+        msg_write_here(&w, &a_here);
+        break;
+    case FENCE:
+        msg_write_fence(&w, &a_fence);
+        break;
     case READY:
         msg_write_ready(&w, &ready);
         break;
@@ -467,6 +484,8 @@ static void test_values_of_power(void)
 static size_t size_of(enum which k)
 {
     static const size_t size[KINDS] = {
+        sizeof(struct msg_here),
+        sizeof(struct msg_fence),
         sizeof(struct msg_ready),
         sizeof(struct msg_peer),
         sizeof(struct msg_probe),
@@ -604,10 +623,31 @@ static void test_bad_puts(void)
 static void test_bad_values(void)
 {
     struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
+    struct msg_here here = a_here;
     struct msg_run run = {0, 0, 2, 1, ""};
     struct msg_done d = {.status = 256};
     struct writer w = {0};
 
+    here.rank = here.agents;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "a rank that is not among the agents that are here");
+    here = a_here;
+    here.agents = AGENTS_MAX + 1;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "more agents that are here than there can be");
+    here = a_here;
+    here.endpoint.port = 0;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "an agent that cannot be reached");
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_text(&w, "n0 10.0.0.1 1");
+    write_u32(&w, 65536);
+    refused(HERE, &w, "a door at no port");
+    msg_write_fence(&w, &(struct msg_fence){.branches = AGENTS_MAX + 1});
+    refused(FENCE, &w, "more branches than agents can be");
+    msg_write_fence(&w, &(struct msg_fence){0});
+    accepted(FENCE, &w, "a fence without a table");
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank that is not among the agents");
     ready =
