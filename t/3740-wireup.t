@@ -47,9 +47,12 @@ test_expect_success 'bcast: a file to all nodes, whole' '
 	head -c 3000000 /dev/urandom >file && in_job evenstep bcast --verify "$PWD/file" /tmp/file &&
 	for node in n0 n1 n2; do on_node $node cat /tmp/file | cmp file || return 1; done
 '
+# Others may be busy here, and a link that brings too little is not told: three tries.
 test_expect_success 'probe: all nodes, the interconnect among them' '
-	in_job evenstep probe --fresh --nodes --json >out && jq -c ".nodes[]" out &&
-	jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\"] and all(.[]; .C > 0 and .I > 0)" out
+	for try in 1 2 3; do
+		in_job evenstep probe --fresh --nodes --json >out && jq -c ".nodes[]" out &&
+		jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\"] and all(.[]; .C > 0 and .I > 0)" out && return
+	done; false
 '
 test_expect_success 'graph run: files go from node to node' '
 	jq -n "{tasks: ([range(6) | {id: \"a\(.)\", time: 1, command: \"seq \(.) 9 >a\(.)\", outputs: [\"a\(.)\"]}]
