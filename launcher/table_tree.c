@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 struct peer { /* a child, or who has called at the door */
     LIST_ENTRY(peer) next;
