@@ -9,10 +9,10 @@
  *                     is where srun runs, as Slurm tells
  *   EVENSTEP_ENCRYPT  1: what goes over the wire is encrypted
  *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
- *   EVENSTEP_WIREUP   pmix or tcp; with tcp Slurm's variables tell rank and
- *                     number of the agents, outside Slurm
+ *   EVENSTEP_WIREUP   pmix or tcp; with tcp Slurm tells rank and number of the
+ *                     agents, or outside of it
  *   EVENSTEP_RANK     and
- *   EVENSTEP_AGENTS
+ *   EVENSTEP_AGENTS   do
  *   EVENSTEP_AGENT    the node's name outside Slurm
  *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
  *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
