@@ -144,19 +144,32 @@ static struct piece *add_piece(struct distribution *d)
     return &d->piece[d->n++];
 }
 
-static void send_input(struct distribution *d, const struct piece *p)
+static int send_input(struct distribution *d,
+                      const struct piece *p,
+                      struct es_error *err)
 {
-    size_t len, n;
-    const char *text = lines_text(d->lines, p->slice.begin, p->slice.end, &len);
+    uint64_t at, to;
+    uint8_t *text;
+    size_t n;
+    int rc = lines_find(d->lines, p->slice.begin, p->slice.end, &at, &to, err);
 
-    for (size_t at = 0; at < len; at += n) {
+    if (rc < 0)
+        return -1;
+    text = malloc(OUTPUT_MAX);
+    if (!text)
+        return no_memory(err);
+    for (; rc == 0 && at < to; at += n) {
         struct writer w = {0};
 
-        n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
-        msg_write_output(
-            &w, &(struct msg_output){p->id, (const uint8_t *)text + at, n});
+        n = to - at < OUTPUT_MAX ? (size_t)(to - at) : OUTPUT_MAX;
+        rc = lines_read(d->lines, at, text, n, err);
+        if (rc < 0)
+            break;
+        msg_write_output(&w, &(struct msg_output){p->id, text, n});
         session_send(d->session, p->node, MSG_INPUT, &w);
     }
+    free(text);
+    return rc;
 }
 
 static void send_run(struct distribution *d, const struct piece *p)
@@ -215,8 +228,8 @@ static int send_piece(struct distribution *d,
                         .sent_ns = clock_ns(),
                         .status = -1};
     take_out(d, p);
-    if (d->lines)
-        send_input(d, p);
+    if (d->lines && send_input(d, p, err) < 0)
+        return -1;
     send_run(d, p);
     return 0;
 }
