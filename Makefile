@@ -273,6 +273,7 @@ launcher_src := \
   launcher/trace.c \
   launcher/trace_reader.c \
   launcher/unit_pool.c \
+  launcher/user_file.c \
   launcher/whole_node.c \
   launcher/work.c \
   launcher/work_folder.c
@@ -379,6 +380,11 @@ $(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.s
 $(B)/t/programs/libcuda.so: own = -fPIC
 $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
+# What shell tests preload: a disk to be watched.
+$(B)/t/programs/disk.o: own = -fPIC -fvisibility=default
+$(B)/t/programs/disk.so: $(B)/t/programs/disk.o
+	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
+$(t_bin): | $(B)/t/programs/disk.so
 # What shell tests run.
 t_programs := $(B)/t/programs/metered $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/receiving.h"
+#include "launcher/user_file.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -12,7 +13,24 @@
 
 static const char mend_space[] = "free some space or name another file";
 
-int receiving_open(struct receiving *r, const char *path, struct es_error *err)
+static int open_file(struct receiving *r,
+                     const char *name,
+                     int flags,
+                     struct es_error *err)
+{
+    const char *why;
+
+    r->fd = user_file_create(name, flags, &why);
+    if (r->fd >= 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "name a file that you may write",
+                   "--gather: %s: %s", name, why);
+}
+
+int receiving_open(struct receiving *r,
+                   const char *path,
+                   int sync,
+                   struct es_error *err)
 {
     struct stat st;
 
@@ -21,23 +39,15 @@ int receiving_open(struct receiving *r, const char *path, struct es_error *err)
     r->path = path;
     if (!path)
         return 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        r->fd = open(path, O_WRONLY | O_CLOEXEC);
-        return r->fd >= 0
-                   ? 0
-                   : es_fail(err, ES_USAGE, "name a file that you may write",
-                             "--gather: %s: %s", path, strerror(errno));
-    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return open_file(r, path, 0, err);
     if (asprintf(&r->part, "%s.part", path) < 0) {
         r->part = NULL;
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     }
-    r->fd = open(r->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                 0666);
-    if (r->fd >= 0)
+    r->sync = sync;
+    if (open_file(r, r->part, O_NOFOLLOW, err) == 0)
         return 0;
-    es_fail(err, ES_USAGE, "name a file that you may write", "--gather: %s: %s",
-            r->part, strerror(errno));
     free(r->part);
     r->part = NULL;
     return -1;
@@ -144,16 +154,24 @@ int receiving_frame(struct receiving *r,
     return 0;
 }
 
+/* Give the gathered file its name; what is told as done is on the disk. */
+static int give_name(const struct receiving *r)
+{
+    if (rename(r->part, r->path) < 0)
+        return -1;
+    return r->sync ? user_file_sync_name(r->path) : 0;
+}
+
 int receiving_close(struct receiving *r, int success, struct es_error *err)
 {
-    int rc = 0;
+    int sync = r->part && success && r->sync, bad, rc = 0;
 
     free(r->part_of);
     r->part_of = NULL;
     if (!r->path)
         return 0;
-    if (close(r->fd) < 0
-        || (r->part && success && rename(r->part, r->path) < 0))
+    bad = sync && fsync(r->fd) < 0;
+    if (close(r->fd) < 0 || bad || (r->part && success && give_name(r) < 0))
         rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
                      strerror(errno));
     if (r->part && !success && r->frames == 0)

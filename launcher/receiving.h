@@ -25,14 +25,19 @@ struct receiving {
     int fd;
     const char *path;              /* NULL: stdout */
     char *part;                    /* its name while it is written */
+    int sync;                      /* it is on the disk before we say so */
     const struct journal *journal; /* of a run before; NULL: none */
     struct part *part_of;          /* workspace: the frame's, by their begin */
     size_t cap;
     uint64_t frames; /* written */
 };
 
-/* path must outlive r; NULL is stdout. */
-int receiving_open(struct receiving *r, const char *path, struct es_error *err);
+/* path must outlive r; NULL is stdout.  With sync the file is on the disk when
+ * receiving_close() has returned. */
+int receiving_open(struct receiving *r,
+                   const char *path,
+                   int sync,
+                   struct es_error *err);
 /* OUTPUT of a piece; of one that does not count any more it is nothing. */
 int receiving_output(struct distribution *d,
                      size_t node,

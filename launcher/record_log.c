@@ -2,6 +2,7 @@
 #include "launcher/record_log.h"
 #include "launcher/notice.h"
 #include "launcher/spool.h"
+#include "launcher/user_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,29 +93,12 @@ int record_log_commit(struct record_log *l,
     return 0;
 }
 
-/* The name itself is on the disk, too, not only the bytes. */
-static int sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[4096];
-    int fd, rc;
-
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    rc = fsync(fd);
-    close(fd);
-    return rc;
-}
-
 int record_log_add(struct record_log *l, json_t *object, struct es_error *err)
 {
     int64_t at = l->end;
 
     if (record_log_put_object(l, object, &at) < 0
-        || (l->end == 0 && sync_folder(l->path) < 0))
+        || (l->end == 0 && user_file_sync_name(l->path) < 0))
         return record_log_full(l, err);
     return record_log_commit(l, at, 1, err);
 }
@@ -189,11 +173,29 @@ int record_log_read(struct record_log *l,
 
 /* --- opening -------------------------------------------------------------- */
 
+/* One process at a time is at it; where the file system has no locks, that is
+ * for the user to see to. */
+static int lock(const struct record_log *l, struct es_error *err)
+{
+    if (flock(l->fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno == EWOULDBLOCK)
+        return fail(l, ES_USAGE, "wait for it, or name another file",
+                    "another run is at it", err);
+    if (errno != ENOLCK && errno != EOPNOTSUPP && errno != ENOSYS)
+        return fail(l, ES_USAGE, mend_path, strerror(errno), err);
+    notice("warning: %s: its file system has no locks: see that no other run "
+           "is at it",
+           l->path);
+    return 0;
+}
+
 int record_log_open(struct record_log *l,
                     const char *path,
                     int resume,
                     struct es_error *err)
 {
+    const char *why;
     struct stat st;
 
     *l = (struct record_log){.path = path};
@@ -203,9 +205,11 @@ int record_log_open(struct record_log *l,
         return fail(l, ES_USAGE, mend_path, strerror(errno), err);
     if (!S_ISREG(st.st_mode))
         return fail(l, ES_USAGE, mend_path, "is no regular file", err);
-    if (flock(l->fd, LOCK_EX | LOCK_NB) < 0)
-        return fail(l, ES_USAGE, "wait for it, or name another file",
-                    "another run is at it", err);
+    why = user_file_why_not(l->fd, path);
+    if (why)
+        return fail(l, ES_USAGE, "name a file of your own", why, err);
+    if (lock(l, err) < 0)
+        return -1;
     if (st.st_size > 0 && !resume)
         return fail(l, ES_USAGE,
                     "give --resume to go on with it, or another file",

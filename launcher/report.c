@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/report.h"
+#include "launcher/user_file.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 static int report_fail(struct report *r, struct es_error *err)
 {
@@ -13,15 +15,23 @@ static int report_fail(struct report *r, struct es_error *err)
 
 int report_open(struct report *r, const char *path, struct es_error *err)
 {
+    const char *why;
+    int fd;
+
     memset(r, 0, sizeof *r);
     r->path = path;
     if (!path)
         return 0;
-    r->file = fopen(path, "we");
+    fd = user_file_create(path, 0, &why);
+    r->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (r->file)
         return 0;
+    if (fd >= 0) {
+        why = strerror(errno);
+        close(fd);
+    }
     return es_fail(err, ES_USAGE, "name a file that you may write",
-                   "--report: %s: %s", path, strerror(errno));
+                   "--report: %s: %s", path, why);
 }
 
 /* One object a line; takes over line, which may be NULL (no memory). */

@@ -656,7 +656,7 @@ static int start(struct run *r)
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
-    if (receiving_open(&r->receiving, r->o->gather, r->err) < 0
+    if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
         || work_open(&r->work, r->o, r->base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;

@@ -110,6 +110,7 @@ static const char usage[] =
     "results:\n"
     "  --gather FILE        CMD's output goes to FILE, not to "
     "stdout\n"
+    "  --no-sync            it need not be on the disk when this command ends\n"
     "  --journal FILE       keeps what is finished, so that "
     "nothing is lost if "
     "this\n"
@@ -262,6 +263,7 @@ enum run_option {
     OPT_TIMEOUT,
     OPT_PERSISTENT,
     OPT_GATHER,
+    OPT_NO_SYNC,
     OPT_JOURNAL,
     OPT_RESUME,
     OPT_REPORT,
@@ -287,6 +289,7 @@ static const struct option options[] = {
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"persistent", no_argument, NULL, OPT_PERSISTENT},
     {"gather", required_argument, NULL, OPT_GATHER},
+    {"no-sync", no_argument, NULL, OPT_NO_SYNC},
     {"journal", required_argument, NULL, OPT_JOURNAL},
     {"resume", no_argument, NULL, OPT_RESUME},
     {"report", required_argument, NULL, OPT_REPORT},
@@ -341,6 +344,9 @@ static int take(struct run_options *o,
         return 0;
     case OPT_GATHER:
         o->gather = text;
+        return 0;
+    case OPT_NO_SYNC:
+        o->no_sync = 1;
         return 0;
     case OPT_JOURNAL:
         o->journal = text;

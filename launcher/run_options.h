@@ -34,6 +34,7 @@ struct run_options {
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
     int persistent;   /* the command stays alive */
+    int no_sync;      /* the gathered file need not be on the disk */
     const char *gather, *report, *journal, *srun; /* NULL: not given */
     int resume;                /* the journal may be of a run before */
     struct local_option local; /* not given: by Slurm */

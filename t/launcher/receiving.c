@@ -126,7 +126,7 @@ static void test_in_order(void)
     const struct piece *p;
 
     start();
-    is_int(receiving_open(&r, path, &err), 0, "a new file is opened");
+    is_int(receiving_open(&r, path, 1, &err), 0, "a new file is opened");
     ok(access(path, F_OK) < 0, "and is not there before it is whole");
     is_int((intmax_t)session.sent, NODES, "a frame is a slice a node");
     for (size_t i = NODES; i-- > 0;) { /* the last first */
@@ -165,7 +165,7 @@ static void test_not_counted(void)
     const struct piece *p;
 
     start();
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     m.id = end.id = session.run[0].id;
     ok(receiving_output(&d, 1, &m, &err) == 0 && !done_by(1, &end),
        "a node may not speak for another");
@@ -186,7 +186,7 @@ static void test_not_counted(void)
     receiving_close(&r, 0, NULL);
 
     start();
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     answer_output(0); /* half of it, then it is lost */
     session.node[0].present = 0;
     is_int(distribution_lost(&d, 0, &err), 0, "a lost node's slice");
@@ -235,16 +235,16 @@ static void test_failed_runs(void)
 
     write_old();
     whole_frame();
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     is_int(receiving_close(&r, 0, NULL), 0, "a run that fails at once");
     is_str(content(path), "old\n", "leaves the file as it was");
     ok(access(part, F_OK) < 0, "and nothing beside it");
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     receiving_frame(&r, &d, d.frame.number, &err);
     is_int(receiving_close(&r, 0, NULL), 0, "one that fails later");
     is_str(content(path), "old\n", "leaves the file as it was");
     is_str(content(part), ten, "and its whole frames beside it");
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     is_str(content(part), "", "which a new run begins anew");
     unlink(part);
     is_int(receiving_close(&r, 1, &err), -1, "a file that was taken away");
@@ -262,21 +262,21 @@ static void test_bad_files(void)
 
     whole_frame();
     snprintf(name, sizeof name, "%s/no/such", dir);
-    ok(receiving_open(&r, name, &err) == -1 && err.kind == ES_USAGE
+    ok(receiving_open(&r, name, 1, &err) == -1 && err.kind == ES_USAGE
            && strstr(err.what, "--gather: ") && strstr(err.what, name)
            && strstr(err.what, "No such file"),
        "a file in no directory is refused, by its name");
     err = (struct es_error){0};
-    ok(receiving_open(&r, dir, &err) == -1 && err.kind == ES_USAGE
+    ok(receiving_open(&r, dir, 1, &err) == -1 && err.kind == ES_USAGE
            && strstr(err.what, dir) && strstr(err.what, "Is a directory"),
        "a directory is refused");
     err = (struct es_error){0};
     if (symlink("/etc/passwd", part) < 0)
         bail("no link");
-    ok(receiving_open(&r, path, &err) == -1 && strstr(err.what, part),
+    ok(receiving_open(&r, path, 1, &err) == -1 && strstr(err.what, part),
        "a link at the name beside is not followed");
     unlink(part);
-    ok(receiving_open(&r, "/dev/full", &err) == 0 && !r.part,
+    ok(receiving_open(&r, "/dev/full", 1, &err) == 0 && !r.part,
        "a device is written to as it is");
     ok(receiving_frame(&r, &d, d.frame.number, &err) == -1
            && err.kind == ES_WORK
@@ -286,7 +286,7 @@ static void test_bad_files(void)
     distribution_clear(&d);
 
     err = (struct es_error){0};
-    receiving_open(&r, "/dev/null", &err);
+    receiving_open(&r, "/dev/null", 1, &err);
     close(r.fd);
     ok(receiving_close(&r, 1, &err) == -1 && err.kind == ES_WORK,
        "what cannot be closed is told, with a reason");
@@ -296,7 +296,7 @@ static void test_stdout(void)
 {
     struct receiving r;
 
-    ok(receiving_open(&r, NULL, &err) == 0 && r.fd == STDOUT_FILENO,
+    ok(receiving_open(&r, NULL, 1, &err) == 0 && r.fd == STDOUT_FILENO,
        "without a file it is stdout");
     is_int(receiving_close(&r, 1, &err), 0, "which is closed");
     ok(fcntl(STDOUT_FILENO, F_GETFD) >= 0, "and yet is left open");
@@ -309,7 +309,7 @@ static void test_no_memory(void)
     int rc;
 
     start();
-    receiving_open(&r, path, &err);
+    receiving_open(&r, path, 1, &err);
     m.id = session.run[0].id;
     fault_at = 0;
     rc = receiving_output(&d, 0, &m, &err);

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what is told to be done is on the disk, and no file is taken for what it is not'
+. /usr/share/sharness/sharness.sh
+
+PATH=$EVENSTEP_BUILD:$PATH
+disk=$EVENSTEP_BUILD/t/programs/disk.so
+TMPDIR=$PWD
+export TMPDIR
+unset EVENSTEP_CONF SLURM_JOB_ID
+# said MESSAGE: an extended regular expression for a whole line of err.
+said() {
+	cat err
+	grep -qxE -e "$1" err
+}
+seq 0 29 >want
+with='' # words for env(1)
+# shellcheck disable=SC2086 # words
+job() { env $with evenstep run --local 2 --metrics equal --range 0:30 "$@" -- sh -c 'seq {begin} $(({end} - 1))'; }
+# watched COMMAND...: what it brings to the disk, and what it names, is in log.
+watched() {
+	rm -f log
+	env LD_PRELOAD="$disk" DISK_LOG=log "$@"
+	code=$?
+	cat log
+	return $code
+}
+# order LINE...: these lines of log, extended regular expressions, came one after the other.
+order() {
+	at=0
+	for want; do
+		line=$(tail -n "+$((at + 1))" log | grep -nxE -m 1 -e "$want" | cut -d: -f1)
+		test -n "$line" || { echo "no $want behind line $at" && return 1; }
+		at=$((at + line))
+	done
+}
+here=$(printf %s "$PWD" | sed 's/[][\.*^$+?(){}|]/\\&/g')
+
+# --- lines that go away -------------------------------------------------------------------
+for left in 0 1000; do
+	test_expect_success "--lines: a file that is cut to $left bytes while it is used: exit 1, says so" '
+		seq -f "line %.0f" 200000 >lines &&
+		test_expect_code 1 evenstep run --local 2 --metrics equal --pieces 64 --lines lines -- sh -c "truncate -s $left lines; cat" >got 2>err &&
+		said "evenstep: --lines: lines: has become shorter since the start: leave it as it is until the run is over"
+	'
+done
+test_expect_success '--lines: a file that grows is what it was at the start' '
+	seq 3000 >lines && cp lines want.lines &&
+	evenstep run --local 2 --metrics equal --pieces 8 --lines lines -- sh -c "echo more >>lines; cat" >got && cmp want.lines got
+'
+
+# --- locks that are not there -------------------------------------------------------------
+for error in ENOLCK:37 EOPNOTSUPP:95; do
+	test_expect_success "a journal where there are no locks (${error%:*}): a warning, and the run goes on" '
+		rm -f journal && with="DISK_FLOCK=${error#*:} LD_PRELOAD=$disk" && job --journal journal >got 2>err && test_cmp want got &&
+		said "evenstep: warning: journal: its file system has no locks: see that no other run is at it"
+	'
+done
+test_expect_success 'an error of the lock that says something else is told' '
+	rm -f journal && with="DISK_FLOCK=9 LD_PRELOAD=$disk" && test_expect_code 2 job --journal journal >got 2>err &&
+	said "evenstep: --journal: journal: Bad file descriptor: name a file that you may write"
+'
+
+with=''
+# --- files of others ----------------------------------------------------------------------
+if test "$(id -u)" = 0; then
+	test_set_prereq ROOT
+fi
+mkdir sticky && chmod 1777 sticky
+for what in journal:journal gather:gather.part report:report; do
+	option=${what%:*} file=sticky/${what#*:}
+	test_expect_success ROOT "--$option: another user's file in a sticky folder is refused, and left as it is" '
+		echo his >$file && chown 65534 $file && chmod 666 $file && test_expect_code 2 job --$option sticky/$option 2>err >got &&
+		said "evenstep: --$option: $file: another user has made it, in a folder that is everybody.s: .*" &&
+		echo his | test_cmp - $file && test ! -s got
+	'
+done
+test_expect_success ROOT '--gather: nor is a pipe of his written to' '
+	mkfifo sticky/pipe && chown 65534 sticky/pipe && chmod 666 sticky/pipe && exec 9<>sticky/pipe &&
+	test_expect_code 2 job --gather sticky/pipe 2>err && said "evenstep: --gather: sticky/pipe: another user has made it, .*" && exec 9>&-
+'
+test_expect_success ROOT 'where not everybody may make files, and with files of our own, all is as it was' '
+	mkdir -p plain && : >plain/report && chown 65534 plain/report && : >sticky/mine && job --report plain/report --gather sticky/mine &&
+	test -s plain/report && test_cmp want sticky/mine
+'
+
+# --- on the disk --------------------------------------------------------------------------
+test_expect_success '--gather: the file is on the disk before it has its name, and then the name' '
+	rm -f file && watched evenstep run --local 2 --range 0:30 --gather file -- seq {begin} {end} &&
+	order "sync $here/file.part" "name file" "sync $here"
+'
+test_expect_success '--no-sync: neither' '
+	rm -f file && : >log && watched evenstep run --local 2 --range 0:30 --gather file --no-sync -- seq {begin} {end} &&
+	order "name file" && ! grep sync log
+'
+test_done

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A disk to be watched: preloaded into a program, it writes down what is
+ * brought to the disk and what is given a name, in the order of it, and says
+ * of locks what some file systems say.
+ *
+ *   DISK_LOG    file that gets "sync PATH" and "name PATH"
+ *   DISK_FLOCK  errno of every flock(2)
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static void note(const char *what, const char *path)
+{
+    const char *name = getenv("DISK_LOG");
+    int saved = errno;
+    int fd =
+        name ? open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    if (fd >= 0) {
+        (void)dprintf(fd, "%s %s\n", what, path);
+        close(fd);
+    }
+    errno = saved;
+}
+
+static void note_fd(const char *what, int fd)
+{
+    char link[32], path[4096];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    note(what, path);
+}
+
+static int (*next(const char *name))(int)
+{
+    int (*f)(int);
+
+    *(void **)&f = dlsym(RTLD_NEXT, name);
+    return f;
+}
+
+int flock(int fd, int operation)
+{
+    const char *error = getenv("DISK_FLOCK");
+    int (*real)(int, int);
+
+    if (error) {
+        errno = atoi(error);
+        return -1;
+    }
+    *(void **)&real = dlsym(RTLD_NEXT, "flock");
+    return real(fd, operation);
+}
+
+int fsync(int fd)
+{
+    note_fd("sync", fd);
+    return next("fsync")(fd);
+}
+
+int fdatasync(int fd)
+{
+    note_fd("sync", fd);
+    return next("fdatasync")(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    note("name", to);
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int linkat(int at, const char *from, int to_at, const char *to, int flags)
+{
+    int (*real)(int, const char *, int, const char *, int);
+
+    note("name", to);
+    *(void **)&real = dlsym(RTLD_NEXT, "linkat");
+    return real(at, from, to_at, to, flags);
+}
