@@ -44,6 +44,8 @@ static const char usage[] =
     "(10; at\n"
     "                       least 3: a node reports every second)\n"
     "besides:\n"
+    "  --no-sync            DST need not be on the disk when this command "
+    "ends\n"
     "  --verify             read DST back on every node before it counts\n"
     "  --strict             the tree and pull of seed 2 to the letter\n"
     "  --pull chunk|node    with --strict: choose first the chunk, or the "
@@ -75,7 +77,8 @@ struct command {
  */
 
 enum option_code {
-    OPT_VERIFY = 256,
+    OPT_NO_SYNC = 256,
+    OPT_VERIFY,
     OPT_STRICT,
     OPT_PULL,
     OPT_JSON,
@@ -92,6 +95,7 @@ static const struct option options[] = {
     {"size", required_argument, NULL, 's'},
     {"chunk", required_argument, NULL, 's'},
     {"timeout", required_argument, NULL, 't'},
+    {"no-sync", no_argument, NULL, OPT_NO_SYNC},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"strict", no_argument, NULL, OPT_STRICT},
     {"pull", required_argument, NULL, OPT_PULL},
@@ -165,6 +169,9 @@ static int take(struct options *o,
         return 0;
     case 'p':
         o->setup.flags |= ORDER_TIMES;
+        return 0;
+    case OPT_NO_SYNC:
+        o->setup.flags &= ~(uint32_t)ORDER_SYNC;
         return 0;
     case OPT_VERIFY:
         o->setup.flags |= ORDER_VERIFY;
@@ -388,7 +395,8 @@ int command_bcast(int argc, char **argv, struct es_error *err)
 
     if (config_load(&c.config, NULL, err) < 0)
         return -1;
-    o.setup = (struct broadcast_setup){.branches = c.config.bcast.branches,
+    o.setup = (struct broadcast_setup){.flags = ORDER_SYNC,
+                                       .branches = c.config.bcast.branches,
                                        .chunk = c.config.bcast.chunk,
                                        .small = c.config.bcast.small};
     if (parse(&o, argc, argv, err) < 0)

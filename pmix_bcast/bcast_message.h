@@ -43,7 +43,8 @@ enum order_flag {
     ORDER_STRICT = 2, /* see relay.h */
     ORDER_VERIFY = 4, /* read the file back before it counts */
     ORDER_TIMES = 8,  /* keep the source's time of change */
-    ORDER_ALL = 15,
+    ORDER_SYNC = 16,  /* it is on the disk when DONE is said */
+    ORDER_ALL = 31,
 };
 
 struct bcast_order {

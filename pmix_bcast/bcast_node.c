@@ -582,7 +582,11 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
                                (order->flags & ORDER_FORCE) != 0);
     if (why) {
         fail(b, why, "");
-    } else if (order->content || order->plan.bytes == 0) {
+        return b;
+    }
+    if (order->flags & ORDER_SYNC)
+        destination_keep(&b->file);
+    if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
         if (b->self < plan_used(&b->order.plan))

@@ -127,12 +127,21 @@ int destination_open(struct destination *d,
     return why;
 }
 
+void destination_keep(struct destination *d)
+{
+    struct statfs fs;
+
+    d->keep = !is_in_memory(d->fd, &fs);
+}
+
 int destination_write(const struct destination *d,
                       const void *bytes,
                       size_t len,
                       uint64_t at)
 {
     const uint8_t *p = bytes;
+    const uint64_t begin = at;
+    const size_t all = len;
 
     while (len > 0) {
         ssize_t n = pwrite(d->fd, p, len, (off_t)at);
@@ -145,6 +154,11 @@ int destination_write(const struct destination *d,
         at += (uint64_t)n;
         len -= (size_t)n;
     }
+    /* On its way at once, so that little is left to wait for at the end: who
+     * waits there answers nobody.  No more than a hint. */
+    if (d->keep)
+        (void)sync_file_range(d->fd, (off_t)begin, (off_t)all,
+                              SYNC_FILE_RANGE_WRITE);
     return 0;
 }
 
@@ -195,6 +209,21 @@ static int set_mtime(int fd, int64_t ns)
     return futimens(fd, times);
 }
 
+/* A name is on the disk when its folder is.  One that we may not read, though
+ * we may write there, goes with all of its file system. */
+static int sync_folder(const struct destination *d)
+{
+    int fd = openat(d->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+
+    if (fd < 0)
+        return syncfs(d->fd);
+    rc = fsync(fd);
+    if (rc < 0 && errno == EINVAL)
+        rc = 0; /* a file system that has no such thing */
+    close(fd);
+    return rc;
+}
+
 int destination_finish(struct destination *d,
                        unsigned mode,
                        const int64_t *mtime_ns)
@@ -203,10 +232,12 @@ int destination_finish(struct destination *d,
         return errno;
     if (mtime_ns && set_mtime(d->fd, *mtime_ns) < 0)
         return errno;
+    if (d->keep && fsync(d->fd) < 0)
+        return errno;
     if (give_name(d) < 0)
         return errno;
     d->part[0] = '\0';
-    return 0;
+    return d->keep && sync_folder(d) < 0 ? errno : 0;
 }
 
 void destination_close(struct destination *d)

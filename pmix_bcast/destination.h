@@ -15,6 +15,7 @@ struct destination {
     char name[256], part[64]; /* in the folder; part is "" if it has no name
                                  of its own, or its last one */
     int force;
+    int keep; /* see destination_keep() */
 };
 
 #define DESTINATION_CLOSED                                                     \
@@ -33,6 +34,9 @@ int destination_open(struct destination *d,
                      const char *path,
                      uint64_t bytes,
                      int force);
+/* What is finished is to be on the disk, and its name, too: call it before
+ * anything is written.  A file in memory has no such thing. */
+void destination_keep(struct destination *d);
 int destination_write(const struct destination *d,
                       const void *bytes,
                       size_t len,

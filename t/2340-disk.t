@@ -91,6 +91,35 @@ test_expect_success '--gather: the file is on the disk before it has its name, a
 '
 test_expect_success '--no-sync: neither' '
 	rm -f file && : >log && watched evenstep run --local 2 --range 0:30 --gather file --no-sync -- seq {begin} {end} &&
-	order "name file" && ! grep sync log
+	order "name file" && test_must_fail grep sync log
+'
+
+case $(stat -f -c %T .) in
+tmpfs | ramfs) ;;
+*) test_set_prereq DISK ;;
+esac
+mkdir to
+for size in 10 3000000; do
+	test_expect_success DISK "bcast of $size bytes: DST is on the disk before it is told, and then its name" '
+		head -c $size /dev/urandom >from && rm -f to/* && watched evenstep bcast --local 2 from "$PWD/to/{node}" && cmp from to/local1 &&
+		order "sync $here/to/.*(deleted|part).*" "sync $here/to" && test "$(grep -c "^sync $here/to$" log)" = 2
+	'
+	test_expect_success "bcast of $size bytes, --no-sync: neither" '
+		rm -f to/* && watched evenstep bcast --no-sync --local 2 from "$PWD/to/{node}" && cmp from to/local1 && test_must_fail grep sync log
+	'
+done
+if mkdir -p memory && unshare -m mount -t tmpfs none memory 2>/dev/null; then
+	test_set_prereq MOUNT
+fi
+cat >memory.sh <<'END'
+mount -t tmpfs none memory || exit 1
+. ./watched
+watched evenstep bcast --local 2 from "$PWD/memory/{node}" && cmp from memory/local1 && ! grep sync log
+END
+cat >watched <<END
+watched() { rm -f log; env LD_PRELOAD="$disk" DISK_LOG=log "\$@"; }
+END
+test_expect_success MOUNT 'bcast into memory: there is nothing to wait for' '
+	unshare -m sh memory.sh
 '
 test_done
