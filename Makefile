@@ -107,6 +107,7 @@ pmix_bcast_src := \
   pmix_bcast/error.c \
   pmix_bcast/estimator.c \
   pmix_bcast/exchange.c \
+  pmix_bcast/file_digest.c \
   pmix_bcast/feed.c \
   pmix_bcast/formula.c \
   pmix_bcast/handshake.c \
@@ -132,6 +133,7 @@ launcher_src := \
   launcher/agent_probe.c \
   launcher/agent_ring.c \
   launcher/agent_work.c \
+  launcher/aside.c \
   launcher/attend.c \
   launcher/balance_options.c \
   launcher/balance_trace.c \

@@ -56,8 +56,11 @@ static void place_done(struct graph_running *r,
     if (!r->state.task[v].done) {
         r->state.task[v].done = 1;
         r->state.tasks_done++;
+        for (uint32_t i = 0; i < m->files; i++)
+            r->made[m->file[i].number] = m->file[i];
         if (graph_journal_done(&r->journal, &r->work, v,
-                               (double)m->elapsed_ns / GRAPH_NS_PER_S, r->err)
+                               (double)m->elapsed_ns / GRAPH_NS_PER_S, m->file,
+                               r->err)
                 < 0
             || graph_supply_followers(r, v, GRAPH_NOBODY) < 0) {
             graph_finish(r, 1);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_BYTES 16u /* of a file in a message */
+#define FILE_BYTES (20u + FILE_DIGEST_BYTES) /* of a file in a message */
 #define MODE_MAX   07777u
 #define STATUS_MAX 255u
 #define SIGNAL_MAX 127u
@@ -49,17 +49,23 @@ static void write_file(struct writer *w, const struct exchange_file *f)
     write_u32(w, f->number);
     write_u32(w, f->mode);
     write_u64(w, f->bytes);
+    write_blob(w, f->digest.byte, sizeof f->digest.byte);
 }
 
 static struct exchange_file read_file(struct reader *r)
 {
-    struct exchange_file f;
+    struct exchange_file f = {0};
+    const uint8_t *digest;
+    size_t len;
 
     f.number = read_u32(r);
     f.mode = read_u32(r);
     f.bytes = read_u64(r);
-    if (f.mode > MODE_MAX || f.bytes > INT64_MAX)
+    digest = read_blob(r, &len);
+    if (f.mode > MODE_MAX || f.bytes > INT64_MAX || len != sizeof f.digest.byte)
         r->bad = 1;
+    if (!r->bad)
+        memcpy(f.digest.byte, digest, len);
     return f;
 }
 

@@ -21,7 +21,8 @@
  *                        n u32, n × file
  *   CLOSE     front end  -                      (the folder is not kept)
  *
- *   file   number u32, mode u32, bytes u64
+ *   file   number u32, mode u32, bytes u64, digest blob of 32 bytes (all
+ *          zero: not known)
  *   named  number u32, name text
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then

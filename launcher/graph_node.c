@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph_node.h"
+#include "launcher/aside.h"
 #include "launcher/execution.h"
 #include "launcher/work_folder.h"
 
@@ -14,7 +15,7 @@
 #define CORES_MAX  65536u     /* of a node */
 #define TOKENS_MAX (1u << 25) /* files and tasks of a graph; a byte each */
 
-/* A task that waits or runs. */
+/* A task that waits or runs; when it has run its outputs are taken, aside. */
 struct work {
     TAILQ_ENTRY(work) next;
     struct graph_node *node;
@@ -23,6 +24,11 @@ struct work {
     int dropped;
     char *said; /* the end of its stdout */
     size_t said_len;
+    struct graph_done done;
+    char *err; /* the end of its stderr */
+    struct aside *aside;
+    int taken; /* as work_folder_take() has it */
+    struct es_error error;
 };
 
 TAILQ_HEAD(work_list, work);
@@ -49,6 +55,9 @@ struct graph_node {
     LIST_HEAD(coming_list, coming) coming;
     unsigned running;
     int keep, stopping;
+    struct aside *opening; /* what is in the store is looked at */
+    struct graph_opened opened;
+    struct es_error error; /* of that */
 };
 
 /* --- tokens --------------------------------------------------------------- */
@@ -90,9 +99,12 @@ static int is_ready(const struct graph_node *g, const struct graph_task *t)
 
 static void free_work(struct work *w)
 {
+    aside_destroy(w->aside);
     execution_destroy(w->execution);
     free(w->task.room);
+    free(w->done.room);
     free(w->said);
+    free(w->err);
     free(w);
 }
 
@@ -137,60 +149,19 @@ static void on_said(void *arg, const void *buf, size_t len)
     w->said_len += len - over;
 }
 
-/* Put what it made into the store; fills in what is to be said of that. */
-static void take_outputs(struct work *w, struct graph_done *m)
-{
-    struct graph_node *g = w->node;
-    const struct graph_task *t = &w->task;
-    struct es_error err = {0};
-    int rc;
-
-    m->room = calloc(t->outputs + (size_t)1, sizeof *m->file);
-    m->file = m->room;
-    rc = m->file ? work_folder_take(&g->folder, t, m->file, &err)
-                 : es_fail(&err, ES_ENV, "free some memory", "out of memory");
-    if (rc == 0) {
-        m->files = t->outputs;
-        rc = set_here(g, t->makes);
-        for (uint32_t i = 0; i < t->outputs; i++)
-            rc |= set_here(g, t->output[i].number);
-    }
-    if (rc > 0) {
-        m->status = 1;
-        snprintf(m->missing, sizeof m->missing, "%s", t->output[rc - 1].name);
-    } else if (rc < 0) {
-        m->status = 1;
-        m->files = 0;
-        w->said_len = 0;
-        on_said(w, err.what, strlen(err.what));
-    }
-}
-
 static void start_ready(struct graph_node *g);
 
-static void on_end(void *arg, const struct execution_end *end)
+/* The task is over. */
+static void end_work(struct work *w)
 {
-    struct work *w = arg;
     struct graph_node *g = w->node;
-    struct graph_done m = {
-        .id = w->task.id,
-        .status = (uint32_t)end->status,
-        .signal = (uint32_t)end->signal,
-        .exec_errno = (uint32_t)end->exec_errno,
-        .elapsed_ns = (uint64_t)end->elapsed_ns,
-        .err = (const uint8_t *)end->err_tail,
-        .err_len = end->err_len,
-    };
 
     g->core[w->task.core].running = NULL;
     g->running--;
     if (!w->dropped && !g->stopping) {
-        if (m.status == 0)
-            take_outputs(w, &m);
-        m.out = (const uint8_t *)w->said;
-        m.out_len = w->said_len;
-        say_done(g, &m);
-        free(m.room);
+        w->done.out = (const uint8_t *)w->said;
+        w->done.out_len = w->said_len;
+        say_done(g, &w->done);
     }
     work_folder_end(&g->folder, w->task.id);
     free_work(w);
@@ -198,6 +169,79 @@ static void on_end(void *arg, const struct execution_end *end)
         start_ready(g);
     else if (g->running == 0)
         g->s.idle(g->s.arg);
+}
+
+static void fail_with(struct work *w, const char *why)
+{
+    w->done.status = 1;
+    w->said_len = 0;
+    on_said(w, why, strlen(why));
+}
+
+/* Aside: a large output takes its time. */
+static void take_outputs(void *arg)
+{
+    struct work *w = arg;
+
+    w->taken = work_folder_take(&w->node->folder, &w->task, w->node->keep,
+                                w->done.file, &w->error);
+}
+
+/* What it made is in the store. */
+static void on_taken(void *arg)
+{
+    struct work *w = arg;
+    const struct graph_task *t = &w->task;
+    int rc = w->taken;
+
+    if (rc == 0) {
+        w->done.files = t->outputs;
+        rc = set_here(w->node, t->makes);
+        for (uint32_t i = 0; i < t->outputs; i++)
+            rc |= set_here(w->node, t->output[i].number);
+        if (rc < 0)
+            es_fail(&w->error, ES_ENV, "free some memory", "out of memory");
+    }
+    if (rc > 0) {
+        w->done.status = 1;
+        snprintf(w->done.missing, sizeof w->done.missing, "%s",
+                 t->output[rc - 1].name);
+    } else if (rc < 0) {
+        w->done.files = 0;
+        fail_with(w, w->error.what);
+    }
+    end_work(w);
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct work *w = arg;
+    struct graph_node *g = w->node;
+
+    w->done = (struct graph_done){
+        .id = w->task.id,
+        .status = (uint32_t)end->status,
+        .signal = (uint32_t)end->signal,
+        .exec_errno = (uint32_t)end->exec_errno,
+        .elapsed_ns = (uint64_t)end->elapsed_ns,
+    };
+    w->err = malloc(end->err_len + 1);
+    if (w->err) { /* else it goes unheard: it is only for people */
+        memcpy(w->err, end->err_tail, end->err_len);
+        w->done.err = (const uint8_t *)w->err;
+        w->done.err_len = end->err_len;
+    }
+    if (w->done.status == 0 && !w->dropped && !g->stopping) {
+        w->done.room =
+            calloc(w->task.outputs + (size_t)1, sizeof *w->done.file);
+        w->done.file = w->done.room;
+        if (w->done.file)
+            w->aside = aside_start(g->s.base, take_outputs, on_taken, w);
+        if (w->aside)
+            return;
+        fail_with(w, "out of memory");
+    }
+    end_work(w);
 }
 
 /* The environment of a task; the first two words are ours, to be freed. */
@@ -339,7 +383,8 @@ static int told_drop(struct graph_node *g, const uint8_t *body, size_t len)
 
         if (w && w->task.id == id) {
             w->dropped = 1;
-            execution_stop(w->execution);
+            if (!w->aside) /* else it has ended */
+                execution_stop(w->execution);
             return 0;
         }
         TAILQ_FOREACH(w, &g->core[c].waiting, next)
@@ -477,46 +522,64 @@ static int open_exchange(struct graph_node *g, uint32_t port)
     return 0;
 }
 
-static int list_store(struct graph_node *g,
-                      struct graph_opened *m,
-                      struct es_error *err)
+/* Aside: what is there may be large. */
+static void list_store(void *arg)
 {
-    if (work_folder_list(&g->folder, &m->file, &m->files, err) < 0)
+    struct graph_node *g = arg;
+
+    if (work_folder_list(&g->folder, &g->opened.file, &g->opened.files,
+                         &g->error)
+        == 0)
+        g->opened.room = g->opened.file;
+}
+
+/* Home knows what it should be, and says what of it is here. */
+static void say_opened(void *arg)
+{
+    struct graph_node *g = arg;
+    struct writer w = {0};
+
+    if (g->error.kind != ES_OK)
+        snprintf(g->opened.why, sizeof g->opened.why, "%.500s", g->error.what);
+    graph_write_opened(&w, &g->opened);
+    free(g->opened.room);
+    g->opened.room = NULL;
+    aside_destroy(g->opening);
+    g->opening = NULL;
+    g->s.say(g->s.arg, GRAPH_MSG_OPENED, &w);
+}
+
+static int open_all(struct graph_node *g, const struct graph_open *open)
+{
+    if (work_folder_open(&g->folder, open->folder, open->run, g->s.node,
+                         &g->error)
+            < 0
+        || (g->keep && work_folder_keep(&g->folder, &g->error) < 0))
         return -1;
-    m->room = m->file;
-    for (uint32_t i = 0; i < m->files; i++)
-        if (m->file[i].number >= TOKENS_MAX
-            || set_here(g, m->file[i].number) < 0)
-            return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    return 0;
+    if (open_exchange(g, open->port) < 0)
+        return es_fail(&g->error, ES_ENV, "let the nodes reach the front end",
+                       "no way to the front end: %s", strerror(errno));
+    g->opening = aside_start(g->s.base, list_store, say_opened, g);
+    return g->opening ? 0
+                      : es_fail(&g->error, ES_ENV, "free some memory",
+                                "no thread: %s", strerror(errno));
 }
 
 struct graph_node *graph_node_start(const struct graph_node_setup *setup,
                                     const struct graph_open *open)
 {
     struct graph_node *g = calloc(1, sizeof *g);
-    struct graph_opened m = {0};
-    struct es_error err = {0};
-    struct writer w = {0};
 
     if (!g)
         return NULL;
     g->s = *setup;
     g->keep = (int)open->keep;
+    g->folder = WORK_FOLDER_CLOSED;
     LIST_INIT(&g->coming);
-    m.cores = count_cores(g);
+    g->opened.cores = count_cores(g);
     work_folder_sweep(open->folder, setup->node);
-    if (work_folder_open(&g->folder, open->folder, open->run, setup->node, &err)
-            < 0
-        || (g->keep && work_folder_keep(&g->folder, &err) < 0)
-        || list_store(g, &m, &err) < 0)
-        snprintf(m.why, sizeof m.why, "%.500s", err.what);
-    else if (open_exchange(g, open->port) < 0)
-        snprintf(m.why, sizeof m.why, "no way to the front end: %s",
-                 strerror(errno));
-    graph_write_opened(&w, &m);
-    free(m.room);
-    setup->say(setup->arg, GRAPH_MSG_OPENED, &w);
+    if (open_all(g, open) < 0)
+        say_opened(g);
     return g;
 }
 
@@ -559,7 +622,7 @@ unsigned graph_node_stop(struct graph_node *g)
     g->stopping = 1;
     for (uint32_t c = 0; c < g->cores; c++) {
         drop_waiting(&g->core[c]);
-        if (g->core[c].running)
+        if (g->core[c].running && !g->core[c].running->aside)
             execution_stop(g->core[c].running->execution);
     }
     return g->running;
@@ -580,6 +643,8 @@ void graph_node_destroy(struct graph_node *g)
         LIST_REMOVE(c, next);
         free(c);
     }
+    aside_destroy(g->opening);
+    free(g->opened.room);
     mesh_set_exchange(g->s.mesh, NULL);
     exchange_destroy(g->exchange);
     work_folder_close(&g->folder, g->keep);

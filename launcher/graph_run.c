@@ -148,7 +148,21 @@ static int begin_run(struct graph_running *r)
 
 /* --- the folders ---------------------------------------------------------- */
 
-/* What a node has from a run before counts if its task was done. */
+/* Is it what a task has made, to the last byte?  Inputs come anew. */
+static int is_good(const struct graph_running *r, const struct exchange_file *f)
+{
+    const struct exchange_file *made;
+
+    if (f->number >= r->work.files
+        || r->work.file[f->number].maker == GRAPH_NOBODY)
+        return 0;
+    made = &r->made[f->number];
+    return file_digest_is_known(&made->digest) && f->bytes == made->bytes
+           && file_digest_is_equal(&f->digest, &made->digest);
+}
+
+/* What a node has from before counts if it is what was made; the node itself
+ * believes none of it until it is told to. */
 static int take_store(struct graph_running *r,
                       uint32_t node,
                       const struct graph_opened *m)
@@ -157,9 +171,11 @@ static int take_store(struct graph_running *r,
         struct holder h = {
             .node = node, .from = HOLDER_HERE, .file = m->file[i]};
 
-        if (m->file[i].number < r->work.files
-            && graph_state_hold(&r->state, m->file[i].number, &h) < 0)
+        if (!is_good(r, &m->file[i]))
+            continue;
+        if (graph_state_hold(&r->state, m->file[i].number, &h) < 0)
             return graph_no_memory(r->err);
+        graph_send_here(r, node, m->file[i].number);
     }
     return 0;
 }
@@ -289,6 +305,7 @@ static int open_exchange(struct graph_running *r)
     struct exchange_setup x = {.base = r->base,
                                .secret = session_secret(r->session),
                                .self = EXCHANGE_HOME,
+                               .keep = r->o->journal != NULL,
                                .open = graph_give,
                                .fetched = graph_take_result,
                                .arg = r};
@@ -414,8 +431,8 @@ static int open_session(struct graph_running *r)
                          &session_events, r, r->err);
 }
 
-/* The user's own files must be there; those of results are to come. */
-static int look_at_files(struct graph_running *r)
+/* The user's own files must be there. */
+static int look_at_inputs(struct graph_running *r)
 {
     struct stat st;
 
@@ -424,7 +441,6 @@ static int look_at_files(struct graph_running *r)
         const char *why = NULL;
 
         r->user[i].from = GRAPH_NOBODY;
-        r->undelivered += f->takers == 0 && !r->delivered[i];
         if (f->maker != GRAPH_NOBODY)
             continue;
         if (stat(f->name, &st) < 0 || access(f->name, R_OK) < 0)
@@ -435,27 +451,38 @@ static int look_at_files(struct graph_running *r)
             return es_fail(r->err, ES_USAGE,
                            "no task makes it: start where it is",
                            "input %s: %s", f->name, why);
-        r->user[i].file =
-            (struct exchange_file){i, st.st_mode & 07777, (uint64_t)st.st_size};
+        r->input[i] = graph_input_of(&st);
+        r->user[i].file = (struct exchange_file){.number = i,
+                                                 .mode = st.st_mode & 07777,
+                                                 .bytes = r->input[i].bytes};
         r->measured.bytes[i] = (uint64_t)st.st_size;
     }
     return 0;
 }
 
-static void journal_done(void *arg, uint32_t task, double seconds)
+static void journal_done(void *arg,
+                         uint32_t task,
+                         double seconds,
+                         const struct exchange_file made[])
 {
     struct graph_running *r = arg;
+
+    for (uint32_t i = 0; i < r->work.task[task].outputs; i++)
+        r->made[r->work.task[task].output[i]] = made[i];
 
     r->was_done[task] = 1;
     r->measured.seconds[task] = seconds;
 }
 
-/* A result that has been taken away since is to be delivered again. */
-static void journal_delivered(void *arg, uint32_t file)
+/* A result that has been taken away since, or changed, is to be delivered
+ * again. */
+static void journal_delivered(void *arg,
+                              uint32_t file,
+                              const struct exchange_file *made)
 {
     struct graph_running *r = arg;
 
-    r->delivered[file] = access(r->work.file[file].name, F_OK) == 0;
+    r->delivered[file] = (uint8_t)graph_is_delivered(r, file, made);
 }
 
 static int read_work(struct graph_running *r)
@@ -467,18 +494,23 @@ static int read_work(struct graph_running *r)
     if (graph_work_read(&r->work, r->o->graph, r->f, r->err) < 0)
         return -1;
     r->user = calloc(r->work.files + (size_t)1, sizeof *r->user);
+    r->input = calloc(r->work.files + (size_t)1, sizeof *r->input);
+    r->made = calloc(r->work.files + (size_t)1, sizeof *r->made);
     r->delivered = calloc(r->work.files + (size_t)1, 1);
     r->was_done = calloc(tasks, 1);
-    if (!r->user || !r->delivered || !r->was_done
+    if (!r->user || !r->input || !r->made || !r->delivered || !r->was_done
         || graph_measured_init(&r->measured, tasks, r->work.files) < 0)
         return graph_no_memory(r->err);
     snprintf(r->run, sizeof r->run, "%08x%08x", randombytes_random(),
              randombytes_random());
-    if (graph_journal_open(&r->journal, r->o->journal, r->o->resume, &r->work,
-                           r->run, &events, r->err)
-        < 0)
+    if (look_at_inputs(r) < 0
+        || graph_journal_open(&r->journal, r->o->journal, r->o->resume,
+                              &r->work, r->input, r->run, &events, r->err)
+               < 0)
         return -1;
-    return look_at_files(r);
+    for (uint32_t i = 0; i < r->work.files; i++)
+        r->undelivered += graph_is_result(r, i) && !r->delivered[i];
+    return 0;
 }
 
 static int start(struct graph_running *r)
@@ -549,6 +581,8 @@ static void clear(struct graph_running *r, int keep)
     graph_state_clear(&r->state);
     graph_work_clear(&r->work);
     free(r->user);
+    free(r->input);
+    free(r->made);
     free(r->delivered);
     free(r->was_done);
     graph_measured_clear(&r->measured);

@@ -22,11 +22,13 @@
 #include "launcher/signals.h"
 #include "pmix_bcast/exchange.h"
 
+struct stat;
+
 enum phase { STARTING, OPENING, RUNNING, FINISHED };
 
 /* A file of the user's: one that is taken, or a result. */
 struct user_file {
-    struct exchange_file file;
+    struct exchange_file file; /* as it is, or is to be */
     uint32_t from; /* a result on its way: the node; else GRAPH_NOBODY */
 };
 
@@ -46,10 +48,13 @@ struct graph_running {
     struct graph_journal journal;
     struct graph_progress progress;
     struct machine machine;
-    struct user_file *user; /* by file */
-    uint8_t *delivered;     /* by file */
-    uint8_t *was_done;      /* by task: says the journal */
-    uint32_t undelivered;   /* results */
+    struct user_file *user;     /* by file */
+    struct graph_input *input;  /* by file: those of the user */
+    struct exchange_file *made; /* by file: as it was made last; number is not
+                                   set */
+    uint8_t *delivered;         /* by file */
+    uint8_t *was_done;          /* by task: says the journal */
+    uint32_t undelivered;       /* results */
     char run[GRAPH_RUN_NAME];
     uint32_t opened;
     struct schedule_sum planned;
@@ -90,6 +95,8 @@ int graph_supply_followers(struct graph_running *r,
                            uint32_t task,
                            uint32_t node);
 int graph_send_task(struct graph_running *r, uint32_t place);
+/* Tell a node that what it has is what it takes it for. */
+void graph_send_here(struct graph_running *r, uint32_t node, uint32_t token);
 /* Add a place, tell its node, and supply it. */
 int graph_add_place(struct graph_running *r, const struct place *p);
 
@@ -115,6 +122,11 @@ void graph_bring_failed(struct graph_running *r,
 void graph_deliver(struct graph_running *r, uint32_t file);
 void graph_deliver_all(struct graph_running *r);
 int graph_is_result(const struct graph_running *r, uint32_t file);
+/* Is a result that was delivered still there, and what it was? */
+int graph_is_delivered(const struct graph_running *r,
+                       uint32_t file,
+                       const struct exchange_file *made);
+struct graph_input graph_input_of(const struct stat *st);
 /* For the exchange: open a file of the user's; a result is here. */
 int graph_give(void *running, uint32_t file);
 void graph_take_result(void *running,

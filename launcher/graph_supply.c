@@ -25,6 +25,11 @@ static void send_bring(struct graph_running *r,
     graph_say(r, node, GRAPH_MSG_BRING, &w);
 }
 
+void graph_send_here(struct graph_running *r, uint32_t node, uint32_t token)
+{
+    send_bring(r, node, token, HOLDER_HERE, NULL);
+}
+
 /* Will the node itself have made the token when the place needs it? */
 static int comes_by_itself(const struct graph_running *r,
                            const struct place *p,

@@ -196,25 +196,47 @@ static void task_name(char name[NAME_SIZE], uint32_t task)
     snprintf(name, NAME_SIZE, "task-%u", task);
 }
 
+/* What a file of a folder is; 1 if it is no regular one, -1 with errno. */
+static int look_at(int dir,
+                   const char *name,
+                   int sync,
+                   struct exchange_file *file)
+{
+    struct stat st;
+    int fd, rc = -1;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 1 : -1;
+    if (!S_ISREG(st.st_mode))
+        return 1;
+    fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    file->mode = st.st_mode & 07777;
+    if (file_digest_of(&file->digest, &file->bytes, fd) == 0
+        && (!sync || fsync(fd) == 0))
+        rc = 0;
+    close(fd);
+    return rc;
+}
+
 static int add_listed(const struct work_folder *f,
                       const char *name,
                       struct exchange_file **file,
                       uint32_t *n)
 {
-    struct exchange_file *grown;
-    struct stat st;
+    struct exchange_file *grown, found = {0};
     int64_t number;
 
     if (number_parse_int(name, 0, UINT32_MAX, &number) < 0
-        || fstatat(f->store, name, &st, AT_SYMLINK_NOFOLLOW) < 0
-        || !S_ISREG(st.st_mode))
-        return 0; /* what was on its way; not ours to judge */
+        || look_at(f->store, name, 0, &found) != 0)
+        return 0; /* what was on its way, or cannot be read; not ours */
+    found.number = (uint32_t)number;
     grown = reallocarray(*file, *n + (size_t)1, sizeof *grown);
     if (!grown)
         return -1;
     *file = grown;
-    grown[(*n)++] = (struct exchange_file){(uint32_t)number, st.st_mode & 07777,
-                                           (uint64_t)st.st_size};
+    grown[(*n)++] = found;
     return 0;
 }
 
@@ -319,42 +341,34 @@ int work_folder_begin(const struct work_folder *f,
     return rc;
 }
 
-static int is_file(int dir, const char *name, struct exchange_file *file)
-{
-    struct stat st;
-
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0
-        || !S_ISREG(st.st_mode))
-        return 0;
-    file->mode = st.st_mode & 07777;
-    file->bytes = (uint64_t)st.st_size;
-    return 1;
-}
-
 static int take_all(const struct work_folder *f,
                     int dir,
                     const struct graph_task *task,
+                    int sync,
                     struct exchange_file file[],
                     struct es_error *err)
 {
     const struct graph_named *output = task->output;
     char name[NAME_SIZE];
+    int rc;
 
     for (uint32_t i = 0; i < task->outputs; i++) {
-        file[i].number = output[i].number;
-        if (!is_file(dir, output[i].name, &file[i]))
-            return (int)i + 1;
+        file[i] = (struct exchange_file){.number = output[i].number};
+        rc = look_at(dir, output[i].name, sync, &file[i]);
+        if (rc != 0)
+            return rc < 0 ? fail(output[i].name, err) : (int)i + 1;
     }
     for (uint32_t i = 0; i < task->outputs; i++) {
         store_name(name, output[i].number);
         if (renameat(dir, output[i].name, f->store, name) < 0)
             return fail(output[i].name, err);
     }
-    return 0;
+    return sync && fsync(f->store) < 0 ? fail(f->path, err) : 0;
 }
 
 int work_folder_take(const struct work_folder *f,
                      const struct graph_task *task,
+                     int sync,
                      struct exchange_file file[],
                      struct es_error *err)
 {
@@ -365,7 +379,7 @@ int work_folder_take(const struct work_folder *f,
     dir = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
         return fail(name, err);
-    rc = take_all(f, dir, task, file, err);
+    rc = take_all(f, dir, task, sync, file, err);
     close(dir);
     return rc;
 }

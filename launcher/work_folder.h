@@ -43,7 +43,8 @@ int work_folder_keep(const struct work_folder *f, struct es_error *err);
 /* Take away those of this user for this node that nobody will use any more.
  * Not for others: locks may not be seen from node to node. */
 void work_folder_sweep(const char *folder, const char *node);
-/* The files in the store; *file is the caller's, to be freed. */
+/* The files in the store, with their digests, which takes its time; *file is
+ * the caller's, to be freed. */
 int work_folder_list(const struct work_folder *f,
                      struct exchange_file **file,
                      uint32_t *n,
@@ -62,12 +63,14 @@ int work_folder_begin(const struct work_folder *f,
                       size_t size,
                       struct es_error *err);
 /*
- * Put a task's outputs into the store; file[] gets them.  Returns 0; or
+ * Put a task's outputs into the store; file[] gets them, with their digests.
+ * With sync they are on the disk then.  Returns 0; or
  * the number, from 1, of the first that is no regular file there, or -1 with
  * err, and then the store is as it was.
  */
 int work_folder_take(const struct work_folder *f,
                      const struct graph_task *task,
+                     int sync,
                      struct exchange_file file[],
                      struct es_error *err);
 /* Take the folder of a task away. */

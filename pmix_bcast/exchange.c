@@ -25,6 +25,7 @@ struct fetch {
     STAILQ_ENTRY(fetch) next;
     struct exchange_file file;
     struct destination to;
+    struct file_digester *sum; /* of what came; NULL: nothing to compare to */
     uint64_t got;
     int64_t asked_ns; /* when; 0: not yet */
     int error;        /* of the disk: the rest is thrown away */
@@ -84,6 +85,7 @@ static struct peer *add_peer(struct exchange *x, uint32_t rank)
 static void free_fetch(struct fetch *f)
 {
     destination_close(&f->to);
+    file_digester_destroy(f->sum);
     free(f);
 }
 
@@ -204,6 +206,12 @@ static int note_asked(struct peer *p, const struct link_head *h)
 
 /* --- what we get ---------------------------------------------------------- */
 
+static const char *say_why(int error)
+{
+    return error == EBADMSG ? "it is not what was made: its digest is another"
+                            : strerror(error);
+}
+
 /* The fetch is over: tell, and let the next be asked for. */
 static void end_fetch(struct peer *p, struct fetch *f, int error)
 {
@@ -219,7 +227,7 @@ static void end_fetch(struct peer *p, struct fetch *f, int error)
     if (p->link)
         link_wake(p->link);
     x->s.fetched(x->s.arg, rank, number, now - since,
-                 error ? strerror(error) : NULL);
+                 error ? say_why(error) : NULL);
 }
 
 static struct fetch *first_asked(const struct peer *p)
@@ -238,6 +246,18 @@ static int is_due(const struct fetch *f, const struct link_head *h)
            && h->size == (left < CHUNK ? left : CHUNK);
 }
 
+/* All of it has come: it gets its name if it is what was to come. */
+static int finish_fetch(struct fetch *f)
+{
+    if (f->sum) {
+        const struct file_digest sum = file_digester_end(f->sum);
+
+        if (!file_digest_is_equal(&sum, &f->file.digest))
+            return EBADMSG;
+    }
+    return destination_finish(&f->to, f->file.mode, NULL);
+}
+
 static int take_chunk(struct peer *p,
                       const struct link_head *h,
                       const uint8_t *bytes)
@@ -248,11 +268,13 @@ static int take_chunk(struct peer *p,
         return -1;
     if (!f->error)
         f->error = destination_write(&f->to, bytes, h->size, f->got);
+    if (f->sum)
+        file_digester_add(f->sum, bytes, h->size);
     f->got += h->size;
     if (f->got < f->file.bytes)
         return 0;
     if (!f->error)
-        f->error = destination_finish(&f->to, f->file.mode, NULL);
+        f->error = finish_fetch(f);
     end_fetch(p, f, f->error);
     return 0;
 }
@@ -430,6 +452,21 @@ void exchange_join(struct exchange *x, struct link *l)
     link_wake(l);
 }
 
+/* Where it is to go, and what it is compared to; -1 with errno. */
+static int prepare(const struct exchange *x, struct fetch *f, const char *path)
+{
+    errno = destination_open(&f->to, path, f->file.bytes, 1);
+    if (errno)
+        return -1;
+    if (x->s.keep)
+        destination_keep(&f->to);
+    if (f->file.bytes == 0 || !file_digest_is_known(&f->file.digest))
+        return 0;
+    f->sum = file_digester_create();
+    errno = ENOMEM;
+    return f->sum ? 0 : -1;
+}
+
 int exchange_fetch(struct exchange *x,
                    uint32_t from,
                    const struct endpoint *at,
@@ -449,8 +486,7 @@ int exchange_fetch(struct exchange *x,
     }
     f->file = *file;
     f->to = DESTINATION_CLOSED;
-    errno = destination_open(&f->to, path, file->bytes, 1);
-    if (errno) {
+    if (prepare(x, f, path) < 0) {
         free_fetch(f);
         return -1;
     }

@@ -4,9 +4,9 @@
  *
  * Both ends of a link (link.h) may ask the other for files.  The bytes go by
  * sendfile(2), in chunks with an XXH3_64 digest each, which finds what was
- * damaged; what comes is written beside and
- * renamed, so that no file is ever half there.  A link is made when the first
- * file is asked for, and kept.
+ * damaged on its way; what comes is written beside and renamed, so that no file
+ * is ever half there; one that is not what its own digest says is thrown away.
+ * A link is made when the first file is asked for, and kept.
  *
  * All callbacks come from the event loop, but for exchange_fetch() of an empty
  * file.
@@ -14,6 +14,7 @@
 #ifndef PMIX_BCAST_EXCHANGE_H
 #define PMIX_BCAST_EXCHANGE_H
 
+#include "pmix_bcast/file_digest.h"
 #include "pmix_bcast/link.h"
 #include "pmix_bcast/wireup.h"
 
@@ -26,6 +27,7 @@ struct exchange_setup {
     struct event_base *base;
     const struct secret *secret;
     uint32_t self; /* our rank, or FRONT_END */
+    int keep;      /* what has come is on the disk */
     /* A descriptor of the file, to be read and closed by the exchange; -1 with
      * errno if we have not got it. */
     int (*open)(void *arg, uint32_t file);
@@ -43,6 +45,7 @@ struct exchange_file {
     uint32_t number;
     unsigned mode;
     uint64_t bytes;
+    struct file_digest digest; /* not known: not checked */
 };
 
 /* setup's base and secret must outlive it.  NULL if memory ran out. */

@@ -288,11 +288,77 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 	said "evenstep: --journal: nowhere/journal: No such file or directory: .*"
 '
 
+# --- what is believed of a run before ----------------------------------------------------
+halves() { find "$TMPDIR" -path "*/store/*" -size +20k; }
+# cut_run: three tasks are done, and kept.
+cut_run() { rm -rf out journal && fresh && test_expect_code 1 evenstep graph run --local 2 $spread --algorithm ead --journal journal gate.json 2>err && : >"$MARKS/go"; }
+resume() { evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err; }
+test_expect_success 'the journal has size and digest of what was made, and size and time of what was given' '
+	cut_run && jq -es --arg d "$(b2sum -l 256 sorted.want | cut -d" " -f1)" --argjson n "$(wc -c <words)" \
+		".[0].version == 2 and (.[0].inputs | length == 1 and .[0][0] == \$n and .[0][1] > 1e18) and
+		(map(select(.task == \"first\")) | .[0].outputs == [[\$n, \$d]])" journal && resume &&
+	jq -es --arg d "$(b2sum -l 256 want | cut -d" " -f1)" "map(select(.type == \"delivered\")) | .[0].made[1] == \$d" journal
+'
+for change in ': >"$file"' 'printf x | dd of="$file" conv=notrunc status=none' 'echo more >>"$file"'; do
+	test_expect_success "what the store holds is not what was made ($change): it is made again, the output is right" '
+		cut_run && test "$(halves | wc -l)" -ge 3 && halves | while read -r file; do eval "$change" || return 1; done && resume && cat err &&
+		test_cmp want out/all && test "$(times_run first)$(times_run upper)$(times_run back)" = 222 && nothing_left
+	'
+	test_expect_success "a result that is not what was delivered ($change): told, and delivered again" '
+		file=out/all && eval "$change" && resume && test_cmp want out/all && said "evenstep: out/all is not what was delivered: it is delivered again"
+	'
+done
+for change in 'sed -i s/1/2/ words' 'touch words' 'rm words; echo other >words'; do
+	test_expect_success "an input that was replaced ($change): exit 2, says which" '
+		cp -p words words.was && cut_run && sleep 0.01 && eval "$change" && test_expect_code 2 resume && mv words.was words &&
+		said "evenstep: --journal: journal: since it was begun an input has changed: words: run it anew, with another journal" && rm -r "${TMPDIR:?}"/*
+	'
+done
+test_expect_success 'a journal without digests, of an evenstep of before: exit 2, says so' '
+	cat >old <<-\END && test_expect_code 2 evenstep graph run --local 1 --journal old --resume gate.json 2>err &&
+	{"type":"graph","graph":"0123456789abcdef","run":"0123456789abcdef","sum":"6e533791d9c16081"}
+	END
+	said "evenstep: --journal: old: is of another version of evenstep: run it anew, with another journal"
+'
+test_expect_success 'an input that changes while the run is at it: exit 1, says which' '
+	cp words words.was && { while echo more >>words; do sleep 0.01; done & } && writer=$! && test_expect_code 1 evenstep graph run --local 1 diamond.json 2>err;
+	code=$? && kill $writer && mv words.was words && test $code = 0 && said "evenstep: input words: has changed since the start: leave it as it is until the run is over"
+'
+# behind COMMAND...: in the background, its number in $run.
+behind() { "$@" >table 2>err & run=$!; }
+# signal SIGNAL NAME: to the agent of that node.
+signal() {
+	for agent in $(pgrep -P "$run" -x evenstep-agent); do
+		if tr '\0' '\n' <"/proc/$agent/environ" | grep -qx "EVENSTEP_AGENT=$2"; then
+			kill "-$1" "$agent"
+			return
+		fi
+	done
+	false
+}
+first_is_at() { set -- "$MARKS"/at.*; test -e "$1"; }
+done_are() { test "$(grep -c '"type":"done"' journal)" = "$1"; }
+jq '(.tasks[] | select(.id == "first")).command |= "mark at.$EVENSTEP_NODE; await go; " + .' diamond.json >slow.json
+test_expect_success 'a file that was changed between its maker and its taker is never used: it is made again' '
+	rm -rf out journal && fresh && behind evenstep graph run --local 2 $spread --algorithm ead --journal journal slow.json &&
+	wait_for 20 first_is_at && set -- "$MARKS"/at.* && node=${1##*at.} && other=$(test $node = local0 && echo local1 || echo local0) &&
+	signal STOP $other && : >"$MARKS/go" && wait_for 20 done_are 2 &&
+	file=$(find "$TMPDIR" -path "*-$node/store/*" -size +20k -exec cmp -s {} sorted.want \; -print) && test -f "$file" && tr 1 2 <"$file" >new && mv new "$file" &&
+	signal CONT $other && wait $run && run= && test_cmp want out/all && test "$(times_run first)" = 2 &&
+	said "evenstep: $other: cannot get sorted: it is not what was made: its digest is another: trying again" && nothing_left
+'
+test_expect_success 'what is done is on the disk, in the store of its node, before the journal says so' '
+	rm -rf out journal log && fresh && env LD_PRELOAD="$EVENSTEP_BUILD/t/programs/disk.so" DISK_LOG="$PWD/log" \
+		evenstep graph run --local 1 --cores 1 --journal journal diamond.json >table && cat log &&
+	awk "/^sync .*sorted$/ && !made { made = NR } /^sync .*store$/ && !stored { stored = NR } /^sync .*journal$/ && ++lines == 2 { told = NR }
+		END { exit !(made && made < stored && stored < told) }" log &&
+	awk "/^sync .*out\/.*(part|deleted).*/ { got = NR } /^sync .*out$/ { named = NR } /^sync .*journal$/ { told = NR }
+		END { exit !(got && got < named && named < told) }" log
+'
+
 # --- what dies ---------------------------------------------------------------------------
 jq '(.tasks[] | select(.id == "last")).command |= "mark at.$EVENSTEP_NODE; await go; " + .' diamond.json >wait.json
 at_last() { set -- "$MARKS"/at.*; test -e "$1"; }
-# behind COMMAND...: in the background, its number in $run.
-behind() { "$@" >table 2>err & run=$!; }
 agents_are() { agents=$(pgrep -P "$run" -x evenstep-agent) && test "$(echo "$agents" | wc -l)" = "$1"; }
 # kill_node NAME: the agent of that node.
 kill_node() {

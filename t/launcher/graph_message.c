@@ -93,9 +93,11 @@ static void test_open(void)
 
 static void test_opened(void)
 {
-    struct exchange_file file[] = {{1, 0644, 5}, {UINT32_MAX, 0, INT64_MAX}};
+    struct exchange_file file[] = {{1, 0644, 5, {{7, [31] = 9}}},
+                                   {UINT32_MAX, 0, INT64_MAX, {{0}}}};
     struct graph_opened m = {.cores = 2, .why = "no", .file = file, .files = 2};
-    struct exchange_file no_mode = {1, 010000, 5}, huge = {1, 0, UINT64_MAX};
+    struct exchange_file no_mode = {.number = 1, .mode = 010000},
+                         huge = {.number = 1, .bytes = UINT64_MAX};
     struct graph_opened got;
 
     graph_write_opened(&w, &m);
@@ -197,7 +199,7 @@ static void test_task(void)
 
 static void test_others(void)
 {
-    struct exchange_file file[] = {{1, 0644, 5}};
+    struct exchange_file file[] = {{1, 0644, 5, {{3}}}};
     struct graph_bring bring = {.token = 1, .from = 2, .is_file = 1}, got_bring;
     struct graph_brought brought = {
         .token = 1, .from = EXCHANGE_HOME, .elapsed_ns = 5, .why = "x"};
@@ -221,7 +223,7 @@ static void test_others(void)
     graph_write_bring(&w, &bring);
     ok(graph_read_bring(&got_bring, w.buf, w.len) == 0 && got_bring.token == 1
            && got_bring.from == 2 && got_bring.is_file == 1
-           && got_bring.file.bytes == 5,
+           && memcmp(&got_bring.file, file, sizeof file) == 0,
        "BRING comes as it was");
     REFUSED(graph_read_bring, got_bring);
     again();

@@ -46,11 +46,15 @@ static const struct graph_task task = {
     .id = 5, .input = in, .inputs = 2, .output = out, .outputs = 2};
 static char path[4096];
 
+/* printf fact | b2sum -l 256 */
+#define FACT "c1659d908900f6495fb031b1d4bd3fed48366db5240ceb6192746f058ac020dd"
+
 static void test_task(void)
 {
     struct exchange_file file[2], *listed;
+    char hex[FILE_DIGEST_HEX];
     uint32_t n;
-    int dir;
+    int dir, same = 0;
     struct stat st[2];
 
     put(f.store, "10", "ten");
@@ -67,22 +71,24 @@ static void test_task(void)
            && st[0].st_ino == st[1].st_ino,
        "and nothing was copied");
     put(dir, made, "fact");
-    is_int(work_folder_take(&f, &task, file, &err), 2,
+    is_int(work_folder_take(&f, &task, 1, file, &err), 2,
            "the second output is not there");
     ok(faccessat(f.store, "20", F_OK, 0) < 0 && has(dir, made, "fact"),
        "so none of them goes into the store");
     ok(mkdirat(dir, other, 0700) == 0
-           && work_folder_take(&f, &task, file, &err) == 2
+           && work_folder_take(&f, &task, 1, file, &err) == 2
            && unlinkat(dir, other, AT_REMOVEDIR) == 0
            && symlinkat("/etc/passwd", dir, other) == 0
-           && work_folder_take(&f, &task, file, &err) == 2
+           && work_folder_take(&f, &task, 1, file, &err) == 2
            && unlinkat(dir, other, 0) == 0,
        "nor is a folder or a link one");
     put(dir, other, "");
-    is_int(work_folder_take(&f, &task, file, &err), 0, "both are there");
+    is_int(work_folder_take(&f, &task, 1, file, &err), 0, "both are there");
     ok(file[0].number == 20 && file[0].bytes == 4 && file[0].mode == 0640
            && file[1].number == 21 && file[1].bytes == 0,
        "what they are is told");
+    file_digest_to_hex(&file[0].digest, hex);
+    is_str(hex, FACT, "with their digests");
     ok(has(f.store, "20", "fact") && has(f.store, "21", ""),
        "they are in the store");
     close(dir);
@@ -94,6 +100,10 @@ static void test_task(void)
     put(f.store, "x", "no number");
     ok(work_folder_list(&f, &listed, &n, &err) == 0 && n == 4,
        "the store lists what is whole");
+    for (uint32_t i = 0; i < n; i++)
+        same += listed[i].number == 20
+                && file_digest_is_equal(&listed[i].digest, &file[0].digest);
+    is_int(same, 1, "and what it is by now");
     free(listed);
     dir = work_folder_read(&f, 20);
     ok(dir >= 0 && work_folder_read(&f, 99) < 0 && errno == ENOENT,

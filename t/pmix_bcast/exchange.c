@@ -258,6 +258,50 @@ static void test_lacks(void)
     close_both();
 }
 
+static struct file_digest digest_of(const char *name, uint32_t file)
+{
+    struct file_digest d;
+    uint64_t bytes;
+    char path[200];
+    int fd;
+
+    path_of(path, sizeof path, name, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || file_digest_of(&d, &bytes, fd) < 0)
+        bail("%s: %s", path, strerror(errno));
+    close(fd);
+    return d;
+}
+
+/* A file of the same size and another content is no better than none. */
+static void test_digests(void)
+{
+    struct exchange_file f = {.number = 14, .mode = 0640, .bytes = size_of(14)};
+    char path[200];
+
+    open_both();
+    make_file("b", 14);
+    path_of(path, sizeof path, "seen", 14);
+    f.digest = digest_of("b", 14);
+    exchange_fetch(a.exchange, 1, &b.at, &f, path);
+    await(&a, 1);
+    ok(a.good == 1 && is_same("b", "seen", 14), "a file of its digest comes");
+    unlink(path);
+    f.digest.byte[31] ^= 1;
+    exchange_fetch(a.exchange, 1, &b.at, &f, path);
+    await(&a, 1);
+    ok(a.bad == 1
+           && strcmp(a.why, "it is not what was made: its digest is another")
+                  == 0
+           && access(path, F_OK) < 0,
+       "one of another digest is told, and is not there");
+    f.digest.byte[31] ^= 1;
+    exchange_fetch(a.exchange, 1, &b.at, &f, path);
+    await(&a, 1);
+    ok(a.good == 2, "and can be had again");
+    close_both();
+}
+
 static void test_ends(void)
 {
     struct endpoint nobody = {.address = "127.0.0.1", .port = 1};
@@ -397,6 +441,7 @@ int main(void)
     test_files();
     test_waiting();
     test_lacks();
+    test_digests();
     test_ends();
     test_lie(
         "a chunk of a file that was not asked for",
