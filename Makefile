@@ -135,6 +135,7 @@ launcher_src := \
   launcher/agent_work.c \
   launcher/aside.c \
   launcher/attend.c \
+  launcher/awake.c \
   launcher/balance_options.c \
   launcher/balance_trace.c \
   launcher/bcast.c \
@@ -255,6 +256,7 @@ launcher_src := \
   launcher/slice_meter.c \
   launcher/slices.c \
   launcher/spool.c \
+  launcher/standstill.c \
   launcher/steering.c \
   launcher/step_dir.c \
   launcher/step_layout.c \

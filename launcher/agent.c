@@ -4,6 +4,7 @@
 #include "launcher/agent_probe.h"
 #include "launcher/agent_ring.h"
 #include "launcher/agent_work.h"
+#include "launcher/awake.h"
 #include "launcher/file_limit.h"
 #include "launcher/graph_node.h"
 #include "launcher/greeting.h"
@@ -60,6 +61,7 @@ struct agent {
     struct throttle *throttle;
     struct signals signals;
     struct event *on_again;
+    struct awake *awake;
     struct agent_work *work;
     struct agent_probe *probe; /* at work, and slices wait for it */
     struct agent_ring *ring;
@@ -404,6 +406,22 @@ static int take_graph(struct agent *a, const struct told *t)
     return a->graph ? graph_node_told(a->graph, kind, t->body, t->len) : -1;
 }
 
+/* --- time ----------------------------------------------------------------- */
+
+static void say_clock(void *arg)
+{
+    struct writer w = {0};
+
+    write_u64(&w, (uint64_t)clock_stopped_ns());
+    say(arg, MSG_CLOCK, &w);
+}
+
+static int tell_clock(struct agent *a, const struct told *t)
+{
+    say_clock(a);
+    return t->len == 0 ? 0 : -1;
+}
+
 /* --- the conversation with home ------------------------------------------- */
 
 /* All are here: agent_serve() goes on, with the table or to PMIx. */
@@ -464,6 +482,7 @@ static const struct {
     {MSG_BCAST, MSG_BCAST_END - 1, take_bcast},
     {MSG_GRAPH, MSG_GRAPH_END - 1, take_graph},
     {MSG_FENCE, MSG_FENCE, on_fence},
+    {MSG_CLOCK, MSG_CLOCK, tell_clock},
 };
 
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
@@ -830,6 +849,7 @@ static int serve(struct agent *a, struct es_error *err)
         return -1;
     a->ready = 1;
     say_ready(a);
+    a->awake = awake_start(a->base, say_clock, a);
     greet_next(a);
     if (event_base_dispatch(a->base) < 0)
         return es_fail(err, ES_ENV, "report this", "the event loop failed");
@@ -854,6 +874,7 @@ static void stop(struct agent *a)
     channel_destroy(a->home);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);
+    awake_stop(a->awake);
     signals_release(&a->signals);
     if (a->on_again)
         event_free(a->on_again);

@@ -260,7 +260,9 @@ struct piece *distribution_current(struct distribution *d, size_t node)
 
 struct piece *distribution_overdue(struct distribution *d,
                                    int64_t limit_ns,
-                                   int status)
+                                   int status,
+                                   int (*is_late)(void *arg, size_t node),
+                                   void *arg)
 {
     int64_t now = clock_ns();
 
@@ -271,12 +273,20 @@ struct piece *distribution_overdue(struct distribution *d,
         if (s->out == 0 || now - s->begun_ns <= limit_ns)
             continue;
         p = distribution_current(d, i);
-        if (!p || p->status == status)
+        if (!p || p->status == status || !is_late(arg, i))
             continue;
         p->status = status;
         return p;
     }
     return NULL;
+}
+
+void distribution_move(struct distribution *d, size_t node, int64_t ns)
+{
+    struct share *s = &d->share[node];
+    int64_t now = clock_ns();
+
+    s->begun_ns = now - s->begun_ns < ns ? now : s->begun_ns + ns;
 }
 
 /* --- what a node gets next ------------------------------------------------ */

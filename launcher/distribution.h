@@ -156,10 +156,15 @@ int distribution_has(const struct distribution *d, size_t node);
 /* May it be sent more? */
 int distribution_may_send(const struct distribution *d, size_t node);
 /* A node that works at one piece for longer, and that piece; NULL if there is
- * none.  status: what such a piece is given, so that it is told once. */
+ * none.  status: what such a piece is given, so that it is told once; is_late:
+ * may the node be given up, or is it to be asked first? */
 struct piece *distribution_overdue(struct distribution *d,
                                    int64_t limit_ns,
-                                   int status);
+                                   int status,
+                                   int (*is_late)(void *arg, size_t node),
+                                   void *arg);
+/* A node was stopped for so long: its piece has as much more time. */
+void distribution_move(struct distribution *d, size_t node, int64_t ns);
 /* The piece that a node works at, or NULL. */
 struct piece *distribution_current(struct distribution *d, size_t node);
 /* The piece of this id, if it is out and with this node, else NULL. */

@@ -2,6 +2,7 @@
 #include "launcher/programs.h"
 #include "launcher/distribution.h"
 #include "launcher/notice.h"
+#include "launcher/standstill.h"
 #include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
@@ -101,12 +102,21 @@ void programs_await_end(struct programs *p)
     }
 }
 
-void programs_drop_late(struct programs *p, int64_t timeout_ns)
+void programs_move(struct programs *p, int64_t ns)
+{
+    int64_t now = clock_ns();
+
+    p->since_ns = now - p->since_ns < ns ? now : p->since_ns + ns;
+}
+
+void programs_drop_late(struct programs *p,
+                        int64_t timeout_ns,
+                        struct standstill *standstill)
 {
     if (p->missing == 0 || clock_ns() - p->since_ns <= timeout_ns)
         return;
     for (size_t i = 0; i < session_size(p->session); i++)
-        if (p->awaited[i])
+        if (p->awaited[i] && standstill_is_late(standstill, i))
             session_drop(p->session, i); /* which is told later */
 }
 

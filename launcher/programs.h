@@ -11,6 +11,8 @@
 
 struct event;
 
+struct standstill;
+
 struct programs {
     struct session *session;
     char *asked;   /* one a node: for its first slice */
@@ -35,8 +37,12 @@ int programs_asked(struct programs *p, size_t node);
 void programs_await_start(struct programs *p);
 /* Tell them that there are no more, and await their end. */
 void programs_await_end(struct programs *p);
-/* Give up the nodes that have been awaited for longer. */
-void programs_drop_late(struct programs *p, int64_t timeout_ns);
+/* Give up the nodes that have been awaited for longer, and were not stopped. */
+void programs_drop_late(struct programs *p,
+                        int64_t timeout_ns,
+                        struct standstill *standstill);
+/* A node was stopped for so long. */
+void programs_move(struct programs *p, int64_t ns);
 /* This node's has, or is lost: 1 if it was the last that was missing. */
 int programs_heard(struct programs *p, size_t node);
 

@@ -59,6 +59,9 @@
  *                        from outside (outside_meter.h)
  *   METERED   agent      id u64, fraction double, misuse u64: of the slice
  *                        that runs, while it changes
+ *   CLOCK     front end  -                      (say how late it is)
+ *             agent      stopped_ns u64: for how long it was stopped, all in
+ *                        all; also without being asked, when it goes on
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -125,6 +128,7 @@ enum protocol_type {
     MSG_FENCE,
     MSG_TAKEN,
     MSG_MISSED,
+    MSG_CLOCK,
 };
 
 struct msg_here {
@@ -289,7 +293,8 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* MISSED, STORED and RING_PORT: a single u32.  LIMIT: a single u64. */
+/* MISSED, STORED and RING_PORT: a single u32.  LIMIT and CLOCK of an agent: a
+ * single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
 

@@ -24,6 +24,7 @@
 #include "launcher/run_options.h"
 #include "launcher/session_start.h"
 #include "launcher/signals.h"
+#include "launcher/standstill.h"
 #include "launcher/work.h"
 #include "pmix_bcast/clock.h"
 
@@ -67,6 +68,7 @@ struct run {
     int idle; /* the queue is empty, but has not ended */
     struct event *look;
     struct drain *drain; /* NULL: not by Slurm */
+    struct standstill *standstill;
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
@@ -399,7 +401,13 @@ static void on_message(
     struct msg_output output;
 
     int again = qualification_is_again(&r->qualification, node);
+    int64_t stopped;
 
+    if (standstill_message(r->standstill, node, type, body, len, &stopped)) {
+        distribution_move(&r->distribution, node, stopped);
+        programs_move(&r->programs, stopped);
+        return;
+    }
     if (run_meter_message(&r->meter, node, type, body, len))
         return;
     if (qualification_message(&r->qualification, node, type, body, len)) {
@@ -534,9 +542,11 @@ static void on_ready(void *arg)
     r->phase = QUALIFYING;
     if (r->o->local.n == 0)
         r->drain = drain_watch(r->base, on_drain, r);
-    if (distribution_init(&r->distribution, r->session, r->o->grain,
-                          r->o->pieces)
-            < 0
+    r->standstill = standstill_create(r->session);
+    if (!r->standstill
+        || distribution_init(&r->distribution, r->session, r->o->grain,
+                             r->o->pieces)
+               < 0
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->session, r->base) < 0
         || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
@@ -585,6 +595,13 @@ static void on_signal(void *arg, int number)
                       strsignal(number)));
 }
 
+static int is_late(void *arg, size_t node)
+{
+    const struct run *r = arg;
+
+    return standstill_is_late(r->standstill, node);
+}
+
 /* A command that hangs: its node is cut off, which ends it, and may return. */
 static int end_overdue(struct run *r)
 {
@@ -592,8 +609,9 @@ static int end_overdue(struct run *r)
     const char *name;
     struct piece *p;
 
-    while ((p = distribution_overdue(
-                &r->distribution, (int64_t)(r->o->timeout_s * 1e9), TIMED_OUT))
+    while ((p = distribution_overdue(&r->distribution,
+                                     (int64_t)(r->o->timeout_s * 1e9),
+                                     TIMED_OUT, is_late, r))
            != NULL) {
         name = session_node(r->session, p->node)->name;
         if (p->failures >= most)
@@ -618,7 +636,8 @@ static void on_look(int fd, short what, void *arg)
     (void)fd;
     (void)what;
     if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
-        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9));
+        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
+                           r->standstill);
     if (r->phase != WORKING || r->distribution.left == 0)
         return;
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
@@ -700,6 +719,7 @@ static void clear(struct run *r)
     drain_stop(r->drain);
     session_close(r->session);
     work_close(&r->work);
+    standstill_destroy(r->standstill);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session.h"
 #include "launcher/agent.h"
+#include "launcher/awake.h"
 #include "launcher/execution.h"
 #include "launcher/file_limit.h"
 #include "launcher/notice.h"
@@ -78,6 +79,7 @@ struct session {
     struct pmix_host *pmix; /* of --local, or NULL */
     struct event *deadline;
     int again; /* the deadline is that of another start */
+    struct awake *awake;
     int ready, failed, closing;
     char said[600]; /* the last that srun or an agent said on stderr */
 };
@@ -404,6 +406,7 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     if (s->here < s->n || s->failed || s->closing)
         return;
     s->ready = 1;
+    s->awake = awake_start(s->base, NULL, NULL);
     event_del(s->deadline);
     forget_roll(s);
     s->on->ready(s->arg);
@@ -940,6 +943,7 @@ void session_close(struct session *s)
     end_processes(s);
     forget_agents(s);
     pmix_host_stop(s->pmix);
+    awake_stop(s->awake);
     if (s->deadline)
         event_free(s->deadline);
     free(s->process);

@@ -65,6 +65,7 @@ static void open_agent(uint32_t rank, struct endpoint *e)
 {
     struct table_tree_setup setup = {.base = base,
                                      .secret = &secret,
+                                     .self = rank,
                                      .loopback = 1,
                                      .on = &events,
                                      .arg = &agent[rank]};
