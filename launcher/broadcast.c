@@ -48,6 +48,13 @@ static void on_say(void *arg,
     session_send(b->session, node, (enum protocol_type)(MSG_BCAST + kind), w);
 }
 
+static int is_late(void *arg, uint32_t node)
+{
+    const struct broadcast *b = arg;
+
+    return standstill_is_late(b->standstill, node);
+}
+
 static void on_ended(void *arg)
 {
     struct broadcast *b = arg;
@@ -80,12 +87,16 @@ int broadcast_start(struct broadcast *b,
         .small = setup->small,
         .timeout_s = setup->timeout_s,
         .say = on_say,
+        .is_late = is_late,
         .ended = on_ended,
         .arg = b,
     };
 
     id++;
     *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
+    b->standstill = standstill_create(session);
+    if (!b->standstill)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (bcast_home_start(&b->home, &home, err) < 0)
         return -1;
     for (size_t i = 0; i < session_size(session); i++)
@@ -100,7 +111,15 @@ int broadcast_message(struct broadcast *b,
                       const uint8_t *body,
                       size_t len)
 {
-    if (!b->home || type < MSG_BCAST || type >= MSG_BCAST_END)
+    int64_t stopped;
+
+    if (!b->home)
+        return 0;
+    if (standstill_message(b->standstill, node, type, body, len, &stopped)) {
+        bcast_home_move(b->home, (uint32_t)node, (double)stopped / 1e9);
+        return 1;
+    }
+    if (type < MSG_BCAST || type >= MSG_BCAST_END)
         return 0;
     if (bcast_home_told(b->home, (uint32_t)node,
                         (enum bcast_kind)(type - MSG_BCAST), body, len)
@@ -139,4 +158,6 @@ void broadcast_stop(struct broadcast *b)
 {
     bcast_home_destroy(b->home);
     b->home = NULL;
+    standstill_destroy(b->standstill);
+    b->standstill = NULL;
 }

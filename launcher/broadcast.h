@@ -7,11 +7,13 @@
 #define LAUNCHER_BROADCAST_H
 
 #include "launcher/session.h"
+#include "launcher/standstill.h"
 #include "pmix_bcast/bcast_home.h"
 
 struct broadcast {
     struct session *session;
     struct bcast_home *home;
+    struct standstill *standstill;
     void (*ended)(void *arg);
     void *arg;
 };

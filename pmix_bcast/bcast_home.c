@@ -485,6 +485,16 @@ void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why)
         give_up(h, node, why);
 }
 
+void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds)
+{
+    double t = clock_s(), *moved;
+
+    if (node >= h->plan.nodes)
+        return;
+    moved = &h->node[node].moved;
+    *moved = t - *moved < seconds ? t : *moved + seconds;
+}
+
 /* --- time
  * -------------------------------------------------------------------------------
  */
@@ -495,7 +505,8 @@ static void look_for_stalled(struct bcast_home *h, double t)
 
     snprintf(why, sizeof why, "no progress for %g s", h->s.timeout_s);
     for (uint32_t v = 0; v < h->plan.nodes && !h->over; v++)
-        if (!h->node[v].ended && t - h->node[v].moved > h->s.timeout_s)
+        if (!h->node[v].ended && t - h->node[v].moved > h->s.timeout_s
+            && (!h->s.is_late || h->s.is_late(h->s.arg, v)))
             give_up(h, v, why);
 }
 

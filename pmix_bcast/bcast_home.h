@@ -31,6 +31,9 @@ struct bcast_home_setup {
                 uint32_t node,
                 enum bcast_kind kind,
                 struct writer *w);
+    /* May one without progress be given up?  0: not yet, it was asked.  NULL:
+     * yes. */
+    int (*is_late)(void *arg, uint32_t node);
     /* It is over: see bcast_home_result(); called once, from the loop. */
     void (*ended)(void *arg);
     void *arg;
@@ -62,6 +65,8 @@ int bcast_home_told(struct bcast_home *h,
                     size_t len);
 /* A node is gone, why in words. */
 void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
+/* It was stopped for so long, which is no lack of progress. */
+void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds);
 /* Valid until bcast_home_destroy(). */
 struct bcast_result bcast_home_result(const struct bcast_home *h);
 void bcast_home_destroy(struct bcast_home *h);
