@@ -39,7 +39,7 @@ begin() {
 	run=$!
 	wait_for 10 started 2 && agents=$(pgrep -P "$run" -x evenstep-agent | xargs)
 }
-end() { wait $run && run='' && agents='' && seq 0 29 >want && test_cmp want out; }
+end() { wait "$run" && run='' && agents='' && seq 0 29 >want && test_cmp want out; }
 
 # shellcheck disable=SC2086 # numbers of processes
 {

@@ -291,7 +291,9 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 # --- what is believed of a run before ----------------------------------------------------
 halves() { find "$TMPDIR" -path "*/store/*" -size +20k; }
 # cut_run: three tasks are done, and kept.
+# shellcheck disable=SC2086 # words
 cut_run() { rm -rf out journal && fresh && test_expect_code 1 evenstep graph run --local 2 $spread --algorithm ead --journal journal gate.json 2>err && : >"$MARKS/go"; }
+# shellcheck disable=SC2086 # words
 resume() { evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume gate.json >table 2>err; }
 test_expect_success 'the journal has size and digest of what was made, and size and time of what was given' '
 	cut_run && jq -es --arg d "$(b2sum -l 256 sorted.want | cut -d" " -f1)" --argjson n "$(wc -c <words)" \
