@@ -259,6 +259,7 @@ launcher_src := \
   launcher/standstill.c \
   launcher/steering.c \
   launcher/step_dir.c \
+  launcher/step_env.c \
   launcher/step_layout.c \
   launcher/step_tasks.c \
   launcher/svg.c \
@@ -277,6 +278,7 @@ launcher_src := \
   launcher/trace.c \
   launcher/trace_reader.c \
   launcher/unit_pool.c \
+  launcher/user_dir.c \
   launcher/user_file.c \
   launcher/whole_node.c \
   launcher/work.c \

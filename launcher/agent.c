@@ -12,6 +12,7 @@
 #include "launcher/protocol.h"
 #include "launcher/signals.h"
 #include "launcher/step_dir.h"
+#include "launcher/step_env.h"
 #include "launcher/step_tasks.h"
 #include "launcher/table_tree.h"
 #include "launcher/template.h"
@@ -190,7 +191,9 @@ static int store(struct agent *a, const struct told *t)
     if (msg_read_put(&m, t->body, t->len) < 0)
         return -1;
     snprintf(a->step, sizeof a->step, "%s", m.dir);
-    why = step_dir_put(m.dir, m.file, m.content, m.len);
+    why = strcmp(m.file, STEP_ENV) == 0
+              ? step_env_put(m.dir, m.content, m.len)
+              : step_dir_put(m.dir, m.file, m.content, m.len);
     if (why == 0)
         why = agent_work_directory(a->work, a->step);
     write_u32(&w, (uint32_t)why);
@@ -297,7 +300,7 @@ static int fill_in(const struct agent *a, struct bcast_order *order)
     if (filled && strlen(filled[0]) < sizeof order->destination) {
         snprintf(order->destination, sizeof order->destination, "%s",
                  filled[0]);
-        rc = 0;
+        rc = step_dir_here(order->destination, sizeof order->destination);
     }
     template_free(filled);
     return rc;

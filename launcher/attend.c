@@ -26,6 +26,7 @@
 #include "launcher/qualification.h"
 #include "launcher/steering.h"
 #include "launcher/step_dir.h"
+#include "launcher/step_env.h"
 #include "launcher/top_file.h"
 
 #include <errno.h>
@@ -102,17 +103,6 @@ static void step_name(const struct attend *a, char *name, size_t size)
     snprintf(name, size, "%u.%u", a->o->job, a->o->step);
 }
 
-/* Of a name in the step directory; they are short. */
-static void path_of(const struct attend *a,
-                    char path[STEP_PATH_MAX],
-                    const char *name)
-{
-    char step[32];
-
-    step_name(a, step, sizeof step);
-    (void)step_dir_path(path, step, name);
-}
-
 static void put(struct attend *a,
                 size_t node,
                 const char *file,
@@ -143,17 +133,13 @@ static void put_tasks(struct attend *a, size_t node)
 
 static void put_environ(struct attend *a, size_t node, double share)
 {
-    char text[512], dir[STEP_PATH_MAX], socket[STEP_PATH_MAX];
+    char text[128];
 
-    path_of(a, dir, "");
-    path_of(a, socket, STEP_SOCKET);
     snprintf(text, sizeof text,
-             "EVENSTEP_DIR=%s\n"
-             "EVENSTEP_SOCKET=%s\n"
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n",
-             dir, socket, share, session_size(a->session));
-    put(a, node, "env", text);
+             share, session_size(a->session));
+    put(a, node, STEP_ENV, text);
 }
 
 static void qualified(struct attend *a)
@@ -290,6 +276,8 @@ static void on_table(void *arg)
 
 static void bring_table(struct attend *a)
 {
+    char step[32];
+
     a->tasks = calloc(session_size(a->session), sizeof *a->tasks);
     if (!a->tasks)
         es_fail(a->err, ES_ENV, "free some memory", "out of memory");
@@ -303,7 +291,9 @@ static void bring_table(struct attend *a)
         put(a, i, "", ""); /* the directory */
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
-    path_of(a, a->table_destination, "conntable");
+    step_name(a, step, sizeof step);
+    (void)step_dir_anywhere(a->table_destination, sizeof a->table_destination,
+                            step, "conntable"); /* it is short */
     a->setup.source = a->table_path;
     a->setup.destination = a->table_destination;
     copy(a, &a->table, on_table);
@@ -321,10 +311,9 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
 {
     a->unstored--;
     if (why) {
-        es_fail(a->err, ES_ENV, "see to that directory on the node",
-                "%s: /dev/shm/evenstep-%u: %s",
-                session_node(a->session, node)->name, (unsigned)getuid(),
-                strerror((int)why));
+        es_fail(a->err, ES_ENV, "see that there is room in it on the node",
+                "%s: no step directory in /dev/shm: %s",
+                session_node(a->session, node)->name, strerror((int)why));
         give_up(a);
     } else if (a->unstored == 0 && a->told) {
         say(a, "ready", NULL);

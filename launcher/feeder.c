@@ -300,7 +300,6 @@ static int start_listening(struct feeder *f, const char *step)
     errno = step_dir_put(step, "", NULL, 0);
     if (errno)
         return -1;
-    errno = ENAMETOOLONG;
     if (step_dir_path(f->path, step, STEP_SOCKET) < 0)
         return -1;
     memcpy(at.sun_path, f->path, sizeof f->path);
@@ -345,8 +344,8 @@ int feeder_open(struct feeder **f,
     *f = new;
     return 0;
 fail:
-    es_fail(err, ES_ENV, "see to that directory on the node",
-            "no socket for %u programs in %s: %s", seats, STEP_DIR_BASE,
+    es_fail(err, ES_ENV, "see that there is room in it on the node",
+            "no socket for %u programs in /dev/shm: %s", seats,
             strerror(errno));
     feeder_close(new);
     return -1;

@@ -2,6 +2,7 @@
 #include "launcher/step_dir.h"
 #include "launcher/number.h"
 #include "launcher/spool.h"
+#include "launcher/user_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,73 +14,98 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void user_name(char *name, size_t size)
+/* Written for "wherever the directories of its user are". */
+#define ANYWHERE USER_DIR_BASE "/evenstep-*/"
+
+/* The directory of a step, and of its user: who holds it. */
+struct place {
+    int fd; /* -1: there is none, with errno */
+    char user[USER_DIR_NAME];
+};
+
+static struct place find_step(const char *step)
 {
-    snprintf(name, size, "evenstep-%u", (unsigned)getuid());
+    struct place p = {.fd = -1};
+    struct user_dirs all;
+    int user;
+
+    if (user_dirs_open(&all) < 0)
+        return p;
+    while (p.fd < 0 && (user = user_dirs_next(&all)) >= 0) {
+        p.fd = user_dir_open(user, step, 0);
+        memcpy(p.user, all.name, sizeof p.user);
+        close(user);
+    }
+    user_dirs_close(&all);
+    if (p.fd < 0)
+        errno = ENOENT;
+    return p;
+}
+
+/* Again if the last step of before takes the user's directory away. */
+static struct place make_step(const char *step)
+{
+    struct place p = find_step(step);
+
+    for (int tries = 0; p.fd < 0 && errno == ENOENT && tries < 3; tries++) {
+        int user = user_dir_make(p.user), why;
+
+        if (user < 0)
+            continue;
+        p.fd = user_dir_open(user, step, 1);
+        why = errno;
+        close(user);
+        errno = why;
+    }
+    return p;
 }
 
 int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file)
 {
-    char user[64];
+    struct place p = find_step(step);
     int n;
 
-    user_name(user, sizeof user);
-    n = snprintf(path, STEP_PATH_MAX, "%s/%s/%s%s%s", STEP_DIR_BASE, user, step,
+    path[0] = '\0';
+    if (p.fd < 0)
+        return -1;
+    close(p.fd);
+    n = snprintf(path, STEP_PATH_MAX, USER_DIR_BASE "/%s/%s%s%s", p.user, step,
                  file[0] ? "/" : "", file);
-    return n < 0 || n >= STEP_PATH_MAX ? -1 : 0;
-}
-
-/* Open name below at as a directory that is ours alone; -1 with errno. */
-static int open_own(int at, const char *name, int make)
-{
-    struct stat st;
-    int fd;
-
-    if (make && mkdirat(at, name, 0700) < 0 && errno != EEXIST)
-        return -1;
-    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
-        return fd;
-    close(fd);
-    errno = EPERM;
+    if (n < STEP_PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
     return -1;
 }
 
-/* The directory of step, or of the user if step is NULL. */
-static int open_step(const char *step, int make)
+int step_dir_anywhere(char *path,
+                      size_t size,
+                      const char *step,
+                      const char *file)
 {
-    int base = open(STEP_DIR_BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int user = -1, fd = -1;
-    char name[64];
+    int n = snprintf(path, size, ANYWHERE "%s/%s", step, file);
 
-    user_name(name, sizeof name);
-    if (base >= 0)
-        user = open_own(base, name, make);
-    if (user >= 0)
-        fd = step ? open_own(user, step, make) : dup(user);
-    if (user >= 0)
-        close(user);
-    if (base >= 0)
-        close(base);
-    return fd;
+    return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* Again if the last step of before takes the user's directory away. */
-static int make_step(const char *step)
+int step_dir_here(char *path, size_t size)
 {
-    int dir, tries = 0;
+    char here[STEP_PATH_MAX], *step = path + strlen(ANYWHERE), *slash;
 
-    do
-        dir = open_step(step, 1);
-    while (dir < 0 && errno == ENOENT && ++tries < 3);
-    return dir;
+    if (strncmp(path, ANYWHERE, strlen(ANYWHERE)) != 0)
+        return 0;
+    slash = strchr(step, '/');
+    if (!slash)
+        return -1;
+    *slash = '\0';
+    if (step_dir_path(here, step, slash + 1) < 0 || strlen(here) >= size)
+        return -1;
+    memcpy(path, here, strlen(here) + 1);
+    return 0;
 }
 
 int step_dir_link(const char *step, const char *file, const char *target)
 {
-    int why = 0, dir = make_step(step);
+    int why = 0, dir = make_step(step).fd;
 
     if (dir < 0)
         return errno;
@@ -95,7 +121,7 @@ int step_dir_put(const char *step,
                  const void *content,
                  size_t len)
 {
-    int dir = make_step(step), fd, rc = -1, why = 0;
+    int dir = make_step(step).fd, fd, rc = -1, why = 0;
     char beside[80];
 
     if (dir < 0)
@@ -123,34 +149,46 @@ int step_dir_put(const char *step,
     return why;
 }
 
+/* All names in fd, a directory, which is closed; no directory is below it. */
+static void empty(int fd)
+{
+    DIR *list = fdopendir(fd);
+    const struct dirent *d;
+
+    if (!list) {
+        close(fd);
+        return;
+    }
+    while ((d = readdir(list)) != NULL)
+        (void)unlinkat(fd, d->d_name, 0); /* not of "." and ".." */
+    (void)closedir(list);
+}
+
+/* From a directory of the user's. */
+static void remove_from(int user, const char *step)
+{
+    int fd = user_dir_open(user, step, 0);
+
+    if (fd < 0)
+        return;
+    empty(fd);
+    (void)unlinkat(user, step, AT_REMOVEDIR);
+}
+
+/* The user's directory goes with its last step; another's keeps it. */
 void step_dir_remove(const char *step)
 {
-    int dir = open_step(step, 0);
-    DIR *list = dir >= 0 ? fdopendir(dir) : NULL;
-    struct dirent *d;
+    struct user_dirs all;
     int user;
-    char name[64];
 
-    if (dir >= 0 && !list)
-        close(dir);
-    if (!list)
+    if (user_dirs_open(&all) < 0)
         return;
-    while ((d = readdir(list)) != NULL)
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            (void)unlinkat(dir, d->d_name, 0);
-    closedir(list);
-    user = open_step(NULL, 0);
-    if (user >= 0) {
-        (void)unlinkat(user, step, AT_REMOVEDIR);
+    while ((user = user_dirs_next(&all)) >= 0) {
+        remove_from(user, step);
         close(user);
+        user_dir_remove(all.name);
     }
-    /* The user's directory goes with its last step; another's keeps it. */
-    user_name(name, sizeof name);
-    user = open(STEP_DIR_BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (user >= 0) {
-        (void)unlinkat(user, name, AT_REMOVEDIR);
-        close(user);
-    }
+    user_dirs_close(&all);
 }
 
 /* Is it called after a process that is no more? */
@@ -164,18 +202,31 @@ static int is_orphan(const char *name, const char *prefix)
            && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-void step_dir_sweep(const char *prefix)
+static void sweep(int user, const char *prefix)
 {
-    int user = open_step(NULL, 0);
-    DIR *list = user >= 0 ? fdopendir(user) : NULL;
+    DIR *list = fdopendir(user); /* takes over user */
     struct dirent *d;
 
-    if (user >= 0 && !list)
+    if (!list) {
         close(user);
-    if (!list)
         return;
+    }
     while ((d = readdir(list)) != NULL)
         if (is_orphan(d->d_name, prefix))
-            step_dir_remove(d->d_name);
-    closedir(list);
+            remove_from(user, d->d_name);
+    (void)closedir(list); /* only read */
+}
+
+void step_dir_sweep(const char *prefix)
+{
+    struct user_dirs all;
+    int user;
+
+    if (user_dirs_open(&all) < 0)
+        return;
+    while ((user = user_dirs_next(&all)) >= 0) {
+        sweep(user, prefix);
+        user_dir_remove(all.name);
+    }
+    user_dirs_close(&all);
 }

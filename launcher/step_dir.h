@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * step_dir.h - the step directory on a node, /dev/shm/evenstep-<uid>/<step>:
- * where the plugin and the tasks find what the agent has for them.
+ * where the plugin and the tasks find what the agent has for them.  Where
+ * another user has taken that name it is in one that only this user has
+ * (user_dir.h), so that its path is known on its own node only.
  *
  * Files are written beside, then renamed, and never half-visible; directories
  * are made 0700 and must be the user's own (design, section 11).
@@ -11,13 +13,22 @@
 
 #include <stddef.h>
 
-#define STEP_DIR_BASE "/dev/shm"
 #define STEP_SOCKET   "socket" /* in it: feeder.h */
 #define STEP_PATH_MAX 108      /* bytes of a path in it; sun_path of unix(7) */
 
-/* The path of the step's directory, or of a plain name in it.  0, or -1 if it
- * is too long (path is then cut off). */
+/* The path of the step's directory, or of a plain name in it.  0, or -1 with
+ * errno: there is no such directory, or it is too long. */
 int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file);
+
+/* A path for file in the step directory of whichever node it comes to: 0, or
+ * -1 if it is too long. */
+int step_dir_anywhere(char *path,
+                      size_t size,
+                      const char *step,
+                      const char *file);
+/* What such a path, of size bytes, is on this node; others stay.  0, or -1 if
+ * it is nothing here. */
+int step_dir_here(char *path, size_t size);
 
 /*
  * Put content as file into the directory of this step, both plain names; if

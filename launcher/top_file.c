@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/top_file.h"
 #include "launcher/step_dir.h"
+#include "launcher/user_dir.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -172,31 +173,47 @@ static json_t *load(int dir, const char *name)
     return json;
 }
 
-size_t top_steps_find(struct top_step **steps, uint32_t job)
+/* Of one of this user's directories, which is closed: how many more. */
+static size_t find_in(int user,
+                      struct top_step *steps,
+                      size_t max,
+                      uint32_t job)
 {
-    char path[64];
-    struct dirent *d;
+    const struct dirent *d;
     size_t n = 0;
-    DIR *list;
+    DIR *list = fdopendir(user);
 
-    *steps = calloc(STEPS_MAX, sizeof **steps);
-    snprintf(path, sizeof path, STEP_DIR_BASE "/evenstep-%u",
-             (unsigned)getuid());
-    list = *steps ? opendir(path) : NULL;
-    while (list && n < STEPS_MAX && (d = readdir(list)) != NULL) {
+    if (!list)
+        close(user);
+    while (list && n < max && (d = readdir(list)) != NULL) {
         json_t *json =
             d->d_name[0] == '.' ? NULL : load(dirfd(list), d->d_name);
 
-        if (json && top_step_read(&(*steps)[n], json) == 0) {
-            if (job == 0 || (*steps)[n].job == job)
+        if (json && top_step_read(&steps[n], json) == 0) {
+            if (job == 0 || steps[n].job == job)
                 n++;
             else
-                free((*steps)[n].node);
+                free(steps[n].node);
         }
         json_decref(json);
     }
     if (list)
-        closedir(list);
+        (void)closedir(list); /* only read */
+    return n;
+}
+
+size_t top_steps_find(struct top_step **steps, uint32_t job)
+{
+    struct user_dirs all;
+    size_t n = 0;
+    int user;
+
+    *steps = calloc(STEPS_MAX, sizeof **steps);
+    if (!*steps || user_dirs_open(&all) < 0)
+        return 0;
+    while (n < STEPS_MAX && (user = user_dirs_next(&all)) >= 0)
+        n += find_in(user, *steps + n, STEPS_MAX - n, job);
+    user_dirs_close(&all);
     return n;
 }
 

@@ -130,18 +130,17 @@ int main(void)
                                 .aggregate = AGGREGATE_MIN};
     struct monitor *monitor = NULL;
     struct es_error err = {0};
-    char dir[128];
+    char dir[STEP_PATH_MAX];
     int rc = -1;
 
     snprintf(order.dir, sizeof order.dir, "bench-%d", (int)getpid());
-    snprintf(dir, sizeof dir, STEP_DIR_BASE "/evenstep-%u/%s",
-             (unsigned)getuid(), order.dir);
-    setenv("EVENSTEP_DIR", dir, 1);
     if (base)
         monitor = monitor_start(base, &order, on_record, NULL, &err);
-    if (monitor) {
-        pid_t pid = start_busy();
+    if (monitor && step_dir_path(dir, order.dir, "") == 0) {
+        pid_t pid;
 
+        setenv("EVENSTEP_DIR", dir, 1);
+        pid = start_busy();
         watch(base);
         if (pid > 0) {
             (void)kill(pid, SIGKILL);

@@ -47,12 +47,11 @@ static int wait_for(int (*fact)(void))
 /* The page as a program sees it: by the link in its step directory. */
 static void map_page(void)
 {
-    char path[200];
-    int fd;
+    char path[STEP_PATH_MAX];
+    int fd = -1;
 
-    snprintf(path, sizeof path, "%s/evenstep-%u/%s/%s", STEP_DIR_BASE,
-             (unsigned)getuid(), order.dir, METER_FILE);
-    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (step_dir_path(path, order.dir, METER_FILE) == 0)
+        fd = open(path, O_RDWR | O_CLOEXEC);
     page = fd < 0 ? MAP_FAILED
                   : mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED,
                          fd, 0);

@@ -4,6 +4,8 @@
  * Without the right to have one the test is skipped.
  */
 #include "launcher/step_dir.h"
+#include "launcher/step_env.h"
+#include "launcher/user_dir.h"
 #include "tap.h"
 
 #include <dirent.h>
@@ -49,13 +51,13 @@ static int own_shm(void)
     }
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return -1;
-    return mount("none", STEP_DIR_BASE, "tmpfs", 0, "size=256k,mode=1777");
+    return mount("none", USER_DIR_BASE, "tmpfs", 0, "size=256k,mode=1777");
 }
 
 /* What is in a file, NULL if there is none; valid until the next call. */
 static const char *read_file(const char *name)
 {
-    static char text[100];
+    static char text[300];
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 
@@ -90,30 +92,54 @@ static int entries(const char *name)
     return dir ? n : -1;
 }
 
+/* What stands in the place of the user's directory keeps nobody from having
+ * one, and nothing happens to it. */
+static void test_private(const char *what)
+{
+    char file[STEP_PATH_MAX], again[STEP_PATH_MAX], *end;
+
+    ok(step_dir_put("1.0", "f", "x", 1) == 0, "%s: a file is put", what);
+    if (step_dir_path(file, "1.0", "f") < 0)
+        bail("no path");
+    ok(strncmp(file, user, strlen(user)) == 0 && file[strlen(user)] == '.'
+           && strcmp(read_file(file), "x") == 0,
+       "%s: in a directory of another name", what);
+    ok(step_dir_put("1.0", "g", "y", 1) == 0
+           && step_dir_path(again, "1.0", "f") == 0 && strcmp(file, again) == 0,
+       "%s: which is found again", what);
+    ok(step_dir_put("2.0", "f", "y", 1) == 0
+           && step_dir_path(again, "2.0", "f") == 0
+           && strncmp(file, again, strlen(user) + 9) == 0,
+       "%s: by the next step, too", what);
+    step_dir_remove("2.0");
+    end = strstr(file, "/1.0");
+    *end = '\0';
+    ok(mode_of(file) == 0700, "%s: it is the user's alone", what);
+    step_dir_remove("1.0");
+    ok(entries(file) == -1, "%s: it goes with the last", what);
+}
+
 static void test_refused(void)
 {
-    char real[] = STEP_DIR_BASE "/elsewhere", victim[] = STEP_DIR_BASE "/vic";
-    int open_to_others = 0;
+    char real[] = USER_DIR_BASE "/elsewhere", victim[] = USER_DIR_BASE "/vic";
+    int taken = 0;
 
     mkdir(real, 0700);
     if (symlink(real, user) < 0)
         bail("no link");
-    is_int(step_dir_put("1.0", "f", "x", 1), ENOTDIR,
-           "a link instead of the user's directory is not followed");
-    is_int(entries(real), 0, "and nothing written behind it");
-    step_dir_remove("1.0");
+    test_private("a link");
+    is_int(entries(real), 0, "nothing is written behind it");
     unlink(user);
     write_file(user, "x");
-    is_int(step_dir_put("1.0", "f", "x", 1), ENOTDIR,
-           "a file instead of it is refused");
+    test_private("a file");
     unlink(user);
     mkdir(user, 0700);
     for (mode_t others = 1; others <= 077; others++) {
         chmod(user, 0700 | others);
-        open_to_others += step_dir_put("1.0", "f", "x", 1) != EPERM;
+        taken += step_dir_put("1.0", "f", "x", 1) != 0 || entries(user) != 0;
+        step_dir_remove("1.0");
     }
-    ok(open_to_others == 0 && entries(user) == 0,
-       "one that others may enter, read or write is refused");
+    is_int(taken, 0, "one that others may enter, read or write is not taken");
     rmdir(user);
     mkdir(user, 0700);
     if (symlink(real, below("1.0")) < 0)
@@ -124,6 +150,7 @@ static void test_refused(void)
     step_dir_remove("1.0");
     ok(access(victim, F_OK) == 0 && access(real, F_OK) == 0,
        "nor when it is removed");
+    mkdir(user, 0700);
     unlink(below("1.0"));
     mkdir(below("1.0"), 0700);
     if (symlink(victim, below("1.0/.f")) < 0
@@ -142,15 +169,66 @@ static void test_refused(void)
 /* Owned by somebody else; needs root. */
 static void test_others(void)
 {
-    if (getuid() != 0 || mkdir(user, 0700) < 0 || chown(user, 12345, 0) < 0) {
+    static const char private[] = USER_DIR_BASE "/evenstep-0.00000000";
+
+    if (getuid() != 0 || mkdir(user, 0700) < 0 || chown(user, 12345, 0) < 0
+        || mkdir(private, 0700) < 0 || chown(private, 12345, 0) < 0) {
         rmdir(user);
-        skip("another user's directory is refused", "needs root");
+        skip("another user's directory is not taken", "needs root");
         return;
     }
-    is_int(step_dir_put("1.0", "f", "x", 1), EPERM,
-           "another user's directory is refused");
-    is_int(entries(user), 0, "and left alone");
+    test_private("another user's directory");
+    ok(entries(user) == 0 && entries(private) == 0,
+       "theirs are left alone, whatever they are called");
     rmdir(user);
+    rmdir(private);
+}
+
+/* One that was made while the plain name was taken stays the step's. */
+static void test_found_again(void)
+{
+    char before[STEP_PATH_MAX], after[STEP_PATH_MAX];
+
+    write_file(user, "x");
+    step_dir_put("1.0", "f", "x", 1);
+    (void)step_dir_path(before, "1.0", "f");
+    unlink(user);
+    mkdir(user, 0700);
+    step_dir_put("1.0", "g", "x", 1);
+    ok(step_dir_path(after, "1.0", "f") == 0 && strcmp(before, after) == 0,
+       "a step stays where it is when the plain name is free again");
+    step_dir_remove("1.0");
+    is_int(entries(USER_DIR_BASE), 0, "and nothing is left of either");
+}
+
+static void test_anywhere(void)
+{
+    char any[200], here[STEP_PATH_MAX], other[] = "/tmp/evenstep-*/1.0/f";
+
+    step_dir_put("1.0", "f", "x", 1);
+    (void)step_dir_path(here, "1.0", "f");
+    ok(step_dir_anywhere(any, sizeof any, "1.0", "f") == 0
+           && step_dir_here(any, sizeof any) == 0 && strcmp(any, here) == 0,
+       "a path for any node is the file's own on this one");
+    (void)step_dir_anywhere(any, sizeof any, "2.0", "f");
+    is_int(step_dir_here(any, sizeof any), -1, "but not of a step unknown");
+    ok(step_dir_here(other, sizeof other) == 0
+           && strcmp(other, "/tmp/evenstep-*/1.0/f") == 0,
+       "and any other path stays");
+    step_dir_remove("1.0");
+}
+
+static void test_env(void)
+{
+    char want[300], dir[STEP_PATH_MAX];
+
+    is_int(step_env_put("1.0", "A=1\nB=2\n", 8), 0, "an environment is put");
+    (void)step_dir_path(dir, "1.0", "");
+    snprintf(want, sizeof want,
+             "EVENSTEP_DIR=%s\nEVENSTEP_SOCKET=%s/socket\nA=1\nB=2\n", dir,
+             dir);
+    is_str(content("1.0/env"), want, "with the paths on this node before it");
+    step_dir_remove("1.0");
 }
 
 static void test_put(void)
@@ -236,15 +314,18 @@ int main(void)
 
     if (own_shm() < 0)
         skip_all("needs a mount name space of its own");
-    snprintf(user, sizeof user, STEP_DIR_BASE "/evenstep-%u",
+    snprintf(user, sizeof user, USER_DIR_BASE "/evenstep-%u",
              (unsigned)getuid());
     before = open_files();
     test_refused();
     test_others();
+    test_found_again();
+    test_anywhere();
+    test_env();
     test_put();
     test_no_room();
     test_sweep();
     is_int(open_files(), before, "no file is left open");
-    is_int(entries(STEP_DIR_BASE), 0, "and nothing left in " STEP_DIR_BASE);
+    is_int(entries(USER_DIR_BASE), 0, "and nothing left in " USER_DIR_BASE);
     return done();
 }
