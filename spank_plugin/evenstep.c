@@ -7,11 +7,13 @@
  *   init              arguments, options          arguments,    arguments
  *                                                 options
  *   init_post_opt                                 guard
- *                                                 starts
+ *                                                 starts, room
+ *                                                 is made
  *   local_user_init   front end
  *                     starts
  *   user_init                                     environment
- *   task_init                                     refused steps
+ *   task_init                                     refused steps,
+ *                                                 environment
  *   task_post_fork                                to the guard
  *   exit              front end                   guard ends,
  *                     ends                        clean-up
@@ -55,8 +57,10 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
     (void)ac;
     (void)av;
-    if (spank_context() == S_CTX_REMOTE)
+    if (spank_context() == S_CTX_REMOTE) {
         plugin_power_start(sp);
+        plugin_remote_prepare(sp);
+    }
     return 0;
 }
 
@@ -80,8 +84,10 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
     (void)ac;
     (void)av;
-    if (spank_context() == S_CTX_REMOTE)
+    if (spank_context() == S_CTX_REMOTE) {
         plugin_remote_refuse(sp);
+        plugin_remote_task(sp);
+    }
     return 0;
 }
 

@@ -105,27 +105,32 @@ static void build_argv(struct words *w,
 __attribute__((format(printf, 2, 3))) static int without(
     const struct plugin_options *o, const char *fmt, ...)
 {
-    int required = o->demand == DEMAND_REQUIRED;
+    const char *sequel = "the step goes on without evenstep";
     char what[1024];
     va_list ap;
 
     va_start(ap, fmt);
     (void)vsnprintf(what, sizeof what, fmt, ap); /* cut off if too long */
     va_end(ap);
-    slurm_error("evenstep: %s; %s", what,
-                required ? "the step is not started (--evenstep=required)"
-                         : "the step goes on without evenstep");
-    return required ? refuse() : 0;
+    if (o->demand == DEMAND_REQUIRED)
+        sequel = "the step is not started (--evenstep=required)";
+    else if (o->bcast)
+        sequel = "the step is not started without its input "
+                 "(--evenstep-bcast)";
+    slurm_error("evenstep: %s; %s", what, sequel);
+    return o->demand == DEMAND_REQUIRED || o->bcast ? refuse() : 0;
 }
 
 /* What becomes of the step after this answer. */
 static int judge(const struct plugin_options *o,
+                 const struct step *s,
                  enum child_answer answer,
                  const char *text)
 {
     switch (answer) {
     case ANSWER_READY:
-        return 0;
+        return plugin_remote_promise(s->job, s->step,
+                                     o->demand == DEMAND_REQUIRED);
     case ANSWER_CONTINUE:
         slurm_error("evenstep: %s", text);
         return o->demand == DEMAND_REQUIRED ? refuse() : 0;
@@ -182,7 +187,7 @@ static int start(const struct plugin_options *o, const struct step *s)
             plugin_child_kill(&child);
         front_end.owner = 0;
     }
-    return judge(o, answer, text);
+    return judge(o, s, answer, text);
 }
 
 int plugin_local_start(spank_t sp)

@@ -21,10 +21,10 @@
 #define PATH_SIZE 4096
 #define WORDS     12 /* of its command line, at most, and a NULL */
 
-/* The one guard of this slurmstepd; the tasks that it forks are not its
- * owners. */
+/* The one guard of this slurmstepd.  Not known by who started it: the hooks
+ * may run in another process (SlurmdParameters=contain_spank of 24.05). */
 static struct {
-    pid_t owner; /* 0: none is running */
+    int is_running;
     struct plugin_child child;
 } guard;
 
@@ -104,7 +104,7 @@ void plugin_power_start(spank_t sp)
         slurm_error("evenstep: %s: %s: no limits are set on this node",
                     w.program, strerror(why));
     else
-        guard.owner = getpid();
+        guard.is_running = 1;
 }
 
 /* Its next "ok", or its end. */
@@ -123,7 +123,7 @@ void plugin_power_task(spank_t sp)
     pid_t pid;
     int len;
 
-    if (guard.owner != getpid()
+    if (!guard.is_running
         || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     len = snprintf(line, sizeof line, "%d\n", (int)pid);
@@ -133,9 +133,9 @@ void plugin_power_task(spank_t sp)
 
 void plugin_power_stop(void)
 {
-    if (guard.owner != getpid())
+    if (!guard.is_running)
         return;
-    guard.owner = 0;
+    guard.is_running = 0;
     (void)close(guard.child.stdin_fd); /* which tells it */
     guard.child.stdin_fd = -1;
     wait_for_answer(STOP_MS);

@@ -1,88 +1,77 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the agent has written is looked for twice: by slurmstepd before it
+ * starts the tasks, and where that finds nothing by each task, which Slurm has
+ * put into the job's own name spaces by then (job_container/tmpfs: another
+ * /dev/shm).
+ *
+ * A private /dev/shm is cleaned from outside: a task sends it to slurmstepd,
+ * as a descriptor.  The hooks of slurmstepd may run in a process of their own
+ * (SlurmdParameters=contain_spank), so nothing here goes by a process id.
+ */
 #include "spank_plugin/plugin_remote.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "spank_plugin/plugin_options.h"
+#include "spank_plugin/plugin_place.h"
 
-#define BASE   "/dev/shm" /* STEP_DIR_BASE of launcher/step_dir.h */
 #define PREFIX "EVENSTEP_"
+/* The companion step's own mark; it has a place on the node, too. */
+#define COMPANION "EVENSTEP_COMPANION"
 
-/* A dozen variables of up to a path each come to 2 KiB; the bounds keep what
- * a user's file can do to slurmstepd small. */
-#define FILE_MAX_BYTES  16384
-#define NAME_LEN_MAX    64
-#define VALUE_LEN_MAX   4096
-#define PLAIN_NAME_SIZE 32 /* "evenstep-4294967295", "<job>.<step>" */
+/* Of a line; what it comes to is bounded, too (PLACE_FILE_MAX). */
+#define NAME_LEN_MAX  64
+#define VALUE_LEN_MAX 4096
 
-/* Why a file is not believed; NULL: there is none, which is fine. */
-struct verdict {
-    const char *what;
-};
+enum promise { PROMISED_NOTHING, PROMISED_ON, PROMISED_REQUIRED };
 
-static int refuse(struct verdict *v, const char *what)
+static int is_set;                  /* the tasks' environment, by slurmstepd */
+static int outlet = -1, inlet = -1; /* of a socket for a private /dev/shm */
+
+/* --- what srun has said --------------------------------------------------- */
+
+int plugin_remote_promise(uint32_t job, uint32_t step, int required)
 {
-    v->what = what;
-    return -1;
+    char value[64];
+
+    (void)snprintf(value, sizeof value, "%s:%" PRIu32 ".%" PRIu32,
+                   required ? "required" : "on", job, step);
+    return setenv(PROMISE, value, 1);
 }
 
-/* After a failed openat(): no such file is no reason to complain. */
-static int refuse_errno(struct verdict *v)
+/* For this step: tasks hand what srun has in its environment on to others. */
+static enum promise promised(spank_t sp, const struct place *p)
 {
-    if (errno == ENOENT)
-        return refuse(v, NULL);
-    if (errno == ELOOP || errno == ENOTDIR)
-        return refuse(v, "a symbolic link or not a directory is on its path");
-    return refuse(v, "it cannot be opened");
+    char value[64];
+    const char *colon;
+
+    if (spank_getenv(sp, PROMISE, value, sizeof value) != ESPANK_SUCCESS)
+        return PROMISED_NOTHING;
+    colon = strchr(value, ':');
+    if (!colon || strcmp(colon + 1, p->step_dir) != 0)
+        return PROMISED_NOTHING;
+    return strncmp(value, "required:", 9) == 0 ? PROMISED_REQUIRED
+                                               : PROMISED_ON;
 }
 
-/* fd is the user's own, of this type, and nobody else can write to it. */
-static int check_own(int fd, uid_t uid, mode_t type, struct verdict *v)
+static int find_place(spank_t sp, struct place *p, enum promise *promise)
 {
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return refuse(v, "it cannot be looked at");
-    if ((st.st_mode & S_IFMT) != type)
-        return refuse(v, "it is not a regular file");
-    if (st.st_uid != uid)
-        return refuse(v, "it or a directory above it is not the user's own");
-    if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return refuse(v, "others can write to it or to a directory above it");
-    if (type == S_IFREG && st.st_size > FILE_MAX_BYTES)
-        return refuse(v, "it is larger than 16384 bytes");
+    if (plugin_place_find(sp, p) < 0)
+        return -1;
+    *promise = promised(sp, p);
+    p->thorough = *promise != PROMISED_NOTHING;
     return 0;
 }
 
-/* Open name in at; takes over at, also on failure.  -1 with *v. */
-static int descend(
-    int at, const char *name, uid_t uid, mode_t type, struct verdict *v)
-{
-    int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd;
-
-    if (at < 0)
-        return -1;
-    if (type == S_IFDIR)
-        flags |= O_DIRECTORY;
-    fd = openat(at, name, flags);
-    if (fd < 0)
-        (void)refuse_errno(v);
-    (void)close(at);
-    if (fd >= 0 && check_own(fd, uid, type, v) < 0) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
+/* --- reading it ----------------------------------------------------------- */
 
 /* Read the whole of fd into buf[0..size): its length, or -1 with *v. */
 static ssize_t read_all(int fd, char *buf, size_t size, struct verdict *v)
@@ -95,64 +84,21 @@ static ssize_t read_all(int fd, char *buf, size_t size, struct verdict *v)
         if (n == 0)
             return (ssize_t)len;
         if (n < 0 && errno != EINTR)
-            return refuse(v, "it cannot be read");
+            return plugin_place_refuse(v, "it cannot be read");
         if (n > 0)
             len += (size_t)n;
     }
-    return refuse(v, "it is larger than 16384 bytes");
-}
-
-/* Whose step this is, and what its directories are called. */
-struct place {
-    uid_t uid;
-    char user_dir[PLAIN_NAME_SIZE], step_dir[PLAIN_NAME_SIZE];
-};
-
-/* -1 if it is no step that could have a directory: batch script, shell,
- * extern. */
-static int find_place(spank_t sp, struct place *p)
-{
-    uint32_t job, step;
-
-    if (spank_get_item(sp, S_JOB_UID, &p->uid) != ESPANK_SUCCESS
-        || spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS
-        || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS
-        || step >= SLURM_MAX_NORMAL_STEP_ID)
-        return -1;
-    (void)snprintf(p->user_dir, sizeof p->user_dir, "evenstep-%u",
-                   (unsigned)p->uid);
-    (void)snprintf(p->step_dir, sizeof p->step_dir, "%" PRIu32 ".%" PRIu32, job,
-                   step);
-    return 0;
-}
-
-static int open_base(void)
-{
-    return open(BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int open_user(const struct place *p, struct verdict *v)
-{
-    int fd = open_base();
-
-    if (fd < 0)
-        return refuse_errno(v);
-    return descend(fd, p->user_dir, p->uid, S_IFDIR, v);
-}
-
-static int open_step(const struct place *p, struct verdict *v)
-{
-    return descend(open_user(p, v), p->step_dir, p->uid, S_IFDIR, v);
+    return plugin_place_refuse(v, "it is larger than 16384 bytes");
 }
 
 static ssize_t read_file(const struct place *p, char *buf, struct verdict *v)
 {
-    int fd = descend(open_step(p, v), "env", p->uid, S_IFREG, v);
+    int fd = plugin_place_open(p, "env", v);
     ssize_t len;
 
     if (fd < 0)
         return -1;
-    len = read_all(fd, buf, FILE_MAX_BYTES + 1, v);
+    len = read_all(fd, buf, PLACE_FILE_MAX + 1, v);
     (void)close(fd);
     return len;
 }
@@ -186,7 +132,7 @@ static int cut_lines(char *buf, size_t len, struct verdict *v)
     char *at = buf, *end = buf + len;
 
     if (memchr(buf, '\0', len))
-        return refuse(v, "there is a NUL in it");
+        return plugin_place_refuse(v, "there is a NUL in it");
     while (at < end) {
         char *stop = memchr(at, '\n', (size_t)(end - at));
         char *equals;
@@ -195,8 +141,9 @@ static int cut_lines(char *buf, size_t len, struct verdict *v)
             stop = end;
         equals = find_equals(at, (size_t)(stop - at));
         if (!equals)
-            return refuse(v, "a line of it is not EVENSTEP_NAME=value, of at "
-                             "most 4096 bytes");
+            return plugin_place_refuse(
+                v, "a line of it is not EVENSTEP_NAME=value, of at "
+                   "most 4096 bytes");
         *equals = '\0';
         *stop = '\0';
         at = stop + 1;
@@ -217,73 +164,182 @@ static void set_variables(spank_t sp, const char *buf, size_t len)
     }
 }
 
-static void complain(const struct place *p, const struct verdict *v)
+/* 0 if all of it is set. */
+static int set_environment(spank_t sp, const struct place *p, struct verdict *v)
 {
-    static const char fmt[] = "evenstep: " BASE "/%s/%s/env is left out: %s";
+    char buf[PLACE_FILE_MAX + 2]; /* one to see too much by, one for NUL */
+    ssize_t len;
 
-    /* Anybody can put a directory of that name there: those who never asked
-     * for evenstep shall not be troubled by it. */
-    if (plugin_options_get().demand != DEMAND_NONE)
-        slurm_error(fmt, p->user_dir, p->step_dir, v->what);
-    else
-        slurm_verbose(fmt, p->user_dir, p->step_dir, v->what);
+    v->what = NULL;
+    if (geteuid() != p->uid) /* never with root's rights */
+        return -1;
+    len = read_file(p, buf, v);
+    if (len < 0 || cut_lines(buf, (size_t)len, v) < 0)
+        return -1;
+    set_variables(sp, buf, (size_t)len);
+    return 0;
+}
+
+/* --- a /dev/shm of the job's own ------------------------------------------ */
+
+static void open_socket(void)
+{
+    int fd[2];
+
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd)
+        < 0)
+        return; /* then what a killed agent leaves there stays with the job */
+    outlet = fd[0];
+    inlet = fd[1];
+}
+
+/* One byte and one descriptor, in either direction. */
+struct parcel {
+    char byte;
+    struct iovec io;
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    struct msghdr m;
+};
+
+static struct msghdr *parcel_init(struct parcel *p)
+{
+    memset(p, 0, sizeof *p);
+    p->io = (struct iovec){&p->byte, 1};
+    p->m = (struct msghdr){.msg_iov = &p->io,
+                           .msg_iovlen = 1,
+                           .msg_control = p->room,
+                           .msg_controllen = sizeof p->room};
+    return &p->m;
+}
+
+static void send_base(void)
+{
+    int base = open(PLACE_BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct parcel parcel;
+    const struct msghdr *m = parcel_init(&parcel);
+    struct cmsghdr *head = CMSG_FIRSTHDR(m);
+
+    if (base < 0)
+        return;
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof base);
+    memcpy(CMSG_DATA(head), &base, sizeof base);
+    (void)sendmsg(inlet, m, 0); /* one is enough, full or not */
+    (void)close(base);
+}
+
+/* What a task has sent, or -1. */
+static int receive_base(void)
+{
+    struct parcel parcel;
+    struct msghdr *m = parcel_init(&parcel);
+    const struct cmsghdr *head;
+    int base;
+
+    if (outlet < 0 || recvmsg(outlet, m, MSG_CMSG_CLOEXEC) < 0)
+        return -1;
+    head = CMSG_FIRSTHDR(m);
+    if (!head || head->cmsg_type != SCM_RIGHTS
+        || head->cmsg_len != CMSG_LEN(sizeof base))
+        return -1;
+    memcpy(&base, CMSG_DATA(head), sizeof base);
+    return base;
+}
+
+/* --- the hooks ------------------------------------------------------------ */
+
+void plugin_remote_prepare(spank_t sp)
+{
+    enum promise promise;
+    struct place p;
+    char mark[2];
+
+    if (geteuid() != 0 || find_place(sp, &p, &promise) < 0)
+        return;
+    if (promise != PROMISED_NOTHING)
+        open_socket();
+    if (promise != PROMISED_NOTHING
+        || spank_getenv(sp, COMPANION, mark, sizeof mark) == ESPANK_SUCCESS)
+        plugin_place_evict(&p);
 }
 
 void plugin_remote_set_environment(spank_t sp)
 {
-    char buf[FILE_MAX_BYTES + 2]; /* one to see too much by, one for NUL */
-    struct verdict v = {NULL};
+    enum promise promise;
+    struct verdict v;
     struct place p;
-    ssize_t len;
 
-    if (find_place(sp, &p) < 0
-        || geteuid() != p.uid) /* never with root's rights */
-        return;
-    len = read_file(&p, buf, &v);
-    if (len >= 0 && cut_lines(buf, (size_t)len, &v) == 0)
-        set_variables(sp, buf, (size_t)len);
-    else if (v.what)
-        complain(&p, &v);
+    if (find_place(sp, &p, &promise) == 0)
+        is_set = set_environment(sp, &p, &v) == 0;
 }
 
-/* All names in fd, a directory, which is closed; no directory is below it. */
-static void empty(int fd)
+/* One line a node. */
+static void complain(spank_t sp,
+                     const struct place *p,
+                     enum promise promise,
+                     const char *what)
 {
-    DIR *list = fdopendir(fd);
-    const struct dirent *d;
+    const char *sequel = "";
+    int task;
 
-    if (!list) {
-        (void)close(fd);
+    if (spank_get_item(sp, S_TASK_ID, &task) == ESPANK_SUCCESS && task != 0)
         return;
-    }
-    while ((d = readdir(list)) != NULL)
-        (void)unlinkat(fd, d->d_name, 0); /* not of "." and ".." */
-    (void)closedir(list);
+    if (promise == PROMISED_REQUIRED)
+        sequel = "; the step is not started (--evenstep=required)";
+    /* Anybody can put a directory of that name there: those who never asked
+     * for evenstep shall not be troubled by it. */
+    if (promise == PROMISED_NOTHING)
+        slurm_verbose("evenstep: " PLACE_BASE "/%s/%s/env is left out: %s",
+                      p->user_dir, p->step_dir, what);
+    else
+        slurm_error("evenstep: " PLACE_BASE "/%s/%s/env is left out: %s%s",
+                    p->user_dir, p->step_dir, what, sequel);
 }
 
-/* Remove the empty directory name in at, which is closed. */
-static void remove_empty(int at, const char *name)
+/* In the task itself: what slurmstepd has not found may be here. */
+void plugin_remote_task(spank_t sp)
 {
-    if (at < 0)
+    enum promise promise;
+    struct verdict v;
+    struct place p;
+
+    if (find_place(sp, &p, &promise) < 0)
         return;
-    (void)unlinkat(at, name, AT_REMOVEDIR); /* not empty: another step's */
-    (void)close(at);
+    (void)spank_unsetenv(sp, PROMISE); /* it is not for the task's own steps */
+    if (is_set)
+        return;
+    if (inlet >= 0)
+        send_base();
+    if (set_environment(sp, &p, &v) == 0)
+        return;
+    if (!v.what && promise != PROMISED_NOTHING)
+        v.what = "it is not there: do tasks and agents see one /dev/shm on "
+                 "this node (job_container.conf)?";
+    if (v.what)
+        complain(sp, &p, promise, v.what);
+    if (promise == PROMISED_REQUIRED)
+        _exit(1);
 }
 
 void plugin_remote_clean(spank_t sp)
 {
-    struct verdict v;
+    enum promise promise;
     struct place p;
-    int fd;
+    int base;
 
-    if (find_place(sp, &p) < 0)
+    if (find_place(sp, &p, &promise) < 0)
         return;
-    fd = open_step(&p, &v);
-    if (fd < 0)
-        return;
-    empty(fd);
-    remove_empty(open_user(&p, &v), p.step_dir);
-    remove_empty(open_base(), p.user_dir);
+    base = open(PLACE_BASE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (base >= 0) {
+        plugin_place_remove(&p, base);
+        (void)close(base);
+    }
+    base = receive_base();
+    if (base >= 0) {
+        plugin_place_remove(&p, base);
+        (void)close(base);
+    }
 }
 
 void plugin_remote_refuse(spank_t sp)

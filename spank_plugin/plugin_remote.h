@@ -3,7 +3,7 @@
  * plugin_remote.h - in slurmstepd: what the agent on this node has written
  * for the tasks of the step becomes their environment, and goes with the step.
  *
- * The file is /dev/shm/evenstep-<uid>/<job>.<step>/env, lines
+ * The file is env in the step's directory (plugin_place.h), lines
  * EVENSTEP_NAME=value.  It is read with the user's rights, never root's, and
  * believed only if it and the directories above it are the user's own.
  */
@@ -11,25 +11,41 @@
 #define SPANK_PLUGIN_REMOTE_H
 
 #include <slurm/spank.h>
+#include <stdint.h>
 
 /*
- * In a step's environment: the local side refused the step.  The name begins
- * with SLURM_ because only such variables pass srun --export=NONE.
+ * In a step's environment: the local side refused the step, or has promised
+ * its tasks the file.  The names begin with SLURM_ because only such variables
+ * pass srun --export=NONE.
  */
 #define REFUSED "SLURM_EVENSTEP_REFUSED"
+#define PROMISE "SLURM_EVENSTEP_PROMISE"
+
+/* In srun: the tasks of this step will have the file.  0, or -1 with errno. */
+int plugin_remote_promise(uint32_t job, uint32_t step, int required);
+
+/* To be called as root, from slurm_spank_init_post_opt(): nobody but the user
+ * has the user's name in /dev/shm. */
+void plugin_remote_prepare(spank_t sp);
 
 /*
  * Set every variable of the file for all tasks of the step on this node.
- * Without a file nothing happens; a file that breaks the rules is left out
- * as a whole, with one line.  To be called from slurm_spank_user_init(),
- * when slurmstepd has dropped its privileges.
+ * A file that breaks the rules is left out as a whole.  To be called from
+ * slurm_spank_user_init(), when slurmstepd has dropped its privileges.
  */
 void plugin_remote_set_environment(spank_t sp);
 
 /*
+ * Likewise for one task, from slurm_spank_task_init(), in the name spaces of
+ * its job, if slurmstepd has found none in its own.  Without a file nothing
+ * happens, unless it was promised: then one line says so, and a task of a step
+ * that requires evenstep ends.
+ */
+void plugin_remote_task(spank_t sp);
+
+/*
  * Remove the directory of this step, if there is one: its agent does that, but
- * one that was killed did not.  What it removes are names in a directory that
- * is the user's own, so also root may.  To be called from slurm_spank_exit().
+ * one that was killed did not.  To be called from slurm_spank_exit().
  */
 void plugin_remote_clean(spank_t sp);
 

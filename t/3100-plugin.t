@@ -22,6 +22,10 @@ launcher() {
 	{
 		echo '#!/bin/sh'
 		echo "note() { echo \"\$*\" >>$run/noted; }"
+		# bring JOB STEP: what the agents would, where it is root that asks
+		echo "bring() { for n in n0 n1; do" \
+			"d=/proc/\$(cat $run/node/\$n/keeper)/root/dev/shm/evenstep-0/\$1.\$2;" \
+			"mkdir -p -m 700 \$d && echo EVENSTEP_SHARE=0.5 >\$d/env; done 2>/dev/null; }"
 		# shellcheck disable=SC2016
 		echo 'note start $PPID $$ "$*"'
 		cat
@@ -30,6 +34,7 @@ launcher() {
 		: >"$run/noted" && chmod 666 "$run/noted"
 }
 good_launcher() { launcher <<-'END'; }
+	bring "$3" "$5"
 	echo ready
 	cat >/dev/null
 	note eof
@@ -165,6 +170,12 @@ while IFS='|' read -r fault message; do
 		test_expect_code 1 on_ctl srun -N2 --evenstep=required echo ran >out 2>err &&
 		cat err && test ! -s out && test $(lines evenstep: err) = 1 &&
 		grep -E "$message.*; the step is not started \(--evenstep=required\)$" err
+	'
+	case $fault in says*) continue ;; esac # which is given 600 s to copy a file
+	test_expect_success "a launcher that $fault, and --evenstep-bcast: no step without its input, exit 1" '
+		test_expect_code 1 on_ctl srun -N2 --evenstep-bcast=/etc/hosts:/tmp/x echo ran >out 2>err &&
+		cat err && test ! -s out && test $(lines evenstep: err) = 1 &&
+		grep -E "$message.*; the step is not started without its input \(--evenstep-bcast\)$" err
 	'
 done <faults
 test_expect_success 'none of these launchers is left, nor what they started' '
@@ -349,10 +360,10 @@ while IFS='|' read -r what message script; do
 done <<'END'
 the file is a symbolic link|a symbolic link|mv $d/env $u/other; ln -s ../other $d/env
 the directory is a symbolic link|a symbolic link|mv $d $u/other; ln -s other $d
-the user's directory is a symbolic link|a symbolic link|mv $u /dev/shm/other.$$; ln -s other.$$ $u
+the user's directory is a symbolic link of another user|it is not there|mv $u /dev/shm/other.$$; ln -s other.$$ $u
 the file is another user's|not the user's own|chown nobody $d/env; chmod 644 $d/env
 the directory is another user's|not the user's own|chown nobody $d; chmod 755 $d
-the user's directory is another user's|not the user's own|chown nobody $u; chmod 755 $u
+the user's directory is another user's|it is not there|chown nobody $u; chmod 755 $u
 others can write to the file|others can write|chmod 666 $d/env
 others can write to the directory|others can write|chmod 777 $d
 its group can write to the user's directory|others can write|chmod 775 $u
@@ -366,6 +377,23 @@ a line is empty|not EVENSTEP_NAME=value|echo >>$d/env
 a value is too long|not EVENSTEP_NAME=value|printf "EVENSTEP_B=%05000d\n" 0 >>$d/env
 there is a NUL in it|a NUL in it|printf "EVENSTEP_B=a\0b\n" >>$d/env
 END
+test_expect_success 'where the name is taken the file is in a directory of another name: every task gets it, and it goes' '
+	on n0 "$good_file; mv \$u \$u.0123abcd; mkdir \$u; chown nobody \$u" &&
+	test_expect_code 1 step -w n0 -N1 -n1 printenv EVENSTEP_A &&
+	on n0 "rm -rf \$u.0123abcd; $good_file; mv \$u \$u.0123abcd; mkdir \$u; chown nobody \$u" &&
+	step -w n0 -N1 -n2 --evenstep printenv EVENSTEP_A >got 2>err && cat err && printf "n0 b=c\nn0 b=c\n" >want && test_cmp want got &&
+	on_node n0 test ! -e "/dev/shm/evenstep-$uid.0123abcd"
+'
+test_expect_success 'what another user has there leaves the name, as it is' '
+	on n0 "rm -rf \$u \$u-*; mkdir -m 711 \$u; echo theirs >\$u/file; chown -R nobody \$u" &&
+	step -w n0 -N1 -n1 --evenstep true 2>err && on_node n0 test ! -e "/dev/shm/evenstep-$uid" &&
+	on_node n0 sh -c "cat /dev/shm/evenstep-$uid-*/file && stat -c %U /dev/shm/evenstep-$uid-*/file" >got && cat got && grep -x theirs got && grep -x nobody got
+'
+test_expect_success 'but not for a step that does not ask, nor what is the user'"'"'s' '
+	on n0 "rm -rf \$u; mkdir \$u; chown nobody \$u" && step -w n0 -N1 -n1 true && on_node n0 test -e "/dev/shm/evenstep-$uid" &&
+	on n0 "rm -rf \$u; echo mine >\$u; chown $user \$u" && step -w n0 -N1 -n1 --evenstep true 2>err && on_node n0 cat "/dev/shm/evenstep-$uid" >got &&
+	echo mine >want && test_cmp want got
+'
 test_expect_success 'after all these a good file still works' '
 	on n0 "$good_file" && step -w n0 -N1 -n1 printenv EVENSTEP_A >got &&
 	echo "n0 b=c" >want && test_cmp want got &&

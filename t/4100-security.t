@@ -136,7 +136,7 @@ ends_well() {
 }
 
 test_expect_success 'up: two nodes with the plugin, one job' '
-	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" && hold_job
+	testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep" && cp "$(testbed_dir)/plugstack.conf" . && hold_job
 '
 test_expect_success 'a run of root, in the middle of a frame' begin_gated
 # How:bytes that a stranger is told at most: none, or the challenge, which tells nothing.
@@ -203,22 +203,32 @@ test_expect_success 'another user can neither list nor read the step directory o
 		test_must_fail as_nobody n1 sh -c "ls \"$each\"/ || cat \"$each\"" >got 2>refused && grep "Permission denied" refused && test ! -s got || return 1
 	done; code=$?; : >go; wait $step && test $code = 0
 '
-# on n1: a trap where evenstep would put the directory of root | what it says
-while IFS='|' read -r what trap message; do
-	test_expect_success "$what in its place: refused, the step goes on, nothing is touched" '
-		on_node n1 sh -ec "rm -rf /dev/shm/evenstep-0 /tmp/target; mkdir -m 777 /tmp/target; echo mine >/tmp/target/env; $trap" &&
-		on_ctl srun --jobid=$job -N2 --evenstep sh -c "echo ran \$EVENSTEP_DIR" >got 2>err && cat got &&
-		said "srun: error: evenstep: n1: /dev/shm/evenstep-0: $message: .*" && sort got >sorted && printf "ran\nran\n" >two && sed "s/ .*//" sorted | test_cmp two - &&
-		on_node n1 sh -c "ls -A /tmp/target && cat /tmp/target/env" >got && printf "env\nmine\n" >two && test_cmp two got
+# on n1: a trap where evenstep would put the directory of root
+while IFS='|' read -r what trap; do
+	trap="rm -rf /dev/shm/evenstep-0* /tmp/target; mkdir -m 777 /tmp/target; echo mine >/tmp/target/env; $trap"
+	test_expect_success "$what in its place: the step has evenstep all the same, and nothing is touched" '
+		on_node n1 sh -ec "$trap" &&
+		on_ctl srun --jobid=$job -N2 --evenstep=required sh -c "test -s \$EVENSTEP_DIR/metrics.json && test -S \$EVENSTEP_SOCKET && echo ran" >got 2>err && cat got err &&
+		printf "ran\nran\n" >two && test_cmp two got && test ! -s err &&
+		on_node n1 sh -c "ls -A /tmp/target && cat /tmp/target/env" >got && printf "env\nmine\n" >two && test_cmp two got &&
+		{ on_node n1 sh -c "ls -d /dev/shm/evenstep-0.* /dev/shm/evenstep-0/*.*" >got 2>err; test ! -s got; }
+	'
+	test_expect_success "$what in its place: evenstep run where no plugin is, and run --local" '
+		echo >"$(testbed_dir)/plugstack.conf" && on_node n1 sh -ec "$trap" && printf "ran\nran\n" >two &&
+		on_ctl env SLURM_JOB_ID="$job" SLURM_JOB_NUM_NODES=2 "$EVENSTEP_BUILD/evenstep" run --metrics probe --range 0:8 --pieces 1 -- sh -c "test -s \$EVENSTEP_DIR/metrics.json && echo ran" >got 2>err &&
+		cat got err && test_cmp two got &&
+		on_node n1 "$EVENSTEP_BUILD/evenstep" run --local 2 --metrics probe --range 0:8 --pieces 1 -- sh -c "test -s \$EVENSTEP_DIR/metrics.json && echo ran" >got 2>err && cat got err && test_cmp two got &&
+		wait_for 15 no_agents && { on_node n1 sh -c "ls -d /dev/shm/evenstep-0.*" >got 2>err; test ! -s got; }; code=$?
+		cp plugstack.conf "$(testbed_dir)/plugstack.conf" && test $code = 0
 	'
 done <<'END'
-a symbolic link of another user|ln -s /tmp/target /dev/shm/evenstep-0; chown -h nobody /dev/shm/evenstep-0|(Not a directory|Too many levels of symbolic links)
-a directory of another user|mkdir -m 777 /dev/shm/evenstep-0; chown nobody /dev/shm/evenstep-0|Operation not permitted
-a directory that all may write|mkdir /dev/shm/evenstep-0; chmod 777 /dev/shm/evenstep-0|Operation not permitted
-a file|echo >/dev/shm/evenstep-0|Not a directory
+a symbolic link of another user|ln -s /tmp/target /dev/shm/evenstep-0; chown -h nobody /dev/shm/evenstep-0
+a directory of another user|mkdir -m 777 /dev/shm/evenstep-0; chown nobody /dev/shm/evenstep-0
+a directory that all may write|mkdir /dev/shm/evenstep-0; chmod 777 /dev/shm/evenstep-0
+a file|echo >/dev/shm/evenstep-0
 END
 test_expect_success 'with these away all is well again' '
-	on_node n1 rm -rf /dev/shm/evenstep-0 && on_ctl srun --jobid=$job -N2 --evenstep sh -c "test -e \$EVENSTEP_DIR/env" 2>err && test ! -s err
+	on_node n1 sh -c "rm -rf /dev/shm/evenstep-0*" && on_ctl srun --jobid=$job -N2 --evenstep sh -c "test -e \$EVENSTEP_DIR/env" 2>err && test ! -s err
 '
 test_expect_success 'ports honour SrunPortRange' '
 	on_ctl scancel $job && testbed_down && testbed_up --nodes 2 --set SrunPortRange=61000-61099 && hold_job && begin_gated &&
