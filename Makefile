@@ -198,6 +198,7 @@ launcher_src := \
   launcher/notice.c \
   launcher/outside_meter.c \
   launcher/number.c \
+  launcher/on_error.c \
   launcher/paths.c \
   launcher/pcie.c \
   launcher/persistent.c \

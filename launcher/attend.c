@@ -70,28 +70,43 @@ struct attend {
     struct policy_option policy;   /* of the tasks' slices */
     struct iteration iteration;
     struct steering *steering; /* from the start of qualification on */
+    int copied;                /* the source is on every node */
     size_t unstored;           /* files that no node has confirmed yet */
     int told;                  /* all that is to be stored has been sent */
     int said;                  /* the one line has been said */
 };
 
 /* The step's answer; only the first one counts. */
-static void say(struct attend *a, const char *word, const struct es_error *err)
+static void say(struct attend *a,
+                const char *word,
+                const struct es_error *err,
+                const char *sequel)
 {
     if (a->said)
         return;
     a->said = 1;
     if (err)
-        printf("%s: %s: %s\n", word, err->what, err->mend);
+        printf("%s: %s: %s%s\n", word, err->what, err->mend, sequel);
     else
         printf("%s\n", word);
     (void)fflush(stdout); /* the plugin takes silence for a failure */
 }
 
+/* The file that the user wants on the nodes is not there. */
+static int lacks_input(const struct attend *a)
+{
+    return a->o->source && !a->copied;
+}
+
 static void give_up(struct attend *a)
 {
-    say(a, a->o->required || a->config.fail_on_error ? "fail" : "continue",
-        a->err);
+    enum on_error on = a->config.on_error;
+
+    if (!a->o->required && on == ON_ERROR_INPUT && lacks_input(a))
+        say(a, "fail", a->err, "; the step is not started without its input");
+    else
+        say(a, a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
+            a->err, "");
     if (a->base)
         event_base_loopbreak(a->base);
 }
@@ -253,10 +268,12 @@ static void on_copied(void *arg)
 {
     struct attend *a = arg;
 
-    if (broadcast_check(&a->copy, a->err) < 0)
+    if (broadcast_check(&a->copy, a->err) < 0) {
         give_up(a);
-    else
-        qualify(a); /* only now: the nodes were busy */
+        return;
+    }
+    a->copied = 1;
+    qualify(a); /* only now: the nodes were busy */
 }
 
 static void on_table(void *arg)
@@ -316,7 +333,7 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
                 session_node(a->session, node)->name, strerror((int)why));
         give_up(a);
     } else if (a->unstored == 0 && a->told) {
-        say(a, "ready", NULL);
+        say(a, "ready", NULL, "");
     }
 }
 

@@ -74,7 +74,7 @@ static void take_plugin(struct config *c, cfg_t *plugin)
     long patience = cfg_getint(plugin, "patience");
 
     if (on)
-        c->fail_on_error = strcmp(on, "fail") == 0;
+        c->on_error = on_error_find(on);
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
     if (policy)

@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_CONFIG_H
 #define LAUNCHER_CONFIG_H
 
+#include "launcher/on_error.h"
 #include "launcher/probe.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup.h"
@@ -24,7 +25,7 @@
 
 struct config {
     enum wireup_way wireup; /* wireup */
-    int fail_on_error;      /* plugin { on_error = "fail" } */
+    enum on_error on_error; /* plugin { on_error } */
     char agent_path[4096];  /* plugin { agent_path }; "": beside evenstep */
     const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
     struct threshold_rule step_threshold;  /* plugin { threshold } */

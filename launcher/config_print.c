@@ -102,8 +102,7 @@ static void print_threshold(const struct threshold_rule *rule)
 
 static void print_plugin(const struct config *c)
 {
-    printf("plugin {\n  on_error = \"%s\"\n",
-           c->fail_on_error ? "fail" : "continue");
+    printf("plugin {\n  on_error = \"%s\"\n", on_error_name(c->on_error));
     if (c->agent_path[0]) {
         printf("  agent_path = ");
         print_text(c->agent_path);

@@ -75,9 +75,9 @@ static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *on = cfg_opt_getnstr(opt, 0);
 
-    if (strcmp(on, "continue") == 0 || strcmp(on, "fail") == 0)
+    if (on_error_find(on) < ON_ERRORS)
         return 0;
-    return refuse(cfg, "give \"continue\" or \"fail\"",
+    return refuse(cfg, "give \"input\", \"continue\" or \"fail\"",
                   "plugin: on_error is out of range");
 }
 

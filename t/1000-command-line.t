@@ -97,7 +97,7 @@ while IFS='|' read -r text message; do
 done <<'END'
 nonsense = 1|evenstep: own.conf:1: no such option 'nonsense': .*
 probe { budget_ms = 1 }|evenstep: own.conf:1: probe: budget_ms is out of range: give 200 to .*
-plugin { on_error = "maybe" }|evenstep: own.conf:1: plugin: on_error is out of range: give "continue" or "fail"
+plugin { on_error = "maybe" }|evenstep: own.conf:1: plugin: on_error is out of range: give "input", "continue" or "fail"
 plugin {|evenstep: own.conf.*
 policy "bogus" { }|evenstep: own.conf:1: policy "bogus" is unknown: .*
 plugin { agent_path = "relative" }|evenstep: own.conf:1: plugin: agent_path is out of range: give the full path .*

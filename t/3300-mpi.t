@@ -122,9 +122,27 @@ test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
 	cat got err && cksum file | sed "s|file|/tmp/brought|" >one && cat one one one one >want4 && test_cmp want4 got &&
 	on_ctl sh -c "ls /tmp" >got && no_line brought got
 '
-test_expect_success '--evenstep-bcast of a file that is not there: the step goes on, after one line' '
-	on_ctl srun -N4 --evenstep-bcast=nowhere:/tmp/x echo ran >got 2>err && said "evenstep: nowhere: No such file or directory: .*" && one_line &&
-	test $(grep -c ran got) = 4
+test_expect_success '--evenstep-bcast of a file that is not there: no step without its input, one line, exit 1' '
+	test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err && one_line && test ! -s got &&
+	said "evenstep: /nosuch: No such file or directory: give a file that can be read; the step is not started without its input"
+'
+test_expect_success 'nor of one that a node does not get' '
+	on_node n2 mkdir /tmp/x && test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=file:/tmp/x echo ran >got 2>err && cat err && test ! -s got &&
+	grep "evenstep: n2: /tmp/x: Is a directory" err && grep "evenstep: 1 of 4 nodes have not got the file: .*; the step is not started without its input" err &&
+	on_node n2 rmdir /tmp/x && for node in n0 n1 n3; do on_node $node rm /tmp/x || return 1; done
+'
+test_expect_success 'nor if the agents do not come at all; in an allocation its next step runs' '
+	printf "%s\n" "plugin { agent_path = \"/bin/true\" }" >site.conf && cat >input.sh <<-\END &&
+	EVENSTEP_CONF=$PWD/site.conf srun --evenstep-bcast=file:/tmp/x echo ran; echo status $?
+	srun --evenstep echo next
+	END
+	in_job -N2 sh input.sh >got 2>err && cat got err && grep -x "status 1" got && no_line ran got && test $(grep -c next got) = 2 &&
+	grep "evenstep: the agents ended before they were ready: .*; the step is not started without its input" err
+'
+test_expect_success 'on_error = "continue": the step goes on without its input, after one line' '
+	printf "%s\n" "plugin { on_error = \"continue\" }" >site.conf &&
+	on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N4 --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err &&
+	said "evenstep: /nosuch: No such file or directory: give a file that can be read" && one_line && test $(grep -c ran got) = 4
 '
 
 # What goes wrong | srun options | configuration | message

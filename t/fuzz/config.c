@@ -40,7 +40,7 @@ static int is_sound(const struct config *c)
         if (!c->profile[i].name[0]
             || !(profile_sum(&c->profile[i].profile) > 0))
             return 0;
-    return c->fail_on_error == 0 || c->fail_on_error == 1;
+    return c->on_error < ON_ERRORS;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

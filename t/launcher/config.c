@@ -90,9 +90,10 @@ static const struct {
     {"a way to wire up that is none", "\nwireup = \"udp\"\n",
      "f.conf:2:", "wireup is out of range", "give \"auto\", \"pmix\" or"},
     {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
-     "f.conf:3:", "on_error is out of range", "\"continue\" or \"fail\""},
-    {"an answer in capitals", "plugin { on_error = \"Fail\" }\n",
-     "f.conf:1:", "on_error is out of range", "\"continue\" or \"fail\""},
+     "f.conf:3:", "on_error is out of range",
+     "\"input\", \"continue\" or \"fail\""},
+    {"an answer in capitals", "plugin { on_error = \"Fail\" }\n", "f.conf:1:",
+     "on_error is out of range", "\"input\", \"continue\" or \"fail\""},
     {"a path that is not full", "plugin {\n agent_path = \"bin/a\"\n}\n",
      "f.conf:2:", "agent_path is out of range", "the full path"},
     {"an empty path", "plugin { agent_path = \"\" }\n",
@@ -247,7 +248,7 @@ static void test_shipped(const struct config *base)
     const struct policy_kind *kind;
 
     c.wireup = WIREUP_TCP;
-    c.fail_on_error = 1;
+    c.on_error = ON_ERROR_FAIL;
     c.step_policy = policy_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
@@ -259,7 +260,7 @@ static void test_shipped(const struct config *base)
         c.profile[i].profile = (struct profile){{0}};
     is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
            "the shipped file is read");
-    ok(c.wireup == base->wireup && c.fail_on_error == base->fail_on_error
+    ok(c.wireup == base->wireup && c.on_error == base->on_error
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.step_policy == base->step_policy
            && c.step_patience_s == base->step_patience_s
@@ -332,7 +333,7 @@ static void test_good(const struct config *base)
                        "policy canon { step = 7 } // the last\n",
                        &err),
            0, "a file with some of the keys is read");
-    ok(c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
+    ok(c.on_error == ON_ERROR_FAIL && strcmp(c.agent_path, "/opt/a") == 0,
        "its plugin part");
     is_int(c.probe.budget_ms, base->probe.budget_ms,
            "what it does not say stays");
@@ -343,7 +344,7 @@ static void test_good(const struct config *base)
     is_int(
         config_read(&c, "g.conf", "plugin { on_error = \"continue\" }\n", &err),
         0, "a second file on top of it");
-    ok(!c.fail_on_error && strcmp(c.agent_path, "/opt/a") == 0,
+    ok(c.on_error == ON_ERROR_CONTINUE && strcmp(c.agent_path, "/opt/a") == 0,
        "changes what it says, and no more");
     ok(config_read(&c, "l.conf", "probe { budget_ms = 200 }", &err) == 0
            && c.probe.budget_ms == 200,
@@ -418,7 +419,7 @@ static void test_printed(const struct config *base)
         struct es_error err = {0};
         char *text;
 
-        c.fail_on_error = 1;
+        c.on_error = ON_ERROR_FAIL;
         c.step_policy = policy_find("canon");
         c.step_threshold = prints[i].threshold;
         c.step_patience_s = 7;
@@ -439,7 +440,8 @@ static void test_printed(const struct config *base)
         text = printed(&c);
         ok(config_read(&again, "printed", text, &err) == 0
                && strcmp(again.agent_path, c.agent_path) == 0
-               && again.fail_on_error == 1 && again.step_policy == c.step_policy
+               && again.on_error == ON_ERROR_FAIL
+               && again.step_policy == c.step_policy
                && again.step_patience_s == c.step_patience_s
                && again.step_threshold.unit == c.step_threshold.unit
                && again.step_threshold.value == c.step_threshold.value
@@ -521,7 +523,7 @@ static void test_files(void)
     setenv("EVENSTEP_CONF", own, 1);
     err = (struct es_error){0};
     ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 200
-           && c.fail_on_error,
+           && c.on_error == ON_ERROR_FAIL,
        "the user's file goes before the site's, key by key");
     setenv("EVENSTEP_CONF", "", 1);
     ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 300,
