@@ -183,6 +183,7 @@ launcher_src := \
   launcher/group_cpu.c \
   launcher/help.c \
   launcher/history.c \
+  launcher/host_check.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \
   launcher/journal.c \
@@ -256,6 +257,7 @@ launcher_src := \
   launcher/slice_replay.c \
   launcher/slice_meter.c \
   launcher/slices.c \
+  launcher/slurm_conf.c \
   launcher/spool.c \
   launcher/standstill.c \
   launcher/steering.c \

@@ -27,6 +27,7 @@
 #include "launcher/steering.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_env.h"
+#include "launcher/step_layout.h"
 #include "launcher/top_file.h"
 
 #include <errno.h>
@@ -546,15 +547,34 @@ static int set_qualification(struct attend *a)
     return 0;
 }
 
+/* Where the step's tasks are, once. */
+static int ask_layout(struct attend *a)
+{
+    if (!a->layout)
+        a->layout =
+            companion_step_layout(a->base, a->o->job, a->o->step, a->err);
+    return a->layout ? 0 : -1;
+}
+
+/* The companion step has the nodes of the step. */
+static int find_place(struct attend *a, struct companion_place *place)
+{
+    place->job = a->o->job;
+    if (companion_is_whole(a->o->job, a->o->nodes))
+        return 0; /* all of them, as *place says */
+    if (ask_layout(a) < 0)
+        return -1;
+    return step_layout_nodes(a->layout, place->nodes, sizeof place->nodes,
+                             &place->n_nodes, a->err);
+}
+
 static int open_session(struct attend *a)
 {
     struct session_setup setup = {0};
     char agent[4096];
 
     if (path_of_agent(agent, sizeof agent, a->config.agent_path, a->err) < 0
-        || companion_step_nodes(a->base, a->o->job, a->o->step, a->o->nodes,
-                                &setup.place, a->err)
-               < 0)
+        || find_place(a, &setup.place) < 0)
         return -1;
     setup.agent_path = agent;
     setup.ports = a->config.bcast.ports;
@@ -563,8 +583,7 @@ static int open_session(struct attend *a)
         < 0)
         return -1;
     /* Slurm is asked while it starts the companion step. */
-    a->layout = companion_step_layout(a->base, a->o->job, a->o->step, a->err);
-    if (!a->layout)
+    if (ask_layout(a) < 0)
         return -1;
     if (session_size(a->session) > 0)
         bring_table(a);

@@ -2,6 +2,7 @@
 #include "launcher/companion.h"
 #include "launcher/execution.h"
 #include "launcher/number.h"
+#include "launcher/slurm_conf.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -100,17 +101,22 @@ static int ask(struct answer *a,
                int limit_ms,
                struct es_error *err)
 {
-    struct execution_spec spec = {.argv = argv, .envp = environ};
+    char **env = companion_environ();
+    struct execution_spec spec = {.argv = argv, .envp = env};
     struct timeval limit = {limit_ms / 1000, 0};
     struct event *late;
+    int rc;
 
     memset(a, 0, sizeof *a);
     a->base = base;
     a->limit_ms = limit_ms;
     snprintf(a->error, sizeof a->error, "interrupted");
     a->status = -1;
-    if (execution_start(&a->execution, base, &spec, on_output, on_end, a, err)
-        < 0)
+    if (!env)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = execution_start(&a->execution, base, &spec, on_output, on_end, a, err);
+    free(env);
+    if (rc < 0)
         return -1;
     late = evtimer_new(base, on_late, a);
     if (late && evtimer_add(late, &limit) == 0)
@@ -146,6 +152,15 @@ static int find_value(const char *text, const char *key, char *out, size_t size)
     return 0;
 }
 
+static void read_ports(struct port_range *ports, const char *text)
+{
+    unsigned low, high;
+
+    if (sscanf(text, "%5u-%5u", &low, &high) == 2 && low <= high
+        && high <= UINT16_MAX)
+        *ports = (struct port_range){(uint16_t)low, (uint16_t)high};
+}
+
 int companion_ports(struct event_base *base,
                     struct port_range *ports,
                     struct es_error *err)
@@ -153,21 +168,21 @@ int companion_ports(struct event_base *base,
     char scontrol[] = "scontrol", show[] = "show", config[] = "config";
     char *argv[] = {scontrol, show, config, NULL};
     char value[64];
-    unsigned low, high;
-    struct answer *a = malloc(sizeof *a);
+    struct answer *a;
     int rc;
 
     memset(ports, 0, sizeof *ports);
+    if (slurm_conf_find("SrunPortRange", value, sizeof value) == 0) {
+        read_ports(ports, value);
+        return 0;
+    }
+    a = malloc(sizeof *a);
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     rc = ask(a, base, argv, COMMAND_MS, err);
     if (rc == 0
-        && find_value(a->text, "SrunPortRange", value, sizeof value) == 0
-        && sscanf(value, "%5u-%5u", &low, &high) == 2 && low <= high
-        && high <= UINT16_MAX) {
-        ports->low = (uint16_t)low;
-        ports->high = (uint16_t)high;
-    }
+        && find_value(a->text, "SrunPortRange", value, sizeof value) == 0)
+        read_ports(ports, value);
     answer_free(a);
     return rc;
 }
@@ -182,38 +197,9 @@ static int is_of_nodes(uint32_t n_nodes)
            && n == n_nodes;
 }
 
-int companion_step_nodes(struct event_base *base,
-                         uint32_t job,
-                         uint32_t step,
-                         uint32_t n_nodes,
-                         struct companion_place *place,
-                         struct es_error *err)
+int companion_is_whole(uint32_t job, uint32_t n_nodes)
 {
-    char scontrol[] = "scontrol", show[] = "show", what[] = "step", id[32];
-    char *argv[] = {scontrol, show, what, id, NULL};
-    char count[16];
-    int64_t n = 0;
-    struct answer *a;
-    int rc;
-
-    place->job = job;
-    if (job == companion_job_from_environ() && is_of_nodes(n_nodes))
-        return 0; /* all of them, as *place says */
-    a = malloc(sizeof *a);
-    if (!a)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    snprintf(id, sizeof id, "%u.%u", job, step);
-    rc = ask(a, base, argv, COMMAND_MS, err);
-    if (rc == 0
-        && (find_value(a->text, "NodeList", place->nodes, sizeof place->nodes)
-                < 0
-            || find_value(a->text, " Nodes", count, sizeof count) < 0
-            || number_parse_int(count, 1, 1 << 20, &n) < 0))
-        rc = es_fail(err, ES_ENV, mend_slurm,
-                     "scontrol does not tell the nodes of step %s", id);
-    place->n_nodes = (uint32_t)n;
-    answer_free(a);
-    return rc;
+    return job == companion_job_from_environ() && is_of_nodes(n_nodes);
 }
 
 char *companion_step_layout(struct event_base *base,
@@ -263,31 +249,67 @@ uint32_t companion_job_from_environ(void)
     return (uint32_t)job;
 }
 
-int companion_drops(const char *entry)
+/* Does it begin with one of these? */
+static int is_one_of(const char *entry, const char *const *start)
 {
-    /* How the job's own tasks were asked for; srun would apply each of them
-     * to the companion step, whose shape is one task a node, all CPUs. */
-    static const char *const drop[] = {
-        "SLURM_NTASKS",       "SLURM_NPROCS=",        "SLURM_CPUS_PER_TASK=",
-        "SLURM_TASKS_PER_",   "SLURM_TRES_PER_TASK=", "SLURM_DISTRIBUTION=",
-        "SLURM_MPI_TYPE=",    "SLURM_MEM_",           "SLURM_CPU_BIND",
-        "SLURM_MEM_BIND",     "SLURM_STEP",           "SLURM_EXACT=",
-        "SLURM_WHOLE=",       "SLURM_HINT=",          "SLURM_THREADS_PER_CORE=",
-        "SLURM_OVERCOMMIT=",  "SLURM_EXCLUSIVE=",     "SLURM_LABELIO=",
-        "SLURM_STDINMODE=",   "SLURM_STDOUTMODE=",    "SLURM_STDERRMODE=",
-        "SLURM_TASK_PROLOG=", "SLURM_TASK_EPILOG=",   "SLURM_MULTI_PROG=",
-        "SLURM_GPUS",         "SLURM_EXPORT_ENV=",    "SLURM_KILL_BAD_EXIT=",
-        "SLURM_WAIT=",        "SLURM_IMMEDIATE=",     "SLURM_RELATIVE=",
-        "EVENSTEP_SECRET=",   "EVENSTEP_COMPANION=",  "EVENSTEP_HOME=",
-        "EVENSTEP_PORTS=",    "EVENSTEP_ENCRYPT=",    "SLURM_NODELIST=",
-        "EVENSTEP_WIREUP=",   "EVENSTEP_RANK=",       "EVENSTEP_AGENTS=",
-        COMPANION_FENCE "=",
-    };
-
-    for (size_t i = 0; i < sizeof drop / sizeof drop[0]; i++)
-        if (strncmp(entry, drop[i], strlen(drop[i])) == 0)
+    for (; *start; start++)
+        if (strncmp(entry, *start, strlen(*start)) == 0)
             return 1;
     return 0;
+}
+
+int companion_drops(const char *entry)
+{
+    static const char *const ours[] = {
+        "EVENSTEP_SECRET=", "EVENSTEP_COMPANION=", "EVENSTEP_HOME=",
+        "EVENSTEP_PORTS=",  "EVENSTEP_ENCRYPT=",   "EVENSTEP_WIREUP=",
+        "EVENSTEP_RANK=",   "EVENSTEP_AGENTS=",    NULL};
+    /* What Slurm's commands take for options of theirs. */
+    static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
+                                        "SCONTROL_", "SATTACH_", "SCANCEL_",
+                                        "SINFO_",    NULL};
+    /* But: where the cluster is and who we are to it, which job this is, and
+     * how PMIx is to work there; none of it shapes a step.  srun(1), "INPUT
+     * ENVIRONMENT VARIABLES", and what libslurm reads beside them. */
+    static const char *const kept[] = {
+        "SLURM_CONF=",
+        "SLURM_CONF_SERVER=",
+        "SLURM_CLUSTERS=",
+        "SLURM_CLUSTER_NAME=",
+        "SLURM_WORKING_CLUSTER=",
+        "SLURM_NODE_ALIASES=",
+        "SLURM_JWT=",
+        "SLURM_SACK_",
+        "SLURM_JOB_",
+        "SLURM_JOBID=",
+        "SLURM_HET_SIZE=",
+        "SLURM_ARRAY_",
+        "SLURM_RESTART_COUNT=",
+        "SLURM_SUBMIT_",
+        "SLURMD_NODENAME=",
+        "SLURM_PMIX_DIRECT_CONN",
+        "SLURM_PMIX_SAMEARCH=",
+        "SLURM_PMIX_TIMEOUT=",
+        "SLURM_PMIX_TMPDIR=",
+        NULL,
+    };
+
+    return is_one_of(entry, ours)
+           || (is_one_of(entry, slurm) && !is_one_of(entry, kept));
+}
+
+char **companion_environ(void)
+{
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (!companion_drops(environ[i]))
+            env[kept++] = environ[i];
+    return env;
 }
 
 /* Does the companion step run on every node of its job? */
@@ -298,6 +320,21 @@ static int is_whole(const struct companion_place *place)
     if (place->n_nodes == 0 || place->job != companion_job_from_environ())
         return 1; /* all of it, or srun's own allocation for its one step */
     return is_of_nodes(place->n_nodes);
+}
+
+uint32_t companion_nodes(const struct companion_place *place)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    int64_t n;
+
+    if (place->srun_args)
+        return 0;
+    if (place->n_nodes)
+        return place->n_nodes;
+    if ((place->job && place->job != companion_job_from_environ()) || !nodes
+        || number_parse_int(nodes, 1, UINT32_MAX, &n) < 0)
+        return 0;
+    return (uint32_t)n;
 }
 
 const char *companion_fence(const struct companion_place *place)
@@ -337,9 +374,16 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w,
     w->word[w->n] = NULL;
 }
 
+const char *companion_job_nodes(void)
+{
+    return getenv("SLURM_JOB_NODELIST");
+}
+
+/* All nodes by their names, too: so nothing can put two agents on one. */
 static void add_place(struct words *w, const struct companion_place *place)
 {
     const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    const char *list = companion_job_nodes();
 
     if (place->job)
         add(w, "--jobid=%u", place->job);
@@ -348,6 +392,8 @@ static void add_place(struct words *w, const struct companion_place *place)
         add(w, "--nodelist=%s", place->nodes);
     } else if (nodes) {
         add(w, "--nodes=%s", nodes);
+        if (list && companion_nodes(place) > 0)
+            add(w, "--nodelist=%s", list);
     }
 }
 

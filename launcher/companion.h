@@ -25,6 +25,10 @@ struct companion_place {   /* where the companion step runs */
 /* The allocation's job id from the environment, 0 if there is none. */
 uint32_t companion_job_from_environ(void);
 
+/* The allocation's nodes as Slurm lists them ("n[0-3]"), NULL if there is
+ * none. */
+const char *companion_job_nodes(void);
+
 /* srun's words; owned by the caller, ended with companion_argv_free(). */
 int companion_argv(char ***argv,
                    const struct companion_place *place,
@@ -36,9 +40,20 @@ int companion_leave_pmix(char **argv);
 /* Do srun's, or an agent's, last words say that PMIx is not to be had? */
 int companion_lacks_pmix(const char *said);
 
-/* Is this variable of ours or the job's one that would bend the companion
- * step (number of tasks, CPUs a task, …)? */
+/* How many agents it must have, one a node; 0 if that is not known, as where
+ * the user gives srun's arguments. */
+uint32_t companion_nodes(const struct companion_place *place);
+
+/*
+ * Is this entry of our environment none for Slurm's commands?  Of SLURM_* and
+ * its like only what is known to be needed is let through: the rest are
+ * options in disguise that would bend the companion step (its tasks, its CPUs,
+ * a host file), and each version of Slurm has more of them.
+ */
 int companion_drops(const char *entry);
+/* Our environment without what companion_drops(); the entries stay where they
+ * are.  free() it; NULL: no memory. */
+char **companion_environ(void);
 
 /*
  * Which collective PMIx's fence takes, for the companion step's environment.
@@ -56,20 +71,16 @@ int companion_drops(const char *entry);
 #define COMPANION_FENCE "SLURM_PMIX_FENCE"
 const char *companion_fence(const struct companion_place *place);
 
-/* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol. */
+/* SrunPortRange of slurm.conf; 0-0 if there is none.  Asks scontrol only where
+ * that file cannot be read here. */
 int companion_ports(struct event_base *base,
                     struct port_range *ports,
                     struct es_error *err);
-/* The nodes of a running step.  Asks scontrol, but where the step has n_nodes
- * (0: not known) and so has the allocation that we stand in. */
-int companion_step_nodes(struct event_base *base,
-                         uint32_t job,
-                         uint32_t step,
-                         uint32_t n_nodes,
-                         struct companion_place *place,
-                         struct es_error *err);
-/* What `sattach --layout` prints of a running step, for step_layout_read();
- * free() it.  NULL: err says why. */
+/* Has a step of n_nodes (0: not known) of that job all nodes of the allocation
+ * that we stand in? */
+int companion_is_whole(uint32_t job, uint32_t n_nodes);
+/* What `sattach --layout` prints of a running step, for step_layout.h; free()
+ * it.  NULL: err says why. */
 char *companion_step_layout(struct event_base *base,
                             uint32_t job,
                             uint32_t step,

@@ -4,6 +4,7 @@
 #include "launcher/awake.h"
 #include "launcher/execution.h"
 #include "launcher/file_limit.h"
+#include "launcher/host_check.h"
 #include "launcher/notice.h"
 #include "launcher/roll.h"
 #include "launcher/step_dir.h"
@@ -68,6 +69,7 @@ struct session {
     struct writer go; /* FENCE, since the roll is complete */
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
+    size_t wanted;  /* nodes that there must be; 0: not known */
     uint32_t job, step;
     struct process *process;
     size_t n_processes, running;
@@ -361,6 +363,23 @@ static void come_again(struct guest *g, const struct msg_ready *ready)
     s->on->returned(s->arg, (size_t)(m - s->member));
 }
 
+/* Where srun has put its tasks otherwise than asked, nothing is begun. */
+static int check_hosts(struct session *s)
+{
+    const char **name = calloc(s->n, sizeof *name);
+    struct es_error err = {0};
+    int rc;
+
+    for (size_t i = 0; name && i < s->n; i++)
+        name[i] = s->member[i].node.name;
+    rc = name ? host_check(name, s->n, s->wanted, &err)
+              : es_fail(&err, ES_ENV, "free some memory", "out of memory");
+    free(name);
+    if (rc < 0)
+        fail(s, err.mend, err.what);
+    return rc;
+}
+
 /* An agent has got on; the next step of one must not take longer.  The last
  * start has all the time there is. */
 static void allow(struct session *s, int ms)
@@ -403,7 +422,7 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     guest_remove(g);
     if (++s->here < s->n)
         allow(s, s->by_tcp ? CALL_MS : STALL_MS);
-    if (s->here < s->n || s->failed || s->closing)
+    if (s->here < s->n || s->failed || s->closing || check_hosts(s) < 0)
         return;
     s->ready = 1;
     s->awake = awake_start(s->base, NULL, NULL);
@@ -695,6 +714,7 @@ static int start_processes(struct session *s,
     if (!s->process)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     if (!setup->local) {
+        s->wanted = companion_nodes(&setup->place);
         s->fence = companion_fence(&setup->place);
         if (companion_argv(&s->companion, &setup->place, setup->agent_path, err)
             < 0)

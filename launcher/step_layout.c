@@ -100,6 +100,27 @@ static int take_text(struct step_layout *l,
     return 0;
 }
 
+int step_layout_nodes(const char *text,
+                      char *nodes,
+                      size_t size,
+                      uint32_t *n,
+                      struct es_error *err)
+{
+    const char *at = strstr(text, " tasks, "), *end;
+    int begin = 0;
+
+    if (!at || sscanf(at, " tasks, %9u nodes (%n", n, &begin) != 1 || begin == 0
+        || *n == 0)
+        return es_fail(err, ES_ENV, mend, "sattach tells no nodes of the step");
+    at += begin;
+    end = strstr(at, ")\n");
+    if (!end || end == at || (size_t)(end - at) >= size)
+        return es_fail(err, ES_ENV, mend, "sattach tells no nodes of the step");
+    memcpy(nodes, at, (size_t)(end - at));
+    nodes[end - at] = '\0';
+    return 0;
+}
+
 int step_layout_read(struct step_layout *l,
                      char *text,
                      const char *const *name,

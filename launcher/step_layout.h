@@ -18,6 +18,15 @@ struct step_layout {
     uint32_t *node_of; /* of each task, an index into the names */
 };
 
+/* The step's nodes from its heading, "7 tasks, 4 nodes (n[0-3])": Slurm's list,
+ * and how many they are.  Returns 0, or -1 with ES_ENV: it has none, or one
+ * that does not fit. */
+int step_layout_nodes(const char *text,
+                      char *nodes,
+                      size_t size,
+                      uint32_t *n,
+                      struct es_error *err);
+
 /*
  * text  what sattach printed, ended with a NUL; changed while it is read
  * name  the nodes' names as the caller numbers them, n of them

@@ -89,9 +89,34 @@ static void test_bad(void)
     }
 }
 
+static void test_nodes(void)
+{
+    char nodes[16] = "";
+    uint32_t n = 0;
+
+    ok(step_layout_nodes(HEAD, nodes, sizeof nodes, &n, NULL) == 0 && n == 2
+           && strcmp(nodes, "n[0-1]") == 0,
+       "the heading tells the nodes");
+    ok(step_layout_nodes(HEAD, nodes, 6, &n, NULL) < 0
+           && step_layout_nodes(HEAD, nodes, 7, &n, NULL) == 0,
+       "if there is room for them");
+    ok(step_layout_nodes("", nodes, sizeof nodes, &n, NULL) < 0
+           && step_layout_nodes("1 tasks, 0 nodes (n0)\n", nodes, sizeof nodes,
+                                &n, NULL)
+                  < 0
+           && step_layout_nodes("1 tasks, 1 nodes ()\n", nodes, sizeof nodes,
+                                &n, NULL)
+                  < 0
+           && step_layout_nodes("1 tasks, 1 nodes (n0", nodes, sizeof nodes, &n,
+                                NULL)
+                  < 0,
+       "a heading without any does not");
+}
+
 int main(void)
 {
     test_good();
     test_bad();
+    test_nodes();
     return done();
 }
