@@ -20,6 +20,8 @@
 #define SMALL    (4 << 10)
 /* One task of a program may read its input while the others wait for it. */
 #define PATIENCE_S 300
+/* Slurm's controller is everybody's; who drains a node waits for hours. */
+#define DRAIN_INTERVAL_S 60
 
 /* power { }: as it is built in. */
 #define ACTUATOR "cgroup" /* reaches nobody but the step */
@@ -43,6 +45,7 @@ static void defaults(struct config *c)
     c->probe.elements = PROBE_ALL;
     for (int e = 0; e < ELEMENTS; e++)
         c->probe.outlier[e] = OUTLIER_LIMIT;
+    c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
     c->bcast.small = SMALL;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
@@ -151,6 +154,14 @@ static int take_profile(struct config *c, cfg_t *section)
     return 0;
 }
 
+static void take_slurm(struct config_slurm *s, cfg_t *slurm)
+{
+    long interval = cfg_getint(slurm, "drain_interval");
+
+    if (interval != NOT_GIVEN)
+        s->drain_interval_s = (int)interval;
+}
+
 static void take_bcast(struct config_bcast *b, cfg_t *bcast)
 {
     long branches = cfg_getint(bcast, "branches");
@@ -230,6 +241,7 @@ static int take_all(struct config *c,
     take_wireup(&c->wireup, cfg);
     take_plugin(c, cfg_getsec(cfg, "plugin"));
     take_probe(&c->probe, cfg_getsec(cfg, "probe"));
+    take_slurm(&c->slurm, cfg_getsec(cfg, "slurm"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));
     take_energy(&c->energy, cfg_getsec(cfg, "energy"));

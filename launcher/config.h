@@ -38,6 +38,9 @@ struct config {
         unsigned elements;            /* element "C" { measure = true }, … */
         double outlier[ELEMENTS];     /* robust deviations; 0: never */
     } probe;
+    struct config_slurm {     /* slurm { … } */
+        int drain_interval_s; /* between two questions; 0: none is asked */
+    } slurm;
     struct config_bcast {  /* bcast { … } */
         uint32_t branches; /* 0: as it is best */
         uint32_t chunk;    /* bytes; 0: as it is best */

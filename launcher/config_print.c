@@ -122,6 +122,7 @@ int config_print(const struct config *c)
     printf("wireup = \"%s\"\n", wireup_way_name(c->wireup));
     print_plugin(c);
     print_probe(&c->probe);
+    printf("slurm {\n  drain_interval = %d\n}\n", c->slurm.drain_interval_s);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     if (c->bcast.ports.high > 0)

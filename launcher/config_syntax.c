@@ -26,6 +26,7 @@
 #define SMALL_MAX    (64 << 10)     /* an order is kept whole, for every node */
 #define WATTS_MAX    1e6
 #define PATIENCE_MAX 86400 /* seconds: a step that waits for longer hangs */
+#define DRAIN_MAX    86400 /* seconds */
 
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
@@ -134,6 +135,7 @@ static const struct whole {
     {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
     {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
+    {"drain_interval", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for never"},
     {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
 };
 
@@ -436,6 +438,7 @@ static cfg_t *all_sections(void)
                          text_key("cache", check_directory),
                          titled_key("element", element, check_element),
                          CFG_END()};
+    cfg_opt_t slurm[] = {whole_key("drain_interval"), CFG_END()};
     cfg_opt_t bcast[] = {whole_key("branches"), whole_key("chunk"),
                          whole_key("small"),
                          text_key("port_range", check_ports), CFG_END()};
@@ -462,6 +465,7 @@ static cfg_t *all_sections(void)
         text_key("wireup", check_wireup),
         section_key("plugin", plugin),
         section_key("probe", probe),
+        section_key("slurm", slurm),
         section_key("bcast", bcast),
         titled_key("policy", policy, check_policy),
         titled_key("profile", profile, check_profile),

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/drain.h"
+#include "launcher/companion.h"
 #include "launcher/execution.h"
 
 #include <event2/event.h>
+#include <sodium/randombytes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Slurm's controller is everybody's; who drains a node waits for hours. */
-#define ASK_S 10
 
 #define TEXT_BYTES 65536 /* names of 250 nodes and more; others come later */
 
@@ -15,15 +14,23 @@ struct drain {
     struct event_base *base;
     struct event *timer;
     struct execution *sinfo; /* that runs now */
+    int interval_s;
     void (*on)(void *arg, const char *node);
     void *arg;
     size_t len;
     char text[TEXT_BYTES]; /* what it has printed */
 };
 
+/* Half to one and a half of the interval, evenly: runs that were started
+ * together, as those of a job array, do not ask together. */
 static void wait_again(struct drain *d)
 {
-    struct timeval delay = {ASK_S, 0};
+    uint32_t ms = (uint32_t)d->interval_s * 1000;
+    struct timeval delay = {0};
+
+    ms = ms / 2 + randombytes_uniform(ms);
+    delay.tv_sec = ms / 1000;
+    delay.tv_usec = ms % 1000 * 1000;
 
     (void)event_add(d->timer, &delay); /* else nothing more is heard */
 }
@@ -56,20 +63,30 @@ static void on_end(void *arg, const struct execution_end *end)
 static void ask(int fd, short what, void *arg)
 {
     static char sinfo[] = "sinfo", plain[] = "-h", each[] = "-N",
-                state[] = "-t", drain[] = "drain", form[] = "-o", name[] = "%N";
-    char *argv[] = {sinfo, plain, each, state, drain, form, name, NULL};
-    struct execution_spec spec = {.argv = argv};
+                state[] = "-t", drain[] = "drain", form[] = "-o", name[] = "%N",
+                nodes[] = "-n";
+    char *list = (char *)companion_job_nodes(); /* is not written to */
+    char *argv[] = {sinfo, plain, each,  state, drain,
+                    form,  name,  nodes, list,  NULL};
+    char **env = companion_environ();
+    struct execution_spec spec = {.argv = argv, .envp = env};
     struct drain *d = arg;
 
     (void)fd;
     (void)what;
+    if (!list)
+        argv[7] = NULL; /* of all, then */
     d->len = 0;
-    if (execution_start(&d->sinfo, d->base, &spec, on_output, on_end, d, NULL)
-        < 0)
+    if (!env
+        || execution_start(&d->sinfo, d->base, &spec, on_output, on_end, d,
+                           NULL)
+               < 0)
         wait_again(d);
+    free(env);
 }
 
 struct drain *drain_watch(struct event_base *base,
+                          int interval_s,
                           void (*on)(void *arg, const char *node),
                           void *arg)
 {
@@ -78,6 +95,7 @@ struct drain *drain_watch(struct event_base *base,
     if (!d)
         return NULL;
     d->base = base;
+    d->interval_s = interval_s;
     d->on = on;
     d->arg = arg;
     d->timer = evtimer_new(base, ask, d);

@@ -540,8 +540,9 @@ static void on_ready(void *arg)
     size_t n = session_size(r->session);
 
     r->phase = QUALIFYING;
-    if (r->o->local.n == 0)
-        r->drain = drain_watch(r->base, on_drain, r);
+    if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
+        r->drain = drain_watch(r->base, r->config->slurm.drain_interval_s,
+                               on_drain, r);
     r->standstill = standstill_create(r->session);
     if (!r->standstill
         || distribution_init(&r->distribution, r->session, r->o->grain,

@@ -3,7 +3,9 @@
 test_description='nodes that fail, hang, drain, are cut off and come back: each unit of the output once all the same'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
-unset EVENSTEP_CONF
+echo 'slurm { drain_interval = 2 }' >conf
+EVENSTEP_CONF=$PWD/conf
+export EVENSTEP_CONF
 
 # gated BEGIN END: says that it is there; n2 waits for a file.
 cat >gated <<'END'

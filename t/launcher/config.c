@@ -61,6 +61,9 @@ static const struct {
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
     {"a chunk that is too large", "bcast { chunk = 4194305 }\n",
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"more than a day between questions", "slurm {\n drain_interval = 86401\n}",
+     "f.conf:2:", "slurm: drain_interval is out of range",
+     "give 1 to 86400 seconds, or 0 for never"},
     {"too much with the order", "bcast { small = 65537 }\n",
      "f.conf:1:", "bcast: small is out of range", "give 0 to 65536"},
     {"ports the wrong way round", "bcast { port_range = \"2000-1999\" }\n",
@@ -252,6 +255,7 @@ static void test_shipped(const struct config *base)
     c.step_policy = policy_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
+    c.slurm.drain_interval_s = 1;
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
     c.probe.cache[0] = 'x';
@@ -264,10 +268,11 @@ static void test_shipped(const struct config *base)
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.step_policy == base->step_policy
            && c.step_patience_s == base->step_patience_s
+           && c.slurm.drain_interval_s == base->slurm.drain_interval_s
            && c.step_threshold.unit == base->step_threshold.unit
            && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
-       "its plugin and probe parts say what is built in");
+       "its plugin, slurm and probe parts say what is built in");
     for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
         for (size_t k = 0; k < kind->n_params; k++)
             ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
@@ -423,6 +428,7 @@ static void test_printed(const struct config *base)
         c.step_policy = policy_find("canon");
         c.step_threshold = prints[i].threshold;
         c.step_patience_s = 7;
+        c.slurm.drain_interval_s = 8;
         c.probe.budget_ms = 1234;
         c.probe.ttl_s = 77;
         strcpy(c.probe.cache, "/a cache");
@@ -443,6 +449,7 @@ static void test_printed(const struct config *base)
                && again.on_error == ON_ERROR_FAIL
                && again.step_policy == c.step_policy
                && again.step_patience_s == c.step_patience_s
+               && again.slurm.drain_interval_s == 8
                && again.step_threshold.unit == c.step_threshold.unit
                && again.step_threshold.value == c.step_threshold.value
                && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
