@@ -183,6 +183,7 @@ launcher_src := \
   launcher/group_cpu.c \
   launcher/help.c \
   launcher/history.c \
+  launcher/home_address.c \
   launcher/host_check.c \
   launcher/iteration.c \
   launcher/job_load_adjuster.c \

@@ -5,8 +5,9 @@
  * from the environment:
  *
  *   EVENSTEP_SECRET   the step's secret in hexadecimal
- *   EVENSTEP_HOME     [ADDRESS]:PORT of the front end; without an address it
- *                     is where srun runs, as Slurm tells
+ *   EVENSTEP_HOME     [ADDRESS]:PORT of the front end; by Slurm its address is
+ *                     that of srun, as Slurm tells, but if that is a loopback
+ *                     address, which no other node could call
  *   EVENSTEP_ENCRYPT  1: what goes over the wire is encrypted
  *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
  *   EVENSTEP_WIREUP   pmix or tcp; with tcp Slurm tells rank and number of the
@@ -22,6 +23,7 @@
  */
 #include "launcher/agent.h"
 #include "launcher/agent_probe.h"
+#include "launcher/home_address.h"
 #include "launcher/number.h"
 #include "launcher/rack.h"
 
@@ -103,24 +105,39 @@ static int env_number(const char *name, int64_t low, int64_t high, int64_t *v)
     return number_parse_int(env_text(name, "0"), low, high, v);
 }
 
-/* [ADDRESS]:PORT; srun's host where there is no address. */
+/* Where the front end is: by Slurm where srun is, which it says itself if Slurm
+ * knows no more than a loopback address.  What we tell the others is our
+ * address on the way there; a step of one node has no others. */
+static const char *choose_home(const char *own)
+{
+    const char *srun = env_text("SLURM_LAUNCH_NODE_IPADDR",
+                                env_text("SLURM_SRUN_COMM_HOST", ""));
+    int64_t nodes;
+
+    if (*env_text("EVENSTEP_AGENT", "")) /* --local */
+        return own;
+    if (!home_address_is_loopback(srun))
+        return srun;
+    if (!*own && env_number("SLURM_STEP_NUM_NODES", 1, UINT32_MAX, &nodes) == 0
+        && nodes == 1)
+        return srun;
+    return own;
+}
+
+/* [ADDRESS]:PORT */
 static int parse_home(struct agent_setup *s, const char *text)
 {
     const char *colon = strrchr(text, ':');
-    const char *srun = env_text("SLURM_LAUNCH_NODE_IPADDR",
-                                env_text("SLURM_SRUN_COMM_HOST", ""));
+    char own[ADDRESS_MAX];
     struct in_addr in;
     int64_t port;
 
     if (!colon || number_parse_int(colon + 1, 1, 65535, &port) < 0
-        || (size_t)(colon - text) >= sizeof s->home_address)
+        || (size_t)(colon - text) >= sizeof own)
         return -1;
     s->home_port = (uint16_t)port;
-    if (colon == text)
-        snprintf(s->home_address, sizeof s->home_address, "%s", srun);
-    else
-        snprintf(s->home_address, sizeof s->home_address, "%.*s",
-                 (int)(colon - text), text);
+    snprintf(own, sizeof own, "%.*s", (int)(colon - text), text);
+    snprintf(s->home_address, sizeof s->home_address, "%s", choose_home(own));
     return inet_pton(AF_INET, s->home_address, &in) == 1 ? 0 : -1;
 }
 
@@ -171,9 +188,14 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         return es_fail(err, ES_USAGE, by_hand, "no secret or node name");
     rack_find(s->rack, sizeof s->rack, env_text("SLURM_TOPOLOGY_ADDR", ""),
               env_text("SLURM_TOPOLOGY_ADDR_PATTERN", ""));
-    if (parse_home(s, env_text("EVENSTEP_HOME", "")) < 0
-        || parse_ports(s, env_text("EVENSTEP_PORTS", "0-0")) < 0)
-        return es_fail(err, ES_USAGE, by_hand, "no front end to call");
+    if (parse_home(s, env_text("EVENSTEP_HOME", "")) < 0)
+        return es_fail(err, ES_ENV,
+                       "give the host of srun an address that the nodes reach",
+                       "%s: no front end to call: \"%s\", and Slurm says %s",
+                       s->node, env_text("EVENSTEP_HOME", ""),
+                       env_text("SLURM_LAUNCH_NODE_IPADDR", "nothing"));
+    if (parse_ports(s, env_text("EVENSTEP_PORTS", "0-0")) < 0)
+        return es_fail(err, ES_USAGE, by_hand, "no ports");
     if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
         || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
         || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0

@@ -4,6 +4,7 @@
 #include "launcher/awake.h"
 #include "launcher/execution.h"
 #include "launcher/file_limit.h"
+#include "launcher/home_address.h"
 #include "launcher/host_check.h"
 #include "launcher/notice.h"
 #include "launcher/roll.h"
@@ -601,7 +602,8 @@ static void environ_free(char **env)
  * agent must know.  Owned by the caller; NULL if memory ran out. */
 static char **agent_environ(const struct session *s, size_t *n)
 {
-    char hex[SECRET_HEX_LEN + 1], home[64], ports[32];
+    char hex[SECRET_HEX_LEN + 1], home[ADDRESS_MAX + 8], ports[32];
+    char address[ADDRESS_MAX] = "127.0.0.1"; /* of --local */
     char **env = NULL;
     int bad = 0;
 
@@ -618,8 +620,9 @@ static char **agent_environ(const struct session *s, size_t *n)
         bad |= put_environ(&env, n, name, value + 1) < 0;
     }
     secret_to_hex(&s->secret, hex);
-    snprintf(home, sizeof home, "%s:%u", s->is_local ? "127.0.0.1" : "",
-             listener_port(s->listener));
+    if (!s->is_local)
+        home_address_find(address);
+    snprintf(home, sizeof home, "%s:%u", address, listener_port(s->listener));
     snprintf(ports, sizeof ports, "%u-%u", s->ports.low, s->ports.high);
     bad |= put_environ(&env, n, "EVENSTEP_COMPANION", "1") < 0;
     bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
