@@ -22,6 +22,8 @@
 
 #define SECOND_US 1000000u
 #define TEXT_SIZE (256 << 10) /* of /proc/self/mountinfo: a thousand mounts */
+/* In which Slurm has all steps; "NODE_slurmstepd.scope" with several slurmd. */
+#define SCOPE "slurmstepd.scope"
 /* What the kernel's least quota comes to in our period. */
 #define FLOOR ((uint64_t)SECOND_US / THROTTLE_PERIOD_US * THROTTLE_QUOTA_US)
 
@@ -56,20 +58,51 @@ static int find_place(struct throttle_place *where,
     return rc;
 }
 
-/* Cut the path behind Slurm's own ".../job_J/.../step_S"; 0 if it has none. */
+/* Slurm 26.05's own name of a job: "s" and 64 bits as 13 digits to base 32, by
+ * Crockford's alphabet, as sEKNKTV3WPV500.  It does not tell the job's number.
+ */
+static int is_sluid(const char *name)
+{
+    return name[0] == 's' && strlen(name) == 14
+           && strspn(name + 1, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == 13;
+}
+
+/* Is the group of this path a job's: "job_J", or in a slurmstepd.scope its
+ * SLUID?  In the latter no other job's can be: it was root that has put the
+ * task there, for this job. */
+static int is_of_job(const char *path, uint32_t job)
+{
+    static const char scope[] = SCOPE;
+    const char *slash = strrchr(path, '/');
+    char name[32];
+
+    snprintf(name, sizeof name, "/job_%u", job);
+    if (!slash || strcmp(slash, name) == 0)
+        return slash != NULL;
+    return is_sluid(slash + 1) && (size_t)(slash - path) >= strlen(scope)
+           && strncmp(slash - strlen(scope), scope, strlen(scope)) == 0;
+}
+
+/* Cut the path behind the step's group, ".../JOB/step_S"; 0 if it has none. */
 static int cut_to_step(char *path, const struct actuator_place *place)
 {
-    char job[32], step[32], *at;
-    size_t len;
+    char step[32], *at = path;
+    size_t len = (size_t)snprintf(step, sizeof step, "/step_%u", place->step);
 
-    snprintf(job, sizeof job, "/job_%u/", place->job);
-    len = (size_t)snprintf(step, sizeof step, "/step_%u", place->step);
-    at = strstr(path, job);
-    at = at ? strstr(at, step) : NULL;
-    if (!at || (at[len] != '/' && at[len] != '\0'))
-        return 0;
-    at[len] = '\0';
-    return 1;
+    while ((at = strstr(at, step)) != NULL) {
+        char end = at[len];
+        int is_step;
+
+        *at = '\0';
+        is_step = (end == '/' || end == '\0') && is_of_job(path, place->job);
+        *at = '/';
+        at += len;
+        if (is_step) {
+            *at = '\0';
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* A group of our name is ours if nothing runs in it: of one killed before. */
@@ -164,6 +197,10 @@ static int find(struct actuator *a,
         a->ceiling = FLOOR;
     if (cut_to_step(where.path, place))
         return add_knobs(a, where.path, err);
+    if (a->version == 2 && strstr(where.path, SCOPE))
+        return es_fail(err, ES_ENV, "set CgroupJobIdPaths=yes in cgroup.conf",
+                       "cgroup: %s is not the group of step %u.%u", where.path,
+                       place->job, place->step);
     if (a->version == 2)
         return es_fail(err, ES_ENV,
                        "set CgroupPlugin=cgroup/v2 in cgroup.conf, or choose "

@@ -141,6 +141,61 @@ static void put_task(const char *group)
     put(line, "proc/%d/cgroup", (int)getpid());
 }
 
+#define SCOPE "/system.slice/slurmstepd.scope"
+#define SLUID "sEKNKTV3WPV500" /* of Slurm's manual, cgroup.conf(5) */
+
+/* Where Slurm has put a task, and its step's group there; NULL: not known. */
+static const struct {
+    const char *name, *task, *step;
+} paths[] = {
+    {"cgroup/v2", SCOPE "/job_7/step_1/user/task_0", SCOPE "/job_7/step_1"},
+    {"of 26.05", SCOPE "/" SLUID "/step_1/user/task_0",
+     SCOPE "/" SLUID "/step_1"},
+    {"of several slurmd", "/a/n0_slurmstepd.scope/" SLUID "/step_1/user/task_0",
+     "/a/n0_slurmstepd.scope/" SLUID "/step_1"},
+    {"before it is in its task's group", SCOPE "/" SLUID "/step_1/slurm",
+     SCOPE "/" SLUID "/step_1"},
+    {"below one of a like name", "/step_1" SCOPE "/job_7/step_1/user/task_0",
+     "/step_1" SCOPE "/job_7/step_1"},
+    {"of another job", SCOPE "/job_8/step_1/user/task_0", NULL},
+    {"of another step", SCOPE "/" SLUID "/step_11/user/task_0", NULL},
+    {"another name of a job", SCOPE "/sEKNKTV3WPV50/step_1/user/task_0", NULL},
+    {"small letters", SCOPE "/seknktv3wpv500/step_1/user/task_0", NULL},
+    {"outside of Slurm's scope", "/user.slice/" SLUID "/step_1/user/task_0",
+     NULL},
+};
+
+static void test_paths(const struct actuator_place *at)
+{
+    char text[SYSFS_LINE];
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct es_error err = {0};
+        struct actuator a;
+        int rc;
+
+        put_task(paths[i].task);
+        if (paths[i].step)
+            put("max 100000", "cg%s/cpu.max", paths[i].step);
+        rc = actuator_open(&a, &cgroup_kind, at, 1, 0.1, &err);
+        if (rc == 0 && paths[i].step) {
+            rc = actuator_set(&a, 400000, NULL);
+            sysfs_read(text, "%s/cg%s/cpu.max", root, paths[i].step);
+            ok(rc == 0 && strcmp(text, "4000 10000") == 0,
+               "a path is known: %s", paths[i].name);
+        } else {
+            ok(rc < 0 && !paths[i].step
+                   && (!strstr(paths[i].task, SCOPE)
+                       || strcmp(err.mend, "set CgroupJobIdPaths=yes in "
+                                           "cgroup.conf")
+                              == 0),
+               "a path is refused: %s: %s", paths[i].name, err.what);
+        }
+        if (rc == 0)
+            actuator_close(&a);
+    }
+}
+
 static void test_cgroup2(void)
 {
     char proc[SYSFS_PATH], text[SYSFS_LINE];
@@ -166,6 +221,7 @@ static void test_cgroup2(void)
     ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0
            && strstr(err.what, "Slurm has made no group of the step"),
        "without one nothing is done: %s", err.what);
+    test_paths(&at);
     put_task("/slurmd.service");
     ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0,
        "and no task is taken out of where it is");
