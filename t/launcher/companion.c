@@ -122,6 +122,8 @@ static const char *const drops[] = {
     "SINFO_PARTITION=x",
     "EVENSTEP_HOME=x",
     "EVENSTEP_SECRET=x",
+    "EVENSTEP_AGENT=x",
+    "EVENSTEP_SPEED=10",
 };
 static const char *const passes[] = {
     "PATH=/bin",
