@@ -20,6 +20,7 @@
 #define STOP_MS   1000 /* likewise for what was found */
 #define PATH_SIZE 4096
 #define WORDS     12 /* of its command line, at most, and a NULL */
+#define LINE_SIZE 1024
 
 /* The one guard of this slurmstepd.  Not known by who started it: the hooks
  * may run in another process (SlurmdParameters=contain_spank of 24.05). */
@@ -101,25 +102,38 @@ void plugin_power_start(spank_t sp)
     make_words(sp, &o, &w, argv);
     why = plugin_child_start(&guard.child, (char *const *)argv, COMPANION "=1");
     if (why)
-        slurm_error("evenstep: %s: %s: no limits are set on this node",
+        slurm_error("evenstep: no limits are set on this node: %s: %s",
                     w.program, strerror(why));
     else
         guard.is_running = 1;
 }
 
-/* Its next "ok", or its end. */
-static void wait_for_answer(int timeout_ms)
+/* Its next line, or its end, which is an empty one.  -1 if there is neither. */
+static int hear(char line[LINE_SIZE], int timeout_ms)
 {
     struct pollfd p = {.fd = guard.child.stdout_fd, .events = POLLIN};
-    char line[16];
+    ssize_t n = 0;
 
-    if (poll(&p, 1, timeout_ms) > 0)
-        (void)!read(p.fd, line, sizeof line); /* there is only one answer */
+    if (poll(&p, 1, timeout_ms) <= 0)
+        return -1;
+    n = read(p.fd, line, LINE_SIZE - 1); /* there is only one answer */
+    line[n > 0 ? n : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return 0;
+}
+
+/* Of all tasks that are still to come none waits for it again.  Should it go
+ * on, it sees that we have, and puts back what it found. */
+static void give_up(const char *why)
+{
+    guard.is_running = 0;
+    (void)plugin_child_stop(&guard.child, 0); /* what we started has ended */
+    slurm_error("evenstep: no limits are set on this node: %s", why);
 }
 
 void plugin_power_task(spank_t sp)
 {
-    char line[16];
+    char line[LINE_SIZE];
     pid_t pid;
     int len;
 
@@ -127,17 +141,22 @@ void plugin_power_task(spank_t sp)
         || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     len = snprintf(line, sizeof line, "%d\n", (int)pid);
-    if (write(guard.child.stdin_fd, line, (size_t)len) == len)
-        wait_for_answer(ANSWER_MS);
+    (void)!write(guard.child.stdin_fd, line, (size_t)len); /* or it has ended */
+    if (hear(line, ANSWER_MS) < 0)
+        give_up(PROGRAM " does not answer");
+    else if (strcmp(line, "ok") != 0)
+        give_up(line[0] ? line : PROGRAM " has ended");
 }
 
 void plugin_power_stop(void)
 {
+    char line[LINE_SIZE];
+
     if (!guard.is_running)
         return;
     guard.is_running = 0;
     (void)close(guard.child.stdin_fd); /* which tells it */
     guard.child.stdin_fd = -1;
-    wait_for_answer(STOP_MS);
+    (void)hear(line, STOP_MS);
     (void)plugin_child_stop(&guard.child, 0); /* what we started has ended */
 }

@@ -11,7 +11,8 @@
 /* Start it if the user asked for --evenstep-power; to be called as root, from
  * slurm_spank_init_post_opt().  Without it the step runs as it is. */
 void plugin_power_start(spank_t sp);
-/* Tell it of a task, before that becomes the user's program. */
+/* Tell it of a task, before that becomes the user's program.  If it does not
+ * answer that is said, and it is not asked again. */
 void plugin_power_task(spank_t sp);
 /* The step is over. */
 void plugin_power_stop(void);
