@@ -207,6 +207,7 @@ launcher_src := \
   launcher/plan.c \
   launcher/policy_option.c \
   launcher/power_link.c \
+  launcher/power_socket.c \
   launcher/power_state.c \
   launcher/probe.c \
   launcher/probe_bus.c \

@@ -104,6 +104,33 @@ static int write_limit(const struct actuator *a,
     return actuator_write(knob->path, text);
 }
 
+static int unwritable(const struct knob *knob, struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "see that evenstep-power may write it",
+                   "%s: %s", knob->path, strerror(errno));
+}
+
+int actuator_check(const struct actuator *a, struct es_error *err)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        int fd = open(a->knob[i].path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0)
+            return unwritable(&a->knob[i], err);
+        close(fd);
+    }
+    return 0;
+}
+
+/* To what was there before. */
+static void set_back(const struct actuator *a, const struct knob *knob)
+{
+    if (a->is_set)
+        (void)write_limit(a, knob, a->limit);
+    else
+        (void)actuator_write(knob->path, knob->found);
+}
+
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err)
 {
     if (limit < a->floor || limit > a->ceiling)
@@ -114,20 +141,21 @@ int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err)
     for (size_t i = 0; i < a->n; i++) {
         if (write_limit(a, &a->knob[i], limit) == 0)
             continue;
-        es_fail(err, ES_ENV, "see that evenstep-power may write it", "%s: %s",
-                a->knob[i].path, strerror(errno));
+        (void)unwritable(&a->knob[i], err);
         while (i-- > 0)
-            (void)write_limit(a, &a->knob[i], a->limit); /* as before */
+            set_back(a, &a->knob[i]);
         return -1;
     }
     a->limit = limit;
+    a->is_set = 1;
     return 0;
 }
 
-void actuator_restore(const struct actuator *a)
+void actuator_restore(struct actuator *a)
 {
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; a->is_set && i < a->n; i++)
         (void)actuator_write(a->knob[i].path, a->knob[i].found); /* or gone */
+    a->is_set = 0;
 }
 
 void actuator_close(struct actuator *a)

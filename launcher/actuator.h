@@ -39,6 +39,7 @@ struct actuator {
     struct knob *knob; /* n */
     size_t n;
     uint64_t limit, floor, ceiling; /* of the node; floor >= 1 */
+    int is_set;                     /* the limit is in force */
     char group[SYSFS_PATH]; /* of the step's tasks that we made, or "" */
     int version;            /* of the cgroup */
 };
@@ -81,11 +82,13 @@ int actuator_open(struct actuator *a,
                   double start,
                   double lowest,
                   struct es_error *err);
+/* Can all knobs be written?  Nothing is. */
+int actuator_check(const struct actuator *a, struct es_error *err);
 /* Set the node's limit, floor to ceiling.  If a knob cannot be set, those that
  * were are set back. */
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err);
-/* Put back what was found. */
-void actuator_restore(const struct actuator *a);
+/* Put back what was found, if anything was set. */
+void actuator_restore(struct actuator *a);
 /* The same, and remove what was made for the tasks. */
 void actuator_close(struct actuator *a);
 

@@ -2,6 +2,7 @@
 #include "launcher/agent_meter.h"
 #include "launcher/monitor.h"
 #include "launcher/power_link.h"
+#include "launcher/power_socket.h"
 #include "launcher/thread_advice.h"
 
 #include <stdlib.h>
@@ -52,7 +53,6 @@ static void offer_threads(struct agent_meter *m,
     struct msg_power power = {.actuator = "threads", .unit = "threads"};
 
     thread_advice_init(&m->advice, order->start, order->floor);
-    monitor_advise_threads(m->monitor, m->advice.limit);
     power.limit = m->advice.limit;
     power.floor = m->advice.floor;
     power.ceiling = m->advice.ceiling;
@@ -61,9 +61,11 @@ static void offer_threads(struct agent_meter *m,
 
 static void set_threads(struct agent_meter *m, uint64_t limit)
 {
-    struct msg_limited set = {.limit = thread_advice_set(&m->advice, limit)};
+    struct msg_limited set = {.limit = 0};
 
-    monitor_advise_threads(m->monitor, m->advice.limit);
+    if (limit > 0)
+        set.limit = thread_advice_set(&m->advice, limit);
+    monitor_advise_threads(m->monitor, (uint32_t)set.limit);
     on_limited(m, &set);
 }
 
@@ -87,7 +89,8 @@ struct agent_meter *agent_meter_start(struct event_base *base,
         return NULL;
     }
     if (order->power == MONITOR_GUARD)
-        m->power = power_link_start(base, order->dir, &power_events, m);
+        m->power =
+            power_link_start(base, POWER_DIR, order->dir, &power_events, m);
     else if (order->power == MONITOR_THREADS)
         offer_threads(m, order);
     return m;

@@ -23,7 +23,8 @@ struct agent_meter *agent_meter_start(struct event_base *base,
                                       agent_meter_say_fn say,
                                       void *arg,
                                       struct es_error *err);
-/* A limit for the node; LIMITED follows where there is one to set. */
+/* A limit for the node, or 0: none.  LIMITED follows where there is one to
+ * set. */
 void agent_meter_limit(struct agent_meter *m, uint64_t limit);
 /* NULL is allowed. */
 void agent_meter_stop(struct agent_meter *m);

@@ -202,6 +202,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    steering_look(a->steering);
     step_name(a, name, sizeof name);
     if (steering_is_alive(a->steering))
         (void)top_file_write(name, &top); /* a view is worth no warning */

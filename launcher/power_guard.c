@@ -13,15 +13,18 @@
  *
  *   stdin    from the plugin: the process of each task, a line each, answered
  *            by "ok"; its end is the end of the step
- *   socket   from the agent, see power_link.h: limits, a number each
+ *   socket   from the agent, see power_link.h: limits, a number each; until
+ *            the first of them nothing is set
  *
- * If the agent dies, what was found is put back, after a moment in which the
- * front end takes from the other nodes what this one gave them.
+ * If it cannot begin, the reason is its answer to the first task.  If the agent
+ * dies, what was found is put back, after a moment in which the front end takes
+ * from the other nodes what this one gave them.
  */
 #include "launcher/actuator.h"
 #include "launcher/config.h"
 #include "launcher/number.h"
 #include "launcher/power_link.h"
+#include "launcher/power_socket.h"
 #include "launcher/power_state.h"
 #include "launcher/whole_node.h"
 #include "pmix_bcast/clock.h"
@@ -88,9 +91,9 @@ static int start_actuator(struct guard *g, struct es_error *err)
         return -1;
     snprintf(name, sizeof name, "%s.%u.%u.%d", host, g->place.job,
              g->place.step, (int)getpid());
-    if (power_state_save(&g->state, g->state_dir, name, &g->actuator, err) < 0)
+    if (actuator_check(&g->actuator, err) < 0)
         return -1;
-    return actuator_set(&g->actuator, g->actuator.limit, err);
+    return power_state_save(&g->state, g->state_dir, name, &g->actuator, err);
 }
 
 static void stop_actuator(struct guard *g)
@@ -131,29 +134,25 @@ static void greet(struct guard *g)
         say(g, "off %s: %s", g->why.what, g->why.mend);
 }
 
-/* Nobody but the user of the step, and root. */
-static int is_agent(int fd, uid_t uid)
-{
-    struct ucred peer;
-    socklen_t len = sizeof peer;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
-           && (peer.uid == uid || peer.uid == 0);
-}
-
 static void take_agent(struct guard *g)
 {
-    int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC);
+    int fd = power_socket_accept(g->listener, g->uid);
 
     if (fd < 0)
         return;
-    if (g->had_agent || !is_agent(fd, g->uid)) {
+    if (g->had_agent) {
         close(fd);
         return;
     }
     g->had_agent = 1;
     g->agent = fd;
     greet(g);
+}
+
+static void put_back(struct guard *g)
+{
+    actuator_restore(&g->actuator);
+    say(g, "set 0");
 }
 
 static void set_limit(struct guard *g, const char *text)
@@ -163,6 +162,8 @@ static void set_limit(struct guard *g, const char *text)
 
     if (number_parse_u64(text, &limit) < 0 || !g->is_open)
         say(g, "error: no limit that can be set");
+    else if (limit == 0)
+        put_back(g);
     else if (actuator_set(&g->actuator, limit, &err) < 0)
         say(g, "error %s: %s", err.what, err.mend);
     else
@@ -262,20 +263,6 @@ static void serve(struct guard *g)
     }
 }
 
-static int listen_here(struct guard *g, struct es_error *err)
-{
-    struct sockaddr_un name;
-    socklen_t len = power_link_name(&name, g->place.job, g->place.step);
-
-    g->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (g->listener >= 0
-        && bind(g->listener, (struct sockaddr *)&name, len) == 0
-        && listen(g->listener, 1) == 0)
-        return 0;
-    return es_fail(err, ES_ENV, "see who has taken the name", "socket @%s: %s",
-                   name.sun_path + 1, strerror(errno));
-}
-
 enum option_key {
     OPT_JOB = 256,
     OPT_STEP,
@@ -371,6 +358,8 @@ static int leave_family(struct es_error *err)
 
 static int guard_step(const struct arguments *a, struct es_error *err)
 {
+    struct power_place socket = {
+        .dir = a->state, .job = (uint32_t)a->job, .step = (uint32_t)a->step};
     struct guard g = {.listener = -1,
                       .agent = -1,
                       .state_dir = a->state,
@@ -382,27 +371,27 @@ static int guard_step(const struct arguments *a, struct es_error *err)
                                       .job = (uint32_t)a->job,
                                       .step = (uint32_t)a->step};
     power_state_init(&g.state);
-    (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     (void)power_state_restore(a->state);
     (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
-    if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0
-        || listen_here(&g, err) < 0)
+    if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0)
+        return -1;
+    g.listener = power_socket_listen(&socket, g.uid, err);
+    if (g.listener < 0)
         return -1;
     serve(&g);
+    power_socket_remove(&socket);
     stop_actuator(&g);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments a = {.job = -1,
-                          .step = -1,
-                          .uid = -1,
-                          .sysfs = "/sys",
-                          .state = POWER_STATE_DIR};
+    struct arguments a = {
+        .job = -1, .step = -1, .uid = -1, .sysfs = "/sys", .state = POWER_DIR};
     struct es_error err = {0};
     int rc = parse(&a, argc, argv, &err);
 
+    (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
     if (rc == 0 && a.restore)
         (void)power_state_restore(a.state);
     else if (rc == 0)
@@ -410,5 +399,6 @@ int main(int argc, char **argv)
     if (rc == 0)
         return 0;
     fprintf(stderr, "evenstep-power: %s: %s\n", err.what, err.mend);
+    (void)dprintf(STDOUT_FILENO, "%s: %s\n", err.what, err.mend);
     return (int)err.kind;
 }

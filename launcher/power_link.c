@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/power_link.h"
 #include "launcher/number.h"
+#include "launcher/power_socket.h"
 
 #include <errno.h>
 #include <event2/event.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define LOOK_MS 50 /* between two looks for the guard */
@@ -17,22 +18,12 @@ struct power_link {
     struct event_base *base;
     const struct power_link_events *on;
     void *arg;
-    uint32_t job, step;
+    struct power_place place;
     int fd; /* -1: not there yet */
-    struct event *timer, *readable;
-    uint64_t limit; /* in force */
+    struct event *timer, *readable, *late;
+    uint64_t limit; /* in force; 0: none */
+    int is_asked;   /* for one; its answer is to come */
 };
-
-socklen_t power_link_name(struct sockaddr_un *name, uint32_t job, uint32_t step)
-{
-    int n;
-
-    memset(name, 0, sizeof *name);
-    name->sun_family = AF_UNIX;
-    n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
-                 "evenstep-power-%" PRIu32 ".%" PRIu32, job, step);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
 
 static void hang_up(struct power_link *l)
 {
@@ -67,13 +58,17 @@ static void hear_power(struct power_link *l, const char *text)
         off(l, "evenstep-power does not speak as we do");
     else
         l->on->power(l->arg, &m);
-    l->limit = m.limit;
 }
 
 static void hear_limited(struct power_link *l, const char *text)
 {
     struct msg_limited m = {.limit = l->limit};
 
+    if (!l->is_asked)
+        return;
+    l->is_asked = 0;
+    if (l->late)
+        (void)event_del(l->late); /* fails for a broken base only */
     if (strncmp(text, "set ", 4) == 0)
         (void)number_parse_u64(text + 4, &m.limit); /* else as before */
     else if (strncmp(text, "error ", 6) == 0)
@@ -93,6 +88,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     if (n <= 0) {
         hang_up(l); /* the step has ended, or the guard: nothing to steer */
+        hear_limited(l, "");
         return;
     }
     text[n] = '\0';
@@ -106,23 +102,20 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* --- start and end -------------------------------------------------------- */
 
-static int is_guard(int fd)
+static void on_late(evutil_socket_t fd, short what, void *arg)
 {
-    struct ucred peer;
-    socklen_t len = sizeof peer;
+    struct power_link *l = arg;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
-           && (peer.uid == 0 || peer.uid == getuid());
+    (void)fd;
+    (void)what;
+    hang_up(l); /* should it go on, it sees that and puts back what it found */
+    hear_limited(l, "error evenstep-power does not answer");
 }
 
 static int call(struct power_link *l)
 {
-    struct sockaddr_un name;
-    socklen_t len = power_link_name(&name, l->job, l->step);
-
-    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (l->fd >= 0 && connect(l->fd, (struct sockaddr *)&name, len) == 0
-        && is_guard(l->fd))
+    l->fd = power_socket_call(&l->place);
+    if (l->fd >= 0)
         l->readable =
             event_new(l->base, l->fd, EV_READ | EV_PERSIST, on_readable, l);
     if (l->readable && event_add(l->readable, NULL) == 0)
@@ -142,6 +135,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 }
 
 struct power_link *power_link_start(struct event_base *base,
+                                    const char *dir,
                                     const char *step,
                                     const struct power_link_events *on,
                                     void *arg)
@@ -152,11 +146,16 @@ struct power_link *power_link_start(struct event_base *base,
 
     if (!l)
         return NULL;
-    *l = (struct power_link){.base = base, .on = on, .arg = arg, .fd = -1};
-    if (sscanf(step, "%" SCNu32 ".%" SCNu32 "%n", &l->job, &l->step, &end) == 2
-        && !step[end])
+    *l = (struct power_link){
+        .base = base, .on = on, .arg = arg, .place.dir = dir, .fd = -1};
+    if (sscanf(step, "%" SCNu32 ".%" SCNu32 "%n", &l->place.job, &l->place.step,
+               &end)
+            == 2
+        && !step[end]) {
         l->timer = event_new(base, -1, EV_PERSIST, on_time, l);
-    if (l->timer && event_add(l->timer, &tv) == 0)
+        l->late = evtimer_new(base, on_late, l);
+    }
+    if (l->timer && l->late && event_add(l->timer, &tv) == 0)
         return l;
     power_link_stop(l);
     return NULL;
@@ -164,11 +163,15 @@ struct power_link *power_link_start(struct event_base *base,
 
 void power_link_set(struct power_link *l, uint64_t limit)
 {
+    static const struct timeval most = {POWER_ANSWER_MS / 1000,
+                                        POWER_ANSWER_MS % 1000 * 1000};
     char text[32];
     int n = snprintf(text, sizeof text, "%" PRIu64, limit);
 
+    l->is_asked = 1;
     if (l->fd < 0
-        || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n)
+        || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n
+        || evtimer_add(l->late, &most) < 0)
         hear_limited(l, ""); /* it has gone, as at the end of the step */
 }
 
@@ -179,5 +182,7 @@ void power_link_stop(struct power_link *l)
     hang_up(l);
     if (l->timer)
         event_free(l->timer);
+    if (l->late)
+        event_free(l->late);
     free(l);
 }

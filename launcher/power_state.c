@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/power_state.h"
+#include "launcher/power_socket.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,25 +13,9 @@
 #include <unistd.h>
 
 /* Only what we alone can write is believed; -1 with errno. */
-static int open_dir(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && st.st_uid == geteuid()
-        && (st.st_mode & 022) == 0)
-        return fd;
-    close(fd);
-    errno = EPERM;
-    return -1;
-}
-
-/* Likewise, made if it is not there. */
 static int make_dir(const char *dir)
 {
-    return mkdir(dir, 0700) < 0 && errno != EEXIST ? -1 : open_dir(dir);
+    return power_dir_make(dir) < 0 ? -1 : power_dir_open(dir);
 }
 
 void power_state_init(struct power_state *s)
@@ -156,7 +141,7 @@ static int restore_file(int at, const char *name)
 
 size_t power_state_restore(const char *dir)
 {
-    int at = open_dir(dir);
+    int at = power_dir_open(dir);
     DIR *list = at >= 0 ? fdopendir(at) : NULL;
     struct dirent *d;
     size_t n = 0;
@@ -164,7 +149,9 @@ size_t power_state_restore(const char *dir)
     if (at >= 0 && !list)
         close(at);
     while (list && (d = readdir(list)) != NULL)
-        if (d->d_name[0] != '.')
+        if (d->d_name[0] == '@')
+            power_socket_sweep(at, d->d_name);
+        else if (d->d_name[0] != '.')
             n += (size_t)restore_file(at, d->d_name);
     if (list)
         closedir(list);

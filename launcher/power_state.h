@@ -15,8 +15,6 @@
 
 #include "launcher/actuator.h"
 
-#define POWER_STATE_DIR "/run/evenstep"
-
 struct power_state {
     char path[SYSFS_PATH];
     int fd; /* locked; -1: none */
@@ -33,8 +31,7 @@ int power_state_claim(struct power_state *s,
                       const char *name,
                       struct es_error *err);
 
-/* Write what a has found, as name in dir, which is made if it is not there and
- * must be ours alone. */
+/* Write what a has found, as name in dir, see power_dir_make(). */
 int power_state_save(struct power_state *s,
                      const char *dir,
                      const char *name,
@@ -42,7 +39,8 @@ int power_state_save(struct power_state *s,
                      struct es_error *err);
 /* All has been put back, if anything was saved or claimed. */
 void power_state_remove(struct power_state *s);
-/* Put back what dead guards have left; how many there were. */
+/* Put back what dead guards have left, and remove their sockets; how many there
+ * were. */
 size_t power_state_restore(const char *dir);
 
 #endif

@@ -52,8 +52,9 @@
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
  *   POWER     agent      actuator text, unit text, limit u64, floor u64,
- *                        ceiling u64; with a limit of 0: unit says why not
- *   LIMIT     front end  limit u64
+ *                        ceiling u64: what to begin with, nothing is set yet;
+ *                        with a limit of 0: unit says why not
+ *   LIMIT     front end  limit u64; 0: what was found is put back
  *   LIMITED   agent      limit u64, text        (why it is another)
  *   METER     front end  kind u32, pattern text: meter the slices' commands
  *                        from outside (outside_meter.h)

@@ -4,6 +4,9 @@
  * soon as all that report have done enough for their speed to be known, the
  * step is taken.  Then limits go down, when all that is confirmed others go
  * up, and when that is, too, the next round begins.
+ *
+ * Before the first of all that no node has a limit, nor while nothing is
+ * metered.
  */
 #include "launcher/steering.h"
 #include "launcher/notice.h"
@@ -24,6 +27,12 @@
 #define SILENT_ROUNDS 4
 #define LOOK_NS       INT64_C(10000000)    /* between two looks who is */
 #define FIRST_ROUND   INT64_C(10000000000) /* as long as we think it is */
+/* So long nothing is metered, then all limits go.  A program whose ticks are
+ * further apart gets twice as long each time that it ticks again, up to eight
+ * times. */
+#define STILL_S       10
+#define STILL_NS      (STILL_S * INT64_C(1000000000))
+#define STILL_MOST_NS (8 * STILL_NS)
 
 struct watched {
     struct msg_progress first, last; /* of this round */
@@ -31,10 +40,11 @@ struct watched {
     int64_t heard_ns; /* 0: never */
     double speed;     /* regions a nanosecond of work; 0: not known */
     double waiting;
-    struct msg_power power; /* limit 0: cannot be set */
+    struct msg_power power; /* its limit: what is in force; 0: none */
     uint64_t start, wanted; /* limits */
-    uint64_t asked;         /* a limit that is not confirmed; 0: none */
+    uint64_t asked;         /* the one that is not confirmed, if is_asked */
     uint64_t kept;          /* what it may still have when it is out of reach */
+    int is_settable, is_asked;
     int is_known, is_silent, is_lost, told_misuse;
 };
 
@@ -50,7 +60,11 @@ struct steering {
     size_t known;                     /* nodes whose speed is, in this round */
     size_t missing;    /* nodes that are neither known nor silent */
     int64_t looked_ns; /* for those that are silent */
-    int is_alive, told_off;
+    int64_t moved_ns;  /* something was metered, at first that it could be
+                          limited; 0: nothing can be */
+    int64_t still_ns;  /* so long nothing may be metered */
+    int is_limiting;   /* whoever can be limited is */
+    int is_alive, told_off, told_still;
     double skew;
 };
 
@@ -62,13 +76,14 @@ static void ask(struct steering *s, size_t i)
 
     write_u64(&w, s->node[i].wanted);
     s->node[i].asked = s->node[i].wanted;
+    s->node[i].is_asked = 1;
     s->asked++;
     session_send(s->session, i, MSG_LIMIT, &w);
 }
 
 static int can_be_set(const struct watched *w)
 {
-    return !w->is_lost && w->power.limit > 0;
+    return !w->is_lost && w->is_settable;
 }
 
 static void begin_round(struct steering *s)
@@ -131,21 +146,44 @@ static void lower_limits(struct steering *s)
 /* Whenever all that was asked for is confirmed, or will never be. */
 static void go_on(struct steering *s)
 {
-    if (s->asked == 0)
+    if (s->asked == 0 && s->is_limiting)
         lower_limits(s);
-    if (s->asked == 0)
+    if (s->asked == 0 && s->is_limiting)
         raise_limits(s);
     if (s->asked == 0)
         begin_round(s);
+}
+
+/* All at once, as far as nothing is asked of them: to what is theirs at the
+ * start, or to no limit at all. */
+static void limit_all(struct steering *s, int on)
+{
+    s->is_limiting = on;
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        w->wanted = on ? w->start : 0;
+        if (can_be_set(w) && !w->is_asked && w->power.limit != w->wanted)
+            ask(s, i);
+    }
+}
+
+/* Now that there is something to go by. */
+static void begin_limits(struct steering *s)
+{
+    if (s->told_still && s->still_ns < STILL_MOST_NS)
+        s->still_ns *= 2;
+    limit_all(s, 1);
 }
 
 static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
 {
     struct watched *w = &s->node[i];
 
-    if (!w->asked)
+    if (!w->is_asked)
         return;
     s->asked--;
+    w->is_asked = 0;
     if (m->limit == w->asked) {
         w->power.limit = m->limit;
     } else {
@@ -154,8 +192,8 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
                    session_node(s->session, i)->name, m->text);
         keep(w);
         w->power.limit = 0;
+        w->is_settable = 0;
     }
-    w->asked = 0;
     go_on(s);
 }
 
@@ -265,6 +303,11 @@ static void take_progress(struct steering *s,
     w->is_silent = 0;
     w->last = *m;
     tell_misuse(s, i);
+    if (m->slots > 0 && s->moved_ns > 0) /* none: all of them have ended */
+        s->moved_ns = now;
+    if (m->slots > 0 && !s->is_limiting && s->asked == 0
+        && s->rule.variant != POWER_OFF)
+        begin_limits(s);
     if (!w->has_first || m->epoch != w->first.epoch
         || m->progress < w->first.progress || m->work_ns < w->first.work_ns) {
         w->first = *m;
@@ -285,9 +328,17 @@ static void take_power(struct steering *s, size_t i, const struct msg_power *m)
 {
     struct watched *w = &s->node[i];
 
+    if (w->is_asked)
+        return; /* it has told before */
     w->power = *m;
+    w->power.limit = 0; /* nothing is limited yet */
     w->start = w->wanted = m->limit;
-    if (m->limit > 0 || s->told_off)
+    w->is_settable = m->limit > 0;
+    if (w->is_settable && s->moved_ns == 0)
+        s->moved_ns = clock_ns();
+    if (can_be_set(w) && s->is_limiting)
+        ask(s, i);
+    if (w->is_settable || s->told_off)
         return;
     s->told_off = 1;
     notice("warning: %s: no power is steered: %s",
@@ -323,12 +374,26 @@ void steering_lost(struct steering *s, size_t i)
     if (can_be_set(w))
         keep(w);
     w->is_lost = 1;
-    if (w->asked)
+    if (w->is_asked)
         s->asked--;
-    w->asked = 0;
+    w->is_asked = 0;
     for (size_t k = 0; k < s->n; k++)
-        s->node[k].wanted = s->node[k].start;
+        s->node[k].wanted = s->is_limiting ? s->node[k].start : 0;
     go_on(s);
+}
+
+void steering_look(struct steering *s)
+{
+    if (s->moved_ns == 0 || s->asked > 0
+        || clock_ns() - s->moved_ns < s->still_ns)
+        return;
+    if (s->is_limiting)
+        limit_all(s, 0);
+    if (!s->told_still)
+        notice("warning: no progress was metered for %d s: no limits are set "
+               "until the program calls evenstep_tick(), see libevenstep(3)",
+               STILL_S);
+    s->told_still = 1;
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -349,7 +414,8 @@ struct steering_view steering_view(const struct steering *s, size_t i)
 
     return (struct steering_view){.name = session_node(s->session, i)->name,
                                   .rack = session_node(s->session, i)->rack,
-                                  .unit = can_be_set(w) ? w->power.unit : "",
+                                  .unit =
+                                      w->power.limit > 0 ? w->power.unit : "",
                                   .slots = w->last.slots,
                                   .progress = w->last.progress,
                                   .speed = w->speed * 1e9,
@@ -413,6 +479,7 @@ struct steering *steering_start(struct session *session,
                                   .band = config->band,
                                   .gain = config->gain};
     s->round_ns = FIRST_ROUND;
+    s->still_ns = STILL_NS;
     begin_round(s);
     order_monitors(s, step, config);
     return s;

@@ -4,6 +4,9 @@
  * collects what the nodes' monitors tell, and when there is enough of it has
  * policy/power.h decide, and the nodes' actuators follow.
  *
+ * Nothing is limited until something is metered.  Where nothing is for 10 s
+ * that is said, once, and all limits go until something is.
+ *
  * The sum of the limits never exceeds what it was at the start, at no instant:
  * what is taken is confirmed before it is given.  A node that falls silent
  * keeps its limit; when one is lost, all others go back to what they had at
@@ -46,6 +49,8 @@ int steering_message(struct steering *s,
                      const uint8_t *body,
                      size_t len);
 void steering_lost(struct steering *s, size_t node);
+/* To be called every second or so: is anything metered? */
+void steering_look(struct steering *s);
 /* Has any node told of progress or of a limit? */
 int steering_is_alive(const struct steering *s);
 /* Of all nodes, in the last round. */

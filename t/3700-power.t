@@ -5,7 +5,8 @@ test_description='srun --evenstep-power: CPU time goes to the rank that comes la
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
-conf=$(testbed_dir)/power.conf # a path without a space: an argument of the plugin
+conf=$(testbed_dir)/power.conf # a path without a space, as the next: arguments of the plugin
+bin=$(testbed_dir)/bin
 
 said() {
 	cat err
@@ -29,7 +30,11 @@ no_jobs() { test -z "$(on_ctl squeue -h)"; }
 # quotas: of each node's step, microseconds in a period of 10000; nothing without a group.
 quotas() { cat "$groups"/n*/evenstep-power-*/cpu.cfs_quota_us 2>&-; }
 no_groups() { ! ls -d "$groups"/n*/evenstep-power-* 2>&-; }
-no_states() { ! grep -lsF "/evenstep-testbed.$testbed_name/" /run/evenstep/*; }
+no_states() { # nor a socket
+	for each in n0 n1 n2 n3; do
+		test -z "$(on_node $each sh -c "ls -A /run/evenstep/power 2>&-")" || return 1
+	done
+}
 nothing_left() { wait_for 15 none_of evenstep-agent && wait_for 20 no_jobs && wait_for 10 no_groups && wait_for 5 no_states && wait_for 5 no_guards; }
 top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
 # share NODE: of the limits, by top.
@@ -46,7 +51,8 @@ end() { on_ctl scancel -u root && { wait "$step" || true; } && nothing_left; }
 
 test_expect_success 'up: four equal nodes; an Open MPI program whose last rank has more to do' '
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
-	testbed_up --nodes 4 --speeds 40 --plugin "$B/evenstep.so" --plugin-args "launcher=$B/evenstep config=$conf" &&
+	testbed_up --nodes 4 --speeds 40 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
+	mkdir "$bin" && ln -s "$B/evenstep" "$B/evenstep-power" "$bin" &&
 	printf "power {\n start = 0.5\n floor = 0.25\n}\n" >"$conf" &&
 	groups=$(testbed_cgroups "$testbed_name" | head -n 1) && ls -d "$groups"/n0 &&
 	{ echo 262144 >"$groups/cpu.shares" || echo 10000 >"$groups/cpu.weight"; } # whoever else is busy here is not to bend the speeds
@@ -89,6 +95,73 @@ test_expect_success 'without steering a metered program is watched, and nothing 
 '
 test_expect_success 'a program without a meter runs as it is' '
 	on_ctl srun -N4 --evenstep-power=pair sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 4 && no_line evenstep err && nothing_left
+'
+# limits: what the nodes' quotas were until the step had ended, each once.
+limits() {
+	while kill -0 "$step"; do
+		quotas
+		sleep 0.1
+	done | sort -u
+}
+one_warning() { said "$1" && test "$(grep -c evenstep: err)" = 1; }
+still='^evenstep: warning: no progress was metered for 10 s: no limits are set until the program calls evenstep_tick.., see libevenstep.3.$'
+test_expect_success V1 'a program that never ticks: nothing is ever limited, and that is said once, after 10 s' '
+	begin --evenstep-power=pair sh -c "echo began; exec sleep 25" && limits >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && one_warning "$still" && nothing_left
+'
+cat >stops.c <<'END'
+#include <evenstep.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	puts("began");
+	fflush(stdout);
+	evenstep_work(100);
+	for (int i = 1; i <= 100; i++) {
+		usleep(50000);
+		evenstep_tick((uint64_t)i);
+	}
+	sleep(25);
+	return 0;
+}
+END
+quotas_are() { quotas >got && test "$(grep -cx -e "$1" got)" = 2 && test "$(wc -l <got)" = 2; }
+test_expect_success V1 'one that ticks no more: what was limited is put back after 10 s, which is said once' '
+	gcc -I"$EVENSTEP_SRC/launcher" -o stops stops.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	begin -N2 --evenstep-power=pair ./stops && wait_for 5 quotas_are 2000 && wait_for 25 quotas_are -1 && kill -0 $step && wait $step && one_warning "$still" && nothing_left
+'
+# As nobody, on a node: the names that evenstep-power once had, with nobody who
+# answers, and as many callers as may wait; until /tmp/enough is there.
+cat >names <<'END'
+use strict; use Socket qw(:DEFAULT SOCK_NONBLOCK);
+my ($job, @s) = @ARGV;
+for my $step (0 .. 2) {
+	my $name = pack 'S a*', AF_UNIX, "\0evenstep-power-$job.$step";
+	socket my $s, AF_UNIX, SOCK_SEQPACKET, 0 or die $!;
+	bind $s, $name and listen $s, 0 or die $!;
+	my $c;
+	do { socket $c, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0 or die $!; push @s, $c } while connect $c, $name;
+	push @s, $s;
+}
+mkdir "/run/evenstep/$_" and die "a folder of mine is in /run/evenstep\n" for 'mine', 'power';
+mkdir "/run/evenstep/power/$_" and die "a folder of mine is where sockets are\n" for 'mine';
+open my $ready, '>', '/tmp/names' or die $!;
+alarm 120; select undef, undef, undef, 0.05 until -e '/tmp/enough';
+END
+test_expect_success V1 'a stranger who has bound the names of old and lets callers wait: every node is steered all the same' '
+	job=$(on_ctl salloc -N4 --no-shell 2>&1 | sed -n "s/.*Granted job allocation //p") && test -n "$job" &&
+	{ "$testbed" exec --name "$testbed_name" --on n0 --user nobody -- perl -e "$(cat names)" $job 2>err.names 3>&- 4>&- 5>&- & names=$!; } && wait_for 20 on_node n0 test -e /tmp/names &&
+	begin --jobid=$job --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && quotas >got && cat got && test $(grep -c "^[1-9]" got) = 4; code=$?
+	cat err err.names; on_node n0 touch /tmp/enough; end; wait $names && test $code = 0
+'
+test_expect_success 'a guard that hangs costs a step of 16 tasks a second, not 16, and that is said' '
+	rm "$bin/evenstep-power" && printf "#!/bin/sh\nexec sleep 60\n" >"$bin/evenstep-power" && chmod +x "$bin/evenstep-power" &&
+	began=$(date +%s) && on_ctl srun -N1 -n16 --overcommit --evenstep-power=pair echo ran >got 2>err; code=$?; took=$(($(date +%s) - began)); echo "$took s"
+	test $code = 0 && test $(grep -c ran got) = 16 && said "evenstep: no limits are set on this node: evenstep-power does not answer$" && test "$(grep -c evenstep: err)" = 1 && test $took -lt 9
+'
+test_expect_success 'one that cannot begin says why' '
+	printf "#!/bin/sh\necho no luck\n" >"$bin/evenstep-power" && on_ctl srun -N1 -n4 --overcommit --evenstep-power=pair echo ran >got 2>err && test $(grep -c ran got) = 4 &&
+	one_warning "evenstep: no limits are set on this node: no luck$" && ln -sf "$B/evenstep-power" "$bin" && nothing_left
 '
 cat >dies.c <<'END'
 #include <evenstep.h>

@@ -4,6 +4,7 @@
  * it sets only what it has found, within bounds, and puts it back whoever dies.
  */
 #include "launcher/power_link.h"
+#include "launcher/power_socket.h"
 #include "launcher/sysfs.h"
 #include "tap.h"
 
@@ -13,7 +14,7 @@
 #include <glob.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -108,9 +109,27 @@ static int has_state(void)
     return has;
 }
 
+/* No state and no socket of any guard: the folder is empty. */
+static int has_nothing(void)
+{
+    char pattern[SYSFS_PATH];
+    glob_t found;
+    int rc;
+
+    snprintf(pattern, sizeof pattern, "%s/*", state);
+    rc = glob(pattern, 0, NULL, &found);
+    globfree(&found);
+    return rc == GLOB_NOMATCH;
+}
+
 static int is_clean(void)
 {
     return is_found() && !has_state();
+}
+
+static int is_swept(void)
+{
+    return is_found() && has_nothing();
 }
 
 static int wait_for(int (*holds)(void))
@@ -194,11 +213,10 @@ static void end_step(struct plugin *p)
 
 static int call_guard(void)
 {
-    struct sockaddr_un name;
-    socklen_t len = power_link_name(&name, job, step);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct power_place place = {.dir = state, .job = job, .step = step};
+    int fd = power_socket_call(&place);
 
-    if (fd < 0 || connect(fd, (struct sockaddr *)&name, len) < 0)
+    if (fd < 0)
         bail("no guard: %s", strerror(errno));
     return fd;
 }
@@ -242,10 +260,10 @@ static void test_sets(void)
     struct plugin p = begin_step();
     int agent = call_guard(), second;
 
-    ok(limits_are(80000000, 40000000) && has_state(),
-       "the site's start is set, what was found is on disk");
+    ok(is_found() && has_state(),
+       "what was found is on disk, and stays as it is");
     is_str(hear(agent, NULL), "power rapl uW 120000000 30000000 150000000",
-           "the agent is told what there is");
+           "the agent is told what there is, and what to begin with");
     is_str(hear(agent, "60000000"), "set 60000000", "it may set a limit");
     ok(limits_are(40000000, 20000000), "which is set");
     ok(strstr(hear(agent, "29999999"),
@@ -258,6 +276,10 @@ static void test_sets(void)
            && strncmp(hear(agent, "/etc/passwd 1"), "error", 5) == 0,
        "so is what is no number");
     ok(limits_are(40000000, 20000000), "nothing of it is set");
+    is_str(hear(agent, "0"), "set 0", "it may have no limit");
+    ok(is_found() && has_state(), "what was found is back");
+    is_str(hear(agent, "60000000"), "set 60000000", "and one again");
+    ok(limits_are(40000000, 20000000), "which is set");
     second = call_guard();
     is_str(hear(second, NULL), "", "there is one agent only");
     close(second);
@@ -267,16 +289,23 @@ static void test_sets(void)
     close(agent);
 }
 
-/* 1 if a user that is not the step's hears anything from the guard. */
-static int stranger_is_heard(void)
+/* As another user: 1 if anything is heard from the guard, or a name can be
+ * made beside its socket. */
+static int stranger_gets_in(void)
 {
+    struct power_place place = {.dir = state, .job = job, .step = step};
     int status;
     pid_t pid = fork();
 
     if (pid == 0) {
+        int fd, listener;
+
         if (setgid(65534) < 0 || setuid(65534) < 0)
             _exit(2);
-        _exit(*hear(call_guard(), "60000000") != '\0');
+        fd = power_socket_call(&place);
+        place.step++;
+        listener = power_socket_listen(&place, 65534, NULL);
+        _exit(fd >= 0 || listener >= 0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)
         || WEXITSTATUS(status) > 1)
@@ -294,8 +323,8 @@ static void test_stranger(void)
         return;
     }
     p = begin_step();
-    ok(!stranger_is_heard(), "another user is not heard");
-    ok(limits_are(80000000, 40000000), "and sets nothing");
+    ok(!stranger_gets_in(), "another user is not heard, and makes no socket");
+    ok(is_found(), "and sets nothing");
     agent = call_guard();
     ok(strncmp(hear(agent, NULL), "power rapl ", 11) == 0,
        "nor does he keep the agent out");
@@ -331,9 +360,10 @@ static void test_guard_dies(void)
     close(agent);
     end_step(&p);
     p = start_guard();
-    ok(tell_task(&p) && limits_are(80000000, 40000000), "the next one starts");
+    ok(tell_task(&p) && is_found(),
+       "the next one starts, and puts back what the first had found");
     end_step(&p);
-    ok(wait_for(is_clean), "and puts back what the first had found");
+    ok(wait_for(is_swept), "nothing is left, no state and no socket");
 }
 
 static int restore(void)
@@ -346,6 +376,57 @@ static int restore(void)
         _exit(127);
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* The answer to a task where the guard cannot be. */
+static void is_refused(const char *why, const char *fact)
+{
+    struct plugin p = start_guard();
+    char line[POWER_LINE_MAX];
+    ssize_t n = readable(p.out) ? read(p.out, line, sizeof line - 1) : 0;
+
+    line[n > 0 ? n : 0] = '\0';
+    ok(strstr(line, why) && strchr(line, '\n') == line + n - 1, "%s", fact);
+    diag("%s", line);
+    end_step(&p);
+}
+
+/* A socket's name that is taken already. */
+static void test_name(void)
+{
+    struct plugin p = begin_step();
+    struct power_place place = {.dir = state, .job = job, .step = step};
+    int agent = call_guard(), other;
+
+    (void)hear(agent, NULL);
+    kill_guard(agent);
+    close(agent);
+    end_step(&p);
+    step--; /* the same, as when a job is started anew */
+    p = start_guard();
+    ok(tell_task(&p), "a guard takes the place of one that was killed");
+    agent = call_guard();
+    ok(strncmp(hear(agent, NULL), "power rapl ", 11) == 0, "and is heard");
+    step--;
+    is_refused("Address already in use: see which evenstep-power has it",
+               "where one is alive another says that it cannot be");
+    ok(strncmp(hear(agent, "60000000"), "set ", 4) == 0,
+       "which does not trouble the first");
+    close(agent);
+    end_step(&p);
+    ok(wait_for(is_swept), "nothing is left");
+    place.step = step + 1;
+    other = power_socket_listen(&place, getuid(), NULL);
+    close(other);
+    ok(other >= 0 && !has_nothing() && restore() && has_nothing(),
+       "an epilog removes a dead one's socket");
+    if (chmod(state, 0777) < 0)
+        bail("no folder");
+    is_refused("Operation not permitted: let evenstep-power write there",
+               "where others can make names no guard is");
+    ok(power_socket_call(&place) < 0, "nor is any called");
+    if (chmod(state, 0755) < 0)
+        bail("no folder");
 }
 
 static void test_epilog(void)
@@ -388,12 +469,12 @@ static void test_shared(void)
            "its agent is told");
     close(agent);
     end_step(&second);
-    ok(limits_are(80000000, 40000000), "the first one's limits hold");
     end_step(&p);
-    ok(wait_for(is_found), "and are put back at its end");
     p = begin_step();
-    ok(limits_are(80000000, 40000000), "the next step may set them again");
+    agent = call_and_set("60000000");
+    ok(limits_are(40000000, 20000000), "the next step may set them again");
     end_step(&p);
+    close(agent);
     ok(wait_for(is_clean), "and puts them back");
 }
 
@@ -446,7 +527,7 @@ int main(void)
 
     if (!build)
         skip_all("EVENSTEP_BUILD does not say where evenstep-power is");
-    if (!mkdtemp(root))
+    if (!mkdtemp(root) || chmod(root, 0755) < 0)
         bail("no directory");
     (void)signal(SIGPIPE, SIG_IGN);
     unsetenv("EVENSTEP_CONF");
@@ -461,6 +542,7 @@ int main(void)
     test_stranger();
     test_agent_dies();
     test_guard_dies();
+    test_name();
     test_epilog();
     test_shared();
     test_off();

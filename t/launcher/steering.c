@@ -115,14 +115,23 @@ static void make_tree(size_t i)
     }
 }
 
-/* What the kernel would be told of all nodes, right now. */
+/* What the kernel has been told of a node. */
+static uint64_t limit_of(size_t i)
+{
+    uint64_t v;
+
+    if (sysfs_read_u64(&v, "%s", actuator[i].knob[0].path) < 0)
+        bail("no limit");
+    return v;
+}
+
+/* Of all nodes, right now. */
 static uint64_t in_force(void)
 {
-    uint64_t all = 0, v;
+    uint64_t all = 0;
 
     for (size_t i = 0; i < NODES; i++)
-        if (sysfs_read_u64(&v, "%s", actuator[i].knob[0].path) == 0)
-            all += v;
+        all += limit_of(i);
     return all;
 }
 
@@ -134,8 +143,7 @@ static void open_node(size_t i)
     snprintf(named[i].name, sizeof named[i].name, "n%zu", i);
     snprintf(sysfs[i], sizeof sysfs[i], "%s/n%zu", root, i);
     make_tree(i);
-    if (actuator_open(&actuator[i], &rapl_kind, &place, START, 0.1, NULL) < 0
-        || actuator_set(&actuator[i], actuator[i].limit, NULL) < 0)
+    if (actuator_open(&actuator[i], &rapl_kind, &place, START, 0.1, NULL) < 0)
         bail("no actuator");
 }
 
@@ -143,7 +151,7 @@ static void say_power(struct steering *s, size_t i)
 {
     struct msg_power m = {.actuator = "rapl",
                           .unit = "uW",
-                          .limit = actuator[i].limit,
+                          .limit = MAX_UW / 2,
                           .floor = actuator[i].floor,
                           .ceiling = actuator[i].ceiling};
     struct writer w = {0};
@@ -160,9 +168,11 @@ static void answer(struct steering *s, struct asked *a)
     struct msg_limited m = {0};
     struct writer w = {0};
 
-    if (unwritable != (int)a->node)
+    if (a->limit == 0)
+        actuator_restore(&actuator[a->node]);
+    else if (unwritable != (int)a->node)
         (void)actuator_set(&actuator[a->node], a->limit, NULL);
-    m.limit = actuator[a->node].limit;
+    m.limit = a->limit > 0 ? actuator[a->node].limit : 0;
     if (m.limit != a->limit)
         snprintf(m.text, sizeof m.text, "error it sticks");
     if (in_force() > highest)
@@ -185,18 +195,24 @@ static void answer_all(struct steering *s)
     }
 }
 
+static void tell(struct steering *s, size_t i)
+{
+    struct writer w = {0};
+
+    msg_write_progress(&w, &record[i]);
+    (void)steering_message(s, i, MSG_PROGRESS, w.buf, w.len);
+    writer_clear(&w);
+}
+
 /* A quarter of a region on node i, in the time that its limit makes it. */
 static void advance(struct steering *s, size_t i)
 {
-    double speed = (double)actuator[i].limit / (START * MAX_UW);
-    struct writer w = {0};
+    double speed = (double)limit_of(i) / (START * MAX_UW);
 
     record[i].progress += 0.25;
     record[i].work_ns += (uint64_t)(REGION / 4 * work[i] / speed);
     record[i].slots = 1;
-    msg_write_progress(&w, &record[i]);
-    (void)steering_message(s, i, MSG_PROGRESS, w.buf, w.len);
-    writer_clear(&w);
+    tell(s, i);
 }
 
 static void regions(struct steering *s, int n, int silent)
@@ -211,7 +227,13 @@ static void regions(struct steering *s, int n, int silent)
     }
 }
 
-static struct steering *start(enum power_variant variant)
+static int nobody_is_limited(void)
+{
+    return TAILQ_EMPTY(&queue) && in_force() == (uint64_t)NODES * MAX_UW;
+}
+
+/* Before anything is metered. */
+static struct steering *prepare(enum power_variant variant)
 {
     struct steering *s = steering_start(NULL, "7.1", &config, variant);
 
@@ -219,25 +241,64 @@ static struct steering *start(enum power_variant variant)
         bail("no memory");
     for (size_t i = 0; i < NODES; i++) {
         memset(&record[i], 0, sizeof record[i]);
-        if (actuator_set(&actuator[i], MAX_UW / 2, NULL) < 0)
-            bail("no limit");
+        actuator_restore(&actuator[i]);
         if (variant != POWER_OFF)
             say_power(s, i);
     }
-    highest = in_force();
     return s;
+}
+
+/* The first thread begins its first region. */
+static void begin(struct steering *s)
+{
+    record[0].slots = 1;
+    tell(s, 0);
+    answer_all(s);
+    highest = in_force();
+}
+
+static struct steering *start(enum power_variant variant)
+{
+    struct steering *s = prepare(variant);
+
+    begin(s);
+    return s;
+}
+
+/* What it says on stderr if it looks after so many seconds. */
+static const char *look(struct steering *s, int seconds)
+{
+    static char text[1024];
+    FILE *file = tmpfile();
+    int kept = dup(STDERR_FILENO);
+    size_t len;
+
+    if (!file || kept < 0 || dup2(fileno(file), STDERR_FILENO) < 0)
+        bail("no file");
+    now_ns += seconds * INT64_C(1000000000);
+    steering_look(s);
+    answer_all(s);
+    (void)dup2(kept, STDERR_FILENO);
+    close(kept);
+    rewind(file);
+    len = fread(text, 1, sizeof text - 1, file);
+    text[len] = '\0';
+    (void)fclose(file);
+    return text;
 }
 
 /* --- what must hold ------------------------------------------------------- */
 
 static void test_steers(enum power_variant variant, const char *name)
 {
-    struct steering *s = start(variant);
+    struct steering *s = prepare(variant);
     struct steering_view view;
     uint64_t before[NODES];
     int stands = 1;
 
-    ok(!TAILQ_FIRST(&queue), "nothing is asked before anything is known");
+    ok(nobody_is_limited(), "nothing is limited before anything is metered");
+    begin(s);
+    is_int((int)in_force(), BUDGET, "then every node is, to what is its own");
     regions(s, 30, -1);
     ok(steering_skew(s) < 2 * POWER_BOUND, "%s: the skew is down to %.6f", name,
        steering_skew(s));
@@ -308,7 +369,7 @@ static void test_unwritable(void)
 {
     struct steering *s = start(POWER_PAIR);
 
-    unwritable = 0;
+    unwritable = 0; /* from now on */
     regions(s, 20, -1);
     is_int((int)actuator[0].limit, MAX_UW / 2,
            "a node whose limit cannot be set keeps it");
@@ -325,8 +386,8 @@ static void test_silent(int before)
     uint64_t kept, others;
 
     regions(s, before, -1);
-    kept = actuator[1].limit;
-    others = actuator[3].limit;
+    kept = limit_of(1);
+    others = limit_of(3);
     regions(s, 60, 1);
     ok(actuator[1].limit == kept,
        "a node that does not report, after %d regions, keeps its limit",
@@ -334,6 +395,76 @@ static void test_silent(int before)
     ok(actuator[3].limit > others && in_force() == BUDGET
            && steering_skew(s) < 2 * POWER_BOUND,
        "the others share theirs");
+    steering_stop(s);
+}
+
+/* A program that never ticks runs as it would. */
+static void test_unmetered(void)
+{
+    struct steering *s = prepare(POWER_PAIR);
+
+    is_str(look(s, 9), "", "nothing is metered for 9 s: not a word");
+    ok(strcmp(look(s, 1),
+              "evenstep: warning: no progress was metered for 10 s: no limits "
+              "are set until the program calls evenstep_tick(), see "
+              "libevenstep(3)\n")
+           == 0,
+       "after 10 s it is told");
+    is_str(look(s, 60), "", "once");
+    ok(nobody_is_limited(), "and nothing was ever limited");
+    begin(s);
+    is_int((int)in_force(), BUDGET, "what ticks later on is steered");
+    steering_stop(s);
+    s = prepare(POWER_OFF);
+    is_str(look(s, 60), "", "who did not ask for it is told nothing");
+    steering_stop(s);
+}
+
+/* It may have ticked before. */
+static void test_still(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    is_str(look(s, 9), "", "no ticks for 9 s: not a word");
+    ok(in_force() == BUDGET, "the limits stand");
+    ok(strstr(look(s, 1), "no progress was metered for 10 s"),
+       "none for 10 s: it is told");
+    ok(nobody_is_limited(), "and what was found is put back on every node");
+    is_str(steering_view(s, 0).unit, "", "nor does a view tell of a limit");
+    begin(s);
+    ok(in_force() == BUDGET, "it ticks again: the limits begin again");
+    is_str(look(s, 19), "", "it has twice as long now, and is not told again");
+    ok(in_force() == BUDGET, "the limits stand");
+    is_str(look(s, 1), "", "no word");
+    ok(nobody_is_limited(), "when they go once more");
+    begin(s);
+    regions(s, 30, -1);
+    ok(steering_skew(s) < 2 * POWER_BOUND && highest == BUDGET,
+       "steering goes on where it ticks");
+    record[0].slots = 0;
+    (void)look(s, 40);
+    tell(s, 0);
+    ok(nobody_is_limited(), "that all threads have ended is no progress");
+    steering_stop(s);
+}
+
+/* A node whose guard comes late is limited like the others. */
+static void test_late(void)
+{
+    struct steering *s = steering_start(NULL, "7.1", &config, POWER_PAIR);
+
+    if (!s)
+        bail("no memory");
+    memset(record, 0, sizeof record);
+    for (size_t i = 0; i < NODES; i++)
+        actuator_restore(&actuator[i]);
+    begin(s);
+    ok(nobody_is_limited(), "who has no limit to set is not asked");
+    for (size_t i = 0; i < NODES; i++)
+        say_power(s, i);
+    answer_all(s);
+    ok(in_force() == BUDGET, "who tells of one when others tick is");
     steering_stop(s);
 }
 
@@ -381,6 +512,9 @@ int main(void)
     test_unwritable();
     test_silent(0);
     test_silent(1);
+    test_unmetered();
+    test_still();
+    test_late();
     test_nonsense();
     for (size_t i = 0; i < NODES; i++)
         actuator_close(&actuator[i]);
