@@ -397,7 +397,7 @@ $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
 $(t_bin): | $(B)/t/programs/disk.so
 # What shell tests run.
-t_programs := $(B)/t/programs/metered $(B)/t/programs/slices
+t_programs := $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(t_bin): | $(t_programs)

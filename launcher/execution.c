@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +21,18 @@
 
 #define DESTROY_MS   1000
 #define DEFAULT_PATH "/bin:/usr/bin" /* execvp(3), when PATH is not set */
+
+/* Newer than the headers and perhaps the kernel of Enterprise Linux 8: what
+ * the kernel does not know has a substitute here. */
+#ifndef SYS_pidfd_open
+#    define SYS_pidfd_open 434 /* on every machine */
+#endif
+#ifndef SYS_close_range
+#    define SYS_close_range 436
+#endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#    define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
 
 struct execution {
     execution_output_fn out, err;
@@ -307,7 +318,7 @@ static void kill_and_reap(struct execution *x)
         throttle_watch(x->throttle, 0);
     (void)kill(-x->pid, SIGKILL); /* the rest of its group */
     do {
-        rc = waitid(P_PIDFD, (id_t)x->pid_fd, &info, WEXITED | WNOHANG);
+        rc = waitid(P_PID, (id_t)x->pid, &info, WEXITED | WNOHANG);
     } while (rc < 0 && errno == EINTR);
     x->pid = 0;
     close_fd(&x->pid_fd);
@@ -457,12 +468,23 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         drain(x);
 }
 
+/* SIGCHLD tells of all children: is it this one? */
+static int has_ended(const struct execution *x)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)x->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0
+           || info.si_pid != 0;
+}
+
 static void on_exit_of(evutil_socket_t fd, short what, void *arg)
 {
     struct execution *x = arg;
 
     (void)fd;
     (void)what;
+    if (x->pid_fd < 0 && !has_ended(x))
+        return;
     free_event(&x->on_exit);
     kill_and_reap(x);
     x->exited = 1;
@@ -470,15 +492,27 @@ static void on_exit_of(evutil_socket_t fd, short what, void *arg)
     finish_if_done(x);
 }
 
+/* By its pidfd; before Linux 5.3 by SIGCHLD, which may have come already. */
+static int listen_to_exit(struct execution *x, struct event_base *base)
+{
+    x->on_exit =
+        x->pid_fd >= 0
+            ? event_new(base, x->pid_fd, EV_READ, on_exit_of, x)
+            : event_new(base, SIGCHLD, EV_SIGNAL | EV_PERSIST, on_exit_of, x);
+    if (!x->on_exit || event_add(x->on_exit, NULL) < 0)
+        return -1;
+    if (x->pid_fd < 0)
+        event_active(x->on_exit, EV_SIGNAL, 1);
+    return 0;
+}
+
 static int listen_to(struct execution *x, struct event_base *base)
 {
-    x->on_exit = event_new(base, x->pid_fd, EV_READ, on_exit_of, x);
     x->on_out = event_new(base, x->out_fd, EV_READ | EV_PERSIST, on_out, x);
     x->on_err = event_new(base, x->err_fd, EV_READ | EV_PERSIST, on_err, x);
     x->on_timer = event_new(base, -1, 0, on_timer, x);
-    if (!x->on_exit || !x->on_out || !x->on_err || !x->on_timer
-        || event_add(x->on_exit, NULL) < 0 || event_add(x->on_out, NULL) < 0
-        || event_add(x->on_err, NULL) < 0)
+    if (!x->on_out || !x->on_err || !x->on_timer || listen_to_exit(x, base) < 0
+        || event_add(x->on_out, NULL) < 0 || event_add(x->on_err, NULL) < 0)
         return -1;
     return 0;
 }
@@ -514,9 +548,9 @@ int execution_start(struct execution **x,
         goto done;
     }
     new->pid_fd = lift((int)syscall(SYS_pidfd_open, new->pid, 0));
-    if (new->pid_fd < 0 || listen_to(new, base) < 0) {
-        es_fail(err, ES_ENV, "free memory and files; Linux 5.3 is needed",
-                "%s: cannot watch it: %s", spec->argv[0], strerror(errno));
+    if ((new->pid_fd < 0 && errno != ENOSYS) || listen_to(new, base) < 0) {
+        es_fail(err, ES_ENV, "free memory and files", "%s: cannot watch it: %s",
+                spec->argv[0], strerror(errno));
         goto done;
     }
     new->throttle = spec->throttle;

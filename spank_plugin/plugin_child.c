@@ -5,6 +5,7 @@
  */
 #include "spank_plugin/plugin_child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -87,6 +88,32 @@ static int set_attributes(posix_spawnattr_t *attr)
     return why;
 }
 
+/* glibc 2.34 can say "all above 2".  Before, each that is open now is named;
+ * one that is closed by then is no error. */
+#if __GLIBC_PREREQ(2, 34) && !defined(CLOSE_EACH)
+static int close_others(posix_spawn_file_actions_t *act)
+{
+    return posix_spawn_file_actions_addclosefrom_np(act, 3);
+}
+#else
+static int close_others(posix_spawn_file_actions_t *act)
+{
+    DIR *list = opendir("/proc/self/fd");
+    const struct dirent *d;
+    int why = list ? 0 : errno;
+
+    while (!why && (d = readdir(list)) != NULL) {
+        int fd = atoi(d->d_name); /* of "." and "..": 0 */
+
+        if (fd > 2)
+            why = posix_spawn_file_actions_addclose(act, fd);
+    }
+    if (list)
+        (void)closedir(list);
+    return why;
+}
+#endif
+
 static int set_actions(posix_spawn_file_actions_t *act, int in, int out)
 {
     int why = posix_spawn_file_actions_adddup2(act, in, 0);
@@ -94,7 +121,7 @@ static int set_actions(posix_spawn_file_actions_t *act, int in, int out)
     if (!why)
         why = posix_spawn_file_actions_adddup2(act, out, 1);
     if (!why)
-        why = posix_spawn_file_actions_addclosefrom_np(act, 3);
+        why = close_others(act);
     return why;
 }
 
