@@ -75,6 +75,7 @@ policy_src := \
   policy/nodethreads.c \
   policy/order.c \
   policy/outlier.c \
+  policy/pace.c \
   policy/policy.c \
   policy/power.c \
   policy/power_simulation.c \

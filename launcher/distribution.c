@@ -3,6 +3,7 @@
 #include "launcher/job_load_adjuster.h"
 #include "launcher/lines.h"
 #include "pmix_bcast/clock.h"
+#include "policy/pace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ int distribution_init(struct distribution *d,
     d->load = calloc(n, sizeof *d->load);
     d->cut = calloc(n, sizeof *d->cut);
     d->tail = calloc(n, sizeof *d->tail);
-    if (d->share && d->load && d->cut && d->tail)
+    d->room = calloc(n, sizeof *d->room);
+    if (d->share && d->load && d->cut && d->tail && d->room)
         return 0;
     distribution_clear(d);
     return -1;
@@ -67,6 +69,7 @@ void distribution_clear(struct distribution *d)
     free(d->load);
     free(d->cut);
     free(d->tail);
+    free(d->room);
     memset(d, 0, sizeof *d);
 }
 
@@ -104,18 +107,19 @@ static int nobody_is_left(struct es_error *err)
 static int weigh_nodes(struct distribution *d)
 {
     size_t n = session_size(d->session);
-    double sum = 0;
 
+    d->loads = 0;
     for (size_t i = 0; i < n; i++) {
         d->load[i] = load_of(d, i);
-        sum += d->load[i];
+        d->loads += d->load[i];
     }
-    for (size_t i = 0; i < n && sum <= 0; i++)
+    if (d->loads > 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
         d->load[i] = distribution_may_send(d, i);
-    for (size_t i = 0; i < n; i++)
-        if (d->load[i] > 0)
-            return 0;
-    return -1;
+        d->loads += d->load[i];
+    }
+    return d->loads > 0 ? 0 : -1;
 }
 
 /* Is there a node whose last command went well, or is yet to be seen? */
@@ -306,11 +310,9 @@ static size_t batch_for(const struct distribution *d, size_t node)
 /* Units of the pool that are a node's by its load, in whole grains. */
 static uint64_t part_of_pool(const struct distribution *d, size_t node)
 {
-    double sum = 0, grains = (double)d->pool.units / (double)d->grain;
+    double grains = (double)d->pool.units / (double)d->grain;
 
-    for (size_t i = 0; i < session_size(d->session); i++)
-        sum += d->load[i];
-    grains = ceil(grains * (d->load[node] / sum));
+    grains = ceil(grains * (d->load[node] / d->loads));
     if (grains * (double)d->grain >= (double)d->pool.units)
         return d->pool.units;
     return (uint64_t)grains * d->grain;
@@ -357,30 +359,15 @@ const struct tail_node *distribution_tail(struct distribution *d)
     return d->tail;
 }
 
-/* An idle node takes over what waits at the one that would end last. */
-static void take_over(struct distribution *d, size_t node)
-{
-    struct share *s = &d->share[node], *from;
-    struct tail_move move;
-
-    if (!tail_take(distribution_tail(d), session_size(d->session), node,
-                   d->grain, d->delay, &move))
-        return;
-    from = &d->share[move.from];
-    s->waiting = from->waiting;
-    from->waiting.units.end -= move.units;
-    s->waiting.units.begin = from->waiting.units.end;
-    s->chunk = move.units;
-}
-
 void distribution_metered(struct distribution *d,
                           size_t node,
                           uint64_t id,
                           double fraction)
 {
-    const struct piece *p = distribution_current(d, node);
+    const struct piece *p = distribution_find(d, node, id);
 
-    if (p && p->id == id)
+    /* Of one that has two out, it must be the first. */
+    if (p && (d->share[node].out == 1 || distribution_current(d, node) == p))
         d->share[node].metered = fraction * (double)units_in(p->slice);
 }
 
@@ -413,8 +400,6 @@ static struct batch next_piece(struct distribution *d, size_t node)
 
     if (units_in(s->waiting.units) == 0)
         take_from_pool(d, node);
-    if (units_in(s->waiting.units) == 0)
-        take_over(d, node);
     b = s->waiting;
     b.units.end =
         b.units.begin
@@ -452,6 +437,65 @@ static int feed(struct distribution *d, size_t node, struct es_error *err)
     return units_in(b.units) > 0 ? send_piece(d, node, &b, err) : 0;
 }
 
+/* --- the tail ------------------------------------------------------------- */
+
+/* One that has nothing, and finds nothing but what waits at others. */
+static int is_idle(const struct distribution *d, size_t node)
+{
+    const struct share *s = &d->share[node];
+
+    return s->out == 0 && d->load[node] > 0 && units_in(s->waiting.units) == 0;
+}
+
+static void look_at_tail(struct distribution *d)
+{
+    (void)distribution_tail(d);
+    tail_look_begin(&d->look, d->tail, session_size(d->session), d->room);
+    d->looked_ns = clock_ns();
+}
+
+/* Within a look: an idle node takes over what waits at the one that would end
+ * last, and begins with it. */
+static int take_over(struct distribution *d, size_t node, struct es_error *err)
+{
+    struct share *s = &d->share[node], *from;
+    struct tail_move move;
+
+    if (!tail_look_take(&d->look, node, d->grain, d->delay, &move))
+        return 0;
+    from = &d->share[move.from];
+    s->waiting = from->waiting;
+    from->waiting.units.end -= move.units;
+    s->waiting.units.begin = from->waiting.units.end;
+    s->chunk = move.units;
+    if (feed(d, node, err) < 0)
+        return -1;
+    tail_look_begun(&d->look, node, s->out_units);
+    return 0;
+}
+
+static int feed_idle(struct distribution *d, struct es_error *err)
+{
+    int looking = 0;
+
+    d->hungry = 0;
+    for (size_t node = 0; node < session_size(d->session); node++) {
+        if (!is_idle(d, node))
+            continue;
+        if (!looking)
+            look_at_tail(d);
+        looking = 1;
+        if (take_over(d, node, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int64_t distribution_gap_ns(const struct distribution *d)
+{
+    return pace_look_ns(session_size(d->session));
+}
+
 int distribution_feed_node(struct distribution *d,
                            size_t node,
                            struct es_error *err)
@@ -459,17 +503,23 @@ int distribution_feed_node(struct distribution *d,
     for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, err) < 0)
             return -1;
-    return 0;
+    if (d->adjuster->kind->bundles || !is_idle(d, node))
+        return 0;
+    d->hungry = clock_ns() - d->looked_ns < distribution_gap_ns(d);
+    if (d->hungry)
+        return 0;
+    look_at_tail(d);
+    return take_over(d, node, err);
 }
 
-/* All get one before any gets a second. */
+/* All get one before any gets a second, and before any takes over. */
 int distribution_feed(struct distribution *d, struct es_error *err)
 {
     for (size_t i = 0; i < most_out(d); i++)
         for (size_t node = 0; node < session_size(d->session); node++)
             if (feed(d, node, err) < 0)
                 return -1;
-    return 0;
+    return d->adjuster->kind->bundles ? 0 : feed_idle(d, err);
 }
 
 /* --- a frame -------------------------------------------------------------- */

@@ -88,8 +88,13 @@ struct distribution {
     /* one a node */
     struct share *share;
     double *load;           /* 0: gets nothing */
+    double loads;           /* their sum */
     struct slice *cut;      /* workspace */
     struct tail_node *tail; /* likewise */
+    struct tail_late *room; /* likewise, of the look */
+    struct tail_look look;
+    int64_t looked_ns; /* when it was taken last */
+    int hungry;        /* a node is idle, and it was too early for a look */
 };
 
 /* pieces: that a slice is sent in, at most.  0, or -1 if memory ran out. */
@@ -115,13 +120,21 @@ int distribution_settle(struct distribution *d,
                         struct piece *p,
                         enum piece_state state,
                         struct es_error *err);
-/* Send a node that has room what there is to be had.  O(n) if it is idle. */
+/*
+ * Send a node that has room what there is to be had.  To take over what waits
+ * at others costs O(n), so many nodes that become idle one soon after the other
+ * (policy/pace.h) do so together: then d->hungry is set, and the caller calls
+ * distribution_feed() when distribution_gap_ns() are over.
+ */
 int distribution_feed_node(struct distribution *d,
                            size_t node,
                            struct es_error *err);
-/* The same for all: after units have come into the pool, and now and then, as
- * what runs for too long at one node is a reason for others to take over. */
+/* The same for all, with one look at the tail: after units have come into the
+ * pool, and now and then, as what runs for too long at one node is a reason for
+ * others to take over.  O(n log n). */
 int distribution_feed(struct distribution *d, struct es_error *err);
+/* From one look at the tail to the next, at least. */
+int64_t distribution_gap_ns(const struct distribution *d);
 /* A fraction of the piece that a node works at is done, so a meter tells; of
  * another piece it is nothing. */
 void distribution_metered(struct distribution *d,

@@ -67,6 +67,7 @@ struct run {
     struct run_meter meter;
     int idle; /* the queue is empty, but has not ended */
     struct event *look;
+    struct event *soon;  /* a look before that, for nodes that wait for it */
     struct drain *drain; /* NULL: not by Slurm */
     struct standstill *standstill;
     struct summary summary;
@@ -356,6 +357,16 @@ static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
         finish(r, 0);
 }
 
+/* A node that is idle takes over at the next look at the tail. */
+static void look_soon(struct run *r)
+{
+    int64_t ns = distribution_gap_ns(&r->distribution);
+    struct timeval gap = {ns / 1000000000, ns % 1000000000 / 1000};
+
+    if (!event_pending(r->soon, EV_TIMEOUT, NULL))
+        (void)event_add(r->soon, &gap); /* else on_look() does it */
+}
+
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
@@ -390,6 +401,8 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         finish(r, 1);
     } else {
         progress_piece(&r->progress, &r->distribution);
+        if (r->distribution.hungry)
+            look_soon(r);
     }
     let_go(r, node);
 }
@@ -647,12 +660,24 @@ static void on_look(int fd, short what, void *arg)
         finish(r, 1);
 }
 
+static void on_soon(int fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if (r->phase == WORKING && r->distribution.left > 0
+        && distribution_feed(&r->distribution, r->err) < 0)
+        finish(r, 1);
+}
+
 static int start_looking(struct run *r)
 {
     struct timeval period = {0, LOOK_MS * 1000};
 
     r->look = event_new(r->base, -1, EV_PERSIST, on_look, r);
-    return r->look && event_add(r->look, &period) == 0 ? 0 : -1;
+    r->soon = evtimer_new(r->base, on_soon, r);
+    return r->look && r->soon && event_add(r->look, &period) == 0 ? 0 : -1;
 }
 
 static int open_session(struct run *r)
@@ -732,6 +757,8 @@ static void clear(struct run *r)
     signals_release(&r->signals);
     if (r->look)
         event_free(r->look);
+    if (r->soon)
+        event_free(r->soon);
     if (r->base)
         event_base_free(r->base);
 }

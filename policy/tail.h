@@ -80,6 +80,41 @@ int tail_take(const struct tail_node node[],
               struct tail_move *move);
 
 /*
+ * One look at the tail for all nodes that are idle, as a front end of thousands
+ * takes it: who would finish last is on top of a heap, so that an idle node
+ * costs O(log n), where tail_take() costs O(n), and chooses the same.
+ */
+struct tail_late {
+    double end; /* seconds until it has done all that it holds */
+    size_t node;
+};
+struct tail_look {
+    struct tail_node *node; /* the caller's, n; as it is after the last move */
+    size_t n;
+    double mean;            /* speed of a node whose own is not known */
+    struct tail_late *heap; /* with something to take, the last one first */
+    size_t waiting;         /* of them */
+    uint64_t work; /* nodes and places of the heap that were looked at, of all
+                      looks: what they have cost, whatever the machine */
+};
+
+/* node[] and room, of n, stay the caller's; l->work goes on, so *l is zero
+ * before the first.  O(n). */
+void tail_look_begin(struct tail_look *l,
+                     struct tail_node node[],
+                     size_t n,
+                     struct tail_late room[]);
+/* As tail_take(); after a 1 tail_look_begun() must follow.  O(log n). */
+int tail_look_take(struct tail_look *l,
+                   size_t idle,
+                   uint64_t grain,
+                   double delay,
+                   struct tail_move *move);
+/* The idle node now runs so many of the units that it has taken; the others
+ * wait there and may be taken again.  O(log n). */
+void tail_look_begun(struct tail_look *l, size_t idle, uint64_t running);
+
+/*
  * The seconds that a node would have needed for its whole slice, had it neither
  * taken nor given: what the policy and the threshold must hear, as with takers
  * all nodes finish together however wrong the slices are.  0 if it did nothing.

@@ -10,14 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SESSION_NODES 4
+#ifndef SESSION_NODES
+#    define SESSION_NODES 4
+#endif
+#ifndef SESSION_BODY
+#    define SESSION_BODY 4096 /* bytes of a message that are kept */
+#endif
 
 struct session {
     struct node node[SESSION_NODES];
     size_t sent[SESSION_NODES]; /* messages */
     /* the last one to each, its body cut off where it is long */
     enum protocol_type type[SESSION_NODES];
-    uint8_t body[SESSION_NODES][4096];
+    uint8_t body[SESSION_NODES][SESSION_BODY];
     size_t len[SESSION_NODES];
 };
 

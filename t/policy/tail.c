@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/tail.h"
+#include "policy/random.h"
 #include "tap.h"
 
 #define N 4
@@ -195,6 +196,111 @@ static void test_best(void)
     ok(pass, "no other number of grains would make the frame shorter");
 }
 
+/* --- for all that are idle ------------------------------------------------ */
+
+#define MANY 16384
+
+static struct tail_node many[MANY], by_one[MANY];
+static struct tail_late room[MANY];
+
+/* A third is idle, a third has something waiting, of many speeds. */
+static void make_tail(struct rng *rng, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t dice = (uint64_t)random_below(rng, 1 << 30) << 30
+                        | (uint64_t)random_below(rng, 1 << 30);
+
+        many[i] = (struct tail_node){.speed = (double)(dice % 8)};
+        if (dice % 3 > 0)
+            many[i].running = dice >> 8 & 63;
+        if (many[i].running > 0)
+            many[i].since = (double)(dice >> 16 & 7);
+        if (dice % 3 > 1)
+            many[i].waiting = dice >> 24 & 255;
+    }
+    memcpy(by_one, many, n * sizeof *many);
+}
+
+static int is_idle(const struct tail_node *t)
+{
+    return t->running == 0 && t->waiting == 0;
+}
+
+/* Both ways, side by side; the taker begins with half of what it took. */
+static int same_moves(size_t n, uint64_t grain, double delay, size_t *moves)
+{
+    struct tail_look look = {0};
+
+    tail_look_begin(&look, many, n, room);
+    for (size_t i = 0; i < n; i++) {
+        struct tail_move one = {0}, all = {0};
+        int took;
+
+        if (!is_idle(&by_one[i]))
+            continue;
+        took = tail_take(by_one, n, i, grain, delay, &one);
+        if (tail_look_take(&look, i, grain, delay, &all) != took
+            || one.from != all.from || one.units != all.units)
+            return 0;
+        if (!took)
+            continue;
+        by_one[one.from].waiting -= one.units;
+        by_one[i].running = one.units - one.units / 2;
+        by_one[i].waiting = one.units / 2;
+        tail_look_begun(&look, i, by_one[i].running);
+        ++*moves;
+    }
+    return memcmp(many, by_one, n * sizeof *many) == 0;
+}
+
+static void test_look(void)
+{
+    struct rng rng;
+    size_t moves = 0;
+    int pass = 1;
+
+    random_init(&rng, GENERATOR_JAVA, 15);
+    for (size_t round = 0; round < 2000 && pass; round++) {
+        make_tail(&rng, 1 + round % 64);
+        pass &= same_moves(1 + round % 64, 1 + round % 5,
+                           (double)(round % 3) / 4, &moves);
+    }
+    ok(pass && moves > 1000,
+       "a look for all takes what one after the other would (%zu moves)",
+       moves);
+}
+
+/* What a look costs in which `busy` nodes hold much and all others are idle. */
+static double work_a_node(size_t n, size_t busy)
+{
+    struct tail_look look = {0};
+    struct tail_move move;
+
+    for (size_t i = 0; i < n; i++)
+        many[i] =
+            (struct tail_node){.speed = 1, .waiting = i < busy ? 1000000 : 0};
+    tail_look_begin(&look, many, n, room);
+    for (size_t i = busy; i < n; i++)
+        if (tail_look_take(&look, i, 1, 0, &move))
+            tail_look_begun(&look, i, move.units);
+    return (double)look.work / (double)n;
+}
+
+static void test_work(void)
+{
+    static const char *const what[] = {"one node is late", "half of them are"};
+
+    for (size_t i = 0; i < 2; i++) {
+        double few = work_a_node(1024, i ? 512 : 1);
+        double all = work_a_node(MANY, i ? MANY / 2 : 1);
+
+        ok(few > 0 && all <= few * (i ? 1.5 : 1.01),
+           "%s: a look at 16,384 is as much work a node as at 1,024 "
+           "(%.1f, %.1f)",
+           what[i], all, few);
+    }
+}
+
 static void test_unaided(void)
 {
     is_near(tail_unaided(100, 100, 5), 5, 0, "a slice of one's own");
@@ -210,6 +316,8 @@ int main(void)
     test_cuts_add_up();
     test_takes();
     test_best();
+    test_look();
+    test_work();
     test_unaided();
     return done();
 }
