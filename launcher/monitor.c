@@ -25,7 +25,9 @@ struct monitor {
     enum aggregate how;
     monitor_fn fn;
     void *arg;
-    int64_t last_ns, looked_ns;
+    int64_t record_ns; /* between two records, at least */
+    int64_t last_ns, looked_ns, told_ns;
+    int is_news; /* since the last record */
     uint32_t epoch;
     struct meter_track track[METER_SLOTS];
     double value[METER_SLOTS]; /* to aggregate */
@@ -157,6 +159,14 @@ static int sleep_on(struct monitor *m)
     return evtimer_add(m->timer, &tv);
 }
 
+/* Samples come as often as they are asked for, and records with each of them
+ * unless so many nodes have to be heard that they must be rarer. */
+static int is_time(const struct monitor *m, int64_t now)
+{
+    return m->record_ns <= m->interval_ms * INT64_C(1000000)
+           || now - m->told_ns >= m->record_ns;
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
@@ -168,8 +178,12 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     m->last_ns = now;
     if (change == METER_ANOTHER)
         begin_epoch(m);
-    if (change != METER_STILL)
+    m->is_news |= change != METER_STILL;
+    if (m->is_news && is_time(m, now)) {
+        m->told_ns = now;
+        m->is_news = 0;
         tell(m);
+    }
     if (now - m->looked_ns >= ALIVE_NS) {
         m->looked_ns = now;
         free_dead(m);
@@ -207,6 +221,7 @@ struct monitor *monitor_start(struct event_base *base,
     if (m) {
         m->how = (enum aggregate)order->aggregate;
         m->interval_ms = order->interval_ms;
+        m->record_ns = order->record_ms * INT64_C(1000000);
         m->fn = fn;
         m->arg = arg;
         m->page_fd = -1;

@@ -383,6 +383,7 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m)
     write_u32(w, m->power);
     write_double(w, m->start);
     write_double(w, m->floor);
+    write_u32(w, m->record_ms);
 }
 
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
@@ -395,10 +396,11 @@ int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
     m->power = read_u32(&r);
     m->start = read_double(&r);
     m->floor = read_double(&r);
+    m->record_ms = read_u32(&r);
     if (!is_plain_name(m->dir) || m->interval_ms < INTERVAL_MIN_MS
         || m->interval_ms > INTERVAL_MAX_MS || m->aggregate > AGGREGATE_MEDIAN
         || m->power > MONITOR_THREADS || !(m->start > 0) || m->start > 1
-        || !(m->floor > 0) || m->floor > 1)
+        || !(m->floor > 0) || m->floor > 1 || m->record_ms > RECORD_MAX_MS)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }
@@ -432,6 +434,7 @@ void msg_write_meter(struct writer *w, const struct msg_meter *m)
 {
     write_u32(w, m->kind);
     write_text(w, m->pattern);
+    write_u32(w, m->record_ms);
 }
 
 int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len)
@@ -440,7 +443,9 @@ int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len)
 
     m->kind = read_u32(&r);
     read_text(&r, m->pattern, sizeof m->pattern);
-    if (m->kind != OUTSIDE_OUTPUT && m->kind != OUTSIDE_CPU)
+    m->record_ms = read_u32(&r);
+    if ((m->kind != OUTSIDE_OUTPUT && m->kind != OUTSIDE_CPU)
+        || m->record_ms > RECORD_MAX_MS)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

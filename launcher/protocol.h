@@ -46,8 +46,9 @@
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
  *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
- *                        start double, floor double: from now on watch the
- *                        meters of this step
+ *                        start double, floor double, record_ms u32: from now
+ *                        on watch the meters of this step, and tell of them
+ *                        that often at most
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
@@ -56,8 +57,9 @@
  *                        with a limit of 0: unit says why not
  *   LIMIT     front end  limit u64; 0: what was found is put back
  *   LIMITED   agent      limit u64, text        (why it is another)
- *   METER     front end  kind u32, pattern text: meter the slices' commands
- *                        from outside (outside_meter.h)
+ *   METER     front end  kind u32, pattern text, record_ms u32: meter the
+ *                        slices' commands from outside (outside_meter.h), and
+ *                        tell of it that often at most
  *   METERED   agent      id u64, fraction double, misuse u64: of the slice
  *                        that runs, while it changes
  *   CLOCK     front end  -                      (say how late it is)
@@ -89,8 +91,9 @@
 #define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
 #define INTERVAL_MIN_MS 1
 #define INTERVAL_MAX_MS 10000
-#define ARGC_MAX        65536u /* words of a command; ARG_MAX binds before */
-#define NODE_TASKS_MAX  16384u /* tasks of a step on a node; far above any */
+#define RECORD_MAX_MS   100000u /* pace_record_ms() of AGENTS_MAX is 6,554 */
+#define ARGC_MAX        65536u  /* words of a command; ARG_MAX binds before */
+#define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
@@ -222,6 +225,7 @@ struct msg_monitor {
     uint32_t interval_ms, aggregate;
     uint32_t power;      /* enum monitor_power */
     double start, floor; /* of the threads, parts of the CPUs: 0 < floor <= 1 */
+    uint32_t record_ms;  /* between two records, at least */
 };
 struct msg_progress {
     uint32_t epoch, slots;
@@ -231,6 +235,7 @@ struct msg_progress {
 struct msg_meter {
     uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */
     char pattern[TEXT_MAX];
+    uint32_t record_ms; /* as in MONITOR */
 };
 struct msg_metered {
     uint64_t id;

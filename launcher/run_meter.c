@@ -3,6 +3,7 @@
 #include "launcher/notice.h"
 #include "launcher/step_dir.h"
 #include "pmix_bcast/clock.h"
+#include "policy/pace.h"
 #include "policy/slice_steering.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ void run_meter_order(struct run_meter *m, size_t node)
     if (m->n == 0 || o->kind == OUTSIDE_UNITS)
         return;
     order.kind = o->kind;
+    order.record_ms = pace_record_ms(m->n, 0);
     m->misuse[node] = 0;
     snprintf(order.pattern, sizeof order.pattern, "%s", o->pattern);
     msg_write_meter(&w, &order);

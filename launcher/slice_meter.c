@@ -61,14 +61,16 @@ struct slice_meter *slice_meter_open(struct event_base *base,
                                      slice_meter_fn fn,
                                      void *arg)
 {
-    int ms = order->kind == OUTSIDE_CPU ? CPU_MS : OUTPUT_MS;
+    uint32_t ms = order->kind == OUTSIDE_CPU ? CPU_MS : OUTPUT_MS;
     struct slice_meter *a = calloc(1, sizeof *a);
 
     if (!a)
         return NULL;
     a->fn = fn;
     a->arg = arg;
-    a->period = (struct timeval){0, ms * 1000};
+    if (ms < order->record_ms)
+        ms = order->record_ms;
+    a->period = (struct timeval){ms / 1000, ms % 1000 * 1000};
     if (outside_meter_init(&a->meter, (enum outside_kind)order->kind,
                            order->pattern)
         == 0)

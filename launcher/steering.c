@@ -11,6 +11,7 @@
 #include "launcher/steering.h"
 #include "launcher/notice.h"
 #include "pmix_bcast/clock.h"
+#include "policy/pace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ struct steering {
     size_t known;                     /* nodes whose speed is, in this round */
     size_t missing;    /* nodes that are neither known nor silent */
     int64_t looked_ns; /* for those that are silent */
+    int64_t record_ns; /* between two records of a node, at least */
     int64_t moved_ns;  /* something was metered, at first that it could be
                           limited; 0: nothing can be */
     int64_t still_ns;  /* so long nothing may be metered */
@@ -218,7 +220,7 @@ static int is_enough(const struct watched *w)
 /* Once silent, until it is heard again: the rounds without it are short. */
 static void find_silent(struct steering *s, int64_t now)
 {
-    int64_t longest = SILENT_NS + SILENT_ROUNDS * s->round_ns;
+    int64_t longest = SILENT_NS + s->record_ns + SILENT_ROUNDS * s->round_ns;
 
     s->missing = 0;
     s->looked_ns = now;
@@ -444,8 +446,10 @@ static void order_monitors(struct steering *s,
                             .aggregate = config->aggregate,
                             .power = power_of(s, config),
                             .start = config->start,
-                            .floor = config->floor};
+                            .floor = config->floor,
+                            .record_ms = pace_record_ms(s->n, 0)};
 
+    s->record_ns = m.record_ms * INT64_C(1000000);
     snprintf(m.dir, sizeof m.dir, "%s", step);
     for (size_t i = 0; i < s->n; i++) {
         struct writer w = {0};

@@ -3,6 +3,7 @@
 #include "launcher/monitor.h"
 #include "launcher/meter_page.h"
 #include "launcher/step_dir.h"
+#include "pmix_bcast/clock.h"
 #include "tap.h"
 
 #include <event2/event.h>
@@ -210,6 +211,33 @@ static void test_quiet(void)
     stop(m);
 }
 
+/* So many nodes are heard that each may tell of ten samples a second. */
+static void test_paced(void)
+{
+    struct timeval tv = {0, 1000};
+    struct monitor *m;
+    int64_t from;
+
+    order.record_ms = 100;
+    m = start(AGGREGATE_MIN);
+    begin(0, getpid(), 1000000);
+    ok(wait_for(one_is_there), "a thread comes");
+    records = 0;
+    from = clock_ns();
+    for (uint64_t i = 1; clock_ns() - from < INT64_C(450000000); i++) {
+        page->slot[0].done = i;
+        (void)event_base_loopexit(base, &tv);
+        (void)event_base_dispatch(base);
+    }
+    ok(records >= 1
+           && records <= (unsigned)((clock_ns() - from) / 100000000 + 1),
+       "it goes on all the time: %u records in half a second", records);
+    page->slot[0].done = 250000;
+    ok(wait_for(least_is_quarter), "and what is held back is told later");
+    order.record_ms = 0;
+    stop(m);
+}
+
 int main(void)
 {
     base = event_base_new();
@@ -220,6 +248,7 @@ int main(void)
     test_dead();
     test_hostile();
     test_quiet();
+    test_paced();
     event_base_free(base);
     return done();
 }

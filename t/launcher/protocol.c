@@ -123,7 +123,7 @@ static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
 static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 
 static const struct msg_monitor a_monitor = {
-    "17.2", 10, AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8, 0.2};
+    "17.2", 10, AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8, 0.2, 1639};
 static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
 static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
@@ -132,7 +132,7 @@ static const struct msg_limited a_limit = {400000, "error: it sticks"};
 static const struct msg_here a_here = {
     3, 4, {.node = "n3", .address = "10.0.0.3", .port = 4000, .door = 4001}};
 static const struct msg_fence a_fence = {8, (const uint8_t *)"table", 5};
-static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)"};
+static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)", 100};
 static const struct msg_metered a_reading = {7, 0.5, 3};
 
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
@@ -445,7 +445,7 @@ static void test_values_of_power(void)
            && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
            && m.monitor.aggregate == AGGREGATE_MEDIAN
            && m.monitor.power == MONITOR_GUARD && m.monitor.start == 0.8
-           && m.monitor.floor == 0.2,
+           && m.monitor.floor == 0.2 && m.monitor.record_ms == 1639,
        "what to monitor comes back");
     writer_clear(&w);
     w = sound(PROGRESS);
@@ -471,7 +471,8 @@ static void test_values_of_power(void)
     w = sound(METER);
     ok(msg_read_meter(&m.meter, w.buf, w.len) == 0
            && m.meter.kind == OUTSIDE_OUTPUT
-           && strcmp(m.meter.pattern, "row ([0-9]+)") == 0,
+           && strcmp(m.meter.pattern, "row ([0-9]+)") == 0
+           && m.meter.record_ms == 100,
        "an order to meter comes back");
     writer_clear(&w);
     w = sound(METERED);
@@ -727,15 +728,16 @@ static void test_bad_probes(void)
 static void test_bad_power(void)
 {
     static const struct msg_monitor monitors[] = {
-        {"a/b", 10, 0, 0, 0.8, 0.2},
-        {"1.0", 0, 0, 0, 0.8, 0.2},
-        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2},
-        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2},
-        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2},
-        {"1.0", 10, 0, 0, 0, 0.2},
-        {"1.0", 10, 0, 0, 1.1, 0.2},
-        {"1.0", 10, 0, 0, 0.8, 0},
-        {"1.0", 10, 0, 0, 0.8, (double)NAN},
+        {"a/b", 10, 0, 0, 0.8, 0.2, 0},
+        {"1.0", 0, 0, 0, 0.8, 0.2, 0},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2, 0},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2, 0},
+        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2, 0},
+        {"1.0", 10, 0, MONITOR_ONLY, 0.8, 0.2, RECORD_MAX_MS + 1},
+        {"1.0", 10, 0, 0, 0, 0.2, 0},
+        {"1.0", 10, 0, 0, 1.1, 0.2, 0},
+        {"1.0", 10, 0, 0, 0.8, 0, 0},
+        {"1.0", 10, 0, 0, 0.8, (double)NAN, 0},
     };
     static const struct msg_progress records[] = {
         {0, 1, -1, 0, 0, 0},

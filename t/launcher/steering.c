@@ -9,6 +9,7 @@
  */
 #include "launcher/steering.h"
 #include "launcher/actuator.h"
+#include "policy/pace.h"
 #include "tap.h"
 
 #include <ftw.h>
@@ -84,7 +85,8 @@ void session_send(struct session *s,
     } else {
         orders += type == MSG_MONITOR
                   && msg_read_monitor(&m, w->buf, w->len) == 0
-                  && strcmp(m.dir, "7.1") == 0;
+                  && strcmp(m.dir, "7.1") == 0
+                  && m.record_ms == pace_record_ms(NODES, 0);
         free(a);
     }
     writer_clear(w);
