@@ -196,6 +196,7 @@ launcher_src := \
   launcher/meter_page.c \
   launcher/meter_track.c \
   launcher/meter_option.c \
+  launcher/metrics_cast.c \
   launcher/metrics_file.c \
   launcher/monitor.c \
   launcher/notice.c \

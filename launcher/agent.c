@@ -198,6 +198,12 @@ static int store(struct agent *a, const struct told *t)
         why = agent_work_directory(a->work, a->step);
     write_u32(&w, (uint32_t)why);
     say(a, MSG_STORED, &w);
+    return 0;
+}
+
+static int start_program(struct agent *a, const struct told *t)
+{
+    (void)t;
     agent_work_measured(a->work);
     return 0;
 }
@@ -477,6 +483,7 @@ static const struct {
     {MSG_OVER, MSG_OVER, end_slices},
     {MSG_TASKS, MSG_TASKS, feed_tasks},
     {MSG_PUT, MSG_PUT, store},
+    {MSG_MEASURED, MSG_MEASURED, start_program},
     {MSG_PROBE, MSG_PROBE, probe},
     {MSG_RING_OPEN, MSG_RING_OPEN, open_ring},
     {MSG_RING, MSG_RING, ring},

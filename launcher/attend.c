@@ -18,6 +18,7 @@
 #include "launcher/config.h"
 #include "launcher/connections.h"
 #include "launcher/iteration.h"
+#include "launcher/metrics_cast.h"
 #include "launcher/number.h"
 #include "launcher/paths.h"
 #include "launcher/policy_option.h"
@@ -63,6 +64,7 @@ struct attend {
     int table_fd;
     struct broadcast table, copy;
     struct broadcast *broadcast; /* the one at work, or NULL */
+    struct metrics_cast metrics;
     struct broadcast_setup setup;
     struct qualification_setup qualify;
     struct qualification qualification;
@@ -72,7 +74,7 @@ struct attend {
     struct iteration iteration;
     struct steering *steering; /* from the start of qualification on */
     int copied;                /* the source is on every node */
-    size_t unstored;           /* files that no node has confirmed yet */
+    size_t unstored;           /* what is not confirmed yet */
     int told;                  /* all that is to be stored has been sent */
     int said;                  /* the one line has been said */
 };
@@ -158,18 +160,44 @@ static void put_environ(struct attend *a, size_t node, double share)
     put(a, node, STEP_ENV, text);
 }
 
+static void say_if_ready(struct attend *a)
+{
+    if (a->unstored == 0 && a->told)
+        say(a, "ready", NULL, "");
+}
+
+static void on_metrics(void *arg)
+{
+    struct attend *a = arg;
+
+    if (metrics_cast_check(&a->metrics, a->err) < 0) {
+        give_up(a);
+        return;
+    }
+    a->unstored--;
+    say_if_ready(a);
+}
+
+static void bring_metrics(struct attend *a)
+{
+    char step[32];
+
+    step_name(a, step, sizeof step);
+    a->unstored++;
+    a->broadcast = &a->metrics.broadcast;
+    (void)metrics_cast_start(&a->metrics, a->base, &a->qualification,
+                             &a->config.bcast, step, on_metrics, a, a->err);
+}
+
 static void qualified(struct attend *a)
 {
     const struct qualification *q = &a->qualification;
-    char *metrics = qualification_text(q);
 
-    if (!metrics)
-        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
-    for (size_t i = 0; metrics && i < q->n; i++) {
+    for (size_t i = 0; i < q->n; i++) {
         put_tasks(a, i);
-        put(a, i, "metrics.json", metrics);
         put_environ(a, i, q->metric[i].JL / 100);
     }
+    bring_metrics(a);
     if (a->err->kind == ES_OK)
         (void)iteration_init(&a->iteration, a->session, &a->policy,
                              &a->config.step_threshold, q->metric,
@@ -177,7 +205,6 @@ static void qualified(struct attend *a)
     a->told = 1;
     if (a->err->kind != ES_OK)
         give_up(a);
-    free(metrics);
 }
 
 /* --- the session ---------------------------------------------------------- */
@@ -334,8 +361,8 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
                 "%s: no step directory in /dev/shm: %s",
                 session_node(a->session, node)->name, strerror((int)why));
         give_up(a);
-    } else if (a->unstored == 0 && a->told) {
-        say(a, "ready", NULL, "");
+    } else {
+        say_if_ready(a);
     }
 }
 
@@ -624,6 +651,7 @@ static void clear(struct attend *a)
         event_free(a->on_stdin);
     broadcast_stop(&a->table);
     broadcast_stop(&a->copy);
+    metrics_cast_stop(&a->metrics);
     if (a->table_fd >= 0)
         close(a->table_fd);
     free(a->layout);

@@ -85,6 +85,11 @@ static void await(struct programs *p, const char *to_do, const char * not )
 void programs_await_start(struct programs *p)
 {
     await(p, "call evenstep_next()", p->asked);
+    for (size_t i = 0; i < session_size(p->session); i++) {
+        struct writer w = {0};
+
+        session_send(p->session, i, MSG_MEASURED, &w);
+    }
 }
 
 void programs_await_end(struct programs *p)

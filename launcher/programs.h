@@ -32,8 +32,9 @@ void programs_clear(struct programs *p);
 /* This node's has asked for its first slice: 1 if it was the last of those that
  * were awaited.  It may come before it is. */
 int programs_asked(struct programs *p, size_t node);
-/* Await that the program of every node that is present asks for a slice;
- * nothing is missing if all have already. */
+/* Tell all nodes that programs may start now, and await that the one of every
+ * node that is present asks for a slice; nothing is missing if all have
+ * already. */
 void programs_await_start(struct programs *p);
 /* Tell them that there are no more, and await their end. */
 void programs_await_end(struct programs *p);

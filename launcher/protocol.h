@@ -35,6 +35,7 @@
  *   PUT       front end  dir text, file text, content blob; with file ""
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
+ *   MEASURED  front end  -: every node is, and knows of it: a program may start
  *   LEAVE     front end  -
  *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
  *                        node, to be fed with slices, the first of them within
@@ -133,6 +134,7 @@ enum protocol_type {
     MSG_TAKEN,
     MSG_MISSED,
     MSG_CLOCK,
+    MSG_MEASURED,
 };
 
 struct msg_here {

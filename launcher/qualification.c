@@ -449,23 +449,3 @@ char *qualification_text(const struct qualification *q)
     free(name);
     return text;
 }
-
-int qualification_store(const struct qualification *q)
-{
-    char *text = qualification_text(q);
-    struct msg_put m = {.file = "metrics.json"};
-
-    if (!text)
-        return -1;
-    m.content = (const uint8_t *)text;
-    m.len = strlen(text);
-    for (size_t i = 0; i < q->n; i++) {
-        struct writer w = {0};
-
-        session_step_name(q->session, i, m.dir);
-        msg_write_put(&w, &m);
-        session_send(q->session, i, MSG_PUT, &w);
-    }
-    free(text);
-    return 0;
-}

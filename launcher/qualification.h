@@ -89,8 +89,5 @@ void qualification_lost(struct qualification *q, size_t node);
 /* What is known of the nodes as a metrics FILE (metrics_file.h), owned by
  * the caller; NULL if memory ran out. */
 char *qualification_text(const struct qualification *q);
-/* Put the same into the step directory of every node, as metrics.json.  What
- * becomes of it is told by STORED.  0, or -1 if memory ran out. */
-int qualification_store(const struct qualification *q);
 
 #endif

@@ -6,13 +6,15 @@
  *   adjuster -> extraction ...
  *
  * The run has three phases: the agents come (session), they are measured
- * (qualification), the frames are done.  Every end goes through finish().
+ * (qualification) and told what all are (metrics_cast), the frames are done.
+ * Every end goes through finish().
  */
 #include "launcher/commands.h"
 #include "launcher/config.h"
 #include "launcher/drain.h"
 #include "launcher/history.h"
 #include "launcher/job_load_adjuster.h"
+#include "launcher/metrics_cast.h"
 #include "launcher/notice.h"
 #include "launcher/profile_auto.h"
 #include "launcher/programs.h"
@@ -42,7 +44,15 @@
 #define TIMED_OUT 124 /* exit status, as of timeout(1) */
 
 /* LOADING and ENDING: of programs that stay alive from slice to slice. */
-enum phase { STARTING, QUALIFYING, LOADING, WORKING, ENDING, FINISHED };
+enum phase {
+    STARTING,
+    QUALIFYING,
+    TELLING,
+    LOADING,
+    WORKING,
+    ENDING,
+    FINISHED
+};
 
 struct run {
     const struct run_options *o;
@@ -54,6 +64,7 @@ struct run {
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
+    struct metrics_cast cast;
     struct work work;
     struct config_profile profile; /* that is in force */
     struct history history;
@@ -187,7 +198,48 @@ static void begin_work(struct run *r)
     next_frame(r);
 }
 
-static void begin_frames(struct run *r)
+/* All have metrics.json, but those of which a line says that they have not:
+ * the work goes on without it. */
+static void begin_frames(void *arg)
+{
+    struct run *r = arg;
+    struct es_error err = {0};
+
+    if (r->phase != TELLING)
+        return;
+    if (metrics_cast_check(&r->cast, &err) < 0)
+        notice("warning: metrics.json: %s: %s", err.what, err.mend);
+    r->phase = LOADING;
+    if (r->o->persistent)
+        programs_await_start(&r->programs);
+    if (r->programs.missing == 0)
+        begin_work(r);
+}
+
+static void make_directory(struct run *r, size_t node)
+{
+    struct msg_put m = {.content = NULL};
+    struct writer w = {0};
+
+    session_step_name(r->session, node, m.dir);
+    msg_write_put(&w, &m);
+    session_send(r->session, node, MSG_PUT, &w);
+}
+
+static int tell_metrics(struct run *r)
+{
+    int rc;
+
+    for (size_t i = 0; i < session_size(r->session); i++)
+        make_directory(r, i);
+    rc = metrics_cast_start(&r->cast, r->base, &r->qualification,
+                            &r->config->bcast, NULL, begin_frames, r, r->err);
+    if (rc > 0)
+        begin_frames(r);
+    return rc;
+}
+
+static void qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
 
@@ -197,17 +249,11 @@ static void begin_frames(struct run *r)
         finish(r, 1);
         return;
     }
-    if (qualification_store(q) < 0) {
-        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
-        return;
-    }
     r->distribution.adjuster = &r->adjuster;
     r->distribution.lines = r->o->lines ? &r->work.lines : NULL;
-    r->phase = LOADING;
-    if (r->o->persistent)
-        programs_await_start(&r->programs);
-    if (r->programs.missing == 0)
-        begin_work(r);
+    r->phase = TELLING;
+    if (tell_metrics(r) < 0)
+        finish(r, 1);
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -421,13 +467,14 @@ static void on_message(
         programs_move(&r->programs, stopped);
         return;
     }
-    if (run_meter_message(&r->meter, node, type, body, len))
+    if (run_meter_message(&r->meter, node, type, body, len)
+        || broadcast_message(&r->cast.broadcast, node, type, body, len))
         return;
     if (qualification_message(&r->qualification, node, type, body, len)) {
         if (r->phase == WORKING && type == MSG_PROBED && again)
             take_in(r, node);
         else if (r->phase == QUALIFYING && r->qualification.missing == 0)
-            begin_frames(r);
+            qualified(r);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
             session_drop(r->session, node);
@@ -473,7 +520,9 @@ static void on_lost(void *arg, size_t node, const char *why)
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
-            begin_frames(r);
+            qualified(r);
+    } else if (r->phase == TELLING) {
+        broadcast_lost(&r->cast.broadcast, node, why);
     } else if (r->phase == LOADING || r->phase == ENDING) {
         program_lost(r, node);
     } else if (distribution_lost(&r->distribution, node, r->err) < 0) {
@@ -579,7 +628,7 @@ static void on_ready(void *arg)
             return;
         }
     if (r->qualification.missing == 0)
-        begin_frames(r);
+        qualified(r);
 }
 
 static void on_failed(void *arg, const struct es_error *err)
@@ -743,6 +792,7 @@ static int write_results(struct run *r)
 static void clear(struct run *r)
 {
     drain_stop(r->drain);
+    metrics_cast_stop(&r->cast);
     session_close(r->session);
     work_close(&r->work);
     standstill_destroy(r->standstill);

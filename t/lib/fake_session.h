@@ -20,6 +20,7 @@
 struct session {
     struct node node[SESSION_NODES];
     size_t sent[SESSION_NODES]; /* messages */
+    size_t bytes;               /* of their bodies, to all together */
     /* the last one to each, its body cut off where it is long */
     enum protocol_type type[SESSION_NODES];
     uint8_t body[SESSION_NODES][SESSION_BODY];
@@ -65,6 +66,7 @@ void session_send(struct session *s,
                   struct writer *w)
 {
     s->sent[node]++;
+    s->bytes += w->len;
     s->type[node] = type;
     s->len[node] = w->len < sizeof s->body[0] ? w->len : sizeof s->body[0];
     if (w->len > 0)
