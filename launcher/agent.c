@@ -37,7 +37,8 @@
 #define BACKLOG_LOW  (BACKLOG_HIGH / 4)
 
 /* A wire-up that takes longer has hung; the front end gives up after 30 s. */
-#define WIRE_UP_S 40
+#define WIRE_UP_S    40
+#define WIRE_UP_EACH 10 /* agents for a second more: one machine, maybe */
 
 /* How long an agent calls a front end that it has lost.  Longer would mean to
  * call whoever has its address and port by then. */
@@ -827,7 +828,7 @@ static int await_all(struct agent *a, struct es_error *err)
     (void)alarm(0); /* home knows how long to wait */
     if (event_base_dispatch(a->base) < 0)
         return es_fail(err, ES_ENV, "report this", "the event loop failed");
-    (void)alarm(WIRE_UP_S);
+    (void)alarm(WIRE_UP_S + a->wireup.size / WIRE_UP_EACH);
     if (a->home)
         return 0;
     return es_fail(err, ES_ENV,

@@ -35,6 +35,13 @@
     4000              /* for agents and srun to go by themselves; above the    \
                          2 s that a command has after its SIGTERM */
 #define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
+/* For each agent of --local more: what one needs to go on a busy machine. */
+#define LEAVE_EACH_MS 20
+#define START_EACH_MS 100
+/* Agents of --local that are on their way, a CPU and at least: more would only
+ * be slow together, and our own loop is to hear those that call. */
+#define AHEAD_EACH 4
+#define AHEAD_MIN  16
 /* Name of an agent of --local. */
 #define LOCAL_NODE "local%zu"
 
@@ -74,9 +81,10 @@ struct session {
     uint32_t job, step;
     struct process *process;
     size_t n_processes, running;
-    size_t starts, starts_max; /* of the companion step */
-    char **companion;          /* srun's arguments */
-    const char *fence;         /* for PMIx in the companion step */
+    size_t starts, starts_max;  /* of the companion step */
+    struct session_setup local; /* of --local: what agents are started with */
+    char **companion;           /* srun's arguments */
+    const char *fence;          /* for PMIx in the companion step */
     enum wireup_way wireup;
     int by_tcp, is_local;
     struct pmix_host *pmix; /* of --local, or NULL */
@@ -381,11 +389,20 @@ static int check_hosts(struct session *s)
     return rc;
 }
 
+/* For those that are there. */
+static int with_each(const struct session *s, int ms, int each_ms)
+{
+    return s->is_local ? ms + (int)s->running * each_ms : ms;
+}
+
 /* An agent has got on; the next step of one must not take longer.  The last
- * start has all the time there is. */
+ * start has all the time there is, and agents of --local all that it takes as
+ * long as they get on: they share one machine. */
 static void allow(struct session *s, int ms)
 {
-    if (!s->is_local && s->starts < s->starts_max && !s->again)
+    if (s->is_local)
+        (void)set_deadline(s, with_each(s, START_MS, START_EACH_MS));
+    else if (s->starts < s->starts_max && !s->again)
         (void)set_deadline(s, ms); /* else the one before holds */
 }
 
@@ -465,6 +482,8 @@ static void open_fence(struct session *s)
             let_go(g);
 }
 
+static void start_more(struct session *s);
+
 /* The last that comes lets all of them in. */
 static void call_roll(struct guest *g, const struct msg_here *here)
 {
@@ -473,6 +492,7 @@ static void call_roll(struct guest *g, const struct msg_here *here)
     g->here = 1;
     g->rank = here->rank;
     allow(s, CALL_MS);
+    start_more(s);
     if (roll_is_complete(&s->roll))
         open_fence(s);
 }
@@ -678,11 +698,9 @@ static int start_companion(struct session *s, struct es_error *err)
     return rc;
 }
 
-static int start_agent(struct session *s,
-                       const struct session_setup *setup,
-                       size_t rank,
-                       struct es_error *err)
+static int start_agent(struct session *s, size_t rank, struct es_error *err)
 {
+    const struct session_setup *setup = &s->local;
     char path[4096], name[32], speed[16], number[24], agents[24];
     char *argv[] = {path, NULL};
     size_t n;
@@ -706,6 +724,63 @@ static int start_agent(struct session *s,
     return rc;
 }
 
+/* --- agents of --local ---------------------------------------------------- */
+
+static int keep_setup(struct session *s, const struct session_setup *setup)
+{
+    size_t bytes = setup->local * sizeof *setup->local_speed;
+    int *speed = NULL;
+
+    s->local.local = setup->local;
+    s->local.agent_path = strdup(setup->agent_path);
+    if (setup->local_speed) {
+        speed = malloc(bytes);
+        if (speed)
+            memcpy(speed, setup->local_speed, bytes);
+        s->local.local_speed = speed;
+    }
+    return s->local.agent_path && (speed || !setup->local_speed) ? 0 : -1;
+}
+
+static size_t most_ahead(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cpus * AHEAD_EACH > AHEAD_MIN ? (size_t)(cpus * AHEAD_EACH)
+                                         : AHEAD_MIN;
+}
+
+/* So many that not too many are on their way. */
+static int start_some(struct session *s, struct es_error *err)
+{
+    size_t most = s->roll.called + most_ahead();
+
+    for (; s->starts < s->local.local && s->starts < most; s->starts++)
+        if (start_agent(s, s->starts, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* One of them has come. */
+static void start_more(struct session *s)
+{
+    struct es_error err = {0};
+
+    if (s->is_local && !s->failed && start_some(s, &err) < 0)
+        fail(s, err.mend, err.what);
+}
+
+static int start_local(struct session *s,
+                       const struct session_setup *setup,
+                       struct es_error *err)
+{
+    if (make_secret(s, err) < 0)
+        return -1;
+    if (keep_setup(s, setup) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return start_some(s, err);
+}
+
 static int start_processes(struct session *s,
                            const struct session_setup *setup,
                            struct es_error *err)
@@ -726,12 +801,7 @@ static int start_processes(struct session *s,
             return es_fail(err, ES_ENV, "free some memory", "out of memory");
         return start_companion(s, err);
     }
-    if (make_secret(s, err) < 0)
-        return -1;
-    for (size_t i = 0; i < setup->local; i++)
-        if (start_agent(s, setup, i, err) < 0)
-            return -1;
-    return 0;
+    return start_local(s, setup, err);
 }
 
 /* --- a start that does not come to its end -------------------------------- */
@@ -942,7 +1012,7 @@ static void await_processes(struct session *s, int ms)
 
 static void end_processes(struct session *s)
 {
-    await_processes(s, s->ready ? LEAVE_MS : 0);
+    await_processes(s, s->ready ? with_each(s, LEAVE_MS, LEAVE_EACH_MS) : 0);
     if (s->running == 0)
         return;
     if (!s->is_local && s->n > 0 && s->job > 0)
@@ -950,7 +1020,7 @@ static void end_processes(struct session *s)
     for (size_t i = 0; i < s->n_processes; i++)
         if (s->process[i].execution)
             execution_stop(s->process[i].execution);
-    await_processes(s, FORCE_MS);
+    await_processes(s, with_each(s, FORCE_MS, LEAVE_EACH_MS));
     for (size_t i = 0; i < s->n_processes; i++)
         execution_destroy(s->process[i].execution);
 }
@@ -970,6 +1040,8 @@ void session_close(struct session *s)
     if (s->deadline)
         event_free(s->deadline);
     free(s->process);
+    free((char *)s->local.agent_path);
+    free((int *)s->local.local_speed);
     companion_argv_free(s->companion);
     memset(&s->secret, 0, sizeof s->secret);
     free(s);
