@@ -36,6 +36,14 @@ test_expect_success 'srun --evenstep: shares from the cache sum to 1, metrics.js
 	jq -e ".nodes | map(.name) == [\"n0\", \"n1\", \"n2\", \"n3\"] and all(.[]; keys == [\"B\",\"C\",\"G\",\"I\",\"M\",\"S\",\"name\"])" each &&
 	jq -e --slurpfile c cache/n0.json ".nodes[0].C == \$c[0].elements.C.value" each
 '
+test_expect_success 'where it is too large to go with the orders it comes by the tree: srun --evenstep, and evenstep run' '
+	{ cat own.conf && echo "bcast { small = 0 }"; } >tree.conf && cp each want.tree &&
+	EVENSTEP_CONF=$PWD/tree.conf on_ctl srun -N4 --evenstep sh -c "cat \$EVENSTEP_DIR/metrics.json; echo" >got.tree &&
+	sort -u got.tree >each.tree && test "$(wc -l <got.tree)" = 4 && test_cmp want.tree each.tree &&
+	EVENSTEP_CONF=$PWD/tree.conf in_job -N4 evenstep run --metrics cached --range 0:4 --policy static --pieces 1 \
+		-- sh -c "cat \$EVENSTEP_DIR/metrics.json; echo" >got.tree && sort -u got.tree >each.tree &&
+	test "$(wc -l <got.tree)" = 4 && test_cmp want.tree each.tree
+'
 test_expect_success 'what nodes of one machine share, as these, does not count: the shares are those of C' '
 	grep -v nodes got | sort -gr | jq -sc . >shares && cat shares &&
 	jq -e "all(.nodes[]; .M == 0 and .B == 0)" each &&
