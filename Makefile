@@ -5,6 +5,7 @@
 #   make check       every test: unit, local, cluster, faults (root for the last)
 #   make demo        a rendering on a cluster of four unequal nodes (root)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
+#   make bench-scale what a front end of 100 to 1,000 agents needs, and more
 #   make bench-tick  what a tick of the progress meter costs, and its monitor
 #   make bench-graph plans' cost; a workflow beside its plan and GNU parallel (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
@@ -470,6 +471,8 @@ demo: # from nothing: each step sees what the one before has made
 	contrib/demo/run
 bench: all
 	contrib/bench
+bench-scale: all
+	contrib/bench scale
 bench-tick: all $(B)/contrib/bench-tick/tick
 	$(B)/contrib/bench-tick/tick
 bench-bcast: all $(peers)
@@ -527,7 +530,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench bench-bcast bench-graph bench-tick lint format \
+        check-faults check-programs fuzz demo bench bench-bcast bench-graph bench-scale bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
