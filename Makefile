@@ -10,7 +10,8 @@
 #   make bench-graph plans' cost; a workflow beside its plan and GNU parallel (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
-#   make fuzz F=message TIME=60
+#   make fuzz F=message TIME=60    one fuzz target, TIME seconds
+#   make fuzz-all TIME=60          all of them in turn, TIME seconds each
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
 #
 # SAN=address,undefined or SAN=thread builds into a directory of its own.
@@ -365,6 +366,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
+            $(comment fuzz it) clang libclang-rt-14-dev \
             $(comment the demo) povray netpbm \
             $(comment what it is measured beside) parallel
 
@@ -444,15 +446,27 @@ check-faults: check-cluster
 check-programs: all $(t_bin) $(f_bin:=.t)
 	$(tap) $(t_bin) $(f_bin:=.t) t/2000-local.t
 
-fuzz: # needs clang
-	@mkdir -p $(B)/fuzz/corpus-$(F)
-	clang -fsanitize=fuzzer,address,undefined -g -O1 $(ALL_CPPFLAGS) \
-	    $(launcher_cflags) -pthread -DEVENSTEP_CONF='"/dev/null"' \
-	    -DEVENSTEP_VERSION='"$(VERSION)"' \
-	    -o $(B)/fuzz/$(F) t/fuzz/$(F).c \
-	    $(pmix_bcast_src) $(launcher_src) $(policy_src) $(launcher_libs)
-	$(B)/fuzz/$(F) -max_total_time=$(or $(TIME),60) -max_len=65536 \
-	    $(B)/fuzz/corpus-$(F) t/fuzz/corpus/$(F)
+# What is fuzzed, instrumented, once for all targets.
+fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz_cc  := clang -std=c11 -g -O1 -fno-omit-frame-pointer
+z_bin    := $(f_src:t/fuzz/%.c=$(B)/fuzz/%)
+z_lib    := $(B)/fuzz/libfuzzed.a
+
+$(B)/fuzz/%.o: own = $(launcher_cflags) -pthread -ffp-contract=off -It/lib \
+                     -DEVENSTEP_CONF='"/dev/null"' -DEVENSTEP_VERSION='"$(VERSION)"'
+$(B)/fuzz/%.o: %.c
+	@mkdir -p $(@D); echo "  clang $<"
+	@$(fuzz_cc) $(fuzz_san) -fsanitize=fuzzer-no-link $(ALL_CPPFLAGS) $(own) \
+	    -MMD -MP -c -o $@ $<
+$(z_lib): $(patsubst %.c,$(B)/fuzz/%.o,$(policy_src) $(pmix_bcast_src) \
+            $(launcher_src))
+$(z_bin): $(B)/fuzz/%: $(B)/fuzz/t/fuzz/%.o $(z_lib)
+	clang $(fuzz_san) -fsanitize=fuzzer -o $@ $^ $(launcher_libs)
+
+fuzz: $(B)/fuzz/$(F) # needs clang
+	t/fuzz/run $(or $(TIME),60) $(B)/fuzz $(F)
+fuzz-all: $(z_bin)
+	t/fuzz/run $(or $(TIME),60) $(B)/fuzz $(notdir $(z_bin))
 
 # --- demo and benchmarks -----------------------------------------------------
 peers := $(B)/contrib/bench-peers/tcp_flow $(B)/contrib/bench-peers/mpi_bcast
@@ -486,7 +500,8 @@ ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
              spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
              contrib/bench-graph contrib/bench-graph-size \
-             contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic .ci/run)
+             contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic \
+             t/fuzz/run .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
 	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
@@ -530,7 +545,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz demo bench bench-bcast bench-graph bench-scale bench-tick lint format \
+        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-graph bench-scale bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
