@@ -381,7 +381,8 @@ deps:
 	apt-get -q update && apt-get -q -y install --no-install-recommends $$missing
 
 # --- tests -------------------------------------------------------------------
-t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*.c)
+t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*.c \
+                    t/spank_plugin/*.c)
 t_bin := $(t_src:t/%.c=$(B)/t/%.t)
 f_src := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
 f_bin := $(f_src:t/fuzz/%.c=$(B)/t/fuzz/%)
@@ -391,6 +392,9 @@ $(B)/t/%.o: own = -It/lib $(launcher_cflags)
 $(t_bin): $(B)/t/%.t: $(B)/t/%.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) $(if $(findstring fault.h,$(file <t/$*.c)),$(wrap)) \
 	    -o $@ $^ $(launcher_libs) $(LDLIBS)
+# What of the plugin does without Slurm.
+$(B)/t/spank_plugin/env_file.t $(B)/t/fuzz/env_file: \
+  $(B)/spank_plugin/env_file.o
 # What a test opens at run time: a stand-in for the driver of a GPU.
 $(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.so
 $(B)/t/programs/libcuda.so: own = -fPIC
@@ -459,7 +463,7 @@ $(B)/fuzz/%.o: %.c
 	@$(fuzz_cc) $(fuzz_san) -fsanitize=fuzzer-no-link $(ALL_CPPFLAGS) $(own) \
 	    -MMD -MP -c -o $@ $<
 $(z_lib): $(patsubst %.c,$(B)/fuzz/%.o,$(policy_src) $(pmix_bcast_src) \
-            $(launcher_src))
+            $(launcher_src) spank_plugin/env_file.c)
 $(z_bin): $(B)/fuzz/%: $(B)/fuzz/t/fuzz/%.o $(z_lib)
 	clang $(fuzz_san) -fsanitize=fuzzer -o $@ $^ $(launcher_libs)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "spank_plugin/plugin_place.h"
+#include "spank_plugin/env_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,7 +63,7 @@ static int check_own(int fd, uid_t uid, mode_t type, struct verdict *v)
     if (st.st_mode & (S_IWGRP | S_IWOTH))
         return plugin_place_refuse(
             v, "others can write to it or to a directory above it");
-    if (type == S_IFREG && st.st_size > PLACE_FILE_MAX)
+    if (type == S_IFREG && st.st_size > ENV_FILE_BYTES)
         return plugin_place_refuse(v, "it is larger than 16384 bytes");
     return 0;
 }

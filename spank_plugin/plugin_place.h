@@ -15,9 +15,6 @@
 
 #define PLACE_BASE      "/dev/shm" /* USER_DIR_BASE of launcher/user_dir.h */
 #define PLACE_NAME_SIZE 32         /* of "evenstep-4294967295.0123abcd" */
-/* A dozen variables of up to a path each come to 2 KiB; the bound keeps what a
- * user's file can do to slurmstepd small. */
-#define PLACE_FILE_MAX 16384
 
 /* Why something is not believed; NULL: it is not there, which is fine. */
 struct verdict {

@@ -21,15 +21,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spank_plugin/env_file.h"
 #include "spank_plugin/plugin_place.h"
 
-#define PREFIX "EVENSTEP_"
 /* The companion step's own mark; it has a place on the node, too. */
 #define COMPANION "EVENSTEP_COMPANION"
-
-/* Of a line; what it comes to is bounded, too (PLACE_FILE_MAX). */
-#define NAME_LEN_MAX  64
-#define VALUE_LEN_MAX 4096
 
 enum promise { PROMISED_NOTHING, PROMISED_ON, PROMISED_REQUIRED };
 
@@ -98,57 +94,9 @@ static ssize_t read_file(const struct place *p, char *buf, struct verdict *v)
 
     if (fd < 0)
         return -1;
-    len = read_all(fd, buf, PLACE_FILE_MAX + 1, v);
+    len = read_all(fd, buf, ENV_FILE_BYTES + 1, v);
     (void)close(fd);
     return len;
-}
-
-/* "EVENSTEP_NAME=value", of len bytes: where its '=' stands, or NULL. */
-static char *find_equals(char *line, size_t len)
-{
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    char *equals = memchr(line, '=', len);
-    size_t name_len;
-
-    if (!equals)
-        return NULL;
-    name_len = (size_t)(equals - line);
-    if (name_len <= strlen(PREFIX) || name_len > NAME_LEN_MAX
-        || strncmp(line, PREFIX, strlen(PREFIX)) != 0
-        || len - name_len - 1 > VALUE_LEN_MAX)
-        return NULL;
-    for (size_t i = 0; i < name_len; i++)
-        if (!memchr(allowed, line[i], sizeof allowed - 1))
-            return NULL;
-    return equals;
-}
-
-/*
- * Cut buf[0..len], which has room for a NUL at its end, into strings
- * "NAME\0value\0", one a line.  Returns 0, or -1 with *v if a line is wrong.
- */
-static int cut_lines(char *buf, size_t len, struct verdict *v)
-{
-    char *at = buf, *end = buf + len;
-
-    if (memchr(buf, '\0', len))
-        return plugin_place_refuse(v, "there is a NUL in it");
-    while (at < end) {
-        char *stop = memchr(at, '\n', (size_t)(end - at));
-        char *equals;
-
-        if (!stop)
-            stop = end;
-        equals = find_equals(at, (size_t)(stop - at));
-        if (!equals)
-            return plugin_place_refuse(
-                v, "a line of it is not EVENSTEP_NAME=value, of at "
-                   "most 4096 bytes");
-        *equals = '\0';
-        *stop = '\0';
-        at = stop + 1;
-    }
-    return 0;
 }
 
 static void set_variables(spank_t sp, const char *buf, size_t len)
@@ -167,14 +115,16 @@ static void set_variables(spank_t sp, const char *buf, size_t len)
 /* 0 if all of it is set. */
 static int set_environment(spank_t sp, const struct place *p, struct verdict *v)
 {
-    char buf[PLACE_FILE_MAX + 2]; /* one to see too much by, one for NUL */
+    char buf[ENV_FILE_BYTES + 2]; /* one to see too much by, one for NUL */
     ssize_t len;
 
     v->what = NULL;
     if (geteuid() != p->uid) /* never with root's rights */
         return -1;
     len = read_file(p, buf, v);
-    if (len < 0 || cut_lines(buf, (size_t)len, v) < 0)
+    if (len >= 0)
+        v->what = env_file_cut(buf, (size_t)len);
+    if (len < 0 || v->what)
         return -1;
     set_variables(sp, buf, (size_t)len);
     return 0;
