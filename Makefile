@@ -210,6 +210,7 @@ launcher_src := \
   launcher/persistent.c \
   launcher/plan.c \
   launcher/policy_option.c \
+  launcher/power_line.c \
   launcher/power_link.c \
   launcher/power_socket.c \
   launcher/power_state.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/power_link.h"
-#include "launcher/number.h"
+#include "launcher/power_line.h"
 #include "launcher/power_socket.h"
 
 #include <errno.h>
@@ -37,44 +37,27 @@ static void hang_up(struct power_link *l)
 
 /* --- what the guard says -------------------------------------------------- */
 
-static void off(struct power_link *l, const char *why)
+/* The answer to a limit that was asked for. */
+static void hear_limited(struct power_link *l, const struct msg_limited *m)
 {
-    struct msg_power m = {.limit = 0};
-
-    snprintf(m.unit, sizeof m.unit, "%.500s", why);
-    l->on->power(l->arg, &m);
-}
-
-static void hear_power(struct power_link *l, const char *text)
-{
-    struct msg_power m = {.limit = 0};
-    int end = 0;
-
-    if (sscanf(text, "power %15s %15s %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
-               m.actuator, m.unit, &m.limit, &m.floor, &m.ceiling, &end)
-            != 5
-        || text[end] || m.floor == 0 || m.floor > m.limit || m.limit > m.ceiling
-        || m.ceiling > POWER_LIMIT_MAX)
-        off(l, "evenstep-power does not speak as we do");
-    else
-        l->on->power(l->arg, &m);
-}
-
-static void hear_limited(struct power_link *l, const char *text)
-{
-    struct msg_limited m = {.limit = l->limit};
-
     if (!l->is_asked)
         return;
     l->is_asked = 0;
     if (l->late)
         (void)event_del(l->late); /* fails for a broken base only */
-    if (strncmp(text, "set ", 4) == 0)
-        (void)number_parse_u64(text + 4, &m.limit); /* else as before */
-    else if (strncmp(text, "error ", 6) == 0)
-        snprintf(m.text, sizeof m.text, "%.500s", text + 6);
-    l->limit = m.limit;
-    l->on->limited(l->arg, &m);
+    l->limit = m->limit;
+    l->on->limited(l->arg, m);
+}
+
+static void hear(struct power_link *l, const char *text)
+{
+    struct power_line line;
+
+    power_line_read(&line, text, l->limit);
+    if (line.kind == POWER_LINE_POWER)
+        l->on->power(l->arg, &line.power);
+    else
+        hear_limited(l, &line.limited);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -88,16 +71,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     if (n <= 0) {
         hang_up(l); /* the step has ended, or the guard: nothing to steer */
-        hear_limited(l, "");
+        hear(l, "");
         return;
     }
     text[n] = '\0';
-    if (strncmp(text, "power ", 6) == 0)
-        hear_power(l, text);
-    else if (strncmp(text, "off ", 4) == 0)
-        off(l, text + 4);
-    else
-        hear_limited(l, text);
+    hear(l, text);
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -109,7 +87,7 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     hang_up(l); /* should it go on, it sees that and puts back what it found */
-    hear_limited(l, "error evenstep-power does not answer");
+    hear(l, "error evenstep-power does not answer");
 }
 
 static int call(struct power_link *l)
@@ -172,7 +150,7 @@ void power_link_set(struct power_link *l, uint64_t limit)
     if (l->fd < 0
         || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n
         || evtimer_add(l->late, &most) < 0)
-        hear_limited(l, ""); /* it has gone, as at the end of the step */
+        hear(l, ""); /* it has gone, as at the end of the step */
 }
 
 void power_link_stop(struct power_link *l)

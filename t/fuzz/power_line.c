@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any packet as the guard's: what the agent makes of it can be sent to the
+ * front end, which takes it.  And as the agent's or the plugin's to the guard:
+ * no number, or one within its range.
+ */
+#include "launcher/power_line.h"
+#include "launcher/number.h"
+#include "launcher/power_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_FORCE 70
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static int is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 32 || *text == 127)
+            return 0;
+    return 1;
+}
+
+static void tell(const struct power_line *line)
+{
+    struct msg_power power;
+    struct msg_limited limited;
+    struct writer w = {0};
+
+    if (line->kind == POWER_LINE_POWER) {
+        must(is_plain(line->power.actuator) && is_plain(line->power.unit));
+        must(line->limit == line->power.limit);
+        msg_write_power(&w, &line->power);
+        must(w.bad || msg_read_power(&power, w.buf, w.len) == 0);
+    } else {
+        must(is_plain(line->limited.text));
+        must(line->limit == line->limited.limit);
+        msg_write_limited(&w, &line->limited);
+        must(w.bad || msg_read_limited(&limited, w.buf, w.len) == 0);
+    }
+    writer_clear(&w);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t len = size < POWER_LINE_MAX - 1 ? size : POWER_LINE_MAX - 1;
+    char *text = malloc(len + 1);
+    struct power_line line;
+    uint64_t limit;
+    int64_t pid;
+
+    if (!text || size == 0) {
+        free(text);
+        return 0;
+    }
+    memcpy(text, data, len);
+    text[len] = '\0';
+    power_line_read(&line, text, IN_FORCE);
+    tell(&line);
+    if (number_parse_u64(text, &limit) == 0)
+        must(text[0] >= '0' && text[0] <= '9');
+    if (number_parse_int(text, 2, INT32_MAX, &pid) == 0)
+        must(pid >= 2 && pid <= INT32_MAX);
+    free(text);
+    return 0;
+}
