@@ -99,16 +99,42 @@ void power_state_remove(struct power_state *s)
     drop(s->claim, &s->claim_fd);
 }
 
-static void restore_line(char *line)
+enum power_state_kind power_state_line(char *line,
+                                       const char **path,
+                                       const char **value)
 {
-    char *value = strchr(line, '\t');
+    char *end = strchr(line, '\n'), *tab = strchr(line, '\t');
 
-    line[strcspn(line, "\n")] = '\0';
-    if (strncmp(line, "group /", 7) == 0) {
-        actuator_remove_group(line + 6);
-    } else if (strncmp(line, "knob /", 6) == 0 && value) {
-        *value = '\0';
-        (void)actuator_write(line + 5, value + 1); /* or it is gone */
+    if (!end || end[1])
+        return POWER_STATE_NONE;
+    *end = '\0';
+    if (strncmp(line, "group /", 7) == 0 && strlen(line + 6) < SYSFS_PATH) {
+        *path = line + 6;
+        return POWER_STATE_GROUP;
+    }
+    if (strncmp(line, "knob /", 6) != 0 || !tab || tab - line - 5 >= SYSFS_PATH
+        || strlen(tab + 1) >= KNOB_TEXT)
+        return POWER_STATE_NONE;
+    *tab = '\0';
+    *path = line + 5;
+    *value = tab + 1;
+    return POWER_STATE_KNOB;
+}
+
+/* Of all lines those of one kind. */
+static void restore_lines(FILE *file, enum power_state_kind kind)
+{
+    char line[POWER_STATE_LINE];
+    const char *path, *value;
+
+    rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        if (power_state_line(line, &path, &value) != kind)
+            continue;
+        if (kind == POWER_STATE_GROUP)
+            actuator_remove_group(path);
+        else
+            (void)actuator_write(path, value); /* or it is gone */
     }
 }
 
@@ -116,7 +142,6 @@ static void restore_line(char *line)
 static int restore_file(int at, const char *name)
 {
     int fd = openat(at, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    char line[SYSFS_PATH + KNOB_TEXT];
     FILE *file;
 
     if (fd < 0)
@@ -127,13 +152,8 @@ static int restore_file(int at, const char *name)
         return 0;
     }
     /* The knobs of a group are set back before it goes. */
-    while (fgets(line, sizeof line, file))
-        if (line[0] == 'k')
-            restore_line(line);
-    rewind(file);
-    while (fgets(line, sizeof line, file))
-        if (line[0] == 'g')
-            restore_line(line);
+    restore_lines(file, POWER_STATE_KNOB);
+    restore_lines(file, POWER_STATE_GROUP);
     (void)unlinkat(at, name, 0);
     (void)fclose(file); /* only read; the lock goes with it */
     return 1;

@@ -43,4 +43,21 @@ void power_state_remove(struct power_state *s);
  * were. */
 size_t power_state_restore(const char *dir);
 
+#define POWER_STATE_LINE (SYSFS_PATH + KNOB_TEXT + 8) /* with newline, NUL */
+
+enum power_state_kind {
+    POWER_STATE_NONE, /* torn, or none of ours: nothing is done for it */
+    POWER_STATE_KNOB,
+    POWER_STATE_GROUP,
+};
+
+/*
+ * What a line, with its newline, says; it is cut, and *path and, of a knob,
+ * *value point into it.  One without its newline was being written when its
+ * guard died, before anything was set.  Pure.
+ */
+enum power_state_kind power_state_line(char *line,
+                                       const char **path,
+                                       const char **value);
+
 #endif

@@ -283,6 +283,36 @@ static void die_with_limit(const char *name)
     waitpid(pid, NULL, 0);
 }
 
+/* A state as a guard leaves it that dies in the middle of it. */
+static void put_state(const char *knob, const char *rest)
+{
+    char path[SYSFS_PATH];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/n0.7.1", state_dir);
+    file = fopen(path, "w");
+    if (!file || fprintf(file, "knob %s\t%s", knob, rest) < 0
+        || fclose(file) != 0)
+        bail("%s: %s", path, strerror(errno));
+}
+
+static void test_torn_state(void)
+{
+    char knob[SYSFS_PATH];
+
+    snprintf(state_dir, sizeof state_dir, "%s/torn", root);
+    snprintf(knob, sizeof knob, "%s/knob", root);
+    if (mkdir(state_dir, 0700) < 0)
+        bail("mkdir");
+    put("400000", "knob");
+    put_state(knob, "40"); /* of 400000 */
+    is_int((int)power_state_restore(state_dir), 1, "a torn state is taken");
+    is_int((int)get("knob"), 400000, "what is torn of it sets nothing");
+    put_state(knob, "80\ngroup /nos");
+    is_int((int)power_state_restore(state_dir), 1, "one torn behind a line");
+    is_int((int)get("knob"), 80, "that line is done");
+}
+
 static void test_state(void)
 {
     struct es_error err = {0};
@@ -337,6 +367,7 @@ int main(void)
     test_cpufreq();
     test_cgroup2();
     test_unwritable();
+    test_torn_state();
     test_state();
     (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return done();
