@@ -39,7 +39,7 @@ int record_is_whole(const char *line, size_t len)
 {
     char sum[RECORD_SUM_BYTES + 1];
 
-    if (len <= RECORD_SUM_BYTES)
+    if (len <= RECORD_SUM_BYTES || memchr(line, '\0', len))
         return 0;
     write_sum(sum, line, len - RECORD_SUM_BYTES);
     return memcmp(line + len - RECORD_SUM_BYTES, sum, RECORD_SUM_BYTES) == 0;

@@ -56,7 +56,7 @@ int record_log_read(struct record_log *l,
                     record_fn fn,
                     void *arg,
                     struct es_error *err);
-/* Has a line of len bytes, with its end, the sum that it says? */
+/* Is a line of len bytes, with its end, a text with the sum that it says? */
 int record_is_whole(const char *line, size_t len);
 
 /* --- writing -------------------------------------------------------------- */
