@@ -116,6 +116,11 @@ static void *room_for_one(void *array, size_t n, size_t *room, size_t size)
     return grown;
 }
 
+static int are_units(json_int_t begin, json_int_t end)
+{
+    return begin >= 0 && begin < end;
+}
+
 /* What one line says. */
 static enum record_verdict take_slice(struct journal *j,
                                       json_t *line,
@@ -127,7 +132,8 @@ static enum record_verdict take_slice(struct journal *j,
 
     if (json_unpack(line, "{s:I, s:I, s:I, s:I}", "frame", &frame, "begin",
                     &begin, "end", &end, "bytes", &bytes)
-        < 0)
+            < 0
+        || !are_units(begin, end) || frame < 0 || bytes < 0)
         return RECORD_UNKNOWN;
     kept = room_for_one(j->kept, j->n_kept, &j->kept_room, sizeof *j->kept);
     if (!kept) {
@@ -153,7 +159,8 @@ static enum record_verdict take_queued(struct journal *j,
     if (json_unpack(line, "{s:I, s:I, s:I, s:s, s:I}", "frame", &frame, "begin",
                     &begin, "end", &end, "label", &label, "source", &source)
             < 0
-        || strlen(label) >= LABEL_MAX || (size_t)frame != j->n_queued)
+        || !are_units(begin, end) || source < 0 || strlen(label) >= LABEL_MAX
+        || (size_t)frame != j->n_queued)
         return RECORD_UNKNOWN;
     queued =
         room_for_one(j->queued, j->n_queued, &j->queued_room, sizeof *queued);
@@ -410,18 +417,19 @@ static ssize_t read_output(const struct journal *j,
 
     if (n < 0)
         return -1;
-    errno = EBADMSG;
-    if (!end || !record_is_whole(line, (size_t)(end + 1 - line))
-        || !is_output(line))
-        return -1;
-    stop = memchr(data, '"', (size_t)(end - data));
-    if (!stop
-        || sodium_base642bin(out, OUTPUT, data, (size_t)(stop - data), NULL,
-                             &len, NULL, VARIANT)
-               < 0)
-        return -1;
-    *at += end + 1 - line;
-    return (ssize_t)len;
+    if (end && record_is_whole(line, (size_t)(end + 1 - line))
+        && is_output(line)) {
+        stop = memchr(data, '"', (size_t)(end - data));
+        if (stop
+            && sodium_base642bin(out, OUTPUT, data, (size_t)(stop - data), NULL,
+                                 &len, NULL, VARIANT)
+                   == 0) {
+            *at += end + 1 - line;
+            return (ssize_t)len;
+        }
+    }
+    errno = EBADMSG; /* libsodium has one of its own */
+    return -1;
 }
 
 int journal_write_output(const struct journal *j, const struct kept *k, int fd)
@@ -432,6 +440,10 @@ int journal_write_output(const struct journal *j, const struct kept *k, int fd)
     for (uint64_t done = 0; done < k->bytes;) {
         ssize_t n = read_output(j, &at, out);
 
+        if (n > 0 && (uint64_t)n > k->bytes - done) {
+            errno = EBADMSG;
+            return -1;
+        }
         if (n < 0 || write_all(fd, out, (size_t)n) < 0)
             return -1;
         done += (uint64_t)n;

@@ -331,11 +331,12 @@ static int claim_known(struct queue *q, struct es_error *err)
 
     q->next_number = n;
     for (size_t i = 0; i < n; i++) {
-        struct source *s = &q->source[all[i].source];
+        struct source *s;
 
         if (all[i].source >= q->n)
             return es_fail(err, ES_USAGE, "give all queues of before",
                            "--journal: is of more queues");
+        s = &q->source[all[i].source];
         if (s->is_file)
             continue;
         s->line++;

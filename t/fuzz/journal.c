@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any lines behind the head of a run's journal, with their sums: refused and
+ * left as they are, or slices that are apart and whose output can be written,
+ * whole or not at all, and frames of a queue, in their order.
+ */
+#include "launcher/journal.h"
+
+#include "folder.h"
+#include "record_text.h"
+
+#include <errno.h>
+
+#define HEAD                                                                   \
+    "{\"type\":\"journal\",\"version\":1,\"work\":\"w\",\"command\":[\"c\"]}"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int log_fd = -1, out_fd;
+static char log_path[4096];
+
+static void must(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* The head, then what is given. */
+static void fill(const uint8_t *data, size_t size)
+{
+    char head[sizeof HEAD + RECORD_SUM_BYTES];
+    size_t head_len = record_text_line(head, HEAD, strlen(HEAD)), len;
+    char *text = record_text(data, size, &len);
+
+    folder_fill(log_fd, head, head_len);
+    must(pwrite(log_fd, text, len, (off_t)head_len) == (ssize_t)len);
+    free(text);
+}
+
+/* All that is written counts in full. */
+static void write_output(const struct journal *j, const struct kept *k)
+{
+    struct stat st;
+
+    must(ftruncate(out_fd, 0) == 0 && lseek(out_fd, 0, SEEK_SET) == 0);
+    if (journal_write_output(j, k, out_fd) < 0) {
+        must(errno == EBADMSG);
+        return;
+    }
+    must(fstat(out_fd, &st) == 0 && (uint64_t)st.st_size == k->bytes);
+}
+
+static void walk_kept(const struct journal *j, uint64_t frame)
+{
+    size_t n;
+    const struct kept *kept = journal_kept(j, frame, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        must(kept[i].frame == frame && kept[i].units.begin < kept[i].units.end);
+        must(kept[i].units.end <= INT64_MAX);
+        must(i == 0 || kept[i - 1].units.end <= kept[i].units.begin);
+        write_output(j, &kept[i]);
+    }
+}
+
+static void walk_queued(const struct journal *j)
+{
+    size_t n;
+    const struct queued *q = journal_queued(j, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        must(q[i].frame.number == i && q[i].frame.begin < q[i].frame.end);
+        must(q[i].frame.end <= INT64_MAX && q[i].source <= INT32_MAX);
+        must(strnlen(q[i].frame.label, LABEL_MAX) < LABEL_MAX);
+        walk_kept(j, q[i].frame.number);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char word[] = "c", *command[] = {word, NULL};
+    struct es_error err = {0};
+    struct journal *j = NULL;
+
+    if (log_fd < 0) {
+        log_fd = folder_file("journal");
+        out_fd = folder_file("out");
+        (void)folder_path(log_path, "journal");
+    }
+    fill(data, size);
+    if (journal_open(&j, log_path, "w", command, 1, &err) < 0) {
+        must(!j && err.what[0] && err.mend[0]);
+        return 0;
+    }
+    walk_queued(j);
+    for (uint64_t frame = 0; frame < 8; frame++)
+        walk_kept(j, frame);
+    journal_close(j);
+    return 0;
+}
