@@ -148,15 +148,16 @@ static int take_made(struct exchange_file *made, const json_t *line)
 static int take_done(const struct reading *r, uint32_t task, const json_t *line)
 {
     const json_t *all = json_object_get(line, "outputs");
+    const json_t *seconds = json_object_get(line, "seconds");
     uint32_t n = r->w->task[task].outputs;
 
-    if (json_array_size(all) != n)
+    if (json_array_size(all) != n || !json_is_number(seconds)
+        || json_number_value(seconds) < 0)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         if (take_made(&r->made[i], json_array_get(all, i)) < 0)
             return -1;
-    r->on->done(r->on->arg, task,
-                json_number_value(json_object_get(line, "seconds")), r->made);
+    r->on->done(r->on->arg, task, json_number_value(seconds), r->made);
     return 0;
 }
 
