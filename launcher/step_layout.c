@@ -65,7 +65,7 @@ static int take_line(struct step_layout *l,
     return take_ranks(l, ranks + 1, found->node);
 }
 
-/* "7 tasks, 4 nodes (n[0-3])" */
+/* "7 tasks, 4 nodes (n[0-3])"; each takes a blank and a digit of the text. */
 static int take_heading(struct step_layout *l, const char *text)
 {
     const char *at = strstr(text, " tasks, ");
@@ -74,7 +74,7 @@ static int take_heading(struct step_layout *l, const char *text)
     while (at && at > text && at[-1] >= '0' && at[-1] <= '9')
         at--;
     if (!at || sscanf(at, "%9u tasks,", &tasks) != 1 || tasks == 0
-        || tasks > CONNTABLE_TASKS_MAX)
+        || tasks > CONNTABLE_TASKS_MAX || tasks > strlen(text) / 2)
         return -1;
     l->tasks = tasks;
     return 0;
