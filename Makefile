@@ -252,6 +252,7 @@ launcher_src := \
   launcher/run.c \
   launcher/run_meter.c \
   launcher/run_options.c \
+  launcher/scontrol_output.c \
   launcher/session.c \
   launcher/session_start.c \
   launcher/show_config.c \

@@ -2,6 +2,7 @@
 #include "launcher/companion.h"
 #include "launcher/execution.h"
 #include "launcher/number.h"
+#include "launcher/scontrol_output.h"
 #include "launcher/slurm_conf.h"
 
 #include <errno.h>
@@ -131,36 +132,6 @@ static int ask(struct answer *a,
     return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
 }
 
-/* The value of "key=value" or "key   = value" in text, up to a blank. */
-static int find_value(const char *text, const char *key, char *out, size_t size)
-{
-    const char *at = strstr(text, key);
-    size_t len;
-
-    if (!at)
-        return -1;
-    at += strlen(key);
-    at += strspn(at, " ");
-    if (*at++ != '=')
-        return -1;
-    at += strspn(at, " ");
-    len = strcspn(at, " \n");
-    if (len >= size)
-        return -1;
-    memcpy(out, at, len);
-    out[len] = '\0';
-    return 0;
-}
-
-static void read_ports(struct port_range *ports, const char *text)
-{
-    unsigned low, high;
-
-    if (sscanf(text, "%5u-%5u", &low, &high) == 2 && low <= high
-        && high <= UINT16_MAX)
-        *ports = (struct port_range){(uint16_t)low, (uint16_t)high};
-}
-
 int companion_ports(struct event_base *base,
                     struct port_range *ports,
                     struct es_error *err)
@@ -173,16 +144,15 @@ int companion_ports(struct event_base *base,
 
     memset(ports, 0, sizeof *ports);
     if (slurm_conf_find("SrunPortRange", value, sizeof value) == 0) {
-        read_ports(ports, value);
+        *ports = scontrol_port_range(value);
         return 0;
     }
     a = malloc(sizeof *a);
     if (!a)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
     rc = ask(a, base, argv, COMMAND_MS, err);
-    if (rc == 0
-        && find_value(a->text, "SrunPortRange", value, sizeof value) == 0)
-        read_ports(ports, value);
+    if (rc == 0)
+        *ports = scontrol_ports(a->text);
     answer_free(a);
     return rc;
 }
