@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Version 1 says "not limited" by the largest number of whole pages. */
@@ -35,14 +34,13 @@ static void limit_memory(struct cgroup_limit *limit,
 
 static void read_v2(struct cgroup_limit *limit, const char *group)
 {
-    uint64_t period, most, used = 0, cache = 0;
-    char line[SYSFS_LINE], *rest;
+    uint64_t quota, period, most, used = 0, cache = 0;
+    char line[SYSFS_LINE];
 
-    if (sysfs_read(line, "%s/cpu.max", group) == 0) {
-        double quota = strtod(line, &rest); /* 0 of "max" */
-        if (sscanf(rest, " %" SCNu64, &period) == 1)
-            limit_cpus(limit, quota, (double)period);
-    }
+    if (sysfs_read(line, "%s/cpu.max", group) == 0 && line[0] >= '0'
+        && line[0] <= '9' /* not "max" */
+        && sscanf(line, "%" SCNu64 " %" SCNu64, &quota, &period) == 2)
+        limit_cpus(limit, (double)quota, (double)period);
     if (sysfs_read_u64(&most, "%s/memory.max", group) < 0)
         return;
     (void)sysfs_read_u64(&used, "%s/memory.current", group); /* or 0 */

@@ -32,6 +32,12 @@ static void test_none(void)
     tree_put("fs/cgroup/a/memory.max", "-7\n");
     look();
     ok(unlimited(), "nor does what is no number");
+    tree_put("fs/cgroup/a/cpu.max", "inf 100000\n");
+    look();
+    ok(unlimited(), "nor what is no whole one");
+    tree_put("fs/cgroup/a/cpu.max", "-1 100000\n");
+    look();
+    ok(unlimited(), "nor a negative one");
     tree_remove();
 }
 
