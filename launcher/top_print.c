@@ -63,14 +63,12 @@ void top_sort(struct top_step *step, enum top_order order)
 
 void top_step_line(char line[TOP_LINE], const struct top_step *step)
 {
-    int len = snprintf(line, TOP_LINE,
-                       "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f",
-                       step->job, step->step, step->n, step->skew);
+    const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
 
-    if (step->meter[0])
-        snprintf(line + len, TOP_LINE - (size_t)len, ", metered by %s%s",
-                 step->meter,
-                 strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "");
+    snprintf(line, TOP_LINE,
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s",
+             step->job, step->step, step->n, step->skew,
+             step->meter[0] ? ", metered by " : "", step->meter, proxy);
 }
 
 void top_group_line(char line[TOP_LINE], const struct top_group *group)

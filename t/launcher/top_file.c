@@ -85,6 +85,24 @@ static const char sound[] = STEP(
     "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
     "\"floor\":0,\"ceiling\":0}");
 
+/* A skew of 300 digits, as a file may say it. */
+static void test_long_line(void)
+{
+    struct {
+        char line[TOP_LINE], behind[TOP_LINE * 4];
+    } text;
+    struct top_step step = {.skew = 1e300, .meter = "cpu"};
+    size_t touched = 0;
+
+    memset(&text, 7, sizeof text);
+    top_step_line(text.line, &step);
+    for (size_t i = 0; i < sizeof text.behind; i++)
+        touched += text.behind[i] != 7;
+    is_int((int)strnlen(text.line, TOP_LINE), TOP_LINE - 1,
+           "a line that is too long is cut");
+    is_int((int)touched, 0, "and nothing is written behind it");
+}
+
 static void test_lines(void)
 {
     struct top_group *rack, all;
@@ -180,6 +198,7 @@ int main(void)
 {
     test_bad();
     test_lines();
+    test_long_line();
     test_metrics();
     test_stale();
     return done();
