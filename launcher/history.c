@@ -174,7 +174,7 @@ static int take_node(double row[ELEMENTS], double *rate, json_t *node)
 }
 
 /* A line that is none of ours, or that fit_add() refuses, adds nothing. */
-static void take_line(struct fit *fit, const char *line, const char *command)
+void history_add_line(struct fit *fit, const char *line, const char *command)
 {
     static double row[HISTORY_NODES_MOST][ELEMENTS], rate[HISTORY_NODES_MOST];
     json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
@@ -214,7 +214,7 @@ static void read_file(struct fit *fit,
         return;
     }
     while (getline(&line, &cap, file) > 0)
-        take_line(fit, line, command);
+        history_add_line(fit, line, command);
     free(line);
     (void)fclose(file); /* was only read */
 }

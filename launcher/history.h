@@ -40,5 +40,7 @@ int history_append(const struct history *h,
 /* Add up what is kept of a command, NULL: of any.  Lines that are none of ours
  * are passed over. */
 void history_read(struct fit *fit, const char *command);
+/* One line of it, ended with a NUL; likewise.  Pure. */
+void history_add_line(struct fit *fit, const char *line, const char *command);
 
 #endif

@@ -334,26 +334,18 @@ static void scale_cpu(struct probe_result *r, double then, double now)
                    "%.90s, scaled from %.2f to %.2f CPUs", was, then, now);
 }
 
-int probe_cache_get(const struct probe_cache *cache,
-                    const struct probe_stamp *now,
-                    int64_t ttl_s,
-                    unsigned elements,
-                    struct probe_result result[ELEMENTS],
-                    struct es_error *err)
+const char *probe_cache_read(const char *text,
+                             size_t len,
+                             const struct probe_stamp *now,
+                             int64_t ttl_s,
+                             unsigned elements,
+                             struct probe_result result[ELEMENTS])
 {
+    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
     struct probe_result kept[ELEMENTS];
     struct probe_stamp then;
     const char *why;
-    json_t *json;
-    char name[80], *text;
-    size_t len = 0;
 
-    file_name(name, now);
-    text = read_file(cache, name, &len, &why);
-    if (!text)
-        return fail(cache, now->node, err, why);
-    json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-    free(text);
     if (!json)
         why = "is truncated, or no JSON";
     else if (from_json(json, &then, kept) < 0)
@@ -362,11 +354,30 @@ int probe_cache_get(const struct probe_cache *cache,
         why = "has not all elements";
     json_decref(json);
     if (why)
-        return fail(cache, now->node, err, why);
+        return why;
     scale_cpu(&kept[ELEMENT_C], then.cpus, now->cpus);
     for (int e = 0; e < ELEMENTS; e++)
         if (!(elements & PROBE_BIT(e)))
-            kept[e].state = PROBE_LEFT_OUT;
+            kept[e] = (struct probe_result){.state = PROBE_LEFT_OUT};
     memcpy(result, kept, sizeof kept);
-    return 0;
+    return NULL;
+}
+
+int probe_cache_get(const struct probe_cache *cache,
+                    const struct probe_stamp *now,
+                    int64_t ttl_s,
+                    unsigned elements,
+                    struct probe_result result[ELEMENTS],
+                    struct es_error *err)
+{
+    const char *why;
+    char name[80], *text;
+    size_t len = 0;
+
+    file_name(name, now);
+    text = read_file(cache, name, &len, &why);
+    if (text)
+        why = probe_cache_read(text, len, now, ttl_s, elements, result);
+    free(text);
+    return why ? fail(cache, now->node, err, why) : 0;
 }

@@ -77,4 +77,12 @@ int probe_cache_get(const struct probe_cache *cache,
                     struct probe_result result[ELEMENTS],
                     struct es_error *err);
 
+/* The same of a file's text.  NULL, or why it is not to be used.  Pure. */
+const char *probe_cache_read(const char *text,
+                             size_t len,
+                             const struct probe_stamp *now,
+                             int64_t ttl_s,
+                             unsigned elements,
+                             struct probe_result result[ELEMENTS]);
+
 #endif

@@ -155,6 +155,7 @@ static void test_elements(void)
            && r[ELEMENT_S].state == PROBE_NOT_MEASURED
            && r[ELEMENT_M].state == PROBE_LEFT_OUT,
        "and they alone are got");
+    ok(probe_result_holds(&r[ELEMENT_M]), "nothing is left of the others");
     tree_remove();
 }
 
