@@ -8,13 +8,13 @@ int meter_option_parse(struct meter_option *o,
                        const char *text,
                        struct es_error *err)
 {
-    const char *pattern = text + 4;
+    const char *pattern = strncmp(text, "cmd:", 4) == 0 ? text + 4 : NULL;
 
     if (strcmp(text, "units") == 0) {
         *o = (struct meter_option){OUTSIDE_UNITS, ""};
     } else if (strcmp(text, "cpu") == 0) {
         *o = (struct meter_option){OUTSIDE_CPU, ""};
-    } else if (strncmp(text, "cmd:", 4) != 0) {
+    } else if (!pattern) {
         return es_fail(err, ES_USAGE, "give units, cmd:PATTERN or cpu",
                        "--meter: \"%s\" is not allowed", text);
     } else if (strlen(pattern) >= TEXT_MAX) {
