@@ -54,7 +54,7 @@ static int on_taken(struct link *l,
 {
     struct owner *o = arg;
 
-    must(h->type >= LINK_HELLO && h->type <= LINK_GREETED
+    must(h->type >= LINK_HELLO && h->type <= LINK_LACK
          && (h->size > 0) == (h->type == LINK_CHUNK)
          && bytes == (h->size > 0 ? o->place : NULL));
     if (h->type == LINK_CANCEL) {
