@@ -223,8 +223,9 @@ static void open_doors(void)
 /* The order comes. */
 static void start(void)
 {
-    static struct endpoint agent[3] = {
-        {"n0", "127.0.0.1", 1, 0}, {"n1", "127.0.0.1", 1, 0}, {"n2", "127.0.0.1", 1, 0}};
+    static struct endpoint agent[3] = {{"n0", "127.0.0.1", 1, 0},
+                                       {"n1", "127.0.0.1", 1, 0},
+                                       {"n2", "127.0.0.1", 1, 0}};
     static struct wireup wireup = {.rank = SELF, .size = 3, .agent = agent};
     const struct bcast_node_setup setup = {.base = base,
                                            .secret = &secret,
