@@ -18,7 +18,7 @@ fi
 sweep() {
 	exec 7>&-
 	testbed_end
-	for each in $(find "$slice" -path "*slurmstepd.scope/*" -name cgroup.procs -exec cat {} + 2>&-); do kill -KILL "$each"; done
+	find "$slice" -path "*slurmstepd.scope/*" -name cgroup.procs -exec cat {} + 2>&- | while read -r each; do kill -KILL "$each"; done
 	wait_for 10 swept
 }
 swept() {
