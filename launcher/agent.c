@@ -808,6 +808,7 @@ static int start(struct agent *a, struct es_error *err)
     a->base = event_base_new();
     if (!a->base)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
+    file_limit_raise(); /* a connection a node, and commands' pipes */
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);

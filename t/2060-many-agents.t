@@ -66,6 +66,10 @@ test_expect_success 'an interrupted start of many leaves no agent' '
 	kill -TERM $front; wait $front; test $? = 143 &&
 	while read -r pid; do wait_for 20 test ! -d "/proc/$pid" || { echo "$pid"; return 1; }; done <started
 '
+test_expect_success 'a low limit of open files is raised for evenstep itself, and not for the commands' '
+	(ulimit -Sn 64 && evenstep run --local 70 --metrics equal --range 0:70 --gather got -- sh -c "ulimit -Sn") &&
+	sort -u got >each && echo 64 | test_cmp - each
+'
 test_expect_success 'nothing is left in TMPDIR' '
 	find "$TMPDIR" -mindepth 1 >left && cat left && test ! -s left
 '
