@@ -179,6 +179,7 @@ static int parse_rank(struct agent_setup *s)
 
 static int setup_from_environ(struct agent_setup *s, struct es_error *err)
 {
+    const char *home = env_text("EVENSTEP_HOME", "");
     int64_t job, step, speed, encrypt;
 
     snprintf(s->node, sizeof s->node, "%s",
@@ -188,12 +189,14 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         return es_fail(err, ES_USAGE, by_hand, "no secret or node name");
     rack_find(s->rack, sizeof s->rack, env_text("SLURM_TOPOLOGY_ADDR", ""),
               env_text("SLURM_TOPOLOGY_ADDR_PATTERN", ""));
-    if (parse_home(s, env_text("EVENSTEP_HOME", "")) < 0)
-        return es_fail(err, ES_ENV,
-                       "give the host of srun an address that the nodes reach",
-                       "%s: no front end to call: \"%s\", and Slurm says %s",
-                       s->node, env_text("EVENSTEP_HOME", ""),
-                       env_text("SLURM_LAUNCH_NODE_IPADDR", "nothing"));
+    if (parse_home(s, home) < 0)
+        return home[0] == ':' /* its address is for Slurm to say */
+                   ? es_fail(err, ES_ENV,
+                             "give the host of srun an address that the nodes "
+                             "reach",
+                             "%s: no front end to call: Slurm says %s", s->node,
+                             env_text("SLURM_LAUNCH_NODE_IPADDR", "nothing"))
+                   : es_fail(err, ES_USAGE, by_hand, "no front end to call");
     if (parse_ports(s, env_text("EVENSTEP_PORTS", "0-0")) < 0)
         return es_fail(err, ES_USAGE, by_hand, "no ports");
     if (env_number("SLURM_JOB_ID", 0, UINT32_MAX, &job) < 0
