@@ -176,21 +176,11 @@ test_expect_success 'down leaves nothing' '
 '
 
 first=$testbed_name
-plugins=$(mktemp -d /run/evenstep-plugins.XXXXXX) # PluginDir may have no blank
-trap 'testbed_code=$?; rm -rf "$plugins"; testbed_end; (exit $testbed_code); die' EXIT
 test_expect_success 'with task/affinity the agent and its commands see every CPU of the job on the node' '
 	testbed_use $first-a && testbed_up --nodes 1 --affinity &&
 	cpus=$(on_ctl sinfo -h -o %c) && in_job -N1 --exclusive srun --overlap --cpu-bind=none -c "$cpus" nproc >want && cat want &&
 	in_job -N1 --exclusive -n1 -c1 evenstep run --range 0:1 -- nproc >got && test_cmp want got &&
 	in_job -N1 -n1 -c1 srun --overlap --cpu-bind=none nproc >want && cat want &&
 	in_job -N1 -n1 -c1 evenstep run --range 0:1 -- nproc >got && test_cmp want got && testbed_down
-'
-test_expect_success 'nodes without Slurm'"'"'s PMIx plugin: exit 3, and the message speaks of pmix' '
-	dir=$(dpkg -L slurm-wlm-basic-plugins slurm-wlm-plugins 2>&- | sed -n "s|/select_cons_tres\.so$||p") && test -d "$dir" &&
-	for each in "$dir"/*.so; do
-		case $each in */mpi_pmix*) ;; *) ln -sf "$each" "$plugins" ;; esac
-	done && ls "$dir"/mpi_pmix*.so && testbed_use $first-p && testbed_up --nodes 2 --set PluginDir="$plugins" &&
-	test_expect_code 3 in_job -N2 evenstep run --range 0:4 -- true 2>err && said "evenstep: .*pmix.*" &&
-	nothing_left && testbed_down
 '
 test_done
