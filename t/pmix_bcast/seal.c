@@ -6,13 +6,15 @@
 
 #include <sodium.h>
 
-#define LEN 1000u
+#define LEN   9000u /* libcrypto's; SHORT is not */
+#define SHORT 1000u
 
 static uint8_t key[KEY_BYTES], head[12], text[LEN];
 
 /* What libsodium makes of the message of this number. */
 static void expected(uint64_t number,
                      int encrypt,
+                     size_t len,
                      uint8_t out[LEN],
                      uint8_t tag[TAG_BYTES])
 {
@@ -20,18 +22,18 @@ static void expected(uint64_t number,
 
     for (unsigned i = 0; i < 8; i++)
         nonce[4 + i] = (uint8_t)(number >> 8 * i);
-    memcpy(out, text, LEN);
+    memcpy(out, text, len);
     memcpy(all, head, sizeof head);
-    memcpy(all + sizeof head, text, LEN);
+    memcpy(all + sizeof head, text, len);
     if (encrypt)
         crypto_aead_chacha20poly1305_ietf_encrypt_detached(
-            out, tag, NULL, text, LEN, head, sizeof head, NULL, nonce, key);
+            out, tag, NULL, text, len, head, sizeof head, NULL, nonce, key);
     else
         crypto_aead_chacha20poly1305_ietf_encrypt_detached(
-            none, tag, NULL, none, 0, all, sizeof all, NULL, nonce, key);
+            none, tag, NULL, none, 0, all, sizeof head + len, NULL, nonce, key);
 }
 
-static void test_same(int encrypt)
+static void test_same(int encrypt, size_t len)
 {
     struct seal *put = seal_create(key, encrypt),
                 *get = seal_create(key, encrypt);
@@ -41,16 +43,16 @@ static void test_same(int encrypt)
     if (!put || !get)
         bail("no seals");
     for (uint64_t n = 0; n < 300; n++) { /* more than a byte of the nonce */
-        memcpy(body, text, LEN);
-        expected(n, encrypt, want, want_tag);
-        same &= seal_put(put, head, sizeof head, body, LEN, tag) == 0
+        memcpy(body, text, len);
+        expected(n, encrypt, len, want, want_tag);
+        same &= seal_put(put, head, sizeof head, body, len, tag) == 0
                 && memcmp(tag, want_tag, TAG_BYTES) == 0
-                && memcmp(body, want, LEN) == 0;
-        back &= seal_get(get, head, sizeof head, body, LEN, tag) == 0
-                && memcmp(body, text, LEN) == 0;
+                && memcmp(body, want, len) == 0;
+        back &= seal_get(get, head, sizeof head, body, len, tag) == 0
+                && memcmp(body, text, len) == 0;
     }
-    ok(same, "300 messages are what libsodium makes of them (%s)",
-       encrypt ? "encrypted" : "readable");
+    ok(same, "300 messages of %zu bytes are what libsodium makes of them (%s)",
+       len, encrypt ? "encrypted" : "readable");
     ok(back, "and come back");
     ok(seal_put(put, head, sizeof head, NULL, 0, tag) == 0
            && seal_get(get, head, sizeof head, NULL, 0, tag) == 0,
@@ -60,22 +62,24 @@ static void test_same(int encrypt)
 }
 
 /* Each bit of head, body and tag, changed in turn. */
-static void test_bits(int encrypt)
+static void test_bits(int encrypt, size_t len, size_t step)
 {
-    uint8_t all[sizeof head + 40 + TAG_BYTES], *body = all + sizeof head;
+    static uint8_t all[sizeof head + LEN + TAG_BYTES];
+    uint8_t *body = all + sizeof head;
     int taken = 0;
 
-    for (size_t bit = 0; bit < 8 * sizeof all; bit++) {
+    for (size_t bit = 0; bit < 8 * (sizeof head + len + TAG_BYTES);
+         bit += step) {
         struct seal *put = seal_create(key, encrypt);
         struct seal *get = seal_create(key, encrypt);
 
         memcpy(all, head, sizeof head);
-        memcpy(body, text, 40);
+        memcpy(body, text, len);
         if (!put || !get
-            || seal_put(put, all, sizeof head, body, 40, body + 40) < 0)
+            || seal_put(put, all, sizeof head, body, len, body + len) < 0)
             bail("no seal");
         all[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        taken += seal_get(get, all, sizeof head, body, 40, body + 40) == 0;
+        taken += seal_get(get, all, sizeof head, body, len, body + len) == 0;
         seal_destroy(put);
         seal_destroy(get);
     }
@@ -121,8 +125,10 @@ int main(void)
         key[i] = (uint8_t)(0x80 + i);
     memcpy(head, "twelve bytes", sizeof head);
     for (int encrypt = 0; encrypt <= 1; encrypt++) {
-        test_same(encrypt);
-        test_bits(encrypt);
+        test_same(encrypt, SHORT);
+        test_same(encrypt, LEN);
+        test_bits(encrypt, 40, 1);
+        test_bits(encrypt, LEN, 97);
     }
     test_chunks();
     return done();
