@@ -65,7 +65,7 @@ sub get { # one message, whole; undef: hung up
 	$m;
 }
 sub text { pack 'N/a', $_[0] }
-$SIG{PIPE} = 'IGNORE'; $SIG{ALRM} = sub { print "nobody called\n"; exit }; alarm 60;
+$SIG{PIPE} = 'IGNORE'; $SIG{ALRM} = sub { print "nobody called\n"; exit }; alarm 30;
 my $agent = $l->accept or die $!;
 my $hello = get($agent) // do { print "no hello\n"; exit };
 my $other = IO::Socket::INET->new(PeerAddr => $address, PeerPort => $mesh, Timeout => 5) or die "no mesh: $!\n";
@@ -181,11 +181,18 @@ test_expect_success 'crowds of 1800 that say nothing, at the front end and at an
 	begin_gated && crowds home ctl "$home" && crowds agent n1 "$n1" && ends_well; code=$?
 	as_nobody n0 touch /tmp/enough; wait $crowds && test $code = 0 && : >before && sed "/frame/d" err >words && test_cmp before words
 '
+# Slurm may end the agent before it calls: then nothing was tried, and it is tried again.
+attack() {
+	begin_gated && as_nobody ctl rm -f /tmp/relay.ready && on_ctl sysctl -w net.ipv4.tcp_orphan_retries=1 &&
+		testbed_fault cut n1 && : >go && { wait $run; cat err; } || return 1
+	as_nobody ctl perl -e "$(cat relay)" "$home" n1 "$n1" >relayed 2>&1 3>&- 4>&- 5>&- &
+	relay=$!
+	wait_for 45 on_ctl test -e /tmp/relay.ready && testbed_fault heal n1 && wait $relay
+	cat relayed
+	test "$(cat relayed)" != "nobody called"
+}
 test_expect_success 'a stranger in the place of a dead front end, with the words of another agent, is not taken for it' '
-	begin_gated && as_nobody ctl rm -f /tmp/relay.ready && on_ctl sysctl -w net.ipv4.tcp_orphan_retries=1 && testbed_fault cut n1 && : >go && { wait $run; cat err; } &&
-	agent=$(ours /evenstep-agent n1 | head -n 1) && test -n "$agent" &&
-	{ as_nobody ctl perl -e "$(cat relay)" "$home" n1 "$n1" >relayed 2>&1 3>&- 4>&- 5>&- & relay=$!; } &&
-	wait_for 45 on_ctl test -e /tmp/relay.ready && testbed_fault heal n1 && wait $relay; cat relayed
+	{ attack || { wait_for 75 no_agents && attack; } || { wait_for 75 no_agents && attack; }; } &&
 	echo "the mesh refuses the hello" | test_cmp - relayed && on_node n1 sh -c "test ! -e /tmp/taken-over"
 '
 test_expect_success 'and the agent leaves within its minute' 'wait_for 75 no_agents'
