@@ -108,6 +108,8 @@ int main(void)
     for (int i = 0; i < 2; i++)
         agent_ring_close(ring[i]);
     agent_ring_close(NULL);
+    event_base_loop(base,
+                    EVLOOP_NONBLOCK); /* libevent frees what it deferred */
     event_base_free(base);
     return done();
 }
