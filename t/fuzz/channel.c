@@ -9,6 +9,7 @@
 #include "knowing.h"
 
 #include <event2/event.h>
+#include <signal.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -136,8 +137,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    if (!base)
+    if (!base) {
         base = event_base_new();
+        (void)signal(SIGPIPE, SIG_IGN); /* as the programs do */
+    }
     must(base
          && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
                        pair)
