@@ -51,8 +51,9 @@ __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
         es_fail(&parsing.err, ES_USAGE, "close it",
                 "%s: a section or comment is open at its end", parsing.name);
     else
-        es_fail(&parsing.err, ES_USAGE, see_example, "%s:%d: %s", parsing.name,
-                cfg->line, what);
+        es_fail(&parsing.err, ES_USAGE,
+                strstr(what, "boolean") ? "give on or off" : see_example,
+                "%s:%d: %s", parsing.name, cfg->line, what);
 }
 
 /* --- called by libconfuse for each value, as long as the line is known ---- */
