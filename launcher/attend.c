@@ -25,6 +25,7 @@
 #include "launcher/profile_auto.h"
 #include "launcher/profile_option.h"
 #include "launcher/qualification.h"
+#include "launcher/session_start.h"
 #include "launcher/steering.h"
 #include "launcher/step_dir.h"
 #include "launcher/step_env.h"
@@ -185,8 +186,10 @@ static void bring_metrics(struct attend *a)
     step_name(a, step, sizeof step);
     a->unstored++;
     a->broadcast = &a->metrics.broadcast;
-    (void)metrics_cast_start(&a->metrics, a->base, &a->qualification,
-                             &a->config.bcast, step, on_metrics, a, a->err);
+    if (metrics_cast_start(&a->metrics, a->base, &a->qualification,
+                           &a->config.bcast, step, on_metrics, a, a->err)
+        < 0)
+        give_up(a);
 }
 
 static void qualified(struct attend *a)
@@ -605,8 +608,7 @@ static int open_session(struct attend *a)
         || find_place(a, &setup.place) < 0)
         return -1;
     setup.agent_path = agent;
-    setup.ports = a->config.bcast.ports;
-    setup.wireup = a->config.wireup;
+    session_configure(&setup, &a->config);
     if (session_open(&a->session, a->base, &setup, &session_events, a, a->err)
         < 0)
         return -1;

@@ -11,6 +11,7 @@
 #include "launcher/probe_here.h"
 #include "launcher/probe_print.h"
 #include "launcher/qualification.h"
+#include "launcher/session_start.h"
 #include "launcher/signals.h"
 
 #include <event2/event.h>
@@ -327,8 +328,7 @@ static int start(struct command *c)
     if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
         return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
     setup.agent_path = agent;
-    setup.ports = c->config.bcast.ports;
-    setup.wireup = c->config.wireup;
+    session_configure(&setup, &c->config);
     return session_open(&c->session, c->base, &setup, &session_events, c,
                         c->err);
 }

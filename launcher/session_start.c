@@ -2,6 +2,13 @@
 #include "launcher/session_start.h"
 #include "launcher/paths.h"
 
+void session_configure(struct session_setup *setup, const struct config *config)
+{
+    setup->ports = config->bcast.ports;
+    setup->encrypt = config->encrypt;
+    setup->wireup = config->wireup;
+}
+
 int session_start(struct session **s,
                   struct event_base *base,
                   const struct config *config,
@@ -20,9 +27,7 @@ int session_start(struct session **s,
     if (path_of_agent(agent, sizeof agent, config->agent_path, err) < 0)
         return -1;
     setup->agent_path = agent;
-    setup->ports = config->bcast.ports;
-    setup->encrypt = config->encrypt;
-    setup->wireup = config->wireup;
+    session_configure(setup, config);
     rc = session_open(s, base, setup, on, arg, err);
     setup->agent_path = NULL; /* it was ours */
     return rc;

@@ -23,4 +23,8 @@ int session_start(struct session **s,
                   void *arg,
                   struct es_error *err);
 
+/* What the configuration says of every session's connections. */
+void session_configure(struct session_setup *setup,
+                       const struct config *config);
+
 #endif

@@ -237,6 +237,15 @@ END
 test_expect_success 'with these away all is well again' '
 	on_node n1 sh -c "rm -rf /dev/shm/evenstep-0*" && on_ctl srun --jobid=$job -N2 --evenstep sh -c "test -e \$EVENSTEP_DIR/env" 2>err && test ! -s err
 '
+cat >hides <<'END'
+#!/bin/sh
+tr '\0' '\n' <"/proc/$(pgrep -n -f /evenstep-agent)/environ" | grep EVENSTEP_ENCRYPT
+END
+chmod +x hides
+test_expect_success 'encrypt = on reaches the agents of a step, too' '
+	echo "encrypt = on" >hidden.conf && on_ctl env EVENSTEP_CONF="$PWD/hidden.conf" \
+		srun --jobid=$job -N1 -n1 -w n1 --evenstep=required "$PWD/hides" >got 2>err; cat got err; grep -x EVENSTEP_ENCRYPT=1 got
+'
 test_expect_success 'ports honour SrunPortRange' '
 	on_ctl scancel $job && testbed_down && testbed_up --nodes 2 --set SrunPortRange=61000-61099 && hold_job && begin_gated &&
 	test "$home" -ge 61000 && test "$home" -le 61099 && test "$n1" -ge 61000 && test "$n1" -le 61099 && ends_well
