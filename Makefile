@@ -98,6 +98,7 @@ policy_src := \
 
 pmix_bcast_src := \
   pmix_bcast/adapter.c \
+  pmix_bcast/array.c \
   pmix_bcast/bcast_home.c \
   pmix_bcast/bcast_message.c \
   pmix_bcast/bcast_node.c \

@@ -24,3 +24,13 @@ int es_fail(struct es_error *err,
     errno = saved;
     return -1;
 }
+
+int es_no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+int es_no_space(struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "free some space", "cannot write");
+}

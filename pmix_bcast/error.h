@@ -28,5 +28,9 @@ int es_fail(struct es_error *err,
             const char *mend,
             const char *fmt,
             ...) __attribute__((format(printf, 4, 5)));
+/* Likewise: "out of memory", of the kind ES_ENV. */
+int es_no_memory(struct es_error *err);
+/* Likewise: what was written cannot be kept, of the kind ES_WORK. */
+int es_no_space(struct es_error *err);
 
 #endif
