@@ -305,6 +305,7 @@ lib_src := \
   launcher/slice_message.c \
   launcher/slices.c \
   pmix_bcast/adapter.c \
+  pmix_bcast/array.c \
   pmix_bcast/bytes.c \
   pmix_bcast/conntable.c \
   pmix_bcast/error.c

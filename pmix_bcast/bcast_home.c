@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_home.h"
+#include "pmix_bcast/array.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
@@ -216,15 +217,12 @@ static int know(struct bcast_home *h, uint32_t chunk)
 
 static int enqueue(struct receiver *r, const struct feed_give *g)
 {
-    if (r->n == r->cap) {
-        size_t cap = r->cap * 2 + 16;
-        struct feed_give *grown = reallocarray(r->queue, cap, sizeof *grown);
+    struct feed_give *queue =
+        array_grow(r->queue, &r->cap, r->n + 1, sizeof *queue, CHUNKS_MAX);
 
-        if (!grown)
-            return -1;
-        r->queue = grown;
-        r->cap = cap;
-    }
+    if (!queue)
+        return -1;
+    r->queue = queue;
     r->queue[r->n++] = *g;
     r->queued += size_of(r->home, g->chunk);
     link_wake(r->link);
@@ -614,7 +612,7 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
     h->seal = chunk_tag_seal(h->s.secret, h->s.id);
     h->known = calloc(h->plan.chunks + 1u, 1);
     if (!h->feed || !h->offset || !h->tag || !h->seal || !h->known)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     plan_offsets(&h->plan, h->offset);
     h->unknown = h->plan.chunks;
     return listener_open(&h->listener, &door, err);
@@ -631,7 +629,7 @@ static int make_parts(struct bcast_home *h, struct es_error *err)
     h->tick = event_new(h->s.base, -1, EV_PERSIST, on_tick, h);
     if (!h->node || !h->result || !h->buffer || !h->tick
         || event_add(h->tick, &tv) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         h->node[v].home = h;
         h->node[v].rank = v;
@@ -666,7 +664,7 @@ int bcast_home_start(struct bcast_home **out,
     struct bcast_home *h = calloc(1, sizeof *h);
 
     if (!h)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     h->s = *setup;
     h->fd = -1;
     if (!(h->s.timeout_s > 0))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bytes.h"
+#include "pmix_bcast/array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,15 +101,14 @@ int read_end(const struct reader *r)
 static uint8_t *room(struct writer *w, size_t n)
 {
     if (!w->bad && w->cap - w->len < n) {
-        size_t cap = (w->len + n) * 2;
-        uint8_t *p = realloc(w->buf, cap);
+        uint8_t *p = n <= SIZE_MAX - w->len
+                         ? array_grow(w->buf, &w->cap, w->len + n, 1, SIZE_MAX)
+                         : NULL;
 
-        if (p) {
+        if (p)
             w->buf = p;
-            w->cap = cap;
-        } else {
+        else
             w->bad = 1;
-        }
     }
     if (w->bad)
         return NULL;

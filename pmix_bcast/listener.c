@@ -121,7 +121,7 @@ int listener_open(struct listener **out,
     struct port_range range = setup->ports;
 
     if (!l)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     l->s = *setup;
     TAILQ_INIT(&l->unproven);
     l->resume = evtimer_new(setup->base, on_resume, l);

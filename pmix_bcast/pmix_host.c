@@ -168,7 +168,7 @@ int pmix_host_start(struct pmix_host **out, size_t n, struct es_error *err)
     pmix_status_t rc;
 
     if (!h)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     h->n = n;
     snprintf(h->nspace, sizeof h->nspace, "evenstep-%d", (int)getpid());
     snprintf(h->dir, sizeof h->dir, "%s/evenstep-pmix.XXXXXX",

@@ -5,16 +5,18 @@
  * that peer.  So a chunk costs one entry, however many children there are.
  */
 #include "pmix_bcast/relay.h"
+#include "pmix_bcast/array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PULLS_MAX    8    /* in flight: study, R9 */
-#define PULLS_SEED   2    /* of the seed's pull: one on its way, one asked */
-#define RING         16u  /* small rings of a lane; a power of two */
-#define RATE_WINDOW  0.02 /* s over which a link is idle or not: R9 */
-#define WINDOW_SLOTS 16   /* and at least so many chunks' time */
-#define IDLE_SHARE   0.5  /* of its average rate */
+#define PULLS_MAX    8 /* in flight: study, R9 */
+#define PULLS_SEED   2 /* of the seed's pull: one on its way, one asked */
+#define LOG_MAX      UINT32_MAX /* entries: NOTHING is none of them */
+#define RING         16u        /* small rings of a lane; a power of two */
+#define RATE_WINDOW  0.02       /* s over which a link is idle or not: R9 */
+#define WINDOW_SLOTS 16         /* and at least so many chunks' time */
+#define IDLE_SHARE   0.5        /* of its average rate */
 /* A tick that comes so late: the CPU is the limit, not links.  More than the
  * 4 to 8 ms that a kernel without fine timers makes of RELAY_TICK. */
 #define STARVED_S 0.02
@@ -88,10 +90,12 @@ struct relay {
     struct lane *lane;
     size_t n_lanes, lanes_cap;
     struct entry *log;
-    uint32_t n_log, log_cap;
+    uint32_t n_log;
+    size_t log_cap;
     uint32_t unsent;  /* copies in the log that are still to be sent */
     uint32_t *report; /* chunks that home is to be told are relayed */
-    uint32_t n_report, reported, report_cap;
+    uint32_t n_report, reported;
+    size_t report_cap;
     struct flight flight[PULLS_MAX];
     unsigned n_flights;
     double bytes, window_bytes, window_start; /* of what comes in */
@@ -165,15 +169,12 @@ static struct lane *lane_of(struct relay *r, uint32_t peer)
 
     if (l)
         return l;
-    if (r->n_lanes == r->lanes_cap) {
-        size_t cap = r->lanes_cap * 2 + 8;
-
-        l = reallocarray(r->lane, cap, sizeof *l);
-        if (!l)
-            return NULL;
-        r->lane = l;
-        r->lanes_cap = cap;
-    }
+    /* One for each other node, and home's. */
+    l = array_grow(r->lane, &r->lanes_cap, r->n_lanes + 1, sizeof *l,
+                   r->s.plan->nodes + (size_t)1);
+    if (!l)
+        return NULL;
+    r->lane = l;
     l = &r->lane[r->n_lanes++];
     lane_init(r, l, peer);
     return l;
@@ -256,30 +257,25 @@ static uint32_t wake_children(struct relay *r,
 
 static struct entry *log_add(struct relay *r)
 {
-    if (r->n_log == r->log_cap) {
-        uint32_t cap = r->log_cap * 2 + 64;
-        struct entry *e = reallocarray(r->log, cap, sizeof *e);
+    struct entry *log = array_grow(r->log, &r->log_cap, r->n_log + (size_t)1,
+                                   sizeof *log, LOG_MAX);
 
-        if (!e)
-            return NULL;
-        r->log = e;
-        r->log_cap = cap;
-    }
+    if (!log)
+        return NULL;
+    r->log = log;
     return &r->log[r->n_log++];
 }
 
 /* Unlike what peers are told none of these may be lost: home would wait. */
 static void report(struct relay *r, uint32_t chunk)
 {
-    if (r->n_report == r->report_cap) {
-        uint32_t cap = r->report_cap * 2 + 16;
-        uint32_t *grown = reallocarray(r->report, cap, sizeof *grown);
+    uint32_t *grown =
+        array_grow(r->report, &r->report_cap, r->n_report + (size_t)1,
+                   sizeof *grown, LOG_MAX);
 
-        if (!grown)
-            return; /* home gives it again */
-        r->report = grown;
-        r->report_cap = cap;
-    }
+    if (!grown)
+        return; /* home gives it again */
+    r->report = grown;
     r->report[r->n_report++] = chunk;
     wake(r, lane_find(r, PLAN_NOBODY));
 }

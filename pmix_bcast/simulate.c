@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/simulate.h"
+#include "pmix_bcast/array.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/relay.h"
 
@@ -57,18 +58,14 @@ static void push(struct world *w, struct event e)
 {
     struct heap *h = &w->heap;
     size_t i = h->n;
+    struct event *grown =
+        array_grow(h->e, &h->cap, h->n + 1, sizeof *grown, SIZE_MAX);
 
-    if (h->n == h->cap) {
-        size_t cap = h->cap * 2 + 1024;
-        struct event *grown = reallocarray(h->e, cap, sizeof *grown);
-
-        if (!grown) {
-            w->bad = 1;
-            return;
-        }
-        h->e = grown;
-        h->cap = cap;
+    if (!grown) {
+        w->bad = 1;
+        return;
     }
+    h->e = grown;
     h->n++;
     for (; i > 0 && h->e[(i - 1) / 4].at > e.at; i = (i - 1) / 4)
         h->e[i] = h->e[(i - 1) / 4];

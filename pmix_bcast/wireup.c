@@ -207,8 +207,7 @@ int wireup_join(struct wireup *w,
 static int exchange(struct wireup *w, struct es_error *err)
 {
     struct endpoint *agent = calloc(w->size, sizeof *agent);
-    int rc = agent ? fence(err)
-                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
+    int rc = agent ? fence(err) : es_no_memory(err);
 
     for (uint32_t i = 0; i < w->size && rc == 0; i++)
         rc = get_endpoint(w, i, &agent[i], err);
