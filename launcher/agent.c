@@ -842,9 +842,9 @@ static int await_all(struct agent *a, struct es_error *err)
 /* What we need for work. */
 static int open_all(struct agent *a, struct es_error *err)
 {
-    char group[THROTTLE_NAME_MAX];
+    char group[STEP_NAME_MAX];
 
-    snprintf(group, sizeof group, AGENT_GROUP, (int)getppid(), a->setup->node);
+    step_dir_local_name(group, (int)getppid(), a->setup->node);
     if (signals_catch(&a->signals, a->base, on_signal, a) < 0)
         return es_fail(err, ES_ENV, "free some memory", "no event loop");
     if (a->setup->speed_pct > 0

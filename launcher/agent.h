@@ -15,11 +15,6 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup.h"
 
-/* Name of the cgroup of a throttled agent of --local, and of the step directory
- * of one whose program stays alive: the front end's pid and the node; the front
- * end sweeps them up if the agent is killed. */
-#define AGENT_GROUP "evenstep-%d-%.40s"
-
 struct agent_setup {
     struct secret secret;
     char node[NODE_NAME_MAX];

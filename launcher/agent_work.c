@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent_work.h"
-#include "launcher/agent.h"
 #include "launcher/execution.h"
 #include "launcher/notice.h"
 #include "launcher/persistent.h"
@@ -35,7 +34,8 @@ struct agent_work {
     int feeding;                 /* the program has a slice */
     int stopped;                 /* what runs was told to end */
     int paused, measured;
-    char place[64]; /* step directory of the program's socket, or "" */
+    char place[STEP_NAME_MAX]; /* step directory of the program's socket, or ""
+                                */
     char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
     char **environ;                     /* with it; NULL: as in setup */
 };
@@ -284,8 +284,7 @@ static int start_program(struct agent_work *w, struct es_error *err)
     struct execution_spec spec = {0};
     int rc = fill_spec(w, &spec, &none, err);
 
-    snprintf(w->place, sizeof w->place, AGENT_GROUP, (int)getppid(),
-             w->setup.node);
+    step_dir_local_name(w->place, (int)getppid(), w->setup.node);
     if (rc == 0)
         rc = persistent_start(&w->program, w->setup.base, &spec, w->place,
                               &program_events, w, err);

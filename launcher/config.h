@@ -20,6 +20,8 @@
 #include "policy/threshold.h"
 
 #define POLICIES_MAX     16 /* kinds of policy; policy_at() ends before */
+/* A profile that is fitted to earlier runs, not given: profile_auto.h. */
+#define PROFILE_AUTO "auto"
 #define PROFILES_MAX     32 /* shipped and the site's */
 #define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
 

@@ -7,7 +7,6 @@
 #include "launcher/config_syntax.h"
 #include "launcher/config.h"
 #include "launcher/policy_option.h"
-#include "launcher/profile_auto.h"
 #include "launcher/protocol.h"
 #include "launcher/threshold_option.h"
 #include "pmix_bcast/plan.h"

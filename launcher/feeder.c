@@ -4,7 +4,6 @@
  * with one is heard when it is read from: a failed write shuts it down.
  */
 #include "launcher/feeder.h"
-#include "launcher/distribution.h"
 #include "launcher/slice_message.h"
 #include "launcher/step_dir.h"
 #include "pmix_bcast/clock.h"

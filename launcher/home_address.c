@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/home_address.h"
-#include "launcher/companion.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -108,14 +107,13 @@ static void take_interface(char address[ADDRESS_MAX])
     freeifaddrs(list);
 }
 
-void home_address_find(char address[ADDRESS_MAX])
+void home_address_find(const char *job_nodes, char address[ADDRESS_MAX])
 {
-    const char *list = companion_job_nodes();
     char own[NODE_NAME_MAX] = "", last[NODE_NAME_MAX];
 
     address[0] = '\0';
     (void)gethostname(own, sizeof own - 1); /* else there are the others */
-    home_address_last(list ? list : "", last);
+    home_address_last(job_nodes ? job_nodes : "", last);
     if (towards(own, address) < 0 && towards(last, address) < 0
         && towards(getenv("SLURM_SUBMIT_HOST"), address) < 0)
         take_interface(address);

@@ -22,9 +22,10 @@ void home_address_last(const char *list, char name[NODE_NAME_MAX]);
 /*
  * This machine's own address on the way to others: to what its name means, to
  * the last node of our allocation, to where the job was submitted, else that
- * of its first interface.  Numeric IPv4; "" if all is loopback.  Names are
+ * of its first interface.  job_nodes is Slurm's list of the allocation's nodes,
+ * or NULL.  Numeric IPv4; "" if all is loopback.  Names are
  * looked up, which may block.
  */
-void home_address_find(char address[ADDRESS_MAX]);
+void home_address_find(const char *job_nodes, char address[ADDRESS_MAX]);
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "launcher/config.h"
 
-#define PROFILE_AUTO "auto"
-
 /* Fill in *p, and say on stderr on how many runs it rests.  command NULL: runs
  * of anything. */
 void profile_auto(struct config_profile *p,

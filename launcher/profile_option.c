@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/profile_option.h"
-#include "launcher/profile_auto.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session.h"
-#include "launcher/agent.h"
 #include "launcher/awake.h"
 #include "launcher/execution.h"
 #include "launcher/file_limit.h"
@@ -145,10 +144,10 @@ static void keep_said(struct session *s, const char *text, size_t len)
 /* What an agent of --local that was killed has left. */
 static void sweep(const struct process *p)
 {
-    char name[32], group[THROTTLE_NAME_MAX];
+    char name[32], group[STEP_NAME_MAX];
 
     snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
-    snprintf(group, sizeof group, AGENT_GROUP, (int)getpid(), name);
+    step_dir_local_name(group, (int)getpid(), name);
     throttle_sweep(group);
     step_dir_remove(group);
 }
@@ -641,7 +640,7 @@ static char **agent_environ(const struct session *s, size_t *n)
     }
     secret_to_hex(&s->secret, hex);
     if (!s->is_local)
-        home_address_find(address);
+        home_address_find(companion_job_nodes(), address);
     snprintf(home, sizeof home, "%s:%u", address, listener_port(s->listener));
     snprintf(ports, sizeof ports, "%u-%u", s->ports.low, s->ports.high);
     bad |= put_environ(&env, n, "EVENSTEP_COMPANION", "1") < 0;
@@ -960,11 +959,12 @@ void session_job(const struct session *s, uint32_t *job, uint32_t *step)
     *step = s->step;
 }
 
-void session_step_name(const struct session *s, size_t node, char name[64])
+void session_step_name(const struct session *s,
+                       size_t node,
+                       char name[STEP_NAME_MAX])
 {
     if (s->is_local) /* all nodes are this one */
-        snprintf(name, 64, AGENT_GROUP, (int)getpid(),
-                 session_node(s, node)->name);
+        step_dir_local_name(name, (int)getpid(), session_node(s, node)->name);
     else
         snprintf(name, 64, "%u.%u", s->job, s->step);
 }

@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_SESSION_H
 #define LAUNCHER_SESSION_H
 
+#include "launcher/step_dir.h"
 #include "launcher/companion.h"
 #include "launcher/protocol.h"
 
@@ -64,7 +65,9 @@ int session_is_local(const struct session *s);
 void session_job(const struct session *s, uint32_t *job, uint32_t *step);
 /* The name of the step directory on a node, unlike that of any other session
  * whose agents are on it now. */
-void session_step_name(const struct session *s, size_t node, char name[64]);
+void session_step_name(const struct session *s,
+                       size_t node,
+                       char name[STEP_NAME_MAX]);
 const struct node *session_node(const struct session *s, size_t node);
 /* Send what w holds and clear it.  If that fails the node is lost, which
  * lost() tells later, from the loop. */

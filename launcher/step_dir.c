@@ -60,6 +60,13 @@ static struct place make_step(const char *step)
     return p;
 }
 
+void step_dir_local_name(char name[STEP_NAME_MAX],
+                         int front_end_pid,
+                         const char *node)
+{
+    snprintf(name, STEP_NAME_MAX, "evenstep-%d-%.40s", front_end_pid, node);
+}
+
 int step_dir_path(char path[STEP_PATH_MAX], const char *step, const char *file)
 {
     struct place p = find_step(step);

@@ -13,8 +13,18 @@
 
 #include <stddef.h>
 
+#define STEP_NAME_MAX 64       /* bytes of a step's name */
 #define STEP_SOCKET   "socket" /* in it: feeder.h */
 #define STEP_PATH_MAX 108      /* bytes of a path in it; sun_path of unix(7) */
+
+/*
+ * What an agent of --local has in place of a step: the name of its step
+ * directory and of its cgroup, made of the front end's pid and the node.  The
+ * front end removes both if the agent is killed.
+ */
+void step_dir_local_name(char name[STEP_NAME_MAX],
+                         int front_end_pid,
+                         const char *node);
 
 /* The path of the step's directory, or of a plain name in it.  0, or -1 with
  * errno: there is no such directory, or it is too long. */

@@ -58,7 +58,7 @@ int main(void)
                == addresses[i].is_loopback,
            "\"%s\" is %s use to others", addresses[i].address,
            addresses[i].is_loopback ? "of no" : "of");
-    home_address_find(address);
+    home_address_find(NULL, address);
     ok(!address[0] || !home_address_is_loopback(address),
        "what is found is no loopback address");
     return done();
