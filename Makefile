@@ -43,7 +43,8 @@ ALL_CPPFLAGS = -I. -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) $(if $(WERROR),-Werror) -fvisibility=hidden \
                -fstack-protector-strong $(if $(SAN),-fsanitize=$(SAN) \
                -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
-ALL_LDFLAGS  = $(if $(SAN),-fsanitize=$(SAN)) -Wl,-z,relro,-z,now $(LDFLAGS)
+ALL_LDFLAGS  = $(if $(SAN),-fsanitize=$(SAN)) -Wl,-z,relro,-z,now,--as-needed \
+               $(LDFLAGS)
 
 # --- packages, each asked of pkg-config once, when first needed: `make deps
 # check` installs them before -------------------------------------------------
@@ -58,252 +59,20 @@ launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
 
 # --- what is made of what ----------------------------------------------------
-policy_src := \
-  policy/aggregate.c \
-  policy/autotuned.c \
-  policy/balance.c \
-  policy/bundles.c \
-  policy/canon.c \
-  policy/even.c \
-  policy/fit.c \
-  policy/graph.c \
-  policy/graph_paths.c \
-  policy/graph_plan.c \
-  policy/grouping.c \
-  policy/java.c \
-  policy/manual.c \
-  policy/median.c \
-  policy/metric.c \
-  policy/nodethreads.c \
-  policy/order.c \
-  policy/outlier.c \
-  policy/pace.c \
-  policy/policy.c \
-  policy/power.c \
-  policy/power_simulation.c \
-  policy/profile.c \
-  policy/proportional.c \
-  policy/random.c \
-  policy/replan.c \
-  policy/rl.c \
-  policy/rl2.c \
-  policy/sample_cache.c \
-  policy/schedule.c \
-  policy/select.c \
-  policy/shares.c \
-  policy/slice_steering.c \
-  policy/static.c \
-  policy/tail.c \
-  policy/threshold.c
-
-pmix_bcast_src := \
-  pmix_bcast/adapter.c \
-  pmix_bcast/array.c \
-  pmix_bcast/bcast_home.c \
-  pmix_bcast/bcast_message.c \
-  pmix_bcast/bcast_node.c \
-  pmix_bcast/bytes.c \
-  pmix_bcast/channel.c \
-  pmix_bcast/chunk_tag.c \
-  pmix_bcast/clock.c \
-  pmix_bcast/conntable.c \
-  pmix_bcast/destination.c \
-  pmix_bcast/error.c \
-  pmix_bcast/estimator.c \
-  pmix_bcast/exchange.c \
-  pmix_bcast/file_digest.c \
-  pmix_bcast/feed.c \
-  pmix_bcast/formula.c \
-  pmix_bcast/handshake.c \
-  pmix_bcast/link.c \
-  pmix_bcast/listener.c \
-  pmix_bcast/mesh.c \
-  pmix_bcast/message.c \
-  pmix_bcast/plan.c \
-  pmix_bcast/pmix_host.c \
-  pmix_bcast/pull.c \
-  pmix_bcast/relay.c \
-  pmix_bcast/seal.c \
-  pmix_bcast/simulate.c \
-  pmix_bcast/wireup.c
-
-launcher_src := \
-  launcher/actuator.c \
-  launcher/actuator_cgroup.c \
-  launcher/actuator_cpufreq.c \
-  launcher/actuator_rapl.c \
-  launcher/agent.c \
-  launcher/agent_meter.c \
-  launcher/agent_probe.c \
-  launcher/agent_ring.c \
-  launcher/agent_work.c \
-  launcher/aside.c \
-  launcher/attend.c \
-  launcher/awake.c \
-  launcher/balance_options.c \
-  launcher/balance_trace.c \
-  launcher/bcast.c \
-  launcher/broadcast.c \
-  launcher/bundle_replay.c \
-  launcher/cgroup_limit.c \
-  launcher/companion.c \
-  launcher/config.c \
-  launcher/config_print.c \
-  launcher/config_syntax.c \
-  launcher/connections.c \
-  launcher/conntable.c \
-  launcher/determination.c \
-  launcher/distribution.c \
-  launcher/drain.c \
-  launcher/execution.c \
-  launcher/extraction.c \
-  launcher/feeder.c \
-  launcher/file_limit.c \
-  launcher/fingerprint.c \
-  launcher/graph_command.c \
-  launcher/graph_deliver.c \
-  launcher/graph_dot.c \
-  launcher/graph_draft.c \
-  launcher/graph_fault.c \
-  launcher/graph_file.c \
-  launcher/graph_hear.c \
-  launcher/graph_journal.c \
-  launcher/graph_learn.c \
-  launcher/graph_message.c \
-  launcher/graph_node.c \
-  launcher/graph_options.c \
-  launcher/graph_own.c \
-  launcher/graph_print.c \
-  launcher/graph_progress.c \
-  launcher/graph_recover.c \
-  launcher/graph_result.c \
-  launcher/graph_run.c \
-  launcher/graph_state.c \
-  launcher/graph_stg.c \
-  launcher/graph_supply.c \
-  launcher/graph_wfformat.c \
-  launcher/graph_work.c \
-  launcher/greeting.c \
-  launcher/group_cpu.c \
-  launcher/help.c \
-  launcher/history.c \
-  launcher/home_address.c \
-  launcher/host_check.c \
-  launcher/iteration.c \
-  launcher/job_load_adjuster.c \
-  launcher/journal.c \
-  launcher/libevenstep.c \
-  launcher/lines.c \
-  launcher/local_option.c \
-  launcher/meter.c \
-  launcher/meter_page.c \
-  launcher/meter_track.c \
-  launcher/meter_option.c \
-  launcher/metrics_cast.c \
-  launcher/metrics_file.c \
-  launcher/monitor.c \
-  launcher/notice.c \
-  launcher/outside_meter.c \
-  launcher/number.c \
-  launcher/on_error.c \
-  launcher/paths.c \
-  launcher/pcie.c \
-  launcher/persistent.c \
-  launcher/plan.c \
-  launcher/policy_option.c \
-  launcher/power_line.c \
-  launcher/power_link.c \
-  launcher/power_socket.c \
-  launcher/power_state.c \
-  launcher/probe.c \
-  launcher/probe_bus.c \
-  launcher/probe_cache.c \
-  launcher/probe_command.c \
-  launcher/probe_cpu.c \
-  launcher/probe_crew.c \
-  launcher/probe_gpu.c \
-  launcher/probe_here.c \
-  launcher/probe_json.c \
-  launcher/probe_link.c \
-  launcher/probe_memory.c \
-  launcher/probe_print.c \
-  launcher/probe_rate.c \
-  launcher/probe_ring.c \
-  launcher/probe_storage.c \
-  launcher/probe_stream.c \
-  launcher/profile_auto.c \
-  launcher/profile_option.c \
-  launcher/programs.c \
-  launcher/progress.c \
-  launcher/protocol.c \
-  launcher/qualification.c \
-  launcher/queue.c \
-  launcher/rack.c \
-  launcher/range_option.c \
-  launcher/receiving.c \
-  launcher/replay.c \
-  launcher/report.c \
-  launcher/report_chart.c \
-  launcher/record_log.c \
-  launcher/report_command.c \
-  launcher/report_file.c \
-  launcher/report_print.c \
-  launcher/ring_test.c \
-  launcher/roll.c \
-  launcher/run.c \
-  launcher/run_meter.c \
-  launcher/run_options.c \
-  launcher/scontrol_output.c \
-  launcher/session.c \
-  launcher/session_start.c \
-  launcher/show_config.c \
-  launcher/signals.c \
-  launcher/simulate.c \
-  launcher/simulate_balance.c \
-  launcher/simulate_bcast.c \
-  launcher/simulate_power.c \
-  launcher/slice_message.c \
-  launcher/slice_replay.c \
-  launcher/slice_meter.c \
-  launcher/slices.c \
-  launcher/slurm_conf.c \
-  launcher/spool.c \
-  launcher/standstill.c \
-  launcher/steering.c \
-  launcher/step_dir.c \
-  launcher/step_env.c \
-  launcher/step_layout.c \
-  launcher/step_tasks.c \
-  launcher/svg.c \
-  launcher/sysfs.c \
-  launcher/table_tree.c \
-  launcher/template.c \
-  launcher/thread_advice.c \
-  launcher/threshold_option.c \
-  launcher/throttle.c \
-  launcher/top.c \
-  launcher/top_file.c \
-  launcher/top_group.c \
-  launcher/top_print.c \
-  launcher/top_screen.c \
-  launcher/topology.c \
-  launcher/trace.c \
-  launcher/trace_reader.c \
-  launcher/unit_pool.c \
-  launcher/user_dir.c \
-  launcher/user_file.c \
-  launcher/whole_node.c \
-  launcher/work.c \
-  launcher/work_folder.c
-
+# The rooms of launcher/, each an archive; one stands before those it uses, see
+# t/0001-layers.t.
+rooms := command whatif graph run session agent power config exec wire meter \
+         probe libevenstep base
+policy_src     := $(wildcard policy/*.c)
+pmix_bcast_src := $(wildcard pmix_bcast/*.c)
 plugin_src := $(wildcard spank_plugin/*.c)
 
 # libevenstep: what applications link, with what it stands on
 lib_src := \
-  launcher/libevenstep.c \
-  launcher/meter.c \
-  launcher/slice_message.c \
-  launcher/slices.c \
+  launcher/libevenstep/libevenstep.c \
+  launcher/libevenstep/meter.c \
+  launcher/libevenstep/slice_message.c \
+  launcher/libevenstep/slices.c \
   pmix_bcast/adapter.c \
   pmix_bcast/array.c \
   pmix_bcast/bytes.c \
@@ -311,16 +80,17 @@ lib_src := \
   pmix_bcast/error.c
 
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
-LIBS := $(B)/liblauncher.a $(B)/libpmix_bcast.a $(B)/libpolicy.a
+LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
 all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
-$(B)/liblauncher.a:   $(call obj,$(launcher_src))
+$(foreach r,$(rooms),$(eval \
+  $(B)/launcher/lib$(r).a: $(call obj,$(wildcard launcher/$(r)/*.c))))
 $(B)/evenstep:        $(call obj,launcher/main.c) $(LIBS)
 $(B)/evenstep-agent:  $(call obj,launcher/agent_main.c) $(LIBS)
-$(B)/evenstep-power:  $(call obj,launcher/power_guard.c) $(LIBS)
+$(B)/evenstep-power:  $(call obj,launcher/power_main.c) $(LIBS)
 
 # "own" and not CFLAGS +=: that would be dropped by `make CFLAGS=…`.
 $(B)/policy/%.o:       own = -ffp-contract=off
@@ -336,7 +106,7 @@ $(B)/spank_plugin/%.o: own = -fPIC -fvisibility=default \
 $(B)/places: FORCE
 	@mkdir -p $(B); echo '$(bindir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/config.c spank_plugin/plugin_options.c): $(B)/places
+$(call obj,launcher/config/config.c spank_plugin/plugin_options.c): $(B)/places
 FORCE:
 
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
@@ -385,7 +155,7 @@ deps:
 	apt-get -q update && apt-get -q -y install --no-install-recommends $$missing
 
 # --- tests -------------------------------------------------------------------
-t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*.c \
+t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*/*.c \
                     t/spank_plugin/*.c)
 t_bin := $(t_src:t/%.c=$(B)/t/%.t)
 f_src := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
@@ -400,7 +170,7 @@ $(t_bin): $(B)/t/%.t: $(B)/t/%.o $(LIBS)
 $(B)/t/spank_plugin/env_file.t $(B)/t/fuzz/env_file: \
   $(B)/spank_plugin/env_file.o
 # What a test opens at run time: a stand-in for the driver of a GPU.
-$(B)/t/launcher/probe.t $(B)/t/launcher/probe_gpu.t: | $(B)/t/programs/libcuda.so
+$(B)/t/launcher/probe/probe.t $(B)/t/launcher/probe/probe_gpu.t: | $(B)/t/programs/libcuda.so
 $(B)/t/programs/libcuda.so: own = -fPIC
 $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
@@ -444,7 +214,7 @@ check-local: check-unit
 check-san: check-local # the same, built with sanitizers
 	@echo "== tier 3: unit and --local with sanitizers (no root)"
 	$(MAKE) -s SAN=address,undefined check-programs
-	$(MAKE) -s SAN=thread T=build-thread/t/launcher/probe_cpu.t check
+	$(MAKE) -s SAN=thread T=build-thread/t/launcher/probe/probe_cpu.t check
 check-cluster: check-san
 	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
 	$(tap) $(cluster_tests)
@@ -467,7 +237,7 @@ $(B)/fuzz/%.o: %.c
 	@$(fuzz_cc) $(fuzz_san) -fsanitize=fuzzer-no-link $(ALL_CPPFLAGS) $(own) \
 	    -MMD -MP -c -o $@ $<
 $(z_lib): $(patsubst %.c,$(B)/fuzz/%.o,$(policy_src) $(pmix_bcast_src) \
-            $(launcher_src) spank_plugin/env_file.c)
+            $(wildcard launcher/*/*.c) spank_plugin/env_file.c)
 $(z_bin): $(B)/fuzz/%: $(B)/fuzz/t/fuzz/%.o $(z_lib)
 	clang $(fuzz_san) -fsanitize=fuzzer -o $@ $^ $(launcher_libs)
 
@@ -504,8 +274,8 @@ bench-graph: all
 	contrib/bench-graph
 
 # --- style -------------------------------------------------------------------
-ours    := $(wildcard policy/*.[ch] pmix_bcast/*.[ch] launcher/*.[ch] \
-             spank_plugin/*.[ch] t/*/*.[ch] contrib/*/*.[ch])
+ours    := $(shell git ls-files '*.[ch]')
+manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
              contrib/bench-graph contrib/bench-graph-size \
              contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic \
@@ -516,7 +286,7 @@ lint:
 	    --enable=warning,style,performance,portability \
 	    --suppress=missingIncludeSystem --suppress=variableScope \
 	    '-DSPANK_PLUGIN(a,b)=' -I. -It/lib $(filter %.c,$(ours))
-	mandoc -T lint -W warning doc/*
+	mandoc -T lint -W warning $(manuals)
 	shellcheck $(scripts) etc/evenstep-health
 	shellcheck -s sh -e SC1091,SC2034,SC2016,SC2154 t/*.t t/lib/*.sh
 format:
@@ -530,13 +300,13 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
-          launcher/evenstep.h:0644:$(includedir) \
-          launcher/evenstep.f90:0644:$(includedir) \
-          doc/evenstep.1:0644:$(mandir)/man1 \
-          doc/libevenstep.3:0644:$(mandir)/man3 \
-          doc/evenstep.conf.5:0644:$(mandir)/man5 \
-          doc/evenstep-security.7:0644:$(mandir)/man7 \
-          doc/evenstep-plugin.8:0644:$(mandir)/man8
+          launcher/libevenstep/evenstep.h:0644:$(includedir) \
+          launcher/libevenstep/evenstep.f90:0644:$(includedir) \
+          launcher/evenstep.1:0644:$(mandir)/man1 \
+          launcher/libevenstep/libevenstep.3:0644:$(mandir)/man3 \
+          launcher/config/evenstep.conf.5:0644:$(mandir)/man5 \
+          launcher/evenstep-security.7:0644:$(mandir)/man7 \
+          spank_plugin/evenstep-plugin.8:0644:$(mandir)/man8
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))

@@ -21,11 +21,11 @@
  * `evenstep-agent --probe ...` measures and prints: the agent runs itself so,
  * under the same limits as the commands to come (agent_probe.h).
  */
-#include "launcher/agent.h"
-#include "launcher/agent_probe.h"
-#include "launcher/home_address.h"
-#include "launcher/number.h"
-#include "launcher/rack.h"
+#include "launcher/agent/agent.h"
+#include "launcher/agent/agent_probe.h"
+#include "launcher/base/home_address.h"
+#include "launcher/base/number.h"
+#include "launcher/base/rack.h"
 
 #include <arpa/inet.h>
 #include <signal.h>

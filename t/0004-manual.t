@@ -5,15 +5,15 @@ test_description='the manual says what --help and the configuration say, and no 
 
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF
-man=$EVENSTEP_SRC/doc
 if ! command -v mandoc >/dev/null; then
 	skip_all='mandoc is not installed: make deps'
 	test_done
 fi
-for page in evenstep.1 evenstep.conf.5 evenstep-security.7 evenstep-plugin.8; do
-	mandoc -T ascii -O width=1000 "$man/$page" | col -bx >$page
+for source in launcher/evenstep.1 launcher/config/evenstep.conf.5 launcher/evenstep-security.7 spank_plugin/evenstep-plugin.8; do
+	page=${source##*/}
+	mandoc -T ascii -O width=1000 "$EVENSTEP_SRC/$source" | col -bx >$page
 	test_expect_success "$page: mandoc has nothing to say against it" '
-		mandoc -T lint -W warning "$man/$page"
+		mandoc -T lint -W warning "$EVENSTEP_SRC/$source"
 	'
 done
 commands=$(evenstep --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')

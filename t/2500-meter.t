@@ -21,10 +21,10 @@ int main(void)
 }
 END
 test_expect_success 'C: a region is done, the next half done' '
-	gcc -Wall -Werror -I"$S/launcher" -o halves halves.c $link && test_expect_code 7 metered 7 ./halves >got && echo "2 0.500 0" >want && test_cmp want got
+	gcc -Wall -Werror -I"$S/launcher/libevenstep" -o halves halves.c $link && test_expect_code 7 metered 7 ./halves >got && echo "2 0.500 0" >want && test_cmp want got
 '
 test_expect_success 'C++: likewise' '
-	g++ -Wall -Werror -I"$S/launcher" -x c++ -o halves++ halves.c $link && test_expect_code 7 metered 7 ./halves++ >got && test_cmp want got
+	g++ -Wall -Werror -I"$S/launcher/libevenstep" -x c++ -o halves++ halves.c $link && test_expect_code 7 metered 7 ./halves++ >got && test_cmp want got
 '
 test_expect_success 'without evenstep the same program runs as it is' '
 	./halves >out 2>&1 && test ! -s out && EVENSTEP_DIR=/nowhere ./halves >out 2>&1 && test ! -s out
@@ -44,7 +44,7 @@ program halves
 end program halves
 END
 test_expect_success FORTRAN 'Fortran: likewise, by its module' '
-	gfortran -std=f2008 -Wall -Werror -o halvesf "$S/launcher/evenstep.f90" halves.f90 $link && metered 7 ./halvesf >got && printf "7\n2 0.500 0\n" >wantf && test_cmp wantf got
+	gfortran -std=f2008 -Wall -Werror -o halvesf "$S/launcher/libevenstep/evenstep.f90" halves.f90 $link && metered 7 ./halvesf >got && printf "7\n2 0.500 0\n" >wantf && test_cmp wantf got
 '
 cat >halves.py <<'END'
 import ctypes, sys
@@ -62,14 +62,14 @@ test_expect_success PYTHON 'Python: likewise, by ctypes' '
 '
 command -v mpicc >/dev/null && test_set_prereq MPI
 test_expect_success MPI 'OpenMP and MPI: as many threads as advised, a slot each' '
-	mpicc -std=c11 -Wall -Wextra -Werror -O1 -fopenmp -I"$S/launcher" -o rows "$S/contrib/openmp/rows.c" $link && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 metered 3 ./rows 9 4 >got 2>err; cat got err &&
+	mpicc -std=c11 -Wall -Wextra -Werror -O1 -fopenmp -I"$S/launcher/libevenstep" -o rows "$S/contrib/openmp/rows.c" $link && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 metered 3 ./rows 9 4 >got 2>err; cat got err &&
 	grep -q "^rank 0: 3 threads at last, sum [0-9]" got && printf "4 1.000 0\n4 1.000 0\n4 1.000 0\n" >want3 && grep -v ^rank got | test_cmp want3 -
 '
 # What | the calls | what is left
 while IFS='|' read -r what calls left; do
 	test_expect_success "$what" '
 		printf "#include <evenstep.h>\n#include <stdlib.h>\nint main(void)\n{\n\t%s\n\treturn 0;\n}\n" "$calls" >bad.c && cat bad.c &&
-		gcc -I"$S/launcher" -o bad bad.c $link && { metered 0 ./bad >got || true; } && echo "$left" >wantbad && test_cmp wantbad got
+		gcc -I"$S/launcher/libevenstep" -o bad bad.c $link && { metered 0 ./bad >got || true; } && echo "$left" >wantbad && test_cmp wantbad got
 	'
 done <<'END'
 a tick before work is counted|evenstep_tick(1);|0 1.000 1

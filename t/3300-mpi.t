@@ -100,7 +100,7 @@ stat -c %A "$EVENSTEP_DIR/conntable"
 END
 chmod +x look
 test_expect_success 'a program finds its peers by libevenstep: each message comes to who was meant' '
-	mpicc -O1 -I"$EVENSTEP_SRC/launcher" -o peers "$EVENSTEP_SRC/t/programs/peers.c" -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep &&
+	mpicc -O1 -I"$EVENSTEP_SRC/launcher/libevenstep" -o peers "$EVENSTEP_SRC/t/programs/peers.c" -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep &&
 	on_ctl srun -n7 -N4 -m cyclic --mpi=pmix --evenstep ./peers >got 2>err && cat got err && test "$(cat got)" = "7 ranks know their peers" &&
 	on_ctl srun -n7 -N4 --mpi=pmix ./peers >got 2>err && cat got && test "$(cat got)" = "no table: No such file or directory"
 '

@@ -43,7 +43,7 @@ SLURM_PMIX_FENCE=tree
 export SLURM_PMIX_FENCE
 
 test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core, the plugin; the example is compiled' '
-	mpicc -std=c11 -O2 -I"$EVENSTEP_SRC/launcher" -o heat "$EVENSTEP_SRC/contrib/heat/heat.c" -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep &&
+	mpicc -std=c11 -O2 -I"$EVENSTEP_SRC/launcher/libevenstep" -o heat "$EVENSTEP_SRC/contrib/heat/heat.c" -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep &&
 	testbed_up --nodes 4 --speeds 80,40,20,10 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
 '
 

@@ -127,7 +127,7 @@ int main(void)
 END
 quotas_are() { quotas >got && test "$(grep -cx -e "$1" got)" = 2 && test "$(wc -l <got)" = 2; }
 test_expect_success V1 'one that ticks no more: what was limited is put back after 10 s, which is said once' '
-	gcc -I"$EVENSTEP_SRC/launcher" -o stops stops.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	gcc -I"$EVENSTEP_SRC/launcher/libevenstep" -o stops stops.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	begin -N2 --evenstep-power=pair ./stops && wait_for 5 quotas_are 2000 && wait_for 25 quotas_are -1 && kill -0 $step && wait $step && one_warning "$still" && nothing_left
 '
 # As nobody, on a node: the names that evenstep-power once had, with nobody who
@@ -179,7 +179,7 @@ int main(void)
 }
 END
 test_expect_success 'a program that misuses the meter and dies in a region: told once a node, exit status as without' '
-	gcc -I"$EVENSTEP_SRC/launcher" -o dies dies.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	gcc -I"$EVENSTEP_SRC/launcher/libevenstep" -o dies dies.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	test_expect_code 134 on_ctl sh -c "ulimit -c 0; exec srun -N1 -n2 --overcommit --evenstep-power=pair ./dies" >got 2>err && said "evenstep: warning: n[0-3]: calls of evenstep_tick.. that make no sense" && test "$(grep -c "make no sense" err)" = 1 && nothing_left
 '
 test_expect_success 'two steps on one node at once: each has its own' '

@@ -4,9 +4,9 @@
  * many as there are CPUs; and the monitor that watches 64 threads every 10 ms,
  * in percent of a core.
  */
-#include "launcher/evenstep.h"
-#include "launcher/monitor.h"
-#include "launcher/step_dir.h"
+#include "launcher/agent/monitor.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/libevenstep/evenstep.h"
 
 #include <event2/event.h>
 #include <pthread.h>

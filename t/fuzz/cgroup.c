@@ -4,7 +4,7 @@
  * the group of version 2, then those of version 1, each up to a NUL.  What
  * comes out limits, or does not.
  */
-#include "launcher/cgroup_limit.h"
+#include "launcher/base/cgroup_limit.h"
 
 #include "folder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a task graph: refused with its reason, or planned, every task
  * of it. */
-#include "launcher/graph_file.h"
+#include "launcher/graph/graph_file.h"
 #include "policy/graph_plan.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * heard of are tasks and files that there are, and times that can be.  With a
  * first byte of '!' the head is given, too.
  */
-#include "launcher/graph_journal.h"
+#include "launcher/graph/graph_journal.h"
 
 #include "folder.h"
 #include "record_text.h"

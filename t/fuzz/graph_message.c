@@ -3,7 +3,7 @@
  * What agents and front end say about a task graph; the first byte tells which
  * message.  What is decoded must be just what is encoded again.
  */
-#include "launcher/graph_message.h"
+#include "launcher/wire/graph_message.h"
 
 #include <stdlib.h>
 #include <string.h>

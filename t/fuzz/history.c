@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as the history of a user's runs: what is added up is finite, and a
  * profile that is fitted to it can be used. */
-#include "launcher/history.h"
+#include "launcher/run/history.h"
 #include "policy/profile.h"
 
 #include <math.h>

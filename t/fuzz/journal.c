@@ -4,7 +4,7 @@
  * left as they are, or slices that are apart and whose output can be written,
  * whole or not at all, and frames of a queue, in their order.
  */
-#include "launcher/journal.h"
+#include "launcher/run/journal.h"
 
 #include "folder.h"
 #include "record_text.h"

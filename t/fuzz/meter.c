@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any bytes as slots of a page, one after another as samples of one thread:
  * what the agent makes of them is sound. */
-#include "launcher/meter_track.h"
+#include "launcher/meter/meter_track.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * is refused with its reason, or the fraction is one, and never goes back in a
  * slice, whatever is printed, and however it is cut into pieces.
  */
-#include "launcher/meter_option.h"
+#include "launcher/config/meter_option.h"
 
 #include <stdlib.h>
 #include <string.h>

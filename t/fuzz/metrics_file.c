@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a metrics file: refused in one line and nothing kept, or nodes
  * with names that differ and numbers that can be ranked. */
-#include "launcher/metrics_file.h"
+#include "launcher/session/metrics_file.h"
 
 #include <math.h>
 #include <stdlib.h>

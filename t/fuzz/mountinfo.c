@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text, up to its first NUL, as /proc/self/mountinfo, and what is behind
  * it as /proc/self/cgroup: no place, or an absolute one below the mount. */
-#include "launcher/throttle.h"
+#include "launcher/exec/throttle.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * front end, which takes it.  And as the agent's or the plugin's to the guard:
  * no number, or one within its range.
  */
-#include "launcher/power_line.h"
-#include "launcher/number.h"
-#include "launcher/power_link.h"
+#include "launcher/wire/power_line.h"
+#include "launcher/base/number.h"
+#include "launcher/power/power_link.h"
 
 #include <stdlib.h>
 #include <string.h>

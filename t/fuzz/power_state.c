@@ -2,7 +2,7 @@
 /* Any text as what a guard has left that has died: of each line nothing is
  * done, or one file of an absolute path is named, with a value that fits.
  * Nothing is written here: only the lines are read. */
-#include "launcher/power_state.h"
+#include "launcher/power/power_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Any text as a node's results that are kept: refused, and nothing changed, or
  * results that hold, of the elements that are asked for.  The first byte says
  * which these are. */
-#include "launcher/probe_cache.h"
+#include "launcher/probe/probe_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a node's results: refused and nothing changed, or results that
  * hold and survive being written and read again. */
-#include "launcher/probe_json.h"
+#include "launcher/probe/probe_json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The first byte chooses the decoder, the rest is the body. */
-#include "launcher/protocol.h"
+#include "launcher/wire/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>

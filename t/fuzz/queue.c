@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a file of --queue: frames that are not empty and, of one label,
  * apart, up to the line that is refused with its reason, or to the end. */
-#include "launcher/queue.h"
+#include "launcher/run/queue.h"
 
 #include "folder.h"
 

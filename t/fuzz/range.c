@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as the units of a frame: refused with its reason and nothing
  * changed, or a range that prints as what was read. */
-#include "launcher/range_option.h"
+#include "launcher/config/range_option.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H
 
-#include "launcher/record_log.h"
+#include "launcher/base/record_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

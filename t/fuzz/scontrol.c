@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as what scontrol prints: no value, or one word of the text, behind
  * its key; no ports, or a range of them. */
-#include "launcher/scontrol_output.h"
+#include "launcher/base/scontrol_output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What comes back is written again as the very same bytes. */
-#include "launcher/slice_message.h"
+#include "launcher/libevenstep/slice_message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as what sattach prints: refused with its reason, or a node of ours
  * for each task. */
-#include "launcher/step_layout.h"
+#include "launcher/session/step_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * as many words, in which nothing but our braces has changed, and each of the
  * slice's variables once.
  */
-#include "launcher/template.h"
+#include "launcher/exec/template.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any JSON as how a step stands: refused and nothing kept, or plain names and
  * finite numbers, that can be sorted, grouped and printed. */
-#include "launcher/top_print.h"
+#include "launcher/command/top_print.h"
 
 #include "folder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a line of a trace: refused with its reason and nothing kept, or
  * an event within the bounds that the policies rely on. */
-#include "launcher/trace.h"
+#include "launcher/whatif/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

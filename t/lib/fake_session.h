@@ -5,7 +5,7 @@
 #ifndef FAKE_SESSION_H
 #define FAKE_SESSION_H
 
-#include "launcher/session.h"
+#include "launcher/session/session.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The table of parameters: what is taken from text, what is refused with which
  * message, and what JPPF makes of a value out of range (seed 4).
  */
-#include "launcher/policy_option.h"
+#include "launcher/config/policy_option.h"
 #include "tap.h"
 
 static const struct {

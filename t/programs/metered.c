@@ -4,7 +4,7 @@
  * THREADS threads, then print what it has left there, a line a slot:
  * regions, fraction, misuse.
  */
-#include "launcher/meter_page.h"
+#include "launcher/libevenstep/meter_page.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * was calibrated on the spot.  Rank 0 prints a line a region: its seconds, and
  * the part of all ranks' time that was waited at the barrier.
  */
-#include "launcher/evenstep.h"
+#include "launcher/libevenstep/evenstep.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *
  * It prints its units, one a line; what is wrong ends it with status 9.
  */
-#include "launcher/evenstep.h"
-#include "launcher/slice_message.h"
+#include "launcher/libevenstep/evenstep.h"
+#include "launcher/libevenstep/slice_message.h"
 
 #include <err.h>
 #include <errno.h>

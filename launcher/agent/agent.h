@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * agent.h - the node side: an agent's conversation with its front end.
+ *
+ * The agent calls home, says HERE, and when all have done so they wire up, over
+ * PMIx or by the table that home has made of them; then it says READY, and does
+ * what it is told: probe, run slices one after another, keep the step
+ * directory.  It leaves, with every command it started stopped and its step
+ * directory gone, when it is told to, when its front end is gone (at once if
+ * the connection ends, after 10 s of silence), or on SIGTERM, SIGINT or SIGHUP.
+ */
+#ifndef LAUNCHER_AGENT_AGENT_H
+#define LAUNCHER_AGENT_AGENT_H
+
+#include "pmix_bcast/channel.h"
+#include "pmix_bcast/wireup.h"
+
+struct agent_setup {
+    struct secret secret;
+    char node[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX];       /* "": not known */
+    char home_address[ADDRESS_MAX]; /* of the front end, numeric IPv4 */
+    uint16_t home_port;
+    struct port_range ports; /* to listen at */
+    uint32_t job, step;      /* 0 outside Slurm */
+    int by_tcp;              /* no PMIx: these are told from outside */
+    uint32_t rank, agents;   /* of them */
+    const char *sysfs;       /* "/sys" */
+    int speed_pct;           /* of one core for the commands; 0: as it is */
+    char **environ;          /* for the commands */
+};
+
+/* Serve until told to leave.  Returns 0, or -1 if the agent could not start
+ * or lost its front end before it was ready. */
+int agent_serve(const struct agent_setup *setup, struct es_error *err);
+
+#endif

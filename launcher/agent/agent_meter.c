@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/agent_meter.h"
+#include "launcher/agent/monitor.h"
+#include "launcher/power/power_link.h"
+#include "launcher/power/power_socket.h"
+#include "launcher/power/thread_advice.h"
+
+#include <stdlib.h>
+
+struct agent_meter {
+    agent_meter_say_fn say;
+    void *arg;
+    struct monitor *monitor;
+    struct power_link *power;    /* to the guard, or NULL */
+    struct thread_advice advice; /* limits of 0: it is not for us to give */
+};
+
+static void on_progress(void *arg, const struct msg_progress *record)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_progress(&w, record);
+    m->say(m->arg, MSG_PROGRESS, &w);
+}
+
+static void on_power(void *arg, const struct msg_power *power)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_power(&w, power);
+    m->say(m->arg, MSG_POWER, &w);
+}
+
+static void on_limited(void *arg, const struct msg_limited *limited)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_limited(&w, limited);
+    m->say(m->arg, MSG_LIMITED, &w);
+}
+
+static const struct power_link_events power_events = {
+    .power = on_power,
+    .limited = on_limited,
+};
+
+static void offer_threads(struct agent_meter *m,
+                          const struct msg_monitor *order)
+{
+    struct msg_power power = {.actuator = "threads", .unit = "threads"};
+
+    thread_advice_init(&m->advice, order->start, order->floor);
+    power.limit = m->advice.limit;
+    power.floor = m->advice.floor;
+    power.ceiling = m->advice.ceiling;
+    on_power(m, &power);
+}
+
+static void set_threads(struct agent_meter *m, uint64_t limit)
+{
+    struct msg_limited set = {.limit = 0};
+
+    if (limit > 0)
+        set.limit = thread_advice_set(&m->advice, limit);
+    monitor_advise_threads(m->monitor, (uint32_t)set.limit);
+    on_limited(m, &set);
+}
+
+struct agent_meter *agent_meter_start(struct event_base *base,
+                                      const struct msg_monitor *order,
+                                      agent_meter_say_fn say,
+                                      void *arg,
+                                      struct es_error *err)
+{
+    struct agent_meter *m = calloc(1, sizeof *m);
+
+    if (!m) {
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return NULL;
+    }
+    m->say = say;
+    m->arg = arg;
+    m->monitor = monitor_start(base, order, on_progress, m, err);
+    if (!m->monitor) {
+        free(m);
+        return NULL;
+    }
+    if (order->power == MONITOR_GUARD)
+        m->power =
+            power_link_start(base, POWER_DIR, order->dir, &power_events, m);
+    else if (order->power == MONITOR_THREADS)
+        offer_threads(m, order);
+    return m;
+}
+
+void agent_meter_limit(struct agent_meter *m, uint64_t limit)
+{
+    if (m->power)
+        power_link_set(m->power, limit);
+    else
+        set_threads(m, limit);
+}
+
+void agent_meter_stop(struct agent_meter *m)
+{
+    if (!m)
+        return;
+    power_link_stop(m->power);
+    monitor_stop(m->monitor);
+    free(m);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * agent_work.h - what a node does of the frames: its slices one after another,
+ * each by a command of its own, or all by one program that stays alive.
+ *
+ * What it has to say to the front end (protocol.h) it says by itself: OUTPUT
+ * and DONE of each slice, METERED while it runs, IDLE and OVER of the program.
+ */
+#ifndef LAUNCHER_AGENT_AGENT_WORK_H
+#define LAUNCHER_AGENT_AGENT_WORK_H
+
+#include "launcher/wire/protocol.h"
+
+struct agent_work;
+struct event_base;
+struct throttle;
+
+struct agent_work_setup {
+    struct event_base *base;
+    struct throttle *throttle; /* NULL: full speed */
+    const char *node;
+    char **environ; /* for the commands */
+    void (*say)(void *arg, enum protocol_type type, struct writer *w);
+    void (*idle)(void *arg); /* what ran has ended, and nothing has followed */
+    void *arg;
+};
+
+/* NULL if memory ran out. */
+struct agent_work *agent_work_open(const struct agent_work_setup *setup);
+/* COMMAND, METER, INPUT, RUN or OVER has come; -1 if it breaks the protocol. */
+int agent_work_told(struct agent_work *w,
+                    enum protocol_type type,
+                    const uint8_t *body,
+                    size_t len);
+/* Start nothing (on != 0) while the node is measured. */
+void agent_work_pause(struct agent_work *w, int on);
+/* From now on the commands hear of the step directory, as EVENSTEP_DIR.
+ * 0, or an errno. */
+int agent_work_directory(struct agent_work *w, const char *step);
+/* All nodes are measured: a program may start. */
+void agent_work_measured(struct agent_work *w);
+/* Do not read (on != 0) what the commands write. */
+void agent_work_hold(struct agent_work *w, int on);
+/* Does a command run for a slice, or end because it was told to? */
+int agent_work_busy(const struct agent_work *w);
+/*
+ * Forget what waits, and let what runs see its SIGTERM; execution_stop() bounds
+ * how long it then takes, and nothing more is said of it.  Is there anything to
+ * wait for?  NULL is allowed.
+ */
+int agent_work_stop(struct agent_work *w);
+/* End it at once; NULL is allowed. */
+void agent_work_close(struct agent_work *w);
+
+#endif

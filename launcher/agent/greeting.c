@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/greeting.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct greeting {
+    struct link *link;
+    struct endpoint to;
+    greeting_fn fn;
+    void *arg;
+    int said, told;
+};
+
+static void tell(struct greeting *g, int reached, const char *why)
+{
+    char text[TEXT_MAX];
+
+    if (g->told)
+        return;
+    g->told = 1;
+    snprintf(text, sizeof text, "%s at %s:%u: %.120s", g->to.node,
+             g->to.address, g->to.port, why);
+    g->fn(g->arg, reached, text);
+}
+
+static void on_opened(struct link *l, void *arg)
+{
+    (void)arg;
+    link_wake(l);
+}
+
+static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+    return NULL;
+}
+
+static int on_next(
+    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
+{
+    struct greeting *g = arg;
+
+    (void)l;
+    (void)fd;
+    (void)at;
+    if (g->said)
+        return 0;
+    g->said = 1;
+    h->type = LINK_GREET;
+    return 1;
+}
+
+static void on_sent(struct link *l, void *arg, const struct link_head *h)
+{
+    (void)l;
+    (void)arg;
+    (void)h;
+}
+
+/* The answer ends the link: greeting_destroy() need not wait for it. */
+static int on_taken(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    const uint8_t *bytes)
+{
+    struct greeting *g = arg;
+
+    (void)bytes;
+    if (h->type != LINK_GREETED)
+        return -1;
+    g->link = NULL;
+    link_destroy(l);
+    tell(g, 1, "reached");
+    return 0;
+}
+
+static void on_closed(struct link *l, void *arg, const char *why)
+{
+    struct greeting *g = arg;
+
+    (void)l;
+    g->link = NULL;
+    tell(g, 0, why);
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = on_place,
+    .taken = on_taken,
+    .next = on_next,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+struct greeting *greeting_start(struct event_base *base,
+                                const struct endpoint *to,
+                                const struct parties *parties,
+                                const struct secret *secret,
+                                greeting_fn fn,
+                                void *arg)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct greeting *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    g->to = *to;
+    g->fn = fn;
+    g->arg = arg;
+    in.sin_port = htons(to->port);
+    if (inet_pton(AF_INET, to->address, &in.sin_addr) == 1)
+        g->link = link_call(base, (const struct sockaddr *)&in, sizeof in,
+                            secret, parties, &events, g);
+    if (!g->link) {
+        free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void greeting_destroy(struct greeting *g)
+{
+    int saved = errno;
+
+    if (g)
+        link_destroy(g->link);
+    free(g);
+    errno = saved;
+}

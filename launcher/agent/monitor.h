@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * monitor.h - the runtime monitor in the agent: reads the meters of a step's
+ * threads every interval and tells the front end of the node as one.
+ *
+ * A record goes out only when something has changed since the last one; where
+ * nothing is metered the node is looked at four times a second only.  The
+ * slowest thread stands for the node, or the mean, or the median, as the site
+ * has it.  Source: seed 3, "Runtime monitor" and "Levels".
+ */
+#ifndef LAUNCHER_AGENT_MONITOR_H
+#define LAUNCHER_AGENT_MONITOR_H
+
+#include "launcher/wire/protocol.h"
+#include "pmix_bcast/error.h"
+
+struct event_base;
+struct monitor;
+
+typedef void (*monitor_fn)(void *arg, const struct msg_progress *record);
+
+/*
+ * Make the page for the step's threads, linked into its step directory, and
+ * watch it.  fn is called from the loop.  Returns NULL if that cannot be.
+ */
+struct monitor *monitor_start(struct event_base *base,
+                              const struct msg_monitor *order,
+                              monitor_fn fn,
+                              void *arg,
+                              struct es_error *err);
+/* Tell the ranks how many threads to use; 0: as they like. */
+void monitor_advise_threads(struct monitor *m, uint32_t threads);
+/* NULL is allowed. */
+void monitor_stop(struct monitor *m);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/step_tasks.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct step_tasks {
+    struct feeder *feeder;
+    step_tasks_say_fn say;
+    void *arg;
+    struct event *on_patience; /* pending while the first slice is waited for */
+    struct timeval patience;
+    int busy; /* a slice is out, or its DONE waits for all to ask */
+    int done; /* that DONE */
+    struct feeder_result result;
+};
+
+/* A frame ends when its tasks are ready for the next one: what they do between
+ * the two is nobody's time. */
+static void on_idle(void *arg, const struct msg_idle *idle)
+{
+    struct step_tasks *t = arg;
+    struct writer w = {0};
+
+    if (t->done) {
+        struct msg_done done = {.id = t->result.id,
+                                .elapsed_ns = (uint64_t)t->result.elapsed_ns};
+
+        t->done = t->busy = 0;
+        msg_write_done(&w, &done);
+        t->say(t->arg, MSG_DONE, &w);
+    } else {
+        msg_write_idle(&w, idle);
+        t->say(t->arg, MSG_IDLE, &w);
+    }
+}
+
+static void on_done(void *arg, const struct feeder_result *result)
+{
+    struct step_tasks *t = arg;
+
+    t->done = 1;
+    t->result = *result;
+}
+
+static void say_over(struct step_tasks *t, int error, const char *why)
+{
+    const struct msg_over over = {(uint32_t)error, (const uint8_t *)why,
+                                  strlen(why)};
+    struct writer w = {0};
+
+    msg_write_over(&w, &over);
+    t->say(t->arg, MSG_OVER, &w);
+}
+
+static void on_left(void *arg, const char *why, int culprit)
+{
+    (void)culprit; /* the others' fate is the same, and Slurm sees to its */
+    say_over(arg, why ? ECONNABORTED : 0, why ? why : "");
+}
+
+static void on_waits(void *arg)
+{
+    struct step_tasks *t = arg;
+
+    if (!event_pending(t->on_patience, EV_TIMEOUT, NULL))
+        (void)event_add(t->on_patience, &t->patience); /* else without end */
+}
+
+static void on_patience(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    say_over(arg, ETIMEDOUT, "it has waited for its first slice for too long");
+}
+
+static const struct feeder_events events = {
+    .waits = on_waits,
+    .idle = on_idle,
+    .done = on_done,
+    .left = on_left,
+};
+
+static void destroy(struct step_tasks *t)
+{
+    int saved = errno;
+
+    feeder_close(t->feeder);
+    if (t->on_patience)
+        event_free(t->on_patience);
+    free(t);
+    errno = saved;
+}
+
+int step_tasks_open(struct step_tasks **t,
+                    struct event_base *base,
+                    const char *step,
+                    uint32_t n,
+                    uint32_t patience_s,
+                    step_tasks_say_fn say,
+                    void *arg,
+                    struct es_error *err)
+{
+    struct step_tasks *new = calloc(1, sizeof *new);
+    int rc;
+
+    if (!new)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    new->say = say;
+    new->arg = arg;
+    new->patience.tv_sec = patience_s;
+    new->on_patience = event_new(base, -1, 0, on_patience, new);
+    rc = new->on_patience
+             ? feeder_open(&new->feeder, base, step, n, &events, new, err)
+             : es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (rc == 0)
+        *t = new;
+    else
+        destroy(new);
+    return rc;
+}
+
+int step_tasks_run(struct step_tasks *t, const struct msg_run *run)
+{
+    if (t->busy)
+        return -1;
+    t->busy = 1;
+    (void)event_del(t->on_patience); /* fails for a broken base only */
+    feeder_give(t->feeder, run);
+    return 0;
+}
+
+void step_tasks_over(struct step_tasks *t, const struct msg_over *over)
+{
+    (void)event_del(t->on_patience); /* likewise */
+    feeder_end(t->feeder, over->error);
+}
+
+void step_tasks_close(struct step_tasks *t)
+{
+    if (!t)
+        return;
+    feeder_end(t->feeder, ECONNABORTED); /* else it has been said */
+    destroy(t);
+}

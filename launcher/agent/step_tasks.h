@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_tasks.h - the tasks of a step on this node, which are Slurm's, fed with
+ * slices by its agent: they share the node's slice of every frame.
+ *
+ * What it has to say to the front end (protocol.h) it says by itself: IDLE when
+ * all tasks ask for their first slice, DONE when all have done their parts and
+ * ask again, OVER when one has closed or ended, or (ETIMEDOUT) has waited for
+ * its first slice for too long: then some task of the step does not ask.
+ */
+#ifndef LAUNCHER_AGENT_STEP_TASKS_H
+#define LAUNCHER_AGENT_STEP_TASKS_H
+
+#include "launcher/agent/feeder.h"
+
+struct step_tasks;
+
+/* Send what w holds, and clear it. */
+typedef void (*step_tasks_say_fn)(void *arg,
+                                  enum protocol_type type,
+                                  struct writer *w);
+
+/* Listen for n tasks in the directory of step; so many seconds, >= 1, is the
+ * first slice waited for.  Fails as feeder_open(). */
+int step_tasks_open(struct step_tasks **t,
+                    struct event_base *base,
+                    const char *step,
+                    uint32_t n,
+                    uint32_t patience_s,
+                    step_tasks_say_fn say,
+                    void *arg,
+                    struct es_error *err);
+/* A slice for them.  0, or -1 if they have not done the one before. */
+int step_tasks_run(struct step_tasks *t, const struct msg_run *run);
+/* There are no more. */
+void step_tasks_over(struct step_tasks *t, const struct msg_over *over);
+/* NULL is allowed. */
+void step_tasks_close(struct step_tasks *t);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Of slurm.conf(5): a key and its value are "Key=Value", several on a line,
+ * without regard to the key's case, the last one holds, what is behind a # is a
+ * comment, a \ at the end of a line joins the next to it, and "Include FILE"
+ * stands for that file.
+ */
+#include "launcher/base/slurm_conf.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 8 /* of files that include files; Slurm has no limit */
+
+struct search {
+    const char *key;
+    char *value;
+    size_t size;
+    int depth;
+};
+
+static int read_file(struct search *s, const char *path);
+
+/* Cut the comment off: a # that no \ stands before. */
+static void cut_comment(char *line)
+{
+    for (char *at = line; (at = strchr(at, '#')) != NULL; at++)
+        if (at == line || at[-1] != '\\') {
+            *at = '\0';
+            return;
+        }
+}
+
+static char *trim(char *text)
+{
+    size_t len;
+
+    text += strspn(text, " \t\r\n");
+    len = strlen(text);
+    while (len > 0 && isspace((unsigned char)text[len - 1]))
+        text[--len] = '\0';
+    return text;
+}
+
+/* A file beside the one that includes it, or with its full path; a name that
+ * Slurm fills in (%c, the cluster's) is not for us. */
+static int include(struct search *s, const char *from, const char *name)
+{
+    const char *slash = strrchr(from, '/');
+    char path[PATH_MAX];
+    int n;
+
+    if (strchr(name, '%') || s->depth == DEPTH_MAX)
+        return -1;
+    n = snprintf(path, sizeof path, "%.*s%s",
+                 *name == '/' || !slash ? 0 : (int)(slash + 1 - from), from,
+                 name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -1;
+    s->depth++;
+    n = read_file(s, path);
+    s->depth--;
+    return n;
+}
+
+/* Behind "key =" in a line of such pairs, NULL if it is not there. */
+static char *find_key(char *line, const char *key)
+{
+    size_t len = strlen(key);
+
+    for (char *at = line; (at = strcasestr(at, key)) != NULL; at += len) {
+        char *sign = at + len + strspn(at + len, " \t");
+
+        if ((at == line || isblank((unsigned char)at[-1])) && *sign == '=')
+            return sign + 1;
+    }
+    return NULL;
+}
+
+static int take_line(struct search *s, const char *path, char *line)
+{
+    char *value;
+    size_t len;
+
+    cut_comment(line);
+    line = trim(line);
+    if (strncasecmp(line, "include", 7) == 0 && isblank((unsigned char)line[7]))
+        return include(s, path, trim(line + 7));
+    value = find_key(line, s->key);
+    if (!value)
+        return 0;
+    value = trim(value);
+    len = strcspn(value, " \t");
+    if (len >= s->size || memchr(value, '"', len))
+        return -1;
+    memcpy(s->value, value, len);
+    s->value[len] = '\0';
+    return 0;
+}
+
+/* Does the line go on in the next?  Then without its end. */
+static int goes_on(char *line)
+{
+    size_t len = strcspn(line, "\n");
+
+    if (len == 0 || line[len - 1] != '\\')
+        return 0;
+    line[len - 1] = '\0';
+    return 1;
+}
+
+/* The next line, with those that it goes on in; -1 at the end. */
+static int next_line(FILE *file, char **line, size_t *cap)
+{
+    char *more = NULL, *whole;
+    size_t more_cap = 0;
+    int rc = getline(line, cap, file) < 0 ? -1 : 0;
+
+    while (rc == 0 && goes_on(*line) && getline(&more, &more_cap, file) >= 0) {
+        rc = asprintf(&whole, "%s%s", *line, more) < 0 ? -1 : 0;
+        if (rc < 0)
+            break;
+        free(*line);
+        *line = whole;
+        *cap = strlen(whole) + 1;
+    }
+    free(more);
+    return rc;
+}
+
+static int read_file(struct search *s, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t cap = 0;
+    int rc = 0;
+
+    if (!file)
+        return -1;
+    while (rc == 0 && next_line(file, &line, &cap) == 0)
+        rc = take_line(s, path, line);
+    if (ferror(file))
+        rc = -1;
+    free(line);
+    (void)fclose(file); /* only read */
+    return rc;
+}
+
+static const char *find_file(void)
+{
+    static const char *const usual[] = {
+        "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+        "/run/slurm/conf/slurm.conf", "/usr/local/etc/slurm.conf"};
+    const char *named = getenv("SLURM_CONF");
+
+    if (named && *named)
+        return named;
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (access(usual[i], R_OK) == 0)
+            return usual[i];
+    return NULL;
+}
+
+int slurm_conf_find(const char *key, char *value, size_t size)
+{
+    struct search s = {.key = key, .value = value, .size = size};
+    const char *path = find_file();
+
+    value[0] = '\0';
+    if (path && read_file(&s, path) == 0)
+        return 0;
+    value[0] = '\0';
+    return -1;
+}

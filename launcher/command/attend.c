@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep attend: the front end that the plugin starts beside one step of an
+ * unchanged program.  It brings the step's connection table to all nodes, and
+ * the user's file, qualifies the nodes, puts what the tasks are told into the
+ * step directory of every node, and stays until the step ends.
+ *
+ * With the plugin it speaks by its stdout, one line:
+ *
+ *   ready             the step may start
+ *   continue: TEXT    something failed; the site lets the step start all the
+ * same fail: TEXT        likewise; the step must not start
+ *
+ * and the end of its stdin says that the step has ended.
+ */
+#include "launcher/base/number.h"
+#include "launcher/base/paths.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/base/step_env.h"
+#include "launcher/commands.h"
+#include "launcher/config/config.h"
+#include "launcher/config/policy_option.h"
+#include "launcher/config/profile_option.h"
+#include "launcher/run/iteration.h"
+#include "launcher/run/profile_auto.h"
+#include "launcher/session/broadcast.h"
+#include "launcher/session/connections.h"
+#include "launcher/session/metrics_cast.h"
+#include "launcher/session/qualification.h"
+#include "launcher/session/session_start.h"
+#include "launcher/session/steering.h"
+#include "launcher/session/step_layout.h"
+#include "launcher/session/top_file.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TOP_MS 500 /* between two writings of what `evenstep top` shows */
+
+struct attend_options {
+    uint32_t job, step, nodes; /* nodes 0: not known */
+    const char *profile, *probe, *config;
+    enum power_variant power;
+    char *source; /* to be copied to destination on every node, or NULL */
+    char destination[DESTINATION_MAX];
+    int required;
+};
+
+struct attend {
+    const struct attend_options *o;
+    struct config config;
+    struct es_error *err;
+    struct event_base *base;
+    struct event *on_stdin, *on_term, *on_time;
+    struct session *session;
+    char *layout;        /* what Slurm says of the step's tasks */
+    char table_path[64]; /* of the table, and where it goes to */
+    char table_destination[STEP_PATH_MAX];
+    int table_fd;
+    struct broadcast table, copy;
+    struct broadcast *broadcast; /* the one at work, or NULL */
+    struct metrics_cast metrics;
+    struct broadcast_setup setup;
+    struct qualification_setup qualify;
+    struct qualification qualification;
+    struct config_profile profile; /* `auto` */
+    uint32_t *tasks;               /* of the step, on each node */
+    struct policy_option policy;   /* of the tasks' slices */
+    struct iteration iteration;
+    struct steering *steering; /* from the start of qualification on */
+    int copied;                /* the source is on every node */
+    size_t unstored;           /* what is not confirmed yet */
+    int told;                  /* all that is to be stored has been sent */
+    int said;                  /* the one line has been said */
+};
+
+/* The step's answer; only the first one counts. */
+static void say(struct attend *a,
+                const char *word,
+                const struct es_error *err,
+                const char *sequel)
+{
+    if (a->said)
+        return;
+    a->said = 1;
+    if (err)
+        printf("%s: %s: %s%s\n", word, err->what, err->mend, sequel);
+    else
+        printf("%s\n", word);
+    (void)fflush(stdout); /* the plugin takes silence for a failure */
+}
+
+/* The file that the user wants on the nodes is not there. */
+static int lacks_input(const struct attend *a)
+{
+    return a->o->source && !a->copied;
+}
+
+static void give_up(struct attend *a)
+{
+    enum on_error on = a->config.on_error;
+
+    if (!a->o->required && on == ON_ERROR_INPUT && lacks_input(a))
+        say(a, "fail", a->err, "; the step is not started without its input");
+    else
+        say(a, a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
+            a->err, "");
+    if (a->base)
+        event_base_loopbreak(a->base);
+}
+
+/* --- what every node is given --------------------------------------------- */
+
+static void step_name(const struct attend *a, char *name, size_t size)
+{
+    snprintf(name, size, "%u.%u", a->o->job, a->o->step);
+}
+
+static void put(struct attend *a,
+                size_t node,
+                const char *file,
+                const char *text)
+{
+    struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
+    struct writer w = {0};
+
+    step_name(a, m.dir, sizeof m.dir);
+    snprintf(m.file, sizeof m.file, "%s", file);
+    msg_write_put(&w, &m);
+    a->unstored++;
+    session_send(a->session, node, MSG_PUT, &w);
+}
+
+/* The tasks of a node are fed with slices, if they ask for any. */
+static void put_tasks(struct attend *a, size_t node)
+{
+    struct msg_tasks m = {.tasks = a->tasks[node],
+                          .patience_s = (uint32_t)a->config.step_patience_s};
+    struct writer w = {0};
+
+    step_name(a, m.dir, sizeof m.dir);
+    msg_write_tasks(&w, &m);
+    a->unstored++;
+    session_send(a->session, node, MSG_TASKS, &w);
+}
+
+static void put_environ(struct attend *a, size_t node, double share)
+{
+    char text[128];
+
+    snprintf(text, sizeof text,
+             "EVENSTEP_SHARE=%.6f\n"
+             "EVENSTEP_NODE_COUNT=%zu\n",
+             share, session_size(a->session));
+    put(a, node, STEP_ENV, text);
+}
+
+static void say_if_ready(struct attend *a)
+{
+    if (a->unstored == 0 && a->told)
+        say(a, "ready", NULL, "");
+}
+
+static void on_metrics(void *arg)
+{
+    struct attend *a = arg;
+
+    if (metrics_cast_check(&a->metrics, a->err) < 0) {
+        give_up(a);
+        return;
+    }
+    a->unstored--;
+    say_if_ready(a);
+}
+
+static void bring_metrics(struct attend *a)
+{
+    char step[32];
+
+    step_name(a, step, sizeof step);
+    a->unstored++;
+    a->broadcast = &a->metrics.broadcast;
+    if (metrics_cast_start(&a->metrics, a->base, &a->qualification,
+                           &a->config.bcast, step, on_metrics, a, a->err)
+        < 0)
+        give_up(a);
+}
+
+static void qualified(struct attend *a)
+{
+    const struct qualification *q = &a->qualification;
+
+    for (size_t i = 0; i < q->n; i++) {
+        put_tasks(a, i);
+        put_environ(a, i, q->metric[i].JL / 100);
+    }
+    bring_metrics(a);
+    if (a->err->kind == ES_OK)
+        (void)iteration_init(&a->iteration, a->session, &a->policy,
+                             &a->config.step_threshold, q->metric,
+                             &a->qualify.profile->profile, a->err);
+    a->told = 1;
+    if (a->err->kind != ES_OK)
+        give_up(a);
+}
+
+/* --- the session ---------------------------------------------------------- */
+
+static struct steering_view view(const void *from, size_t node)
+{
+    return steering_view(from, node);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    const struct attend *a = arg;
+    struct top_view top = {.job = a->o->job,
+                           .step = a->o->step,
+                           .skew = steering_skew(a->steering),
+                           .meter = "",
+                           .aggregate = a->config.power.aggregate,
+                           .n = session_size(a->session),
+                           .node = view,
+                           .from = a->steering};
+    char name[64];
+
+    (void)fd;
+    (void)what;
+    steering_look(a->steering);
+    step_name(a, name, sizeof name);
+    if (steering_is_alive(a->steering))
+        (void)top_file_write(name, &top); /* a view is worth no warning */
+}
+
+static int start_view(struct attend *a)
+{
+    struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
+
+    a->on_time = event_new(a->base, -1, EV_PERSIST, on_time, a);
+    return a->on_time && event_add(a->on_time, &tv) == 0 ? 0 : -1;
+}
+
+static void end_view(struct attend *a)
+{
+    char step[64];
+
+    if (!a->on_time)
+        return;
+    event_free(a->on_time);
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    step_dir_remove(step);
+}
+
+/* Before the tasks start: their meters look for the page once. */
+static int steer(struct attend *a)
+{
+    char step[64];
+
+    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
+    a->steering =
+        steering_start(a->session, step, &a->config.power, a->o->power);
+    if (a->steering && start_view(a) == 0)
+        return 0;
+    es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    give_up(a);
+    return -1;
+}
+
+static void qualify(struct attend *a)
+{
+    if (steer(a) < 0)
+        return;
+    if (qualification_start(&a->qualification, a->session, &a->qualify, a->err)
+        < 0)
+        give_up(a);
+    else if (a->qualification.missing == 0)
+        qualified(a);
+}
+
+/* --- what goes by broadcast, one after the other ---------------------------
+ */
+
+static void copy(struct attend *a,
+                 struct broadcast *b,
+                 void (*ended)(void *arg))
+{
+    a->broadcast = b;
+    if (broadcast_start(b, a->base, a->session, &a->setup, ended, a, a->err)
+        < 0)
+        give_up(a);
+}
+
+static void on_copied(void *arg)
+{
+    struct attend *a = arg;
+
+    if (broadcast_check(&a->copy, a->err) < 0) {
+        give_up(a);
+        return;
+    }
+    a->copied = 1;
+    qualify(a); /* only now: the nodes were busy */
+}
+
+static void on_table(void *arg)
+{
+    struct attend *a = arg;
+
+    if (broadcast_check(&a->table, a->err) < 0) {
+        give_up(a);
+    } else if (a->o->source) {
+        a->setup.source = a->o->source;
+        a->setup.destination = a->o->destination;
+        copy(a, &a->copy, on_copied);
+    } else {
+        qualify(a);
+    }
+}
+
+static void bring_table(struct attend *a)
+{
+    char step[32];
+
+    a->tasks = calloc(session_size(a->session), sizeof *a->tasks);
+    if (!a->tasks)
+        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    else
+        a->table_fd = connections_file(a->session, a->layout, a->tasks, a->err);
+    if (a->table_fd < 0) {
+        give_up(a);
+        return;
+    }
+    for (size_t i = 0; i < session_size(a->session); i++)
+        put(a, i, "", ""); /* the directory */
+    snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
+             a->table_fd);
+    step_name(a, step, sizeof step);
+    (void)step_dir_anywhere(a->table_destination, sizeof a->table_destination,
+                            step, "conntable"); /* it is short */
+    a->setup.source = a->table_path;
+    a->setup.destination = a->table_destination;
+    copy(a, &a->table, on_table);
+}
+
+static void on_ready(void *arg)
+{
+    struct attend *a = arg;
+
+    if (a->layout)
+        bring_table(a); /* else open_session() will */
+}
+
+static void on_stored(struct attend *a, size_t node, uint32_t why)
+{
+    a->unstored--;
+    if (why) {
+        es_fail(a->err, ES_ENV, "see that there is room in it on the node",
+                "%s: no step directory in /dev/shm: %s",
+                session_node(a->session, node)->name, strerror((int)why));
+        give_up(a);
+    } else {
+        say_if_ready(a);
+    }
+}
+
+static void on_message(
+    void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
+{
+    struct attend *a = arg;
+    uint32_t why;
+
+    if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+        || (a->steering
+            && steering_message(a->steering, node, type, body, len)))
+        return;
+    if (a->qualification.missing > 0
+        && qualification_message(&a->qualification, node, type, body, len)) {
+        if (a->qualification.missing == 0)
+            qualified(a);
+    } else if (type == MSG_STORED && a->unstored > 0
+               && msg_read_u32(&why, body, len) == 0) {
+        on_stored(a, node, why);
+    } else if (a->said && a->iteration.n > 0) {
+        iteration_message(&a->iteration, node, type, body, len);
+    }
+}
+
+static void on_lost(void *arg, size_t node, const char *why)
+{
+    struct attend *a = arg;
+
+    if (a->steering)
+        steering_lost(a->steering, node);
+    if (a->said) { /* the step runs; Slurm tells the user of a dead node */
+        if (a->iteration.n > 0)
+            iteration_lost(&a->iteration);
+        return;
+    }
+    es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
+            session_node(a->session, node)->name, why);
+    give_up(a);
+}
+
+static void on_failed(void *arg, const struct es_error *err)
+{
+    struct attend *a = arg;
+
+    *a->err = *err;
+    give_up(a);
+}
+
+static const struct session_events session_events = {
+    .ready = on_ready,
+    .message = on_message,
+    .lost = on_lost,
+    .failed = on_failed,
+};
+
+/* --- start and end -------------------------------------------------------- */
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+    struct attend *a = arg;
+    char byte;
+
+    if (what == EV_READ && read((int)fd, &byte, 1) > 0)
+        return; /* the plugin says nothing; only the end counts */
+    event_base_loopbreak(a->base);
+}
+
+static int take_number(uint32_t *v, const char *text)
+{
+    int64_t n;
+
+    if (number_parse_int(text, 0, UINT32_MAX, &n) < 0)
+        return -1;
+    *v = (uint32_t)n;
+    return 0;
+}
+
+enum attend_option {
+    OPT_JOB = 256,
+    OPT_STEP,
+    OPT_NODES,
+    OPT_PROFILE,
+    OPT_PROBE,
+    OPT_CONFIG,
+    OPT_BCAST,
+    OPT_POWER,
+    OPT_REQUIRED,
+};
+
+static const struct option options[] = {
+    {"job", required_argument, NULL, OPT_JOB},
+    {"step", required_argument, NULL, OPT_STEP},
+    {"nodes", required_argument, NULL, OPT_NODES},
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"probe", required_argument, NULL, OPT_PROBE},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"bcast", required_argument, NULL, OPT_BCAST},
+    {"power", required_argument, NULL, OPT_POWER},
+    {"required", no_argument, NULL, OPT_REQUIRED},
+    {NULL, 0, NULL, 0},
+};
+
+/* SRC:DST; neither may have a colon, as with Slurm's own options. */
+static int take_copy(struct attend_options *o,
+                     const char *text,
+                     struct es_error *err)
+{
+    const char *colon = strchr(text, ':');
+
+    if (!colon || colon == text)
+        return es_fail(err, ES_USAGE, "give SRC:DST",
+                       "--evenstep-bcast: \"%s\"", text);
+    free(o->source);
+    o->source = strndup(text, (size_t)(colon - text));
+    if (!o->source)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return broadcast_destination(o->destination, colon + 1, err);
+}
+
+static int take_power(struct attend_options *o, const char *text)
+{
+    static const char *const variants[] = {
+        [POWER_OFF] = "off", [POWER_PAIR] = "pair", [POWER_BOOST] = "boost"};
+
+    for (enum power_variant v = POWER_OFF; v <= POWER_BOOST; v++)
+        if (strcmp(text, variants[v]) == 0) {
+            o->power = v;
+            return 0;
+        }
+    return -1;
+}
+
+static int take(struct attend_options *o,
+                int option,
+                const char *text,
+                struct es_error *err)
+{
+    switch (option) {
+    case OPT_JOB:
+        return take_number(&o->job, text);
+    case OPT_STEP:
+        return take_number(&o->step, text);
+    case OPT_NODES:
+        return take_number(&o->nodes, text);
+    case OPT_PROFILE:
+        o->profile = text;
+        return 0;
+    case OPT_PROBE:
+        o->probe = text;
+        return 0;
+    case OPT_CONFIG:
+        o->config = text;
+        return 0;
+    case OPT_BCAST:
+        return take_copy(o, text, err);
+    case OPT_POWER:
+        return take_power(o, text);
+    case OPT_REQUIRED:
+        o->required = 1;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int parse(struct attend_options *o,
+                 int argc,
+                 char **argv,
+                 struct es_error *err)
+{
+    int c;
+
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
+        if (take(o, c, optarg, err) < 0)
+            return err->kind != ES_OK
+                       ? -1
+                       : es_fail(err, ES_USAGE,
+                                 "the plugin starts it; give srun --evenstep",
+                                 "attend: bad argument \"%s\"",
+                                 argv[optind - 1]);
+    if (o->job == 0)
+        return es_fail(err, ES_USAGE,
+                       "the plugin starts it; give srun --evenstep",
+                       "attend: no --job");
+    return 0;
+}
+
+/* After the configuration, which says what becomes of the step then. */
+static int set_qualification(struct attend *a)
+{
+    const char *probe = a->o->probe ? a->o->probe : "cached";
+
+    a->qualify.probe = &a->config.probe;
+    a->qualify.quiet = 1; /* every srun would say it */
+    a->qualify.source = strcmp(probe, "off") == 0     ? METRICS_EQUAL
+                        : strcmp(probe, "fresh") == 0 ? METRICS_PROBE
+                                                      : METRICS_CACHED;
+    a->qualify.profile = profile_option_find(&a->config, a->o->profile,
+                                             "--evenstep-profile", a->err);
+    if (!a->qualify.profile)
+        return -1;
+    if (a->o->profile && strcmp(a->o->profile, PROFILE_AUTO) == 0) {
+        profile_auto(&a->profile, &a->config, NULL); /* of any command */
+        a->qualify.profile = &a->profile;
+    }
+    a->qualify.ring = a->qualify.source == METRICS_PROBE
+                      && qualification_wants_ring(a->qualify.profile);
+    return 0;
+}
+
+/* Where the step's tasks are, once. */
+static int ask_layout(struct attend *a)
+{
+    if (!a->layout)
+        a->layout =
+            companion_step_layout(a->base, a->o->job, a->o->step, a->err);
+    return a->layout ? 0 : -1;
+}
+
+/* The companion step has the nodes of the step. */
+static int find_place(struct attend *a, struct companion_place *place)
+{
+    place->job = a->o->job;
+    if (companion_is_whole(a->o->job, a->o->nodes))
+        return 0; /* all of them, as *place says */
+    if (ask_layout(a) < 0)
+        return -1;
+    return step_layout_nodes(a->layout, place->nodes, sizeof place->nodes,
+                             &place->n_nodes, a->err);
+}
+
+static int open_session(struct attend *a)
+{
+    struct session_setup setup = {0};
+    char agent[4096];
+
+    if (path_of_agent(agent, sizeof agent, a->config.agent_path, a->err) < 0
+        || find_place(a, &setup.place) < 0)
+        return -1;
+    setup.agent_path = agent;
+    session_configure(&setup, &a->config);
+    if (session_open(&a->session, a->base, &setup, &session_events, a, a->err)
+        < 0)
+        return -1;
+    /* Slurm is asked while it starts the companion step. */
+    if (ask_layout(a) < 0)
+        return -1;
+    if (session_size(a->session) > 0)
+        bring_table(a);
+    return a->err->kind == ES_OK ? 0 : -1;
+}
+
+static int start(struct attend *a)
+{
+    if (config_load(&a->config, a->o->config, a->err) < 0
+        || set_qualification(a) < 0
+        || policy_option_parse(&a->policy, &a->config,
+                               a->config.step_policy->name, POLICY_STRICT,
+                               a->err)
+               < 0
+        || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
+        return -1;
+    a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,
+                                        .chunk = a->config.bcast.chunk,
+                                        .small = a->config.bcast.small};
+    a->base = event_base_new();
+    if (a->base) {
+        a->on_stdin =
+            event_new(a->base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
+        a->on_term = evsignal_new(a->base, SIGTERM, on_end, a);
+    }
+    if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
+        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+    if (event_add(a->on_stdin, NULL) < 0)
+        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+    return open_session(a);
+}
+
+static void clear(struct attend *a)
+{
+    /* At its end stdin is always readable: session_close() runs the loop. */
+    if (a->on_stdin)
+        event_free(a->on_stdin);
+    broadcast_stop(&a->table);
+    broadcast_stop(&a->copy);
+    metrics_cast_stop(&a->metrics);
+    if (a->table_fd >= 0)
+        close(a->table_fd);
+    free(a->layout);
+    session_close(a->session);
+    iteration_clear(&a->iteration);
+    free(a->tasks);
+    end_view(a); /* the last agent of this host may have its directory here */
+    steering_stop(a->steering);
+    qualification_clear(&a->qualification);
+    if (a->on_term)
+        event_free(a->on_term);
+    if (a->base)
+        event_base_free(a->base);
+}
+
+int command_attend(int argc, char **argv, struct es_error *err)
+{
+    struct attend_options o = {0};
+    struct attend a = {.o = &o, .err = err, .table_fd = -1};
+
+    if (parse(&o, argc, argv, err) < 0 || start(&a) < 0)
+        give_up(&a);
+    else
+        (void)event_base_dispatch(a.base);
+    clear(&a);
+    free(o.source);
+    /* What failed has been told through the plugin, in its one line. */
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe_print.h - what the nodes measured, for people and for programs, and
+ * which of the nodes are far off.
+ */
+#ifndef LAUNCHER_COMMAND_PROBE_PRINT_H
+#define LAUNCHER_COMMAND_PROBE_PRINT_H
+
+#include "launcher/config/config.h"
+#include "launcher/wire/protocol.h"
+#include "policy/outlier.h"
+
+struct probe_node_view {
+    const char *name;
+    int cached;
+    char why[TEXT_MAX]; /* it was not from the cache; "": nobody asked it */
+    char hardware[FINGERPRINT_MAX];
+    struct probe_result result[ELEMENTS];
+};
+
+/*
+ * The nodes that are an outlier in an element, by the limits of the
+ * configuration: nodes are of a kind if they have the same hardware and as
+ * many CPUs for us.  *found is the caller's to free, "count" long.
+ * 0, or -1 if memory ran out.
+ */
+int probe_outliers(const struct probe_node_view node[],
+                   size_t n,
+                   const struct config_probe *config,
+                   struct outlier **found,
+                   size_t *count);
+
+/* "n3: the interconnect is 75 % below the median of its kind (12 robust
+ * deviations)" */
+void probe_outlier_text(char text[200],
+                        const struct probe_node_view node[],
+                        const struct outlier *o);
+
+/* A block an element, a line a node with its bar.  Bars are relative to the
+ * best of the nodes.  0, or -1 if that cannot be written. */
+int probe_print_table(const struct probe_node_view node[], size_t n);
+
+/*
+ * One object: "nodes" as in a metrics FILE, with what was measured;
+ * "details" an object a node, with probe_json.h's "elements"; "outliers".
+ * 0, or -1 if memory ran out or it cannot be written.
+ */
+int probe_print_json(const struct probe_node_view node[],
+                     size_t n,
+                     const struct outlier outlier[],
+                     size_t count);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/command/top_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BAR 20 /* characters of a region */
+
+/* --- order ---------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct top_node *x = a, *y = b;
+
+    return strverscmp(x->name, y->name);
+}
+
+static int compare(double x, double y)
+{
+    return (x > y) - (x < y);
+}
+
+static int by_speed(const void *a, const void *b)
+{
+    const struct top_node *x = a, *y = b;
+
+    return compare(x->speed, y->speed);
+}
+
+static int by_waiting(const void *a, const void *b)
+{
+    const struct top_node *x = a, *y = b;
+
+    return compare(y->waiting, x->waiting);
+}
+
+static int by_limit(const void *a, const void *b)
+{
+    const struct top_node *x = a, *y = b;
+
+    return compare(y->limit, x->limit);
+}
+
+void top_sort(struct top_step *step, enum top_order order)
+{
+    static int (*const orders[])(const void *, const void *) = {
+        [TOP_BY_NAME] = by_name,
+        [TOP_BY_SPEED] = by_speed,
+        [TOP_BY_WAITING] = by_waiting,
+        [TOP_BY_LIMIT] = by_limit,
+    };
+
+    qsort(step->node, step->n, sizeof *step->node, orders[order]);
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+void top_step_line(char line[TOP_LINE], const struct top_step *step)
+{
+    const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
+
+    snprintf(line, TOP_LINE,
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s",
+             step->job, step->step, step->n, step->skew,
+             step->meter[0] ? ", metered by " : "", step->meter, proxy);
+}
+
+void top_group_line(char line[TOP_LINE], const struct top_group *group)
+{
+    const double *v = group->speed;
+
+    if (group->n == 0) {
+        snprintf(line, TOP_LINE, "all: no speed is known yet");
+        return;
+    }
+    snprintf(line, TOP_LINE,
+             "%s%.40s: speed/s of %zu: min %.3f mean %.3f median %.3f "
+             "variance %.5f deviation %.4f",
+             group->rack[0] ? "rack " : "all", group->rack, group->n,
+             v[AGGREGATE_MIN], v[AGGREGATE_MEAN], v[AGGREGATE_MEDIAN],
+             v[AGGREGATE_VARIANCE], v[AGGREGATE_DEVIATION]);
+}
+
+const char top_head[] = "node                 region               speed/s"
+                        "  waiting    skew  share  limit";
+
+/* Of the region that it is in; a whole one is the end of the last. */
+static void draw_bar(char bar[BAR + 1], double progress)
+{
+    double part = progress - floor(progress);
+    size_t full;
+
+    if (part <= 0 && progress > 0)
+        part = 1;
+    full = (size_t)(part * BAR + 0.5);
+    memset(bar, '.', BAR);
+    memset(bar, '#', full < BAR ? full : BAR);
+    bar[BAR] = '\0';
+}
+
+static double all_limits(const struct top_step *step)
+{
+    double all = 0;
+
+    for (size_t i = 0; i < step->n; i++)
+        all += step->node[i].limit;
+    return all;
+}
+
+static void limit_text(char text[48], const struct top_node *node)
+{
+    if (strcmp(node->unit, "us/s") == 0)
+        snprintf(text, 48, "%.1f%% CPU", node->limit / 1e4);
+    else if (strcmp(node->unit, "uW") == 0)
+        snprintf(text, 48, "%.1f W", node->limit / 1e6);
+    else if (strcmp(node->unit, "kHz") == 0)
+        snprintf(text, 48, "%.0f MHz", node->limit / 1e3);
+    else
+        snprintf(text, 48, "%s", node->unit[0] ? node->unit : "-");
+}
+
+void top_node_line(char line[TOP_LINE],
+                   const struct top_step *step,
+                   const struct top_node *node)
+{
+    double all = all_limits(step);
+    char bar[BAR + 1], limit[48], share[16] = "-";
+
+    draw_bar(bar, node->progress);
+    limit_text(limit, node);
+    if (node->limit > 0)
+        snprintf(share, sizeof share, "%.3f", node->limit / all);
+    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s",
+             node->name, bar, node->speed, 100 * node->waiting, node->skew,
+             share, limit);
+}
+
+/* --- Prometheus ----------------------------------------------------------- */
+
+static const struct metric_text {
+    const char *name, *help;
+    size_t value; /* offset in struct top_node */
+} metrics[] = {
+    {"progress_regions", "Parallel regions done since the meters began.",
+     offsetof(struct top_node, progress)},
+    {"speed_regions_per_second", "Regions a second of work, last round.",
+     offsetof(struct top_node, speed)},
+    {"waiting_ratio", "Part of the time that is waited at the barrier.",
+     offsetof(struct top_node, waiting)},
+    {"slots", "Threads that are metered.", offsetof(struct top_node, slots)},
+    {"skew", "Variance / mean of the threads' fractions.",
+     offsetof(struct top_node, skew)},
+    {"misuse_total", "Ticks that made no sense.",
+     offsetof(struct top_node, misuse)},
+    {"limit", "What the node may use, in the actuator's unit; 0: no limit.",
+     offsetof(struct top_node, limit)},
+};
+
+static double value_of(const struct top_node *node, size_t offset)
+{
+    double v;
+
+    memcpy(&v, (const char *)node + offset, sizeof v);
+    return v;
+}
+
+static void print_metric(FILE *file,
+                         const struct metric_text *m,
+                         const struct top_step steps[],
+                         size_t n)
+{
+    fprintf(file, "# HELP evenstep_%s %s\n# TYPE evenstep_%s gauge\n", m->name,
+            m->help, m->name);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < steps[i].n; k++)
+            fprintf(file,
+                    "evenstep_%s{job=\"%" PRIu32 "\",step=\"%" PRIu32
+                    "\",node=\"%s\"} %.17g\n",
+                    m->name, steps[i].job, steps[i].step, steps[i].node[k].name,
+                    value_of(&steps[i].node[k], m->value));
+}
+
+/* Skew is of fractions; of speeds it is what nobody asks for. */
+static void print_group(FILE *file,
+                        const struct top_step *step,
+                        const struct top_group *group)
+{
+    for (enum aggregate how = AGGREGATE_MIN; how < AGGREGATE_SKEW; how++)
+        fprintf(file,
+                "evenstep_group_speed{job=\"%" PRIu32 "\",step=\"%" PRIu32
+                "\",rack=\"%s\",aggregate=\"%s\"} %.17g\n",
+                step->job, step->step, group->rack, aggregate_name(how),
+                group->speed[how]);
+}
+
+static void print_groups(FILE *file, const struct top_step *step)
+{
+    struct top_group *rack, all;
+    size_t n = top_groups_find(step, &rack, &all);
+
+    for (size_t i = 0; i < n; i++)
+        print_group(file, step, &rack[i]);
+    print_group(file, step, &all);
+    free(rack);
+}
+
+static void print_all(FILE *file, const struct top_step steps[], size_t n)
+{
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        print_metric(file, &metrics[i], steps, n);
+    fprintf(file, "# HELP evenstep_group_speed Regions a second of work, of a "
+                  "rack's nodes; rack \"\": of the step.\n"
+                  "# TYPE evenstep_group_speed gauge\n");
+    for (size_t i = 0; i < n; i++)
+        print_groups(file, &steps[i]);
+}
+
+int top_metrics_write(const char *path,
+                      const struct top_step steps[],
+                      size_t n,
+                      struct es_error *err)
+{
+    char beside[4096];
+    FILE *file = NULL;
+    int bad = 1;
+
+    if ((size_t)snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid())
+        < sizeof beside)
+        file = fopen(beside, "wxe");
+    if (file) {
+        print_all(file, steps, n);
+        bad = ferror(file) != 0;
+        bad |= fclose(file) != 0;
+        bad = bad || rename(beside, path) < 0;
+    }
+    if (!bad)
+        return 0;
+    es_fail(err, ES_WORK, "name a file that can be written", "%s: %s", path,
+            strerror(errno));
+    if (file)
+        (void)unlink(beside);
+    return -1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * top_print.h - steps of top_file.h as lines for people, and as a text file
+ * for Prometheus (its text-based format, version 0.0.4).
+ */
+#ifndef LAUNCHER_COMMAND_TOP_PRINT_H
+#define LAUNCHER_COMMAND_TOP_PRINT_H
+
+#include "launcher/command/top_group.h"
+
+#define TOP_LINE 160 /* bytes of a line, NUL included */
+
+enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
+
+/* Sort a step's nodes: by name, or the worst first. */
+void top_sort(struct top_step *step, enum top_order order);
+void top_step_line(char line[TOP_LINE], const struct top_step *step);
+/* Of a rack, or, as its rack is "", of the step. */
+void top_group_line(char line[TOP_LINE], const struct top_group *group);
+extern const char top_head[]; /* of the columns below */
+void top_node_line(char line[TOP_LINE],
+                   const struct top_step *step,
+                   const struct top_node *node);
+/* Write it beside, then rename it to path. */
+int top_metrics_write(const char *path,
+                      const struct top_step steps[],
+                      size_t n,
+                      struct es_error *err);
+
+#endif

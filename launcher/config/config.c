@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/config/config.h"
+#include "launcher/config/config_syntax.h"
+#include "launcher/config/threshold_option.h"
+#include "launcher/probe/probe_cache.h"
+#include "launcher/wire/protocol.h"
+#include "policy/outlier.h"
+#include "policy/power.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX (1 << 20) /* a configuration is a few KiB */
+#define SMALL    (4 << 10)
+/* One task of a program may read its input while the others wait for it. */
+#define PATIENCE_S 300
+/* Slurm's controller is everybody's; who drains a node waits for hours. */
+#define DRAIN_INTERVAL_S 60
+
+/* power { }: as it is built in. */
+#define ACTUATOR "cgroup" /* reaches nobody but the step */
+#define START    0.8      /* below full speed: room to shift (seed 3) */
+#define FLOOR    0.2
+/* Watts of the sheet's examples: seed 5, section 8. */
+static const struct power example_power = {10, 2, 5, 0};
+
+static void defaults(struct config *c)
+{
+    const struct named_profile *named;
+    const struct policy_kind *kind;
+
+    memset(c, 0, sizeof *c);
+    c->step_policy = policy_at(0);
+    c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
+    c->step_patience_s = PATIENCE_S;
+    c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
+    c->probe.ttl_s = PROBE_CACHE_TTL_S;
+    strcpy(c->probe.cache, PROBE_CACHE_DIR);
+    c->probe.elements = PROBE_ALL;
+    for (int e = 0; e < ELEMENTS; e++)
+        c->probe.outlier[e] = OUTLIER_LIMIT;
+    c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
+    c->bcast.small = SMALL;
+    c->power = (struct config_power){.actuator = ACTUATOR,
+                                     .start = START,
+                                     .floor = FLOOR,
+                                     .bound = POWER_BOUND,
+                                     .band = POWER_BAND,
+                                     .gain = POWER_GAIN,
+                                     .interval_ms = INTERVAL_MS,
+                                     .aggregate = AGGREGATE_MIN};
+    c->energy = example_power;
+    for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
+        struct config_profile *p = &c->profile[c->profiles];
+
+        snprintf(p->name, sizeof p->name, "%s", named->name);
+        p->profile = named->profile;
+    }
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        policy_defaults(kind, c->policy[i]);
+}
+
+/* --- what a file gives takes the place of what was there ------------------ */
+
+static void take_plugin(struct config *c, cfg_t *plugin)
+{
+    const char *on = cfg_getstr(plugin, "on_error");
+    const char *path = cfg_getstr(plugin, "agent_path");
+    const char *policy = cfg_getstr(plugin, "policy");
+    const char *threshold = cfg_getstr(plugin, "threshold");
+    long patience = cfg_getint(plugin, "patience");
+
+    if (on)
+        c->on_error = on_error_find(on);
+    if (path)
+        snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
+    if (policy)
+        c->step_policy = policy_find(policy);
+    if (threshold)
+        (void)threshold_option_parse(&c->step_threshold, threshold, NULL);
+    if (patience != NOT_GIVEN)
+        c->step_patience_s = (int)patience;
+}
+
+static void take_element(struct config_probe *p, cfg_t *section)
+{
+    enum element e = config_element(cfg_title(section));
+    const char *scratch = cfg_getstr(section, "scratch");
+    double outlier = cfg_getfloat(section, "outlier");
+
+    if (cfg_size(section, "measure") > 0) { /* it was given */
+        p->elements &= ~PROBE_BIT(e);
+        if (cfg_getbool(section, "measure"))
+            p->elements |= PROBE_BIT(e);
+    }
+    if (!isnan(outlier))
+        p->outlier[e] = outlier;
+    if (scratch)
+        snprintf(p->scratch, sizeof p->scratch, "%s", scratch);
+}
+
+static void take_probe(struct config_probe *p, cfg_t *probe)
+{
+    long budget = cfg_getint(probe, "budget_ms"),
+         ttl = cfg_getint(probe, "ttl");
+    const char *cache = cfg_getstr(probe, "cache");
+
+    if (budget != NOT_GIVEN)
+        p->budget_ms = (int)budget;
+    if (ttl != NOT_GIVEN)
+        p->ttl_s = ttl;
+    if (cache)
+        snprintf(p->cache, sizeof p->cache, "%s", cache);
+    for (unsigned i = 0; i < cfg_size(probe, "element"); i++)
+        take_element(p, cfg_getnsec(probe, "element", i));
+}
+
+/* A key that was not given is NaN. */
+static void take_policy(struct config *c, cfg_t *section)
+{
+    const struct policy_kind *kind = policy_find(cfg_title(section));
+    size_t i = 0;
+
+    while (policy_at(i) != kind)
+        i++;
+    for (size_t k = 0; k < kind->n_params; k++) {
+        double v = cfg_getfloat(section, kind->params[k].key);
+
+        if (!isnan(v))
+            c->policy[i][k] = v;
+    }
+}
+
+/* A profile of a known name takes its place.  -1: there are too many. */
+static int take_profile(struct config *c, cfg_t *section)
+{
+    const char *name = cfg_title(section);
+    size_t i = 0;
+
+    while (i < c->profiles && strcmp(c->profile[i].name, name) != 0)
+        i++;
+    if (i == PROFILES_MAX)
+        return -1;
+    if (i == c->profiles)
+        c->profiles++;
+    snprintf(c->profile[i].name, sizeof c->profile[i].name, "%s", name);
+    c->profile[i].profile = config_influence(section);
+    return 0;
+}
+
+static void take_slurm(struct config_slurm *s, cfg_t *slurm)
+{
+    long interval = cfg_getint(slurm, "drain_interval");
+
+    if (interval != NOT_GIVEN)
+        s->drain_interval_s = (int)interval;
+}
+
+static void take_bcast(struct config_bcast *b, cfg_t *bcast)
+{
+    long branches = cfg_getint(bcast, "branches");
+    long chunk = cfg_getint(bcast, "chunk");
+    long small = cfg_getint(bcast, "small");
+    const char *ports = cfg_getstr(bcast, "port_range");
+
+    if (branches != NOT_GIVEN)
+        b->branches = (uint32_t)branches;
+    if (chunk != NOT_GIVEN)
+        b->chunk = (uint32_t)chunk;
+    if (small != NOT_GIVEN)
+        b->small = (uint32_t)small;
+    if (ports)
+        (void)config_ports(&b->ports, ports); /* check_ports() took it */
+}
+
+static void take_share(double *v, cfg_t *power, const char *key)
+{
+    double given = cfg_getfloat(power, key);
+
+    if (!isnan(given))
+        *v = given;
+}
+
+static void take_power(struct config_power *p, cfg_t *power)
+{
+    const char *actuator = cfg_getstr(power, "actuator");
+    const char *how = cfg_getstr(power, "aggregate");
+    long interval = cfg_getint(power, "interval_ms");
+
+    if (actuator)
+        snprintf(p->actuator, sizeof p->actuator, "%s", actuator);
+    if (how)
+        p->aggregate = aggregate_find(how);
+    if (interval != NOT_GIVEN)
+        p->interval_ms = (int)interval;
+    take_share(&p->start, power, "start");
+    take_share(&p->floor, power, "floor");
+    take_share(&p->bound, power, "bound");
+    take_share(&p->band, power, "band");
+    take_share(&p->gain, power, "gain");
+}
+
+static void take_watts(double *watts, cfg_t *energy, const char *key)
+{
+    double v = cfg_getfloat(energy, key);
+
+    if (!isnan(v))
+        *watts = v;
+}
+
+static void take_energy(struct power *p, cfg_t *energy)
+{
+    take_watts(&p->busy, energy, "busy");
+    take_watts(&p->idle, energy, "idle");
+    take_watts(&p->link, energy, "link");
+    take_watts(&p->base, energy, "base");
+}
+
+static void take_wireup(enum wireup_way *way, cfg_t *cfg)
+{
+    const char *name = cfg_getstr(cfg, "wireup");
+    int given = name ? wireup_way_find(name) : -1;
+
+    if (given >= 0)
+        *way = (enum wireup_way)given;
+}
+
+static int take_all(struct config *c,
+                    cfg_t *cfg,
+                    const char *name,
+                    struct es_error *err)
+{
+    if (cfg_size(cfg, "encrypt") > 0) /* it was given */
+        c->encrypt = cfg_getbool(cfg, "encrypt") != cfg_false;
+    take_wireup(&c->wireup, cfg);
+    take_plugin(c, cfg_getsec(cfg, "plugin"));
+    take_probe(&c->probe, cfg_getsec(cfg, "probe"));
+    take_slurm(&c->slurm, cfg_getsec(cfg, "slurm"));
+    take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
+    take_power(&c->power, cfg_getsec(cfg, "power"));
+    take_energy(&c->energy, cfg_getsec(cfg, "energy"));
+    for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
+        take_policy(c, cfg_getnsec(cfg, "policy", i));
+    for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
+        if (take_profile(c, cfg_getnsec(cfg, "profile", i)) < 0)
+            return es_fail(err, ES_USAGE, "give at most 32, with the shipped",
+                           "%s: there are too many profiles", name);
+    return 0;
+}
+
+int config_read(struct config *c,
+                const char *name,
+                const char *text,
+                struct es_error *err)
+{
+    cfg_t *cfg = config_parse(name, text, err);
+    struct config read = *c;
+    int rc;
+
+    if (!cfg)
+        return -1;
+    rc = take_all(&read, cfg, name, err);
+    cfg_free(cfg);
+    if (rc == 0)
+        *c = read;
+    return rc;
+}
+
+/* The text of a regular file of sane size; NULL with errno set. */
+static char *read_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = NULL;
+    struct stat st;
+    ssize_t n = -1;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) < 0) {
+        n = -1;
+    } else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
+        errno = EINVAL;
+    } else {
+        text = calloc(1, (size_t)st.st_size + 1);
+        if (text)
+            n = read(fd, text, (size_t)st.st_size);
+        if (n > 0 && memchr(text, '\0', (size_t)n)) {
+            errno = EILSEQ; /* what is behind a NUL would go unread */
+            n = -1;
+        }
+    }
+    if (n < 0) {
+        free(text);
+        text = NULL;
+    }
+    close(fd);
+    return text;
+}
+
+static int load_file(struct config *c,
+                     const char *path,
+                     int may_be_missing,
+                     struct es_error *err)
+{
+    char *text = read_file(path);
+    int rc;
+
+    if (!text && errno == ENOENT && may_be_missing)
+        return 0;
+    if (!text)
+        return es_fail(err, ES_USAGE, "name a readable file of at most 1 MiB",
+                       "configuration %s: %s", path, strerror(errno));
+    rc = config_read(c, path, text, err);
+    free(text);
+    return rc;
+}
+
+int config_load(struct config *c, const char *site, struct es_error *err)
+{
+    const char *own = getenv("EVENSTEP_CONF");
+
+    defaults(c);
+    if (load_file(c, site ? site : EVENSTEP_CONF, site == NULL, err) < 0)
+        return -1;
+    return own && *own ? load_file(c, own, 0, err) : 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * config.h - what the site and the user have set: the built-in values, then
+ * the site's file, then the file that $EVENSTEP_CONF names.
+ *
+ * libconfuse is used here and nowhere else.  Unknown keys and values out of
+ * range are errors that name file, line, key and what is allowed.
+ */
+#ifndef LAUNCHER_CONFIG_CONFIG_H
+#define LAUNCHER_CONFIG_CONFIG_H
+
+#include "launcher/base/on_error.h"
+#include "launcher/probe/probe.h"
+#include "pmix_bcast/channel.h"
+#include "pmix_bcast/wireup.h"
+#include "policy/aggregate.h"
+#include "policy/policy.h"
+#include "policy/profile.h"
+#include "policy/schedule.h"
+#include "policy/threshold.h"
+
+#define POLICIES_MAX 16 /* kinds of policy; policy_at() ends before */
+/* A profile that is fitted to earlier runs, not given: profile_auto.h. */
+#define PROFILE_AUTO     "auto"
+#define PROFILES_MAX     32 /* shipped and the site's */
+#define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
+
+struct config {
+    enum wireup_way wireup; /* wireup */
+    enum on_error on_error; /* plugin { on_error } */
+    char agent_path[4096];  /* plugin { agent_path }; "": beside evenstep */
+    const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
+    struct threshold_rule step_threshold;  /* plugin { threshold } */
+    int step_patience_s;                   /* plugin { patience } */
+    struct config_probe {                  /* probe { … } */
+        int budget_ms;                     /* for all elements of a node */
+        int64_t ttl_s;                /* how long what is in the cache holds */
+        char cache[PROBE_PATH_MAX];   /* its directory */
+        char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
+        unsigned elements;            /* element "C" { measure = true }, … */
+        double outlier[ELEMENTS];     /* robust deviations; 0: never */
+    } probe;
+    struct config_slurm {     /* slurm { … } */
+        int drain_interval_s; /* between two questions; 0: none is asked */
+    } slurm;
+    struct config_bcast {  /* bcast { … } */
+        uint32_t branches; /* 0: as it is best */
+        uint32_t chunk;    /* bytes; 0: as it is best */
+        uint32_t small;    /* bytes that go with the order, for all nodes */
+        struct port_range ports; /* where we listen; 0-0: SrunPortRange */
+    } bcast;
+    int encrypt;          /* nobody else can read what goes over the wire */
+    struct config_power { /* power { … } */
+        char actuator[16];
+        double start, floor;      /* parts of what a node can have at most */
+        double bound, band, gain; /* policy/power.h */
+        int interval_ms;          /* between two samples of the meters */
+        enum aggregate aggregate; /* of a node's threads */
+    } power;
+    struct power energy; /* energy { … }: the model of task graphs */
+    size_t profiles;
+    struct config_profile { /* profile "NAME" { … }; the default first */
+        char name[PROFILE_NAME_MAX];
+        struct profile profile;
+    } profile[PROFILES_MAX];
+    double policy[POLICIES_MAX][POLICY_PARAMS]; /* by policy_at(), param */
+};
+
+/*
+ * Read the site's file (site NULL: EVENSTEP_CONF as compiled in, which may be
+ * missing; one that is named must be there) and $EVENSTEP_CONF.
+ * Fails with ES_USAGE.
+ */
+int config_load(struct config *c, const char *site, struct es_error *err);
+/* Read one file's text on top of *c; name is for messages. */
+int config_read(struct config *c,
+                const char *name,
+                const char *text,
+                struct es_error *err);
+/* Print *c in the file's own syntax.  0, or -1 if that cannot be written. */
+int config_print(const struct config *c);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The configuration as it holds, in the file's own syntax. */
+#include "launcher/config/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As libconfuse reads it between single quotes: nothing is expanded there. */
+static void print_text(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('\'');
+}
+
+/* With the least digits that read as the same number. */
+static void print_number(double v)
+{
+    char text[32];
+    int digits = 15;
+
+    do
+        snprintf(text, sizeof text, "%.*g", digits, v);
+    while (++digits <= 17 && strtod(text, NULL) != v);
+    fputs(text, stdout);
+}
+
+static void print_value(const char *key, double v)
+{
+    printf("  %s = ", key);
+    print_number(v);
+    putchar('\n');
+}
+
+static void print_power(const struct config_power *p)
+{
+    printf("power {\n  actuator = \"%s\"\n  aggregate = \"%s\"\n"
+           "  interval_ms = %d\n",
+           p->actuator, aggregate_name(p->aggregate), p->interval_ms);
+    print_value("start", p->start);
+    print_value("floor", p->floor);
+    print_value("bound", p->bound);
+    print_value("band", p->band);
+    print_value("gain", p->gain);
+    puts("}");
+}
+
+static void print_profile(const struct config_profile *p)
+{
+    printf("profile \"%s\" {\n", p->name);
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter(e), '\0'};
+
+        print_value(key, p->profile.influence[e]);
+    }
+    puts("}");
+}
+
+static void print_probe(const struct config_probe *p)
+{
+    printf("probe {\n  budget_ms = %d\n  ttl = %lld\n  cache = ", p->budget_ms,
+           (long long)p->ttl_s);
+    print_text(p->cache);
+    putchar('\n');
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        printf("  element \"%c\" {\n    measure = %s\n    outlier = ",
+               element_letter(e),
+               p->elements & PROBE_BIT(e) ? "true" : "false");
+        print_number(p->outlier[e]);
+        if (e == ELEMENT_S && p->scratch[0]) {
+            printf("\n    scratch = ");
+            print_text(p->scratch);
+        }
+        puts("\n  }");
+    }
+    puts("}");
+}
+
+static void print_energy(const struct power *p)
+{
+    puts("energy {");
+    print_value("busy", p->busy);
+    print_value("idle", p->idle);
+    print_value("link", p->link);
+    print_value("base", p->base);
+    puts("}");
+}
+
+static void print_threshold(const struct threshold_rule *rule)
+{
+    printf("  threshold = \"");
+    if (rule->unit == THRESHOLD_AUTO)
+        printf("auto");
+    else
+        print_number(rule->value);
+    printf("%s\"\n", rule->unit == THRESHOLD_PERCENT ? "%" : "");
+}
+
+static void print_plugin(const struct config *c)
+{
+    printf("plugin {\n  on_error = \"%s\"\n", on_error_name(c->on_error));
+    if (c->agent_path[0]) {
+        printf("  agent_path = ");
+        print_text(c->agent_path);
+        putchar('\n');
+    }
+    printf("  policy = \"%s\"\n", c->step_policy->name);
+    print_threshold(&c->step_threshold);
+    printf("  patience = %d\n", c->step_patience_s);
+    puts("}");
+}
+
+int config_print(const struct config *c)
+{
+    const struct policy_kind *kind;
+
+    printf("encrypt = %s\n", c->encrypt ? "true" : "false");
+    printf("wireup = \"%s\"\n", wireup_way_name(c->wireup));
+    print_plugin(c);
+    print_probe(&c->probe);
+    printf("slurm {\n  drain_interval = %d\n}\n", c->slurm.drain_interval_s);
+    printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
+           c->bcast.branches, c->bcast.chunk, c->bcast.small);
+    if (c->bcast.ports.high > 0)
+        printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
+               c->bcast.ports.high);
+    puts("}");
+    print_power(&c->power);
+    print_energy(&c->energy);
+    for (size_t i = 0; i < c->profiles; i++)
+        print_profile(&c->profile[i]);
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+        printf("policy \"%s\" {\n", kind->name);
+        for (size_t k = 0; k < kind->n_params; k++) {
+            printf("  %s = ", kind->params[k].key);
+            print_number(c->policy[i][k]);
+            printf(" # %s; %g to %g\n", kind->params[k].help,
+                   kind->params[k].min, kind->params[k].max);
+        }
+        printf("}\n");
+    }
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
+}

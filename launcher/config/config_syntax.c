@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A text is parsed with one more option behind it: libconfuse takes a file that
+ * ends within a section or a comment for a whole one, and the last option then
+ * does not arrive at the top level.
+ */
+#include "launcher/config/config_syntax.h"
+#include "launcher/config/config.h"
+#include "launcher/config/policy_option.h"
+#include "launcher/config/threshold_option.h"
+#include "launcher/wire/protocol.h"
+#include "pmix_bcast/plan.h"
+#include "pmix_bcast/wireup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS_MAX   64 /* parameters of all policies together */
+#define END_OPTION "__end"
+
+#define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
+#define OUTLIER_MAX  1000           /* robust deviations: never, in practice */
+#define SMALL_MAX    (64 << 10)     /* an order is kept whole, for every node */
+#define WATTS_MAX    1e6
+#define PATIENCE_MAX 86400 /* seconds: a step that waits for longer hangs */
+#define DRAIN_MAX    86400 /* seconds */
+
+static const char see_example[] = "see etc/evenstep.conf for what is known";
+
+/* libconfuse's error callback has no pointer of ours. */
+struct parsing {
+    struct es_error err;
+    const char *name; /* of the file */
+    long end;         /* value of the option behind it: its length */
+};
+static _Thread_local struct parsing parsing;
+
+__attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
+                                                           const char *fmt,
+                                                           va_list ap)
+{
+    char what[300];
+
+    if (parsing.err.kind != ES_OK)
+        return; /* the first one says most */
+    vsnprintf(what, sizeof what, fmt, ap);
+    if (strstr(what, END_OPTION))
+        es_fail(&parsing.err, ES_USAGE, "close it",
+                "%s: a section or comment is open at its end", parsing.name);
+    else
+        es_fail(&parsing.err, ES_USAGE,
+                strstr(what, "boolean") ? "give on or off" : see_example,
+                "%s:%d: %s", parsing.name, cfg->line, what);
+}
+
+/* --- called by libconfuse for each value, as long as the line is known ---- */
+
+__attribute__((format(printf, 3, 4))) static int refuse(const cfg_t *cfg,
+                                                        const char *mend,
+                                                        const char *fmt,
+                                                        ...)
+{
+    char what[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return es_fail(&parsing.err, ES_USAGE, mend, "%s:%d: %s", parsing.name,
+                   cfg->line, what);
+}
+
+static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *on = cfg_opt_getnstr(opt, 0);
+
+    if (on_error_find(on) < ON_ERRORS)
+        return 0;
+    return refuse(cfg, "give \"input\", \"continue\" or \"fail\"",
+                  "plugin: on_error is out of range");
+}
+
+static int check_wireup(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (wireup_way_find(cfg_opt_getnstr(opt, 0)) >= 0)
+        return 0;
+    return refuse(cfg, "give \"auto\", \"pmix\" or \"tcp\"",
+                  "wireup is out of range");
+}
+
+static int check_path(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *path = cfg_opt_getnstr(opt, 0);
+
+    if (path[0] == '/' && strlen(path) < sizeof((struct config *)0)->agent_path)
+        return 0;
+    return refuse(cfg, "give the full path of evenstep-agent",
+                  "plugin: agent_path is out of range");
+}
+
+/* Of the tasks of a step, each of which gets one slice of a frame. */
+static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const struct policy_kind *kind = policy_find(cfg_opt_getnstr(opt, 0));
+
+    if (kind && !kind->bundles)
+        return 0;
+    return refuse(cfg, "give even, canon or static",
+                  "plugin: policy is out of range");
+}
+
+static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
+{
+    struct threshold_rule rule;
+
+    if (threshold_option_parse(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
+        return 0;
+    return refuse(cfg,
+                  "give seconds, or percent with a %, or auto, between quotes",
+                  "plugin: threshold is out of range");
+}
+
+/* The keys that take a whole number. */
+static const struct whole {
+    const char *key;
+    long min, max;
+    const char *mend;
+} wholes[] = {
+    {"budget_ms", PROBE_NODE_BUDGET_MIN_MS, PROBE_NODE_BUDGET_MAX_MS,
+     "give 200 to 10000"},
+    {"ttl", 0, TTL_MAX, "give 0 to 31622400 seconds"},
+    {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
+    {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
+    {"small", 0, SMALL_MAX, "give 0 to 65536"},
+    {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
+    {"drain_interval", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for never"},
+    {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
+};
+
+static int check_whole(cfg_t *cfg, cfg_opt_t *opt)
+{
+    long v = cfg_opt_getnint(opt, 0);
+    const struct whole *w = wholes;
+
+    while (strcmp(w->key, opt->name) != 0)
+        w++;
+    if (v >= w->min && v <= w->max
+        && !(strcmp(w->key, "chunk") == 0 && v > 0 && v < CHUNK_MIN))
+        return 0;
+    return refuse(cfg, w->mend, "%s: %s is out of range", cfg_name(cfg),
+                  w->key);
+}
+
+int config_ports(struct port_range *ports, const char *text)
+{
+    unsigned low = 0, high = 0;
+    int end = 0;
+
+    if (*text
+        && (sscanf(text, "%5u-%5u%n", &low, &high, &end) != 2 || text[end]
+            || low < 1024 || low > high || high > UINT16_MAX))
+        return -1;
+    *ports = (struct port_range){(uint16_t)low, (uint16_t)high};
+    return 0;
+}
+
+static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
+{
+    struct port_range ports;
+
+    if (config_ports(&ports, cfg_opt_getnstr(opt, 0)) == 0)
+        return 0;
+    return refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
+                  "bcast: port_range is out of range");
+}
+
+/* The keys of power { } that take any number. */
+static const struct share {
+    const char *key;
+    double min, max;
+    const char *mend;
+} shares[] = {
+    {"start", 0.01, 1, "give 0.01 to 1"}, {"floor", 0.01, 1, "give 0.01 to 1"},
+    {"bound", 0, 1, "give 0 to 1"},       {"band", 0, 1, "give 0 to 1"},
+    {"gain", 0.01, 1, "give 0.01 to 1"},
+};
+
+static int check_share(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+    const struct share *s = shares;
+
+    while (strcmp(s->key, opt->name) != 0)
+        s++;
+    if (v >= s->min && v <= s->max)
+        return 0;
+    return refuse(cfg, s->mend, "power: %s is out of range", s->key);
+}
+
+static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
+{
+    static const char *const known[] = {"off",     "rapl",  "cpufreq", "cgroup",
+                                        "threads", "slice", NULL};
+    const char *text = cfg_opt_getnstr(opt, 0);
+
+    for (size_t i = 0; known[i]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return 0;
+    return refuse(cfg, "give off, rapl, cpufreq, cgroup, threads or slice",
+                  "power: actuator is out of range");
+}
+
+static int check_aggregate(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (aggregate_find(cfg_opt_getnstr(opt, 0)) <= AGGREGATE_MEDIAN)
+        return 0;
+    return refuse(cfg, "give min, mean or median",
+                  "power: aggregate is out of range");
+}
+
+static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= WATTS_MAX)
+        return 0;
+    return refuse(cfg, "give a number from 0 to 1e6", "%s: %s is out of range",
+                  cfg_name(cfg), opt->name);
+}
+
+/* A key of an influence profile: the letter of an element. */
+static int check_influence(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= INFLUENCE_MAX)
+        return 0;
+    return refuse(cfg, "give a number from 0 to 1",
+                  "profile \"%s\": %s is out of range", cfg_title(cfg),
+                  opt->name);
+}
+
+struct profile config_influence(cfg_t *section)
+{
+    struct profile p = {{0}};
+
+    for (enum element e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter(e), '\0'};
+
+        p.influence[e] = cfg_getfloat(section, key);
+    }
+    return p;
+}
+
+static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    const char *title = cfg_title(section);
+    const struct profile p = config_influence(section);
+    size_t len = strlen(title);
+
+    if (len == 0 || len >= PROFILE_NAME_MAX
+        || strspn(title, "abcdefghijklmnopqrstuvwxyz0123456789_-") != len)
+        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                      "profile: the name is out of range");
+    if (strcmp(title, PROFILE_AUTO) == 0)
+        return refuse(cfg, "give another name",
+                      "profile \"" PROFILE_AUTO "\": is fitted, not given");
+    if (!(profile_sum(&p) > 0))
+        return refuse(cfg, "give one of C M I B S G above 0",
+                      "profile \"%s\": nothing has influence", title);
+    return 0;
+}
+
+static int check_directory(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *path = cfg_opt_getnstr(opt, 0);
+
+    if (path[0] == '/' && strlen(path) < PROBE_PATH_MAX)
+        return 0;
+    return refuse(cfg, "give the full path of a directory",
+                  "probe: %s is out of range", opt->name);
+}
+
+static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double v = cfg_opt_getnfloat(opt, 0);
+
+    if (v >= 0 && v <= OUTLIER_MAX)
+        return 0;
+    return refuse(cfg, "give 1 to 1000 deviations, or 0 for never",
+                  "probe: element \"%s\": outlier is out of range",
+                  cfg_title(cfg));
+}
+
+enum element config_element(const char *title)
+{
+    return strlen(title) == 1 ? element_of(*title) : ELEMENTS;
+}
+
+static int check_element(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    enum element e = config_element(cfg_title(section));
+
+    if (e == ELEMENTS)
+        return refuse(cfg, "give C, M, I, B, S or G",
+                      "probe: \"%s\" is no element", cfg_title(section));
+    if (e != ELEMENT_S && cfg_getstr(section, "scratch"))
+        return refuse(cfg, "give it in element \"S\"",
+                      "probe: element \"%s\" has no scratch",
+                      cfg_title(section));
+    return 0;
+}
+
+/* Ours is the only one: a file that has it, too, means nothing by it. */
+static int check_end(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (cfg_opt_getnint(opt, 0) == parsing.end)
+        return 0;
+    return refuse(cfg, see_example, "no such option '" END_OPTION "'");
+}
+
+static int unknown_policy(const cfg_t *cfg, const char *title)
+{
+    return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
+}
+
+/* The parameters of every kind are known to libconfuse in every policy
+ * section; that they are this kind's is ours. */
+static int check_param(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const struct policy_kind *kind = policy_find(cfg_title(cfg));
+    const struct policy_param *p;
+    char mend[100];
+    size_t k;
+
+    if (!kind)
+        return unknown_policy(cfg, cfg_title(cfg));
+    k = policy_param_find(kind, opt->name);
+    if (k == kind->n_params)
+        return refuse(cfg, see_example, "policy \"%s\" has no key %s",
+                      kind->name, opt->name);
+    p = &kind->params[k];
+    if (policy_param_accepts(p, cfg_opt_getnfloat(opt, 0)))
+        return 0;
+    policy_option_range(p, mend, sizeof mend);
+    return refuse(cfg, mend, "policy \"%s\": %s is out of range", kind->name,
+                  p->key);
+}
+
+static int check_policy(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *title = cfg_title(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
+
+    return policy_find(title) ? 0 : unknown_policy(cfg, title);
+}
+
+/* --- the sections --------------------------------------------------------- */
+
+static cfg_opt_t checked(cfg_opt_t key, cfg_validate_callback_t check)
+{
+    key.validcb = check;
+    return key;
+}
+
+static cfg_opt_t text_key(const char *name, cfg_validate_callback_t check)
+{
+    return checked((cfg_opt_t)CFG_STR(name, NULL, CFGF_NONE), check);
+}
+
+static cfg_opt_t whole_key(const char *name)
+{
+    return checked((cfg_opt_t)CFG_INT(name, NOT_GIVEN, CFGF_NONE), check_whole);
+}
+
+static cfg_opt_t number_key(const char *name, cfg_validate_callback_t check)
+{
+    return checked((cfg_opt_t)CFG_FLOAT(name, (double)NAN, CFGF_NONE), check);
+}
+
+static cfg_opt_t influence_key(const char *name)
+{
+    return checked((cfg_opt_t)CFG_FLOAT(name, 0, CFGF_NONE), check_influence);
+}
+
+static cfg_opt_t section_key(const char *name, cfg_opt_t *keys)
+{
+    return (cfg_opt_t)CFG_SEC(name, keys, CFGF_NONE);
+}
+
+/* One of many, each with a title of its own. */
+static cfg_opt_t titled_key(const char *name,
+                            cfg_opt_t *keys,
+                            cfg_validate_callback_t check)
+{
+    return checked(
+        (cfg_opt_t)CFG_SEC(name, keys,
+                           CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+        check);
+}
+
+/* Every parameter of every kind once; its end is a CFG_END(). */
+static void list_keys(cfg_opt_t keys[KEYS_MAX])
+{
+    const cfg_opt_t end = CFG_END();
+    const struct policy_kind *kind;
+    size_t n = 0;
+
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params && n < KEYS_MAX - 1; k++) {
+            const cfg_opt_t key = number_key(kind->params[k].key, check_param);
+            size_t j = 0;
+
+            while (j < n && strcmp(keys[j].name, key.name) != 0)
+                j++;
+            if (j == n)
+                keys[n++] = key;
+        }
+    keys[n] = end;
+}
+
+/* libconfuse copies all that it is given. */
+static cfg_t *all_sections(void)
+{
+    cfg_opt_t plugin[] = {text_key("on_error", check_on_error),
+                          text_key("agent_path", check_path),
+                          text_key("policy", check_step_policy),
+                          text_key("threshold", check_threshold),
+                          whole_key("patience"),
+                          CFG_END()};
+    cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
+                           number_key("outlier", check_outlier),
+                           text_key("scratch", check_directory), CFG_END()};
+    cfg_opt_t probe[] = {whole_key("budget_ms"), whole_key("ttl"),
+                         text_key("cache", check_directory),
+                         titled_key("element", element, check_element),
+                         CFG_END()};
+    cfg_opt_t slurm[] = {whole_key("drain_interval"), CFG_END()};
+    cfg_opt_t bcast[] = {whole_key("branches"), whole_key("chunk"),
+                         whole_key("small"),
+                         text_key("port_range", check_ports), CFG_END()};
+    cfg_opt_t power[] = {number_key("start", check_share),
+                         number_key("floor", check_share),
+                         number_key("bound", check_share),
+                         number_key("band", check_share),
+                         number_key("gain", check_share),
+                         whole_key("interval_ms"),
+                         text_key("actuator", check_actuator),
+                         text_key("aggregate", check_aggregate),
+                         CFG_END()};
+    cfg_opt_t energy[] = {number_key("busy", check_watts),
+                          number_key("idle", check_watts),
+                          number_key("link", check_watts),
+                          number_key("base", check_watts), CFG_END()};
+    cfg_opt_t profile[] = {influence_key("C"), influence_key("M"),
+                           influence_key("I"), influence_key("B"),
+                           influence_key("S"), influence_key("G"),
+                           CFG_END()};
+    cfg_opt_t policy[KEYS_MAX];
+    cfg_opt_t all[] = {
+        CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
+        text_key("wireup", check_wireup),
+        section_key("plugin", plugin),
+        section_key("probe", probe),
+        section_key("slurm", slurm),
+        section_key("bcast", bcast),
+        titled_key("policy", policy, check_policy),
+        titled_key("profile", profile, check_profile),
+        section_key("energy", energy),
+        section_key("power", power),
+        checked((cfg_opt_t)CFG_INT(END_OPTION, 0, CFGF_NONE), check_end),
+        CFG_END()};
+
+    list_keys(policy);
+    return cfg_init(all, CFGF_NONE);
+}
+
+static int parse(cfg_t *cfg,
+                 const char *name,
+                 const char *text,
+                 struct es_error *err)
+{
+    char *whole;
+    int rc;
+
+    memset(&parsing, 0, sizeof parsing);
+    parsing.name = name;
+    parsing.end = (long)strlen(text) + 1; /* never 0 */
+    if (asprintf(&whole, "%s\n" END_OPTION " = %ld\n", text, parsing.end) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    cfg_set_error_function(cfg, on_error);
+    rc = cfg_parse_buf(cfg, whole);
+    free(whole);
+    if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == parsing.end)
+        return 0;
+    if (rc == CFG_SUCCESS)
+        return es_fail(err, ES_USAGE, "close it",
+                       "%s: a section or comment is open at its end", name);
+    if (parsing.err.kind == ES_OK)
+        es_fail(&parsing.err, ES_USAGE, see_example, "%s: cannot be read",
+                name);
+    if (err)
+        *err = parsing.err;
+    return -1;
+}
+
+cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
+{
+    cfg_t *cfg = all_sections();
+
+    if (!cfg)
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+    else if (parse(cfg, name, text, err) < 0) {
+        cfg_free(cfg);
+        cfg = NULL;
+    }
+    return cfg;
+}

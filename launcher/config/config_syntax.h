@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * config_syntax.h - what may stand in a configuration file: the sections, their
+ * keys, and the range of each.
+ *
+ * Only this and config.c know libconfuse.
+ */
+#ifndef LAUNCHER_CONFIG_CONFIG_SYNTAX_H
+#define LAUNCHER_CONFIG_CONFIG_SYNTAX_H
+
+#include "pmix_bcast/channel.h"
+#include "pmix_bcast/error.h"
+#include "policy/profile.h"
+
+#include <confuse.h>
+
+/* A whole number that was not given; any other is NaN then, a text NULL. */
+#define NOT_GIVEN (-1)
+
+/* The text with all its values in their ranges, for cfg_free().  Else NULL, and
+ * ES_USAGE that names file (name), line, key and what is allowed. */
+cfg_t *config_parse(const char *name, const char *text, struct es_error *err);
+
+/* "LOW-HIGH" or "" (as SrunPortRange).  0, or -1: it is neither. */
+int config_ports(struct port_range *ports, const char *text);
+/* ELEMENTS: the title is no element's letter. */
+enum element config_element(const char *title);
+/* What a profile section says; a key that it does not give is 0. */
+struct profile config_influence(cfg_t *section);
+
+#endif

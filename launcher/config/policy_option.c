@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/config/policy_option.h"
+#include "launcher/base/number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAX   64  /* far above any parameter's name */
+#define VALUE_MAX 512 /* -DBL_MAX in full has 310 */
+
+static int unknown_policy(const char *name, struct es_error *err)
+{
+    char known[200] = "give one of:";
+    const struct policy_kind *kind;
+    size_t len = strlen(known);
+
+    for (size_t i = 0; (kind = policy_at(i)) != NULL && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, " %s",
+                                kind->name);
+    return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
+}
+
+void policy_option_range(const struct policy_param *param,
+                         char *text,
+                         size_t size)
+{
+    const char *what = param->integer ? "a whole number" : "a number";
+    int digits = param->integer ? 17 : 6;
+
+    if (param->min > 0 && param->min < DBL_MIN)
+        snprintf(text, size, "give %s above 0, to %g", what, param->max);
+    else
+        snprintf(text, size, "give %s from %.*g to %.*g", what, digits,
+                 param->min, digits, param->max);
+}
+
+/* A value that is a number but not accepted. */
+static int settle(struct policy_option *o,
+                  const struct policy_param *p,
+                  double v,
+                  enum policy_strictness strictness,
+                  double *settled)
+{
+    size_t len = strlen(o->warnings);
+
+    *settled = policy_param_settle(p, v);
+    if (strictness != POLICY_SETTLE || isnan(*settled))
+        return -1;
+    snprintf(o->warnings + len, sizeof o->warnings - len,
+             "%s: %s: %.17g is out of range, %.17g is taken\n", o->kind->name,
+             p->key, v, *settled);
+    return 0;
+}
+
+/* A number, and for JPPF with blanks around it. */
+static int parse_value(const char *text,
+                       enum policy_strictness strictness,
+                       double *v)
+{
+    static const char blanks[] = " \t";
+    char bare[VALUE_MAX];
+    size_t len;
+
+    if (strictness == POLICY_STRICT)
+        return number_parse_double(text, -DBL_MAX, DBL_MAX, v);
+    text += strspn(text, blanks);
+    len = strlen(text);
+    while (len > 0 && strchr(blanks, text[len - 1]))
+        len--;
+    if (len >= sizeof bare)
+        return -1;
+    snprintf(bare, sizeof bare, "%.*s", (int)len, text);
+    return number_parse_double(bare, -DBL_MAX, DBL_MAX, v);
+}
+
+static int take_param(struct policy_option *o,
+                      const char *key,
+                      const char *text,
+                      enum policy_strictness strictness,
+                      struct es_error *err)
+{
+    const struct policy_kind *kind = o->kind;
+    size_t k = policy_param_find(kind, key);
+    const struct policy_param *p;
+    char range[100];
+    double v;
+
+    if (k == kind->n_params)
+        return es_fail(err, ES_USAGE, "see `evenstep run --help`",
+                       "--policy: %s has no parameter \"%s\"", kind->name, key);
+    p = &kind->params[k];
+    if (parse_value(text, strictness, &v) == 0
+        && (policy_param_accepts(p, v)
+            || settle(o, p, v, strictness, &v) == 0)) {
+        o->value[k] = v;
+        return 0;
+    }
+    policy_option_range(p, range, sizeof range);
+    return es_fail(err, ES_USAGE, range,
+                   "--policy: %s: %s: \"%s\" is out of range", kind->name, key,
+                   text);
+}
+
+int policy_option_set(struct policy_option *o,
+                      const char *text,
+                      enum policy_strictness strictness,
+                      struct es_error *err)
+{
+    size_t len = strcspn(text, "=");
+    char key[KEY_MAX];
+
+    if (text[len] != '=')
+        return es_fail(err, ES_USAGE, "give NAME:key=value,...",
+                       "--policy: \"%s\" has no value", text);
+    snprintf(key, sizeof key, "%.*s", (int)(len < KEY_MAX ? len : KEY_MAX),
+             text);
+    return take_param(o, key, text + len + 1, strictness, err);
+}
+
+/* What is known before the first key=value. */
+static void take_defaults(struct policy_option *o, const struct config *c)
+{
+    size_t i = 0;
+
+    policy_defaults(o->kind, o->value);
+    if (!c)
+        return;
+    while (policy_at(i) != o->kind)
+        i++;
+    memcpy(o->value, c->policy[i], sizeof o->value);
+}
+
+int policy_option_parse(struct policy_option *o,
+                        const struct config *c,
+                        const char *text,
+                        enum policy_strictness strictness,
+                        struct es_error *err)
+{
+    struct policy_option parsed = {0};
+    char *copy = strdup(text), *rest, *item;
+    int rc = 0;
+
+    if (!copy)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rest = strchr(copy, ':');
+    if (rest)
+        *rest++ = '\0';
+    parsed.kind = policy_find(copy);
+    if (!parsed.kind)
+        rc = unknown_policy(copy, err);
+    else
+        take_defaults(&parsed, c);
+    while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
+        rc = policy_option_set(&parsed, item, strictness, err);
+    if (rc == 0)
+        *o = parsed;
+    free(copy);
+    return rc;
+}

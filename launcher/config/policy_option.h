@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * policy_option.h - a policy and its parameters from the text of --policy,
+ * NAME[:key=value,...], with one message wherever it is given.
+ */
+#ifndef LAUNCHER_CONFIG_POLICY_OPTION_H
+#define LAUNCHER_CONFIG_POLICY_OPTION_H
+
+#include "launcher/config/config.h"
+#include "pmix_bcast/error.h"
+#include "policy/policy.h"
+
+/* What becomes of a value out of a parameter's range. */
+enum policy_strictness {
+    POLICY_STRICT, /* an error */
+    POLICY_SETTLE  /* what the policy's program of origin makes of it, which
+                      also takes blanks around a number */
+};
+
+struct policy_option {
+    const struct policy_kind *kind;
+    double value[POLICY_PARAMS];        /* in the kind's order, all accepted */
+    char warnings[128 * POLICY_PARAMS]; /* a line for each value settled */
+};
+
+/* NAME[:key=value,...]; what it does not say is as in c, or the default if c
+ * is NULL.  0, or -1 with ES_USAGE. */
+int policy_option_parse(struct policy_option *o,
+                        const struct config *c,
+                        const char *text,
+                        enum policy_strictness strictness,
+                        struct es_error *err);
+
+/* One more "key=value" for the policy that o has; fails alike. */
+int policy_option_set(struct policy_option *o,
+                      const char *text,
+                      enum policy_strictness strictness,
+                      struct es_error *err);
+
+/* "give a whole number from 1 to 5", as it would mend a value. */
+void policy_option_range(const struct policy_param *param,
+                         char *text,
+                         size_t size);
+
+#endif

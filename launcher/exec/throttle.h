@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * throttle.h - a CPU speed for commands, in percent of one core.
+ *
+ * For "evenstep run --local N=S1,S2,...".  Where we may make a CPU-bandwidth
+ * cgroup (v1 or v2) the kernel paces all that runs in it.  Elsewhere the
+ * process group of a command is stopped and continued by a timer: the duty
+ * cycle, which needs no rights.  It counts time, not CPU time: every thread
+ * of the command gets that percentage of a core, and a command that stops
+ * itself is continued.
+ */
+#ifndef LAUNCHER_EXEC_THROTTLE_H
+#define LAUNCHER_EXEC_THROTTLE_H
+
+#include "pmix_bcast/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define THROTTLE_PERIOD_US 10000 /* cgroup; design.md 6: slow evenly */
+#define THROTTLE_QUOTA_US  1000  /* least quota; Linux, kernel/sched/core.c */
+#define THROTTLE_CYCLE_US  20000 /* duty cycle */
+#define THROTTLE_RUN_US    2000  /* least run; libevent's timers: 1 ms */
+#define THROTTLE_NAME_MAX  64
+
+struct event_base;
+struct throttle;
+
+enum throttle_how {
+    THROTTLE_ANY, /* a cgroup where allowed, else the duty cycle */
+    THROTTLE_DUTY_CYCLE,
+};
+
+/* Where a process may have a CPU-bandwidth cgroup of its own. */
+struct throttle_place {
+    int version;     /* 1 or 2 */
+    char path[4096]; /* the directory in which to make it */
+};
+
+/*
+ * Open a throttle of percent (1 to 100 * CPUs) of one core.
+ *
+ *   base  drives the duty cycle; must outlive the throttle
+ *   name  of the cgroup to be made: 1 to 64 of A-Z a-z 0-9 . _ - and not
+ *         starting with a dot; unique among living processes (a group that a
+ *         killed process left under this name is taken over)
+ *
+ * By the duty cycle 100 and above are no limit.  On failure *t is untouched.
+ * The caller owns *t.
+ */
+int throttle_open(struct throttle **t,
+                  struct event_base *base,
+                  int percent,
+                  const char *name,
+                  enum throttle_how how,
+                  struct es_error *err);
+
+/* "cgroup v1", "cgroup v2" or "duty cycle". */
+const char *throttle_means(const struct throttle *t);
+
+/*
+ * The descriptor to which a child writes "0" between fork and exec, to be
+ * paced by the cgroup; -1 for the duty cycle.  Owned by t.
+ */
+int throttle_enter_fd(const struct throttle *t);
+
+/*
+ * Begin to pace this process group, at present running, instead of the one
+ * before; 0: none.  The group before is left running.  Call with 0 before the
+ * leader is reaped: its number may then be another's.  Does nothing for a
+ * cgroup.
+ */
+void throttle_watch(struct throttle *t, pid_t group);
+
+/*
+ * End the pacing.  Kills what is left in the cgroup and removes it, which may
+ * block for up to 0.5 s while processes vanish.  NULL is allowed.
+ */
+void throttle_close(struct throttle *t);
+
+/* Take away the cgroup of a throttle whose process was killed, with what runs
+ * in it; no such group is fine. */
+void throttle_sweep(const char *name);
+
+/*
+ * Find the place in the texts of /proc/self/mountinfo and /proc/self/cgroup:
+ * v1, the group that we are in; v2, the parent of the group that we are in
+ * (which may not have processes and limited children both), or the root.
+ * Mount points with a space in their path are passed over.
+ * Pure.  Returns 0, or -1 if there is none (place untouched).
+ */
+int throttle_find(const char *mountinfo,
+                  const char *cgroup,
+                  struct throttle_place *place);
+
+/*
+ * How long the duty cycle lets a group run in its next cycle, in ns, so that
+ * of share (0..1) of the time since the start it has run just that.
+ *
+ *   owed_ns   share * time so far - run so far: positive if it ran too little
+ *   cycle_ns  length of the cycle
+ *
+ * Pure.  0 to cycle_ns.
+ */
+int64_t throttle_run_ns(double share, double owed_ns, int64_t cycle_ns);
+
+#endif

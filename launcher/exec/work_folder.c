@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/exec/work_folder.h"
+#include "launcher/base/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_SIZE 32 /* of a file of the store, or a task's folder */
+#define DEPTH_MAX 64 /* of folders that are taken away */
+#define YOUNG_S   60 /* a folder may not be locked yet */
+#define KEPT      "kept"
+#define PREFIX    "evenstep-graph-%u-" /* the user */
+
+static int fail(const char *path, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "see --work", "%s: %s", path, strerror(errno));
+}
+
+/* --- taking away ---------------------------------------------------------- */
+
+static void remove_tree(int at, const char *name, int depth);
+
+static void empty(int dir, int depth)
+{
+    DIR *list = fdopendir(dir);
+    struct dirent *d;
+
+    if (!list) {
+        close(dir);
+        return;
+    }
+    while ((d = readdir(list)) != NULL)
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            remove_tree(dirfd(list), d->d_name, depth);
+    closedir(list);
+}
+
+/* As far as it can be done: what is left harms nobody. */
+static void remove_tree(int at, const char *name, int depth)
+{
+    int dir;
+
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT || depth == DEPTH_MAX)
+        return;
+    dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir >= 0)
+        empty(dir, depth + 1);
+    (void)unlinkat(at, name, AT_REMOVEDIR);
+}
+
+/* --- open ----------------------------------------------------------------- */
+
+/* Make or take over a folder that is ours alone; -1 with errno. */
+static int open_own(int at, const char *name)
+{
+    struct stat st;
+    int fd;
+
+    if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+        return -1;
+    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+static int is_abandoned(int at, const char *name)
+{
+    struct stat st;
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int is = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == getuid()
+             && st.st_mtime < time(NULL) - YOUNG_S
+             && flock(fd, LOCK_EX | LOCK_NB) == 0
+             && faccessat(fd, KEPT, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+             && errno == ENOENT;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Is it the name of a folder of this user's for the node? */
+static int is_for(const char *name, const char *node)
+{
+    char prefix[64];
+    size_t len = strlen(name), node_len = strlen(node);
+    int n = snprintf(prefix, sizeof prefix, PREFIX, (unsigned)getuid());
+
+    return strncmp(name, prefix, (size_t)n) == 0 && len > node_len
+           && name[len - node_len - 1] == '-'
+           && strcmp(name + len - node_len, node) == 0;
+}
+
+void work_folder_sweep(const char *folder, const char *node)
+{
+    DIR *list = opendir(folder);
+    struct dirent *d;
+
+    if (!list)
+        return; /* who opens a folder there will tell */
+    while ((d = readdir(list)) != NULL)
+        if (is_for(d->d_name, node) && is_abandoned(dirfd(list), d->d_name))
+            remove_tree(dirfd(list), d->d_name, 0);
+    closedir(list);
+}
+
+int work_folder_keep(const struct work_folder *f, struct es_error *err)
+{
+    int fd =
+        openat(f->fd, KEPT, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return fail(f->path, err);
+    close(fd);
+    return 0;
+}
+
+/* A task that was at work when the run before ended. */
+static void remove_tasks(int fd)
+{
+    int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = again < 0 ? NULL : fdopendir(again);
+    struct dirent *d;
+
+    if (!list) {
+        if (again >= 0)
+            close(again);
+        return;
+    }
+    while ((d = readdir(list)) != NULL)
+        if (strncmp(d->d_name, "task-", 5) == 0)
+            remove_tree(dirfd(list), d->d_name, 0);
+    closedir(list);
+}
+
+int work_folder_open(struct work_folder *f,
+                     const char *folder,
+                     const char *run,
+                     const char *node,
+                     struct es_error *err)
+{
+    int n;
+
+    *f = WORK_FOLDER_CLOSED;
+    n = snprintf(f->path, sizeof f->path, "%s/" PREFIX "%s-%s", folder,
+                 (unsigned)getuid(), run, node);
+    if (n < 0 || (size_t)n >= sizeof f->path - NAME_SIZE) {
+        f->path[0] = '\0';
+        return es_fail(err, ES_USAGE, "give a shorter one", "--work: too long");
+    }
+    f->fd = open_own(AT_FDCWD, f->path);
+    if (f->fd >= 0)
+        f->store = open_own(f->fd, "store");
+    if (f->store >= 0) {
+        (void)flock(f->fd, LOCK_EX | LOCK_NB); /* till the end of us */
+        remove_tasks(f->fd);
+        return 0;
+    }
+    (void)fail(f->path, err);
+    work_folder_close(f, 1);
+    return -1;
+}
+
+void work_folder_close(struct work_folder *f, int keep)
+{
+    if (f->store >= 0)
+        close(f->store);
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->fd >= 0 && !keep)
+        remove_tree(AT_FDCWD, f->path, 0);
+    *f = WORK_FOLDER_CLOSED;
+}
+
+/* --- the store ------------------------------------------------------------ */
+
+static void store_name(char name[NAME_SIZE], uint32_t number)
+{
+    snprintf(name, NAME_SIZE, "%u", number);
+}
+
+static void task_name(char name[NAME_SIZE], uint32_t task)
+{
+    snprintf(name, NAME_SIZE, "task-%u", task);
+}
+
+/* What a file of a folder is; 1 if it is no regular one, -1 with errno. */
+static int look_at(int dir,
+                   const char *name,
+                   int sync,
+                   struct exchange_file *file)
+{
+    struct stat st;
+    int fd, rc = -1;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 1 : -1;
+    if (!S_ISREG(st.st_mode))
+        return 1;
+    fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    file->mode = st.st_mode & 07777;
+    if (file_digest_of(&file->digest, &file->bytes, fd) == 0
+        && (!sync || fsync(fd) == 0))
+        rc = 0;
+    close(fd);
+    return rc;
+}
+
+static int add_listed(const struct work_folder *f,
+                      const char *name,
+                      struct exchange_file **file,
+                      uint32_t *n)
+{
+    struct exchange_file *grown, found = {0};
+    int64_t number;
+
+    if (number_parse_int(name, 0, UINT32_MAX, &number) < 0
+        || look_at(f->store, name, 0, &found) != 0)
+        return 0; /* what was on its way, or cannot be read; not ours */
+    found.number = (uint32_t)number;
+    grown = reallocarray(*file, *n + (size_t)1, sizeof *grown);
+    if (!grown)
+        return -1;
+    *file = grown;
+    grown[(*n)++] = found;
+    return 0;
+}
+
+int work_folder_list(const struct work_folder *f,
+                     struct exchange_file **file,
+                     uint32_t *n,
+                     struct es_error *err)
+{
+    int fd = openat(f->store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *d;
+    int rc = 0;
+
+    *file = NULL;
+    *n = 0;
+    if (!list) {
+        (void)fail(f->path, err);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    while (rc == 0 && (d = readdir(list)) != NULL)
+        rc = add_listed(f, d->d_name, file, n);
+    closedir(list);
+    if (rc == 0)
+        return 0;
+    free(*file);
+    *file = NULL;
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+int work_folder_read(const struct work_folder *f, uint32_t number)
+{
+    char name[NAME_SIZE];
+
+    store_name(name, number);
+    return openat(f->store, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int work_folder_path(const struct work_folder *f,
+                     uint32_t number,
+                     char *path,
+                     size_t size)
+{
+    int n = snprintf(path, size, "%s/store/%u", f->path, number);
+
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* --- tasks ---------------------------------------------------------------- */
+
+int work_folder_make_way(int at, const char *name)
+{
+    char part[GRAPH_NAME_MAX + 2];
+
+    for (size_t i = 1; name[i]; i++) {
+        if (name[i] != '/')
+            continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, name);
+        if (mkdirat(at, part, 0777) < 0 && errno != EEXIST)
+            return -1;
+    }
+    return 0;
+}
+
+static int link_input(const struct work_folder *f,
+                      int task,
+                      const struct graph_named *input)
+{
+    char name[NAME_SIZE];
+
+    store_name(name, input->number);
+    if (work_folder_make_way(task, input->name) < 0)
+        return -1;
+    return linkat(f->store, name, task, input->name, 0);
+}
+
+int work_folder_begin(const struct work_folder *f,
+                      const struct graph_task *task,
+                      char *path,
+                      size_t size,
+                      struct es_error *err)
+{
+    char name[NAME_SIZE];
+    int dir, n, rc = 0;
+
+    task_name(name, task->id);
+    n = snprintf(path, size, "%s/%s", f->path, name);
+    if (n < 0 || (size_t)n >= size)
+        return es_fail(err, ES_USAGE, "give a shorter one", "--work: too long");
+    remove_tree(f->fd, name, 0); /* of an attempt before */
+    dir = open_own(f->fd, name);
+    if (dir < 0)
+        return fail(path, err);
+    for (uint32_t i = 0; rc == 0 && i < task->inputs; i++)
+        if (link_input(f, dir, &task->input[i]) < 0)
+            rc = fail(task->input[i].name, err);
+    for (uint32_t i = 0; rc == 0 && i < task->outputs; i++)
+        if (work_folder_make_way(dir, task->output[i].name) < 0)
+            rc = fail(task->output[i].name, err);
+    close(dir);
+    return rc;
+}
+
+static int take_all(const struct work_folder *f,
+                    int dir,
+                    const struct graph_task *task,
+                    int sync,
+                    struct exchange_file file[],
+                    struct es_error *err)
+{
+    const struct graph_named *output = task->output;
+    char name[NAME_SIZE];
+    int rc;
+
+    for (uint32_t i = 0; i < task->outputs; i++) {
+        file[i] = (struct exchange_file){.number = output[i].number};
+        rc = look_at(dir, output[i].name, sync, &file[i]);
+        if (rc != 0)
+            return rc < 0 ? fail(output[i].name, err) : (int)i + 1;
+    }
+    for (uint32_t i = 0; i < task->outputs; i++) {
+        store_name(name, output[i].number);
+        if (renameat(dir, output[i].name, f->store, name) < 0)
+            return fail(output[i].name, err);
+    }
+    return sync && fsync(f->store) < 0 ? fail(f->path, err) : 0;
+}
+
+int work_folder_take(const struct work_folder *f,
+                     const struct graph_task *task,
+                     int sync,
+                     struct exchange_file file[],
+                     struct es_error *err)
+{
+    char name[NAME_SIZE];
+    int dir, rc;
+
+    task_name(name, task->id);
+    dir = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return fail(name, err);
+    rc = take_all(f, dir, task, sync, file, err);
+    close(dir);
+    return rc;
+}
+
+void work_folder_end(const struct work_folder *f, uint32_t task)
+{
+    char name[NAME_SIZE];
+
+    task_name(name, task);
+    remove_tree(f->fd, name, 0);
+}

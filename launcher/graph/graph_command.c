@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep graph: when and where the tasks of a graph run, and what it costs.
+ */
+#include "launcher/base/notice.h"
+#include "launcher/base/number.h"
+#include "launcher/base/svg.h"
+#include "launcher/commands.h"
+#include "launcher/graph/graph_fault.h"
+#include "launcher/graph/graph_options.h"
+#include "launcher/graph/graph_print.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- plans ---------------------------------------------------------------- */
+
+static void tell_late(const struct graph_plan *p)
+{
+    if (!p->deadline_met)
+        notice("the deadline of %g s cannot be met: the fastest plan takes "
+               "%g s",
+               (double)p->deadline / GRAPH_NS_PER_S,
+               (double)p->candidate[p->chosen].sum.makespan / GRAPH_NS_PER_S);
+}
+
+struct drawing {
+    const struct graph_file *file;
+    const struct graph_plan *plan;
+};
+
+static int draw(FILE *out, const void *arg)
+{
+    const struct drawing *d = arg;
+
+    return graph_print_svg(out, d->file, d->plan);
+}
+
+static int plan_one(const struct graph_options *o,
+                    const struct graph_file *f,
+                    struct es_error *err)
+{
+    struct graph_plan p;
+    const struct drawing drawing = {f, &p};
+    enum graph_plan_fault fault = graph_plan_init(&p, f->graph, &o->run.plan);
+    int rc;
+
+    if (fault != GRAPH_PLAN_SOUND)
+        return graph_fault_tell(fault, &o->run.plan, err);
+    rc = o->svg ? svg_write_file(o->svg, draw, &drawing, err) : 0;
+    if (rc == 0) {
+        rc = o->run.json
+                 ? graph_print_json(stdout, f, &p, o->run.plan.machine.cores)
+                 : graph_print_table(stdout, f, &p);
+        if (rc < 0 || fflush(stdout) != 0)
+            rc = es_fail(err, ES_WORK, "free some space", "cannot write");
+    }
+    if (rc == 0)
+        tell_late(&p);
+    graph_plan_clear(&p);
+    return rc;
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+#define ROWS 8 /* three algorithms, each ungrouped and grouped; two bounds */
+
+/* All tasks on one core, or each on a processor of its own. */
+static int add_bound(struct graph_row *row,
+                     const char *name,
+                     int apart,
+                     const struct graph_file *f,
+                     const struct graph_options *o,
+                     struct es_error *err)
+{
+    const struct graph *g = f->graph;
+    uint32_t processors = apart ? g->tasks : 1;
+    struct machine m = {processors, o->run.plan.machine.cores,
+                        o->run.plan.machine.power};
+    struct instance *x = calloc(g->tasks, sizeof *x);
+    struct schedule_room *room = NULL;
+    int rc = -1;
+
+    if (m.cores <= SCHEDULE_CORES_MAX / processors)
+        room = schedule_room_create(g, g->tasks, processors * m.cores);
+    for (uint32_t v = 0; x && v < g->tasks; v++)
+        x[v] = (struct instance){v, apart ? v : 0, 0, 0, 0};
+    *row = (struct graph_row){
+        .name = name, .mode = "", .in_time = -1, .instances = g->tasks};
+    if (x && room
+        && schedule_evaluate(g, &m, x, g->tasks, room, &row->sum) == 0)
+        rc = 0;
+    else
+        es_fail(err, ES_ENV, "give fewer cores, or free some memory",
+                "%s: out of memory", name);
+    schedule_room_destroy(room);
+    free(x);
+    return rc;
+}
+
+/* Add a row; none if there are too few processors to run it ungrouped. */
+static int add_plan(struct graph_row row[],
+                    size_t *n,
+                    const struct graph_plan_wish *wish,
+                    const struct graph_file *f,
+                    struct es_error *err)
+{
+    const struct graph_candidate *c;
+    struct graph_plan p;
+    enum graph_plan_fault fault = graph_plan_init(&p, f->graph, wish);
+
+    if (fault == GRAPH_PLAN_FEW)
+        return 0;
+    if (fault != GRAPH_PLAN_SOUND)
+        return graph_fault_tell(fault, wish, err);
+    c = &p.candidate[p.chosen];
+    row[(*n)++] = (struct graph_row){graph_algorithm_name(wish->algorithm),
+                                     graph_mode_name(c->mode), c->in_time,
+                                     c->instances, c->sum};
+    graph_plan_clear(&p);
+    return 0;
+}
+
+static int plan_all(const struct graph_options *o,
+                    const struct graph_file *f,
+                    struct es_error *err)
+{
+    struct graph_plan_wish w = o->run.plan;
+    struct graph_row row[ROWS];
+    size_t n = 0;
+
+    for (int a = PATH_TDS; a <= PATH_PEBD; a++) {
+        w.algorithm = (enum path_algorithm)a;
+        w.mode = o->baseline;
+        if (add_plan(row, &n, &w, f, err) < 0)
+            return -1;
+        w.mode = o->none ? GROUPING_BEST : o->run.plan.mode;
+        if (add_plan(row, &n, &w, f, err) < 0)
+            return -1;
+    }
+    if (add_bound(&row[n++], "sequential", 0, f, o, err) < 0
+        || add_bound(&row[n++], "apart", 1, f, o, err) < 0)
+        return -1;
+    if (graph_print_rows(stdout, row, n, o->run.json) < 0
+        || fflush(stdout) != 0)
+        return es_fail(err, ES_WORK, "free some space", "cannot write");
+    return 0;
+}
+
+int command_graph(int argc, char **argv, struct es_error *err)
+{
+    struct graph_options o;
+    struct config c;
+    struct graph_file f;
+    int rc;
+
+    if (config_load(&c, NULL, err) < 0)
+        return -1;
+    rc = graph_options_parse(&o, &c, argc, argv, err);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (graph_file_read(&f, o.run.graph, &o.reading, err) < 0)
+        return -1;
+    if (o.is_run)
+        rc = graph_run(&o.run, &f, err);
+    else
+        rc = o.all ? plan_all(&o, &f, err) : plan_one(&o, &f, err);
+    graph_file_clear(&f);
+    return rc;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/base/notice.h"
+#include "launcher/exec/work_folder.h"
+#include "launcher/graph/graph_running.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int graph_is_result(const struct graph_running *r, uint32_t file)
+{
+    return r->work.file[file].takers == 0;
+}
+
+void graph_deliver(struct graph_running *r, uint32_t file)
+{
+    const struct holder *h = graph_state_source(&r->state, file, GRAPH_NOBODY);
+    struct exchange_file wanted;
+    char path[GRAPH_NAME_MAX + 2];
+    uint32_t from;
+
+    if (!h || r->delivered[file] || r->user[file].from != GRAPH_NOBODY)
+        return;
+    from = h->node;
+    wanted = h->file;
+    wanted.number = file;
+    r->user[file] = (struct user_file){wanted, from};
+    snprintf(path, sizeof path, "./%s", r->work.file[file].name);
+    if (work_folder_make_way(AT_FDCWD, path) < 0
+        || exchange_fetch(r->exchange, from, NULL, &wanted, path) < 0)
+        graph_finish(r, es_fail(r->err, ES_WORK,
+                                "go to a folder that you may write", "%s: %s",
+                                r->work.file[file].name, strerror(errno)));
+}
+
+void graph_deliver_all(struct graph_running *r)
+{
+    for (uint32_t i = 0; i < r->work.files; i++)
+        if (graph_is_result(r, i) && r->phase == RUNNING)
+            graph_deliver(r, i);
+}
+
+struct graph_input graph_input_of(const struct stat *st)
+{
+    return (struct graph_input){(uint64_t)st->st_size,
+                                st->st_mtim.tv_sec * INT64_C(1000000000)
+                                    + st->st_mtim.tv_nsec};
+}
+
+/* What is given must be what the run began with. */
+static int is_as_it_was(const struct graph_running *r, uint32_t file, int fd)
+{
+    struct graph_input now;
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return 0;
+    now = graph_input_of(&st);
+    return now.bytes == r->input[file].bytes
+           && now.mtime_ns == r->input[file].mtime_ns;
+}
+
+int graph_give(void *arg, uint32_t file)
+{
+    struct graph_running *r = arg;
+    int fd;
+
+    if (file >= r->work.files || r->work.file[file].maker != GRAPH_NOBODY) {
+        errno = EPERM;
+        return -1;
+    }
+    fd = open(r->work.file[file].name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || is_as_it_was(r, file, fd))
+        return fd;
+    close(fd);
+    graph_finish(r, es_fail(r->err, ES_WORK,
+                            "leave it as it is until the run is over",
+                            "input %s: has changed since the start",
+                            r->work.file[file].name));
+    errno = ESTALE;
+    return -1;
+}
+
+void graph_take_result(void *arg,
+                       uint32_t from,
+                       uint32_t file,
+                       int64_t elapsed_ns,
+                       const char *why)
+{
+    struct graph_running *r = arg;
+
+    (void)elapsed_ns; /* no part of the plan */
+    if (r->phase != RUNNING || r->user[file].from != from)
+        return;
+    r->user[file].from = GRAPH_NOBODY;
+    if (why) {
+        graph_bring_failed(r, file, from, "front end", why);
+        return;
+    }
+    r->delivered[file] = 1;
+    r->undelivered--;
+    if (graph_journal_delivered(&r->journal, &r->work, file,
+                                &r->user[file].file, r->err)
+        < 0)
+        graph_finish(r, 1);
+    else
+        graph_check_end(r);
+}
+
+int graph_is_delivered(const struct graph_running *r,
+                       uint32_t file,
+                       const struct exchange_file *made)
+{
+    struct file_digest now;
+    uint64_t bytes;
+    int fd = open(r->work.file[file].name, O_RDONLY | O_CLOEXEC), rc;
+
+    if (fd < 0)
+        return 0;
+    rc = file_digest_of(&now, &bytes, fd);
+    close(fd);
+    if (rc == 0 && bytes == made->bytes
+        && file_digest_is_equal(&now, &made->digest))
+        return 1;
+    notice("%s is not what was delivered: it is delivered again",
+           r->work.file[file].name);
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* By libcgraph, Graphviz' own parser. */
+#include "launcher/base/number.h"
+#include "launcher/graph/graph_format.h"
+
+#include <graphviz/cgraph.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE_MAX 200
+#define TEXT_MAX  100 /* of what the parser says */
+
+/* The parser's callback has no argument of the caller's. */
+static _Thread_local char said[TEXT_MAX];
+
+static int hear(char *text)
+{
+    size_t len = strcspn(text, "\n");
+
+    if (!said[0] && strcmp(text, "Error") != 0 && strcmp(text, ": ") != 0)
+        snprintf(said, sizeof said, "%.*s", (int)len, text);
+    return 0;
+}
+
+/* An attribute in seconds; -1, which no draft takes, if it is none. */
+static double seconds_of(void *object, char *key)
+{
+    const char *text = agget(object, key);
+    double seconds;
+
+    if (!text || number_parse_double(text, 0, 1e9, &seconds) < 0)
+        return -1;
+    return seconds;
+}
+
+static int read_node(struct graph_draft *d,
+                     Agnode_t *node,
+                     struct es_error *err)
+{
+    static char key[] = "time";
+    char place[PLACE_MAX];
+    json_t *id = json_string(agnameof(node));
+    int rc;
+
+    snprintf(place, sizeof place, "node \"%s\" [time]", agnameof(node));
+    rc = draft_task(d, place, id, seconds_of(node, key), err);
+    json_decref(id);
+    return rc;
+}
+
+static int read_edge(struct graph_draft *d,
+                     Agedge_t *edge,
+                     struct es_error *err)
+{
+    static char key[] = "comm";
+    char place[PLACE_MAX];
+    json_t *tail = json_string(agnameof(agtail(edge)));
+    json_t *head = json_string(agnameof(aghead(edge)));
+    uint32_t from, to;
+    int rc = -1;
+
+    snprintf(place, sizeof place, "edge \"%s\" -> \"%s\" [comm]",
+             agnameof(agtail(edge)), agnameof(aghead(edge)));
+    from = draft_find(d, place, tail, err);
+    to = from == GRAPH_NOBODY ? GRAPH_NOBODY : draft_find(d, place, head, err);
+    if (to != GRAPH_NOBODY)
+        rc = draft_edge(d, place, from, to, seconds_of(edge, key), err);
+    json_decref(tail);
+    json_decref(head);
+    return rc;
+}
+
+static int read_all(struct graph_draft *d, Agraph_t *g, struct es_error *err)
+{
+    if (!agisdirected(g))
+        return draft_fail(d, "graph", "give a digraph",
+                          "its edges have no direction", err);
+    for (Agnode_t *v = agfstnode(g); v; v = agnxtnode(g, v))
+        if (read_node(d, v, err) < 0)
+            return -1;
+    for (Agnode_t *v = agfstnode(g); v; v = agnxtnode(g, v))
+        for (Agedge_t *e = agfstout(g, v); e; e = agnxtout(g, e))
+            if (read_edge(d, e, err) < 0)
+                return -1;
+    return 0;
+}
+
+int graph_read_dot(struct graph_draft *d,
+                   const char *text,
+                   struct es_error *err)
+{
+    Agraph_t *g;
+    int rc;
+
+    said[0] = '\0';
+    (void)agseterrf(hear);
+    g = agmemread(text);
+    if (!g)
+        return draft_fail(d, "DOT", "see `man dot`",
+                          said[0] ? said : "no graph", err);
+    rc = read_all(d, g, err);
+    (void)agclose(g);
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_fault.h - why there is no plan, as the user's error.
+ */
+#ifndef LAUNCHER_GRAPH_GRAPH_FAULT_H
+#define LAUNCHER_GRAPH_GRAPH_FAULT_H
+
+#include "pmix_bcast/error.h"
+#include "policy/graph_plan.h"
+
+/* Fill err; returns -1. */
+int graph_fault_tell(enum graph_plan_fault fault,
+                     const struct graph_plan_wish *wish,
+                     struct es_error *err);
+
+#endif

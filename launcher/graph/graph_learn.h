@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_learn.h - what a run has measured, and how it gets into the file of
+ * the graph, so that the next plan is right.
+ */
+#ifndef LAUNCHER_GRAPH_GRAPH_LEARN_H
+#define LAUNCHER_GRAPH_GRAPH_LEARN_H
+
+#include "launcher/graph/graph_state.h"
+
+struct graph_measured {
+    double *seconds; /* by task; -1: not measured */
+    double *sent;    /* by file: seconds to bring it; -1: it was not sent */
+    uint64_t *bytes; /* by file */
+};
+
+/* 0, or -1 if memory ran out; graph_measured_clear() in both cases. */
+int graph_measured_init(struct graph_measured *m,
+                        uint32_t tasks,
+                        uint32_t files);
+void graph_measured_clear(struct graph_measured *m);
+/* The mean of each task's places that are done. */
+void graph_measured_tasks(struct graph_measured *m,
+                          const struct graph_state *s);
+
+/*
+ * Write it into the graph's file, which is replaced at once.
+ *
+ * evenstep's own: the times, and for an edge that carries files their seconds:
+ * as measured, or by the mean rate of those that were.  WfFormat: times and
+ * sizes; it has no rate, so that is said.
+ */
+int graph_learn(const char *path,
+                const struct graph_work *w,
+                const struct graph_measured *m,
+                struct es_error *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double seconds(int64_t ns)
+{
+    return round((double)ns / 1e3) / 1e6;
+}
+
+/* The sum of what was: as schedule.h reckons it of a plan. */
+static int add_up(const struct graph_result *r, struct schedule_sum *sum)
+{
+    const struct graph_state *s = r->state;
+    const struct power *w = &r->machine->power;
+    uint8_t *used = calloc(s->nodes, 1);
+    double busy = 0, span;
+
+    *sum = (struct schedule_sum){0};
+    if (!used)
+        return -1;
+    for (uint32_t i = 0; i < s->places; i++) {
+        const struct place *p = &s->place[i];
+
+        if (p->state != PLACE_DONE)
+            continue;
+        sum->processors += !used[p->node];
+        used[p->node] = 1;
+        busy += (double)(p->finish - p->start) / GRAPH_NS_PER_S;
+        if (p->finish > sum->makespan)
+            sum->makespan = p->finish;
+    }
+    free(used);
+    span = (double)sum->makespan / GRAPH_NS_PER_S;
+    sum->energy.busy = w->busy * busy;
+    sum->energy.idle =
+        w->idle * fmax(0, sum->processors * r->machine->cores * span - busy);
+    sum->energy.base = w->base * sum->processors * span;
+    sum->energy.comm = w->link * r->messages_s;
+    sum->energy.total = sum->energy.busy + sum->energy.idle + sum->energy.base
+                        + sum->energy.comm;
+    return 0;
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *json_sum(const struct schedule_sum *s)
+{
+    return json_pack("{s:f,s:i,s:{s:f,s:f,s:f,s:f,s:f}}", "makespan",
+                     seconds(s->makespan), "processors", (int)s->processors,
+                     "energy", "busy", s->energy.busy, "idle", s->energy.idle,
+                     "base", s->energy.base, "comm", s->energy.comm, "total",
+                     s->energy.total);
+}
+
+static json_t *json_instances(const struct graph_result *r)
+{
+    const struct graph_state *s = r->state;
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; all && i < s->places; i++) {
+        const struct place *p = &s->place[i];
+
+        if (p->state != PLACE_DONE)
+            continue;
+        if (json_array_append_new(
+                all, json_pack("{s:O,s:i,s:s,s:i,s:f,s:f,s:f,s:f}", "task",
+                               json_array_get(r->f->ids, p->task), "processor",
+                               (int)p->node, "node",
+                               session_node(r->session, p->node)->name, "core",
+                               (int)p->core, "planned_start",
+                               seconds(p->planned_start), "planned_finish",
+                               seconds(p->planned_finish), "start",
+                               seconds(p->start), "finish", seconds(p->finish)))
+            < 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+static int print_json(FILE *out,
+                      const struct graph_result *r,
+                      const struct schedule_sum *was)
+{
+    json_t *all =
+        json_pack("{s:o,s:o,s:o}", "planned", json_sum(r->planned), "real",
+                  json_sum(was), "instances", json_instances(r));
+    int rc =
+        all ? json_dumpf(all, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : -1;
+
+    json_decref(all);
+    return rc < 0 || putc('\n', out) < 0 ? -1 : 0;
+}
+
+/* --- text ----------------------------------------------------------------- */
+
+static void print_instance(FILE *out,
+                           const struct graph_result *r,
+                           const struct place *p)
+{
+    fprintf(out, "%-24s %-12s %4u %12.6f %12.6f %12.6f %12.6f\n",
+            r->state->work->task[p->task].name,
+            session_node(r->session, p->node)->name, p->core,
+            seconds(p->planned_start), seconds(p->planned_finish),
+            seconds(p->start), seconds(p->finish));
+}
+
+static int print_text(FILE *out,
+                      const struct graph_result *r,
+                      const struct schedule_sum *was)
+{
+    double planned = seconds(r->planned->makespan);
+    double took = seconds(was->makespan);
+
+    fprintf(out, "%-24s %-12s %4s %12s %12s %12s %12s\n", "task", "node",
+            "core", "planned s", "to", "real s", "to");
+    for (uint32_t i = 0; i < r->state->places; i++)
+        if (r->state->place[i].state == PLACE_DONE)
+            print_instance(out, r, &r->state->place[i]);
+    fprintf(out,
+            "planned %.3f s, %.1f J on %u nodes; took %.3f s (%+.1f %%), "
+            "%.1f J on %u nodes\n",
+            planned, r->planned->energy.total, r->planned->processors, took,
+            planned > 0 ? (took / planned - 1) * 100 : 0, was->energy.total,
+            was->processors);
+    return ferror(out) ? -1 : 0;
+}
+
+int graph_result_print(FILE *out, const struct graph_result *r, int json)
+{
+    struct schedule_sum was;
+
+    if (add_up(r, &was) < 0)
+        return -1;
+    return json ? print_json(out, r, &was) : print_text(out, r, &was);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_result.h - what a run of a task graph was, beside its plan.
+ */
+#ifndef LAUNCHER_GRAPH_GRAPH_RESULT_H
+#define LAUNCHER_GRAPH_GRAPH_RESULT_H
+
+#include "launcher/graph/graph_state.h"
+#include "launcher/session/session.h"
+#include "policy/schedule.h"
+
+#include <stdio.h>
+
+struct graph_result {
+    const struct graph_file *f;
+    const struct graph_state *state;
+    const struct machine *machine;
+    const struct schedule_sum *planned;
+    const struct session *session;
+    double messages_s; /* of all files on their way between nodes */
+};
+
+/*
+ * Print it: the sums and a line for each instance, or with json one object in
+ * one line.  Energy is the plan's model with the times that were measured.
+ * 0, or -1 if memory runs out or the stream has an error; the caller flushes.
+ */
+int graph_result_print(FILE *out, const struct graph_result *r, int json);
+
+#endif

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Phases: the agents come (session), they open their folders (OPENING), the
+ * plan is made and run.  Each word of an agent changes the state
+ * (graph_state.h), and what follows from that is sent.  After a loss the state
+ * is reviewed, what has no place any more gets one, and everything that waits
+ * is supplied anew.  Every end goes through graph_finish().
+ */
+#include "launcher/graph/graph_run.h"
+#include "launcher/base/file_limit.h"
+#include "launcher/base/notice.h"
+#include "launcher/exec/work_folder.h"
+#include "launcher/graph/graph_fault.h"
+#include "launcher/graph/graph_result.h"
+#include "launcher/graph/graph_running.h"
+#include "launcher/session/session_start.h"
+#include "pmix_bcast/clock.h"
+#include "pmix_bcast/mesh.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int64_t graph_running_ns(const struct graph_running *r)
+{
+    return clock_ns() - r->begin_ns;
+}
+
+int graph_no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+void graph_finish(struct graph_running *r, int failed)
+{
+    if (r->phase == FINISHED)
+        return;
+    r->phase = FINISHED;
+    r->failed = failed;
+    event_base_loopbreak(r->base);
+}
+
+const char *graph_node_name(const struct graph_running *r, uint32_t node)
+{
+    return session_node(r->session, node)->name;
+}
+
+void graph_say(struct graph_running *r,
+               uint32_t node,
+               enum graph_kind kind,
+               struct writer *w)
+{
+    session_send(r->session, node, (enum protocol_type)(MSG_GRAPH + kind), w);
+}
+
+void graph_check_end(struct graph_running *r)
+{
+    if (r->state.tasks_done == r->f->graph->tasks && r->state.waiting == 0
+        && r->undelivered == 0)
+        graph_finish(r, 0);
+}
+
+/* --- the plan ------------------------------------------------------------- */
+
+static int make_plan(struct graph_running *r, struct graph_plan *p)
+{
+    struct graph_plan_wish wish = r->o->plan;
+    enum graph_plan_fault fault;
+
+    wish.machine = r->machine;
+    fault = graph_plan_init(p, r->f->graph, &wish);
+    if (fault != GRAPH_PLAN_SOUND)
+        return graph_fault_tell(fault, &wish, r->err);
+    r->planned = p->candidate[p->chosen].sum;
+    r->deadline = p->deadline;
+    if (p->deadline_met)
+        return 0;
+    es_fail(r->err, ES_WORK, "give more time, nodes or cores",
+            "the deadline of %g s cannot be met on %u nodes of %u cores: the "
+            "fastest plan takes %g s",
+            (double)p->deadline / GRAPH_NS_PER_S, r->machine.processors,
+            r->machine.cores, (double)r->planned.makespan / GRAPH_NS_PER_S);
+    graph_plan_clear(p);
+    return -1;
+}
+
+/* What starts first is supplied first. */
+static int by_start(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->processor != y->processor)
+        return x->processor < y->processor ? -1 : 1;
+    return x->core < y->core ? -1 : x->core > y->core;
+}
+
+static int place_plan(struct graph_running *r, const struct graph_plan *p)
+{
+    qsort(p->instance, p->instances, sizeof *p->instance, by_start);
+    for (uint32_t i = 0; i < p->instances; i++) {
+        const struct instance *x = &p->instance[i];
+        struct place place = {.task = x->task,
+                              .node = x->processor,
+                              .core = x->core,
+                              .planned_start = x->start,
+                              .planned_finish = x->finish};
+
+        if (r->state.usable[place.node] && !r->state.task[x->task].done
+            && graph_state_add(&r->state, &place) == GRAPH_NOBODY)
+            return graph_no_memory(r->err);
+    }
+    for (uint32_t i = 0; i < r->state.places; i++)
+        if (graph_send_task(r, i) < 0)
+            return -1;
+    return 0;
+}
+
+static int begin_run(struct graph_running *r)
+{
+    struct graph_plan plan;
+    int rc;
+
+    if (r->machine.cores == 0)
+        return es_fail(r->err, ES_ENV, "see the lines above",
+                       "no node can take part");
+    if (make_plan(r, &plan) < 0)
+        return -1;
+    graph_state_review(&r->state, r->delivered);
+    r->phase = RUNNING;
+    r->begin_ns = clock_ns();
+    graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
+    if (r->state.tasks_done > 0)
+        notice("%u of %u tasks are done already", r->state.tasks_done,
+               r->f->graph->tasks);
+    rc = place_plan(r, &plan);
+    graph_plan_clear(&plan);
+    if (rc == 0)
+        graph_recover(r); /* gives everybody what is there */
+    return rc;
+}
+
+/* --- the folders ---------------------------------------------------------- */
+
+/* Is it what a task has made, to the last byte?  Inputs come anew. */
+static int is_good(const struct graph_running *r, const struct exchange_file *f)
+{
+    const struct exchange_file *made;
+
+    if (f->number >= r->work.files
+        || r->work.file[f->number].maker == GRAPH_NOBODY)
+        return 0;
+    made = &r->made[f->number];
+    return file_digest_is_known(&made->digest) && f->bytes == made->bytes
+           && file_digest_is_equal(&f->digest, &made->digest);
+}
+
+/* What a node has from before counts if it is what was made; the node itself
+ * believes none of it until it is told to. */
+static int take_store(struct graph_running *r,
+                      uint32_t node,
+                      const struct graph_opened *m)
+{
+    for (uint32_t i = 0; i < m->files; i++) {
+        struct holder h = {
+            .node = node, .from = HOLDER_HERE, .file = m->file[i]};
+
+        if (!is_good(r, &m->file[i]))
+            continue;
+        if (graph_state_hold(&r->state, m->file[i].number, &h) < 0)
+            return graph_no_memory(r->err);
+        graph_send_here(r, node, m->file[i].number);
+    }
+    return 0;
+}
+
+static void all_opened(struct graph_running *r)
+{
+    if (r->opened < r->state.nodes || r->phase != OPENING)
+        return;
+    for (uint32_t v = 0; v < r->f->graph->tasks; v++) {
+        r->state.task[v].done = r->was_done[v];
+        r->state.tasks_done += r->was_done[v];
+    }
+    if (begin_run(r) < 0)
+        graph_finish(r, 1);
+    else
+        graph_check_end(r);
+}
+
+/* A node that was lost, with what it still has. */
+static void on_reopened(struct graph_running *r,
+                        uint32_t node,
+                        const struct graph_opened *m)
+{
+    if (r->state.usable[node]) {
+        session_drop(r->session, node);
+    } else if (m->why[0]) {
+        notice("%s: %s: it gets nothing more", graph_node_name(r, node),
+               m->why);
+    } else {
+        r->state.usable[node] = 1;
+        if (take_store(r, node, m) < 0)
+            graph_finish(r, 1);
+        else
+            graph_spread(r);
+    }
+}
+
+static void on_opened(struct graph_running *r,
+                      uint32_t node,
+                      const struct graph_opened *m)
+{
+    uint32_t *cores = &r->machine.cores;
+
+    if (r->phase == RUNNING) {
+        on_reopened(r, node, m);
+        return;
+    }
+    r->opened++;
+    if (m->why[0]) {
+        graph_finish(r, es_fail(r->err, ES_WORK, "see --work", "%s: %s",
+                                graph_node_name(r, node), m->why));
+        return;
+    }
+    if (r->o->plan.machine.cores == 0 && (*cores == 0 || m->cores < *cores))
+        *cores = m->cores;
+    if (take_store(r, node, m) < 0)
+        graph_finish(r, 1);
+    else
+        all_opened(r);
+}
+
+/* --- the session ---------------------------------------------------------- */
+
+static void on_message(
+    void *arg, size_t from, uint16_t type, const uint8_t *body, size_t len)
+{
+    struct graph_running *r = arg;
+    uint32_t node = (uint32_t)from;
+    struct graph_opened opened;
+    struct graph_brought brought;
+    struct graph_done done;
+    int good = 1;
+
+    if (r->phase == FINISHED)
+        return;
+    if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
+        good = graph_read_opened(&opened, body, len) == 0;
+        if (good)
+            on_opened(r, node, &opened);
+        free(opened.room);
+    } else if (type == MSG_GRAPH + GRAPH_MSG_DONE && r->phase == RUNNING) {
+        good = graph_read_done(&done, body, len) == 0;
+        if (good)
+            graph_hear_done(r, node, &done);
+        free(done.room);
+    } else if (type == MSG_GRAPH + GRAPH_MSG_BROUGHT && r->phase == RUNNING) {
+        good = graph_read_brought(&brought, body, len) == 0;
+        if (good)
+            graph_hear_brought(r, node, &brought);
+    }
+    if (!good)
+        session_drop(r->session, node);
+}
+
+static void on_lost(void *arg, size_t lost, const char *why)
+{
+    struct graph_running *r = arg;
+    uint32_t node = (uint32_t)lost, left = 0;
+
+    if (r->phase == FINISHED)
+        return;
+    graph_progress_stop(&r->progress);
+    notice("%s is lost (%s): the other nodes do its part",
+           graph_node_name(r, node), why);
+    exchange_forget(r->exchange, node);
+    graph_state_lose(&r->state, node);
+    for (uint32_t i = 0; i < r->work.files; i++)
+        if (r->user[i].from == node)
+            r->user[i].from = GRAPH_NOBODY;
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        left += r->state.usable[i];
+    if (left == 0) {
+        graph_finish(r, es_fail(r->err, ES_WORK, "see why in the lines above",
+                                "all nodes are lost"));
+    } else if (r->phase == RUNNING) {
+        graph_recover(r);
+        graph_check_end(r);
+    } else {
+        graph_finish(r, es_fail(r->err, ES_ENV, "start it again",
+                                "%s was lost before the start",
+                                graph_node_name(r, node)));
+    }
+}
+
+static int open_exchange(struct graph_running *r)
+{
+    struct exchange_setup x = {.base = r->base,
+                               .secret = session_secret(r->session),
+                               .self = EXCHANGE_HOME,
+                               .keep = r->o->journal != NULL,
+                               .open = graph_give,
+                               .fetched = graph_take_result,
+                               .arg = r};
+    struct listener_setup door = {.base = r->base,
+                                  .secret = session_secret(r->session),
+                                  .purpose = PURPOSE_MESH,
+                                  .self = FRONT_END,
+                                  .ports = session_ports(r->session),
+                                  .loopback = session_is_local(r->session),
+                                  .called = mesh_take,
+                                  .full = file_limit_reached};
+
+    r->mesh = mesh_create(r->base);
+    door.arg = r->mesh;
+    r->exchange = exchange_create(&x);
+    if (!r->mesh || !r->exchange)
+        return graph_no_memory(r->err);
+    mesh_set_exchange(r->mesh, r->exchange);
+    return listener_open(&r->listener, &door, r->err);
+}
+
+/* Where the nodes keep files. */
+static const char *work_at(const struct graph_running *r)
+{
+    const char *folder = r->o->work ? r->o->work : getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+static int send_open(struct graph_running *r, uint32_t node)
+{
+    struct writer w = {0};
+    struct graph_open m = {.port = listener_port(r->listener),
+                           .keep = r->o->journal != NULL};
+
+    snprintf(m.folder, sizeof m.folder, "%s", work_at(r));
+    snprintf(m.run, sizeof m.run, "%s", r->run);
+    if (m.folder[0] != '/')
+        return es_fail(r->err, ES_USAGE, "give a whole path",
+                       "--work: \"%s\" is not the same everywhere", m.folder);
+    graph_write_open(&w, &m);
+    graph_say(r, node, GRAPH_MSG_OPEN, &w);
+    return 0;
+}
+
+static int send_open_all(struct graph_running *r)
+{
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        if (send_open(r, i) < 0)
+            return -1;
+    return 0;
+}
+
+/* A node that was lost is back: it knows nothing. */
+static void on_returned(void *arg, size_t back)
+{
+    struct graph_running *r = arg;
+    uint32_t node = (uint32_t)back;
+
+    if (r->phase != RUNNING)
+        return;
+    graph_progress_stop(&r->progress);
+    notice("%s is back", graph_node_name(r, node));
+    if (send_open(r, node) < 0)
+        graph_finish(r, 1);
+}
+
+static void on_ready(void *arg)
+{
+    struct graph_running *r = arg;
+    uint32_t nodes = (uint32_t)session_size(r->session);
+    uint32_t most = r->o->plan.machine.processors;
+
+    r->phase = OPENING;
+    r->machine = r->o->plan.machine;
+    r->machine.processors = most > 0 && most < nodes ? most : nodes;
+    if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0) {
+        graph_finish(r, graph_no_memory(r->err));
+        return;
+    }
+    if (open_exchange(r) < 0 || send_open_all(r) < 0)
+        graph_finish(r, 1);
+}
+
+static void on_failed(void *arg, const struct es_error *err)
+{
+    struct graph_running *r = arg;
+
+    *r->err = *err;
+    graph_finish(r, 1);
+}
+
+static const struct session_events session_events = {
+    .ready = on_ready,
+    .message = on_message,
+    .lost = on_lost,
+    .returned = on_returned,
+    .failed = on_failed,
+};
+
+static void on_signal(void *arg, int number)
+{
+    struct graph_running *r = arg;
+
+    if (r->phase == FINISHED)
+        return; /* it is ending, and what ended it is to be told */
+    r->signal = number;
+    graph_finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
+                            strsignal(number)));
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static int open_session(struct graph_running *r)
+{
+    struct session_setup setup = {
+        .local = r->o->local->n,
+        .local_speed = r->o->local->has_speeds ? r->o->local->speed : NULL,
+        .place.srun_args = r->o->srun,
+    };
+
+    return session_start(&r->session, r->base, r->o->config, &setup,
+                         &session_events, r, r->err);
+}
+
+/* The user's own files must be there. */
+static int look_at_inputs(struct graph_running *r)
+{
+    struct stat st;
+
+    for (uint32_t i = 0; i < r->work.files; i++) {
+        const struct graph_work_file *f = &r->work.file[i];
+        const char *why = NULL;
+
+        r->user[i].from = GRAPH_NOBODY;
+        if (f->maker != GRAPH_NOBODY)
+            continue;
+        if (stat(f->name, &st) < 0 || access(f->name, R_OK) < 0)
+            why = strerror(errno);
+        else if (!S_ISREG(st.st_mode))
+            why = "is no file";
+        if (why)
+            return es_fail(r->err, ES_USAGE,
+                           "no task makes it: start where it is",
+                           "input %s: %s", f->name, why);
+        r->input[i] = graph_input_of(&st);
+        r->user[i].file = (struct exchange_file){.number = i,
+                                                 .mode = st.st_mode & 07777,
+                                                 .bytes = r->input[i].bytes};
+        r->measured.bytes[i] = (uint64_t)st.st_size;
+    }
+    return 0;
+}
+
+static void journal_done(void *arg,
+                         uint32_t task,
+                         double seconds,
+                         const struct exchange_file made[])
+{
+    struct graph_running *r = arg;
+
+    for (uint32_t i = 0; i < r->work.task[task].outputs; i++)
+        r->made[r->work.task[task].output[i]] = made[i];
+
+    r->was_done[task] = 1;
+    r->measured.seconds[task] = seconds;
+}
+
+/* A result that has been taken away since, or changed, is to be delivered
+ * again. */
+static void journal_delivered(void *arg,
+                              uint32_t file,
+                              const struct exchange_file *made)
+{
+    struct graph_running *r = arg;
+
+    r->delivered[file] = (uint8_t)graph_is_delivered(r, file, made);
+}
+
+static int read_work(struct graph_running *r)
+{
+    const struct graph_journal_events events = {journal_done, journal_delivered,
+                                                r};
+    uint32_t tasks = r->f->graph->tasks;
+
+    if (graph_work_read(&r->work, r->o->graph, r->f, r->err) < 0)
+        return -1;
+    r->user = calloc(r->work.files + (size_t)1, sizeof *r->user);
+    r->input = calloc(r->work.files + (size_t)1, sizeof *r->input);
+    r->made = calloc(r->work.files + (size_t)1, sizeof *r->made);
+    r->delivered = calloc(r->work.files + (size_t)1, 1);
+    r->was_done = calloc(tasks, 1);
+    if (!r->user || !r->input || !r->made || !r->delivered || !r->was_done
+        || graph_measured_init(&r->measured, tasks, r->work.files) < 0)
+        return graph_no_memory(r->err);
+    snprintf(r->run, sizeof r->run, "%08x%08x", randombytes_random(),
+             randombytes_random());
+    if (look_at_inputs(r) < 0
+        || graph_journal_open(&r->journal, r->o->journal, r->o->resume,
+                              &r->work, r->input, r->run, &events, r->err)
+               < 0)
+        return -1;
+    for (uint32_t i = 0; i < r->work.files; i++)
+        r->undelivered += graph_is_result(r, i) && !r->delivered[i];
+    return 0;
+}
+
+static int start(struct graph_running *r)
+{
+    r->base = event_base_new();
+    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
+        return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+    if (read_work(r) < 0)
+        return -1;
+    return open_session(r);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static int tell(struct graph_running *r)
+{
+    struct graph_result result = {.f = r->f,
+                                  .state = &r->state,
+                                  .machine = &r->machine,
+                                  .planned = &r->planned,
+                                  .session = r->session,
+                                  .messages_s = r->messages_s};
+
+    graph_progress_stop(&r->progress);
+    if (graph_result_print(stdout, &result, r->o->json) < 0
+        || fflush(stdout) != 0)
+        return es_fail(r->err, ES_WORK, "free some space", "cannot write");
+    if (!r->o->learn)
+        return 0;
+    graph_measured_tasks(&r->measured, &r->state);
+    return graph_learn(r->o->graph, &r->work, &r->measured, r->err);
+}
+
+/* The folders on the nodes are not needed any more. */
+static void send_close(struct graph_running *r)
+{
+    for (uint32_t i = 0; i < r->state.nodes; i++) {
+        struct writer w = {0};
+
+        graph_say(r, i, GRAPH_MSG_CLOSE, &w);
+    }
+}
+
+/* On this machine: what agents that were killed have left. */
+static void sweep(const struct graph_running *r)
+{
+    struct work_folder f;
+
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        if (!r->state.usable[i]
+            && work_folder_open(&f, work_at(r), r->run, graph_node_name(r, i),
+                                NULL)
+                   == 0)
+            work_folder_close(&f, 0);
+}
+
+static void clear(struct graph_running *r, int keep)
+{
+    if (r->mesh)
+        mesh_set_exchange(r->mesh, NULL);
+    exchange_destroy(r->exchange);
+    if (r->session && session_is_local(r->session) && !keep)
+        sweep(r);
+    session_close(r->session);
+    listener_close(r->listener);
+    mesh_destroy(r->mesh);
+    graph_journal_close(&r->journal);
+    graph_state_clear(&r->state);
+    graph_work_clear(&r->work);
+    free(r->user);
+    free(r->input);
+    free(r->made);
+    free(r->delivered);
+    free(r->was_done);
+    graph_measured_clear(&r->measured);
+    signals_release(&r->signals);
+    if (r->base)
+        event_base_free(r->base);
+}
+
+int graph_run(const struct graph_run_wish *wish,
+              const struct graph_file *f,
+              struct es_error *err)
+{
+    struct graph_running *r = calloc(1, sizeof *r);
+    int rc, number;
+
+    if (!r)
+        return graph_no_memory(err);
+    r->o = wish;
+    r->f = f;
+    r->err = err;
+    r->failed = start(r) < 0;
+    if (!r->failed && event_base_dispatch(r->base) < 0)
+        r->failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;
+    rc = r->failed ? -1 : tell(r);
+    graph_progress_stop(&r->progress);
+    if (rc == 0)
+        send_close(r);
+    else if (wish->journal && r->state.tasks_done > 0)
+        notice("%u of %u tasks are done: go on with --resume",
+               r->state.tasks_done, f->graph->tasks);
+    number = r->signal;
+    clear(r, rc < 0 && wish->journal);
+    free(r);
+    if (number)
+        signals_die(number, err);
+    return rc;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_run.h - run a task graph on the nodes of an allocation, by a plan.
+ *
+ * A processor of the plan is a node.  The nodes run the tasks (graph_node.h)
+ * and fetch files from each other; here is who decides: what runs where, who
+ * fetches what from whom, and what becomes of what fails or is lost.
+ */
+#ifndef LAUNCHER_GRAPH_GRAPH_RUN_H
+#define LAUNCHER_GRAPH_GRAPH_RUN_H
+
+#include "launcher/config/config.h"
+#include "launcher/config/local_option.h"
+#include "launcher/graph/graph_file.h"
+#include "policy/graph_plan.h"
+
+#define GRAPH_RETRIES                                                          \
+    2 /* of a task that fails: on its node, then elsewhere                     \
+       */
+
+struct graph_run_wish {
+    struct graph_plan_wish plan; /* machine: at most so many; cores 0: as many
+                                    as the smallest node has */
+    const char *graph;           /* the file */
+    const struct config *config;
+    const struct local_option *local;
+    const char *srun;    /* the user's, or NULL */
+    const char *work;    /* folder on the nodes; NULL: $TMPDIR, or /tmp */
+    const char *journal; /* NULL: none */
+    int resume;
+    unsigned retries; /* of one task */
+    int learn;        /* write what was measured into the graph's file */
+    int json;
+};
+
+/* Run it to its end; 0, or -1 with err.  Prints plan and reality on stdout. */
+int graph_run(const struct graph_run_wish *wish,
+              const struct graph_file *f,
+              struct es_error *err);
+
+#endif

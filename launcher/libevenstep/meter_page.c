@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/libevenstep/meter_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TRIES 4 /* a region is begun in a few nanoseconds */
+
+_Static_assert(sizeof(struct meter_slot) == 64, "a slot is a cache line");
+_Static_assert(offsetof(struct meter_page, slot) == 64, "as in the header");
+
+static double fraction_of(uint64_t done, uint64_t total)
+{
+    return done < total ? (double)done / (double)total : 1;
+}
+
+/* The reader's side of a sequence lock; the writer's is in meter.c. */
+int meter_slot_read(const struct meter_slot *slot, struct meter_sample *sample)
+{
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t before =
+            atomic_load_explicit(&slot->sequence, memory_order_acquire);
+        uint64_t total =
+            atomic_load_explicit(&slot->total, memory_order_relaxed);
+        uint64_t done = atomic_load_explicit(&slot->done, memory_order_relaxed);
+        uint64_t regions =
+            atomic_load_explicit(&slot->regions, memory_order_relaxed);
+
+        atomic_thread_fence(memory_order_acquire);
+        if (before % 2
+            || atomic_load_explicit(&slot->sequence, memory_order_relaxed)
+                   != before)
+            continue;
+        sample->owner =
+            atomic_load_explicit(&slot->owner, memory_order_relaxed);
+        sample->regions = regions;
+        sample->fraction = fraction_of(done, total);
+        sample->misuse =
+            (uint64_t)atomic_load_explicit(&slot->early, memory_order_relaxed)
+            + atomic_load_explicit(&slot->beyond, memory_order_relaxed)
+            + atomic_load_explicit(&slot->backwards, memory_order_relaxed);
+        return 0;
+    }
+    return -1;
+}
+
+struct meter_page *meter_page_create(int *fd)
+{
+    struct meter_page *page = MAP_FAILED;
+    int why,
+        made = memfd_create("evenstep-meter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (made < 0)
+        return NULL;
+    if (ftruncate(made, METER_BYTES) == 0
+        && fcntl(made, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+               == 0)
+        page = mmap(NULL, METER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, made,
+                    0);
+    if (page != MAP_FAILED) {
+        page->magic = METER_MAGIC;
+        *fd = made;
+        return page;
+    }
+    why = errno;
+    close(made);
+    errno = why;
+    return NULL;
+}
+
+void meter_page_destroy(struct meter_page *page)
+{
+    if (page)
+        (void)munmap(page, METER_BYTES); /* cannot fail for what was mapped */
+}
+
+uint32_t meter_page_slots(const struct meter_page *page)
+{
+    uint32_t high = atomic_load_explicit(&page->high, memory_order_relaxed);
+
+    return high < METER_SLOTS ? high : METER_SLOTS;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/libevenstep/slice_message.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void slice_message_write(struct writer *w, const struct slice_message *m)
+{
+    write_u32(w, (uint32_t)m->type);
+    switch (m->type) {
+    case SLICE_HELLO:
+        write_u32(w, m->version);
+        write_u32(w, m->rank);
+        write_u64(w, m->units);
+        write_u64(w, m->frames);
+        break;
+    case SLICE_SLICE:
+        write_u64(w, m->id);
+        write_u64(w, m->frame);
+        write_u64(w, m->begin);
+        write_u64(w, m->end);
+        write_text(w, m->label);
+        break;
+    case SLICE_WELCOME:
+    case SLICE_OVER:
+        write_u32(w, m->error);
+        break;
+    case SLICE_DONE:
+        write_u64(w, m->id);
+        break;
+    case SLICE_NEXT:
+    case SLICE_TAKEN:
+    case SLICE_BYE:
+        break;
+    }
+}
+
+int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len)
+{
+    struct reader r = {.at = buf, .left = len};
+
+    memset(m, 0, sizeof *m);
+    m->type = (enum slice_message_type)read_u32(&r);
+    switch (m->type) {
+    case SLICE_HELLO:
+        m->version = read_u32(&r);
+        m->rank = read_u32(&r);
+        m->units = read_u64(&r);
+        m->frames = read_u64(&r);
+        break;
+    case SLICE_SLICE:
+        m->id = read_u64(&r);
+        m->frame = read_u64(&r);
+        m->begin = read_u64(&r);
+        m->end = read_u64(&r);
+        read_text(&r, m->label, sizeof m->label);
+        r.bad |= m->begin > m->end;
+        break;
+    case SLICE_WELCOME:
+    case SLICE_OVER:
+        m->error = read_u32(&r);
+        break;
+    case SLICE_DONE:
+        m->id = read_u64(&r);
+        break;
+    case SLICE_NEXT:
+    case SLICE_TAKEN:
+    case SLICE_BYE:
+        break;
+    default:
+        r.bad = 1;
+    }
+    if (read_end(&r) == 0)
+        return 0;
+    memset(m, 0, sizeof *m);
+    return -1;
+}
+
+int slice_message_send(int fd, const struct slice_message *m)
+{
+    struct writer w = {0};
+    ssize_t n = -1;
+
+    slice_message_write(&w, m);
+    if (w.bad)
+        errno = ENOMEM;
+    else
+        do
+            n = send(fd, w.buf, w.len, MSG_NOSIGNAL);
+        while (n < 0 && errno == EINTR);
+    writer_clear(&w);
+    return n < 0 ? -1 : 0;
+}
+
+int slice_message_receive(int fd, struct slice_message *m)
+{
+    uint8_t buf[SLICE_MESSAGE_MAX];
+    ssize_t n;
+
+    memset(m, 0, sizeof *m);
+    do /* of a longer message all but the first bytes are gone: it is bad */
+        n = recv(fd, buf, sizeof buf, 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return (int)n;
+    if (slice_message_read(m, buf, (size_t)n) == 0)
+        return 1;
+    errno = EBADMSG;
+    return -1;
+}

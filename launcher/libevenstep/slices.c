@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * slices: libevenstep's side of slice_message.h.  A connection for a process;
+ * every call waits for the agent's answer.  Without an agent the process is
+ * given its frames by itself.
+ */
+#include "launcher/libevenstep/evenstep.h"
+#include "launcher/libevenstep/slice_message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum state { CLOSED, CONNECTED, ALONE };
+
+static struct {
+    enum state state;
+    int fd; /* CONNECTED: to the agent */
+    int asked, at_work;
+    struct slice_message slice; /* at hand, or the one before */
+    uint64_t units, frames;     /* ALONE */
+    uint64_t next;              /* ALONE: number of the next frame */
+} here;
+
+/* --- with an agent -------------------------------------------------------- */
+
+static void hang_up(void)
+{
+    int saved = errno;
+
+    if (here.state == CONNECTED)
+        (void)close(here.fd);
+    memset(&here, 0, sizeof here);
+    errno = saved;
+}
+
+static int send_to_agent(const struct slice_message *m)
+{
+    if (slice_message_send(here.fd, m) == 0)
+        return 0;
+    if (errno == EPIPE)
+        errno = ECONNRESET;
+    return -1;
+}
+
+/* What was wanted, or instead of a slice OVER. */
+static int receive(enum slice_message_type wanted, struct slice_message *answer)
+{
+    int rc = slice_message_receive(here.fd, answer);
+
+    if (rc == 0)
+        errno = ECONNRESET;
+    if (rc <= 0)
+        return -1;
+    if (answer->type == wanted
+        || (wanted == SLICE_SLICE && answer->type == SLICE_OVER))
+        return 0;
+    errno = EBADMSG;
+    return -1;
+}
+
+static int ask(const struct slice_message *m,
+               enum slice_message_type wanted,
+               struct slice_message *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    return send_to_agent(m) < 0 ? -1 : receive(wanted, answer);
+}
+
+/* Our number among the tasks of this node; 0 if nobody has numbered us. */
+static uint32_t own_rank(void)
+{
+    const char *text = getenv("SLURM_LOCALID");
+    char *end;
+    unsigned long rank = text ? strtoul(text, &end, 10) : 0;
+
+    return text && *text && !*end && rank < UINT32_MAX ? (uint32_t)rank : 0;
+}
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int fd;
+
+    if (strlen(path) >= sizeof to.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(to.sun_path, path, strlen(path));
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) < 0) {
+        int why = errno;
+
+        (void)close(fd);
+        errno = why;
+        return -1;
+    }
+    return fd;
+}
+
+static int open_connected(const char *path, uint64_t units, uint64_t frames)
+{
+    struct slice_message hello = {.type = SLICE_HELLO,
+                                  .version = SLICE_VERSION,
+                                  .rank = own_rank(),
+                                  .units = units,
+                                  .frames = frames};
+    struct slice_message answer;
+
+    here.fd = connect_to(path);
+    if (here.fd < 0)
+        return -1;
+    here.state = CONNECTED;
+    if (ask(&hello, SLICE_WELCOME, &answer) == 0 && answer.error == 0)
+        return 1;
+    if (answer.error != 0)
+        errno = (int)answer.error;
+    hang_up();
+    return -1;
+}
+
+static int next_connected(void)
+{
+    struct slice_message answer;
+
+    here.asked = 0;
+    if (receive(SLICE_SLICE, &answer) < 0)
+        return -1;
+    if (answer.type == SLICE_SLICE) {
+        here.slice = answer;
+        return 1;
+    }
+    if (answer.error == 0)
+        return 0;
+    errno = (int)answer.error;
+    return -1;
+}
+
+static int done_connected(void)
+{
+    struct slice_message done = {.type = SLICE_DONE, .id = here.slice.id};
+    struct slice_message answer;
+
+    return ask(&done, SLICE_TAKEN, &answer);
+}
+
+/* --- alone ---------------------------------------------------------------- */
+
+static int next_alone(void)
+{
+    if (here.frames > 0 && here.next >= here.frames)
+        return 0;
+    memset(&here.slice, 0, sizeof here.slice);
+    here.slice.frame = here.next++;
+    here.slice.end = here.units;
+    return 1;
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+EXPORT int evenstep_open(uint64_t units, uint64_t frames)
+{
+    const char *path = getenv("EVENSTEP_SOCKET");
+
+    if (here.state != CLOSED || units == 0) {
+        errno = units == 0 ? EINVAL : EISCONN;
+        return -1;
+    }
+    if (path && *path)
+        return open_connected(path, units, frames);
+    here.state = ALONE;
+    here.units = units;
+    here.frames = frames;
+    return 0;
+}
+
+/* NEXT is on its way, once. */
+static int ask_for_next(void)
+{
+    const struct slice_message next = {.type = SLICE_NEXT};
+
+    if (here.state == CLOSED || here.at_work) {
+        errno = here.at_work ? EALREADY : ENOTCONN;
+        return -1;
+    }
+    if (here.asked || here.state == ALONE)
+        return 0;
+    if (fflush(stdout) != 0 /* it is no slice's */
+        || send_to_agent(&next) < 0)
+        return -1;
+    here.asked = 1;
+    return 0;
+}
+
+EXPORT int evenstep_wait(int milliseconds)
+{
+    struct pollfd answer = {here.fd, POLLIN, 0};
+    int rc;
+
+    if (ask_for_next() < 0)
+        return -1;
+    if (here.state == ALONE)
+        return 1;
+    rc = poll(&answer, 1, milliseconds);
+    return rc < 0 && errno == EINTR ? 0 : rc;
+}
+
+EXPORT int evenstep_next(uint64_t *begin, uint64_t *end)
+{
+    int rc;
+
+    *begin = *end = 0;
+    if (ask_for_next() < 0)
+        return -1;
+    rc = here.state == ALONE ? next_alone() : next_connected();
+    if (rc <= 0)
+        return rc;
+    here.at_work = 1;
+    *begin = here.slice.begin;
+    *end = here.slice.end;
+    return 1;
+}
+
+EXPORT uint64_t evenstep_frame(void)
+{
+    return here.slice.frame;
+}
+
+EXPORT const char *evenstep_label(void)
+{
+    return here.slice.label;
+}
+
+EXPORT int evenstep_done(void)
+{
+    if (!here.at_work) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (fflush(stdout) != 0)
+        return -1;
+    if (here.state == CONNECTED && done_connected() < 0)
+        return -1;
+    here.at_work = 0;
+    return 0;
+}
+
+EXPORT void evenstep_close(void)
+{
+    const struct slice_message bye = {.type = SLICE_BYE};
+    int saved = errno;
+
+    if (here.state == CONNECTED)
+        (void)send_to_agent(&bye); /* if it has gone, so be it */
+    hang_up();
+    errno = saved;
+}

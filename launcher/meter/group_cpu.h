@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * group_cpu.h - the CPU time of a process group, from /proc.
+ */
+#ifndef LAUNCHER_METER_GROUP_CPU_H
+#define LAUNCHER_METER_GROUP_CPU_H
+
+#include <sys/types.h>
+
+/*
+ * Seconds that the group's processes have used, with the children that they
+ * have waited for; 0 if there are none.  O(processes of the machine).
+ */
+double group_cpu_seconds(const char *proc, pid_t group);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/power/actuator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct actuator_kind *const kinds[] = {&rapl_kind, &cpufreq_kind,
+                                                    &cgroup_kind};
+
+const struct actuator_kind *actuator_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+int actuator_write(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_TRUNC);
+    size_t len = strlen(text);
+    int why = 0;
+
+    if (fd < 0)
+        return -1;
+    if (write(fd, text, len) != (ssize_t)len) /* an attribute goes whole */
+        why = errno ? errno : EIO;
+    if (close(fd) < 0 && !why)
+        why = errno;
+    errno = why;
+    return why ? -1 : 0;
+}
+
+int actuator_add(struct actuator *a,
+                 const char *path,
+                 uint64_t least,
+                 uint64_t most,
+                 struct es_error *err)
+{
+    struct knob *more, *knob;
+    char line[SYSFS_LINE];
+
+    if (a->n == KNOBS_MAX || strlen(path) >= sizeof knob->path)
+        return es_fail(err, ES_ENV, "report this", "%s: one knob too many",
+                       path);
+    if (sysfs_read(line, "%s", path) < 0 || strlen(line) >= KNOB_TEXT)
+        return es_fail(err, ES_ENV, "choose another actuator", "%s: %s", path,
+                       strerror(errno));
+    more = reallocarray(a->knob, a->n + 1, sizeof *more);
+    if (!more)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    a->knob = more;
+    knob = &more[a->n++];
+    memset(knob, 0, sizeof *knob);
+    memcpy(knob->path, path, strlen(path) + 1);
+    memcpy(knob->found, line, strlen(line) + 1);
+    knob->least = least;
+    knob->most = most;
+    return 0;
+}
+
+static uint64_t part(double share, uint64_t of)
+{
+    uint64_t v = (uint64_t)(share * (double)of);
+
+    return v < of ? v : of;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+int actuator_open(struct actuator *a,
+                  const struct actuator_kind *kind,
+                  const struct actuator_place *place,
+                  double start,
+                  double lowest,
+                  struct es_error *err)
+{
+    memset(a, 0, sizeof *a);
+    a->kind = kind;
+    if (kind->find(a, place, err) < 0) {
+        actuator_close(a);
+        return -1;
+    }
+    a->floor = most(1, most(a->floor, part(lowest, a->ceiling)));
+    a->ceiling = most(a->floor, a->ceiling);
+    a->limit = most(a->floor, part(start, a->ceiling));
+    return 0;
+}
+
+static int write_limit(const struct actuator *a,
+                       const struct knob *knob,
+                       uint64_t limit)
+{
+    char text[KNOB_TEXT];
+
+    a->kind->format(a, knob, limit, text);
+    return actuator_write(knob->path, text);
+}
+
+static int unwritable(const struct knob *knob, struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "see that evenstep-power may write it",
+                   "%s: %s", knob->path, strerror(errno));
+}
+
+int actuator_check(const struct actuator *a, struct es_error *err)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        int fd = open(a->knob[i].path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0)
+            return unwritable(&a->knob[i], err);
+        close(fd);
+    }
+    return 0;
+}
+
+/* To what was there before. */
+static void set_back(const struct actuator *a, const struct knob *knob)
+{
+    if (a->is_set)
+        (void)write_limit(a, knob, a->limit);
+    else
+        (void)actuator_write(knob->path, knob->found);
+}
+
+int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err)
+{
+    if (limit < a->floor || limit > a->ceiling)
+        return es_fail(err, ES_USAGE, "give a limit within its bounds",
+                       "%s: %ju is not between %ju and %ju", a->kind->name,
+                       (uintmax_t)limit, (uintmax_t)a->floor,
+                       (uintmax_t)a->ceiling);
+    for (size_t i = 0; i < a->n; i++) {
+        if (write_limit(a, &a->knob[i], limit) == 0)
+            continue;
+        (void)unwritable(&a->knob[i], err);
+        while (i-- > 0)
+            set_back(a, &a->knob[i]);
+        return -1;
+    }
+    a->limit = limit;
+    a->is_set = 1;
+    return 0;
+}
+
+void actuator_restore(struct actuator *a)
+{
+    for (size_t i = 0; a->is_set && i < a->n; i++)
+        (void)actuator_write(a->knob[i].path, a->knob[i].found); /* or gone */
+    a->is_set = 0;
+}
+
+void actuator_close(struct actuator *a)
+{
+    actuator_restore(a);
+    if (a->kind && a->kind->remove)
+        a->kind->remove(a);
+    free(a->knob);
+    memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep-power: sets the limits of one step on one node, and puts back what
+ * it found when it is over, whoever has died meanwhile.
+ *
+ *   evenstep-power --job J --step S --uid U [--cores LIST] [--config FILE]
+ *                                                             (the plugin)
+ *   evenstep-power --restore                                  (an epilog)
+ *
+ * The plugin starts it as root for the life of a step; the site's configuration
+ * says what it may set.  It needs no setuid bit, reads no file of the user,
+ * and does what it is told only within the bounds that it has found itself:
+ *
+ *   stdin    from the plugin: the process of each task, a line each, answered
+ *            by "ok"; its end is the end of the step
+ *   socket   from the agent, see power_link.h: limits, a number each; until
+ *            the first of them nothing is set
+ *
+ * If it cannot begin, the reason is its answer to the first task.  If the agent
+ * dies, what was found is put back, after a moment in which the front end takes
+ * from the other nodes what this one gave them.
+ */
+#include "launcher/base/number.h"
+#include "launcher/config/config.h"
+#include "launcher/power/actuator.h"
+#include "launcher/power/power_link.h"
+#include "launcher/power/power_socket.h"
+#include "launcher/power/power_state.h"
+#include "launcher/power/whole_node.h"
+#include "pmix_bcast/clock.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RESTORE_MS   2000 /* the front end sees a lost agent at once */
+#define LINE_MAX_LEN 32   /* of a process number */
+
+static int64_t now_ms(void)
+{
+    return clock_ns() / 1000000;
+}
+
+struct guard {
+    struct config config;
+    struct actuator_place place;
+    uid_t uid;
+    const char *state_dir;
+    struct actuator actuator;
+    struct power_state state;
+    struct es_error why; /* kind not ES_OK: it is off */
+    int is_open;         /* the actuator is */
+    int listener, agent; /* sockets, or -1 */
+    int had_agent;       /* there is one at most */
+    int is_greeted;      /* it has been told how things are */
+    int64_t restore_ms;  /* it has gone: put back then; 0: no */
+    char line[LINE_MAX_LEN];
+    size_t len;
+};
+
+/* --- the actuator --------------------------------------------------------- */
+
+static int start_actuator(struct guard *g, struct es_error *err)
+{
+    const struct actuator_kind *kind = actuator_find(g->config.power.actuator);
+    char name[200], host[65] = "";
+
+    (void)gethostname(host, sizeof host - 1); /* nodes may share state_dir */
+    if (!kind)
+        return es_fail(err, ES_USAGE, "set actuator in power { }",
+                       "the actuator is %s",
+                       strcmp(g->config.power.actuator, "off") == 0
+                           ? "off"
+                           : "for evenstep run --meter");
+    snprintf(name, sizeof name, "%s.%s", host, kind->name);
+    if (kind->is_of_node
+        && (whole_node_check(g->place.sysfs, g->place.cores, err) < 0
+            || power_state_claim(&g->state, g->state_dir, name, err) < 0))
+        return -1;
+    if (actuator_open(&g->actuator, kind, &g->place, g->config.power.start,
+                      g->config.power.floor, err)
+        < 0)
+        return -1;
+    snprintf(name, sizeof name, "%s.%u.%u.%d", host, g->place.job,
+             g->place.step, (int)getpid());
+    if (actuator_check(&g->actuator, err) < 0)
+        return -1;
+    return power_state_save(&g->state, g->state_dir, name, &g->actuator, err);
+}
+
+static void stop_actuator(struct guard *g)
+{
+    if (g->actuator.kind)
+        actuator_close(&g->actuator);
+    power_state_remove(&g->state);
+    g->is_open = 0;
+}
+
+/* --- the agent ------------------------------------------------------------ */
+
+__attribute__((format(printf, 2, 3))) static void say(struct guard *g,
+                                                      const char *fmt,
+                                                      ...)
+{
+    char text[POWER_LINE_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap); /* cut off if too long */
+    va_end(ap);
+    /* One that does not listen is seen to have gone when it is read from. */
+    (void)send(g->agent, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void greet(struct guard *g)
+{
+    const struct actuator *a = &g->actuator;
+
+    if (g->agent < 0 || g->is_greeted || (!g->is_open && g->why.kind == ES_OK))
+        return;
+    g->is_greeted = 1;
+    if (g->is_open)
+        say(g, "power %s %s %ju %ju %ju", a->kind->name, a->kind->unit,
+            (uintmax_t)a->limit, (uintmax_t)a->floor, (uintmax_t)a->ceiling);
+    else
+        say(g, "off %s: %s", g->why.what, g->why.mend);
+}
+
+static void take_agent(struct guard *g)
+{
+    int fd = power_socket_accept(g->listener, g->uid);
+
+    if (fd < 0)
+        return;
+    if (g->had_agent) {
+        close(fd);
+        return;
+    }
+    g->had_agent = 1;
+    g->agent = fd;
+    greet(g);
+}
+
+static void put_back(struct guard *g)
+{
+    actuator_restore(&g->actuator);
+    say(g, "set 0");
+}
+
+static void set_limit(struct guard *g, const char *text)
+{
+    struct es_error err = {0};
+    uint64_t limit;
+
+    if (number_parse_u64(text, &limit) < 0 || !g->is_open)
+        say(g, "error: no limit that can be set");
+    else if (limit == 0)
+        put_back(g);
+    else if (actuator_set(&g->actuator, limit, &err) < 0)
+        say(g, "error %s: %s", err.what, err.mend);
+    else
+        say(g, "set %ju", (uintmax_t)limit);
+}
+
+static void hear_agent(struct guard *g)
+{
+    char text[POWER_LINE_MAX];
+    ssize_t n = recv(g->agent, text, sizeof text - 1, MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        text[n] = '\0';
+        set_limit(g, text);
+        return;
+    }
+    close(g->agent);
+    g->agent = -1;
+    if (g->is_open)
+        g->restore_ms = now_ms() + RESTORE_MS;
+}
+
+/* --- the plugin ----------------------------------------------------------- */
+
+static void take_task(struct guard *g, const char *text)
+{
+    int64_t pid;
+
+    if (number_parse_int(text, 2, INT32_MAX, &pid) < 0)
+        return;
+    if (g->is_open && g->actuator.kind->enter) {
+        (void)g->actuator.kind->enter(&g->actuator, (pid_t)pid, NULL);
+    } else if (!g->is_open && g->why.kind == ES_OK) {
+        g->place.task = (pid_t)pid;
+        g->is_open = start_actuator(g, &g->why) == 0;
+        if (!g->is_open)
+            stop_actuator(g);
+        greet(g);
+    }
+}
+
+/* Returns 0 at the end of the step. */
+static int hear_plugin(struct guard *g)
+{
+    char byte;
+    ssize_t n = read(STDIN_FILENO, &byte, 1);
+
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    if (byte != '\n') {
+        if (g->len < sizeof g->line - 1)
+            g->line[g->len++] = byte;
+        return 1;
+    }
+    g->line[g->len] = '\0';
+    g->len = 0;
+    take_task(g, g->line);
+    return write(STDOUT_FILENO, "ok\n", 3) == 3;
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+/* Until what was found is to be put back; does so when it is time. */
+static int restore_when_due(struct guard *g)
+{
+    int64_t left = g->restore_ms - now_ms();
+
+    if (g->restore_ms == 0)
+        return -1;
+    if (left > 0)
+        return (int)left;
+    g->restore_ms = 0;
+    actuator_restore(&g->actuator);
+    return -1;
+}
+
+static void serve(struct guard *g)
+{
+    for (;;) {
+        struct pollfd p[] = {{STDIN_FILENO, POLLIN, 0},
+                             {g->listener, POLLIN, 0},
+                             {g->agent, POLLIN, 0}};
+        int n = poll(p, 3, restore_when_due(g));
+
+        if (n < 0 && errno != EINTR)
+            return;
+        if (n <= 0)
+            continue;
+        if (p[0].revents && !hear_plugin(g))
+            return;
+        if (p[1].revents)
+            take_agent(g);
+        if (p[2].revents)
+            hear_agent(g);
+    }
+}
+
+enum option_key {
+    OPT_JOB = 256,
+    OPT_STEP,
+    OPT_UID,
+    OPT_CORES,
+    OPT_CONFIG,
+    OPT_SYSFS,
+    OPT_STATE,
+    OPT_RESTORE
+};
+
+static const struct option options[] = {
+    {"job", required_argument, NULL, OPT_JOB},
+    {"step", required_argument, NULL, OPT_STEP},
+    {"uid", required_argument, NULL, OPT_UID},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"sysfs", required_argument, NULL, OPT_SYSFS}, /* for tests */
+    {"state", required_argument, NULL, OPT_STATE}, /* likewise */
+    {"restore", no_argument, NULL, OPT_RESTORE},
+    {NULL, 0, NULL, 0},
+};
+
+struct arguments {
+    int64_t job, step, uid; /* -1: not given */
+    const char *cores, *config, *sysfs, *state;
+    int restore;
+};
+
+static int take(struct arguments *a, int option, const char *text)
+{
+    switch (option) {
+    case OPT_JOB:
+        return number_parse_int(text, 1, UINT32_MAX, &a->job);
+    case OPT_STEP:
+        return number_parse_int(text, 0, UINT32_MAX, &a->step);
+    case OPT_UID:
+        return number_parse_int(text, 0, UINT32_MAX, &a->uid);
+    case OPT_CORES:
+        a->cores = text;
+        return 0;
+    case OPT_CONFIG:
+        a->config = text;
+        return 0;
+    case OPT_SYSFS:
+        a->sysfs = text;
+        return 0;
+    case OPT_STATE:
+        a->state = text;
+        return 0;
+    case OPT_RESTORE:
+        a->restore = 1;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int parse(struct arguments *a,
+                 int argc,
+                 char **argv,
+                 struct es_error *err)
+{
+    static const char mend[] = "the plugin starts it, or an epilog with "
+                               "--restore";
+    int c;
+
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
+        if (take(a, c, optarg) < 0)
+            return es_fail(err, ES_USAGE, mend, "bad argument \"%s\"",
+                           argv[optind - 1]);
+    if (optind < argc)
+        return es_fail(err, ES_USAGE, mend, "bad argument \"%s\"",
+                       argv[optind]);
+    if (!a->restore && (a->job < 0 || a->step < 0 || a->uid < 0))
+        return es_fail(err, ES_USAGE, mend, "no --job, --step or --uid");
+    return 0;
+}
+
+/* At the end of a step Slurm kills whatever descends from slurmstepd. */
+static int leave_family(struct es_error *err)
+{
+    pid_t pid = fork();
+
+    if (pid > 0)
+        _exit(0);
+    if (pid == 0)
+        return 0;
+    return es_fail(err, ES_ENV, "let it have another process", "fork: %s",
+                   strerror(errno));
+}
+
+static int guard_step(const struct arguments *a, struct es_error *err)
+{
+    struct power_place socket = {
+        .dir = a->state, .job = (uint32_t)a->job, .step = (uint32_t)a->step};
+    struct guard g = {.listener = -1,
+                      .agent = -1,
+                      .state_dir = a->state,
+                      .uid = (uid_t)a->uid};
+
+    g.place = (struct actuator_place){.sysfs = a->sysfs,
+                                      .proc = "/proc",
+                                      .cores = a->cores,
+                                      .job = (uint32_t)a->job,
+                                      .step = (uint32_t)a->step};
+    power_state_init(&g.state);
+    (void)power_state_restore(a->state);
+    (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
+    if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0)
+        return -1;
+    g.listener = power_socket_listen(&socket, g.uid, err);
+    if (g.listener < 0)
+        return -1;
+    serve(&g);
+    power_socket_remove(&socket);
+    stop_actuator(&g);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a = {
+        .job = -1, .step = -1, .uid = -1, .sysfs = "/sys", .state = POWER_DIR};
+    struct es_error err = {0};
+    int rc = parse(&a, argc, argv, &err);
+
+    (void)signal(SIGPIPE, SIG_IGN); /* a plugin that has gone is an error */
+    if (rc == 0 && a.restore)
+        (void)power_state_restore(a.state);
+    else if (rc == 0)
+        rc = guard_step(&a, &err);
+    if (rc == 0)
+        return 0;
+    fprintf(stderr, "evenstep-power: %s: %s\n", err.what, err.mend);
+    (void)dprintf(STDOUT_FILENO, "%s: %s\n", err.what, err.mend);
+    return (int)err.kind;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/probe/fingerprint.h"
+#include "launcher/base/sysfs.h"
+#include "launcher/probe/pcie.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Add to a text of so many bytes, with a comma if there is something. */
+__attribute__((format(printf, 2, 3))) static void add(
+    char text[FINGERPRINT_MAX], const char *fmt, ...)
+{
+    size_t len = strlen(text);
+    va_list ap;
+
+    if (len > 0 && len + 3 < FINGERPRINT_MAX) {
+        memcpy(text + len, ", ", 3);
+        len += 2;
+    }
+    va_start(ap, fmt);
+    (void)vsnprintf(text + len, FINGERPRINT_MAX - len, fmt, ap); /* cut */
+    va_end(ap);
+}
+
+/* What /proc/cpuinfo calls the first CPU: by name, or on Arm by number. */
+static void add_cpu(char text[FINGERPRINT_MAX], const char *proc)
+{
+    static const char *const key[] = {"model name", "CPU part"};
+    char line[SYSFS_LINE];
+
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+        if (sysfs_find(line, key[i], "%s/cpuinfo", proc) == 0) {
+            const char *name = line + strspn(line, " \t:");
+            add(text, "%s", name);
+            return;
+        }
+}
+
+/* To the nearest eighth of the highest power of two within: sizes of modules
+ * are near such, and far from the middle between two. */
+static uint64_t round_memory(uint64_t mib)
+{
+    uint64_t eighth = 1;
+
+    while (eighth <= mib / 16)
+        eighth *= 2;
+    return (mib + eighth / 2) / eighth * eighth;
+}
+
+static int same_model(const struct pcie_device *a, const struct pcie_device *b)
+{
+    return a->vendor == b->vendor && a->model == b->model;
+}
+
+/* Each model with how often it is there, in the order of the first ones. */
+static void add_accelerators(char text[FINGERPRINT_MAX], const char *sysfs)
+{
+    struct pcie_device found[PCIE_MOST];
+    size_t n = pcie_accelerators(sysfs, found);
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned before = 0, all = 0;
+
+        for (size_t k = 0; k < n; k++) {
+            all += (unsigned)same_model(&found[i], &found[k]);
+            before += (unsigned)(k < i && same_model(&found[i], &found[k]));
+        }
+        if (before == 0)
+            add(text, "%u x %04x:%04x", all, found[i].vendor, found[i].model);
+    }
+}
+
+void fingerprint_take(char text[FINGERPRINT_MAX],
+                      const char *proc,
+                      const char *sysfs)
+{
+    char cpus[SYSFS_LINE];
+    uint64_t kib;
+
+    text[0] = '\0';
+    add_cpu(text, proc);
+    if (sysfs_read(cpus, "%s/devices/system/cpu/present", sysfs) == 0)
+        add(text, "CPUs %s", cpus);
+    if (sysfs_find_u64(&kib, "MemTotal:", "%s/meminfo", proc) == 0)
+        add(text, "%.4g GiB", (double)round_memory(kib / 1024) / 1024);
+    add_accelerators(text, sysfs);
+}

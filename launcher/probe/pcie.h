@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pcie.h - the accelerators on the PCI Express bus and their links, from sysfs.
+ */
+#ifndef LAUNCHER_PROBE_PCIE_H
+#define LAUNCHER_PROBE_PCIE_H
+
+#include <stddef.h>
+
+#define PCIE_MOST 64 /* accelerators of a node that are looked at */
+
+struct pcie_device {
+    char name[32]; /* 0000:41:00.0 */
+    unsigned vendor, model;
+    double gt_per_s;      /* transfers a second and lane, as it is now */
+    double gt_per_s_most; /* as the device could; 0: not told */
+    unsigned width;       /* lanes, as they are now */
+    unsigned width_most;  /* likewise */
+    double bytes_per_s;   /* one way; 0: it tells of no link */
+};
+
+/*
+ * The GPUs, and what else says that it is an accelerator, in order of their
+ * addresses; not the screen of a management controller.  Returns how many;
+ * 0 also where sysfs has no PCI bus.
+ */
+size_t pcie_accelerators(const char *sysfs,
+                         struct pcie_device found[PCIE_MOST]);
+
+/* Bytes a second and way of so many lanes, after line coding: 8b/10b to
+ * 5 GT/s, 128b/130b to 32, flits of 242 in 256 bytes above.  (PCI Express Base
+ * Specification 6.0, section 4.2.) */
+double pcie_rate(double gt_per_s, unsigned width);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A child writes its result to a page shared with us, and says that it has by
+ * ending with status 0.  It also holds the only writing end of a pipe: when
+ * that is hung up it has ended, however, which poll() tells us in time.
+ */
+#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_bus.h"
+#include "launcher/probe/probe_cpu.h"
+#include "launcher/probe/probe_crew.h"
+#include "launcher/probe/probe_gpu.h"
+#include "launcher/probe/probe_link.h"
+#include "launcher/probe/probe_memory.h"
+#include "launcher/probe/probe_storage.h"
+#include "launcher/probe/topology.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of the budget: what probes may plan with.  The rest is for those that end
+ * late, such as a process that its CPU limit stops in mid-flight. */
+#define PLANNED 0.80
+
+/* As long after its deadline poll() does not wake a process that may run. */
+#define STANDSTILL_NS 5000000
+
+/* Elements of one round run together.  Parts of the planned time: C must see
+ * two periods of 100 ms; M fills its memory first; G starts a driver. */
+static const struct kind {
+    const char *name, *unit;
+    probe_measure_fn measure;
+    int round;
+    double part;
+} kinds[ELEMENTS] = {
+    [ELEMENT_C] = {"CPU", "Gop/s", probe_cpu_measure, 0, 0.30},
+    [ELEMENT_M] = {"memory", "GB/s", probe_memory_measure, 1, 0.20},
+    [ELEMENT_I] = {"interconnect", "Gbit/s", probe_link_measure, 2, 0.35},
+    [ELEMENT_B] = {"bus", "GB/s", probe_bus_measure, 3, 0.15},
+    [ELEMENT_S] = {"storage", "MB/s", probe_storage_measure, 2, 0.35},
+    [ELEMENT_G] = {"GPU", "GB/s", probe_gpu_measure, 2, 0.35},
+};
+
+#define ROUNDS 4
+
+/* --- results -------------------------------------------------------------- */
+
+void probe_setup_init(struct probe_setup *setup)
+{
+    const char *scratch = getenv("TMPDIR");
+
+    *setup = (struct probe_setup){
+        .budget_ms = PROBE_NODE_BUDGET_MS,
+        .elements = PROBE_ALL,
+        .sysfs = "/sys",
+        .proc = "/proc",
+        .scratch = scratch && *scratch ? scratch : "/tmp",
+        .cuda = PROBE_GPU_LIBRARY,
+    };
+}
+
+const char *probe_name(enum element e)
+{
+    return kinds[e].name;
+}
+
+const char *probe_unit(enum element e)
+{
+    return kinds[e].unit;
+}
+
+/* Text that others had a hand in, say a card's name, stays on its line. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
+void probe_measured(
+    struct probe_result *r, double value, double spread, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!isfinite(value) || value < 0 || !isfinite(spread) || spread < 0) {
+        probe_not_measured(r, "the result is no number");
+        return;
+    }
+    r->state = PROBE_MEASURED;
+    r->value = value;
+    r->spread = spread;
+    va_start(ap, fmt);
+    (void)vsnprintf(r->what, sizeof r->what, fmt, ap); /* may be cut */
+    va_end(ap);
+    make_printable(r->what);
+}
+
+void probe_not_measured(struct probe_result *r, const char *fmt, ...)
+{
+    va_list ap;
+
+    r->state = PROBE_NOT_MEASURED;
+    r->value = r->spread = 0;
+    va_start(ap, fmt);
+    (void)vsnprintf(r->what, sizeof r->what, fmt, ap); /* may be cut */
+    va_end(ap);
+    make_printable(r->what);
+}
+
+static int is_amount(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+int probe_result_holds(const struct probe_result *r)
+{
+    size_t len = strnlen(r->what, sizeof r->what);
+
+    if (r->state != PROBE_LEFT_OUT && r->state != PROBE_MEASURED
+        && r->state != PROBE_NOT_MEASURED)
+        return 0;
+    if (!is_amount(r->value) || !is_amount(r->spread) || !is_amount(r->seconds))
+        return 0;
+    if (r->state != PROBE_MEASURED && r->value > 0)
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)r->what[i] < ' ' || r->what[i] == 127)
+            return 0;
+    return len < sizeof r->what;
+}
+
+/* --- children ------------------------------------------------------------- */
+
+struct child {
+    pid_t pid; /* 0: none */
+    int fd;    /* of the pipe */
+    enum element element;
+    int64_t begin_ns;
+};
+
+/* Never returns.  _exit(): what waits in our stdio is the parent's. */
+static void child_main(const struct probe_setup *setup,
+                       enum element e,
+                       int budget_ms,
+                       struct probe_result *shared)
+{
+    struct probe_result r = {0};
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* fails for a bad signal only */
+    kinds[e].measure(setup, budget_ms, &r);
+    *shared = r;
+    _exit(0);
+}
+
+static void child_start(struct child *c,
+                        const struct probe_setup *setup,
+                        enum element e,
+                        int budget_ms,
+                        struct probe_result *shared,
+                        struct probe_result *r)
+{
+    int ends[2];
+
+    *c = (struct child){.element = e, .begin_ns = probe_now_ns()};
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        probe_not_measured(r, "no pipe: %s", strerror(errno));
+        return;
+    }
+    c->pid = fork();
+    if (c->pid == 0)
+        child_main(setup, e, budget_ms, shared);
+    if (c->pid < 0) {
+        probe_not_measured(r, "no process: %s", strerror(errno));
+        close(ends[0]);
+        c->pid = 0;
+    }
+    c->fd = ends[0];
+    close(ends[1]);
+}
+
+/* Wait for the end of a child, which by its pipe has come, or of one that was
+ * killed.  A process that hangs in the kernel does not die: it is left, to
+ * whoever inherits it.  Returns its status, or -1. */
+static int child_reap(pid_t pid)
+{
+    const struct timespec pause_1ms = {0, 1000000};
+
+    for (int i = 0; i < 20; i++) {
+        int status;
+        pid_t got = waitpid(pid, &status, WNOHANG);
+
+        if (got == pid)
+            return status;
+        if (got < 0 && errno != EINTR)
+            return -1;
+        (void)nanosleep(&pause_1ms, NULL);
+    }
+    return -1;
+}
+
+static void child_end(struct child *c,
+                      int in_time,
+                      const struct probe_result *shared,
+                      struct probe_result *r)
+{
+    double seconds = (double)(probe_now_ns() - c->begin_ns) / 1e9;
+    int status;
+
+    if (!in_time)
+        (void)kill(c->pid, SIGKILL); /* ours, and not reaped yet */
+    status = child_reap(c->pid);
+    close(c->fd);
+    c->pid = 0;
+    if (!in_time)
+        probe_not_measured(r, "no result after %.2f s", seconds);
+    else if (status >= 0 && WIFSIGNALED(status))
+        probe_not_measured(r, "the probe was ended by signal %d (%s)",
+                           WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (status != 0 || shared->state == PROBE_LEFT_OUT
+             || !probe_result_holds(shared))
+        probe_not_measured(r, "the probe failed");
+    else
+        *r = *shared;
+    r->seconds = seconds;
+}
+
+/* End those that have ended, and all of them if it is late. */
+static size_t end_some(struct child child[],
+                       size_t n,
+                       const struct pollfd waiting[],
+                       int late,
+                       const struct probe_result shared[],
+                       struct probe_result result[])
+{
+    size_t ended = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        enum element e = child[i].element;
+
+        if (!child[i].pid || (!waiting[i].revents && !late))
+            continue;
+        child_end(&child[i], waiting[i].revents != 0, &shared[e], &result[e]);
+        ended++;
+    }
+    return ended;
+}
+
+/* Collect n children's results as they come, until deadline_ns.  If we come
+ * late ourselves, a CPU limit has kept us standing still and the children as
+ * well: they have as much time again, once. */
+static void collect(struct child child[],
+                    size_t n,
+                    int64_t deadline_ns,
+                    const struct probe_result shared[],
+                    struct probe_result result[])
+{
+    struct pollfd waiting[ELEMENTS];
+    size_t left = 0;
+    int again = 1;
+
+    for (size_t i = 0; i < n; i++)
+        left += child[i].pid != 0;
+    while (left > 0) {
+        int64_t overdue = probe_now_ns() - deadline_ns;
+
+        if (again && overdue > STANDSTILL_NS) {
+            deadline_ns += 2 * overdue;
+            overdue = -overdue;
+            again = 0;
+        }
+        for (size_t i = 0; i < n; i++)
+            waiting[i] =
+                (struct pollfd){child[i].pid ? child[i].fd : -1, POLLIN, 0};
+        if (poll(waiting, (nfds_t)n,
+                 overdue < 0 ? (int)(-overdue / 1000000) + 1 : 0)
+            < 0)
+            continue; /* a signal; or no memory: then until it is late */
+        left -= end_some(child, n, waiting, overdue >= 0, shared, result);
+    }
+}
+
+/* --- the runner ----------------------------------------------------------- */
+
+/* The part of the planned time that a round has, 0 if it has no element. */
+static double part_of(int round, unsigned elements)
+{
+    double part = 0;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if (kinds[e].round == round && (elements & PROBE_BIT(e)))
+            part = kinds[e].part;
+    return part;
+}
+
+static void run_round(const struct probe_setup *setup,
+                      int round,
+                      int budget_ms,
+                      int64_t deadline_ns,
+                      struct probe_result shared[ELEMENTS],
+                      struct probe_result result[ELEMENTS])
+{
+    struct child child[ELEMENTS];
+    size_t n = 0;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if (kinds[e].round == round && (setup->elements & PROBE_BIT(e)))
+            child_start(&child[n++], setup, (enum element)e, budget_ms,
+                        &shared[e], &result[e]);
+    collect(child, n, deadline_ns, shared, result);
+}
+
+/* A round plans with its part; when those before it took longer than theirs,
+ * with its part of what is left.  When they took less, it may be that much
+ * later than planned. */
+static void run_rounds(const struct probe_setup *setup,
+                       int64_t end_ns,
+                       struct probe_result shared[ELEMENTS],
+                       struct probe_result result[ELEMENTS])
+{
+    double budget = setup->budget_ms * 1e6, slack = (1 - PLANNED) * budget;
+    double all = 0, ahead;
+
+    for (int round = 0; round < ROUNDS; round++)
+        all += part_of(round, setup->elements);
+    ahead = all;
+    for (int round = 0; round < ROUNDS; round++) {
+        double part = part_of(round, setup->elements);
+        int64_t now = probe_now_ns(), deadline_ns;
+        double planned = PLANNED * budget * part / all;
+        double left = ((double)(end_ns - now) - slack) * part / ahead;
+
+        if (!(part > 0))
+            continue;
+        left = left > 0 ? left : 0;
+        planned = left < planned ? left : planned;
+        deadline_ns = now + (int64_t)(left + slack);
+        run_round(setup, round, (int)(planned / 1e6),
+                  deadline_ns < end_ns ? deadline_ns : end_ns, shared, result);
+        ahead -= part;
+    }
+}
+
+int probe_node(const struct probe_setup *setup,
+               struct probe_result result[ELEMENTS],
+               struct es_error *err)
+{
+    size_t size = ELEMENTS * sizeof(struct probe_result);
+    int64_t end_ns = probe_now_ns() + (int64_t)setup->budget_ms * 1000000;
+    struct probe_setup full = *setup;
+    struct probe_result *shared;
+    struct topology *own = NULL;
+
+    if (setup->budget_ms < PROBE_NODE_BUDGET_MIN_MS
+        || setup->budget_ms > PROBE_NODE_BUDGET_MAX_MS)
+        return es_fail(err, ES_USAGE, "give 200 to 10000",
+                       "probe: a budget of %d ms is out of range",
+                       setup->budget_ms);
+    shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return es_fail(err, ES_ENV, "free some memory",
+                       "probe: no memory to share: %s", strerror(errno));
+    if (!setup->topology)
+        full.topology = own = topology_load(NULL); /* M and B say if not */
+    memset(result, 0, size);
+    run_rounds(&full, end_ns, shared, result);
+    topology_destroy(own);
+    (void)munmap(shared, size); /* our own mapping */
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe_cache.h - a node's results, kept between steps: one file a node,
+ * <dir>/<node>.json, that root refreshes and all users read.
+ *
+ * A result decides how much work a node gets, so one user's must not decide
+ * for another: only what lies in a directory of root's and is a file of root's
+ * that nobody else can write is believed, and only root may write one.
+ *
+ *   {"format": 1, "node": "n0", "boot_id": "…", "hardware": "…",
+ *    "evenstep": "0.1.0", "time": 1795257600, "cpus": 64,
+ *    "elements": {…}}                                       (probe_json.h)
+ */
+#ifndef LAUNCHER_PROBE_PROBE_CACHE_H
+#define LAUNCHER_PROBE_PROBE_CACHE_H
+
+#include "launcher/probe/fingerprint.h"
+#include "launcher/probe/probe.h"
+
+#include <sys/types.h>
+
+#define PROBE_CACHE_DIR        "/var/cache/evenstep"
+#define PROBE_CACHE_TTL_S      86400 /* refreshed every night or so */
+#define PROBE_CACHE_FORMAT     1     /* changes with the file's meaning */
+#define PROBE_CACHE_BYTES_MOST 65536 /* of a file; 3 KB are usual */
+#define PROBE_CACHE_EARLY_S    2     /* a clock may be set back so much */
+
+struct probe_cache {
+    const char *dir;
+    uid_t owner; /* who is believed: 0, but in a test */
+};
+
+/* Under what a measurement was made, and is asked for. */
+struct probe_stamp {
+    char node[64];
+    char boot_id[BOOT_ID_MAX];
+    char hardware[FINGERPRINT_MAX];
+    char version[32]; /* of evenstep */
+    int64_t time_s;   /* since 1970 */
+    double cpus;      /* CPUs' worth of time that this process may use */
+};
+
+/* The name by which this node's results are kept: Slurm's where it tells one
+ * ($SLURMD_NODENAME), else the host's up to the first dot. */
+void probe_cache_node(char node[64]);
+
+/* The stamp of this process, now; proc and sysfs as in struct probe_setup.
+ * Fails if the node's name is none for a file or there is no boot id. */
+int probe_stamp_take(struct probe_stamp *stamp,
+                     const char *node,
+                     const char *proc,
+                     const char *sysfs,
+                     struct es_error *err);
+
+/*
+ * Keep the results of this node; readers see the old ones or these.  Makes the
+ * directory, not those above it.  Fails, and leaves what was kept before, if
+ * we are not the cache's owner, its directory is not safe, or the disk full.
+ */
+int probe_cache_put(const struct probe_cache *cache,
+                    const struct probe_stamp *stamp,
+                    const struct probe_result result[ELEMENTS],
+                    struct es_error *err);
+
+/*
+ * What is kept of this node and these elements (bits of PROBE_BIT()), if it is
+ * of this boot, hardware and version and not older than ttl_s.  C is scaled
+ * when we may use fewer or more CPUs than were measured: the rest is the
+ * node's, however much of it a step has.
+ * Fails, and leaves result[] untouched, if it is not to be used; err says why,
+ * for one line before measuring afresh.
+ */
+int probe_cache_get(const struct probe_cache *cache,
+                    const struct probe_stamp *now,
+                    int64_t ttl_s,
+                    unsigned elements,
+                    struct probe_result result[ELEMENTS],
+                    struct es_error *err);
+
+/* The same of a file's text.  NULL, or why it is not to be used.  Pure. */
+const char *probe_cache_read(const char *text,
+                             size_t len,
+                             const struct probe_stamp *now,
+                             int64_t ttl_s,
+                             unsigned elements,
+                             struct probe_result result[ELEMENTS]);
+
+#endif

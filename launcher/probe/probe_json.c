@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/probe/probe_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text that is not UTF-8, as a directory's name may be, is left out. */
+static json_t *text_to_json(const char *text)
+{
+    json_t *json = json_string(text);
+
+    return json ? json : json_string("(not in UTF-8)");
+}
+
+static json_t *element_to_json(enum element e, const struct probe_result *r)
+{
+    json_t *value =
+        r->state == PROBE_MEASURED ? json_real(r->value) : json_null();
+
+    return json_pack(
+        "{s:s, s:s, s:o, s:f, s:f, s:I, s:I, s:o}", "name", probe_name(e),
+        "unit", probe_unit(e), "value", value, "spread", r->spread, "seconds",
+        r->seconds, "count", (json_int_t)r->count, "capacity_bytes",
+        (json_int_t)r->capacity_bytes, "what", text_to_json(r->what));
+}
+
+json_t *probe_to_json(const struct probe_result result[ELEMENTS])
+{
+    json_t *json = json_object();
+
+    for (int e = 0; e < ELEMENTS; e++) {
+        char letter[2] = {element_letter((enum element)e), '\0'};
+
+        if (result[e].state == PROBE_LEFT_OUT)
+            continue;
+        if (json_object_set_new(json, letter,
+                                element_to_json((enum element)e, &result[e]))
+            < 0) {
+            json_decref(json);
+            return NULL;
+        }
+    }
+    return json;
+}
+
+static int element_from_json(enum element e,
+                             struct probe_result *r,
+                             json_t *json,
+                             struct es_error *err)
+{
+    const char *name, *unit, *what;
+    json_int_t count, capacity;
+    json_error_t why;
+    json_t *value;
+
+    memset(r, 0, sizeof *r);
+    if (json_unpack_ex(json, &why, JSON_STRICT,
+                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s}", "name",
+                       &name, "unit", &unit, "value", &value, "spread",
+                       &r->spread, "seconds", &r->seconds, "count", &count,
+                       "capacity_bytes", &capacity, "what", &what)
+        < 0)
+        return es_fail(err, ES_WORK, "measure again", "%c: %s",
+                       element_letter(e), why.text);
+    if (strcmp(name, probe_name(e)) != 0 || strcmp(unit, probe_unit(e)) != 0)
+        return es_fail(err, ES_WORK, "measure again",
+                       "%c: %.20s in %.20s is not known", element_letter(e),
+                       name, unit);
+    r->state = json_is_null(value) ? PROBE_NOT_MEASURED : PROBE_MEASURED;
+    r->value = json_number_value(value); /* 0 of what is no number */
+    r->count = (uint32_t)count;
+    r->capacity_bytes = (uint64_t)capacity;
+    (void)snprintf(r->what, sizeof r->what, "%s", what);
+    if ((!json_is_null(value) && !json_is_number(value)) || count < 0
+        || count > UINT32_MAX || capacity < 0 || strlen(what) >= sizeof r->what
+        || !probe_result_holds(r))
+        return es_fail(err, ES_WORK, "measure again",
+                       "%c: a value is out of range", element_letter(e));
+    return 0;
+}
+
+int probe_from_json(struct probe_result result[ELEMENTS],
+                    json_t *json,
+                    struct es_error *err)
+{
+    struct probe_result read[ELEMENTS] = {0};
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(json))
+        return es_fail(err, ES_WORK, "measure again", "the results are none");
+    json_object_foreach(json, key, value)
+    {
+        enum element e = strlen(key) == 1 ? element_of(*key) : ELEMENTS;
+
+        if (e == ELEMENTS)
+            return es_fail(err, ES_WORK, "give " ELEMENT_LETTERS,
+                           "\"%.20s\" is no element", key);
+        if (element_from_json(e, &read[e], value, err) < 0)
+            return -1;
+    }
+    memcpy(result, read, sizeof read);
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * probe_memory.h - core element M: the bandwidth of the system memory, by the
+ * triad of STREAM over more than the last cache, and how much memory there is
+ * as far as our control groups allow.
+ */
+#ifndef LAUNCHER_PROBE_PROBE_MEMORY_H
+#define LAUNCHER_PROBE_PROBE_MEMORY_H
+
+#include "launcher/probe/probe.h"
+
+/* GB/s of all CPUs together; capacity_bytes is the node's or our limit. */
+void probe_memory_measure(const struct probe_setup *setup,
+                          int budget_ms,
+                          struct probe_result *r);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * topology.h - what this process may use of the machine: cores, caches, NUMA
+ * nodes, and memory on a chosen one of them.  All that evenstep wants of hwloc.
+ */
+#ifndef LAUNCHER_PROBE_TOPOLOGY_H
+#define LAUNCHER_PROBE_TOPOLOGY_H
+
+#include "pmix_bcast/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct topology;
+
+/* Counted over the CPUs of our affinity mask. */
+struct topology_shape {
+    unsigned cpus, cores;
+    unsigned numa_nodes;  /* with such CPUs; at least 1 */
+    uint64_t cache_bytes; /* of all last caches together; 0: not known */
+};
+
+/* NULL with err if hwloc cannot tell.  Some milliseconds. */
+struct topology *topology_load(struct es_error *err);
+void topology_destroy(struct topology *t);
+
+const struct topology_shape *topology_shape(const struct topology *t);
+
+/* The NUMA node of a CPU as the kernel numbers it, 0 to numa_nodes - 1; 0 for
+ * a CPU that is not ours. */
+unsigned topology_numa_of(const struct topology *t, unsigned cpu);
+
+/* len bytes that will lie on NUMA node "numa" when they are touched, whoever
+ * does.  NULL with errno if that cannot be promised.  Any thread. */
+void *topology_alloc(const struct topology *t, size_t len, unsigned numa);
+void topology_free(const struct topology *t, void *memory, size_t len);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/extraction.h"
+#include "launcher/run/queue.h"
+
+int extraction_next(struct extraction *x, struct frame *f, struct es_error *err)
+{
+    if (x->queue)
+        return queue_next(x->queue, f, err);
+    if (x->next >= x->repeat)
+        return EXTRACTED_END;
+    f->number = x->next++;
+    f->begin = x->begin;
+    f->end = x->end;
+    f->label[0] = '\0';
+    return EXTRACTED_FRAME;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/history.h"
+#include "launcher/base/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *last_part(const char *command)
+{
+    const char *slash = strrchr(command, '/');
+
+    return slash ? slash + 1 : command;
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+/* Open or make one directory of a path, ours alone; closes at. */
+static int enter(int at, const char *name)
+{
+    int fd = -1;
+
+    if (at < 0)
+        return -1;
+    if (mkdirat(at, name, 0700) == 0 || errno == EEXIST)
+        fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(at);
+    return fd;
+}
+
+/* The directory of the history; -1 with errno. */
+static int open_dir(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+    if (state && *state == '/')
+        return enter(open(state, flags), "evenstep");
+    errno = ENOENT;
+    if (!home || *home != '/')
+        return -1;
+    return enter(enter(enter(open(home, flags), ".local"), "state"),
+                 "evenstep");
+}
+
+static int is_ours(int fd, struct stat *st)
+{
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode)
+           && st->st_uid == geteuid();
+}
+
+/* --- out ------------------------------------------------------------------ */
+
+int history_init(struct history *h, size_t n)
+{
+    h->n = n;
+    h->units = calloc(n, sizeof *h->units);
+    h->seconds = calloc(n, sizeof *h->seconds);
+    return h->units && h->seconds ? 0 : -1;
+}
+
+void history_clear(struct history *h)
+{
+    free(h->units);
+    free(h->seconds);
+    *h = (struct history){0};
+}
+
+void history_frame(struct history *h, const struct distribution *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        const struct piece *p = &d->piece[i];
+
+        if (p->state != PIECE_DONE)
+            continue;
+        h->units[p->node] += (double)(p->slice.end - p->slice.begin);
+        h->seconds[p->node] += p->seconds;
+    }
+}
+
+static json_t *node_to_json(const double measured[ELEMENTS], double rate)
+{
+    json_t *node = json_pack("{s:f}", "rate", rate);
+
+    for (int e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter((enum element)e), '\0'};
+
+        if (json_object_set_new(node, key, json_real(measured[e])) < 0) {
+            json_decref(node);
+            return NULL;
+        }
+    }
+    return node;
+}
+
+/* The run as a line with its newline, owned by the caller. */
+static char *to_line(const struct history *h,
+                     const char *command,
+                     const double measured[][ELEMENTS])
+{
+    size_t n = h->n < HISTORY_NODES_MOST ? h->n : HISTORY_NODES_MOST;
+    json_t *nodes = json_array();
+    json_t *json =
+        json_pack("{s:s, s:o}", "command", last_part(command), "nodes", nodes);
+    char *text, *line = NULL;
+    int whole = json != NULL;
+
+    // cppcheck-suppress knownConditionTrueFalse ; it takes n for 0
+    for (size_t k = 0; whole && k < n; k++) {
+        size_t i = k * h->n / n; /* spread over all of them */
+        double rate = h->seconds[i] > 0 ? h->units[i] / h->seconds[i] : 0;
+
+        whole =
+            json_array_append_new(nodes, node_to_json(measured[i], rate)) == 0;
+    }
+    text = whole ? json_dumps(json, JSON_COMPACT) : NULL;
+    if (text && asprintf(&line, "%s\n", text) < 0)
+        line = NULL;
+    free(text);
+    json_decref(json);
+    return line;
+}
+
+int history_append(const struct history *h,
+                   const char *command,
+                   const double measured[][ELEMENTS])
+{
+    char *line = to_line(h, command, measured);
+    int dir = open_dir(), fd = -1, rc = -1, why;
+    struct stat st;
+
+    errno = line ? errno : ENOMEM;
+    if (line && dir >= 0)
+        fd = openat(dir, "history",
+                    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                    0600);
+    /* One write: runs that end together do not mix their lines. */
+    if (fd >= 0 && is_ours(fd, &st))
+        rc = write_all(fd, line, strlen(line));
+    if (rc == 0 && st.st_size > HISTORY_BYTES_MOST)
+        rc = renameat(dir, "history", dir, "history.old");
+    why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (dir >= 0)
+        close(dir);
+    free(line);
+    errno = why;
+    return rc;
+}
+
+/* --- in ------------------------------------------------------------------- */
+
+/* One node's row and rate; -1 if it is none of ours. */
+static int take_node(double row[ELEMENTS], double *rate, json_t *node)
+{
+    for (int e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter((enum element)e), '\0'};
+        const json_t *value = json_object_get(node, key);
+
+        if (!json_is_number(value))
+            return -1;
+        row[e] = json_number_value(value);
+    }
+    if (!json_is_number(json_object_get(node, "rate")))
+        return -1;
+    *rate = json_number_value(json_object_get(node, "rate"));
+    return 0;
+}
+
+/* A line that is none of ours, or that fit_add() refuses, adds nothing. */
+void history_add_line(struct fit *fit, const char *line, const char *command)
+{
+    static double row[HISTORY_NODES_MOST][ELEMENTS], rate[HISTORY_NODES_MOST];
+    json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    const char *name = json_string_value(json_object_get(json, "command"));
+    json_t *nodes = json_object_get(json, "nodes");
+    size_t n = json_array_size(nodes), i = 0;
+
+    if (name && n <= HISTORY_NODES_MOST
+        && (!command || strcmp(name, last_part(command)) == 0)) {
+        while (i < n
+               && take_node(row[i], &rate[i], json_array_get(nodes, i)) == 0)
+            i++;
+        if (i == n)
+            (void)fit_add(fit, (const double(*)[ELEMENTS])row, rate, n);
+    }
+    json_decref(json);
+}
+
+static void read_file(struct fit *fit,
+                      int dir,
+                      const char *name,
+                      const char *command)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    FILE *file;
+    char *line = NULL;
+    size_t cap = 0;
+
+    if (fd < 0)
+        return;
+    file = is_ours(fd, &st) && st.st_size < 4 * (off_t)HISTORY_BYTES_MOST
+               ? fdopen(fd, "r")
+               : NULL;
+    if (!file) {
+        close(fd);
+        return;
+    }
+    while (getline(&line, &cap, file) > 0)
+        history_add_line(fit, line, command);
+    free(line);
+    (void)fclose(file); /* was only read */
+}
+
+void history_read(struct fit *fit, const char *command)
+{
+    int dir = open_dir();
+
+    *fit = (struct fit){.runs = 0};
+    if (dir < 0)
+        return;
+    read_file(fit, dir, "history.old", command);
+    read_file(fit, dir, "history", command);
+    close(dir);
+}

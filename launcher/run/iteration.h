@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * iteration.h - the frames of a program under `srun --evenstep`, which brings
+ * its work along (evenstep.h): each frame is all of its units, cut over the
+ * step's nodes by the policy, and begins when every task asks for its part.
+ *
+ * What a node's time is its agent measures, from handing out to done: what the
+ * tasks do between frames is nobody's.
+ */
+#ifndef LAUNCHER_RUN_ITERATION_H
+#define LAUNCHER_RUN_ITERATION_H
+
+#include "launcher/config/policy_option.h"
+#include "launcher/run/job_load_adjuster.h"
+#include "launcher/session/session.h"
+#include "policy/shares.h"
+#include "policy/threshold.h"
+
+struct iteration {
+    struct session *session;
+    size_t n; /* nodes */
+    struct job_load_adjuster adjuster;
+    struct threshold_rule threshold;
+    struct threshold_noise noise;
+    struct completion *completion; /* one a node, of this frame */
+    struct slice *cut;             /* likewise */
+    char *awaited;                 /* one a node: its answer is */
+    size_t missing;
+    struct msg_idle work; /* units 0: not yet known */
+    uint64_t frame;       /* the one at work, or the next */
+    int running;          /* it is at work */
+    int over;
+};
+
+/* metric and profile as of job_load_adjuster_init(); the policy is one of
+ * sizes, and must outlive it.  Fails with ES_ENV; it is to be cleared in any
+ * case. */
+int iteration_init(struct iteration *it,
+                   struct session *session,
+                   const struct policy_option *policy,
+                   const struct threshold_rule *threshold,
+                   const struct metric metric[],
+                   const struct profile *profile,
+                   struct es_error *err);
+/* {0} is allowed. */
+void iteration_clear(struct iteration *it);
+/* IDLE, DONE or OVER of a node. */
+void iteration_message(struct iteration *it,
+                       size_t node,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len);
+/* A node is lost, and the program's tasks there with it. */
+void iteration_lost(struct iteration *it);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/journal.h"
+#include "launcher/base/record_log.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define VERSION 1
+#define OUTPUT  49152u /* bytes in one line, 64 KiB in base64 */
+#define VARIANT sodium_base64_VARIANT_ORIGINAL
+#define BASE64  (OUTPUT / 3 * 4 + 1)
+
+static const char output_head[] = "{\"type\":\"output\",\"data\":\"";
+
+struct journal {
+    struct record_log log;
+    struct kept *kept;
+    size_t n_kept, kept_room;
+    struct queued *queued;
+    size_t n_queued, queued_room;
+};
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static int put_output(struct journal *j, const struct spool *out, int64_t *at)
+{
+    uint64_t size = spool_size(out);
+    unsigned char bytes[OUTPUT];
+    char line[sizeof output_head + BASE64 + 2];
+    char *data = line + sizeof output_head - 1;
+
+    memcpy(line, output_head, sizeof output_head);
+    for (uint64_t done = 0; done < size;) {
+        size_t n = size - done < OUTPUT ? (size_t)(size - done) : OUTPUT;
+
+        if (spool_read(out, done, bytes, n) < 0)
+            return -1;
+        sodium_bin2base64(data, BASE64, bytes, n, VARIANT);
+        memcpy(data + strlen(data), "\"}", 3);
+        if (record_log_put(&j->log, line, at) < 0)
+            return -1;
+        done += n;
+    }
+    return 0;
+}
+
+int journal_add_slice(struct journal *j,
+                      uint64_t frame,
+                      const char *node,
+                      struct piece *p,
+                      struct es_error *err)
+{
+    int64_t at = j->log.end;
+    json_t *slice =
+        json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i, s:I}", "type",
+                  "slice", "frame", (json_int_t)frame, "node", node, "begin",
+                  (json_int_t)p->slice.begin, "end", (json_int_t)p->slice.end,
+                  "seconds", p->seconds, "attempt", (int)p->attempt, "status",
+                  p->status, "bytes", (json_int_t)spool_size(&p->out));
+
+    if (put_output(j, &p->out, &at) < 0) {
+        json_decref(slice);
+        return record_log_full(&j->log, err);
+    }
+    if (record_log_put_object(&j->log, slice, &at) < 0)
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 1, err);
+}
+
+int journal_add_queued(struct journal *j,
+                       const struct queued *q,
+                       struct es_error *err)
+{
+    int64_t at = j->log.end;
+    const struct frame *f = &q->frame;
+
+    if (record_log_put_object(
+            &j->log,
+            json_pack("{s:s, s:I, s:I, s:I, s:s, s:I}", "type", "queued",
+                      "frame", (json_int_t)f->number, "begin",
+                      (json_int_t)f->begin, "end", (json_int_t)f->end, "label",
+                      f->label, "source", (json_int_t)q->source),
+            &at)
+        < 0)
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 0, err);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static int is_output(const char *line)
+{
+    return strncmp(line, output_head, sizeof output_head - 1) == 0;
+}
+
+static void *room_for_one(void *array, size_t n, size_t *room, size_t size)
+{
+    size_t more = *room * 2 + 64;
+    void *grown;
+
+    if (n < *room)
+        return array;
+    grown = reallocarray(array, more, size);
+    if (grown)
+        *room = more;
+    return grown;
+}
+
+static int are_units(json_int_t begin, json_int_t end)
+{
+    return begin >= 0 && begin < end;
+}
+
+/* What one line says. */
+static enum record_verdict take_slice(struct journal *j,
+                                      json_t *line,
+                                      int64_t output_at,
+                                      struct es_error *err)
+{
+    json_int_t frame, begin, end, bytes;
+    struct kept *kept;
+
+    if (json_unpack(line, "{s:I, s:I, s:I, s:I}", "frame", &frame, "begin",
+                    &begin, "end", &end, "bytes", &bytes)
+            < 0
+        || !are_units(begin, end) || frame < 0 || bytes < 0)
+        return RECORD_UNKNOWN;
+    kept = room_for_one(j->kept, j->n_kept, &j->kept_room, sizeof *j->kept);
+    if (!kept) {
+        no_memory(err);
+        return RECORD_FAILED;
+    }
+    j->kept = kept;
+    kept[j->n_kept++] = (struct kept){(uint64_t)frame,
+                                      {(uint64_t)begin, (uint64_t)end},
+                                      (uint64_t)bytes,
+                                      output_at};
+    return RECORD_KEPT;
+}
+
+static enum record_verdict take_queued(struct journal *j,
+                                       json_t *line,
+                                       struct es_error *err)
+{
+    json_int_t frame, begin, end, source;
+    const char *label;
+    struct queued *queued;
+
+    if (json_unpack(line, "{s:I, s:I, s:I, s:s, s:I}", "frame", &frame, "begin",
+                    &begin, "end", &end, "label", &label, "source", &source)
+            < 0
+        || !are_units(begin, end) || source < 0 || strlen(label) >= LABEL_MAX
+        || (size_t)frame != j->n_queued)
+        return RECORD_UNKNOWN;
+    queued =
+        room_for_one(j->queued, j->n_queued, &j->queued_room, sizeof *queued);
+    if (!queued) {
+        no_memory(err);
+        return RECORD_FAILED;
+    }
+    j->queued = queued;
+    queued += j->n_queued++;
+    *queued = (struct queued){.source = (size_t)source};
+    queued->frame.number = (uint64_t)frame;
+    queued->frame.begin = (uint64_t)begin;
+    queued->frame.end = (uint64_t)end;
+    snprintf(queued->frame.label, LABEL_MAX, "%s", label);
+    return RECORD_KEPT;
+}
+
+static enum record_verdict take_line(struct journal *j,
+                                     const char *text,
+                                     int64_t output_at,
+                                     struct es_error *err)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    const char *type = json_string_value(json_object_get(line, "type"));
+    enum record_verdict v = RECORD_UNKNOWN;
+
+    if (type && strcmp(type, "slice") == 0)
+        v = take_slice(j, line, output_at, err);
+    else if (type && strcmp(type, "queued") == 0)
+        v = take_queued(j, line, err);
+    json_decref(line);
+    return v;
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+
+    if (x->frame != y->frame)
+        return x->frame < y->frame ? -1 : 1;
+    return (x->units.begin > y->units.begin)
+           - (x->units.begin < y->units.begin);
+}
+
+/* Slices that overlap are of no run of ours. */
+static int check_slices(const struct journal *j, struct es_error *err)
+{
+    for (size_t i = 1; i < j->n_kept; i++)
+        if (j->kept[i].frame == j->kept[i - 1].frame
+            && j->kept[i].units.begin < j->kept[i - 1].units.end)
+            return es_fail(err, ES_USAGE, "name another file",
+                           "--journal: %s: has units twice", j->log.path);
+    return 0;
+}
+
+/* --- the first line ------------------------------------------------------- */
+
+/* A word as it is or, where JSON cannot hold it, as its hash. */
+static json_t *word_json(const char *word)
+{
+    json_t *text = json_string(word);
+
+    return text ? text
+                : json_sprintf("xxh3 %016jx",
+                               (uintmax_t)XXH3_64bits(word, strlen(word)));
+}
+
+static json_t *describe(const char *work, char *const command[])
+{
+    json_t *words = json_array();
+
+    for (size_t i = 0; words && command[i]; i++)
+        if (json_array_append_new(words, word_json(command[i])) < 0) {
+            json_decref(words);
+            words = NULL;
+        }
+    return json_pack("{s:s, s:i, s:s, s:o}", "type", "journal", "version",
+                     VERSION, "work", work, "command", words);
+}
+
+static int refuse(const struct journal *j,
+                  const char *what,
+                  const char *theirs,
+                  struct es_error *err)
+{
+    return es_fail(err, ES_USAGE,
+                   "give what it was begun with, or another file",
+                   "--journal: %s: is of another %s%s%.200s", j->log.path, what,
+                   theirs[0] ? ": " : "", theirs);
+}
+
+/* Is the first line of what we want to do? */
+static int compare(const struct journal *j,
+                   json_t *theirs,
+                   json_t *ours,
+                   struct es_error *err)
+{
+    const char *work = json_string_value(json_object_get(theirs, "work"));
+    char *words;
+    int rc = 0;
+
+    if (!json_equal(json_object_get(theirs, "version"),
+                    json_object_get(ours, "version"))
+        || !work)
+        return refuse(j, "version", "", err);
+    if (!json_equal(json_object_get(theirs, "work"),
+                    json_object_get(ours, "work")))
+        return refuse(j, "work", work, err);
+    words = json_dumps(json_object_get(theirs, "command"), JSON_COMPACT);
+    if (!json_equal(json_object_get(theirs, "command"),
+                    json_object_get(ours, "command")))
+        rc = refuse(j, "command", words ? words : "", err);
+    free(words);
+    return rc;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+struct reading {
+    struct journal *journal;
+    json_t *ours;      /* the first line, as it is to be */
+    int64_t output_at; /* where the output of the next slice begins; 0: here */
+};
+
+static enum record_verdict take_head(struct reading *r,
+                                     const char *text,
+                                     struct es_error *err)
+{
+    json_t *theirs = json_loads(text, 0, NULL);
+    const char *type = json_string_value(json_object_get(theirs, "type"));
+    enum record_verdict v = RECORD_UNKNOWN;
+
+    if (type && strcmp(type, "journal") == 0)
+        v = compare(r->journal, theirs, r->ours, err) < 0 ? RECORD_FAILED
+                                                          : RECORD_KEPT;
+    json_decref(theirs);
+    return v;
+}
+
+static enum record_verdict on_line(void *arg,
+                                   const char *line,
+                                   int64_t at,
+                                   struct es_error *err)
+{
+    struct reading *r = arg;
+    int64_t output_at = r->output_at > 0 ? r->output_at : at;
+
+    if (at == 0)
+        return take_head(r, line, err);
+    r->output_at = is_output(line) ? output_at : 0;
+    return r->output_at > 0 ? RECORD_PART
+                            : take_line(r->journal, line, output_at, err);
+}
+
+static int read_all(struct journal *j, json_t *ours, struct es_error *err)
+{
+    struct reading r = {j, ours, 0};
+
+    if (record_log_read(&j->log, on_line, &r, err) < 0)
+        return -1;
+    if (j->n_kept > 0)
+        qsort(j->kept, j->n_kept, sizeof *j->kept, by_frame);
+    return check_slices(j, err);
+}
+
+static int start(struct journal *j,
+                 const char *path,
+                 json_t *ours,
+                 int resume,
+                 struct es_error *err)
+{
+    int rc;
+
+    if (!ours)
+        return no_memory(err);
+    rc = record_log_open(&j->log, path, resume, err);
+    if (rc > 0)
+        return read_all(j, ours, err);
+    return rc < 0 ? -1 : record_log_add(&j->log, json_incref(ours), err);
+}
+
+int journal_open(struct journal **j,
+                 const char *path,
+                 const char *work,
+                 char *const command[],
+                 int resume,
+                 struct es_error *err)
+{
+    struct journal *new = calloc(1, sizeof *new);
+    json_t *ours;
+    int rc;
+
+    if (!new)
+        return no_memory(err);
+    new->log.fd = -1;
+    ours = describe(work, command);
+    rc = start(new, path, ours, resume, err);
+    json_decref(ours);
+    if (rc < 0)
+        journal_close(new);
+    else
+        *j = new;
+    return rc;
+}
+
+void journal_close(struct journal *j)
+{
+    if (!j)
+        return;
+    record_log_close(&j->log);
+    free(j->kept);
+    free(j->queued);
+    free(j);
+}
+
+/* --- what is in it -------------------------------------------------------- */
+
+const struct kept *journal_kept(const struct journal *j,
+                                uint64_t frame,
+                                size_t *n)
+{
+    size_t low = 0, high = j ? j->n_kept : 0, end;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (j->kept[middle].frame < frame)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; j && end < j->n_kept && j->kept[end].frame == frame; end++)
+        ;
+    *n = end - low;
+    return *n > 0 ? j->kept + low : NULL;
+}
+
+const struct queued *journal_queued(const struct journal *j, size_t *n)
+{
+    *n = j ? j->n_queued : 0;
+    return *n > 0 ? j->queued : NULL;
+}
+
+/* One line of output, whole, from *at on; its bytes in out.  -1 with errno. */
+static ssize_t read_output(const struct journal *j,
+                           int64_t *at,
+                           unsigned char out[OUTPUT])
+{
+    char line[sizeof output_head + BASE64 + RECORD_SUM_BYTES];
+    ssize_t n = pread(j->log.fd, line, sizeof line - 1, *at);
+    char *end = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
+    const char *data = line + sizeof output_head - 1, *stop;
+    size_t len;
+
+    if (n < 0)
+        return -1;
+    if (end && record_is_whole(line, (size_t)(end + 1 - line))
+        && is_output(line)) {
+        stop = memchr(data, '"', (size_t)(end - data));
+        if (stop
+            && sodium_base642bin(out, OUTPUT, data, (size_t)(stop - data), NULL,
+                                 &len, NULL, VARIANT)
+                   == 0) {
+            *at += end + 1 - line;
+            return (ssize_t)len;
+        }
+    }
+    errno = EBADMSG; /* libsodium has one of its own */
+    return -1;
+}
+
+int journal_write_output(const struct journal *j, const struct kept *k, int fd)
+{
+    unsigned char out[OUTPUT];
+    int64_t at = k->at;
+
+    for (uint64_t done = 0; done < k->bytes;) {
+        ssize_t n = read_output(j, &at, out);
+
+        if (n > 0 && (uint64_t)n > k->bytes - done) {
+            errno = EBADMSG;
+            return -1;
+        }
+        if (n < 0 || write_all(fd, out, (size_t)n) < 0)
+            return -1;
+        done += (uint64_t)n;
+    }
+    return 0;
+}

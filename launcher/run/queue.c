@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frames wait in a ring; before it come those of the journal.  Regular files
+ * are read when there is room in the ring; of other sources a read follows when
+ * the event loop says that there is something.
+ */
+#include "launcher/run/queue.h"
+#include "launcher/config/range_option.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_AHEAD 64  /* frames: more than a terabit link needs */
+#define FOLLOW_MS  200 /* from one look at a file that grows to the next */
+#define LINE_BYTES (2 * 20 + 2 + LABEL_MAX) /* two numbers, ':', ' ', label */
+
+struct source {
+    struct queue *queue;
+    const char *path;
+    int fd;
+    int is_file;  /* is always readable */
+    int readable; /* a read would not block */
+    int ended;
+    size_t line;   /* number of the last one, from 1 */
+    size_t known;  /* lines that the journal has */
+    size_t cursor; /* where to look for the next of them */
+    char text[4096];
+    size_t len;
+    struct event *event; /* readable, or time to look again */
+};
+
+/* Units that frames of a label have; in a tree in which what overlaps is
+ * equal. */
+struct claim {
+    char label[LABEL_MAX];
+    uint64_t begin, end;
+    const struct source *source;
+    size_t line;
+};
+
+struct queue {
+    struct source source[QUEUE_SOURCES_MAX];
+    size_t n, turn;
+    int follow;
+    struct journal *journal;
+    size_t resumed; /* of the journal's frames, given out */
+    struct frame ring[READ_AHEAD];
+    size_t first, waiting;
+    uint64_t next_number;
+    void *claims;
+    struct es_error bad; /* that is next behind the ring */
+    struct event_base *base;
+    void (*there)(void *arg);
+    void *arg;
+};
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* --- one line ------------------------------------------------------------- */
+
+static int by_units(const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+    int order = strcmp(x->label, y->label);
+
+    if (order != 0)
+        return order;
+    if (x->end <= y->begin)
+        return -1;
+    return y->end <= x->begin;
+}
+
+static int claim_units(struct queue *q,
+                       const struct source *s,
+                       const struct frame *f,
+                       struct es_error *err)
+{
+    struct claim *c = calloc(1, sizeof *c), **there;
+
+    if (!c)
+        return no_memory(err);
+    memcpy(c->label, f->label, sizeof c->label);
+    c->begin = f->begin;
+    c->end = f->end;
+    c->source = s;
+    c->line = s->line;
+    there = tsearch(c, &q->claims, by_units);
+    if (there && *there == c)
+        return 0;
+    free(c);
+    if (!there)
+        return no_memory(err);
+    return es_fail(err, ES_USAGE, "give frames apart, or labels of their own",
+                   "%s:%zu: %ju:%ju overlaps line %zu of %s", s->path, s->line,
+                   (uintmax_t)f->begin, (uintmax_t)f->end, (*there)->line,
+                   (*there)->source->path);
+}
+
+static int parse_line(const struct source *s,
+                      char *text,
+                      size_t len,
+                      struct frame *f,
+                      struct es_error *err)
+{
+    char where[300], *label = text + strcspn(text, " \t");
+
+    snprintf(where, sizeof where, "%.250s:%zu", s->path, s->line);
+    if (strlen(text) < len)
+        return es_fail(err, ES_USAGE, "give text", "%s: has a NUL", where);
+    if (*label)
+        *label++ = '\0';
+    label += strspn(label, " \t");
+    if (strlen(label) >= LABEL_MAX)
+        return es_fail(err, ES_USAGE, "give 255 bytes at most",
+                       "%s: its label is too long", where);
+    memset(f, 0, sizeof *f);
+    snprintf(f->label, sizeof f->label, "%s", label);
+    return range_option_parse(&f->begin, &f->end, where, text, err);
+}
+
+static int is_same(const struct frame *a, const struct frame *b)
+{
+    return a->begin == b->begin && a->end == b->end
+           && strcmp(a->label, b->label) == 0;
+}
+
+/* The next frame that the journal has of a source; NULL past the end. */
+static const struct frame *next_known(struct queue *q, struct source *s)
+{
+    size_t n;
+    const struct queued *all = journal_queued(q->journal, &n);
+
+    while (s->cursor < n && &q->source[all[s->cursor].source] != s)
+        s->cursor++;
+    return s->cursor < n ? &all[s->cursor++].frame : NULL;
+}
+
+/* A line that a run before has read. */
+static int pass_over(struct queue *q,
+                     struct source *s,
+                     const struct frame *f,
+                     struct es_error *err)
+{
+    const struct frame *known = next_known(q, s);
+
+    if (known && is_same(known, f))
+        return 0;
+    return es_fail(err, ES_USAGE, "give the file of before",
+                   "%s:%zu: is not what the journal has read there", s->path,
+                   s->line);
+}
+
+static int take_line(struct queue *q,
+                     struct source *s,
+                     size_t len,
+                     struct es_error *err)
+{
+    struct queued new = {.source = (size_t)(s - q->source)};
+    struct frame *f = &new.frame;
+
+    s->line++;
+    if (parse_line(s, s->text, len, f, err) < 0
+        || claim_units(q, s, f, err) < 0)
+        return -1;
+    if (s->line <= s->known)
+        return pass_over(q, s, f, err);
+    f->number = q->next_number++;
+    if (q->journal && journal_add_queued(q->journal, &new, err) < 0)
+        return -1;
+    q->ring[(q->first + q->waiting++) % READ_AHEAD] = *f;
+    return 0;
+}
+
+/* Take what is whole of a source's text, while there is room. */
+static int take_lines(struct queue *q, struct source *s, struct es_error *err)
+{
+    char *end;
+
+    while (q->waiting < READ_AHEAD
+           && (end = memchr(s->text, '\n', s->len)) != NULL) {
+        size_t len = (size_t)(end - s->text);
+
+        *end = '\0';
+        if (take_line(q, s, len, err) < 0)
+            return -1;
+        s->len -= len + 1;
+        memmove(s->text, end + 1, s->len);
+    }
+    return 0;
+}
+
+/* --- one source ----------------------------------------------------------- */
+
+static int wait_for(struct source *s)
+{
+    struct timeval delay = {0, FOLLOW_MS * 1000};
+
+    s->readable = 0;
+    return event_add(s->event, s->is_file ? &delay : NULL);
+}
+
+static int at_end(struct queue *q, struct source *s, struct es_error *err)
+{
+    if (s->is_file && q->follow)
+        return wait_for(s) < 0 ? no_memory(err) : 0;
+    s->ended = 1;
+    if (s->len == 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "end each line with a newline",
+                   "%s:%zu: ends in the middle of a line", s->path,
+                   s->line + 1);
+}
+
+/* Read once, as the text has no whole line. */
+static int read_more(struct queue *q, struct source *s, struct es_error *err)
+{
+    ssize_t n;
+
+    if (s->len == sizeof s->text)
+        return es_fail(err, ES_USAGE, "give B:E and a label of 255 bytes",
+                       "%s:%zu: is too long", s->path, s->line + 1);
+    n = read(s->fd, s->text + s->len, sizeof s->text - s->len);
+    if (n == 0)
+        return at_end(q, s, err);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return es_fail(err, ES_WORK, "see that it can be read", "%s: %s",
+                       s->path, strerror(errno));
+    s->len += n > 0 ? (size_t)n : 0;
+    if (s->is_file)
+        return 0;
+    return wait_for(s) < 0 ? no_memory(err) : 0;
+}
+
+static int pump_source(struct queue *q, struct source *s, struct es_error *err)
+{
+    if (take_lines(q, s, err) < 0)
+        return -1;
+    while (q->waiting < READ_AHEAD && s->readable && !s->ended)
+        if (read_more(q, s, err) < 0 || take_lines(q, s, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Fill the ring, beginning with another source each time. */
+static void pump(struct queue *q)
+{
+    for (size_t i = 0; i < q->n && q->bad.kind == ES_OK; i++)
+        if (pump_source(q, &q->source[(q->turn + i) % q->n], &q->bad) < 0)
+            return;
+    q->turn = (q->turn + 1) % q->n;
+}
+
+static void on_readable(int fd, short what, void *arg)
+{
+    struct source *s = arg;
+    struct queue *q = s->queue;
+
+    (void)fd;
+    (void)what;
+    s->readable = 1;
+    pump(q);
+    q->there(q->arg);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static int open_path(const struct queue *q, const char *path)
+{
+    struct stat st;
+
+    if (strcmp(path, "-") == 0)
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    /* A named pipe that we can write to never ends. */
+    if (q->follow && stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static size_t count_known(const struct queue *q, size_t source)
+{
+    size_t n, count = 0;
+    const struct queued *all = journal_queued(q->journal, &n);
+
+    for (size_t i = 0; i < n; i++)
+        count += all[i].source == source;
+    return count;
+}
+
+static int open_source(struct queue *q, const char *path, struct es_error *err)
+{
+    struct source *s = &q->source[q->n++];
+    struct stat st;
+
+    s->queue = q;
+    s->path = strcmp(path, "-") == 0 ? "stdin" : path;
+    s->fd = open_path(q, path);
+    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+        return es_fail(err, ES_USAGE, "name a file that you may read",
+                       "--queue: %s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return es_fail(err, ES_USAGE, "name a file", "--queue: %s: %s", path,
+                       strerror(EISDIR));
+    /* /dev/null and the like need no waiting for, nor can be. */
+    s->is_file = s->readable =
+        S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(s->fd));
+    if (s->is_file)
+        s->known = count_known(q, q->n - 1);
+    s->event = event_new(q->base, s->is_file ? -1 : s->fd,
+                         s->is_file ? 0 : EV_READ, on_readable, s);
+    if (!s->event || (!s->is_file && wait_for(s) < 0))
+        return es_fail(err, ES_USAGE, "name a file or a pipe",
+                       "--queue: %s: cannot be waited for", path);
+    return 0;
+}
+
+/* What a run before has read of pipes. */
+static int claim_known(struct queue *q, struct es_error *err)
+{
+    size_t n;
+    const struct queued *all = journal_queued(q->journal, &n);
+
+    q->next_number = n;
+    for (size_t i = 0; i < n; i++) {
+        struct source *s;
+
+        if (all[i].source >= q->n)
+            return es_fail(err, ES_USAGE, "give all queues of before",
+                           "--journal: is of more queues");
+        s = &q->source[all[i].source];
+        if (s->is_file)
+            continue;
+        s->line++;
+        if (claim_units(q, s, &all[i].frame, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int queue_open(struct queue **q,
+               struct event_base *base,
+               const struct queue_setup *setup,
+               void (*there)(void *arg),
+               void *arg,
+               struct es_error *err)
+{
+    struct queue *new = calloc(1, sizeof *new);
+    int rc = 0;
+
+    if (!new)
+        return no_memory(err);
+    new->base = base;
+    new->follow = setup->follow;
+    new->journal = setup->journal;
+    new->there = there;
+    new->arg = arg;
+    for (size_t i = 0; i < setup->n && rc == 0; i++)
+        rc = open_source(new, setup->path[i], err);
+    if (rc == 0)
+        rc = claim_known(new, err);
+    if (rc == 0)
+        pump(new);
+    if (rc == 0 && new->waiting == 0 && new->bad.kind != ES_OK) {
+        *err = new->bad;
+        rc = -1;
+    }
+    if (rc < 0)
+        queue_close(new);
+    else
+        *q = new;
+    return rc;
+}
+
+void queue_close(struct queue *q)
+{
+    if (!q)
+        return;
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->source[i].event)
+            event_free(q->source[i].event);
+        if (q->source[i].fd >= 0)
+            close(q->source[i].fd); /* only read from */
+    }
+    tdestroy(q->claims, free);
+    free(q);
+}
+
+/* --- giving out ----------------------------------------------------------- */
+
+static int all_have_ended(const struct queue *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (!q->source[i].ended || q->source[i].len > 0)
+            return 0;
+    return 1;
+}
+
+int queue_next(struct queue *q, struct frame *f, struct es_error *err)
+{
+    size_t n;
+    const struct queued *known = journal_queued(q->journal, &n);
+
+    if (q->resumed < n) {
+        *f = known[q->resumed++].frame;
+        return EXTRACTED_FRAME;
+    }
+    if (q->waiting == 0)
+        pump(q);
+    if (q->waiting > 0) {
+        *f = q->ring[q->first];
+        q->first = (q->first + 1) % READ_AHEAD;
+        q->waiting--;
+        return EXTRACTED_FRAME;
+    }
+    if (q->bad.kind != ES_OK) {
+        *err = q->bad;
+        return -1;
+    }
+    return all_have_ended(q) ? EXTRACTED_END : EXTRACTED_LATER;
+}

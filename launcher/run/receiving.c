@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/receiving.h"
+#include "launcher/base/user_file.h"
+#include "pmix_bcast/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char mend_space[] = "free some space or name another file";
+
+static int open_file(struct receiving *r,
+                     const char *name,
+                     int flags,
+                     struct es_error *err)
+{
+    const char *why;
+
+    r->fd = user_file_create(name, flags, &why);
+    if (r->fd >= 0)
+        return 0;
+    return es_fail(err, ES_USAGE, "name a file that you may write",
+                   "--gather: %s: %s", name, why);
+}
+
+int receiving_open(struct receiving *r,
+                   const char *path,
+                   int sync,
+                   struct es_error *err)
+{
+    struct stat st;
+
+    memset(r, 0, sizeof *r);
+    r->fd = STDOUT_FILENO;
+    r->path = path;
+    if (!path)
+        return 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return open_file(r, path, 0, err);
+    if (asprintf(&r->part, "%s.part", path) < 0) {
+        r->part = NULL;
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    }
+    r->sync = sync;
+    if (open_file(r, r->part, O_NOFOLLOW, err) == 0)
+        return 0;
+    free(r->part);
+    r->part = NULL;
+    return -1;
+}
+
+int receiving_output(struct distribution *d,
+                     size_t node,
+                     const struct msg_output *m,
+                     struct es_error *err)
+{
+    struct piece *p = distribution_find(d, node, m->id);
+
+    if (!p || spool_add(&p->out, m->bytes, m->len) == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "free some space in TMPDIR",
+                   "cannot keep the output of a slice: %s", strerror(errno));
+}
+
+int receiving_done(struct distribution *d,
+                   size_t node,
+                   const struct msg_done *m,
+                   struct piece **done,
+                   struct es_error *err)
+{
+    struct piece *p = distribution_find(d, node, m->id);
+
+    *done = p;
+    if (!p)
+        return 0;
+    p->status = (int)m->status;
+    p->seconds = (double)m->elapsed_ns * 1e-9;
+    p->back = (double)(clock_ns() - d->start_ns) * 1e-9;
+    return distribution_settle(d, p, m->status == 0 ? PIECE_DONE : PIECE_VOID,
+                               err);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int make_room(struct receiving *r, size_t n)
+{
+    struct part *part;
+
+    if (n <= r->cap)
+        return 0;
+    part = reallocarray(r->part_of, n, sizeof *part);
+    if (!part)
+        return -1;
+    r->part_of = part;
+    r->cap = n;
+    return 0;
+}
+
+/* The parts of a frame in the order of their units; returns how many. */
+static size_t sort_parts(struct receiving *r,
+                         struct piece *piece,
+                         size_t n_pieces,
+                         const struct kept *kept,
+                         size_t n_kept)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_kept; i++)
+        r->part_of[n++] =
+            (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
+    for (size_t i = 0; i < n_pieces; i++)
+        if (piece[i].state == PIECE_DONE)
+            r->part_of[n++] = (struct part){.begin = piece[i].slice.begin,
+                                            .out = &piece[i].out};
+    if (n > 0)
+        qsort(r->part_of, n, sizeof *r->part_of, by_begin);
+    return n;
+}
+
+static int write_part(const struct receiving *r, const struct part *p)
+{
+    return p->kept ? journal_write_output(r->journal, p->kept, r->fd)
+                   : spool_write_to(p->out, r->fd);
+}
+
+int receiving_frame(struct receiving *r,
+                    struct distribution *d,
+                    uint64_t frame,
+                    struct es_error *err)
+{
+    size_t n;
+    const struct kept *kept = journal_kept(r->journal, frame, &n);
+    size_t pieces = d->frame.number == frame ? d->n : 0;
+
+    if (make_room(r, n + pieces) < 0)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    n = sort_parts(r, d->piece, pieces, kept, n);
+    for (size_t i = 0; i < n; i++)
+        if (write_part(r, &r->part_of[i]) < 0)
+            return es_fail(err, ES_WORK,
+                           errno == EPIPE ? "its reader has gone" : mend_space,
+                           "%s: %s", r->path ? r->path : "stdout",
+                           strerror(errno));
+    r->frames++;
+    return 0;
+}
+
+/* Give the gathered file its name; what is told as done is on the disk. */
+static int give_name(const struct receiving *r)
+{
+    if (rename(r->part, r->path) < 0)
+        return -1;
+    return r->sync ? user_file_sync_name(r->path) : 0;
+}
+
+int receiving_close(struct receiving *r, int success, struct es_error *err)
+{
+    int sync = r->part && success && r->sync, bad, rc = 0;
+
+    free(r->part_of);
+    r->part_of = NULL;
+    if (!r->path)
+        return 0;
+    bad = sync && fsync(r->fd) < 0;
+    if (close(r->fd) < 0 || bad || (r->part && success && give_name(r) < 0))
+        rc = es_fail(err, ES_WORK, mend_space, "%s: %s", r->path,
+                     strerror(errno));
+    if (r->part && !success && r->frames == 0)
+        (void)unlink(r->part); /* nothing of worth in it */
+    free(r->part);
+    r->part = NULL;
+    return rc;
+}

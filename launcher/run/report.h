@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report.h - the report FILE of a run: JSON lines, one a frame as it ends and
+ * a summary, in the format of design.md, section 7; a slice has besides "back",
+ * the seconds from the frame's start to its answer.  Read by trace.h.
+ */
+#ifndef LAUNCHER_RUN_REPORT_H
+#define LAUNCHER_RUN_REPORT_H
+
+#include "launcher/run/determination.h"
+
+#include <stdio.h>
+
+struct report {
+    FILE *file; /* NULL: none wanted */
+    const char *path;
+};
+
+struct summary {
+    uint64_t frames;
+    double seconds;    /* from the first frame's start to the last one's end */
+    double efficiency; /* mean over the frames */
+    const char *policy;
+};
+
+/* path must outlive r; NULL is no report. */
+int report_open(struct report *r, const char *path, struct es_error *err);
+int report_frame(struct report *r,
+                 const struct distribution *d,
+                 const struct determination *t,
+                 int adjusted,
+                 struct es_error *err);
+int report_summary(struct report *r,
+                   const struct summary *s,
+                   struct es_error *err);
+/* After the summary, or without one if the run failed. */
+int report_close(struct report *r, struct es_error *err);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_meter.h"
+#include "launcher/base/notice.h"
+#include "launcher/base/step_dir.h"
+#include "pmix_bcast/clock.h"
+#include "policy/pace.h"
+#include "policy/slice_steering.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHOW_NS INT64_C(500000000) /* between two writings for top */
+
+int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
+{
+    size_t n = session_size(setup->session);
+    const struct config_power *c = setup->config;
+
+    memset(m, 0, sizeof *m);
+    if (setup->option->kind == OUTSIDE_NONE)
+        return 0;
+    m->setup = *setup;
+    m->misuse = calloc(n, sizeof *m->misuse);
+    m->part = calloc(n, sizeof *m->part);
+    m->give = calloc(n, sizeof *m->give);
+    m->power = calloc(n, sizeof *m->power);
+    m->room = malloc(power_bytes(n));
+    if (!m->misuse || !m->part || !m->give || !m->power || !m->room)
+        return -1;
+    m->n = n;
+    m->rule = (struct power_rule){
+        .bound = c->bound, .band = c->band, .gain = c->gain};
+    if (strcmp(c->actuator, "slice") == 0)
+        m->rule.variant = POWER_PAIR;
+    step_dir_sweep("run-");
+    snprintf(m->dir, sizeof m->dir, "run-%d", (int)getpid());
+    for (size_t i = 0; i < n; i++)
+        run_meter_order(m, i);
+    return 0;
+}
+
+void run_meter_order(struct run_meter *m, size_t node)
+{
+    const struct meter_option *o = m->setup.option;
+    struct msg_meter order = {0};
+    struct writer w = {0};
+
+    if (m->n == 0 || o->kind == OUTSIDE_UNITS)
+        return;
+    order.kind = o->kind;
+    order.record_ms = pace_record_ms(m->n, 0);
+    m->misuse[node] = 0;
+    snprintf(order.pattern, sizeof order.pattern, "%s", o->pattern);
+    msg_write_meter(&w, &order);
+    session_send(m->setup.session, node, MSG_METER, &w);
+}
+
+int run_meter_message(struct run_meter *m,
+                      size_t node,
+                      uint16_t type,
+                      const uint8_t *body,
+                      size_t len)
+{
+    struct msg_metered told;
+
+    if (m->n == 0 || type != MSG_METERED
+        || msg_read_metered(&told, body, len) < 0)
+        return 0;
+    distribution_metered(m->setup.distribution, node, told.id, told.fraction);
+    if (told.misuse > 0 && m->misuse[node] == 0)
+        notice("warning: %s: progress that makes no sense is left out: beyond "
+               "the total, or backwards",
+               session_node(m->setup.session, node)->name);
+    m->misuse[node] = told.misuse;
+    return 1;
+}
+
+/* --- the actuator "slice" ------------------------------------------------- */
+
+/* Not while there is something in the pool: nobody has taken the last yet. */
+static int steer(struct run_meter *m, struct es_error *err)
+{
+    struct distribution *d = m->setup.distribution;
+
+    if (m->rule.variant == POWER_OFF || d->pool.units > 0
+        || slice_steering_step(&m->rule, distribution_tail(d), m->n, d->grain,
+                               m->give, m->power, m->room)
+               == 0)
+        return 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->give[i] > 0 && distribution_give(d, i, m->give[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- for top -------------------------------------------------------------- */
+
+/* Of its slice; of the frame if it has none, as with bundles. */
+static double part_done(const struct distribution *d, size_t node)
+{
+    const struct share *s = &d->share[node];
+    double units = (double)(d->frame.end - d->frame.begin);
+
+    if (s->slice == 0)
+        return 1 - (double)d->left / units;
+    return fmin(((double)s->done + s->metered) / (double)s->slice, 1);
+}
+
+static double waiting(const struct determination *t, size_t node)
+{
+    if (t->last <= 0 || t->back[node] <= 0)
+        return 0;
+    return 1 - t->back[node] / t->last;
+}
+
+static struct steering_view view(const void *from, size_t node)
+{
+    const struct run_meter *m = from;
+    const struct distribution *d = m->setup.distribution;
+    const struct share *s = &d->share[node];
+
+    return (struct steering_view){
+        .name = session_node(m->setup.session, node)->name,
+        .rack = session_node(m->setup.session, node)->rack,
+        .unit = "",
+        .slots = 1,
+        .progress = (double)d->frame.number + part_done(d, node),
+        .speed = s->slice > 0 ? s->speed / (double)s->slice : 0,
+        .waiting = waiting(m->setup.determination, node),
+        .misuse = m->misuse[node],
+    };
+}
+
+static const char *const meters[] = {[OUTSIDE_NONE] = "",
+                                     [OUTSIDE_UNITS] = "units",
+                                     [OUTSIDE_OUTPUT] = "cmd",
+                                     [OUTSIDE_CPU] = "cpu"};
+
+static void show(struct run_meter *m)
+{
+    struct top_view top = {.node = view,
+                           .from = m,
+                           .n = m->n,
+                           .meter = meters[m->setup.option->kind],
+                           .aggregate = m->setup.config->aggregate};
+    double most = 0;
+
+    session_job(m->setup.session, &top.job, &top.step);
+    for (size_t i = 0; i < m->n; i++) {
+        m->part[i] = part_done(m->setup.distribution, i);
+        most = fmax(most, m->part[i]);
+    }
+    if (most > 0)
+        top.skew = aggregate_of(AGGREGATE_SKEW, m->part, m->n) / most;
+    (void)top_file_write(m->dir, &top); /* a view is worth no warning */
+}
+
+int run_meter_look(struct run_meter *m, struct es_error *err)
+{
+    int64_t now = clock_ns();
+
+    if (m->n == 0)
+        return 0;
+    if (now - m->shown_ns >= SHOW_NS) {
+        m->shown_ns = now;
+        show(m);
+    }
+    return steer(m, err);
+}
+
+void run_meter_stop(struct run_meter *m)
+{
+    if (m->n > 0)
+        step_dir_remove(m->dir);
+    free(m->misuse);
+    free(m->part);
+    free(m->give);
+    free(m->power);
+    free(m->room);
+    memset(m, 0, sizeof *m);
+}

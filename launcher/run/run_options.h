@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_options.h - the command line of `evenstep run`.
+ */
+#ifndef LAUNCHER_RUN_RUN_OPTIONS_H
+#define LAUNCHER_RUN_RUN_OPTIONS_H
+
+#include "launcher/config/config.h"
+#include "launcher/config/local_option.h"
+#include "launcher/config/meter_option.h"
+#include "launcher/run/extraction.h"
+#include "launcher/run/queue.h"
+#include "launcher/session/qualification.h"
+#include "pmix_bcast/error.h"
+#include "policy/policy.h"
+#include "policy/threshold.h"
+
+struct run_options {
+    struct extraction work;
+    const char *lines;                    /* NULL: no such file */
+    const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
+    size_t n_queues;
+    int follow;
+    uint64_t grain;
+    uint64_t pieces; /* that a slice is sent in, at most */
+    const struct policy_kind *policy;
+    double policy_value[POLICY_PARAMS]; /* in the kind's order */
+    struct threshold_rule threshold;
+    struct meter_option meter; /* how far a slice is */
+    enum metrics_source metrics;
+    const char *metrics_file; /* METRICS_OF_FILE */
+    const struct config_profile *profile;
+    int profile_auto; /* fit it; profile is what it falls back to */
+    unsigned retries; /* of a slice whose command failed */
+    double timeout_s; /* of a command; 0: none */
+    int persistent;   /* the command stays alive */
+    int no_sync;      /* the gathered file need not be on the disk */
+    const char *gather, *report, *journal, *srun; /* NULL: not given */
+    int resume;                /* the journal may be of a run before */
+    struct local_option local; /* not given: by Slurm */
+    char **command;            /* points into argv */
+};
+
+/*
+ * Parse argv, argv[0] being "run"; what it does not say is as in c.  Returns 0;
+ * 1 if --help was asked for and has been printed; -1 with ES_USAGE.  The
+ * strings point into argv.
+ */
+int run_options_parse(struct run_options *o,
+                      const struct config *c,
+                      int argc,
+                      char **argv,
+                      struct es_error *err);
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/work.h"
+#include "launcher/run/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* What the journal is of, in words; NULL: no memory. */
+static char *name_work(const struct work *w, const struct run_options *o)
+{
+    const struct extraction *x = &w->extraction;
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < o->n_queues; i++)
+        fprintf(to, "queue %s ", o->queue[i]);
+    if (o->lines)
+        fprintf(to, "lines %ju hash %016jx ", (uintmax_t)w->lines.n,
+                (uintmax_t)w->lines.hash);
+    else if (o->n_queues == 0)
+        fprintf(to, "range %ju:%ju ", (uintmax_t)x->begin, (uintmax_t)x->end);
+    if (o->n_queues == 0)
+        fprintf(to, "repeat %ju ", (uintmax_t)x->repeat);
+    fprintf(to, "grain %ju", (uintmax_t)o->grain);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int open_journal(struct work *w,
+                        const struct run_options *o,
+                        struct es_error *err)
+{
+    char *name = name_work(w, o);
+    int rc;
+
+    if (!name)
+        return no_memory(err);
+    rc =
+        journal_open(&w->journal, o->journal, name, o->command, o->resume, err);
+    free(name);
+    return rc;
+}
+
+int work_open(struct work *w,
+              const struct run_options *o,
+              struct event_base *base,
+              void (*there)(void *arg),
+              void *arg,
+              struct es_error *err)
+{
+    struct queue_setup setup = {
+        .path = o->queue, .n = o->n_queues, .follow = o->follow};
+
+    memset(w, 0, sizeof *w);
+    w->extraction = o->work;
+    if (o->lines) {
+        if (lines_open(&w->lines, o->lines, err) < 0)
+            return -1;
+        w->extraction.end = w->lines.n;
+    }
+    if (o->journal && open_journal(w, o, err) < 0)
+        return -1;
+    if (setup.n == 0)
+        return 0;
+    setup.journal = w->journal;
+    return queue_open(&w->extraction.queue, base, &setup, there, arg, err);
+}
+
+void work_close(struct work *w)
+{
+    queue_close(w->extraction.queue);
+    journal_close(w->journal);
+    lines_close(&w->lines);
+    memset(w, 0, sizeof *w);
+}
+
+/* --- one frame ------------------------------------------------------------ */
+
+static int send_rest(struct distribution *d,
+                     const struct frame *frame,
+                     const struct kept *kept,
+                     size_t n,
+                     struct es_error *err)
+{
+    struct slice *done = calloc(n, sizeof *done);
+    int rc;
+
+    if (!done)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        done[i] = kept[i].units;
+    rc = distribution_send(d, frame, done, n, err);
+    free(done);
+    return rc < 0 ? -1 : 1;
+}
+
+static uint64_t units_kept(const struct kept *kept, size_t n)
+{
+    uint64_t units = 0;
+
+    for (size_t i = 0; i < n; i++)
+        units += kept[i].units.end - kept[i].units.begin;
+    return units;
+}
+
+int work_begin(struct work *w,
+               const struct frame *frame,
+               struct distribution *d,
+               struct es_error *err)
+{
+    size_t n;
+    const struct kept *kept = journal_kept(w->journal, frame->number, &n);
+
+    if (n == 0)
+        return distribution_send(d, frame, NULL, 0, err) < 0 ? -1 : 1;
+    if (kept[0].units.begin < frame->begin
+        || kept[n - 1].units.end > frame->end)
+        return es_fail(err, ES_USAGE, "name another file",
+                       "--journal: has units that frame %ju has not",
+                       (uintmax_t)frame->number);
+    if (units_kept(kept, n) < frame->end - frame->begin)
+        return send_rest(d, frame, kept, n, err);
+    return 0;
+}

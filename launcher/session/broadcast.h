@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * broadcast.h - a broadcast to the nodes of a session: what `evenstep bcast`
+ * and the start of a job step have in common.
+ */
+#ifndef LAUNCHER_SESSION_BROADCAST_H
+#define LAUNCHER_SESSION_BROADCAST_H
+
+#include "launcher/session/session.h"
+#include "launcher/session/standstill.h"
+#include "pmix_bcast/bcast_home.h"
+
+struct broadcast {
+    struct session *session;
+    struct bcast_home *home;
+    struct standstill *standstill;
+    void (*ended)(void *arg);
+    void *arg;
+};
+
+struct broadcast_setup {
+    const char *source, *destination; /* the latter absolute */
+    uint32_t flags;                   /* enum order_flag */
+    enum pull_way way;
+    uint32_t chunk, branches; /* 0: as it is best */
+    uint32_t small;           /* up to so many bytes go with the order */
+    double timeout_s;         /* 0: as it is best */
+};
+
+/* Is the source there?  Worth to know before anything is started. */
+int broadcast_source(const char *source, struct es_error *err);
+/* The absolute name for what the user gave. */
+int broadcast_destination(char out[DESTINATION_MAX],
+                          const char *text,
+                          struct es_error *err);
+
+/* Start, when the session is ready; ended() is called once, from the loop,
+ * unless broadcast_stop() comes before.  setup must last until then. */
+int broadcast_start(struct broadcast *b,
+                    struct event_base *base,
+                    struct session *session,
+                    const struct broadcast_setup *setup,
+                    void (*ended)(void *arg),
+                    void *arg,
+                    struct es_error *err);
+/* Is it ours?  A session's message, and a node that is lost. */
+int broadcast_message(struct broadcast *b,
+                      size_t node,
+                      uint16_t type,
+                      const uint8_t *body,
+                      size_t len);
+void broadcast_lost(struct broadcast *b, size_t node, const char *why);
+/* Say on stderr which nodes failed, and why; 0, or -1 and err filled. */
+int broadcast_check(const struct broadcast *b, struct es_error *err);
+/* Forget it, before the session is closed. */
+void broadcast_stop(struct broadcast *b);
+
+#endif

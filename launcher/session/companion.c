@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/companion.h"
+#include "launcher/base/number.h"
+#include "launcher/base/scontrol_output.h"
+#include "launcher/base/slurm_conf.h"
+#include "launcher/exec/execution.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#define ANSWER_MAX (1u << 28) /* 2^24 ranks of 8 digits, and some more */
+#define COMMAND_MS 10000      /* how long one of Slurm's commands may take */
+
+#define MPI_PMIX "--mpi=pmix"
+#define MPI_NONE "--mpi=none"
+
+static const char mend_slurm[] =
+    "see that slurmctld is up (scontrol ping), or give --local N";
+
+/* --- running one of Slurm's commands -------------------------------------- */
+
+struct answer {
+    struct event_base *base;
+    struct execution *execution;
+    char *text; /* ended with a NUL */
+    size_t len, cap;
+    int status, limit_ms, too_long;
+    char error[400];
+};
+
+static void on_output(void *arg, const void *buf, size_t len)
+{
+    struct answer *a = arg;
+
+    if (a->len + len >= a->cap) {
+        size_t cap = 2 * (a->len + len) + 4096;
+        char *text = cap <= ANSWER_MAX ? realloc(a->text, cap) : NULL;
+
+        if (!text) {
+            snprintf(a->error, sizeof a->error, "too long an answer");
+            a->too_long = 1;
+            event_base_loopbreak(a->base);
+            return;
+        }
+        a->text = text;
+        a->cap = cap;
+    }
+    memcpy(a->text + a->len, buf, len);
+    a->len += len;
+    a->text[a->len] = '\0';
+}
+
+static void on_end(void *arg, const struct execution_end *end)
+{
+    struct answer *a = arg;
+    size_t len = end->err_len, from;
+
+    while (len > 0 && end->err_tail[len - 1] == '\n')
+        len--;
+    from = len; /* the last line says most */
+    while (from > 0 && end->err_tail[from - 1] != '\n')
+        from--;
+    a->status = end->status;
+    if (end->exec_errno)
+        snprintf(a->error, sizeof a->error, "%s", strerror(end->exec_errno));
+    else
+        snprintf(a->error, sizeof a->error, "%.*s", (int)(len - from),
+                 end->err_tail + from);
+    execution_destroy(a->execution);
+    a->execution = NULL;
+    event_base_loopbreak(a->base);
+}
+
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    struct answer *a = arg;
+
+    (void)fd;
+    (void)what;
+    snprintf(a->error, sizeof a->error, "no answer within %d s",
+             a->limit_ms / 1000);
+    event_base_loopbreak(a->base);
+}
+
+static void answer_free(struct answer *a)
+{
+    if (a)
+        free(a->text);
+    free(a);
+}
+
+/* Run argv to its end; its stdout is in a->text.  0 if it exits 0. */
+static int ask(struct answer *a,
+               struct event_base *base,
+               char *const argv[],
+               int limit_ms,
+               struct es_error *err)
+{
+    char **env = companion_environ();
+    struct execution_spec spec = {.argv = argv, .envp = env};
+    struct timeval limit = {limit_ms / 1000, 0};
+    struct event *late;
+    int rc;
+
+    memset(a, 0, sizeof *a);
+    a->base = base;
+    a->limit_ms = limit_ms;
+    snprintf(a->error, sizeof a->error, "interrupted");
+    a->status = -1;
+    if (!env)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = execution_start(&a->execution, base, &spec, on_output, on_end, a, err);
+    free(env);
+    if (rc < 0)
+        return -1;
+    late = evtimer_new(base, on_late, a);
+    if (late && evtimer_add(late, &limit) == 0)
+        (void)event_base_dispatch(base); /* ends by on_end or on_late */
+    if (late)
+        event_free(late);
+    execution_destroy(a->execution);
+    if (a->status == 0 && !a->too_long)
+        return a->text || (a->text = calloc(1, 1))
+                   ? 0
+                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
+}
+
+int companion_ports(struct event_base *base,
+                    struct port_range *ports,
+                    struct es_error *err)
+{
+    char scontrol[] = "scontrol", show[] = "show", config[] = "config";
+    char *argv[] = {scontrol, show, config, NULL};
+    char value[64];
+    struct answer *a;
+    int rc;
+
+    memset(ports, 0, sizeof *ports);
+    if (slurm_conf_find("SrunPortRange", value, sizeof value) == 0) {
+        *ports = scontrol_port_range(value);
+        return 0;
+    }
+    a = malloc(sizeof *a);
+    if (!a)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = ask(a, base, argv, COMMAND_MS, err);
+    if (rc == 0)
+        *ports = scontrol_ports(a->text);
+    answer_free(a);
+    return rc;
+}
+
+/* Has our allocation so many nodes? */
+static int is_of_nodes(uint32_t n_nodes)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    int64_t n;
+
+    return nodes && number_parse_int(nodes, 1, UINT32_MAX, &n) == 0
+           && n == n_nodes;
+}
+
+int companion_is_whole(uint32_t job, uint32_t n_nodes)
+{
+    return job == companion_job_from_environ() && is_of_nodes(n_nodes);
+}
+
+char *companion_step_layout(struct event_base *base,
+                            uint32_t job,
+                            uint32_t step,
+                            struct es_error *err)
+{
+    char sattach[] = "sattach", layout[] = "--layout", id[32];
+    char *argv[] = {sattach, layout, id, NULL}, *text = NULL;
+    struct answer *a = malloc(sizeof *a);
+
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    if (!a) {
+        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return NULL;
+    }
+    if (ask(a, base, argv, COMMAND_MS, err) == 0) {
+        text = a->text;
+        a->text = NULL;
+    }
+    answer_free(a);
+    return text;
+}
+
+void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
+{
+    char scancel[] = "scancel", kill[] = "--signal=KILL", id[32];
+    char *argv[] = {scancel, kill, id, NULL};
+    struct answer *a = malloc(sizeof *a);
+
+    snprintf(id, sizeof id, "%u.%u", job, step);
+    if (a)
+        (void)ask(a, base, argv, COMMAND_MS,
+                  NULL); /* the last means there is */
+    answer_free(a);
+}
+
+/* --- the companion step --------------------------------------------------- */
+
+uint32_t companion_job_from_environ(void)
+{
+    const char *text = getenv("SLURM_JOB_ID");
+    int64_t job = 0;
+
+    if (!text || number_parse_int(text, 1, UINT32_MAX, &job) < 0)
+        return 0;
+    return (uint32_t)job;
+}
+
+/* Does it begin with one of these? */
+static int is_one_of(const char *entry, const char *const *start)
+{
+    for (; *start; start++)
+        if (strncmp(entry, *start, strlen(*start)) == 0)
+            return 1;
+    return 0;
+}
+
+int companion_drops(const char *entry)
+{
+    /* They are set for each agent, or are --local's. */
+    static const char *const ours[] = {"EVENSTEP_SECRET=",
+                                       "EVENSTEP_COMPANION=",
+                                       "EVENSTEP_HOME=",
+                                       "EVENSTEP_PORTS=",
+                                       "EVENSTEP_ENCRYPT=",
+                                       "EVENSTEP_WIREUP=",
+                                       "EVENSTEP_RANK=",
+                                       "EVENSTEP_AGENTS=",
+                                       "EVENSTEP_AGENT=",
+                                       "EVENSTEP_SPEED=",
+                                       NULL};
+    /* What Slurm's commands take for options of theirs. */
+    static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
+                                        "SCONTROL_", "SATTACH_", "SCANCEL_",
+                                        "SINFO_",    NULL};
+    /* But: where the cluster is and who we are to it, which job this is, and
+     * how PMIx is to work there; none of it shapes a step.  srun(1), "INPUT
+     * ENVIRONMENT VARIABLES", and what libslurm reads beside them. */
+    static const char *const kept[] = {
+        "SLURM_CONF=",
+        "SLURM_CONF_SERVER=",
+        "SLURM_CLUSTERS=",
+        "SLURM_CLUSTER_NAME=",
+        "SLURM_WORKING_CLUSTER=",
+        "SLURM_NODE_ALIASES=",
+        "SLURM_JWT=",
+        "SLURM_SACK_",
+        "SLURM_JOB_",
+        "SLURM_JOBID=",
+        "SLURM_HET_SIZE=",
+        "SLURM_ARRAY_",
+        "SLURM_RESTART_COUNT=",
+        "SLURM_SUBMIT_",
+        "SLURMD_NODENAME=",
+        "SLURM_PMIX_DIRECT_CONN",
+        "SLURM_PMIX_SAMEARCH=",
+        "SLURM_PMIX_TIMEOUT=",
+        "SLURM_PMIX_TMPDIR=",
+        NULL,
+    };
+
+    return is_one_of(entry, ours)
+           || (is_one_of(entry, slurm) && !is_one_of(entry, kept));
+}
+
+char **companion_environ(void)
+{
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (!companion_drops(environ[i]))
+            env[kept++] = environ[i];
+    return env;
+}
+
+/* Does the companion step run on every node of its job? */
+static int is_whole(const struct companion_place *place)
+{
+    if (place->srun_args)
+        return 0; /* may be: who knows */
+    if (place->n_nodes == 0 || place->job != companion_job_from_environ())
+        return 1; /* all of it, or srun's own allocation for its one step */
+    return is_of_nodes(place->n_nodes);
+}
+
+uint32_t companion_nodes(const struct companion_place *place)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    int64_t n;
+
+    if (place->srun_args)
+        return 0;
+    if (place->n_nodes)
+        return place->n_nodes;
+    if ((place->job && place->job != companion_job_from_environ()) || !nodes
+        || number_parse_int(nodes, 1, UINT32_MAX, &n) < 0)
+        return 0;
+    return (uint32_t)n;
+}
+
+const char *companion_fence(const struct companion_place *place)
+{
+    return is_whole(place) ? "tree" : "ring";
+}
+
+struct words {
+    char **word;
+    size_t n, cap;
+    int bad;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct words *w,
+                                                      const char *fmt,
+                                                      ...)
+{
+    va_list ap;
+
+    if (w->n + 1 >= w->cap) {
+        size_t cap = w->cap * 2 + 32;
+        char **p = reallocarray(w->word, cap, sizeof *p);
+
+        if (!p) {
+            w->bad = 1;
+            return;
+        }
+        w->word = p;
+        w->cap = cap;
+    }
+    va_start(ap, fmt);
+    if (vasprintf(&w->word[w->n], fmt, ap) < 0)
+        w->bad = 1;
+    else
+        w->n++;
+    va_end(ap);
+    w->word[w->n] = NULL;
+}
+
+const char *companion_job_nodes(void)
+{
+    return getenv("SLURM_JOB_NODELIST");
+}
+
+/* All nodes by their names, too: so nothing can put two agents on one. */
+static void add_place(struct words *w, const struct companion_place *place)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    const char *list = companion_job_nodes();
+
+    if (place->job)
+        add(w, "--jobid=%u", place->job);
+    if (place->n_nodes) {
+        add(w, "--nodes=%u", place->n_nodes);
+        add(w, "--nodelist=%s", place->nodes);
+    } else if (nodes) {
+        add(w, "--nodes=%s", nodes);
+        if (list && companion_nodes(place) > 0)
+            add(w, "--nodelist=%s", list);
+    }
+}
+
+/* The user's words as a shell would see them, but nothing is run. */
+static int add_user(struct words *w, const char *text, struct es_error *err)
+{
+    wordexp_t user;
+
+    if (!text)
+        return 0;
+    if (wordexp(text, &user, WRDE_NOCMD) != 0)
+        return es_fail(err, ES_USAGE, "quote it as for a shell",
+                       "--srun: \"%s\" cannot be read as words", text);
+    for (size_t i = 0; i < user.we_wordc; i++)
+        add(w, "%s", user.we_wordv[i]);
+    wordfree(&user);
+    return 0;
+}
+
+int companion_argv(char ***argv,
+                   const struct companion_place *place,
+                   const char *agent_path,
+                   struct es_error *err)
+{
+    /* One agent a node beside whatever runs there, on every CPU of the job;
+     * a lost node or agent does not end the others; no -c, which in 22.05
+     * means exactly that many CPUs (design, section 3). */
+    static const char *const fixed[] = {
+        "srun",
+        "--overlap",
+        MPI_PMIX,
+        "--ntasks-per-node=1",
+        "--mem=0",
+        "--cpu-bind=none",
+        "--no-kill",
+        "--wait=0",
+        "--kill-on-bad-exit=0",
+        "--input=none",
+        "--export=ALL",
+        "--job-name=evenstep",
+    };
+    struct words w = {0};
+    int rc;
+
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        add(&w, "%s", fixed[i]);
+    add_place(&w, place);
+    rc = add_user(&w, place->srun_args, err);
+    add(&w, "%s", agent_path);
+    if (rc == 0 && w.bad)
+        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (rc < 0) {
+        companion_argv_free(w.word);
+        return -1;
+    }
+    *argv = w.word;
+    return 0;
+}
+
+int companion_leave_pmix(char **argv)
+{
+    for (; *argv; argv++)
+        if (strcmp(*argv, MPI_PMIX) == 0) {
+            char *none = strdup(MPI_NONE);
+
+            if (!none)
+                return -1;
+            free(*argv);
+            *argv = none;
+        }
+    return 0;
+}
+
+/* srun 22.05 to 26.05 where it has no such plugin: "cannot find mpi plugin for
+ * mpi/pmix", "Invalid MPI type 'pmix'"; a slurmstepd that has none says the
+ * first.  An agent of ours where the plugin is there and serves another PMIx:
+ * "PMIx_Init: ...". */
+int companion_lacks_pmix(const char *said)
+{
+    static const char *const words[] = {"mpi/pmix", "MPI type", "PMIx_Init"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(said, words[i]))
+            return 1;
+    return 0;
+}
+
+void companion_argv_free(char **argv)
+{
+    for (size_t i = 0; argv && argv[i]; i++)
+        free(argv[i]);
+    free(argv);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/connections.h"
+#include "launcher/session/step_layout.h"
+#include "pmix_bcast/conntable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int out_of_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+static int read_layout(struct step_layout *l,
+                       const struct session *s,
+                       char *text,
+                       struct es_error *err)
+{
+    size_t n = session_size(s);
+    const char **name = calloc(n, sizeof *name);
+    int rc;
+
+    memset(l, 0, sizeof *l);
+    if (!name)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        name[i] = session_node(s, i)->name;
+    rc = step_layout_read(l, text, name, n, err);
+    free(name);
+    return rc;
+}
+
+static int compose(uint8_t *table,
+                   const struct session *s,
+                   const struct step_layout *l,
+                   struct es_error *err)
+{
+    size_t n = session_size(s);
+    struct conntable_layout layout = {
+        .nodes = (uint32_t)n, .tasks = l->tasks, .node_of = l->node_of};
+    struct adapter *adapter = calloc(n, sizeof *adapter);
+    uint32_t *local = calloc(n, sizeof *local);
+    int rc;
+
+    for (size_t i = 0; adapter && i < n; i++)
+        adapter[i] = session_node(s, i)->adapter;
+    if (adapter && local)
+        rc = conntable_compose(table, &layout, adapter, local, err);
+    else
+        rc = out_of_memory(err);
+    free(adapter);
+    free(local);
+    return rc;
+}
+
+static int fill(int fd,
+                const struct session *s,
+                const struct step_layout *l,
+                struct es_error *err)
+{
+    size_t size = conntable_size(l->tasks);
+    void *table;
+    int rc;
+
+    if (ftruncate(fd, (off_t)size) < 0)
+        return es_fail(err, ES_ENV, "free some memory",
+                       "a connection table of %zu bytes: %s", size,
+                       strerror(errno));
+    table = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (table == MAP_FAILED)
+        return out_of_memory(err);
+    rc = compose(table, s, l, err);
+    (void)munmap(table, size);
+    if (rc == 0 && fchmod(fd, 0444) < 0) /* as it is on the nodes */
+        rc = es_fail(err, ES_ENV, "report this", "fchmod: %s", strerror(errno));
+    return rc;
+}
+
+int connections_file(const struct session *s,
+                     char *text,
+                     uint32_t tasks[],
+                     struct es_error *err)
+{
+    struct step_layout l;
+    int fd = -1, rc = read_layout(&l, s, text, err);
+
+    memset(tasks, 0, session_size(s) * sizeof *tasks);
+    for (uint32_t i = 0; rc == 0 && i < l.tasks; i++)
+        tasks[l.node_of[i]]++;
+    if (rc == 0) {
+        fd = memfd_create("conntable", MFD_CLOEXEC);
+        rc = fd < 0 ? es_fail(err, ES_ENV, "free some memory",
+                              "no file in memory: %s", strerror(errno))
+                    : fill(fd, s, &l, err);
+    }
+    step_layout_clear(&l);
+    if (rc == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/qualification.h"
+#include "launcher/base/notice.h"
+#include "launcher/probe/probe_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What agents of one machine have in common: each would measure how much the
+ * others leave of it at that moment. */
+#define SHARED                                                                 \
+    (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I) | PROBE_BIT(ELEMENT_B))
+
+/* Of the budget: what the ring has, if there is one. */
+#define RING_PART 0.4
+
+static int ring_ms(const struct qualification_setup *setup)
+{
+    return (int)(setup->probe->budget_ms * RING_PART);
+}
+
+/* What is left for the probes of a node. */
+static uint32_t node_ms(const struct qualification_setup *setup)
+{
+    int ms = setup->probe->budget_ms - (setup->ring ? ring_ms(setup) : 0);
+
+    return (uint32_t)(ms > PROBE_NODE_BUDGET_MIN_MS ? ms
+                                                    : PROBE_NODE_BUDGET_MIN_MS);
+}
+
+static const char *name_of(const struct qualification *q, size_t node)
+{
+    return session_node(q->session, node)->name;
+}
+
+/* --- when all have answered ----------------------------------------------- */
+
+static double highest(const struct profile *p)
+{
+    double most = 0;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        most = p->influence[e] > most ? p->influence[e] : most;
+    return most;
+}
+
+/* Is it worth a line that n of the nodes have not measured e?  What no node
+ * can, such as a virtual machine's link, is so every day: only if the profile
+ * counts nothing more than that. */
+static int is_news(const struct qualification *q, enum element e, size_t n)
+{
+    const struct profile *p = &q->setup->profile->profile;
+
+    return n > 0 && p->influence[e] > 0
+           && (n < q->n || p->influence[e] >= highest(p));
+}
+
+/* One line an element, however many nodes: the first, and how many more. */
+static void warn(const struct qualification *q, enum element e, int left_out)
+{
+    const char *why = NULL;
+    size_t first = 0, n = 0;
+    char more[40] = "";
+
+    for (size_t i = q->n; i-- > 0;)
+        if (q->answered[i] && q->result[i][e].state == PROBE_NOT_MEASURED) {
+            first = i;
+            why = q->result[i][e].what;
+            n++;
+        }
+    if (!is_news(q, e, n))
+        return;
+    if (n > 1)
+        snprintf(more, sizeof more, " and of %zu more", n - 1);
+    notice("warning: the %s of %s%s could not be measured (%s): it %s",
+           probe_name(e), name_of(q, first), more, why,
+           left_out || n == q->n ? "does not count"
+                                 : "counts as the median of the other nodes");
+}
+
+static void row_of(struct qualification *q, size_t node)
+{
+    for (int e = 0; e < ELEMENTS; e++)
+        q->measured[node][e] = q->result[node][e].state == PROBE_MEASURED
+                                   ? q->result[node][e].value
+                                   : (double)NAN;
+}
+
+static int compare_machines(const void *a, const void *b)
+{
+    const struct msg_probed *const *x = a, *const *y = b;
+
+    return strcmp((*x)->boot_id, (*y)->boot_id);
+}
+
+static int are_neighbours(const struct msg_probed *a,
+                          const struct msg_probed *b)
+{
+    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* What nodes of one machine share is not known of any of them; of the links
+ * it is where all were measured at once. */
+static void forget_shared(struct qualification *q)
+{
+    const struct msg_probed **a = q->by_machine;
+    unsigned shared = SHARED;
+
+    if (q->ring.rounds > 0)
+        shared &= ~PROBE_BIT(ELEMENT_I);
+    for (size_t i = 0; i < q->n; i++)
+        a[i] = &q->answer[i];
+    qsort(a, q->n, sizeof(const struct msg_probed *), compare_machines);
+    for (size_t i = 0; i < q->n; i++) {
+        struct probe_result *r = q->result[a[i] - q->answer];
+
+        if ((i == 0 || !are_neighbours(a[i], a[i - 1]))
+            && (i + 1 == q->n || !are_neighbours(a[i], a[i + 1])))
+            continue;
+        for (int e = 0; e < ELEMENTS; e++)
+            if (shared & PROBE_BIT(e))
+                r[e].state = PROBE_LEFT_OUT;
+    }
+}
+
+/* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
+static void rank_equal(struct qualification *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        for (int e = 0; e < ELEMENTS; e++)
+            q->measured[i][e] = 1;
+    (void)metric_rank((const double(*)[ELEMENTS])q->measured,
+                      &q->setup->profile->profile, q->metric, q->n);
+}
+
+static void rank(struct qualification *q)
+{
+    const struct profile *profile = &q->setup->profile->profile;
+    int left_out[ELEMENTS];
+
+    forget_shared(q);
+    for (size_t i = 0; i < q->n; i++)
+        row_of(q, i);
+    metric_complete(q->measured, q->scratch, left_out, q->n);
+    for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
+        warn(q, (enum element)e, left_out[e]);
+    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
+    metric_leave_out_alike(q->counted, profile, q->n);
+    if (metric_rank((const double(*)[ELEMENTS])q->counted, profile, q->metric,
+                    q->n)
+        == 0)
+        return;
+    notice("warning: no node could be measured in what the profile %s counts: "
+           "the first slices are all alike",
+           q->setup->profile->name);
+    rank_equal(q);
+}
+
+/* What the links carried replaces what they tell of themselves: of a node
+ * whose partners were not there it is not known. */
+static void take_ring(struct qualification *q)
+{
+    for (size_t i = 0; i < q->n && q->ring.rounds > 0; i++) {
+        struct probe_result *r = &q->result[i][ELEMENT_I];
+        double bytes_per_s, spread;
+        char told[PROBE_WHAT_MAX];
+
+        snprintf(told, sizeof told, "%s",
+                 r->state == PROBE_MEASURED ? r->what : "no speed is told");
+        if (ring_test_value(&q->ring, i, &bytes_per_s, &spread) < 0)
+            probe_not_measured(r, "nothing came through between the nodes");
+        else
+            probe_measured(r, bytes_per_s * 8 / 1e9, spread,
+                           "a flow each way, %u rounds; %.100s", q->ring.rounds,
+                           told);
+        r->seconds += q->ring.round_ms * q->ring.rounds / 1e3;
+    }
+}
+
+static void over(struct qualification *q)
+{
+    q->missing = 0;
+    take_ring(q);
+    if (q->setup->profile)
+        rank(q);
+}
+
+/* When all have answered the ring begins: it wants the CPUs, too. */
+static void start_ring(struct qualification *q)
+{
+    int wanted = q->setup->ring && !session_is_local(q->session)
+                 && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I));
+
+    if (wanted && ring_test_start(&q->ring, q->session, ring_ms(q->setup)) < 0)
+        ring_test_clear(&q->ring);
+    q->missing = q->ring.missing;
+    q->in_ring = q->missing > 0;
+    if (!q->in_ring)
+        over(q);
+}
+
+static void count(struct qualification *q, size_t node)
+{
+    if (q->missing == 0 || q->answered[node])
+        return;
+    q->answered[node] = 1;
+    if (--q->missing == 0)
+        start_ring(q);
+}
+
+/* --- what a node says ----------------------------------------------------- */
+
+/* NULL, or why there are no results. */
+static const char *take_results(struct qualification *q,
+                                size_t node,
+                                const uint8_t *body,
+                                size_t len,
+                                struct es_error *err)
+{
+    struct msg_probed *m = &q->answer[node];
+    json_t *json;
+    int rc;
+
+    if (msg_read_probed(m, body, len) < 0)
+        return "its agent does not speak evenstep's protocol";
+    if (m->len == 0)
+        return m->text[0] ? m->text : "its agent does not say why";
+    json = json_loadb((const char *)m->results, m->len, JSON_REJECT_DUPLICATES,
+                      NULL);
+    m->results = NULL; /* it was the message's */
+    if (!json)
+        return "the results are no JSON";
+    rc = probe_from_json(q->result[node], json, err);
+    json_decref(json);
+    return rc < 0 ? err->what : NULL;
+}
+
+static void answer(struct qualification *q,
+                   size_t node,
+                   const uint8_t *body,
+                   size_t len)
+{
+    struct es_error err = {0};
+    const char *why;
+
+    if (!q->again[node] && (q->missing == 0 || q->answered[node]))
+        return;
+    why = take_results(q, node, body, len, &err);
+    for (int e = 0; why && e < ELEMENTS; e++)
+        if (q->setup->probe->elements & PROBE_BIT(e))
+            probe_not_measured(&q->result[node][e], "%s", why);
+    if (q->again[node] && q->missing == 0)
+        rank(q);
+    q->again[node] = 0;
+    count(q, node);
+}
+
+int qualification_message(struct qualification *q,
+                          size_t node,
+                          uint16_t type,
+                          const uint8_t *body,
+                          size_t len)
+{
+    if (type == MSG_PROBED) {
+        answer(q, node, body, len);
+        return 1;
+    }
+    if (!ring_test_message(&q->ring, node, type, body, len))
+        return 0;
+    q->missing = q->ring.missing;
+    if (q->in_ring && q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
+    return 1;
+}
+
+void qualification_lost(struct qualification *q, size_t node)
+{
+    if (!q->in_ring) {
+        count(q, node);
+        return;
+    }
+    ring_test_lost(&q->ring, node);
+    q->missing = q->ring.missing;
+    if (q->missing == 0) {
+        q->in_ring = 0;
+        over(q);
+    }
+}
+
+int qualification_wants_ring(const struct config_profile *profile)
+{
+    return profile->profile.influence[ELEMENT_I] >= highest(&profile->profile);
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+static int allocate(struct qualification *q)
+{
+    q->answered = calloc(q->n, 1);
+    q->again = calloc(q->n, 1);
+    q->answer = calloc(q->n, sizeof *q->answer);
+    q->result = calloc(q->n, sizeof *q->result);
+    q->measured = calloc(q->n, sizeof *q->measured);
+    q->counted = calloc(q->n, sizeof *q->counted);
+    q->by_machine = calloc(q->n, sizeof *q->by_machine);
+    q->metric = calloc(q->n, sizeof *q->metric);
+    q->scratch = calloc(q->n, sizeof *q->scratch);
+    return q->answered && q->again && q->answer && q->result && q->measured
+                   && q->counted && q->by_machine && q->metric && q->scratch
+               ? 0
+               : -1;
+}
+
+struct named_row { /* of the file */
+    const char *name;
+    size_t row;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct named_row *)a)->name,
+                  ((const struct named_row *)b)->name);
+}
+
+/* In the order of the names, owned by the caller; NULL if memory ran out. */
+static struct named_row *sort_rows(const struct metrics_file *m)
+{
+    struct named_row *r = calloc(m->n, sizeof *r);
+
+    for (size_t i = 0; r && i < m->n; i++)
+        r[i] = (struct named_row){m->name[i], i};
+    if (r)
+        qsort(r, m->n, sizeof *r, compare_names);
+    return r;
+}
+
+/* The row of the file that has this node's name, or NULL. */
+static const struct named_row *find(const struct named_row *row,
+                                    size_t n,
+                                    const char *name)
+{
+    const struct named_row key = {name, 0};
+
+    return bsearch(&key, row, n, sizeof key, compare_names);
+}
+
+/* The nodes of the file in the order of the session, ranked. */
+static int take_file(struct qualification *q, struct es_error *err)
+{
+    const struct metrics_file *m = q->setup->file;
+    struct metrics_file mine = {q->n, NULL, q->measured, NULL};
+    struct named_row *rows = sort_rows(m);
+    const struct config_profile *profile = q->setup->profile;
+    int rc = 0;
+
+    mine.utilization = calloc(q->n, sizeof *mine.utilization);
+    if (!mine.utilization || !rows)
+        rc = no_memory(err);
+    for (size_t i = 0; rc == 0 && i < q->n; i++) {
+        const struct named_row *r = find(rows, m->n, name_of(q, i));
+
+        if (!r) {
+            rc = es_fail(err, ES_USAGE, "give every node of the allocation",
+                         "%s: node %s is missing", q->setup->file_name,
+                         name_of(q, i));
+            break;
+        }
+        memcpy(mine.measured[i], m->measured[r->row], sizeof mine.measured[i]);
+        memcpy(mine.utilization[i], m->utilization[r->row],
+               sizeof mine.utilization[i]);
+    }
+    if (rc == 0 && metrics_file_rank(&mine, &profile->profile, q->metric) < 0)
+        rc = es_fail(err, ES_USAGE, "give another --profile, or measure more",
+                     "%s: no node has any load by the profile %s",
+                     q->setup->file_name, profile->name);
+    free(rows);
+    free(mine.utilization);
+    return rc;
+}
+
+static void ask(const struct qualification *q, size_t node)
+{
+    const struct config_probe *c = q->setup->probe;
+    struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
+                          .budget_ms = node_ms(q->setup),
+                          .elements = c->elements,
+                          .ttl_s = (uint64_t)c->ttl_s};
+    struct writer w = {0};
+
+    if (session_is_local(q->session))
+        m.elements &= ~SHARED;
+    snprintf(m.cache, sizeof m.cache, "%s", c->cache);
+    snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
+    msg_write_probe(&w, &m);
+    session_send(q->session, node, MSG_PROBE, &w);
+}
+
+static void ask_all(struct qualification *q)
+{
+    q->missing = q->n;
+    for (size_t i = 0; i < q->n; i++)
+        ask(q, i);
+}
+
+int qualification_again(struct qualification *q, size_t node)
+{
+    if (q->setup->source == METRICS_EQUAL
+        || q->setup->source == METRICS_OF_FILE)
+        return 0;
+    memset(q->result[node], 0, sizeof q->result[node]);
+    q->again[node] = 1;
+    ask(q, node);
+    return 1;
+}
+
+int qualification_is_again(const struct qualification *q, size_t node)
+{
+    return q->again && q->again[node];
+}
+
+int qualification_start(struct qualification *q,
+                        struct session *session,
+                        const struct qualification_setup *setup,
+                        struct es_error *err)
+{
+    memset(q, 0, sizeof *q);
+    q->setup = setup;
+    q->session = session;
+    q->n = session_size(session);
+    if (allocate(q) < 0)
+        return no_memory(err);
+    if (setup->source == METRICS_OF_FILE)
+        return take_file(q, err);
+    if (setup->source == METRICS_EQUAL)
+        rank_equal(q);
+    else
+        ask_all(q);
+    return 0;
+}
+
+void qualification_clear(struct qualification *q)
+{
+    ring_test_clear(&q->ring);
+    free(q->answered);
+    free(q->again);
+    free(q->answer);
+    free(q->result);
+    free(q->measured);
+    free(q->counted);
+    free(q->by_machine);
+    free(q->metric);
+    free(q->scratch);
+    memset(q, 0, sizeof *q);
+}
+
+char *qualification_text(const struct qualification *q)
+{
+    const char **name = calloc(q->n, sizeof *name);
+    char *text = NULL;
+
+    for (size_t i = 0; name && i < q->n; i++)
+        name[i] = name_of(q, i);
+    if (name)
+        text = metrics_file_text(name, (const double(*)[ELEMENTS])q->measured,
+                                 q->n);
+    free(name);
+    return text;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session.h - the front end's side of a set of agents, from the start of the
+ * companion step (or of the agents of --local) until the last has left.
+ *
+ * Nodes are numbered by rank.  A node that is lost may return, with nothing of
+ * what it did or was told before.  All callbacks come from the event loop.
+ */
+#ifndef LAUNCHER_SESSION_SESSION_H
+#define LAUNCHER_SESSION_SESSION_H
+
+#include "launcher/base/step_dir.h"
+#include "launcher/session/companion.h"
+#include "launcher/wire/protocol.h"
+
+struct session;
+
+struct node {
+    char name[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX]; /* "": not known */
+    struct adapter adapter;
+    uint32_t cpus; /* that commands may use; 0: not known */
+    int present;   /* 0: lost, or not here yet */
+};
+
+struct session_setup {
+    size_t local;                 /* agents on this machine; 0: by Slurm */
+    const int *local_speed;       /* percent of one core each, or NULL */
+    struct companion_place place; /* by Slurm */
+    enum wireup_way wireup;       /* how the agents find each other */
+    const char *agent_path;
+    int encrypt;             /* what goes over the wire */
+    struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
+};
+
+struct session_events {
+    /* Every agent is here. */
+    void (*ready)(void *arg);
+    void (*message)(
+        void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len);
+    /* A node has gone, why in words.  Not called during session_close(). */
+    void (*lost)(void *arg, size_t node, const char *why);
+    /* A node that was lost is here again.  NULL: it is told to leave. */
+    void (*returned)(void *arg, size_t node);
+    /* The agents cannot be had; only before ready. */
+    void (*failed)(void *arg, const struct es_error *err);
+};
+
+/*
+ * Start the agents; ready or failed follows.  setup may be forgotten after
+ * the call, on and arg must outlive the session.
+ */
+int session_open(struct session **s,
+                 struct event_base *base,
+                 const struct session_setup *setup,
+                 const struct session_events *on,
+                 void *arg,
+                 struct es_error *err);
+size_t session_size(const struct session *s); /* nodes; 0 before ready */
+/* What other connections of this step's agents go by. */
+const struct secret *session_secret(const struct session *s);
+struct port_range session_ports(const struct session *s);
+int session_is_local(const struct session *s);
+/* Of its agents, 0 and 0 outside Slurm. */
+void session_job(const struct session *s, uint32_t *job, uint32_t *step);
+/* The name of the step directory on a node, unlike that of any other session
+ * whose agents are on it now. */
+void session_step_name(const struct session *s,
+                       size_t node,
+                       char name[STEP_NAME_MAX]);
+const struct node *session_node(const struct session *s, size_t node);
+/* Send what w holds and clear it.  If that fails the node is lost, which
+ * lost() tells later, from the loop. */
+void session_send(struct session *s,
+                  size_t node,
+                  enum protocol_type type,
+                  struct writer *w);
+/* Give a node up that does not keep to the protocol; lost() follows. */
+void session_drop(struct session *s, size_t node);
+/*
+ * Tell all agents to leave and see that they and the step end: politely
+ * within 4 s, then by force.  Runs the event loop; NULL is allowed.
+ */
+void session_close(struct session *s);
+
+#endif

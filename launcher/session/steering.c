@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A round: each node's record is compared with its first one of the round; as
+ * soon as all that report have done enough for their speed to be known, the
+ * step is taken.  Then limits go down, when all that is confirmed others go
+ * up, and when that is, too, the next round begins.
+ *
+ * Before the first of all that no node has a limit, nor while nothing is
+ * metered.
+ */
+#include "launcher/session/steering.h"
+#include "launcher/base/notice.h"
+#include "pmix_bcast/clock.h"
+#include "policy/pace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A speed is known to half a percent after a second's work in samples of
+ * 10 ms, if the work was a whole region; of a long one a part must do. */
+#define ENOUGH_NS 1000000000.0
+#define LONG_NS   10000000000.0
+/* A node is silent that has not been heard for this and so many rounds: one
+ * that ticks only at the end of a region is heard once in a round. */
+#define SILENT_NS     INT64_C(2000000000)
+#define SILENT_ROUNDS 4
+#define LOOK_NS       INT64_C(10000000)    /* between two looks who is */
+#define FIRST_ROUND   INT64_C(10000000000) /* as long as we think it is */
+/* So long nothing is metered, then all limits go.  A program whose ticks are
+ * further apart gets twice as long each time that it ticks again, up to eight
+ * times. */
+#define STILL_S       10
+#define STILL_NS      (STILL_S * INT64_C(1000000000))
+#define STILL_MOST_NS (8 * STILL_NS)
+
+struct watched {
+    struct msg_progress first, last; /* of this round */
+    int has_first;
+    int64_t heard_ns; /* 0: never */
+    double speed;     /* regions a nanosecond of work; 0: not known */
+    double waiting;
+    struct msg_power power; /* its limit: what is in force; 0: none */
+    uint64_t start, wanted; /* limits */
+    uint64_t asked;         /* the one that is not confirmed, if is_asked */
+    uint64_t kept;          /* what it may still have when it is out of reach */
+    int is_settable, is_asked;
+    int is_known, is_silent, is_lost, told_misuse;
+};
+
+struct steering {
+    struct session *session;
+    struct power_rule rule;
+    size_t n;
+    struct watched *node;     /* n */
+    struct power_node *power; /* n */
+    void *room;
+    int64_t round_ns, round_began_ns; /* the last round's length */
+    size_t asked;                     /* limits that are not confirmed */
+    size_t known;                     /* nodes whose speed is, in this round */
+    size_t missing;    /* nodes that are neither known nor silent */
+    int64_t looked_ns; /* for those that are silent */
+    int64_t record_ns; /* between two records of a node, at least */
+    int64_t moved_ns;  /* something was metered, at first that it could be
+                          limited; 0: nothing can be */
+    int64_t still_ns;  /* so long nothing may be metered */
+    int is_limiting;   /* whoever can be limited is */
+    int is_alive, told_off, told_still;
+    double skew;
+};
+
+/* --- limits --------------------------------------------------------------- */
+
+static void ask(struct steering *s, size_t i)
+{
+    struct writer w = {0};
+
+    write_u64(&w, s->node[i].wanted);
+    s->node[i].asked = s->node[i].wanted;
+    s->node[i].is_asked = 1;
+    s->asked++;
+    session_send(s->session, i, MSG_LIMIT, &w);
+}
+
+static int can_be_set(const struct watched *w)
+{
+    return !w->is_lost && w->is_settable;
+}
+
+static void begin_round(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].has_first = s->node[i].is_known = 0;
+    s->round_began_ns = clock_ns();
+    s->looked_ns = 0;
+    s->known = 0;
+}
+
+/* What may be given: all that was there at the start and is not given now.  Of
+ * a node that is out of reach nobody has anything, and if it was given more
+ * than its part, it has that until its guard puts it back. */
+static uint64_t left(const struct steering *s)
+{
+    uint64_t budget = 0, given = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = &s->node[i];
+
+        budget += w->start;
+        if (can_be_set(w))
+            given += w->power.limit;
+        else
+            given += w->kept > w->start ? w->kept : w->start;
+    }
+    return budget > given ? budget - given : 0;
+}
+
+static void keep(struct watched *w)
+{
+    w->kept = w->asked > w->power.limit ? w->asked : w->power.limit;
+}
+
+static void raise_limits(struct steering *s)
+{
+    uint64_t rest = left(s);
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        if (!can_be_set(w) || w->wanted <= w->power.limit || rest == 0)
+            continue;
+        if (w->wanted - w->power.limit > rest)
+            w->wanted = w->power.limit + rest;
+        rest -= w->wanted - w->power.limit;
+        ask(s, i);
+    }
+}
+
+static void lower_limits(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (can_be_set(&s->node[i])
+            && s->node[i].wanted < s->node[i].power.limit)
+            ask(s, i);
+}
+
+/* Whenever all that was asked for is confirmed, or will never be. */
+static void go_on(struct steering *s)
+{
+    if (s->asked == 0 && s->is_limiting)
+        lower_limits(s);
+    if (s->asked == 0 && s->is_limiting)
+        raise_limits(s);
+    if (s->asked == 0)
+        begin_round(s);
+}
+
+/* All at once, as far as nothing is asked of them: to what is theirs at the
+ * start, or to no limit at all. */
+static void limit_all(struct steering *s, int on)
+{
+    s->is_limiting = on;
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        w->wanted = on ? w->start : 0;
+        if (can_be_set(w) && !w->is_asked && w->power.limit != w->wanted)
+            ask(s, i);
+    }
+}
+
+/* Now that there is something to go by. */
+static void begin_limits(struct steering *s)
+{
+    if (s->told_still && s->still_ns < STILL_MOST_NS)
+        s->still_ns *= 2;
+    limit_all(s, 1);
+}
+
+static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
+{
+    struct watched *w = &s->node[i];
+
+    if (!w->is_asked)
+        return;
+    s->asked--;
+    w->is_asked = 0;
+    if (m->limit == w->asked) {
+        w->power.limit = m->limit;
+    } else {
+        if (m->text[0]) /* else its guard has gone, with the step */
+            notice("warning: %s: its limit stays as it is: %s",
+                   session_node(s->session, i)->name, m->text);
+        keep(w);
+        w->power.limit = 0;
+        w->is_settable = 0;
+    }
+    go_on(s);
+}
+
+/* --- rounds --------------------------------------------------------------- */
+
+static double done(const struct watched *w)
+{
+    return w->last.progress - w->first.progress;
+}
+
+static double work_ns(const struct watched *w)
+{
+    return (double)w->last.work_ns - (double)w->first.work_ns;
+}
+
+static int is_enough(const struct watched *w)
+{
+    return done(w) > 0 && work_ns(w) >= ENOUGH_NS
+           && (done(w) >= 1 || work_ns(w) >= LONG_NS);
+}
+
+/* Once silent, until it is heard again: the rounds without it are short. */
+static void find_silent(struct steering *s, int64_t now)
+{
+    int64_t longest = SILENT_NS + s->record_ns + SILENT_ROUNDS * s->round_ns;
+
+    s->missing = 0;
+    s->looked_ns = now;
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        if (w->is_lost || w->heard_ns == 0 || now - w->heard_ns > longest)
+            w->is_silent = 1;
+        s->missing += !w->is_silent && !w->is_known;
+    }
+}
+
+static void measure(struct steering *s, int64_t now)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known)
+            most = fmax(most, work_ns(&s->node[i]) / done(&s->node[i]));
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        w->speed = w->is_known ? done(w) / work_ns(w) : 0;
+        w->waiting = w->is_known ? 1 - 1 / (w->speed * most) : 0;
+    }
+    s->round_ns = now - s->round_began_ns;
+}
+
+static void end_round(struct steering *s, int64_t now)
+{
+    measure(s, now);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = &s->node[i];
+
+        s->power[i] = (struct power_node){.progress = w->speed,
+                                          .limit = w->power.limit,
+                                          .floor = w->power.floor,
+                                          .ceiling = w->power.ceiling};
+    }
+    s->skew = power_skew(s->power, s->n, s->room);
+    for (size_t i = 0; i < s->n; i++)
+        if (!can_be_set(&s->node[i]))
+            s->power[i].progress = 0;
+    power_step(&s->rule, s->power, s->n, s->room);
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->power[i].limit;
+    go_on(s);
+}
+
+/* --- what nodes tell ------------------------------------------------------ */
+
+static void tell_misuse(const struct steering *s, size_t i)
+{
+    struct watched *w = &s->node[i];
+
+    if (w->told_misuse || w->last.misuse == 0)
+        return;
+    w->told_misuse = 1;
+    notice("warning: %s: calls of evenstep_tick() that make no sense are left "
+           "out: before the first region, beyond its total, or backwards",
+           session_node(s->session, i)->name);
+}
+
+static void note_known(struct steering *s, struct watched *w)
+{
+    if (w->is_known || !is_enough(w))
+        return;
+    w->is_known = 1;
+    s->known++;
+    if (s->missing > 0)
+        s->missing--;
+}
+
+static void take_progress(struct steering *s,
+                          size_t i,
+                          const struct msg_progress *m)
+{
+    struct watched *w = &s->node[i];
+    int64_t now = clock_ns();
+
+    w->heard_ns = now;
+    w->is_silent = 0;
+    w->last = *m;
+    tell_misuse(s, i);
+    if (m->slots > 0 && s->moved_ns > 0) /* none: all of them have ended */
+        s->moved_ns = now;
+    if (m->slots > 0 && !s->is_limiting && s->asked == 0
+        && s->rule.variant != POWER_OFF)
+        begin_limits(s);
+    if (!w->has_first || m->epoch != w->first.epoch
+        || m->progress < w->first.progress || m->work_ns < w->first.work_ns) {
+        w->first = *m;
+        w->has_first = 1;
+        s->known -= (size_t)w->is_known;
+        w->is_known = 0;
+    }
+    if (s->asked > 0)
+        return; /* between two rounds */
+    note_known(s, w);
+    if (now - s->looked_ns >= LOOK_NS)
+        find_silent(s, now);
+    if (s->missing == 0 && s->known >= 2)
+        end_round(s, now);
+}
+
+static void take_power(struct steering *s, size_t i, const struct msg_power *m)
+{
+    struct watched *w = &s->node[i];
+
+    if (w->is_asked)
+        return; /* it has told before */
+    w->power = *m;
+    w->power.limit = 0; /* nothing is limited yet */
+    w->start = w->wanted = m->limit;
+    w->is_settable = m->limit > 0;
+    if (w->is_settable && s->moved_ns == 0)
+        s->moved_ns = clock_ns();
+    if (can_be_set(w) && s->is_limiting)
+        ask(s, i);
+    if (w->is_settable || s->told_off)
+        return;
+    s->told_off = 1;
+    notice("warning: %s: no power is steered: %s",
+           session_node(s->session, i)->name, m->unit);
+}
+
+int steering_message(struct steering *s,
+                     size_t i,
+                     uint16_t type,
+                     const uint8_t *body,
+                     size_t len)
+{
+    struct msg_progress progress;
+    struct msg_limited limited;
+    struct msg_power power;
+
+    if (type == MSG_PROGRESS && msg_read_progress(&progress, body, len) == 0)
+        take_progress(s, i, &progress);
+    else if (type == MSG_POWER && msg_read_power(&power, body, len) == 0)
+        take_power(s, i, &power);
+    else if (type == MSG_LIMITED && msg_read_limited(&limited, body, len) == 0)
+        confirmed(s, i, &limited);
+    else
+        return 0;
+    s->is_alive = 1;
+    return 1;
+}
+
+void steering_lost(struct steering *s, size_t i)
+{
+    struct watched *w = &s->node[i];
+
+    if (can_be_set(w))
+        keep(w);
+    w->is_lost = 1;
+    if (w->is_asked)
+        s->asked--;
+    w->is_asked = 0;
+    for (size_t k = 0; k < s->n; k++)
+        s->node[k].wanted = s->is_limiting ? s->node[k].start : 0;
+    go_on(s);
+}
+
+void steering_look(struct steering *s)
+{
+    if (s->moved_ns == 0 || s->asked > 0
+        || clock_ns() - s->moved_ns < s->still_ns)
+        return;
+    if (s->is_limiting)
+        limit_all(s, 0);
+    if (!s->told_still)
+        notice("warning: no progress was metered for %d s: no limits are set "
+               "until the program calls evenstep_tick(), see libevenstep(3)",
+               STILL_S);
+    s->told_still = 1;
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+int steering_is_alive(const struct steering *s)
+{
+    return s->is_alive;
+}
+
+double steering_skew(const struct steering *s)
+{
+    return s->skew;
+}
+
+struct steering_view steering_view(const struct steering *s, size_t i)
+{
+    const struct watched *w = &s->node[i];
+
+    return (struct steering_view){.name = session_node(s->session, i)->name,
+                                  .rack = session_node(s->session, i)->rack,
+                                  .unit =
+                                      w->power.limit > 0 ? w->power.unit : "",
+                                  .slots = w->last.slots,
+                                  .progress = w->last.progress,
+                                  .speed = w->speed * 1e9,
+                                  .waiting = w->waiting,
+                                  .skew = w->last.skew,
+                                  .limit = w->power.limit,
+                                  .floor = w->power.floor,
+                                  .ceiling = w->power.ceiling,
+                                  .misuse = w->last.misuse};
+}
+
+static enum monitor_power power_of(const struct steering *s,
+                                   const struct config_power *config)
+{
+    if (s->rule.variant == POWER_OFF)
+        return MONITOR_ONLY;
+    return strcmp(config->actuator, "threads") == 0 ? MONITOR_THREADS
+                                                    : MONITOR_GUARD;
+}
+
+static void order_monitors(struct steering *s,
+                           const char *step,
+                           const struct config_power *config)
+{
+    struct msg_monitor m = {.interval_ms = (uint32_t)config->interval_ms,
+                            .aggregate = config->aggregate,
+                            .power = power_of(s, config),
+                            .start = config->start,
+                            .floor = config->floor,
+                            .record_ms = pace_record_ms(s->n, 0)};
+
+    s->record_ns = m.record_ms * INT64_C(1000000);
+    snprintf(m.dir, sizeof m.dir, "%s", step);
+    for (size_t i = 0; i < s->n; i++) {
+        struct writer w = {0};
+
+        msg_write_monitor(&w, &m);
+        session_send(s->session, i, MSG_MONITOR, &w);
+    }
+}
+
+struct steering *steering_start(struct session *session,
+                                const char *step,
+                                const struct config_power *config,
+                                enum power_variant variant)
+{
+    size_t n = session_size(session);
+    struct steering *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->session = session;
+    s->n = n;
+    s->node = calloc(n, sizeof *s->node);
+    s->power = calloc(n, sizeof *s->power);
+    s->room = malloc(power_bytes(n));
+    if (!s->node || !s->power || !s->room) {
+        steering_stop(s);
+        return NULL;
+    }
+    s->rule = (struct power_rule){.variant = variant,
+                                  .bound = config->bound,
+                                  .band = config->band,
+                                  .gain = config->gain};
+    s->round_ns = FIRST_ROUND;
+    s->still_ns = STILL_NS;
+    begin_round(s);
+    order_monitors(s, step, config);
+    return s;
+}
+
+void steering_stop(struct steering *s)
+{
+    if (!s)
+        return;
+    free(s->node);
+    free(s->power);
+    free(s->room);
+    free(s);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * steering.h - the performance balancer of a running step, in its front end:
+ * collects what the nodes' monitors tell, and when there is enough of it has
+ * policy/power.h decide, and the nodes' actuators follow.
+ *
+ * Nothing is limited until something is metered.  Where nothing is for 10 s
+ * that is said, once, and all limits go until something is.
+ *
+ * The sum of the limits never exceeds what it was at the start, at no instant:
+ * what is taken is confirmed before it is given.  A node that falls silent
+ * keeps its limit; when one is lost, all others go back to what they had at
+ * the start before its guard does the same.  Source: seed 3.
+ */
+#ifndef LAUNCHER_SESSION_STEERING_H
+#define LAUNCHER_SESSION_STEERING_H
+
+#include "launcher/config/config.h"
+#include "launcher/session/session.h"
+#include "policy/power.h"
+
+struct steering;
+
+/* How a node stands, for people. */
+struct steering_view {
+    const char *name, *unit; /* unit "": it has no limit */
+    const char *rack;        /* "": not known */
+    uint32_t slots;          /* threads that are metered */
+    double progress;         /* regions since it began */
+    double speed;            /* regions a second of work, in the last round */
+    double waiting;          /* part of the time, in the last round */
+    double skew;             /* of its threads */
+    uint64_t limit, floor, ceiling;
+    uint64_t misuse;
+};
+
+/*
+ * Watch step "JOB.STEP" on all nodes of the session, and steer it unless the
+ * variant is POWER_OFF.  config must outlive it.  NULL if memory ran out.
+ */
+struct steering *steering_start(struct session *session,
+                                const char *step,
+                                const struct config_power *config,
+                                enum power_variant variant);
+/* Takes a node's message if it is for steering; 1 if it was. */
+int steering_message(struct steering *s,
+                     size_t node,
+                     uint16_t type,
+                     const uint8_t *body,
+                     size_t len);
+void steering_lost(struct steering *s, size_t node);
+/* To be called every second or so: is anything metered? */
+void steering_look(struct steering *s);
+/* Has any node told of progress or of a limit? */
+int steering_is_alive(const struct steering *s);
+/* Of all nodes, in the last round. */
+double steering_skew(const struct steering *s);
+struct steering_view steering_view(const struct steering *s, size_t node);
+/* NULL is allowed; the session may be gone. */
+void steering_stop(struct steering *s);
+
+#endif

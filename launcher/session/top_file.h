@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * top_file.h - how a step's nodes stand, from its front end to `evenstep top`:
+ * a file in the step directory of the front end's host, written anew twice a
+ * second while something is metered.  One JSON object:
+ *
+ *   {"job":1,"step":0,"skew":0.01,"meter":"",
+ *    "aggregate":"min","nodes":[{"name":"n0","rack":"s1","slots":1,
+ *    "progress":12.5,"speed":0.8,"waiting":0.1,"skew":0,"misuse":0,
+ *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s"},...]}
+ */
+#ifndef LAUNCHER_SESSION_TOP_FILE_H
+#define LAUNCHER_SESSION_TOP_FILE_H
+
+#include "launcher/session/steering.h"
+
+#include <jansson.h>
+
+#define TOP_FILE      "top.json"
+#define TOP_NODES_MAX 65536
+
+struct top_node {
+    char name[NODE_NAME_MAX], rack[NODE_NAME_MAX], unit[16];
+    double slots, progress, speed, waiting, skew, misuse;
+    double limit, floor, ceiling; /* 0: it has none */
+};
+
+struct top_step {
+    uint32_t job, step;
+    double skew;
+    char meter[16];
+    enum aggregate aggregate; /* what stands for a rack */
+    struct top_node *node;    /* n, owned */
+    size_t n;
+};
+
+/* A step as its front end sees it. */
+struct top_view {
+    uint32_t job, step;
+    double skew;
+    const char *meter; /* "": the programs' own; units, cmd or cpu */
+    enum aggregate aggregate;
+    size_t n; /* nodes */
+    struct steering_view (*node)(const void *from, size_t i);
+    const void *from;
+};
+
+/* Into the step directory of that name.  Returns 0 or an errno value; nothing
+ * is left half-written. */
+int top_file_write(const char *dir, const struct top_view *top);
+/*
+ * Read one from JSON; whatever is in it, what comes out holds: names of plain
+ * characters, finite numbers >= 0.  0, or -1 (*step zeroed).
+ */
+int top_step_read(struct top_step *step, const json_t *json);
+/* All steps of this user that run here, of that job only unless it is 0; how
+ * many, owned by the caller: top_steps_free(). */
+size_t top_steps_find(struct top_step **steps, uint32_t job);
+void top_steps_free(struct top_step *steps, size_t n);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/whatif/bundle_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_SPARE 16 /* channels that may join before it is done again */
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* A state for that many, of which the first n are there; NULL: no memory. */
+static void *start(const struct bundle_replay *b, size_t n, size_t room)
+{
+    /* Bundle policies look at no metric, but it must hold. */
+    struct metric *metric = calloc(room, sizeof *metric);
+    const struct profile profile = {{[ELEMENT_C] = 1}};
+    struct policy_setup setup = {room, metric, &profile, b->value};
+    size_t bytes = b->kind->state_bytes(room, b->value);
+    void *state = bytes ? malloc(bytes) : NULL;
+
+    if (metric)
+        metric[0].JL = 1;
+    if (!metric || !state || b->kind->init(state, &setup) < 0) {
+        free(state);
+        state = NULL;
+    }
+    free(metric);
+    for (size_t i = n; state && i < room; i++)
+        b->kind->bundles->leave(state, i);
+    return state;
+}
+
+/* Let one thing happen; *n is the number of channels. */
+static void tell(const struct policy_bundles *policy,
+                 void *state,
+                 size_t *n,
+                 const struct trace_event *e)
+{
+    switch (e->op) {
+    case TRACE_OPEN:
+        policy->set_context(state, (int32_t)e->tasks);
+        break;
+    case TRACE_SET_JOB:
+        policy->set_job(state, e->channel, (int32_t)e->tasks);
+        break;
+    case TRACE_FEEDBACK:
+        policy->feedback(state, e->channel, (int32_t)e->tasks, e->time_ns);
+        break;
+    case TRACE_SET_THREADS:
+        policy->set_threads(state, e->channel, e->threads, e->processors);
+        break;
+    case TRACE_ADD_CHANNEL:
+        policy->join(state, (*n)++);
+        break;
+    case TRACE_REMOVE_CHANNEL:
+        policy->leave(state, e->channel);
+        break;
+    case TRACE_FRAME:
+    case TRACE_SUMMARY:
+        break;
+    }
+}
+
+static int remember(struct bundle_replay *b,
+                    const struct trace_event *e,
+                    struct es_error *err)
+{
+    if (b->n_events == b->events_room) {
+        size_t room = b->events_room ? 2 * b->events_room : 64;
+        struct trace_event *more =
+            reallocarray(b->event, room, sizeof *b->event);
+
+        if (!more)
+            return no_memory(err);
+        b->event = more;
+        b->events_room = room;
+    }
+    b->event[b->n_events++] = *e;
+    return 0;
+}
+
+/* Tell all anew to a state with twice the room. */
+static int enlarge(struct bundle_replay *b, struct es_error *err)
+{
+    size_t n = b->event[0].channel, room = 2 * b->room;
+    void *state = start(b, n, room);
+
+    if (!state)
+        return no_memory(err);
+    for (size_t i = 0; i < b->n_events; i++)
+        tell(b->kind->bundles, state, &n, &b->event[i]);
+    free(b->state);
+    b->state = state;
+    b->room = room;
+    return 0;
+}
+
+int bundle_replay_init(struct bundle_replay *b,
+                       const struct policy_kind *kind,
+                       const double value[],
+                       const struct trace_event *open,
+                       struct es_error *err)
+{
+    *b = (struct bundle_replay){.kind = kind,
+                                .value = value,
+                                .n = open->channel,
+                                .room = open->channel + ROOM_SPARE};
+    b->state = start(b, b->n, b->room);
+    if (!b->state)
+        return no_memory(err);
+    if (remember(b, open, err) < 0) {
+        bundle_replay_clear(b);
+        return -1;
+    }
+    tell(kind->bundles, b->state, &b->n, open);
+    return 0;
+}
+
+void bundle_replay_clear(struct bundle_replay *b)
+{
+    free(b->state);
+    free(b->event);
+    memset(b, 0, sizeof *b);
+}
+
+int bundle_replay_apply(struct bundle_replay *b,
+                        const struct trace_event *e,
+                        struct es_error *err)
+{
+    if (e->op == TRACE_ADD_CHANNEL && b->n == b->room && enlarge(b, err) < 0)
+        return -1;
+    if (remember(b, e, err) < 0)
+        return -1;
+    tell(b->kind->bundles, b->state, &b->n, e);
+    return 0;
+}
+
+int64_t bundle_replay_size(const struct bundle_replay *b, size_t channel)
+{
+    return b->kind->bundles->size(b->state, channel);
+}

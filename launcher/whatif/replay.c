@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep replay: the sizes that a policy would choose, event by event.
+ *
+ * A line in, a line out, at once: so a program can drive a policy through two
+ * pipes.  Nothing but the command line and the trace counts, no configuration:
+ * a replay is the same everywhere.
+ */
+#include "launcher/base/help.h"
+#include "launcher/base/notice.h"
+#include "launcher/base/number.h"
+#include "launcher/commands.h"
+#include "launcher/config/policy_option.h"
+#include "launcher/whatif/bundle_replay.h"
+#include "launcher/whatif/slice_replay.h"
+#include "launcher/whatif/trace_reader.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char see_help[] = "see `evenstep replay --help`";
+
+static const char usage[] =
+    "usage: evenstep replay --policy NAME[:key=value,...] [--seed N] < TRACE\n"
+    "\n"
+    "Tell a policy what happened, line by line, and print after each line what "
+    "it\n"
+    "would send to each channel (node) next, null for one that was removed:\n"
+    "  {\"sizes\":[985,5,5,5]}\n"
+    "\n"
+    "TRACE is JSON lines,\n"
+    "  {\"op\":\"open\",\"channels\":4,\"context_max\":null}       first\n"
+    "  {\"op\":\"set_job\",\"channel\":0,\"job_tasks\":1000}\n"
+    "  {\"op\":\"feedback\",\"channel\":0,\"size\":10,\"time_ns\":60050000}\n"
+    "  {\"op\":\"feedback4\",\"channel\":0,\"size\":10,"
+    "\"accumulated_ns\":60000000,\n"
+    "   \"overhead_ns\":50000,\"threads\":1}                    on one line\n"
+    "  {\"op\":\"set_threads\",\"channel\":0,\"threads\":4,"
+    "\"available_processors\":null}\n"
+    "  {\"op\":\"add_channel\"}\n"
+    "  {\"op\":\"remove_channel\",\"channel\":1}\n"
+    "or the file of `evenstep run --report` or --journal, of which each frame "
+    "is a\n"
+    "line.\n"
+    "\n"
+    "  --policy NAME        as `evenstep run`; what is not said is the "
+    "policy's "
+    "default,\n"
+    "                       and what JPPF clamps is clamped, with a warning\n"
+    "  --seed N             of the policy's random choices, if it makes any "
+    "(1)\n";
+
+struct options {
+    struct policy_option policy;
+    const char *policy_text, *seed_text; /* NULL: not given */
+    int help;
+};
+
+/* A trace under way. */
+struct replay {
+    const struct policy_option *policy;
+    struct bundle_replay bundles; /* if the policy has them */
+    struct slice_replay slices;   /* else */
+    char *has_left;               /* n */
+    size_t n;                     /* channels; 0: not yet opened */
+    size_t number;                /* of the line */
+    int shift;    /* a task of a bundle policy is 2^shift units */
+    json_t *node; /* channel by name, of a report */
+};
+
+/* --- options -------------------------------------------------------------- */
+
+static const struct option options[] = {
+    {"policy", required_argument, NULL, 'p'},
+    {"seed", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* A policy that makes no random choices needs no seed. */
+static int take_seed(struct options *o, struct es_error *err)
+{
+    struct policy_option *p = &o->policy;
+    size_t k = policy_param_find(p->kind, "seed");
+    int64_t seed;
+
+    if (number_parse_int(o->seed_text, 0, INT64_C(1) << 53, &seed) < 0)
+        return es_fail(err, ES_USAGE,
+                       "give a whole number from 0 to 9007199254740992",
+                       "--seed: \"%s\" is out of range", o->seed_text);
+    if (k < p->kind->n_params)
+        p->value[k] = (double)seed;
+    return 0;
+}
+
+static int parse(struct options *o, int argc, char **argv, struct es_error *err)
+{
+    int option;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == ':' || option == '?')
+            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
+                           option == ':' ? "a value is missing"
+                                         : "no such option");
+        if (option == 'p')
+            o->policy_text = optarg;
+        else if (option == 's')
+            o->seed_text = optarg;
+        else
+            o->help = 1;
+    }
+    if (o->help)
+        return 0;
+    if (optind < argc)
+        return es_fail(err, ES_USAGE, "give the trace on stdin",
+                       "replay: unexpected argument \"%s\"", argv[optind]);
+    if (!o->policy_text)
+        return es_fail(err, ES_USAGE, see_help, "replay needs --policy");
+    if (policy_option_parse(&o->policy, NULL, o->policy_text, POLICY_SETTLE,
+                            err)
+        < 0)
+        return -1;
+    return o->seed_text ? take_seed(o, err) : 0;
+}
+
+/* --- channels ------------------------------------------------------------- */
+
+static int is_bundled(const struct replay *r)
+{
+    return r->policy->kind->bundles != NULL;
+}
+
+static int open_channels(struct replay *r,
+                         const struct trace_event *e,
+                         struct es_error *err)
+{
+    const struct policy_option *p = r->policy;
+
+    r->has_left = calloc(TRACE_CHANNELS_MAX, 1);
+    if (!r->has_left)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    if (is_bundled(r)
+            ? bundle_replay_init(&r->bundles, p->kind, p->value, e, err) < 0
+            : slice_replay_init(&r->slices, p->kind, p->value, e, err) < 0)
+        return -1;
+    r->n = e->channel;
+    return 0;
+}
+
+static void clear(struct replay *r)
+{
+    bundle_replay_clear(&r->bundles);
+    slice_replay_clear(&r->slices);
+    free(r->has_left);
+    json_decref(r->node);
+}
+
+static int check_number(const struct replay *r, size_t n, struct es_error *err)
+{
+    if (n <= TRACE_CHANNELS_MAX)
+        return 0;
+    return es_fail(err, ES_USAGE, "give up to 65536",
+                   "trace, line %zu: too many channels", r->number);
+}
+
+/* What one line alone cannot tell. */
+static int check(const struct replay *r,
+                 const struct trace_event *e,
+                 struct es_error *err)
+{
+    if (e->op == TRACE_OPEN && r->n > 0)
+        return es_fail(err, ES_USAGE, "give one trace at a time",
+                       "trace, line %zu: \"open\" comes twice", r->number);
+    if (e->op == TRACE_OPEN)
+        return check_number(r, e->channel, err);
+    if (r->n == 0)
+        return es_fail(err, ES_USAGE, "give {\"op\":\"open\",...} first",
+                       "trace, line %zu: nothing is open", r->number);
+    if (e->op == TRACE_ADD_CHANNEL)
+        return check_number(r, r->n + 1, err);
+    if (e->channel >= r->n || r->has_left[e->channel])
+        return es_fail(err, ES_USAGE, "give one that is there",
+                       "trace, line %zu: channel %zu %s", r->number, e->channel,
+                       e->channel < r->n ? "was removed" : "is none");
+    return 0;
+}
+
+static int apply(struct replay *r,
+                 const struct trace_event *e,
+                 struct es_error *err)
+{
+    if (check(r, e, err) < 0)
+        return -1;
+    if (e->op == TRACE_OPEN)
+        return open_channels(r, e, err);
+    if (is_bundled(r) ? bundle_replay_apply(&r->bundles, e, err) < 0
+                      : slice_replay_apply(&r->slices, e, err) < 0)
+        return -1;
+    if (e->op == TRACE_ADD_CHANNEL)
+        r->n++;
+    if (e->op == TRACE_REMOVE_CHANNEL)
+        r->has_left[e->channel] = 1;
+    return 0;
+}
+
+/* --- a frame of a report -------------------------------------------------- */
+
+/* The nodes that are new become channels, in the order of their slices. */
+static int name_channels(struct replay *r,
+                         const struct trace_line *line,
+                         struct es_error *err)
+{
+    struct trace_event add = {.op = TRACE_ADD_CHANNEL};
+    struct trace_event first = {.op = TRACE_OPEN};
+
+    for (size_t i = 0; i < line->n; i++) {
+        const char *name = line->slice[i].node;
+        size_t n = json_object_size(r->node);
+
+        if (json_object_get(r->node, name))
+            continue;
+        if (json_object_set_new(r->node, name, json_integer((json_int_t)n)) < 0)
+            return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        if (n < r->n)
+            continue; /* opened by an op */
+        if (r->n > 0 && apply(r, &add, err) < 0)
+            return -1;
+    }
+    first.channel = json_object_size(r->node);
+    return r->n > 0 || first.channel == 0 ? 0 : apply(r, &first, err);
+}
+
+/* Units of a frame, in tasks that a bundle policy can count. */
+static int64_t frame_tasks(struct replay *r, const struct trace_line *line)
+{
+    int64_t units = 0;
+
+    for (size_t i = 0; i < line->n; i++)
+        units += line->slice[i].units;
+    r->shift = 0;
+    while (is_bundled(r) && units >> r->shift > INT32_MAX)
+        r->shift++;
+    return units >> r->shift;
+}
+
+/* Each slice is a bundle; for a size policy they are the frame together. */
+static int apply_frame(struct replay *r,
+                       const struct trace_line *line,
+                       struct es_error *err)
+{
+    const struct trace_event over = {.op = TRACE_FRAME};
+    struct trace_event job = {.op = TRACE_SET_JOB},
+                       back = {.op = TRACE_FEEDBACK};
+
+    if (name_channels(r, line, err) < 0)
+        return -1;
+    job.tasks = frame_tasks(r, line);
+    for (size_t i = 0; i < line->n; i++) {
+        const struct trace_slice *s = &line->slice[i];
+        const json_t *channel = json_object_get(r->node, s->node);
+
+        back.channel = job.channel = (size_t)json_integer_value(channel);
+        back.tasks = s->units >> r->shift;
+        back.tasks += back.tasks == 0;
+        back.time_ns = s->seconds * 1e9;
+        if (check(r, &back, err) < 0 || apply(r, &job, err) < 0)
+            return -1;
+        if (!is_bundled(r))
+            slice_replay_hear(&r->slices, &back);
+        else if (apply(r, &back, err) < 0)
+            return -1;
+    }
+    return is_bundled(r) || r->n == 0
+               ? 0
+               : slice_replay_apply(&r->slices, &over, err);
+}
+
+/* --- line by line --------------------------------------------------------- */
+
+static int print_sizes(const struct replay *r, struct es_error *err)
+{
+    int rc = printf("{\"sizes\":[");
+
+    for (size_t i = 0; i < r->n && rc >= 0; i++) {
+        const char *comma = i ? "," : "";
+
+        if (r->has_left[i])
+            rc = printf("%snull", comma);
+        else if (is_bundled(r))
+            rc = printf("%s%" PRId64, comma,
+                        bundle_replay_size(&r->bundles, i)
+                            * (INT64_C(1) << r->shift));
+        else
+            rc = printf("%s%" PRId64, comma, slice_replay_size(&r->slices, i));
+    }
+    if (rc >= 0 && printf("]}\n") >= 0 && fflush(stdout) == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "free some space", "cannot write: %s",
+                   strerror(errno));
+}
+
+static int replay_line(struct replay *r,
+                       const struct trace_line *line,
+                       struct es_error *err)
+{
+    int rc;
+
+    if (line->event.op == TRACE_FRAME)
+        rc = apply_frame(r, line, err);
+    else
+        rc = line->event.op == TRACE_SUMMARY ? 0 : apply(r, &line->event, err);
+    return rc < 0 ? -1 : print_sizes(r, err);
+}
+
+static int replay_all(struct replay *r, struct es_error *err)
+{
+    struct trace_reader reader = {.file = stdin};
+    struct trace_line line;
+    int rc;
+
+    while ((rc = trace_reader_next(&reader, &line, err)) == 1) {
+        r->number = reader.number;
+        rc = replay_line(r, &line, err);
+        trace_clear(&line);
+        if (rc < 0)
+            break;
+    }
+    trace_reader_clear(&reader);
+    if (rc == 0 && r->number == 0)
+        return es_fail(err, ES_USAGE, "give JSON lines on stdin",
+                       "the trace is empty");
+    return rc;
+}
+
+int command_replay(int argc, char **argv, struct es_error *err)
+{
+    struct options o = {0};
+    struct replay r = {.policy = &o.policy};
+    int rc;
+
+    if (parse(&o, argc, argv, err) < 0)
+        return -1;
+    if (o.help)
+        return help_print(usage, err);
+    notice_lines("evenstep", o.policy.warnings, strlen(o.policy.warnings));
+    r.node = json_object();
+    if (!r.node)
+        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    rc = replay_all(&r, err);
+    clear(&r);
+    return rc;
+}

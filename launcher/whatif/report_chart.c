@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Three charts below each other, of one width.  A node has the same colour in
+ * the first two, so that its row in the first is the key to the second.
+ */
+#include "launcher/whatif/report_chart.h"
+#include "launcher/base/svg.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Pixels. */
+#define WIDTH   880 /* of the charts */
+#define LEFT    120 /* for names and numbers */
+#define RIGHT   20
+#define TITLE   34 /* above a chart */
+#define AXIS    22 /* below a chart */
+#define NUMBERS 14 /* of frames, above the first */
+#define ROW     20 /* of a node */
+#define SHARES  160
+#define EVEN    100
+#define LETTER  7 /* a digit of the font, and a bit */
+
+#define GRID      "#ddd"
+#define FAILED    "#d62728"
+#define OTHERS    "#bbb"
+#define TICKS_MIN 5 /* of an axis; at most twice and a half as many */
+
+/* Ten that can be told apart, lightened (D3's category10). */
+static const char *const colour[] = {"#8fb8da", "#ffb97a", "#95cf95", "#e99393",
+                                     "#c5aedd", "#c5aaa4", "#f0b9df", "#bdbdbd",
+                                     "#dcdc87", "#86dce5"};
+
+struct chart {
+    FILE *out;
+    const struct report_file *f;
+    size_t begin, end; /* frames */
+    size_t rows;       /* nodes with one of their own */
+    double y;          /* of the chart that is drawn */
+};
+
+static const char *colour_of(size_t node)
+{
+    return node < CHART_NODES ? colour[node % (sizeof colour / sizeof *colour)]
+                              : OTHERS;
+}
+
+static void title(struct chart *c, const char *text)
+{
+    svg_text(c->out, LEFT, c->y + TITLE - 14, SVG_START, text);
+    c->y += TITLE;
+}
+
+/* --- who worked when ------------------------------------------------------ */
+
+static double start_of(const struct chart *c)
+{
+    return c->f->frame[c->begin].start;
+}
+
+static double seconds_of(const struct chart *c)
+{
+    const struct report_frame *last = &c->f->frame[c->end - 1];
+    double seconds = last->start + last->last - start_of(c);
+
+    return seconds > 0 ? seconds : 1;
+}
+
+static double x_of(const struct chart *c, double seconds)
+{
+    return LEFT + (seconds - start_of(c)) / seconds_of(c) * WIDTH;
+}
+
+/* 1, 2 or 5 times a power of ten, so that there are TICKS_MIN or more. */
+static double tick(double range)
+{
+    double power = pow(10, floor(log10(range / TICKS_MIN)));
+    double most = range / TICKS_MIN / power;
+
+    return power * (most >= 5 ? 5 : most >= 2 ? 2 : 1);
+}
+
+static void draw_time(struct chart *c, double height)
+{
+    double step = tick(seconds_of(c)), from = start_of(c);
+    char text[32];
+
+    for (double at = ceil(from / step) * step;
+         at <= from + seconds_of(c) * 1.0001; at += step) {
+        svg_line(c->out, x_of(c, at), c->y, x_of(c, at), c->y + height, GRID);
+        snprintf(text, sizeof text, "%g s", at);
+        svg_text(c->out, x_of(c, at), c->y + height + 15, SVG_MIDDLE, text);
+    }
+}
+
+static void draw_slice(struct chart *c,
+                       const struct report_frame *frame,
+                       const struct report_slice *s)
+{
+    char title_text[256], label[24];
+    double width = s->seconds / seconds_of(c) * WIDTH;
+    struct svg_box box = {.x = x_of(c, frame->start + s->start),
+                          .y = c->y + (double)s->node * ROW + 2,
+                          .width = width > 0.5 ? width : 0.5,
+                          .height = ROW - 4,
+                          .fill = s->done ? colour_of(s->node) : "#fff",
+                          .stroke = s->done ? "#fff" : FAILED,
+                          .title = title_text};
+
+    snprintf(title_text, sizeof title_text,
+             "frame %" PRId64 ", units %" PRId64 ":%" PRId64 ", %.3f s%s",
+             frame->number, s->begin, s->begin + s->units, s->seconds,
+             s->done ? "" : ", failed");
+    snprintf(label, sizeof label, "%" PRId64, s->units);
+    if ((double)(strlen(label) * LETTER + 4) <= width)
+        box.label = label;
+    svg_box(c->out, &box);
+}
+
+static void draw_frame_edges(struct chart *c, double height)
+{
+    double free_from = LEFT;
+    char text[24];
+
+    for (size_t i = c->begin; i < c->end; i++) {
+        const struct report_frame *frame = &c->f->frame[i];
+        double x = x_of(c, frame->start);
+
+        svg_line(c->out, x, c->y, x, c->y + height, "#888");
+        snprintf(text, sizeof text, "%" PRId64, frame->number);
+        if (x < free_from)
+            continue;
+        svg_text(c->out, x + 2, c->y - 3, SVG_START, text);
+        free_from = x + (double)(strlen(text) + 1) * LETTER;
+    }
+}
+
+static void draw_work(struct chart *c)
+{
+    double height = (double)c->rows * ROW;
+    char text[64];
+
+    title(c, "Who worked when: units of each slice, frames above");
+    c->y += NUMBERS;
+    draw_time(c, height);
+    for (size_t i = 0; i < c->rows; i++)
+        svg_text(c->out, LEFT - 6, c->y + (double)i * ROW + 14, SVG_END,
+                 report_file_node(c->f, i));
+    for (size_t i = c->begin; i < c->end; i++)
+        for (size_t k = 0; k < c->f->frame[i].n; k++) {
+            const struct report_frame *frame = &c->f->frame[i];
+            const struct report_slice *s = &c->f->slice[frame->slice + k];
+
+            if (s->node < c->rows)
+                draw_slice(c, frame, s);
+        }
+    draw_frame_edges(c, height);
+    c->y += height + AXIS;
+    if (c->rows < c->f->nodes) {
+        snprintf(text, sizeof text, "and %zu more nodes",
+                 c->f->nodes - c->rows);
+        svg_text(c->out, LEFT, c->y + 12, SVG_START, text);
+        c->y += ROW;
+    }
+}
+
+/* --- by frame ------------------------------------------------------------- */
+
+static double frame_x(const struct chart *c, double i)
+{
+    return LEFT + i / (double)(c->end - c->begin) * WIDTH;
+}
+
+/* 0, half and all of a chart whose whole is `all`. */
+static void draw_scale(struct chart *c, double height, const char *all[3])
+{
+    for (int i = 0; i < 3; i++) {
+        double y = c->y + height - height * i / 2;
+
+        svg_line(c->out, LEFT, y, LEFT + WIDTH, y, GRID);
+        svg_text(c->out, LEFT - 6, y + 4, SVG_END, all[i]);
+    }
+}
+
+static void draw_frame_numbers(struct chart *c, double height)
+{
+    double free_from = 0;
+    char text[24];
+
+    for (size_t i = c->begin; i < c->end; i++) {
+        double x = frame_x(c, (double)(i - c->begin) + 0.5);
+
+        if (x < free_from)
+            continue;
+        snprintf(text, sizeof text, "%" PRId64, c->f->frame[i].number);
+        svg_text(c->out, x, c->y + height + 15, SVG_MIDDLE, text);
+        free_from = x + (double)(strlen(text) + 2) * LETTER;
+    }
+    c->y += height + AXIS;
+}
+
+/* Do boxes show between lines around them? */
+static int is_roomy(const struct chart *c)
+{
+    return c->end - c->begin <= CHART_FRAMES / 4 && c->rows <= CHART_NODES / 4;
+}
+
+/* What a node did of a frame, in one box on top of those before it. */
+static void draw_share(struct chart *c,
+                       size_t i,
+                       const char *name,
+                       size_t node,
+                       double from,
+                       double to)
+{
+    char text[256];
+    double left = frame_x(c, (double)(i - c->begin));
+    const struct svg_box box = {.x = left,
+                                .y = c->y + SHARES * (1 - to),
+                                .width = frame_x(c, (double)(i - c->begin) + 1)
+                                         - left,
+                                .height = SHARES * (to - from),
+                                .fill = colour_of(node),
+                                .stroke = is_roomy(c) ? "#fff" : NULL,
+                                .title = text};
+
+    snprintf(text, sizeof text, "frame %" PRId64 ", %.100s: %.1f%%",
+             c->f->frame[i].number, name, 100 * (to - from));
+    if (to > from)
+        svg_box(c->out, &box);
+}
+
+static void draw_frame_shares(struct chart *c, size_t i)
+{
+    const struct report_frame *frame = &c->f->frame[i];
+    double units[CHART_NODES + 1] = {0}, from = 0, all = (double)frame->units;
+
+    for (size_t k = 0; k < frame->n; k++) {
+        const struct report_slice *s = &c->f->slice[frame->slice + k];
+
+        if (s->done)
+            units[s->node < c->rows ? s->node : c->rows] += (double)s->units;
+    }
+    for (size_t node = 0; node <= c->rows && all > 0; node++) {
+        double to = from + units[node] / all;
+
+        draw_share(c, i,
+                   node < c->rows ? report_file_node(c->f, node) : "others",
+                   node < c->rows ? node : CHART_NODES, from, to);
+        from = to;
+    }
+}
+
+static void draw_shares(struct chart *c)
+{
+    static const char *scale[] = {"0", "50%", "100%"};
+
+    title(c, "Shares of each frame's units");
+    draw_scale(c, SHARES, scale);
+    for (size_t i = c->begin; i < c->end; i++)
+        draw_frame_shares(c, i);
+    draw_frame_numbers(c, SHARES);
+}
+
+static void draw_efficiency(struct chart *c)
+{
+    static const char *scale[] = {"0", "0.5", "1"};
+    double x[CHART_FRAMES], y[CHART_FRAMES];
+
+    title(c, "Efficiency of each frame; a mark where the loads were adjusted "
+             "after it");
+    draw_scale(c, EVEN, scale);
+    for (size_t i = 0; i < c->end - c->begin; i++) {
+        const struct report_frame *frame = &c->f->frame[c->begin + i];
+
+        x[i] = frame_x(c, (double)i + 0.5);
+        y[i] = c->y + EVEN * (1 - fmin(frame->efficiency, 1));
+        if (frame->adjusted)
+            svg_line(c->out, x[i], c->y + EVEN - 5, x[i], c->y + EVEN + 3,
+                     "#555");
+    }
+    svg_curve(c->out, x, y, c->end - c->begin, "#1f77b4");
+    draw_frame_numbers(c, EVEN);
+}
+
+void report_chart_draw(FILE *out,
+                       const struct report_file *f,
+                       size_t begin,
+                       size_t end)
+{
+    struct chart c = {.out = out, .f = f, .begin = begin, .end = end};
+    double height;
+
+    c.rows = f->nodes;
+    if (c.rows > CHART_NODES)
+        c.rows = CHART_NODES;
+    height = 3 * (TITLE + AXIS) + NUMBERS + (double)c.rows * ROW + SHARES + EVEN
+             + (c.rows < f->nodes ? ROW : 0);
+    svg_open(out, LEFT + WIDTH + RIGHT, height);
+    draw_work(&c);
+    draw_shares(&c);
+    draw_efficiency(&c);
+    svg_close(out);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report_chart.h - a run's report as a picture: who worked when, what share of
+ * each frame every node had, and how evenly the frames ended.
+ */
+#ifndef LAUNCHER_WHATIF_REPORT_CHART_H
+#define LAUNCHER_WHATIF_REPORT_CHART_H
+
+#include "launcher/whatif/report_file.h"
+
+#include <stdio.h>
+
+#define CHART_FRAMES 400 /* at most: a frame is then 2 pixels wide */
+#define CHART_NODES  64  /* with a row and a colour of their own */
+
+/* Frames [begin, end) of the file's, at most CHART_FRAMES and at least one.
+ * What could not be written the stream knows. */
+void report_chart_draw(FILE *out,
+                       const struct report_file *f,
+                       size_t begin,
+                       size_t end);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/whatif/report_file.h"
+#include "launcher/whatif/trace_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_MAX 1e18
+
+static const char give_report[] =
+    "give the file of `evenstep run --report` or --journal";
+
+struct reading {
+    struct report_file *f;
+    json_t *known; /* number of a node, by name */
+    double *busy;  /* one a node: until when, in the frame that is read */
+    size_t room_slices, room_frames, room_nodes;
+    size_t number; /* of the line */
+    struct es_error *err;
+};
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* Room for one more behind n, or -1. */
+static int grow(void **array, size_t *room, size_t n, size_t size)
+{
+    size_t more = 2 * *room + 64;
+    void *p;
+
+    if (n < *room)
+        return 0;
+    p = reallocarray(*array, more, size);
+    if (!p)
+        return -1;
+    *array = p;
+    *room = more;
+    return 0;
+}
+
+/* --- nodes ---------------------------------------------------------------- */
+
+static int find_node(struct reading *r, const char *name, size_t *node)
+{
+    const json_t *known = json_object_get(r->known, name);
+    struct report_file *f = r->f;
+
+    *node = known ? (size_t)json_integer_value(known) : f->nodes;
+    if (known)
+        return 0;
+    if (grow((void **)&r->busy, &r->room_nodes, f->nodes, sizeof *r->busy) < 0
+        || json_array_append_new(f->node, json_string(name)) < 0
+        || json_object_set_new(r->known, name, json_integer((json_int_t)*node))
+               < 0)
+        return no_memory(r->err);
+    r->busy[f->nodes++] = 0;
+    return 0;
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+/* When it began is known by when it came back; else a node is taken to do one
+ * after the other. */
+static int add_slice(struct reading *r, const struct trace_slice *s, int done)
+{
+    struct report_file *f = r->f;
+    struct report_slice *to;
+    size_t node;
+
+    if (find_node(r, s->node, &node) < 0
+        || grow((void **)&f->slice, &r->room_slices, f->n_slices, sizeof *to)
+               < 0)
+        return no_memory(r->err);
+    to = &f->slice[f->n_slices++];
+    *to = (struct report_slice){.node = node,
+                                .done = done,
+                                .begin = s->begin,
+                                .units = s->units,
+                                .seconds = s->seconds,
+                                .start = r->busy[node]};
+    if (s->back > 0)
+        to->start = s->back > s->seconds ? s->back - s->seconds : 0;
+    r->busy[node] = to->start + to->seconds;
+    return 0;
+}
+
+static int add_frame(struct reading *r, const struct trace_line *line)
+{
+    struct report_file *f = r->f;
+    struct report_frame frame = {
+        .start = f->seconds,
+        .adjusted = json_is_true(json_object_get(line->json, "adjusted")),
+        .slice = f->n_slices};
+    double number;
+
+    if (trace_number(line, r->number, "frame", 0, 0x1p53, &number, r->err) < 0
+        || trace_number(line, r->number, "last", 0, SECONDS_MAX, &frame.last,
+                        r->err)
+               < 0
+        || trace_number(line, r->number, "efficiency", 0, SECONDS_MAX,
+                        &frame.efficiency, r->err)
+               < 0)
+        return -1;
+    if (grow((void **)&f->frame, &r->room_frames, f->n, sizeof frame) < 0)
+        return no_memory(r->err);
+    memset(r->busy, 0, f->nodes * sizeof *r->busy);
+    for (size_t i = 0; i < line->n; i++) {
+        frame.units += line->slice[i].units;
+        if (add_slice(r, &line->slice[i], 1) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < line->n_failed; i++)
+        if (add_slice(r, &line->failed[i], 0) < 0)
+            return -1;
+    frame.number = (int64_t)number;
+    frame.n = f->n_slices - frame.slice;
+    f->frame[f->n++] = frame;
+    f->seconds += frame.last;
+    f->efficiency += (frame.efficiency - f->efficiency) / (double)f->n;
+    return 0;
+}
+
+static int add_summary(struct reading *r, const struct trace_line *line)
+{
+    const char *policy =
+        json_string_value(json_object_get(line->json, "policy"));
+    struct report_file *f = r->f;
+
+    f->ended = 1;
+    snprintf(f->policy, sizeof f->policy, "%s", policy ? policy : "");
+    if (trace_number(line, r->number, "seconds", 0, SECONDS_MAX, &f->seconds,
+                     r->err)
+        < 0)
+        return -1;
+    return trace_number(line, r->number, "efficiency", 0, SECONDS_MAX,
+                        &f->efficiency, r->err);
+}
+
+static int add_line(struct reading *r, const struct trace_line *line)
+{
+    if (line->event.op == TRACE_FRAME && !r->f->ended)
+        return add_frame(r, line);
+    if (line->event.op == TRACE_SUMMARY && !r->f->ended)
+        return add_summary(r, line);
+    return es_fail(r->err, ES_USAGE, give_report, "line %zu: %s", r->number,
+                   r->f->ended ? "comes after the summary"
+                               : "is of a trace, not of a report");
+}
+
+/* A run that was killed may have left half a line at the end. */
+static int add_lines(struct reading *r, FILE *file)
+{
+    struct trace_reader reader = {.file = file};
+    struct trace_line line;
+    int rc;
+
+    while ((rc = trace_reader_next(&reader, &line, r->err)) == 1) {
+        r->number = reader.number;
+        rc = add_line(r, &line);
+        trace_clear(&line);
+        if (rc < 0)
+            break;
+    }
+    r->f->journal = reader.is_journal;
+    trace_reader_clear(&reader);
+    if (rc < 0 && feof(file) && r->f->n > 0) {
+        *r->err = (struct es_error){0};
+        r->f->torn = 1;
+        rc = 0;
+    }
+    if (rc == 0 && r->f->n == 0)
+        return es_fail(r->err, ES_USAGE, give_report,
+                       "there is no frame in it");
+    return rc;
+}
+
+/* --- public --------------------------------------------------------------- */
+
+int report_file_read(struct report_file *f,
+                     const char *of,
+                     const char *path,
+                     struct es_error *err)
+{
+    struct es_error why = {0};
+    struct reading r = {.f = f, .err = &why};
+    FILE *file = fopen(path, "re");
+    int rc;
+
+    memset(f, 0, sizeof *f);
+    if (!file)
+        return es_fail(err, ES_USAGE, "name a file that you may read",
+                       "%s: %s: %s", of, path, strerror(errno));
+    f->node = json_array();
+    r.known = json_object();
+    /* There from the start, so that it can be zeroed. */
+    rc = grow((void **)&r.busy, &r.room_nodes, 0, sizeof *r.busy);
+    rc = rc < 0 || !f->node || !r.known ? no_memory(&why) : add_lines(&r, file);
+    (void)fclose(file); /* it was only read */
+    json_decref(r.known);
+    free(r.busy);
+    return rc < 0 ? es_fail(err, why.kind, why.mend, "%s: %s: %.400s", of, path,
+                            why.what)
+                  : 0;
+}
+
+void report_file_clear(struct report_file *f)
+{
+    free(f->frame);
+    free(f->slice);
+    json_decref(f->node);
+    memset(f, 0, sizeof *f);
+}
+
+const char *report_file_node(const struct report_file *f, size_t node)
+{
+    return json_string_value(json_array_get(f->node, node));
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/whatif/report_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct report_node *report_sum(const struct report_file *f)
+{
+    struct report_node *node = calloc(f->nodes + 1, sizeof *node);
+    double units = 0;
+
+    for (size_t i = 0; node && i < f->n_slices; i++) {
+        const struct report_slice *s = &f->slice[i];
+        struct report_node *n = &node[s->node];
+
+        n->busy += s->seconds;
+        n->failed += !s->done;
+        if (!s->done)
+            continue;
+        n->units += s->units;
+        n->slices++;
+        units += (double)s->units;
+    }
+    for (size_t i = 0; node && i < f->nodes; i++) {
+        node[i].share = units > 0 ? (double)node[i].units / units : 0;
+        node[i].units_per_s =
+            node[i].busy > 0 ? (double)node[i].units / node[i].busy : 0;
+    }
+    return node;
+}
+
+/* --- for people ----------------------------------------------------------- */
+
+static void print_nodes(FILE *out,
+                        const struct report_file *f,
+                        const struct report_node *node)
+{
+    fprintf(out, "%-20s %12s %7s %10s %12s %7s %7s\n", "node", "units", "share",
+            "busy s", "units/s", "slices", "failed");
+    for (size_t i = 0; i < f->nodes; i++)
+        fprintf(out, "%-20s %12" PRId64 " %6.1f%% %10.3f %12.4g %7zu %7zu\n",
+                report_file_node(f, i), node[i].units, 100 * node[i].share,
+                node[i].busy, node[i].units_per_s, node[i].slices,
+                node[i].failed);
+}
+
+static size_t count_failed(const struct report_file *f,
+                           const struct report_frame *frame)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < frame->n; i++)
+        failed += !f->slice[frame->slice + i].done;
+    return failed;
+}
+
+static void print_frames(FILE *out, const struct report_file *f)
+{
+    fprintf(out, "\n%-8s %12s %10s %10s %7s %7s\n", "frame", "units", "seconds",
+            "efficiency", "slices", "failed");
+    for (size_t i = 0; i < f->n; i++) {
+        const struct report_frame *frame = &f->frame[i];
+        size_t failed = count_failed(f, frame);
+
+        fprintf(out, "%-8" PRId64 " %12" PRId64 " %10.3f %10.3f %7zu %7zu%s\n",
+                frame->number, frame->units, frame->last, frame->efficiency,
+                frame->n - failed, failed, frame->adjusted ? "  adjusted" : "");
+    }
+}
+
+static void print_end(FILE *out, const struct report_file *f)
+{
+    if (f->ended)
+        fprintf(out, " (%s)\n", f->policy);
+    else
+        fprintf(out, f->journal ? " (by its journal)\n"
+                                : "; the run did not come to its end\n");
+}
+
+int report_print_table(FILE *out, const struct report_file *f)
+{
+    struct report_node *node = report_sum(f);
+
+    if (!node)
+        return -1;
+    print_nodes(out, f, node);
+    print_frames(out, f);
+    fprintf(out, "\n%zu frame%s in %.2f s, mean efficiency %.3f", f->n,
+            f->n == 1 ? "" : "s", f->seconds, f->efficiency);
+    print_end(out, f);
+    free(node);
+    return ferror(out) ? -1 : 0;
+}
+
+/* --- for programs --------------------------------------------------------- */
+
+static json_t *nodes_json(const struct report_file *f)
+{
+    struct report_node *node = report_sum(f);
+    json_t *all = json_array();
+
+    for (size_t i = 0; node && i < f->nodes; i++)
+        (void)json_array_append_new(
+            all,
+            json_pack("{s:s, s:I, s:f, s:f, s:f, s:I, s:I}", "name",
+                      report_file_node(f, i), "units",
+                      (json_int_t)node[i].units, "share", node[i].share,
+                      "busy_seconds", node[i].busy, "units_per_s",
+                      node[i].units_per_s, "slices", (json_int_t)node[i].slices,
+                      "failed", (json_int_t)node[i].failed));
+    free(node);
+    return all;
+}
+
+static json_t *frames_json(const struct report_file *f)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < f->n; i++) {
+        const struct report_frame *frame = &f->frame[i];
+
+        (void)json_array_append_new(
+            all, json_pack("{s:I, s:I, s:f, s:f, s:b, s:I}", "frame",
+                           (json_int_t)frame->number, "units",
+                           (json_int_t)frame->units, "seconds", frame->last,
+                           "efficiency", frame->efficiency, "adjusted",
+                           frame->adjusted, "failed",
+                           (json_int_t)count_failed(f, frame)));
+    }
+    return all;
+}
+
+int report_print_json(FILE *out, const struct report_file *f)
+{
+    json_t *nodes = nodes_json(f), *frames = frames_json(f), *all;
+    int rc = -1;
+
+    /* One that is short ran out of memory. */
+    if (json_array_size(nodes) == f->nodes && json_array_size(frames) == f->n) {
+        all = json_pack("{s:O, s:O, s:f, s:f, s:s, s:b}", "nodes", nodes,
+                        "frames", frames, "seconds", f->seconds, "efficiency",
+                        f->efficiency, "policy", f->policy, "ended", f->ended);
+        rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
+        json_decref(all);
+    }
+    json_decref(nodes);
+    json_decref(frames);
+    return rc == 0 && putc('\n', out) != EOF ? 0 : -1;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evenstep simulate balance: what each policy makes of the same frames.
+ */
+#include "launcher/whatif/balance_options.h"
+#include "launcher/whatif/simulations.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GOOD 0.9 /* efficiency that a policy should come to */
+
+static int no_memory(struct es_error *err)
+{
+    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+}
+
+/* --- a policy's run ------------------------------------------------------- */
+
+struct outcome {
+    double mean, first; /* efficiency: of all frames, of the first */
+    int64_t good;       /* the first frame with an efficiency of GOOD, or -1 */
+    double seconds, ideal;
+    uint64_t messages, taken;
+};
+
+/* Of the node that changes, until it does. */
+static double speed_before(const struct balance_options *o, size_t change)
+{
+    size_t node = o->change[change].node;
+
+    while (change-- > 0)
+        if (o->change[change].node == node)
+            return o->change[change].speed;
+    return o->speed[node];
+}
+
+/* What all frames take if nobody ever waits. */
+static double ideal_seconds(const struct balance_options *o)
+{
+    double all = 0, seconds = 0;
+    size_t k = 0;
+
+    for (size_t i = 0; i < o->setup.n; i++)
+        all += o->speed[i];
+    for (int64_t i = 0; i < o->frames; i++) {
+        for (; k < o->setup.n_changes && o->change[k].frame == (uint64_t)i; k++)
+            all += o->change[k].speed - speed_before(o, k);
+        seconds += (double)o->setup.units / all;
+    }
+    return seconds;
+}
+
+static void add_up(struct outcome *out,
+                   const struct balance_frame *f,
+                   int64_t i)
+{
+    if (i == 0)
+        out->first = f->efficiency;
+    if (out->good < 0 && f->efficiency >= GOOD)
+        out->good = i;
+    out->mean += (f->efficiency - out->mean) / (double)(i + 1);
+    out->seconds += f->last;
+    out->messages += f->messages;
+    out->taken += f->taken;
+}
+
+/* efficiency: one a frame; out: but for ideal still empty. */
+static int run(const struct balance_options *o,
+               const struct policy_option *policy,
+               double efficiency[],
+               struct outcome *out,
+               struct es_error *err)
+{
+    struct balance_setup setup = o->setup;
+    size_t bytes;
+    void *state;
+
+    setup.policy = policy->kind;
+    setup.value = policy->value;
+    bytes = balance_bytes(&setup);
+    state = bytes ? malloc(bytes) : NULL;
+    if (!state || balance_init(state, &setup) < 0) {
+        free(state);
+        return no_memory(err);
+    }
+    for (int64_t i = 0; i < o->frames; i++) {
+        struct balance_frame f;
+
+        balance_next(state, &f);
+        efficiency[i] = f.efficiency;
+        add_up(out, &f, i);
+    }
+    free(state);
+    return 0;
+}
+
+/* --- results -------------------------------------------------------------- */
+
+static json_t *list(const double x[], int64_t n)
+{
+    json_t *all = json_array();
+
+    for (int64_t i = 0; i < n; i++)
+        if (json_array_append_new(all, json_real(x[i])) < 0) {
+            json_decref(all);
+            return NULL;
+        }
+    return all;
+}
+
+static json_t *parameters(const struct policy_option *p)
+{
+    json_t *all = json_object();
+
+    for (size_t k = 0; k < p->kind->n_params; k++)
+        if (json_object_set_new(all, p->kind->params[k].key,
+                                json_real(p->value[k]))
+            < 0) {
+            json_decref(all);
+            return NULL;
+        }
+    return all;
+}
+
+static int print_json(const struct balance_options *o,
+                      const struct policy_option *policy,
+                      const double efficiency[],
+                      const struct outcome *out)
+{
+    json_t *good =
+        out->good < 0 ? json_null() : json_integer((json_int_t)out->good);
+    json_t *all = json_pack(
+        "{s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:f, s:f, s:f, s:I, s:I, "
+        "s:o}",
+        "policy", policy->kind->name, "parameters", parameters(policy), "nodes",
+        (json_int_t)o->setup.n, "units", (json_int_t)o->setup.units, "frames",
+        (json_int_t)o->frames, "efficiency", out->mean, "first_efficiency",
+        out->first, "frames_to_0.9", good, "seconds", out->seconds,
+        "ideal_seconds", out->ideal, "ratio", out->seconds / out->ideal,
+        "messages", (json_int_t)out->messages, "units_taken_over",
+        (json_int_t)out->taken, "efficiencies", list(efficiency, o->frames));
+    int rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
+
+    json_decref(all);
+    return rc == 0 && putchar('\n') != EOF ? 0 : -1;
+}
+
+static int print_head(const struct balance_options *o)
+{
+    return printf("%zu nodes, %" PRId64 " frames of %" PRIu64 " units\n"
+                  "%-14s %10s %7s %13s %16s %10s %10s\n",
+                  o->setup.n, o->frames, o->setup.units, "policy", "efficiency",
+                  "first", "frames to 0.9", "makespan / ideal", "messages",
+                  "taken over");
+}
+
+static int print_text(const char *policy, const struct outcome *out)
+{
+    char good[24] = "never";
+
+    if (out->good >= 0)
+        snprintf(good, sizeof good, "%" PRId64, out->good);
+    return printf("%-14s %10.3f %7.3f %13s %16.3f %10" PRIu64 " %10" PRIu64
+                  "\n",
+                  policy, out->mean, out->first, good,
+                  out->seconds / out->ideal, out->messages, out->taken);
+}
+
+static int run_all(const struct balance_options *o, struct es_error *err)
+{
+    double *efficiency = calloc((size_t)o->frames, sizeof *efficiency);
+    int rc = efficiency ? 0 : no_memory(err), printed;
+
+    printed = rc == 0 && !o->json ? print_head(o) : 0;
+    for (size_t i = 0; rc == 0 && printed >= 0 && i < o->n_policies; i++) {
+        const struct policy_option *p = &o->policy[i];
+        struct outcome out = {.good = -1, .ideal = ideal_seconds(o)};
+
+        rc = run(o, p, efficiency, &out, err);
+        if (rc == 0)
+            printed = o->json ? print_json(o, p, efficiency, &out)
+                              : print_text(p->kind->name, &out);
+    }
+    free(efficiency);
+    if (rc == 0 && (printed < 0 || fflush(stdout) != 0))
+        return es_fail(err, ES_WORK, "free some space", "cannot write");
+    return rc;
+}
+
+int simulate_balance(int argc, char **argv, struct es_error *err)
+{
+    struct balance_options o;
+    int rc = balance_options_parse(&o, argc, argv, err);
+
+    if (rc == 0)
+        rc = run_all(&o, err);
+    balance_options_clear(&o);
+    return rc < 0 ? -1 : 0;
+}

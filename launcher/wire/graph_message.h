@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_message.h - what the front end and its agents say to each other about
+ * a task graph, as bodies of pmix_bcast/message.h.
+ *
+ * A token is what a task waits for: a file, or that another task is done.
+ * Files and tasks go by numbers that the front end gives; the names of files
+ * matter only inside the folder that a task runs in.
+ *
+ *   kind      from       body
+ *   OPEN      front end  folder text, run text, port u32, keep u32
+ *   OPENED    agent      cores u32, why text, n u32, n × file
+ *   TASK      front end  id u32, core u32, order u32, makes u32, name text,
+ *                        argc u32, argc × text, n u32, n × token u32,
+ *                        n u32, n × named (inputs), n u32, n × named (outputs)
+ *   DROP      front end  id u32                 (a task that is not wanted)
+ *   BRING     front end  token u32, from u32, is_file u32, file
+ *   BROUGHT   agent      token u32, from u32, elapsed_ns u64, why text
+ *   DONE      agent      id u32, status u32, signal u32, exec_errno u32,
+ *                        elapsed_ns u64, missing text, out blob, err blob,
+ *                        n u32, n × file
+ *   CLOSE     front end  -                      (the folder is not kept)
+ *
+ *   file   number u32, mode u32, bytes u64, digest blob of 32 bytes (all
+ *          zero: not known)
+ *   named  number u32, name text
+ *
+ * Decoders return 0, or -1 if the body is not just what is said here; then
+ * the message is zeroed.  What a decoded message points to lies in the body,
+ * or in `room`, one allocation to be freed by the caller.
+ */
+#ifndef LAUNCHER_WIRE_GRAPH_MESSAGE_H
+#define LAUNCHER_WIRE_GRAPH_MESSAGE_H
+
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/exchange.h"
+
+#define GRAPH_NAME_MAX 1024u  /* bytes of a file's name, with its NUL */
+#define GRAPH_TEXT_MAX 512u   /* bytes of a reason, or a task's name */
+#define GRAPH_SAID_MAX 65536u /* bytes kept of what a task says on stdout */
+
+enum graph_kind {
+    GRAPH_MSG_OPEN,
+    GRAPH_MSG_OPENED,
+    GRAPH_MSG_TASK,
+    GRAPH_MSG_DROP,
+    GRAPH_MSG_BRING,
+    GRAPH_MSG_BROUGHT,
+    GRAPH_MSG_DONE,
+    GRAPH_MSG_CLOSE,
+    GRAPH_MSG_KINDS,
+};
+
+struct graph_open {
+    char folder[4096]; /* PATH_MAX; absolute: where the run's folder is made */
+    char run[64];      /* its name, a plain one */
+    uint32_t port;     /* of the front end's exchange */
+    uint32_t keep;     /* the folder if the run ends in between */
+};
+struct graph_opened {
+    uint32_t cores;
+    char why[GRAPH_TEXT_MAX];   /* not "": the node cannot take part */
+    struct exchange_file *file; /* that are there already, of a run before */
+    uint32_t files;
+    void *room;
+};
+struct graph_named {
+    uint32_t number;
+    char *name; /* relative, without ".." */
+};
+struct graph_task {
+    uint32_t id, core;
+    uint32_t order; /* a core does the least first */
+    uint32_t makes; /* token: that it is done */
+    char name[GRAPH_TEXT_MAX];
+    char **argv; /* NULL-ended */
+    uint32_t *token;
+    struct graph_named *input, *output;
+    uint32_t tokens, inputs, outputs;
+    void *room;
+};
+struct graph_bring {
+    uint32_t token;
+    uint32_t from;             /* rank or EXCHANGE_HOME */
+    uint32_t is_file;          /* 0: the token is here by this word */
+    struct exchange_file file; /* its number is the token's, too */
+};
+struct graph_brought {
+    uint32_t token, from;
+    uint64_t elapsed_ns;
+    char why[GRAPH_TEXT_MAX]; /* "": it is here */
+};
+struct graph_done {
+    uint32_t id, status, signal, exec_errno;
+    uint64_t elapsed_ns;
+    char missing[GRAPH_NAME_MAX]; /* an output that it has not made */
+    const uint8_t *out, *err;     /* what it said, the end of it */
+    size_t out_len, err_len;
+    struct exchange_file *file; /* its outputs, in order; none if it failed */
+    uint32_t files;
+    void *room;
+};
+
+void graph_write_open(struct writer *w, const struct graph_open *m);
+int graph_read_open(struct graph_open *m, const uint8_t *body, size_t len);
+void graph_write_opened(struct writer *w, const struct graph_opened *m);
+int graph_read_opened(struct graph_opened *m, const uint8_t *body, size_t len);
+void graph_write_task(struct writer *w, const struct graph_task *m);
+int graph_read_task(struct graph_task *m, const uint8_t *body, size_t len);
+void graph_write_bring(struct writer *w, const struct graph_bring *m);
+int graph_read_bring(struct graph_bring *m, const uint8_t *body, size_t len);
+void graph_write_brought(struct writer *w, const struct graph_brought *m);
+int graph_read_brought(struct graph_brought *m,
+                       const uint8_t *body,
+                       size_t len);
+void graph_write_done(struct writer *w, const struct graph_done *m);
+int graph_read_done(struct graph_done *m, const uint8_t *body, size_t len);
+void graph_write_drop(struct writer *w, uint32_t id);
+int graph_read_drop(uint32_t *id, const uint8_t *body, size_t len);
+
+/* May a file be called so: relative, every part of it a name? */
+int graph_name_is_good(const char *name);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * protocol.h - what the front end and its agents say to each other, as
+ * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
+ *
+ *   type      from       body
+ *   HERE      agent      rank u32, agents u32, endpoint: see wireup.h; it
+ *                        runs, and waits for
+ *   FENCE     front end  branches u32, table blob: see wireup.h; all run.
+ *             agent      With an empty table they wire up over PMIx; with
+ *                        branches it is handed on: see table_tree.h
+ *   TAKEN     agent      -                      (to whom it has the table from)
+ *   MISSED    agent      rank u32               (who did not take it)
+ *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
+ *                        node text, rack text, adapter blob: see adapter.h,
+ *                        empty if there is none
+ *   PEER      agent      reached u32, text      (what came of the greeting)
+ *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
+ *                        cache text, scratch text
+ *   PROBED    agent      cached u32, text: why not from the cache, or why there
+ *                        is nothing; hardware text, boot_id text, results
+ *                        blob: JSON, see probe_json.h, empty if there is
+ *                        nothing
+ *   RING_OPEN front end  -
+ *   RING_PORT agent      port u32               (0: it takes no part)
+ *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
+ *   RANG      agent      received_per_s double  (0: nothing)
+ *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
+ *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
+ *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
+ *                        RUN follows
+ *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
+ *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
+ *                        elapsed_ns u64, err_dropped u64, err blob
+ *   PUT       front end  dir text, file text, content blob; with file ""
+ *                        only the directory is made
+ *   STORED    agent      errno u32              (answer to PUT)
+ *   MEASURED  front end  -: every node is, and knows of it: a program may start
+ *   LEAVE     front end  -
+ *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
+ *                        node, to be fed with slices, the first of them within
+ *                        so long; answered by STORED
+ *   IDLE      agent      units u64, frames u64: the programs that are fed
+ *                        (feeder.h) ask for their first slice; what they
+ *                        bring along
+ *   OVER      either     error u32, err blob: they get no more slices, 0 or
+ *                        errno; or they have ended: 0, exit status or errno,
+ *                        and their last words
+ *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
+ *                        start double, floor double, record_ms u32: from now
+ *                        on watch the meters of this step, and tell of them
+ *                        that often at most
+ *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
+ *                        skew double, misuse u64; the sums are since the
+ *                        epoch began, each time a slot comes or goes
+ *   POWER     agent      actuator text, unit text, limit u64, floor u64,
+ *                        ceiling u64: what to begin with, nothing is set yet;
+ *                        with a limit of 0: unit says why not
+ *   LIMIT     front end  limit u64; 0: what was found is put back
+ *   LIMITED   agent      limit u64, text        (why it is another)
+ *   METER     front end  kind u32, pattern text, record_ms u32: meter the
+ *                        slices' commands from outside (outside_meter.h), and
+ *                        tell of it that often at most
+ *   METERED   agent      id u64, fraction double, misuse u64: of the slice
+ *                        that runs, while it changes
+ *   CLOCK     front end  -                      (say how late it is)
+ *             agent      stopped_ns u64: for how long it was stopped, all in
+ *                        all; also without being asked, when it goes on
+ *   BCAST + k either     see bcast_message.h
+ *   GRAPH + k either     see graph_message.h
+ *
+ * Decoders return 0, or -1 if the body is not just what is said here; then
+ * the message is zeroed.  What a decoded message points to lies in the body.
+ */
+#ifndef LAUNCHER_WIRE_PROTOCOL_H
+#define LAUNCHER_WIRE_PROTOCOL_H
+
+#include "launcher/meter/outside_meter.h"
+#include "launcher/probe/fingerprint.h"
+#include "launcher/probe/probe.h"
+#include "launcher/wire/graph_message.h"
+#include "pmix_bcast/adapter.h"
+#include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/bytes.h"
+#include "pmix_bcast/message.h"
+#include "pmix_bcast/wireup.h"
+#include "policy/aggregate.h"
+#include "policy/power.h"
+
+#define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
+#define TEXT_MAX        512u /* bytes of a reason, with its NUL */
+#define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
+#define INTERVAL_MIN_MS 1
+#define INTERVAL_MAX_MS 10000
+#define RECORD_MAX_MS   100000u /* pace_record_ms() of AGENTS_MAX is 6,554 */
+#define ARGC_MAX        65536u  /* words of a command; ARG_MAX binds before */
+#define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
+#define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
+#define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
+
+enum protocol_type {
+    MSG_READY = MESSAGE_FREE,
+    MSG_PEER,
+    MSG_PROBE,
+    MSG_PROBED,
+    MSG_RING_OPEN,
+    MSG_RING_PORT,
+    MSG_RING,
+    MSG_RANG,
+    MSG_COMMAND,
+    MSG_RUN,
+    MSG_OUTPUT,
+    MSG_DONE,
+    MSG_PUT,
+    MSG_STORED,
+    MSG_LEAVE,
+    MSG_INPUT,
+    MSG_TASKS,
+    MSG_IDLE,
+    MSG_OVER,
+    MSG_MONITOR,
+    MSG_PROGRESS,
+    MSG_POWER,
+    MSG_LIMIT,
+    MSG_LIMITED,
+    MSG_METER,
+    MSG_METERED,
+    MSG_BCAST, /* and the next ones: + enum bcast_kind */
+    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
+    MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
+    MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
+    MSG_HERE = MSG_GRAPH_END,
+    MSG_FENCE,
+    MSG_TAKEN,
+    MSG_MISSED,
+    MSG_CLOCK,
+    MSG_MEASURED,
+};
+
+struct msg_here {
+    uint32_t rank, agents;
+    struct endpoint endpoint;
+};
+struct msg_fence {
+    uint32_t branches;
+    const uint8_t *table;
+    size_t len;
+};
+struct msg_ready {
+    uint32_t rank, agents, job, step;
+    uint32_t cpus; /* that commands may use; 0: not known */
+    char node[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX]; /* "": not known */
+    struct adapter adapter;   /* link is ADAPTER_NONE: there is none */
+};
+struct msg_peer {
+    uint32_t reached;
+    char text[TEXT_MAX];
+};
+struct msg_probe {
+    uint32_t fresh;     /* 0: the cache will do */
+    uint32_t budget_ms; /* PROBE_NODE_BUDGET_MIN_MS to _MAX_MS */
+    uint32_t elements;  /* bits of PROBE_BIT() */
+    uint64_t ttl_s;
+    char cache[PROBE_PATH_MAX];   /* its directory */
+    char scratch[PROBE_PATH_MAX]; /* "": as probe_setup_init() has it */
+};
+struct msg_probed {
+    uint32_t cached;
+    char text[TEXT_MAX];
+    char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
+    char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
+    const uint8_t *results;
+    size_t len; /* at most PROBED_MAX */
+};
+struct msg_ring {
+    uint32_t receiver, port; /* its rank, and where it listens for a ring */
+    uint32_t ms;             /* at most PROBE_NODE_BUDGET_MAX_MS */
+};
+struct msg_command {
+    char dir[4096];      /* PATH_MAX */
+    uint32_t persistent; /* it stays alive from slice to slice */
+    char **argv;         /* NULL-ended, one allocation; free() it */
+};
+struct msg_run {
+    uint64_t id, frame, begin, end;
+    char label[LABEL_MAX];
+};
+struct msg_output { /* and INPUT */
+    uint64_t id;
+    const uint8_t *bytes;
+    size_t len;
+};
+struct msg_done {
+    uint64_t id;
+    uint32_t status, signal, exec_errno;
+    uint64_t elapsed_ns, err_dropped;
+    const uint8_t *err;
+    size_t err_len;
+};
+struct msg_put {
+    char dir[64], file[64]; /* plain names, no '/', not "." or ".."; file
+                               may be "" */
+    const uint8_t *content;
+    size_t len;
+};
+struct msg_tasks {
+    char dir[64]; /* a plain name, as in msg_put */
+    uint32_t tasks;
+    uint32_t patience_s; /* from the first who asks to the first slice; >= 1 */
+};
+struct msg_idle {
+    uint64_t units, frames;
+};
+struct msg_over {
+    uint32_t error;
+    const uint8_t *err;
+    size_t err_len;
+};
+enum monitor_power {
+    MONITOR_ONLY,
+    MONITOR_GUARD,   /* limits will be set, by the node's guard */
+    MONITOR_THREADS, /* by advice to the program */
+};
+struct msg_monitor {
+    char dir[64]; /* as of PUT */
+    uint32_t interval_ms, aggregate;
+    uint32_t power;      /* enum monitor_power */
+    double start, floor; /* of the threads, parts of the CPUs: 0 < floor <= 1 */
+    uint32_t record_ms;  /* between two records, at least */
+};
+struct msg_progress {
+    uint32_t epoch, slots;
+    double progress, skew; /* >= 0 */
+    uint64_t work_ns, misuse;
+};
+struct msg_meter {
+    uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */
+    char pattern[TEXT_MAX];
+    uint32_t record_ms; /* as in MONITOR */
+};
+struct msg_metered {
+    uint64_t id;
+    double fraction; /* 0 to 1 */
+    uint64_t misuse; /* since the METER */
+};
+struct msg_power {
+    char actuator[16];
+    char unit[TEXT_MAX];
+    uint64_t limit, floor, ceiling; /* floor <= limit <= ceiling */
+};
+struct msg_limited {
+    uint64_t limit;
+    char text[TEXT_MAX];
+};
+
+void msg_write_here(struct writer *w, const struct msg_here *m);
+int msg_read_here(struct msg_here *m, const uint8_t *body, size_t len);
+void msg_write_fence(struct writer *w, const struct msg_fence *m);
+int msg_read_fence(struct msg_fence *m, const uint8_t *body, size_t len);
+void msg_write_ready(struct writer *w, const struct msg_ready *m);
+int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len);
+void msg_write_peer(struct writer *w, const struct msg_peer *m);
+int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len);
+void msg_write_probe(struct writer *w, const struct msg_probe *m);
+int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len);
+void msg_write_probed(struct writer *w, const struct msg_probed *m);
+int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len);
+void msg_write_ring(struct writer *w, const struct msg_ring *m);
+int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len);
+/* RANG: a double >= 0. */
+int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len);
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[]);
+int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
+void msg_write_run(struct writer *w, const struct msg_run *m);
+int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
+void msg_write_output(struct writer *w, const struct msg_output *m);
+int msg_read_output(struct msg_output *m, const uint8_t *body, size_t len);
+void msg_write_done(struct writer *w, const struct msg_done *m);
+int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
+void msg_write_put(struct writer *w, const struct msg_put *m);
+int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
+void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
+int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_idle(struct writer *w, const struct msg_idle *m);
+int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
+void msg_write_over(struct writer *w, const struct msg_over *m);
+int msg_read_over(struct msg_over *m, const uint8_t *body, size_t len);
+void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
+int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
+void msg_write_progress(struct writer *w, const struct msg_progress *m);
+int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_meter(struct writer *w, const struct msg_meter *m);
+int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
+void msg_write_metered(struct writer *w, const struct msg_metered *m);
+int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len);
+void msg_write_power(struct writer *w, const struct msg_power *m);
+int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
+void msg_write_limited(struct writer *w, const struct msg_limited *m);
+int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
+/* MISSED, STORED and RING_PORT: a single u32.  LIMIT and CLOCK of an agent: a
+ * single u64. */
+int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
+int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);
+
+#endif

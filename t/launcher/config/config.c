@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/config/config.h"
+#include "fault.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+
+static const struct {
+    const char *name, *text, *where, *what, *mend;
+} bad[] = {
+    {"an unknown key", "probe {\n bugdet_ms = 1\n}\n",
+     "f.conf:2:", "no such option 'bugdet_ms'", "see etc/evenstep.conf"},
+    {"an unknown section", "\nnonsense {\n}\n",
+     "f.conf:2:", "no such option 'nonsense'", "see etc/evenstep.conf"},
+    {"a file that includes another", "include(\"/etc/passwd\")\n",
+     "f.conf:1:", "no such option 'include'", "see etc/evenstep.conf"},
+    {"a key without a value", "probe {\n budget_ms\n}\n", "f.conf:3:", "",
+     "see etc/evenstep.conf"},
+    {"a section without a brace", "probe budget_ms = 100\n", "f.conf:1:",
+     "missing opening brace for section 'probe'", "see etc/evenstep.conf"},
+    {"a brace too many", "probe { }\n}\n",
+     "f.conf:2:", "unexpected closing brace", "see etc/evenstep.conf"},
+    {"a list where one number is due", "probe { budget_ms = {1, 2} }\n",
+     "f.conf:1:", "unexpected token '{'", "see etc/evenstep.conf"},
+    {"a number with a tail", "probe { budget_ms = 100x }\n", "f.conf:1:",
+     "invalid integer value for option 'budget_ms'", "see etc/evenstep.conf"},
+    {"a number of 20 digits", "probe { budget_ms = 99999999999999999999 }\n",
+     "f.conf:1:", "integer value for option 'budget_ms' is out of range",
+     "see etc/evenstep.conf"},
+    {"a budget that is too small", "probe {\n budget_ms = 199\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
+    {"a budget that is too large", "probe {\n budget_ms = 10001\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
+    {"a ttl over a year", "probe {\n ttl = 31622401\n}\n",
+     "f.conf:2:", "ttl is out of range", "give 0 to 31622400 seconds"},
+    {"a cache beside us", "probe {\n cache = \"here\"\n}\n",
+     "f.conf:2:", "cache is out of range", "give the full path of a directory"},
+    {"a seventh element", "probe {\n element \"X\" { }\n}\n",
+     "f.conf:2:", "\"X\" is no element", "give C, M, I, B, S or G"},
+    {"two elements in one", "probe {\n element \"CM\" { }\n}\n",
+     "f.conf:2:", "\"CM\" is no element", "give C, M, I, B, S or G"},
+    {"an element twice", "probe { element \"C\" { }\nelement \"C\" { } }\n",
+     "f.conf:2:", "duplicate title", "see etc/evenstep.conf"},
+    {"a scratch of the CPU", "probe { element \"C\" { scratch = \"/x\" } }\n",
+     "f.conf:1:", "element \"C\" has no scratch", "give it in element \"S\""},
+    {"an outlier below 0", "probe { element \"C\" { outlier = -1 } }\n",
+     "f.conf:1:", "outlier is out of range",
+     "give 1 to 1000 deviations, or 0 for never"},
+    {"an outlier that is no number",
+     "probe { element \"C\" { outlier = nan } }\n", "f.conf:1:",
+     "outlier is out of range", "give 1 to 1000 deviations, or 0 for never"},
+    {"a measure that is neither", "probe { element \"C\" { measure = 2 } }\n",
+     "f.conf:1:", "invalid boolean value for option 'measure'",
+     "give on or off"},
+    {"a budget of -1", "probe {\n budget_ms = -1\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
+    {"more branches than nodes can be", "bcast {\n branches = 65537\n}\n",
+     "f.conf:2:", "bcast: branches is out of range", "give 1 to 65536"},
+    {"a chunk that is too small", "bcast { chunk = 1023 }\n",
+     "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"a chunk that is too large", "bcast { chunk = 4194305 }\n",
+     "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"more than a day between questions", "slurm {\n drain_interval = 86401\n}",
+     "f.conf:2:", "slurm: drain_interval is out of range",
+     "give 1 to 86400 seconds, or 0 for never"},
+    {"too much with the order", "bcast { small = 65537 }\n",
+     "f.conf:1:", "bcast: small is out of range", "give 0 to 65536"},
+    {"ports the wrong way round", "bcast { port_range = \"2000-1999\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"ports with a tail", "bcast { port_range = \"2000-2001,\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"an unknown actuator", "power { actuator = \"fan\" }\n",
+     "f.conf:1:", "power: actuator is out of range", "give off, rapl, cpufreq"},
+    {"an unknown aggregate", "power {\n aggregate = \"skew\" }\n",
+     "f.conf:2:", "power: aggregate is out of range", "give min, mean"},
+    {"a start above the ceiling", "power { start = 1.1 }\n",
+     "f.conf:1:", "power: start is out of range", "give 0.01 to 1"},
+    {"no floor", "power { floor = 0 }\n",
+     "f.conf:1:", "power: floor is out of range", "give 0.01 to 1"},
+    {"a bound that is no number", "power { bound = nan }\n",
+     "f.conf:1:", "power: bound is out of range", "give 0 to 1"},
+    {"no gain", "power { gain = 0 }\n",
+     "f.conf:1:", "power: gain is out of range", "give 0.01 to 1"},
+    {"no interval", "power { interval_ms = 0 }\n",
+     "f.conf:1:", "power: interval_ms is out of range", "give 1 to 10000"},
+    {"a port below 1024", "bcast { port_range = \"1023-2000\" }\n",
+     "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"less than no watts", "energy {\n idle = -1\n}\n", "f.conf:2:",
+     "energy: idle is out of range", "give a number from 0 to 1e6"},
+    {"watts that are no number", "energy { base = nan }\n", "f.conf:1:",
+     "energy: base is out of range", "give a number from 0 to 1e6"},
+    {"a way to wire up that is none", "\nwireup = \"udp\"\n",
+     "f.conf:2:", "wireup is out of range", "give \"auto\", \"pmix\" or"},
+    {"encryption that is neither", "encrypt = maybe\n",
+     "f.conf:1:", "value for option 'encrypt'", "give on or off"},
+    {"an answer that is none", "plugin {\n\n on_error = \"maybe\"\n}\n",
+     "f.conf:3:", "on_error is out of range",
+     "\"input\", \"continue\" or \"fail\""},
+    {"an answer in capitals", "plugin { on_error = \"Fail\" }\n", "f.conf:1:",
+     "on_error is out of range", "\"input\", \"continue\" or \"fail\""},
+    {"a path that is not full", "plugin {\n agent_path = \"bin/a\"\n}\n",
+     "f.conf:2:", "agent_path is out of range", "the full path"},
+    {"an empty path", "plugin { agent_path = \"\" }\n",
+     "f.conf:1:", "agent_path is out of range", "the full path"},
+    {"a policy of bundles for the tasks of a step",
+     "plugin { policy = \"rl\" }\n",
+     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
+    {"no policy for them", "plugin { policy = \"\" }\n",
+     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
+    {"a threshold that is none", "plugin {\n threshold = \"often\"\n}\n",
+     "f.conf:2:", "plugin: threshold is out of range", "percent with a %"},
+    {"an unknown policy", "\npolicy \"odd\" { }\n",
+     "f.conf:2:", "policy \"odd\" is unknown", "see etc/evenstep.conf"},
+    {"a policy without a name", "policy { gain = 0.5 }\n", "f.conf:1:",
+     "missing title for section 'policy'", "see etc/evenstep.conf"},
+    {"a policy named twice", "policy \"even\" { }\npolicy \"even\" { }\n",
+     "f.conf:2:", "found duplicate title 'even'", "see etc/evenstep.conf"},
+    {"another policy's key", "policy \"canon\" {\n gain = 0.5\n}\n",
+     "f.conf:2:", "policy \"canon\" has no key gain", "see etc/evenstep.conf"},
+    {"a gain over 1", "policy \"even\" {\n\n gain = 1.5\n}\n",
+     "f.conf:3:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain of 0", "policy \"even\" { gain = 0 }\n",
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"an infinite gain", "policy \"even\" { gain = inf }\n",
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain of minus infinity", "policy \"even\" { gain = -inf }\n",
+     "f.conf:1:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a gain that is no number", "policy \"even\" {\n gain = nan\n}\n",
+     "f.conf:2:", "policy \"even\": gain is out of range", "0.01 to 1"},
+    {"a key of another policy that is no number",
+     "policy \"canon\" { gain = nan }\n",
+     "f.conf:1:", "policy \"canon\" has no key gain", "see etc/evenstep.conf"},
+    {"a gain over all doubles", "policy \"even\" { gain = 1e400 }\n",
+     "f.conf:1:", "floating point value for option 'gain' is out of range",
+     "see etc/evenstep.conf"},
+    {"a decimal comma", "policy \"even\" { gain = 1,5 }\n",
+     "f.conf:1:", "unexpected token ','", "see etc/evenstep.conf"},
+    {"a profile that sums to 0", "profile \"odd\" {\n C = 0\n G = 0\n}\n",
+     "f.conf:4:", "profile \"odd\": nothing has influence", "C M I B S G"},
+    {"a profile without a key", "\nprofile \"cpu\" { }\n",
+     "f.conf:2:", "profile \"cpu\": nothing has influence", "C M I B S G"},
+    {"an influence over 1", "profile \"cpu\" {\n C = 1.1\n}\n",
+     "f.conf:2:", "profile \"cpu\": C is out of range", "0 to 1"},
+    {"a negative influence", "profile \"cpu\" { C = 1\n M = -0.1 }\n",
+     "f.conf:2:", "profile \"cpu\": M is out of range", "0 to 1"},
+    {"an influence that is no number", "profile \"cpu\" { G = nan }\n",
+     "f.conf:1:", "profile \"cpu\": G is out of range", "0 to 1"},
+    {"an influence on no element", "profile \"cpu\" { X = 1 }\n",
+     "f.conf:1:", "no such option 'X'", "see etc/evenstep.conf"},
+    {"a profile without a name", "profile { C = 1 }\n", "f.conf:1:",
+     "missing title for section 'profile'", "see etc/evenstep.conf"},
+    {"a profile named by a blank", "profile \" \" { C = 1 }\n",
+     "f.conf:1:", "profile: the name is out of range", "at most 31"},
+    {"a profile with a name of 32 bytes",
+     "profile \"abcdefghijklmnopqrstuvwxyz012345\" { C = 1 }\n",
+     "f.conf:1:", "profile: the name is out of range", "at most 31"},
+    {"a profile named twice", "profile a { C = 1 }\nprofile a { C = 1 }\n",
+     "f.conf:2:", "found duplicate title 'a'", "see etc/evenstep.conf"},
+    {"our own mark of the end", "\n__end = 1\n",
+     "f.conf:2:", "no such option '__end'", "see etc/evenstep.conf"},
+    {"a section that stays open", "probe { budget_ms = 300\n",
+     "f.conf:", "a section or comment is open at its end", "close it"},
+    {"a comment that stays open", "probe { budget_ms = 300 }\n/* on\n",
+     "f.conf:", "a section or comment is open at its end", "close it"},
+    {"a text that stays open", "plugin { on_error = \"fail\n",
+     "f.conf:", "premature end of file", "see etc/evenstep.conf"},
+};
+
+static struct config builtin(void)
+{
+    static struct config c;
+    struct es_error err = {0};
+
+    unsetenv("EVENSTEP_CONF");
+    if (config_load(&c, "/dev/null", &err) == 0)
+        bail("/dev/null is no regular file");
+    ok(strstr(err.what, "configuration /dev/null"), "a device is refused");
+    return c;
+}
+
+/* etc/evenstep.conf, owned by the caller. */
+static char *shipped(void)
+{
+    const char *src = getenv("EVENSTEP_SRC");
+    char path[4096], *text = calloc(1, 65536);
+    FILE *fp;
+
+    snprintf(path, sizeof path, "%s/etc/evenstep.conf", src ? src : ".");
+    fp = fopen(path, "r");
+    if (!fp || !text || fread(text, 1, 65535, fp) == 0)
+        bail("%s", path);
+    fclose(fp);
+    return text;
+}
+
+static void test_bad(const struct config *base)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct config c = *base;
+        struct es_error err = {0};
+        int rc = config_read(&c, "f.conf", bad[i].text, &err);
+
+        int says = strncmp(err.what, bad[i].where, strlen(bad[i].where)) == 0
+                   && strstr(err.what, bad[i].what)
+                   && strstr(err.mend, bad[i].mend);
+
+        ok(rc == -1 && err.kind == ES_USAGE && says,
+           "%s is refused, with its place", bad[i].name);
+        if (!says)
+            diag("  said \"%s: %s\"", err.what, err.mend);
+        if (memcmp(&c, base, sizeof c) != 0)
+            ok(0, "%s changes nothing", bad[i].name);
+    }
+    ok(config_read(&(struct config){0}, "f.conf", "x = 1", NULL) == -1,
+       "who wants no message gets none");
+}
+
+/* A file that was cut off in a section says so, wherever it was cut. */
+static void test_truncated(const struct config *base)
+{
+    char *whole = shipped(), *part = strdup(whole);
+    size_t inside = 0, taken = 0;
+    int depth = 0, comment = 0, text = 0;
+
+    for (size_t i = 0; part && whole[i]; i++) {
+        struct config c = *base;
+
+        if (depth > 0 && !comment) {
+            inside++;
+            part[i] = '\0';
+            taken += config_read(&c, "cut.conf", part, NULL) == 0;
+            part[i] = whole[i];
+        }
+        text ^= !comment && whole[i] == '"';
+        comment = !text && (whole[i] == '#' || (comment && whole[i] != '\n'));
+        if (!comment && !text)
+            depth += (whole[i] == '{') - (whole[i] == '}');
+    }
+    ok(inside > 100 && depth == 0, "the shipped file is cut at %zu places",
+       inside);
+    is_int((intmax_t)taken, 0, "and refused at each");
+    free(part);
+    free(whole);
+}
+
+/* What is shipped says the built-in values, all of them. */
+static void test_shipped(const struct config *base)
+{
+    char *text = shipped();
+    struct config c = *base;
+    struct es_error err = {0};
+    const struct policy_kind *kind;
+
+    c.wireup = WIREUP_TCP;
+    c.on_error = ON_ERROR_FAIL;
+    c.step_policy = policy_find("static");
+    c.step_threshold.unit = THRESHOLD_AUTO;
+    c.step_patience_s = 1;
+    c.slurm.drain_interval_s = 1;
+    c.probe.budget_ms = 1;
+    c.probe.ttl_s = 1;
+    c.probe.cache[0] = 'x';
+    memset(c.policy, 0, sizeof c.policy);
+    for (size_t i = 0; i < c.profiles; i++)
+        c.profile[i].profile = (struct profile){{0}};
+    is_int(config_read(&c, "etc/evenstep.conf", text, &err), 0,
+           "the shipped file is read");
+    ok(c.wireup == base->wireup && c.on_error == base->on_error
+           && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
+           && c.step_policy == base->step_policy
+           && c.step_patience_s == base->step_patience_s
+           && c.slurm.drain_interval_s == base->slurm.drain_interval_s
+           && c.step_threshold.unit == base->step_threshold.unit
+           && c.step_threshold.value == base->step_threshold.value
+           && c.agent_path[0] == '\0',
+       "its plugin, slurm and probe parts say what is built in");
+    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params; k++)
+            ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
+               kind->params[k].key, kind->name);
+    is_int((intmax_t)c.profiles, (intmax_t)base->profiles,
+           "it has no profile that is not built in");
+    for (size_t i = 0; i < c.profiles; i++)
+        ok(memcmp(&c.profile[i], &base->profile[i], sizeof c.profile[i]) == 0,
+           "so does profile %s", c.profile[i].name);
+    free(text);
+}
+
+/* The profiles that are shipped, the site's own, and how many there can be. */
+static void test_profiles(const struct config *base)
+{
+    struct config c = *base;
+    struct es_error err = {0};
+    char text[64];
+
+    for (size_t i = 0; profile_at(i); i++)
+        ok(strcmp(base->profile[i].name, profile_at(i)->name) == 0
+               && profile_sum(&base->profile[i].profile) > 0
+               && profile_sum(&base->profile[i].profile) <= 1 + 1e-9,
+           "%s is built in", profile_at(i)->name);
+    ok(config_read(&c, "p.conf",
+                   "profile \"cpu\" { C = 1 }\n"
+                   "profile \"my-own_1\" { S = 0.5 G = 0.25 }\n",
+                   &err)
+               == 0
+           && c.profiles == base->profiles + 1,
+       "a site changes one and adds one");
+    is_near(c.profile[0].profile.influence[ELEMENT_C], 1, 0,
+            "what it changes is in place");
+    is_near(c.profile[0].profile.influence[ELEMENT_M], 0, 0,
+            "as a whole: what the section does not give is 0");
+    ok(memcmp(&c.profile[1], &base->profile[1], sizeof c.profile[1]) == 0,
+       "the others stay");
+    ok(strcmp(c.profile[base->profiles].name, "my-own_1") == 0
+           && c.profile[base->profiles].profile.influence[ELEMENT_G] == 0.25,
+       "what it adds comes last");
+    for (size_t i = c.profiles; i < PROFILES_MAX; i++) {
+        snprintf(text, sizeof text, "profile p%zu { C = 1 }", i);
+        if (config_read(&c, "p.conf", text, &err) < 0)
+            bail("%s", err.what);
+    }
+    is_int((intmax_t)c.profiles, PROFILES_MAX, "it adds some more");
+    ok(config_read(&c, "p.conf", "profile one-more { C = 1 }", &err) == -1
+           && err.kind == ES_USAGE && c.profiles == PROFILES_MAX
+           && strcmp(err.what, "p.conf: there are too many profiles") == 0,
+       "but not one too many");
+}
+
+static void test_good(const struct config *base)
+{
+    struct config c = *base;
+    struct es_error err = {0};
+
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    is_int(config_read(&c, "f.conf",
+                       "# a comment\nplugin { on_error = \"fail\"\n"
+                       " agent_path = \"/opt/a\" }\n"
+                       "/* another */ policy \"even\" { gain = 0.5 }\n"
+                       "policy canon { step = 7 } // the last\n",
+                       &err),
+           0, "a file with some of the keys is read");
+    ok(c.on_error == ON_ERROR_FAIL && strcmp(c.agent_path, "/opt/a") == 0,
+       "its plugin part");
+    is_int(c.probe.budget_ms, base->probe.budget_ms,
+           "what it does not say stays");
+    is_near(c.policy[0][0], 0.5, 0, "half is a half in Germany, too");
+    is_near(c.policy[0][1], base->policy[0][1], 0,
+            "what a policy's section does not say stays");
+    is_near(c.policy[1][0], 7, 0, "another policy's is its own");
+    is_int(
+        config_read(&c, "g.conf", "plugin { on_error = \"continue\" }\n", &err),
+        0, "a second file on top of it");
+    ok(c.on_error == ON_ERROR_CONTINUE && strcmp(c.agent_path, "/opt/a") == 0,
+       "changes what it says, and no more");
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 200 }", &err) == 0
+           && c.probe.budget_ms == 200,
+       "the least budget is allowed");
+    ok(config_read(&c, "l.conf", "probe { budget_ms = 10000 }", &err) == 0
+           && c.probe.budget_ms == 10000,
+       "so is the largest");
+    is_int(config_read(&c, "e.conf", "", &err), 0, "an empty file is fine");
+    is_int(config_read(&c, "e.conf", "# no more", &err), 0,
+           "so is one that ends in a comment's line");
+    ok(err.kind == ES_OK, "none of them left a message");
+}
+
+/* What config_print() says, owned by the caller. */
+static char *printed(const struct config *c)
+{
+    FILE *to = tmpfile();
+    char *text = calloc(1, 16384);
+    int saved = dup(STDOUT_FILENO), rc;
+
+    if (!to || !text || saved < 0)
+        bail("no file");
+    fflush(stdout);
+    dup2(fileno(to), STDOUT_FILENO);
+    rc = config_print(c);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    if (rc < 0 || pread(fileno(to), text, 16383, 0) <= 0)
+        bail("nothing was printed");
+    fclose(to);
+    return text;
+}
+
+static const struct {
+    const char *name, *path;
+    double gain;
+    struct threshold_rule threshold;
+} prints[] = {
+    {"nothing special",
+     "/opt/evenstep/evenstep-agent",
+     0.3,
+     {THRESHOLD_AUTO, 0}},
+    {"no path", "", 0.123456789, {THRESHOLD_PERCENT, 0.1 + 0.2}},
+    {"a third", "/a", 1.0 / 3, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a sum of doubles", "/a", 0.1 + 0.2, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"blanks in the path",
+     "/opt/even step/agent",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"braces and a hash in the path",
+     "/opt/{a}#b",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a quote in the path", "/opt/\"a\"", 0.3, {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a backslash in the path",
+     "/opt/a\\nb",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+    {"a dollar in the path",
+     "/opt/${LC_ALL}/a",
+     0.3,
+     {THRESHOLD_SECONDS, 1.0 / 3}},
+};
+
+/* What is printed can be read again, to the same values. */
+static void test_printed(const struct config *base)
+{
+    int full, saved;
+
+    for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++) {
+        struct config c = *base, again = *base;
+        struct es_error err = {0};
+        char *text;
+
+        c.on_error = ON_ERROR_FAIL;
+        c.step_policy = policy_find("canon");
+        c.step_threshold = prints[i].threshold;
+        c.step_patience_s = 7;
+        c.slurm.drain_interval_s = 8;
+        c.probe.budget_ms = 1234;
+        c.probe.ttl_s = 77;
+        strcpy(c.probe.cache, "/a cache");
+        strcpy(c.probe.scratch, prints[i].path[0] ? "/local \\ 'x'" : "");
+        c.probe.elements &= ~PROBE_BIT(ELEMENT_S);
+        c.probe.outlier[ELEMENT_G] = 4.25;
+        c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
+        c.power = (struct config_power){"rapl", 0.5,  0.1, 0,
+                                        1,      0.03, 250, AGGREGATE_MEAN};
+        c.policy[0][0] = prints[i].gain;
+        c.profile[0].profile.influence[ELEMENT_I] = prints[i].gain;
+        c.profile[c.profiles++] =
+            (struct config_profile){"own", {{[ELEMENT_S] = prints[i].gain}}};
+        strcpy(c.agent_path, prints[i].path);
+        text = printed(&c);
+        ok(config_read(&again, "printed", text, &err) == 0
+               && strcmp(again.agent_path, c.agent_path) == 0
+               && again.on_error == ON_ERROR_FAIL
+               && again.step_policy == c.step_policy
+               && again.step_patience_s == c.step_patience_s
+               && again.slurm.drain_interval_s == 8
+               && again.step_threshold.unit == c.step_threshold.unit
+               && again.step_threshold.value == c.step_threshold.value
+               && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
+               && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
+               && strcmp(again.power.actuator, "rapl") == 0
+               && memcmp(&again.power.start, &c.power.start,
+                         sizeof c.power - offsetof(struct config_power, start))
+                      == 0
+               && again.profiles == c.profiles
+               && memcmp(again.profile, c.profile, sizeof c.profile) == 0
+               && memcmp(again.policy, c.policy, sizeof c.policy) == 0,
+           "%s is printed so that it reads the same", prints[i].name);
+        if (err.kind)
+            diag("  said \"%s: %s\"", err.what, err.mend);
+        free(text);
+    }
+    fflush(stdout);
+    saved = dup(STDOUT_FILENO);
+    full = open("/dev/full", O_WRONLY);
+    dup2(full, STDOUT_FILENO);
+    close(full);
+    full = config_print(base);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    is_int(full, -1, "a device that is full is told");
+}
+
+/* A file of our own with these bytes; its name in path. */
+static void make_file(char path[], const void *bytes, size_t len, off_t size)
+{
+    int fd;
+
+    strcpy(path, "/tmp/evenstep-config.XXXXXX");
+    fd = mkstemp(path);
+    if (fd < 0 || write(fd, bytes, len) != (ssize_t)len
+        || (size > 0 && ftruncate(fd, size) < 0))
+        bail("no file");
+    close(fd);
+}
+
+static void test_files(void)
+{
+    static const char hole[] = "probe { budget_ms = 100 }\n\0nonsense\n";
+    struct config c;
+    struct es_error err = {0};
+    char site[64], own[64];
+
+    setenv("EVENSTEP_CONF", "/no/such/file", 1);
+    make_file(site, "", 0, 0);
+    ok(config_load(&c, site, &err) == -1 && err.kind == ES_USAGE
+           && strstr(err.what, "/no/such/file: No such file"),
+       "a file that EVENSTEP_CONF names must be there");
+    setenv("EVENSTEP_CONF", "/tmp", 1);
+    ok(config_load(&c, site, &err) == -1 && err.kind == ES_USAGE
+           && strstr(err.what, "configuration /tmp: "),
+       "a directory is refused");
+    unlink(site);
+    unsetenv("EVENSTEP_CONF");
+    ok(config_load(&c, "/no/such/site.conf", &err) == -1
+           && strstr(err.what, "/no/such/site.conf: No such file"),
+       "one that is named as the site's must be there");
+    make_file(site, "", 0, (1 << 20) + 1);
+    ok(config_load(&c, site, &err) == -1 && strstr(err.mend, "1 MiB"),
+       "a file over 1 MiB is refused");
+    unlink(site);
+    make_file(site, hole, sizeof hole - 1, 0);
+    is_int(config_load(&c, site, &err), -1,
+           "a file with a NUL in it is refused, not cut short there");
+    unlink(site);
+    make_file(site, "probe { budget_ms = 0 }\n", 24, 0);
+    ok(config_load(&c, site, &err) == -1 && strstr(err.what, site),
+       "an error names the site's file");
+    unlink(site);
+
+    make_file(site, "probe { budget_ms = 300 }\nplugin { on_error = fail }\n",
+              52, 0);
+    make_file(own, "probe { budget_ms = 200 }\n", 26, 0);
+    setenv("EVENSTEP_CONF", own, 1);
+    err = (struct es_error){0};
+    ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 200
+           && c.on_error == ON_ERROR_FAIL,
+       "the user's file goes before the site's, key by key");
+    setenv("EVENSTEP_CONF", "", 1);
+    ok(config_load(&c, site, &err) == 0 && c.probe.budget_ms == 300,
+       "an empty EVENSTEP_CONF names none");
+    fault_at = 0;
+    ok(config_load(&c, site, &err) == -1 && strstr(err.what, site),
+       "without memory a file is refused");
+    fault_at = -1;
+    unlink(site);
+    unlink(own);
+}
+
+int main(void)
+{
+    struct config base = builtin();
+
+    test_bad(&base);
+    test_truncated(&base);
+    test_shipped(&base);
+    test_profiles(&base);
+    test_good(&base);
+    test_printed(&base);
+    test_files();
+    return done();
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_crew.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+
+static char library[500];
+
+static int open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static int has_children(void)
+{
+    return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
+}
+
+static void test_results(void)
+{
+    struct probe_result r = {0};
+
+    probe_measured(&r, (double)NAN, 0, "x");
+    ok(r.state == PROBE_NOT_MEASURED && r.value == 0, "NaN is not measured");
+    probe_measured(&r, -1, 0, "x");
+    ok(r.state == PROBE_NOT_MEASURED, "nor is a negative number");
+    probe_measured(&r, 1, (double)INFINITY, "x");
+    ok(r.state == PROBE_NOT_MEASURED, "nor one of no known spread");
+    probe_measured(&r, 1, 0, "a\tb\033%0300d", 7);
+    ok(r.state == PROBE_MEASURED && probe_result_holds(&r)
+           && strncmp(r.what, "a?b?000", 7) == 0
+           && strlen(r.what) == PROBE_WHAT_MAX - 1,
+       "a long and odd line is cut and made printable");
+    r.what[3] = '\n';
+    ok(!probe_result_holds(&r), "a result with a line feed does not hold");
+    memset(r.what, 'x', sizeof r.what);
+    ok(!probe_result_holds(&r), "nor one with an endless line");
+    memset(&r, 0, sizeof r);
+    ok(probe_result_holds(&r), "one that was left out does");
+    r.value = 1;
+    ok(!probe_result_holds(&r), "but not with a value");
+    r = (struct probe_result){.state = PROBE_MEASURED, .seconds = -1};
+    ok(!probe_result_holds(&r), "nor does a negative time");
+    for (int e = 0; e < ELEMENTS; e++)
+        ok(probe_name((enum element)e)[0] && probe_unit((enum element)e)[0],
+           "%c has a name and a unit: %s in %s",
+           element_letter((enum element)e), probe_name((enum element)e),
+           probe_unit((enum element)e));
+}
+
+static void test_budgets(void)
+{
+    static const int bad[] = {-1, 0, 199, 10001};
+    struct probe_result r[ELEMENTS] = {{.count = 7}};
+    struct probe_setup setup;
+    struct es_error err;
+
+    probe_setup_init(&setup);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        setup.budget_ms = bad[i];
+        err = (struct es_error){ES_OK, "", ""};
+        ok(probe_node(&setup, r, &err) == -1 && err.kind == ES_USAGE
+               && strstr(err.what, "out of range") && r[0].count == 7,
+           "a budget of %d ms is refused, nothing changed", bad[i]);
+    }
+}
+
+static void test_node(void)
+{
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+    int before = open_files();
+
+    probe_setup_init(&setup);
+    setup.cuda = "libno-such-driver.so.1";
+    is_int(probe_node(&setup, r, NULL), 0, "this node is probed");
+    for (int e = 0; e < ELEMENTS; e++) {
+        ok(r[e].state != PROBE_LEFT_OUT && probe_result_holds(&r[e])
+               && r[e].what[0],
+           "%s is measured, or it is said why not",
+           probe_name((enum element)e));
+        diag("%.3g %s +- %.0f %%, %.3f s: %s", r[e].value,
+             probe_unit((enum element)e), 100 * r[e].spread, r[e].seconds,
+             r[e].what);
+    }
+    ok(r[ELEMENT_C].state == PROBE_MEASURED && r[ELEMENT_C].value > 0.01,
+       "it computes");
+    ok(r[ELEMENT_G].state == PROBE_MEASURED && r[ELEMENT_G].value == 0,
+       "no GPU is a result");
+    is_int(open_files(), before, "no file is left open");
+    ok(!has_children(), "and no child behind");
+}
+
+static void test_some(void)
+{
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+
+    probe_setup_init(&setup);
+    setup.elements = PROBE_BIT(ELEMENT_I);
+    setup.budget_ms = 200;
+    is_int(probe_node(&setup, r, NULL), 0, "one element is asked for");
+    for (int e = 0; e < ELEMENTS; e++)
+        ok((r[e].state != PROBE_LEFT_OUT) == (e == ELEMENT_I), "%s is %s",
+           probe_name((enum element)e), e == ELEMENT_I ? "done" : "left out");
+}
+
+/* G by a driver that does not behave, beside S, which does. */
+static void test_bad_driver(const char *behaviour, const char *why)
+{
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+
+    probe_setup_init(&setup);
+    setup.elements = PROBE_BIT(ELEMENT_G) | PROBE_BIT(ELEMENT_I);
+    setup.budget_ms = 200;
+    setup.sysfs = tree_root;
+    setup.cuda = library;
+    setenv("STAND_IN_CUDA", behaviour, 1);
+    is_int(probe_node(&setup, r, NULL), 0, behaviour);
+    ok(r[ELEMENT_G].state == PROBE_NOT_MEASURED
+           && strstr(r[ELEMENT_G].what, why),
+       "it is not measured: %s", why);
+    ok(r[ELEMENT_G].seconds > 0, "the time it took is told");
+    ok(r[ELEMENT_I].state == PROBE_MEASURED, "the others are measured");
+    ok(!has_children(), "its process has ended");
+}
+
+int main(void)
+{
+    const char *build = getenv("EVENSTEP_BUILD");
+
+    snprintf(library, sizeof library, "%s/t/programs/libcuda.so",
+             build ? build : "build");
+    test_results();
+    test_budgets();
+    test_node();
+    test_some();
+    if (access(library, R_OK) < 0)
+        bail("%s is not built", library);
+    tree_make();
+    tree_put("class/net/e0/type", "1\n");
+    tree_put("class/net/e0/device/vendor", "0x8086\n");
+    tree_put("class/net/e0/operstate", "up\n");
+    tree_put("class/net/e0/speed", "1000\n");
+    test_bad_driver("hang", "no result after 0.");
+    test_bad_driver("crash", "ended by signal 11");
+    tree_remove();
+    return done();
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What becomes of the nodes' answers; the nodes' part is played. */
+#include "launcher/session/qualification.h"
+#include "fake_session.h"
+#include "fault.h"
+#include "launcher/probe/probe_json.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static struct session session;
+static const struct config_profile sheet = {"cpu",
+                                            {{0.3, 0.3, 0.2, 0.15, 0, 0}}};
+static const struct config_probe probe = {
+    .budget_ms = 1000, .ttl_s = 60, .cache = "/nowhere", .elements = PROBE_ALL};
+static const struct qualification_setup measuring = {
+    .source = METRICS_CACHED, .probe = &probe, .profile = &sheet};
+
+/* What a node has of each element; < 0: could not be measured. */
+struct answer {
+    const char *boot_id;
+    double has[ELEMENTS];
+};
+
+static void say(struct qualification *q, size_t node, const struct answer *a)
+{
+    struct probe_result result[ELEMENTS] = {0};
+    struct msg_probed m = {.cached = 1};
+    struct writer w = {0};
+    char *text;
+
+    for (int e = 0; e < ELEMENTS; e++)
+        if (a->has[e] < 0)
+            probe_not_measured(&result[e], "it hangs");
+        else
+            probe_measured(&result[e], a->has[e], 0, "measured");
+    json_t *json = probe_to_json(result);
+    text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    if (!text)
+        bail("no memory");
+    snprintf(m.boot_id, sizeof m.boot_id, "%s", a->boot_id);
+    m.results = (const uint8_t *)text;
+    m.len = strlen(text);
+    msg_write_probed(&w, &m);
+    qualification_message(q, node, MSG_PROBED, w.buf, w.len);
+    writer_clear(&w);
+    free(text);
+    json_decref(json);
+}
+
+static void start(struct qualification *q,
+                  const struct qualification_setup *setup)
+{
+    session_make(&session);
+    if (qualification_start(q, &session, setup, NULL) < 0)
+        bail("no qualification");
+}
+
+/* All four answer; warnings go to a file, how many bytes is returned. */
+static long qualify(struct qualification *q, const struct answer answer[])
+{
+    FILE *file = tmpfile();
+    int kept = dup(2);
+    long said;
+
+    if (!file || kept < 0 || dup2(fileno(file), 2) < 0)
+        bail("no file");
+    start(q, &measuring);
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        say(q, i, &answer[i]);
+    said = (long)lseek(2, 0, SEEK_CUR);
+    dup2(kept, 2);
+    close(kept);
+    fclose(file);
+    return said;
+}
+
+static int has_loads(const struct qualification *q, const double load[])
+{
+    int right = q->missing == 0;
+
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        right &= q->metric[i].JL > load[i] - 0.01
+                 && q->metric[i].JL < load[i] + 0.01;
+    return right;
+}
+
+static void test_asked(void)
+{
+    struct qualification q;
+    struct msg_probe m;
+
+    start(&q, &measuring);
+    ok(q.missing == 4 && session.type[3] == MSG_PROBE
+           && msg_read_probe(&m, session.body[3], session.len[3]) == 0
+           && !m.fresh && m.budget_ms == 1000 && m.elements == PROBE_ALL
+           && strcmp(m.cache, "/nowhere") == 0,
+       "every node is asked, for all elements, within the budget");
+    is_int(qualification_message(&q, 0, MSG_DONE, NULL, 0), 0,
+           "what is not an answer is left to others");
+    qualification_clear(&q);
+}
+
+static void test_ranked(void)
+{
+    static const struct answer differ[] = {{"a", {8, 8, 1, 6}},
+                                           {"b", {4, 4, 1, 6}},
+                                           {"c", {2, 2, 1, 6}},
+                                           {"d", {2, 2, 1, 6}}},
+                               shared[] = {{"a", {8, 3, 0, 6}},
+                                           {"a", {4, 9, 0, 3}},
+                                           {"a", {2, 1, 0, 9}},
+                                           {"a", {2, 5, 0, 1}}};
+    static const double load[] = {50, 25, 12.5, 12.5};
+    struct qualification q;
+
+    is_int(qualify(&q, differ), 0, "nothing is said where all is well");
+    ok(has_loads(&q, load),
+       "nodes are ranked by what they differ in: equal links do not count");
+    is_near(q.measured[3][ELEMENT_I], 1, 0, "but are known");
+    qualification_clear(&q);
+    is_int(qualify(&q, shared), 0, "nothing is said of what is shared");
+    ok(has_loads(&q, load), "what nodes of one machine share does not count");
+    is_near(q.measured[1][ELEMENT_M], 0, 0, "nor is it known");
+    qualification_clear(&q);
+}
+
+static void test_not_measured(void)
+{
+    static const struct answer one[] = {{"a", {8, -1, 0, 6}},
+                                        {"b", {4, 9, 0, 6}},
+                                        {"c", {2, 1, 0, 6}},
+                                        {"d", {2, 5, 0, 6}}},
+                               none[] = {{"a", {-1, -1, -1, -1}},
+                                         {"b", {-1, -1, -1, -1}},
+                                         {"c", {-1, -1, -1, -1}},
+                                         {"d", {-1, -1, -1, -1}}};
+    static const double load[] = {50, 25, 12.5, 12.5},
+                        equal[] = {25, 25, 25, 25};
+    struct qualification q;
+
+    ok(qualify(&q, one) > 0, "an element that one node lacks is told");
+    ok(has_loads(&q, load), "and left out");
+    qualification_clear(&q);
+    ok(qualify(&q, none) > 0, "nodes of which nothing is known are told");
+    ok(has_loads(&q, equal), "and alike");
+    qualification_clear(&q);
+}
+
+static void test_faults(void)
+{
+    static const struct answer good = {"a", {8, 8, 1, 6}};
+    struct qualification_setup quiet = measuring;
+    struct qualification q;
+
+    quiet.quiet = 1;
+    start(&q, &quiet);
+    qualification_message(&q, 0, MSG_PROBED, (const uint8_t *)"x", 1);
+    ok(q.missing == 3 && q.result[0][ELEMENT_C].state == PROBE_NOT_MEASURED,
+       "an answer that cannot be read is one: nothing measured");
+    say(&q, 0, &good);
+    ok(q.missing == 3 && q.result[0][ELEMENT_C].state == PROBE_NOT_MEASURED,
+       "a second one is not heard");
+    qualification_lost(&q, 1);
+    qualification_lost(&q, 1);
+    is_int((long)q.missing, 2, "who is lost is not waited for, once");
+    say(&q, 2, &good);
+    say(&q, 3, &good);
+    ok(q.missing == 0 && q.metric[2].JL > 0, "and the others are ranked");
+    qualification_clear(&q);
+}
+
+static void test_again(void)
+{
+    static const struct answer four[] = {{"a", {4, 4, 1, 6}},
+                                         {"b", {4, 4, 1, 6}},
+                                         {"c", {4, 4, 1, 6}},
+                                         {"d", {4, 4, 1, 6}}},
+                               slow = {"d", {2, 4, 1, 6}};
+    static const double load[] = {2 / .07, 2 / .07, 2 / .07, 1 / .07};
+    struct qualification q;
+
+    (void)qualify(&q, four);
+    ok(qualification_again(&q, 3) == 1 && qualification_is_again(&q, 3),
+       "a node that is back is asked once more");
+    say(&q, 3, &slow);
+    ok(has_loads(&q, load) && !qualification_is_again(&q, 3),
+       "and all are ranked anew");
+    qualification_clear(&q);
+}
+
+static void test_equal(void)
+{
+    static const double equal[] = {25, 25, 25, 25};
+    struct qualification_setup setup = measuring;
+    struct qualification q;
+
+    setup.source = METRICS_EQUAL;
+    start(&q, &setup);
+    ok(has_loads(&q, equal) && session.sent[0] == 0, "equal: nobody is asked");
+    is_int(qualification_again(&q, 0), 0, "nor later");
+    qualification_clear(&q);
+}
+
+static void test_no_memory(void)
+{
+    struct es_error err = {ES_OK, "", ""};
+    struct qualification q;
+    long n;
+
+    session_make(&session);
+    for (fault_at = n = 0;
+         qualification_start(&q, &session, &measuring, &err) < 0;
+         fault_at = ++n) {
+        qualification_clear(&q);
+        if (err.kind != ES_ENV)
+            break;
+    }
+    fault_at = -1;
+    ok(n >= 9 && q.missing == 4, "each allocation that fails is told");
+    qualification_clear(&q);
+}
+
+int main(void)
+{
+    test_asked();
+    test_ranked();
+    test_not_measured();
+    test_faults();
+    test_again();
+    test_equal();
+    test_no_memory();
+    return done();
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Steering against nodes that are simulated, each with a RAPL actuator on a
+ * tree of its own: what is written there never adds up to more than the
+ * budget, at no instant, in whatever order the nodes answer.
+ *
+ * The session and the clock are ours: this program's functions stand for
+ * session.c's and libc's.
+ */
+#include "launcher/session/steering.h"
+#include "launcher/power/actuator.h"
+#include "policy/pace.h"
+#include "tap.h"
+
+#include <ftw.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define NODES  4
+#define MAX_UW 100000000 /* of a node */
+#define START  0.5
+#define BUDGET (NODES * MAX_UW / 2)
+#define REGION 1500000000.0 /* ns of work 1.0 at the first limit */
+
+struct asked {
+    TAILQ_ENTRY(asked) next;
+    size_t node;
+    uint64_t limit;
+};
+
+static char root[] = "/tmp/steering.XXXXXX";
+static struct node named[NODES];
+static struct actuator actuator[NODES];
+static struct msg_progress record[NODES];
+static TAILQ_HEAD(queue, asked) queue = TAILQ_HEAD_INITIALIZER(queue);
+static uint64_t highest; /* sum of all limits that was ever in force */
+static int orders, unwritable = -1; /* MONITORs; a node whose limit sticks */
+static const double work[NODES] = {1, 1, 1, 1.6};
+static const struct config_power config = {.start = START,
+                                           .floor = 0.1,
+                                           .bound = POWER_BOUND,
+                                           .band = POWER_BAND,
+                                           .gain = POWER_GAIN,
+                                           .interval_ms = 10};
+
+static int64_t now_ns = 1000000000;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    t->tv_sec = now_ns / 1000000000;
+    t->tv_nsec = now_ns % 1000000000;
+    return 0;
+}
+
+/* --- for session.c -------------------------------------------------------- */
+
+size_t session_size(const struct session *s)
+{
+    (void)s;
+    return NODES;
+}
+
+const struct node *session_node(const struct session *s, size_t node)
+{
+    (void)s;
+    return &named[node];
+}
+
+void session_send(struct session *s,
+                  size_t node,
+                  enum protocol_type type,
+                  struct writer *w)
+{
+    struct asked *a = calloc(1, sizeof *a);
+    struct msg_monitor m;
+
+    (void)s;
+    if (!a)
+        bail("no memory");
+    a->node = node;
+    if (type == MSG_LIMIT && msg_read_u64(&a->limit, w->buf, w->len) == 0) {
+        TAILQ_INSERT_TAIL(&queue, a, next);
+    } else {
+        orders += type == MSG_MONITOR
+                  && msg_read_monitor(&m, w->buf, w->len) == 0
+                  && strcmp(m.dir, "7.1") == 0
+                  && m.record_ms == pace_record_ms(NODES, 0);
+        free(a);
+    }
+    writer_clear(w);
+}
+
+/* --- the nodes ------------------------------------------------------------ */
+
+static void make_tree(size_t i)
+{
+    static const char *const part[] = {"", "/class", "/class/powercap",
+                                       "/class/powercap/intel-rapl:0"};
+    char path[SYSFS_PATH], text[32];
+
+    for (size_t k = 0; k < 4; k++) {
+        snprintf(path, sizeof path, "%s/n%zu%s", root, i, part[k]);
+        if (mkdir(path, 0755) < 0)
+            bail("%s", path);
+    }
+    snprintf(text, sizeof text, "%d\n", MAX_UW);
+    for (int k = 0; k < 2; k++) {
+        FILE *file;
+
+        snprintf(path, sizeof path, "%s/n%zu%s/constraint_0_%s_uw", root, i,
+                 part[3], k ? "max_power" : "power_limit");
+        file = fopen(path, "w");
+        if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+            bail("%s", path);
+    }
+}
+
+/* What the kernel has been told of a node. */
+static uint64_t limit_of(size_t i)
+{
+    uint64_t v;
+
+    if (sysfs_read_u64(&v, "%s", actuator[i].knob[0].path) < 0)
+        bail("no limit");
+    return v;
+}
+
+/* Of all nodes, right now. */
+static uint64_t in_force(void)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < NODES; i++)
+        all += limit_of(i);
+    return all;
+}
+
+static void open_node(size_t i)
+{
+    static char sysfs[NODES][64];
+    struct actuator_place place = {.sysfs = sysfs[i]};
+
+    snprintf(named[i].name, sizeof named[i].name, "n%zu", i);
+    snprintf(sysfs[i], sizeof sysfs[i], "%s/n%zu", root, i);
+    make_tree(i);
+    if (actuator_open(&actuator[i], &rapl_kind, &place, START, 0.1, NULL) < 0)
+        bail("no actuator");
+}
+
+static void say_power(struct steering *s, size_t i)
+{
+    struct msg_power m = {.actuator = "rapl",
+                          .unit = "uW",
+                          .limit = MAX_UW / 2,
+                          .floor = actuator[i].floor,
+                          .ceiling = actuator[i].ceiling};
+    struct writer w = {0};
+
+    msg_write_power(&w, &m);
+    ok(steering_message(s, i, MSG_POWER, w.buf, w.len), "n%zu tells its limit",
+       i);
+    writer_clear(&w);
+}
+
+/* A node answers one of its questions, as its guard would. */
+static void answer(struct steering *s, struct asked *a)
+{
+    struct msg_limited m = {0};
+    struct writer w = {0};
+
+    if (a->limit == 0)
+        actuator_restore(&actuator[a->node]);
+    else if (unwritable != (int)a->node)
+        (void)actuator_set(&actuator[a->node], a->limit, NULL);
+    m.limit = a->limit > 0 ? actuator[a->node].limit : 0;
+    if (m.limit != a->limit)
+        snprintf(m.text, sizeof m.text, "error it sticks");
+    if (in_force() > highest)
+        highest = in_force();
+    msg_write_limited(&w, &m);
+    (void)steering_message(s, a->node, MSG_LIMITED, w.buf, w.len);
+    writer_clear(&w);
+}
+
+/* All questions, those that follow from the answers, too; last ones first. */
+static void answer_all(struct steering *s)
+{
+    struct asked *a;
+
+    while (!TAILQ_EMPTY(&queue)) {
+        a = TAILQ_LAST(&queue, queue);
+        TAILQ_REMOVE(&queue, a, next);
+        answer(s, a);
+        free(a);
+    }
+}
+
+static void tell(struct steering *s, size_t i)
+{
+    struct writer w = {0};
+
+    msg_write_progress(&w, &record[i]);
+    (void)steering_message(s, i, MSG_PROGRESS, w.buf, w.len);
+    writer_clear(&w);
+}
+
+/* A quarter of a region on node i, in the time that its limit makes it. */
+static void advance(struct steering *s, size_t i)
+{
+    double speed = (double)limit_of(i) / (START * MAX_UW);
+
+    record[i].progress += 0.25;
+    record[i].work_ns += (uint64_t)(REGION / 4 * work[i] / speed);
+    record[i].slots = 1;
+    tell(s, i);
+}
+
+static void regions(struct steering *s, int n, int silent)
+{
+    for (int k = 0; k < 4 * n; k++) {
+        now_ns += (int64_t)(REGION / 2);
+        for (size_t i = 0; i < NODES; i++)
+            if ((int)i != silent) {
+                advance(s, i);
+                answer_all(s);
+            }
+    }
+}
+
+static int nobody_is_limited(void)
+{
+    return TAILQ_EMPTY(&queue) && in_force() == (uint64_t)NODES * MAX_UW;
+}
+
+/* Before anything is metered. */
+static struct steering *prepare(enum power_variant variant)
+{
+    struct steering *s = steering_start(NULL, "7.1", &config, variant);
+
+    if (!s)
+        bail("no memory");
+    for (size_t i = 0; i < NODES; i++) {
+        memset(&record[i], 0, sizeof record[i]);
+        actuator_restore(&actuator[i]);
+        if (variant != POWER_OFF)
+            say_power(s, i);
+    }
+    return s;
+}
+
+/* The first thread begins its first region. */
+static void begin(struct steering *s)
+{
+    record[0].slots = 1;
+    tell(s, 0);
+    answer_all(s);
+    highest = in_force();
+}
+
+static struct steering *start(enum power_variant variant)
+{
+    struct steering *s = prepare(variant);
+
+    begin(s);
+    return s;
+}
+
+/* What it says on stderr if it looks after so many seconds. */
+static const char *look(struct steering *s, int seconds)
+{
+    static char text[1024];
+    FILE *file = tmpfile();
+    int kept = dup(STDERR_FILENO);
+    size_t len;
+
+    if (!file || kept < 0 || dup2(fileno(file), STDERR_FILENO) < 0)
+        bail("no file");
+    now_ns += seconds * INT64_C(1000000000);
+    steering_look(s);
+    answer_all(s);
+    (void)dup2(kept, STDERR_FILENO);
+    close(kept);
+    rewind(file);
+    len = fread(text, 1, sizeof text - 1, file);
+    text[len] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+/* --- what must hold ------------------------------------------------------- */
+
+static void test_steers(enum power_variant variant, const char *name)
+{
+    struct steering *s = prepare(variant);
+    struct steering_view view;
+    uint64_t before[NODES];
+    int stands = 1;
+
+    ok(nobody_is_limited(), "nothing is limited before anything is metered");
+    begin(s);
+    is_int((int)in_force(), BUDGET, "then every node is, to what is its own");
+    regions(s, 30, -1);
+    ok(steering_skew(s) < 2 * POWER_BOUND, "%s: the skew is down to %.6f", name,
+       steering_skew(s));
+    is_near((double)actuator[3].limit, BUDGET * 1.6 / 4.6, BUDGET * 0.02,
+            "who has more to do has more");
+    ok(highest == BUDGET && in_force() == BUDGET,
+       "the sum was never above the budget, and is all of it");
+    for (size_t i = 0; i < NODES; i++)
+        before[i] = actuator[i].limit;
+    regions(s, 10, -1);
+    for (size_t i = 0; i < NODES; i++)
+        stands &= before[i] == actuator[i].limit;
+    ok(stands, "the limits stand still");
+    view = steering_view(s, 0);
+    ok(view.waiting < 0.05 && view.speed > 0 && strcmp(view.unit, "uW") == 0
+           && strcmp(view.name, "n0") == 0,
+       "a node's view tells of it");
+    steering_stop(s);
+}
+
+static void test_off(void)
+{
+    struct steering *s = start(POWER_OFF);
+
+    regions(s, 10, -1);
+    ok(!TAILQ_FIRST(&queue), "off: nothing is ever asked");
+    ok(steering_skew(s) > 0.02, "but the skew is known: %.4f",
+       steering_skew(s));
+    steering_stop(s);
+}
+
+static void test_lost(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    steering_lost(s, 2);
+    answer_all(s);
+    ok(actuator[0].limit == MAX_UW / 2 && actuator[1].limit == MAX_UW / 2
+           && actuator[3].limit == MAX_UW / 2,
+       "when a node is lost the others go back to what they had at first");
+    ok(highest <= BUDGET, "the sum is kept on the way");
+    regions(s, 20, 2);
+    ok(steering_skew(s) < 2 * POWER_BOUND, "and steering goes on without it");
+    ok(actuator[0].limit + actuator[1].limit + actuator[3].limit
+           <= BUDGET / NODES * (NODES - 1),
+       "its budget is not given away");
+    steering_stop(s);
+}
+
+/* Until its guard has put its limit back it has what it was given. */
+static void test_lost_with_more(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    steering_lost(s, 3);
+    answer_all(s);
+    ok(actuator[3].limit > MAX_UW / 2 && highest == BUDGET,
+       "a node is lost that had more than its part: the sum is kept");
+    regions(s, 20, 3);
+    ok(highest == BUDGET && steering_skew(s) < 2 * POWER_BOUND,
+       "and the others are steered with what is left");
+    steering_stop(s);
+}
+
+static void test_unwritable(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    unwritable = 0; /* from now on */
+    regions(s, 20, -1);
+    is_int((int)actuator[0].limit, MAX_UW / 2,
+           "a node whose limit cannot be set keeps it");
+    ok(highest <= BUDGET, "and nobody gets of it");
+    ok(actuator[3].limit > MAX_UW / 2, "the others are steered all the same");
+    unwritable = -1;
+    steering_stop(s);
+}
+
+/* Nobody waits for a node that was never heard of, or no more. */
+static void test_silent(int before)
+{
+    struct steering *s = start(POWER_PAIR);
+    uint64_t kept, others;
+
+    regions(s, before, -1);
+    kept = limit_of(1);
+    others = limit_of(3);
+    regions(s, 60, 1);
+    ok(actuator[1].limit == kept,
+       "a node that does not report, after %d regions, keeps its limit",
+       before);
+    ok(actuator[3].limit > others && in_force() == BUDGET
+           && steering_skew(s) < 2 * POWER_BOUND,
+       "the others share theirs");
+    steering_stop(s);
+}
+
+/* A program that never ticks runs as it would. */
+static void test_unmetered(void)
+{
+    struct steering *s = prepare(POWER_PAIR);
+
+    is_str(look(s, 9), "", "nothing is metered for 9 s: not a word");
+    ok(strcmp(look(s, 1),
+              "evenstep: warning: no progress was metered for 10 s: no limits "
+              "are set until the program calls evenstep_tick(), see "
+              "libevenstep(3)\n")
+           == 0,
+       "after 10 s it is told");
+    is_str(look(s, 60), "", "once");
+    ok(nobody_is_limited(), "and nothing was ever limited");
+    begin(s);
+    is_int((int)in_force(), BUDGET, "what ticks later on is steered");
+    steering_stop(s);
+    s = prepare(POWER_OFF);
+    is_str(look(s, 60), "", "who did not ask for it is told nothing");
+    steering_stop(s);
+}
+
+/* It may have ticked before. */
+static void test_still(void)
+{
+    struct steering *s = start(POWER_PAIR);
+
+    regions(s, 20, -1);
+    is_str(look(s, 9), "", "no ticks for 9 s: not a word");
+    ok(in_force() == BUDGET, "the limits stand");
+    ok(strstr(look(s, 1), "no progress was metered for 10 s"),
+       "none for 10 s: it is told");
+    ok(nobody_is_limited(), "and what was found is put back on every node");
+    is_str(steering_view(s, 0).unit, "", "nor does a view tell of a limit");
+    begin(s);
+    ok(in_force() == BUDGET, "it ticks again: the limits begin again");
+    is_str(look(s, 19), "", "it has twice as long now, and is not told again");
+    ok(in_force() == BUDGET, "the limits stand");
+    is_str(look(s, 1), "", "no word");
+    ok(nobody_is_limited(), "when they go once more");
+    begin(s);
+    regions(s, 30, -1);
+    ok(steering_skew(s) < 2 * POWER_BOUND && highest == BUDGET,
+       "steering goes on where it ticks");
+    record[0].slots = 0;
+    (void)look(s, 40);
+    tell(s, 0);
+    ok(nobody_is_limited(), "that all threads have ended is no progress");
+    steering_stop(s);
+}
+
+/* A node whose guard comes late is limited like the others. */
+static void test_late(void)
+{
+    struct steering *s = steering_start(NULL, "7.1", &config, POWER_PAIR);
+
+    if (!s)
+        bail("no memory");
+    memset(record, 0, sizeof record);
+    for (size_t i = 0; i < NODES; i++)
+        actuator_restore(&actuator[i]);
+    begin(s);
+    ok(nobody_is_limited(), "who has no limit to set is not asked");
+    for (size_t i = 0; i < NODES; i++)
+        say_power(s, i);
+    answer_all(s);
+    ok(in_force() == BUDGET, "who tells of one when others tick is");
+    steering_stop(s);
+}
+
+static void test_nonsense(void)
+{
+    struct steering *s = start(POWER_PAIR);
+    static const uint8_t few[] = {1, 2, 3};
+    struct msg_limited m = {.limit = 5};
+    struct writer w = {0};
+
+    ok(!steering_message(s, 0, MSG_PROGRESS, few, sizeof few)
+           && !steering_message(s, 0, MSG_POWER, few, sizeof few)
+           && !steering_message(s, 0, MSG_DONE, few, 0),
+       "what is not for it, or no message, is not taken");
+    msg_write_limited(&w, &m);
+    (void)steering_message(s, 0, MSG_LIMITED, w.buf, w.len);
+    writer_clear(&w);
+    ok(!TAILQ_FIRST(&queue), "an answer that nobody asked for changes nothing");
+    steering_stop(s);
+}
+
+static int remove_one(const char *path,
+                      const struct stat *st,
+                      int type,
+                      struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+int main(void)
+{
+    if (!mkdtemp(root))
+        bail("no directory");
+    for (size_t i = 0; i < NODES; i++)
+        open_node(i);
+    test_steers(POWER_PAIR, "pair");
+    test_steers(POWER_BOOST, "boost");
+    is_int(orders, 2 * NODES, "every node is told to watch, once a step");
+    test_off();
+    test_lost();
+    test_lost_with_more();
+    test_unwritable();
+    test_silent(0);
+    test_silent(1);
+    test_unmetered();
+    test_still();
+    test_late();
+    test_nonsense();
+    for (size_t i = 0; i < NODES; i++)
+        actuator_close(&actuator[i]);
+    (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return done();
+}

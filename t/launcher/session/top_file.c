@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `evenstep top` makes of a step's file, sound or not. */
+#include "launcher/session/top_file.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/command/top_print.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define NODE                                                                   \
+    "\"slots\":2,\"progress\":12.5,\"speed\":0.5,\"waiting\":0.25,"            \
+    "\"skew\":0.01,\"misuse\":0,\"limit\":400000,\"floor\":1,\"ceiling\":"     \
+    "800000"
+#define HEAD                                                                   \
+    "{\"job\":7,\"step\":1,\"skew\":0.02,\"meter\":\"\",\"aggregate\":"        \
+    "\"min\","
+#define STEP(nodes) HEAD "\"nodes\":[" nodes "]}"
+
+static int read_json(struct top_step *step, const char *text)
+{
+    json_t *json = json_loads(text, 0, NULL);
+    int rc = top_step_read(step, json);
+
+    json_decref(json);
+    return rc;
+}
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *what, *text;
+    } rows[] = {
+        {"nothing", ""},
+        {"no object", "[1]"},
+        {"no nodes", "{\"job\":1,\"step\":0,\"skew\":0}"},
+        {"an empty list of nodes", STEP("")},
+        {"nodes that are no list", HEAD "\"nodes\":7}"},
+        {"a node without a name",
+         STEP("{\"rack\":\"s1\",\"unit\":\"uW\"," NODE "}")},
+        {"a name that plays tricks on a terminal",
+         STEP("{\"name\":\"\\u001b[2J\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+              "}")},
+        {"a name that ends a label",
+         STEP("{\"name\":\"n\\\"}\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+              "}")},
+        {"a unit that is too long",
+         STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":"
+              "\"aaaaaaaaaaaaaaaa\"," NODE "}")},
+        {"an aggregate that is none",
+         "{\"job\":7,\"step\":1,\"skew\":0,\"meter\":\"\",\"aggregate\":"
+         "\"most\","
+         "\"nodes\":[{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
+         "}]}"},
+        {"a node without a rack",
+         STEP("{\"name\":\"n\",\"unit\":\"uW\"," NODE "}")},
+        {"a node without numbers",
+         STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"\"}")},
+        {"a negative number", "{\"job\":-1,\"step\":0,\"skew\":0,\"meter\":"
+                              "\"\",\"aggregate\":\"min\","
+                              "\"nodes\":[{\"name\":\"n\","
+                              "\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
+        {"a job out of range",
+         "{\"job\":4294967296,\"step\":0,\"skew\":0,\"meter\":\"\","
+         "\"aggregate\":\"min\","
+         "\"nodes\":[{\"name\":"
+         "\"n\",\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
+    };
+    static const struct top_step none;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct top_step step;
+
+        memset(&step, 1, sizeof step);
+        ok(read_json(&step, rows[i].text) < 0
+               && memcmp(&step, &none, sizeof step) == 0,
+           "%s is refused, and nothing left", rows[i].what);
+    }
+}
+
+static const char sound[] = STEP(
+    "{\"name\":\"n10\",\"rack\":\"s1\",\"unit\":\"us/s\"," NODE "},"
+    "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
+    "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
+    "\"floor\":0,\"ceiling\":0}");
+
+/* A skew of 300 digits, as a file may say it. */
+static void test_long_line(void)
+{
+    struct {
+        char line[TOP_LINE], behind[TOP_LINE * 4];
+    } text;
+    struct top_step step = {.skew = 1e300, .meter = "cpu"};
+    size_t touched = 0;
+
+    memset(&text, 7, sizeof text);
+    top_step_line(text.line, &step);
+    for (size_t i = 0; i < sizeof text.behind; i++)
+        touched += text.behind[i] != 7;
+    is_int((int)strnlen(text.line, TOP_LINE), TOP_LINE - 1,
+           "a line that is too long is cut");
+    is_int((int)touched, 0, "and nothing is written behind it");
+}
+
+static void test_lines(void)
+{
+    struct top_group *rack, all;
+    struct top_step step;
+    char line[TOP_LINE];
+
+    is_int(read_json(&step, sound), 0, "a sound step is read");
+    top_step_line(line, &step);
+    is_str(line, "step 7.1: 2 nodes, skew 0.020000", "its line");
+    strcpy(step.meter, "cpu");
+    top_step_line(line, &step);
+    is_str(line, "step 7.1: 2 nodes, skew 0.020000, metered by cpu (a proxy)",
+           "and with a meter that is a proxy");
+    (void)top_groups_find(&step, &rack, &all);
+    top_group_line(line, &rack[0]);
+    is_str(line,
+           "rack s1: speed/s of 2: min 0.250 mean 0.375 median 0.375 variance "
+           "0.01562 deviation 0.1250",
+           "that of a rack");
+    free(rack);
+    top_group_line(line, &(struct top_group){.rack = ""});
+    is_str(line, "all: no speed is known yet", "and before anything is known");
+    top_sort(&step, TOP_BY_NAME);
+    is_str(step.node[0].name, "n9", "9 comes before 10");
+    top_node_line(line, &step, &step.node[0]);
+    ok(strstr(line, " #################### ") && strstr(line, " -  -"),
+       "a region that is done is a whole bar; no limit is none");
+    top_node_line(line, &step, &step.node[1]);
+    ok(strstr(line, "##########.......... ") && strstr(line, "25.0%")
+           && strstr(line, "40.0% CPU"),
+       "half a region is half a bar; a limit is told as people do");
+    top_sort(&step, TOP_BY_WAITING);
+    is_str(step.node[0].name, "n10", "who waits most first");
+    top_sort(&step, TOP_BY_SPEED);
+    is_str(step.node[0].name, "n9", "who is slowest first");
+    top_sort(&step, TOP_BY_LIMIT);
+    is_str(step.node[0].name, "n10", "who may have most first");
+    top_steps_free(NULL, 0);
+    free(step.node);
+}
+
+static void test_metrics(void)
+{
+    char path[] = "/tmp/top_file.XXXXXX", line[256];
+    struct es_error err = {0};
+    struct top_step step;
+    int fd = mkstemp(path), found = 0;
+    FILE *file;
+
+    if (fd < 0 || read_json(&step, sound) < 0)
+        bail("no file");
+    close(fd);
+    is_int(top_metrics_write(path, &step, 1, &err), 0, "metrics are written");
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        found += strcmp(line, "evenstep_progress_regions{job=\"7\",step=\"1\","
+                              "node=\"n10\"} 12.5\n")
+                 == 0;
+    if (file)
+        fclose(file);
+    is_int(found, 1, "each value once, with job, step and node");
+    ok(top_metrics_write("/nowhere/metrics", &step, 1, &err) < 0
+           && err.kind == ES_WORK && strstr(err.what, "/nowhere/metrics: "),
+       "a file that cannot be written is named");
+    unlink(path);
+    free(step.node);
+}
+
+/* A front end that was killed has left its file. */
+static void test_stale(void)
+{
+    static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct top_step *steps;
+    char name[64], path[STEP_PATH_MAX];
+    size_t there;
+
+    snprintf(name, sizeof name, "top-file-%d", (int)getpid());
+    if (step_dir_put(name, TOP_FILE, sound, strlen(sound)) != 0
+        || step_dir_path(path, name, TOP_FILE) < 0)
+        bail("no step directory");
+    there = top_steps_find(&steps, 7);
+    top_steps_free(steps, there);
+    ok(there >= 1, "a step that has just been written is found");
+    if (utimensat(AT_FDCWD, path, old, 0) < 0)
+        bail("%s", path);
+    is_int((int)(there - top_steps_find(&steps, 7)), 1,
+           "one that is not written any more is not");
+    top_steps_free(steps, there - 1);
+    step_dir_remove(name);
+}
+
+int main(void)
+{
+    test_bad();
+    test_lines();
+    test_long_line();
+    test_metrics();
+    test_stale();
+    return done();
+}

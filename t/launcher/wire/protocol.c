@@ -1,0 +1,879 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/wire/protocol.h"
+#include "fault.h"
+#include "tap.h"
+
+/* Every decoder behind one shape, so that each rule is tried on all. */
+union any {
+    struct msg_here here;
+    struct msg_fence fence;
+    struct msg_ready ready;
+    struct msg_peer peer;
+    struct msg_probe probe;
+    struct msg_probed probed;
+    struct msg_ring ring;
+    double rang;
+    struct msg_command command;
+    struct msg_run run;
+    struct msg_output output;
+    struct msg_done done;
+    struct msg_put put;
+    struct msg_monitor monitor;
+    struct msg_progress progress;
+    struct msg_power power;
+    struct msg_limited limited;
+    struct msg_meter meter;
+    struct msg_metered metered;
+    struct msg_tasks tasks;
+    struct msg_idle idle;
+    struct msg_over over;
+    uint32_t u32;
+    uint64_t u64;
+};
+
+enum which {
+    HERE,
+    FENCE,
+    READY,
+    PEER,
+    PROBE,
+    PROBED,
+    RING,
+    RANG,
+    COMMAND,
+    RUN,
+    OUTPUT,
+    DONE,
+    PUT,
+    MONITOR,
+    PROGRESS,
+    POWER,
+    LIMITED,
+    METER,
+    METERED,
+    TASKS,
+    IDLE,
+    OVER,
+    U32,
+    U64,
+    KINDS
+};
+
+static const char *const names[KINDS] = {
+    "HERE",    "FENCE",   "READY",    "PEER",  "PROBE",   "PROBED",
+    "RING",    "RANG",    "COMMAND",  "RUN",   "OUTPUT",  "DONE",
+    "PUT",     "MONITOR", "PROGRESS", "POWER", "LIMITED", "METER",
+    "METERED", "TASKS",   "IDLE",     "OVER",  "STORED",  "LIMIT"};
+
+static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
+{
+    switch (k) {
+    case HERE:
+        return msg_read_here(&m->here, body, len);
+    case FENCE:
+        return msg_read_fence(&m->fence, body, len);
+    case READY:
+        return msg_read_ready(&m->ready, body, len);
+    case PEER:
+        return msg_read_peer(&m->peer, body, len);
+    case PROBE:
+        return msg_read_probe(&m->probe, body, len);
+    case PROBED:
+        return msg_read_probed(&m->probed, body, len);
+    case RING:
+        return msg_read_ring(&m->ring, body, len);
+    case RANG:
+        return msg_read_rang(&m->rang, body, len);
+    case COMMAND:
+        return msg_read_command(&m->command, body, len);
+    case RUN:
+        return msg_read_run(&m->run, body, len);
+    case OUTPUT:
+        return msg_read_output(&m->output, body, len);
+    case DONE:
+        return msg_read_done(&m->done, body, len);
+    case PUT:
+        return msg_read_put(&m->put, body, len);
+    case MONITOR:
+        return msg_read_monitor(&m->monitor, body, len);
+    case PROGRESS:
+        return msg_read_progress(&m->progress, body, len);
+    case POWER:
+        return msg_read_power(&m->power, body, len);
+    case LIMITED:
+        return msg_read_limited(&m->limited, body, len);
+    case METER:
+        return msg_read_meter(&m->meter, body, len);
+    case METERED:
+        return msg_read_metered(&m->metered, body, len);
+    case TASKS:
+        return msg_read_tasks(&m->tasks, body, len);
+    case IDLE:
+        return msg_read_idle(&m->idle, body, len);
+    case OVER:
+        return msg_read_over(&m->over, body, len);
+    case U32:
+        return msg_read_u32(&m->u32, body, len);
+    default:
+        return msg_read_u64(&m->u64, body, len);
+    }
+}
+
+static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
+static char *const argv[] = {word_echo, word_x, word_empty, NULL};
+
+static const struct msg_monitor a_monitor = {
+    "17.2", 10, AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8, 0.2, 1639};
+static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
+static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
+                                         800000};
+static const struct msg_limited a_limit = {400000, "error: it sticks"};
+
+static const struct msg_here a_here = {
+    3, 4, {.node = "n3", .address = "10.0.0.3", .port = 4000, .door = 4001}};
+static const struct msg_fence a_fence = {8, (const uint8_t *)"table", 5};
+static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)", 100};
+static const struct msg_metered a_reading = {7, 0.5, 3};
+
+static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
+static const struct msg_idle an_idle = {UINT64_MAX, 20};
+static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
+
+/* A sound body of each kind, owned by the caller. */
+static struct writer sound(enum which k)
+{
+    struct msg_ready ready = {
+        3, 4, 17, 2, 8, "n3", "s1", {.link = ADAPTER_IP, .tcp_port = 4711}};
+    struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
+    struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
+                              ""};
+    struct msg_probed probed = {1,        "is older than its ttl", "a CPU",
+                                "a boot", (const uint8_t *)"{}",   2};
+    struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
+    struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
+    struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
+                         4};
+    struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
+    struct writer w = {0};
+
+    switch (k) {
+    case HERE:
+        msg_write_here(&w, &a_here);
+        break;
+    case FENCE:
+        msg_write_fence(&w, &a_fence);
+        break;
+    case READY:
+        msg_write_ready(&w, &ready);
+        break;
+    case PEER:
+        msg_write_peer(&w, &peer);
+        break;
+    case PROBE:
+        msg_write_probe(&w, &probe);
+        break;
+    case PROBED:
+        msg_write_probed(&w, &probed);
+        break;
+    case RING:
+        msg_write_ring(&w, &(struct msg_ring){3, 65535, 133});
+        break;
+    case RANG:
+        write_double(&w, 12.5e6);
+        break;
+    case COMMAND:
+        msg_write_command(&w, "/work", 1, argv);
+        break;
+    case RUN:
+        msg_write_run(&w, &run);
+        break;
+    case OUTPUT:
+        msg_write_output(&w, &output);
+        break;
+    case DONE:
+        msg_write_done(&w, &d);
+        break;
+    case PUT:
+        msg_write_put(&w, &put);
+        break;
+    case MONITOR:
+        msg_write_monitor(&w, &a_monitor);
+        break;
+    case PROGRESS:
+        msg_write_progress(&w, &a_progress);
+        break;
+    case POWER:
+        msg_write_power(&w, &a_power);
+        break;
+    case LIMITED:
+        msg_write_limited(&w, &a_limit);
+        break;
+    case METER:
+        msg_write_meter(&w, &a_meter);
+        break;
+    case METERED:
+        msg_write_metered(&w, &a_reading);
+        break;
+    case TASKS:
+        msg_write_tasks(&w, &some_tasks);
+        break;
+    case IDLE:
+        msg_write_idle(&w, &an_idle);
+        break;
+    case OVER:
+        msg_write_over(&w, &an_over);
+        break;
+    case U32:
+        write_u32(&w, 250);
+        break;
+    default:
+        write_u64(&w, UINT64_MAX);
+        break;
+    }
+    return w;
+}
+
+static void forget(enum which k, union any *m)
+{
+    if (k == COMMAND)
+        free(m->command.argv);
+}
+
+/* Decode and forget; what came out of it. */
+static int decode_once(enum which k, const uint8_t *body, size_t len)
+{
+    union any m;
+    int rc;
+
+    memset(&m, 1, sizeof m);
+    rc = decode(k, &m, body, len);
+    if (rc == 0)
+        forget(k, &m);
+    return rc;
+}
+
+static void test_lengths(enum which k)
+{
+    struct writer w = sound(k);
+    size_t cut;
+    int rc;
+
+    ok(decode_once(k, w.buf, w.len) == 0, "%s: a sound one is taken", names[k]);
+    for (cut = 0; cut < w.len; cut++) {
+        uint8_t *exact = malloc(cut + 1); /* so that ASan sees its end */
+
+        if (!exact)
+            bail("no memory");
+        memcpy(exact, w.buf, cut);
+        rc = decode_once(k, exact, cut);
+        free(exact);
+        if (rc == 0)
+            break;
+    }
+    ok(cut == w.len, "%s: every proper prefix is refused", names[k]);
+    write_blob(&w, "", 0);
+    ok(decode_once(k, w.buf, w.len) == -1, "%s: with bytes behind it, refused",
+       names[k]);
+    writer_clear(&w);
+}
+
+/* Every byte changed to some values: what comes out is ASan's to judge. */
+static void test_changed(enum which k)
+{
+    static const uint8_t some[] = {0, 1, 0x2f, 0x7f, 0x80, 0xff};
+    struct writer w = sound(k);
+    int odd = 0;
+
+    for (size_t i = 0; i < w.len; i++)
+        for (size_t v = 0; v < sizeof some; v++) {
+            uint8_t before = w.buf[i];
+            int rc;
+
+            w.buf[i] = some[v];
+            rc = decode_once(k, w.buf, w.len);
+            odd += rc != 0 && rc != -1;
+            w.buf[i] = before;
+        }
+    ok(odd == 0, "%s: any byte may change and nothing else happens", names[k]);
+    writer_clear(&w);
+}
+
+static void test_values_of_agents(void)
+{
+    struct writer w;
+    union any m;
+
+    w = sound(READY);
+    msg_read_ready(&m.ready, w.buf, w.len);
+    ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
+           && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0
+           && strcmp(m.ready.rack, "s1") == 0
+           && m.ready.adapter.link == ADAPTER_IP
+           && m.ready.adapter.tcp_port == 4711,
+       "who is ready comes back");
+    writer_clear(&w);
+    w = sound(PEER);
+    msg_read_peer(&m.peer, w.buf, w.len);
+    ok(m.peer.reached == 1
+           && strcmp(m.peer.text, "n0 at 10.0.0.1:4000: reached") == 0,
+       "what came of a greeting comes back");
+    writer_clear(&w);
+    w = sound(PROBED);
+    msg_read_probed(&m.probed, w.buf, w.len);
+    ok(m.probed.cached == 1
+           && strcmp(m.probed.text, "is older than its ttl") == 0
+           && strcmp(m.probed.hardware, "a CPU") == 0
+           && strcmp(m.probed.boot_id, "a boot") == 0 && m.probed.len == 2
+           && memcmp(m.probed.results, "{}", 2) == 0,
+       "results come back");
+    writer_clear(&w);
+    w = sound(RING);
+    msg_read_ring(&m.ring, w.buf, w.len);
+    ok(m.ring.receiver == 3 && m.ring.port == 65535 && m.ring.ms == 133,
+       "a round of the ring comes back");
+    writer_clear(&w);
+    w = sound(PROBE);
+    msg_read_probe(&m.probe, w.buf, w.len);
+    ok(m.probe.fresh == 1 && m.probe.budget_ms == 1000
+           && m.probe.elements == PROBE_ALL && m.probe.ttl_s == 86400
+           && strcmp(m.probe.cache, "/var/cache/evenstep") == 0
+           && m.probe.scratch[0] == '\0',
+       "what is to be measured comes back");
+    writer_clear(&w);
+    w = sound(OUTPUT);
+    msg_read_output(&m.output, w.buf, w.len);
+    ok(m.output.id == 9 && m.output.len == 2
+           && memcmp(m.output.bytes, "\0\xff", 2) == 0 && m.output.bytes > w.buf
+           && m.output.bytes < w.buf + w.len,
+       "output comes back, any byte of it, and lies in the body");
+    writer_clear(&w);
+    w = sound(DONE);
+    msg_read_done(&m.done, w.buf, w.len);
+    ok(m.done.id == 9 && m.done.status == 3 && m.done.signal == 0
+           && m.done.exec_errno == 2 && m.done.elapsed_ns == 1000
+           && m.done.err_dropped == 1u << 20 && m.done.err_len == 4
+           && memcmp(m.done.err, "why\n", 4) == 0,
+       "the end of a command comes back");
+    writer_clear(&w);
+}
+
+static void test_values(void)
+{
+    struct writer w;
+    union any m;
+
+    w = sound(RUN);
+    msg_read_run(&m.run, w.buf, w.len);
+    ok(m.run.id == 9 && m.run.frame == 2 && m.run.begin == 10
+           && m.run.end == UINT64_MAX && strcmp(m.run.label, "a label") == 0,
+       "a slice up to the last unit comes back");
+    writer_clear(&w);
+    w = sound(COMMAND);
+    msg_read_command(&m.command, w.buf, w.len);
+    ok(strcmp(m.command.dir, "/work") == 0 && m.command.persistent == 1
+           && strcmp(m.command.argv[0], "echo") == 0
+           && strcmp(m.command.argv[1], "{begin}") == 0
+           && strcmp(m.command.argv[2], "") == 0 && !m.command.argv[3],
+       "a command comes back word by word, the empty one too");
+    free(m.command.argv);
+    writer_clear(&w);
+    w = sound(PUT);
+    msg_read_put(&m.put, w.buf, w.len);
+    ok(strcmp(m.put.dir, "17.2") == 0 && strcmp(m.put.file, "metrics.json") == 0
+           && m.put.len == 2 && memcmp(m.put.content, "{}", 2) == 0,
+       "a file to put comes back");
+    writer_clear(&w);
+    w = sound(U32);
+    ok(msg_read_u32(&m.u32, w.buf, w.len) == 0 && m.u32 == 250,
+       "a number comes back");
+    writer_clear(&w);
+    w = sound(U64);
+    ok(msg_read_u64(&m.u64, w.buf, w.len) == 0 && m.u64 == UINT64_MAX,
+       "a long one too");
+    writer_clear(&w);
+}
+
+static void test_values_of_programs(void)
+{
+    static const struct {
+        const char *what;
+        struct msg_tasks m;
+    } bad[] = {{"no tasks", {"17.2", 0, 1}},
+               {"too many tasks", {"17.2", NODE_TASKS_MAX + 1, 1}},
+               {"tasks without patience", {"17.2", 1, 0}},
+               {"tasks in a directory above", {"..", 1, 1}},
+               {"tasks in no directory", {"", 1, 1}}};
+    struct writer w;
+    union any m;
+
+    w = sound(TASKS);
+    ok(msg_read_tasks(&m.tasks, w.buf, w.len) == 0
+           && strcmp(m.tasks.dir, "17.2") == 0
+           && m.tasks.tasks == NODE_TASKS_MAX && m.tasks.patience_s == 300,
+       "the tasks of a node come back");
+    writer_clear(&w);
+    w = sound(IDLE);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == 0 && m.idle.units == UINT64_MAX
+           && m.idle.frames == 20,
+       "what programs bring along comes back");
+    writer_clear(&w);
+    w = sound(OVER);
+    ok(msg_read_over(&m.over, w.buf, w.len) == 0 && m.over.error == 103
+           && m.over.err_len == 4 && memcmp(m.over.err, "why\n", 4) == 0,
+       "the end of programs comes back");
+    writer_clear(&w);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_tasks(&w, &bad[i].m);
+        ok(msg_read_tasks(&m.tasks, w.buf, w.len) == -1, "%s: refused",
+           bad[i].what);
+        writer_clear(&w);
+    }
+    write_u64(&w, 0);
+    write_u64(&w, 1);
+    ok(msg_read_idle(&m.idle, w.buf, w.len) == -1, "no units: refused");
+    writer_clear(&w);
+}
+
+static void test_values_of_power(void)
+{
+    struct writer w;
+    union any m;
+
+    memset(&m, 0, sizeof m);
+    w = sound(MONITOR);
+    ok(msg_read_monitor(&m.monitor, w.buf, w.len) == 0
+           && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
+           && m.monitor.aggregate == AGGREGATE_MEDIAN
+           && m.monitor.power == MONITOR_GUARD && m.monitor.start == 0.8
+           && m.monitor.floor == 0.2 && m.monitor.record_ms == 1639,
+       "what to monitor comes back");
+    writer_clear(&w);
+    w = sound(PROGRESS);
+    ok(msg_read_progress(&m.progress, w.buf, w.len) == 0
+           && m.progress.epoch == 3 && m.progress.slots == 64
+           && m.progress.progress == 12.5 && m.progress.skew == 0.01
+           && m.progress.work_ns == 5000 && m.progress.misuse == 2,
+       "progress comes back");
+    writer_clear(&w);
+    w = sound(POWER);
+    ok(msg_read_power(&m.power, w.buf, w.len) == 0
+           && strcmp(m.power.actuator, "cgroup") == 0
+           && strcmp(m.power.unit, "us/s") == 0 && m.power.limit == 400000
+           && m.power.floor == 80000 && m.power.ceiling == 800000,
+       "an actuator comes back");
+    writer_clear(&w);
+    w = sound(LIMITED);
+    ok(msg_read_limited(&m.limited, w.buf, w.len) == 0
+           && m.limited.limit == 400000
+           && strcmp(m.limited.text, "error: it sticks") == 0,
+       "a limit comes back, with the reason");
+    writer_clear(&w);
+    w = sound(METER);
+    ok(msg_read_meter(&m.meter, w.buf, w.len) == 0
+           && m.meter.kind == OUTSIDE_OUTPUT
+           && strcmp(m.meter.pattern, "row ([0-9]+)") == 0
+           && m.meter.record_ms == 100,
+       "an order to meter comes back");
+    writer_clear(&w);
+    w = sound(METERED);
+    ok(msg_read_metered(&m.metered, w.buf, w.len) == 0 && m.metered.id == 7
+           && m.metered.fraction == 0.5 && m.metered.misuse == 3,
+       "and what the meter reads");
+    writer_clear(&w);
+}
+
+static size_t size_of(enum which k)
+{
+    static const size_t size[KINDS] = {
+        sizeof(struct msg_here),
+        sizeof(struct msg_fence),
+        sizeof(struct msg_ready),
+        sizeof(struct msg_peer),
+        sizeof(struct msg_probe),
+        sizeof(struct msg_probed),
+        sizeof(struct msg_ring),
+        sizeof(double),
+        sizeof(struct msg_command),
+        sizeof(struct msg_run),
+        sizeof(struct msg_output),
+        sizeof(struct msg_done),
+        sizeof(struct msg_put),
+        sizeof(struct msg_monitor),
+        sizeof(struct msg_progress),
+        sizeof(struct msg_power),
+        sizeof(struct msg_limited),
+        sizeof(struct msg_meter),
+        sizeof(struct msg_metered),
+        sizeof(uint32_t),
+        sizeof(uint64_t),
+    };
+
+    return size[k];
+}
+
+static void refused(enum which k, struct writer *w, const char *what)
+{
+    union any m;
+    static const union any zero;
+
+    memset(&m, 1, sizeof m);
+    ok(decode(k, &m, w->buf, w->len) == -1
+           && memcmp(&m, &zero, size_of(k)) == 0,
+       "%s is refused, and nothing left", what);
+    writer_clear(w);
+}
+
+static void accepted(enum which k, struct writer *w, const char *what)
+{
+    is_int(decode_once(k, w->buf, w->len), 0, what);
+    writer_clear(w);
+}
+
+/* len bytes of 'x'; valid until the next call. */
+static const char *xs(size_t len)
+{
+    static char text[8192];
+
+    memset(text, 'x', len);
+    text[len] = '\0';
+    return text;
+}
+
+/* Texts of just the longest that fits, and of one byte more. */
+static void test_text_bounds(void)
+{
+    struct writer w = {0};
+
+    for (int over = 0; over < 2; over++) {
+        void (*expect)(enum which, struct writer *, const char *) =
+            over ? refused : accepted;
+        size_t more = (size_t)over;
+
+        write_u32(&w, 0);
+        write_u32(&w, 1);
+        write_u64(&w, 0); /* job and step */
+        write_u32(&w, 1); /* CPU */
+        write_text(&w, xs(NODE_NAME_MAX - 1 + more));
+        write_text(&w, "");
+        write_blob(&w, "", 0);
+        expect(READY, &w, over ? "a node's name too long" : "the longest name");
+        write_u32(&w, 1);
+        write_text(&w, xs(TEXT_MAX - 1 + more));
+        expect(PEER, &w, over ? "a reason too long" : "the longest reason");
+        write_u32(&w, 1);
+        write_text(&w, xs(TEXT_MAX - 1 + more));
+        write_text(&w, "");
+        write_text(&w, "");
+        write_blob(&w, "", 0);
+        expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
+        for (int i = 0; i < 4; i++)
+            write_u64(&w, 1);
+        write_text(&w, xs(LABEL_MAX - 1 + more));
+        expect(RUN, &w, over ? "a label too long" : "the longest label");
+        write_text(&w, xs(4095 + more));
+        write_u32(&w, 0); /* not persistent */
+        write_u32(&w, 1);
+        write_text(&w, "x");
+        expect(COMMAND, &w, over ? "a path too long" : "the longest path");
+        write_text(&w, xs(63 + more));
+        write_text(&w, "f");
+        write_blob(&w, "", 0);
+        expect(PUT, &w, over ? "a step too long" : "the longest step");
+        write_text(&w, "d");
+        write_text(&w, xs(63 + more));
+        write_blob(&w, "", 0);
+        expect(PUT, &w, over ? "a file's name too long" : "the longest file");
+    }
+}
+
+static const struct {
+    const char *dir, *file, *name;
+} bad_puts[] = {
+    {"..", "f", "the directory above"},
+    {".", "f", "the directory itself"},
+    {"", "f", "no directory"},
+    {"a/b", "f", "a directory below"},
+    {"/", "f", "the root"},
+    {".x", "f", "a hidden directory"},
+    {"1.0", "a/b", "a file elsewhere"},
+    {"1.0", "..", "a file above"},
+    {"1.0", ".", "a file that is none"},
+    {"1.0", "", "content for no file"},
+    {"1.0", ".f", "a hidden file"},
+    {"1.0", "/f", "a file from the root"},
+};
+
+static void test_bad_puts(void)
+{
+    struct writer w = {0};
+
+    for (size_t i = 0; i < sizeof bad_puts / sizeof bad_puts[0]; i++) {
+        write_text(&w, bad_puts[i].dir);
+        write_text(&w, bad_puts[i].file);
+        write_blob(&w, "x", 1);
+        refused(PUT, &w, bad_puts[i].name);
+    }
+    write_text(&w, "1.0");
+    write_blob(&w, "f\0/../../x", 10);
+    write_blob(&w, "x", 1);
+    refused(PUT, &w, "a NUL in a file's name");
+    msg_write_put(&w, &(struct msg_put){"1.0", "", (const uint8_t *)"", 0});
+    accepted(PUT, &w, "just a directory");
+}
+
+static void test_bad_values(void)
+{
+    struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
+    struct msg_here here = a_here;
+    struct msg_run run = {0, 0, 2, 1, ""};
+    struct msg_done d = {.status = 256};
+    struct writer w = {0};
+
+    here.rank = here.agents;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "a rank that is not among the agents that are here");
+    here = a_here;
+    here.agents = AGENTS_MAX + 1;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "more agents that are here than there can be");
+    here = a_here;
+    here.endpoint.port = 0;
+    msg_write_here(&w, &here);
+    refused(HERE, &w, "an agent that cannot be reached");
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_text(&w, "n0 10.0.0.1 1");
+    write_u32(&w, 65536);
+    refused(HERE, &w, "a door at no port");
+    msg_write_fence(&w, &(struct msg_fence){.branches = AGENTS_MAX + 1});
+    refused(FENCE, &w, "more branches than agents can be");
+    msg_write_fence(&w, &(struct msg_fence){0});
+    accepted(FENCE, &w, "a fence without a table");
+    msg_write_ready(&w, &ready);
+    refused(READY, &w, "a rank that is not among the agents");
+    ready =
+        (struct msg_ready){.rank = 0, .agents = AGENTS_MAX + 1, .node = "n"};
+    msg_write_ready(&w, &ready);
+    refused(READY, &w, "more agents than there can be");
+    ready = (struct msg_ready){.rank = 0, .agents = 0, .node = "n"};
+    msg_write_ready(&w, &ready);
+    refused(READY, &w, "a rank among no agents");
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_u64(&w, 0); /* job and step */
+    write_u32(&w, 1); /* CPU */
+    write_text(&w, "n");
+    write_blob(&w, "an adapter", 10);
+    refused(READY, &w, "an adapter that is none");
+    ready = (struct msg_ready){.rank = 0, .agents = 1, .node = ""};
+    msg_write_ready(&w, &ready);
+    refused(READY, &w, "a node without a name");
+    ready = (struct msg_ready){
+        .rank = AGENTS_MAX - 1, .agents = AGENTS_MAX, .node = "n"};
+    msg_write_ready(&w, &ready);
+    accepted(READY, &w, "the last of the most agents is taken");
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "a slice that ends before it begins");
+    run.end = 2;
+    msg_write_run(&w, &run);
+    accepted(RUN, &w, "an empty slice is taken");
+    msg_write_done(&w, &d);
+    refused(DONE, &w, "an exit status over 255");
+    d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
+    msg_write_done(&w, &d);
+    refused(DONE, &w, "a time over 2^63 ns");
+    d = (struct msg_done){.status = 255, .elapsed_ns = INT64_MAX};
+    msg_write_done(&w, &d);
+    accepted(DONE, &w, "the largest of both is taken");
+}
+
+static void test_bad_probes(void)
+{
+    static const struct msg_probe sane = {1, 1000, PROBE_ALL, 0, "/c", ""};
+    struct msg_probe bad[] = {sane, sane, sane, sane};
+    static const char *const what[] = {"a budget of 199 ms",
+                                       "a budget of 10001 ms",
+                                       "a seventh element", "a ttl over 2^63"};
+    static const uint8_t results[PROBED_MAX + 1];
+    struct msg_probed probed = {0, "", "", "", results, PROBED_MAX};
+    struct writer w = {0};
+
+    bad[0].budget_ms = 199;
+    bad[1].budget_ms = 10001;
+    bad[2].elements = PROBE_BIT(ELEMENTS);
+    bad[3].ttl_s = UINT64_MAX;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        msg_write_probe(&w, &bad[i]);
+        refused(PROBE, &w, what[i]);
+    }
+    msg_write_ring(&w, &(struct msg_ring){AGENTS_MAX, 1, 1});
+    refused(RING, &w, "a receiver that cannot be");
+    msg_write_ring(&w, &(struct msg_ring){0, 65536, 1});
+    refused(RING, &w, "a port over 65535");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 0});
+    refused(RING, &w, "a round of no time");
+    msg_write_ring(&w, &(struct msg_ring){0, 1, 10001});
+    refused(RING, &w, "a round of more than the largest budget");
+    write_double(&w, -1);
+    refused(RANG, &w, "a rate below 0");
+    write_double(&w, (double)NAN);
+    refused(RANG, &w, "a rate that is no number");
+    msg_write_probed(&w, &probed);
+    accepted(PROBED, &w, "results of 16 KiB are taken");
+    probed.len++;
+    msg_write_probed(&w, &probed);
+    refused(PROBED, &w, "a byte more of results");
+}
+
+static void test_bad_power(void)
+{
+    static const struct msg_monitor monitors[] = {
+        {"a/b", 10, 0, 0, 0.8, 0.2, 0},
+        {"1.0", 0, 0, 0, 0.8, 0.2, 0},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2, 0},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2, 0},
+        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2, 0},
+        {"1.0", 10, 0, MONITOR_ONLY, 0.8, 0.2, RECORD_MAX_MS + 1},
+        {"1.0", 10, 0, 0, 0, 0.2, 0},
+        {"1.0", 10, 0, 0, 1.1, 0.2, 0},
+        {"1.0", 10, 0, 0, 0.8, 0, 0},
+        {"1.0", 10, 0, 0, 0.8, (double)NAN, 0},
+    };
+    static const struct msg_progress records[] = {
+        {0, 1, -1, 0, 0, 0},
+        {0, 1, 1, -0.5, 0, 0},
+        {0, 1, 1, 0, (uint64_t)INT64_MAX + 1, 0},
+        {0, 1, (double)INFINITY, 0, 0, 0},
+        {0, 1, (double)NAN, 0, 0, 0},
+    };
+    static const struct msg_power powers[] = {
+        {"rapl", "uW", 5, 6, 10},
+        {"rapl", "uW", 11, 6, 10},
+        {"rapl", "uW", 5, 0, 10},
+        {"rapl", "uW", 5, 5, POWER_LIMIT_MAX + 1},
+    };
+    static const struct msg_metered readings[] = {
+        {1, -0.1, 0}, {1, 1.1, 0}, {1, (double)NAN, 0}};
+    struct writer w = {0};
+
+    for (size_t i = 0; i < sizeof monitors / sizeof monitors[0]; i++) {
+        msg_write_monitor(&w, &monitors[i]);
+        refused(MONITOR, &w,
+                "an order to the monitor with something out of range");
+    }
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        msg_write_progress(&w, &records[i]);
+        refused(PROGRESS, &w, "progress that cannot be");
+    }
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        msg_write_metered(&w, &readings[i]);
+        refused(METERED, &w, "a fraction that is none");
+    }
+    for (uint32_t kind = OUTSIDE_NONE; kind <= OUTSIDE_CPU + 1; kind++) {
+        if (kind == OUTSIDE_OUTPUT || kind == OUTSIDE_CPU)
+            continue;
+        msg_write_meter(&w, &(struct msg_meter){.kind = kind});
+        refused(METER, &w, "a meter that is not the agent's");
+    }
+    for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
+        msg_write_power(&w, &powers[i]);
+        refused(POWER, &w, "a limit out of its bounds");
+    }
+    msg_write_power(&w, &(struct msg_power){"", "no rights", 0, 0, 0});
+    accepted(POWER, &w, "an actuator that is off is taken");
+    write_u64(&w, POWER_LIMIT_MAX + 1);
+    write_text(&w, "");
+    refused(LIMITED, &w, "a limit that no double holds");
+}
+
+static void test_bad_commands(void)
+{
+    static const uint32_t counts[] = {0, 3, ARGC_MAX, ARGC_MAX + 1, UINT32_MAX};
+    struct writer w = {0};
+    char what[60];
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        write_text(&w, "/");
+        write_u32(&w, 0);
+        write_u32(&w, counts[i]);
+        write_text(&w, "one");
+        write_text(&w, "two");
+        snprintf(what, sizeof what, "two words said to be %u", counts[i]);
+        refused(COMMAND, &w, what);
+    }
+    write_text(&w, "/");
+    write_u32(&w, 0);
+    write_u32(&w, 0);
+    refused(COMMAND, &w, "a command of no word");
+    write_text(&w, "/");
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_text(&w, "");
+    refused(COMMAND, &w, "a command without a name");
+    write_text(&w, "/");
+    write_u32(&w, 0);
+    write_u32(&w, 1);
+    write_blob(&w, "a\0b", 3);
+    refused(COMMAND, &w, "a word with a NUL inside");
+    write_text(&w, "/");
+    write_u32(&w, 0);
+    write_u32(&w, 2);
+    write_text(&w, "a");
+    write_u32(&w, UINT32_MAX);
+    refused(COMMAND, &w, "a word of 4 GiB");
+    write_text(&w, "/");
+    write_u32(&w, 0);
+    write_u32(&w, ARGC_MAX);
+    for (uint32_t i = 0; i < ARGC_MAX; i++)
+        write_text(&w, "w");
+    accepted(COMMAND, &w, "a command of the most words is taken");
+}
+
+static void test_no_memory(void)
+{
+    static const uint8_t none[sizeof(struct msg_command)];
+    struct writer w = sound(COMMAND);
+    struct msg_command m;
+    long n;
+
+    memset(&m, 1, sizeof m);
+    fault_at = 0;
+    is_int(msg_read_command(&m, w.buf, w.len), -1, "no memory for a command");
+    fault_at = -1;
+    ok(memcmp(&m, none, sizeof m) == 0, "leaves it empty");
+    is_int(decode_once(COMMAND, w.buf, w.len), 0, "with memory it is there");
+    writer_clear(&w);
+    for (int k = 0; k < KINDS; k++) {
+        for (n = 0; n < 100; n++) {
+            fault_at = n;
+            w = sound((enum which)k);
+            fault_at = -1;
+            if (!w.bad)
+                break;
+            writer_clear(&w);
+        }
+        ok(n > 0 && !w.bad && decode_once((enum which)k, w.buf, w.len) == 0,
+           "%s: %ld allocation failures of writing survived", names[k], n);
+        writer_clear(&w);
+    }
+}
+
+int main(void)
+{
+    test_bad_values();
+    test_bad_probes();
+    test_bad_puts();
+    test_bad_commands();
+    test_bad_power();
+    test_text_bounds();
+    for (int k = 0; k < KINDS; k++) {
+        test_lengths((enum which)k);
+        test_changed((enum which)k);
+    }
+    test_values();
+    test_values_of_agents();
+    test_values_of_programs();
+    test_values_of_power();
+    test_no_memory();
+    return done();
+}
