@@ -8,6 +8,7 @@
 #include "policy/random.h"
 #include "policy/shares.h"
 #include "policy/tail.h"
+#include "policy/tasks.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,8 +31,8 @@ struct sim {
     struct threshold_noise noise;
     uint64_t frame, rest; /* units of it that nobody has: bundles */
     size_t next_change;
-    uint64_t task; /* units, for bundle policies */
-    double start;  /* units, that a piece costs */
+    struct tasks tasks; /* for bundle policies */
+    double start;       /* units, that a piece costs */
     /* n each, and the policy's state, behind this */
     struct worker *worker;
     size_t *heap;
@@ -118,9 +119,7 @@ int balance_init(void *state, const struct balance_setup *setup)
         s->start = fmax(s->start, setup->start * setup->speed[i]);
     }
     policy.metric = s->metric;
-    s->task = setup->grain;
-    while (setup->units / s->task >= INT32_MAX)
-        s->task *= 2;
+    s->tasks = tasks_of(setup->units, setup->grain);
     if (setup->policy->init(s->policy, &policy) < 0)
         return -1;
     setup->policy->loads(s->policy, s->load);
@@ -183,18 +182,10 @@ static void begin(struct sim *s, size_t node, uint64_t units, double at)
 /* Units that a bundle policy sends next, out of what nobody has. */
 static uint64_t next_bundle(struct sim *s, size_t node)
 {
-    const struct policy_bundles *bundles = s->setup->policy->bundles;
-    uint64_t tasks = s->setup->units / s->task;
-    int32_t size;
-    uint64_t units;
-
-    tasks += s->setup->units % s->task != 0;
     if (s->rest == 0)
         return 0;
-    bundles->set_job(s->policy, node, (int32_t)tasks);
-    size = bundles->size(s->policy, node);
-    units = (uint64_t)(size > 0 ? size : 1) * s->task;
-    return units < s->rest ? units : s->rest;
+    return tasks_next(&s->tasks, s->setup->policy->bundles, s->policy, node,
+                      s->rest);
 }
 
 /* The next piece of what waits at a worker, which is idle. */
@@ -299,6 +290,8 @@ static void start_frame(struct sim *s, struct balance_frame *f)
 
     *f = (struct balance_frame){.first = INFINITY};
     s->rest = setup->units;
+    if (setup->policy->bundles)
+        setup->policy->bundles->set_context(s->policy, s->tasks.frame);
     if (shares_cut(0, setup->units, setup->grain, s->load, s->slice, setup->n)
         < 0)
         memset(s->slice, 0, setup->n * sizeof *s->slice);
@@ -327,10 +320,10 @@ static void finish(struct sim *s, size_t node, struct balance_frame *f)
 {
     struct worker *w = &s->worker[node];
     double now = w->finish;
-    uint64_t tasks = w->current / s->task + (w->current % s->task != 0);
 
     if (s->setup->policy->bundles)
-        s->setup->policy->bundles->feedback(s->policy, node, (int32_t)tasks,
+        s->setup->policy->bundles->feedback(s->policy, node,
+                                            tasks_in(&s->tasks, w->current),
                                             (now - w->begun) * 1e9);
     w->done += w->current;
     w->busy += now - w->begun;

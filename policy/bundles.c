@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/bundles.h"
+#include "policy/tasks.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,10 +74,11 @@ void bundles_set_context(void *state, int32_t tasks)
     b->context_max = tasks;
 }
 
-void bundles_set_job(void *state, size_t node, int32_t tasks)
+void bundles_set_job(void *state, size_t node, int32_t tasks, int32_t left)
 {
     struct bundles *b = state;
 
+    (void)left;
     b->channel[node].tasks = tasks;
     b->channel[node].has_job = 1;
 }
@@ -132,43 +134,30 @@ void bundles_loads(const void *state, double load[])
         load[i] = b->channel[i].load;
 }
 
-/* How far units are shifted so that the frame's tasks are an int. */
-static int task_shift(const struct completion c[], size_t n, int32_t *tasks)
-{
-    uint64_t units = 0;
-    int shift = 0;
-
-    for (size_t i = 0; i < n; i++)
-        units += c[i].units;
-    while (units >> shift > INT32_MAX)
-        shift++;
-    *tasks = (int32_t)(units >> shift);
-    return shift;
-}
-
-int bundles_hear(
-    void *state,
-    const struct completion c[],
-    void (*set_job)(void *state, size_t node, int32_t tasks),
-    void (*feedback)(void *state, size_t node, int32_t tasks, double time_ns))
+int bundles_frame(void *state,
+                  const struct policy_bundles *policy,
+                  const struct completion c[])
 {
     struct bundles *b = state;
-    int32_t frame, tasks;
-    int shift = task_shift(c, b->n, &frame), left = 0;
+    uint64_t units = 0;
+    struct tasks t;
+    int left = 0;
 
     for (size_t i = 0; i < b->n; i++) {
+        units += c[i].units;
         if (c[i].presence == PRESENCE_GONE && b->channel[i].is_present) {
-            bundles_leave(state, i);
+            policy->leave(state, i);
             left = 1;
         }
     }
+    t = tasks_of(units, 1);
     for (size_t i = 0; i < b->n; i++) {
         if (!b->channel[i].is_present || c[i].units == 0
             || !isfinite(c[i].seconds) || c[i].seconds <= 0)
             continue;
-        tasks = (int32_t)(c[i].units >> shift);
-        set_job(state, i, frame);
-        feedback(state, i, tasks > 0 ? tasks : 1, c[i].seconds * NS_PER_S);
+        policy->set_job(state, i, t.frame, t.frame);
+        policy->feedback(state, i, tasks_in(&t, c[i].units),
+                         c[i].seconds * NS_PER_S);
     }
     return left;
 }
@@ -215,7 +204,7 @@ int bundles_adjust(void *state,
                    int over_threshold,
                    double load[])
 {
-    int left = bundles_hear(state, c, policy->set_job, policy->feedback);
+    int left = bundles_frame(state, policy, c);
 
     return bundles_publish(state, over_threshold || left, load);
 }

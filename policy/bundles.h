@@ -7,9 +7,6 @@
  * A bundle policy's state begins with struct bundles; its own part lies behind
  * the channels, at bundles_rest().  Slices: a node's load is in proportion to
  * its bundle size, a frame is a job, and what a node did of it is a bundle.
- *
- * JPPF's sizes are ints, so a frame of more than 2^31 - 1 units is told to the
- * policies in tasks of 2^k units each.
  */
 #ifndef POLICY_BUNDLES_H
 #define POLICY_BUNDLES_H
@@ -55,19 +52,18 @@ int32_t bundles_max(const void *state, size_t node);
 /*
  * adjust() of policy.h: hear of a frame, as if each node's part of it were a
  * bundle, then publish the loads that follow from the sizes.  In two steps,
- * bundles_hear() returns 1 if a node has left; bundles_publish() with yes = 0
- * keeps the loads, and returns 1 if they have changed.
+ * bundles_frame() returns 1 if a node has left; bundles_publish() with yes = 0
+ * keeps the loads, and returns 1 if they have changed.  bundles_frame() calls
+ * the policy's set_job(), feedback() and leave().
  */
 int bundles_adjust(void *state,
                    const struct policy_bundles *policy,
                    const struct completion c[],
                    int over_threshold,
                    double load[]);
-int bundles_hear(
-    void *state,
-    const struct completion c[],
-    void (*set_job)(void *state, size_t node, int32_t tasks),
-    void (*feedback)(void *state, size_t node, int32_t tasks, double time_ns));
+int bundles_frame(void *state,
+                  const struct policy_bundles *policy,
+                  const struct completion c[]);
 int bundles_publish(void *state, int yes, double load[]);
 
 /* loads() of policy.h. */
@@ -76,7 +72,7 @@ void bundles_loads(const void *state, double load[]);
 /* What struct policy_bundles asks for, where a policy has nothing to add. */
 int32_t bundles_size(const void *state, size_t node);
 void bundles_set_context(void *state, int32_t tasks);
-void bundles_set_job(void *state, size_t node, int32_t tasks);
+void bundles_set_job(void *state, size_t node, int32_t tasks, int32_t left);
 void bundles_ignore_threads(void *state,
                             size_t node,
                             int32_t threads,

@@ -14,7 +14,9 @@
  * A bundle policy (kind->bundles is not NULL) is one for frames that are cut
  * into many bundles: a node gets its next one as soon as one is back.
  *
- *   per dispatch: kind->bundles->set_job(state, node, tasks of the frame);
+ *   per frame:    kind->bundles->set_context(state, tasks of the frame);
+ *   per dispatch: kind->bundles->set_job(state, node, tasks of the frame, tasks
+ *                 of it that are left to be sent);
  *                 send kind->bundles->size(state, node) tasks, or what is left
  *   per result:   kind->bundles->feedback(state, node, tasks, time_ns);
  *
@@ -69,16 +71,16 @@ struct completion {
 };
 
 /*
- * What a bundle policy has besides.  A task is a unit, or so many of them that
- * a frame has at most INT32_MAX tasks.  None fails; a node that has left is
- * passed over.  O(1) or, for `proportional`, O(n).
+ * What a bundle policy has besides.  tasks.h says what a task is.  None fails;
+ * a node that has left is passed over.  O(1) or, for `proportional`, O(n).
  */
 struct policy_bundles {
-    /* The most tasks of any frame that waits, 0 = not known. */
+    /* A frame begins: the most tasks of any frame that waits, 0 = not known. */
     void (*set_context)(void *state, int32_t tasks);
 
-    /* Before each dispatch: the frame has so many tasks in all. */
-    void (*set_job)(void *state, size_t node, int32_t tasks);
+    /* Before each dispatch: the frame has so many tasks in all, of which so
+       many are left to be sent. */
+    void (*set_job)(void *state, size_t node, int32_t tasks, int32_t left);
 
     /* Tasks to send next; may be more than are left.  0 = the node has left,
        below 0 = overflow, as JPPF has it: send 1. */

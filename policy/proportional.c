@@ -157,13 +157,20 @@ static void proportional_feedback(void *state,
     resize(state, bundles_rest(state), bundles_max(state, node));
 }
 
-/* The nodes of a frame have one job, so one resizing is as good as one each. */
+/* What a frame does to it: the nodes of a frame have one job, so one resizing
+   is as good as one each. */
+static const struct policy_bundles learning = {
+    .set_job = bundles_set_job,
+    .feedback = learn,
+    .leave = bundles_leave,
+};
+
 static int proportional_adjust(void *state,
                                const struct completion c[],
                                int over_threshold,
                                double load[])
 {
-    int left = bundles_hear(state, c, bundles_set_job, learn);
+    int left = bundles_frame(state, &learning, c);
     struct own *own = bundles_rest(state);
     size_t best = fastest(state, own);
 

@@ -138,7 +138,7 @@ static int rl2_init(void *state, const struct policy_setup *setup)
     return 0;
 }
 
-static void rl2_set_job(void *state, size_t node, int32_t tasks)
+static void rl2_set_job(void *state, size_t node, int32_t tasks, int32_t left)
 {
     struct own *own = bundles_rest(state);
     struct channel *channel = bundles_channel(state, node);
@@ -148,7 +148,7 @@ static void rl2_set_job(void *state, size_t node, int32_t tasks)
 
     if (!channel)
         return;
-    bundles_set_job(state, node, tasks);
+    bundles_set_job(state, node, tasks, left);
     me->limit = java_low32(java_round(tasks * own->relative));
     if (me->limit < 1)
         me->limit = 1;

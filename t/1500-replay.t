@@ -140,6 +140,12 @@ test_expect_success 'and for a bundle policy, a slice being a bundle' '
 	END
 	evenstep replay --policy proportional <trace | sed -n "5p;8p" >want && sed -n "8p" want >>want && test "$(wc -l <got)" = 3 && sed 3d got >first && test_cmp want first
 '
+test_expect_success 'tasks that are left to be sent may be given; they must be a number' '
+	open="{\"op\":\"open\",\"channels\":1}" && job="{\"op\":\"set_job\",\"channel\":0,\"job_tasks\":9" &&
+	printf "%s\n%s}\n%s,\"left\":4}\n" "$open" "$job" "$job" | evenstep replay --policy manual >got && test "$(wc -l <got)" = 3 &&
+	printf "%s\n%s,\"left\":\"all\"}\n" "$open" "$job" | test_expect_code 2 evenstep replay --policy manual >got 2>err &&
+	grep "^evenstep: trace, line 2: \"left\" is no number" err
+'
 test_expect_success 'a real run, replayed' '
 	evenstep run --local 2 --metrics equal --range 0:60 --repeat 3 --report real -- true &&
 	for policy in even static canon manual proportional rl; do

@@ -416,8 +416,7 @@ static struct batch next_bundle(struct distribution *d, size_t node)
         return (struct batch){0};
     return unit_pool_take(
         &d->pool, i,
-        job_load_adjuster_bundle(d->adjuster, node,
-                                 d->frame.end - d->frame.begin, d->grain));
+        job_load_adjuster_bundle(d->adjuster, node, d->pool.units));
 }
 
 /* Pieces that a node may have out. */
@@ -581,6 +580,7 @@ int distribution_send(struct distribution *d,
     forget_frame(d);
     d->frame = *frame;
     d->start_ns = clock_ns();
+    job_load_adjuster_begin(d->adjuster, frame->end - frame->begin, d->grain);
     if (weigh_nodes(d) < 0)
         return nobody_is_left(err);
     if (fill_pool(d, done, n, err) < 0)
@@ -618,7 +618,6 @@ static void learn(struct distribution *d,
     if (gap > 0 && (d->delay <= 0 || gap < d->delay))
         d->delay = gap;
     job_load_adjuster_hear(d->adjuster, p->node, units_in(p->slice),
-                           d->frame.end - d->frame.begin, d->grain,
                            now - begun_ns);
 }
 

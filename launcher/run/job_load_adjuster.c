@@ -61,46 +61,29 @@ int job_load_adjuster_step(struct job_load_adjuster *a,
 
 /* --- bundles -------------------------------------------------------------- */
 
-/* Units of a task: grains, so many that a frame's tasks are an int. */
-static uint64_t task_units(uint64_t frame, uint64_t grain)
+void job_load_adjuster_begin(struct job_load_adjuster *a,
+                             uint64_t frame,
+                             uint64_t grain)
 {
-    uint64_t task = grain;
-
-    while (frame / task >= INT32_MAX)
-        task *= 2;
-    return task;
-}
-
-static int32_t tasks_in(uint64_t units, uint64_t task)
-{
-    return (int32_t)(units / task + (units % task != 0));
+    a->tasks = tasks_of(frame, grain);
+    if (a->kind->bundles)
+        a->kind->bundles->set_context(a->state, a->tasks.frame);
 }
 
 uint64_t job_load_adjuster_bundle(struct job_load_adjuster *a,
                                   size_t node,
-                                  uint64_t frame,
-                                  uint64_t grain)
+                                  uint64_t left)
 {
-    uint64_t task = task_units(frame, grain);
-    int32_t tasks;
-
-    a->kind->bundles->set_job(a->state, node, tasks_in(frame, task));
-    tasks = a->kind->bundles->size(a->state, node);
-    if (tasks < 1)
-        tasks = 1;
-    return (uint64_t)tasks > frame / task ? frame : (uint64_t)tasks * task;
+    return tasks_next(&a->tasks, a->kind->bundles, a->state, node, left);
 }
 
 void job_load_adjuster_hear(struct job_load_adjuster *a,
                             size_t node,
                             uint64_t units,
-                            uint64_t frame,
-                            uint64_t grain,
                             int64_t time_ns)
 {
     if (a->kind->bundles)
-        a->kind->bundles->feedback(a->state, node,
-                                   tasks_in(units, task_units(frame, grain)),
+        a->kind->bundles->feedback(a->state, node, tasks_in(&a->tasks, units),
                                    (double)time_ns);
 }
 

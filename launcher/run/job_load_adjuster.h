@@ -10,6 +10,7 @@
 #include "launcher/run/determination.h"
 #include "policy/metric.h"
 #include "policy/policy.h"
+#include "policy/tasks.h"
 
 struct job_load_adjuster {
     const struct policy_kind *kind;
@@ -18,6 +19,7 @@ struct job_load_adjuster {
     double *load; /* one a node, what the next frame is cut by */
     size_t n;
     const double *value; /* the caller's */
+    struct tasks tasks;  /* of the frame, for bundles */
 };
 
 /*
@@ -37,18 +39,19 @@ void job_load_adjuster_clear(struct job_load_adjuster *a);
  * heard of it before. */
 int job_load_adjuster_step(struct job_load_adjuster *a,
                            const struct determination *t);
-/* Units that a bundle policy sends a node next, >= 1, of a frame of so many;
- * may be more than are left.  kind->bundles is not NULL. */
+/* A frame of so many units begins, whose slices are in grains. */
+void job_load_adjuster_begin(struct job_load_adjuster *a,
+                             uint64_t frame,
+                             uint64_t grain);
+/* Units that a bundle policy sends a node next, if so many of the frame are
+ * left: 1 to left.  kind->bundles is not NULL. */
 uint64_t job_load_adjuster_bundle(struct job_load_adjuster *a,
                                   size_t node,
-                                  uint64_t frame,
-                                  uint64_t grain);
+                                  uint64_t left);
 /* A piece is back after time_ns; nothing if the policy is one of sizes. */
 void job_load_adjuster_hear(struct job_load_adjuster *a,
                             size_t node,
                             uint64_t units,
-                            uint64_t frame,
-                            uint64_t grain,
                             int64_t time_ns);
 /* So many threads may work on a node; 0: not known. */
 void job_load_adjuster_threads(struct job_load_adjuster *a,

@@ -44,7 +44,7 @@ static void tell(const struct policy_bundles *policy,
         policy->set_context(state, (int32_t)e->tasks);
         break;
     case TRACE_SET_JOB:
-        policy->set_job(state, e->channel, (int32_t)e->tasks);
+        policy->set_job(state, e->channel, (int32_t)e->tasks, (int32_t)e->left);
         break;
     case TRACE_FEEDBACK:
         policy->feedback(state, e->channel, (int32_t)e->tasks, e->time_ns);

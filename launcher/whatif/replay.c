@@ -14,6 +14,7 @@
 #include "launcher/whatif/bundle_replay.h"
 #include "launcher/whatif/slice_replay.h"
 #include "launcher/whatif/trace_reader.h"
+#include "policy/tasks.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -68,8 +69,8 @@ struct replay {
     char *has_left;               /* n */
     size_t n;                     /* channels; 0: not yet opened */
     size_t number;                /* of the line */
-    int shift;    /* a task of a bundle policy is 2^shift units */
-    json_t *node; /* channel by name, of a report */
+    int64_t task;                 /* units that a task of a bundle policy is */
+    json_t *node;                 /* channel by name, of a report */
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -236,17 +237,21 @@ static int name_channels(struct replay *r,
     return r->n > 0 || first.channel == 0 ? 0 : apply(r, &first, err);
 }
 
-/* Units of a frame, in tasks that a bundle policy can count. */
+/* A bundle policy counts in tasks. */
+static int64_t tasks_of_units(const struct replay *r, int64_t units)
+{
+    return units / r->task + (units % r->task != 0);
+}
+
 static int64_t frame_tasks(struct replay *r, const struct trace_line *line)
 {
     int64_t units = 0;
 
     for (size_t i = 0; i < line->n; i++)
         units += line->slice[i].units;
-    r->shift = 0;
-    while (is_bundled(r) && units >> r->shift > INT32_MAX)
-        r->shift++;
-    return units >> r->shift;
+    if (is_bundled(r))
+        r->task = (int64_t)tasks_of((uint64_t)units, 1).units;
+    return tasks_of_units(r, units);
 }
 
 /* Each slice is a bundle; for a size policy they are the frame together. */
@@ -260,14 +265,13 @@ static int apply_frame(struct replay *r,
 
     if (name_channels(r, line, err) < 0)
         return -1;
-    job.tasks = frame_tasks(r, line);
+    job.tasks = job.left = frame_tasks(r, line);
     for (size_t i = 0; i < line->n; i++) {
         const struct trace_slice *s = &line->slice[i];
         const json_t *channel = json_object_get(r->node, s->node);
 
         back.channel = job.channel = (size_t)json_integer_value(channel);
-        back.tasks = s->units >> r->shift;
-        back.tasks += back.tasks == 0;
+        back.tasks = tasks_of_units(r, s->units);
         back.time_ns = s->seconds * 1e9;
         if (check(r, &back, err) < 0 || apply(r, &job, err) < 0)
             return -1;
@@ -294,8 +298,7 @@ static int print_sizes(const struct replay *r, struct es_error *err)
             rc = printf("%snull", comma);
         else if (is_bundled(r))
             rc = printf("%s%" PRId64, comma,
-                        bundle_replay_size(&r->bundles, i)
-                            * (INT64_C(1) << r->shift));
+                        bundle_replay_size(&r->bundles, i) * r->task);
         else
             rc = printf("%s%" PRId64, comma, slice_replay_size(&r->slices, i));
     }
@@ -341,7 +344,7 @@ static int replay_all(struct replay *r, struct es_error *err)
 int command_replay(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
-    struct replay r = {.policy = &o.policy};
+    struct replay r = {.policy = &o.policy, .task = 1};
     int rc;
 
     if (parse(&o, argc, argv, err) < 0)

@@ -117,7 +117,11 @@ static int read_open(const struct reader *r, struct trace_event *e)
 static int read_set_job(const struct reader *r, struct trace_event *e)
 {
     e->op = TRACE_SET_JOB;
-    return take_channel(r, e) < 0 ? -1 : take_int(r, "job_tasks", &e->tasks);
+    if (take_channel(r, e) < 0 || take_int(r, "job_tasks", &e->tasks) < 0)
+        return -1;
+    e->left = e->tasks;
+    return json_object_get(r->object, "left") ? take_int(r, "left", &e->left)
+                                              : 0;
 }
 
 static int read_feedback(const struct reader *r, struct trace_event *e)

@@ -4,7 +4,8 @@
  * JSON; design.md, section 7.
  *
  *   {"op":"open","channels":4,"context_max":null}
- *   {"op":"set_job","channel":0,"job_tasks":1000}
+ *   {"op":"set_job","channel":0,"job_tasks":1000,"left":400}
+ *    (without "left": all of them)
  *   {"op":"feedback","channel":0,"size":10,"time_ns":60050000}
  *   {"op":"feedback4","channel":0,"size":10,"accumulated_ns":60000000,
  *    "overhead_ns":50000,"threads":1}
@@ -48,6 +49,7 @@ struct trace_event {
     enum trace_op op;
     size_t channel;     /* open: how many there are */
     int64_t tasks;      /* of the job, of the bundle; open: context_max or 0 */
+    int64_t left;       /* set_job: tasks that are yet to be sent */
     double time_ns;     /* of the bundle, >= 0 if it has tasks */
     int32_t threads;    /* 0 = not known */
     int32_t processors; /* likewise */

@@ -342,7 +342,7 @@ static void time_policy(const struct policy_kind *kind)
         bail("%s: init failed", kind->name);
     for (size_t i = 0; kind->bundles && i < 100; i++) {
         clock_gettime(CLOCK_MONOTONIC, &a);
-        kind->bundles->set_job(state, i, 10000000);
+        kind->bundles->set_job(state, i, 10000000, 10000000);
         kind->bundles->feedback(state, i, 10, 1e9 + (double)i);
         result[i] = ms_since(a);
     }

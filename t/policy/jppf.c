@@ -163,7 +163,8 @@ static void apply(struct replay *r, const json_t *step)
     size_t node = (size_t)json_integer_value(json_object_get(step, "channel"));
 
     if (strcmp(op, "set_job") == 0)
-        r->kind->bundles->set_job(r->state, node, int_of(step, "job_tasks"));
+        r->kind->bundles->set_job(r->state, node, int_of(step, "job_tasks"),
+                                  int_of(step, "job_tasks"));
     else if (strcmp(op, "feedback") == 0)
         feed(r, step, node, 0);
     else if (strcmp(op, "feedback4") == 0)
