@@ -34,8 +34,7 @@ struct agent_work {
     int feeding;                 /* the program has a slice */
     int stopped;                 /* what runs was told to end */
     int paused, measured;
-    char place[STEP_NAME_MAX]; /* step directory of the program's socket, or ""
-                                */
+    char place[STEP_NAME_MAX]; /* step directory of the socket, or "" */
     char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
     char **environ;                     /* with it; NULL: as in setup */
 };
