@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPOOL_MEMORY                                                           \
-    (1u << 20) /* bytes a slice; 16,384 slices are 16 GiB,                     \
-                  reached only if all print that much */
+/* Bytes a slice; 16,384 slices are 16 GiB, reached only if all print that
+ * much. */
+#define SPOOL_MEMORY (1u << 20)
 
 struct spool { /* all zero is an empty one */
     char *text;
