@@ -8,8 +8,8 @@
  * With the plugin it speaks by its stdout, one line:
  *
  *   ready             the step may start
- *   continue: TEXT    something failed; the site lets the step start all the
- * same fail: TEXT        likewise; the step must not start
+ *   continue: TEXT    something failed; the site lets the step start anyway
+ *   fail: TEXT        something failed; the step must not start
  *
  * and the end of its stdin says that the step has ended.
  */
@@ -283,8 +283,7 @@ static void qualify(struct attend *a)
         qualified(a);
 }
 
-/* --- what goes by broadcast, one after the other ---------------------------
- */
+/* --- what goes by broadcast, one after the other -------------------------- */
 
 static void copy(struct attend *a,
                  struct broadcast *b,
