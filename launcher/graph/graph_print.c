@@ -27,8 +27,9 @@ const char *graph_mode_name(enum grouping_mode mode)
     return name[mode];
 }
 
-/* --- JSON -----------------------------------------------------------------
- *
+/* --- JSON ----------------------------------------------------------------- */
+
+/*
  * Written as it goes: a large plan as a tree of jansson's would need gigabytes.
  */
 

@@ -14,9 +14,7 @@
 #include "launcher/graph/graph_file.h"
 #include "policy/graph_plan.h"
 
-#define GRAPH_RETRIES                                                          \
-    2 /* of a task that fails: on its node, then elsewhere                     \
-       */
+#define GRAPH_RETRIES 2 /* of a task that fails: on its node, then elsewhere */
 
 struct graph_run_wish {
     struct graph_plan_wish plan; /* machine: at most so many; cores 0: as many

@@ -83,8 +83,7 @@ void graph_say(struct graph_running *r,
                enum graph_kind kind,
                struct writer *w);
 
-/* --- graph_supply.c: 0, or -1 with r->err ----------------------------------
- */
+/* --- graph_supply.c: 0, or -1 with r->err --------------------------------- */
 
 /* See that all that a place waits for is or comes to its node; what is
  * nowhere yet will be supplied when it is. */
@@ -100,8 +99,7 @@ void graph_send_here(struct graph_running *r, uint32_t node, uint32_t token);
 /* Add a place, tell its node, and supply it. */
 int graph_add_place(struct graph_running *r, const struct place *p);
 
-/* --- graph_recover.c -------------------------------------------------------
- */
+/* --- graph_recover.c ------------------------------------------------------ */
 
 /* Something is gone: see what must be done again, and by whom. */
 void graph_recover(struct graph_running *r);
@@ -115,8 +113,7 @@ void graph_bring_failed(struct graph_running *r,
                         const char *to,
                         const char *why);
 
-/* --- graph_deliver.c -------------------------------------------------------
- */
+/* --- graph_deliver.c ------------------------------------------------------ */
 
 /* A result goes to the user, if it is somewhere and not on its way. */
 void graph_deliver(struct graph_running *r, uint32_t file);
@@ -135,8 +132,7 @@ void graph_take_result(void *running,
                        int64_t elapsed_ns,
                        const char *why);
 
-/* --- graph_hear.c ----------------------------------------------------------
- */
+/* --- graph_hear.c --------------------------------------------------------- */
 
 void graph_hear_done(struct graph_running *r,
                      uint32_t node,
