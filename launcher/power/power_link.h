@@ -9,7 +9,8 @@
  *                                              what to begin with
  *   off WHY                                    guard: nothing can be set
  *   LIMIT                                      agent; 0: put back what was
- * found set LIMIT, or error WHY                    guard, in answer
+ *                                              found
+ *   set LIMIT, or error WHY                    guard, in answer
  *
  * A guard that does not answer for POWER_ANSWER_MS is left.
  */
