@@ -68,12 +68,10 @@ static const char *error_text(const struct cuda *cuda, int error)
 
 /* --- one device ----------------------------------------------------------- */
 
-#define COPY_BYTES                                                             \
-    ((size_t)256 << 20) /* several times any L2 cache of 2026                  \
-                         */
-#define COPY_PART 8     /* and not more than so much of it */
-#define COPIES    16    /* between two looks at the clock: 2 ms at 4 TB/s */
-#define SAMPLES   256   /* at most */
+#define COPY_BYTES ((size_t)256 << 20) /* several times any L2 cache of 2026 */
+#define COPY_PART  8                   /* and not more than so much of it */
+#define COPIES     16  /* between two looks at the clock: 2 ms at 4 TB/s */
+#define SAMPLES    256 /* at most */
 
 /* Copy until end_ns in the context that is current; bytes a second read and
  * written, or a driver's error. */
