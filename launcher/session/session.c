@@ -30,9 +30,9 @@
  * a second step has always been well. */
 #define STALL_MS 5000
 #define STARTS   2
-#define LEAVE_MS                                                               \
-    4000              /* for agents and srun to go by themselves; above the    \
-                         2 s that a command has after its SIGTERM */
+/* For agents and srun to go by themselves; above the 2 s that a command has
+ * after its SIGTERM. */
+#define LEAVE_MS 4000
 #define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20

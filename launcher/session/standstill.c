@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#define ALONE_NS                                                               \
-    INT64_C(5000000000) /* from the first answer to that of the last: Slurm    \
-                           starts the nodes of a job one after the other */
+/* From the first answer to that of the last: Slurm starts the nodes of a job
+ * one after the other. */
+#define ALONE_NS INT64_C(5000000000)
 #define FRESH_NS INT64_C(1000000000) /* an answer counts for so long */
 
 struct standstill {
