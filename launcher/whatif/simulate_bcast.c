@@ -54,8 +54,7 @@ struct options {
     int json, help;
 };
 
-/* --- options ---------------------------------------------------------------
- */
+/* --- options -------------------------------------------------------------- */
 
 struct unit {
     const char *name;
@@ -239,8 +238,7 @@ static int parse(struct options *o, int argc, char **argv, struct es_error *err)
     return 0;
 }
 
-/* --- the simulation --------------------------------------------------------
- */
+/* --- the simulation ------------------------------------------------------- */
 
 struct outcome {
     struct simulated simulated; /* zeroed if there is but a formula */
