@@ -57,8 +57,7 @@ struct link {
     uint64_t bytes_sent;
 };
 
-/* --- heads ------------------------------------------------------------------
- */
+/* --- heads ---------------------------------------------------------------- */
 
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
@@ -105,8 +104,7 @@ void link_head_encode(uint8_t buf[LINK_HEAD],
     memcpy(buf + 32, h->digest, sizeof h->digest);
 }
 
-/* --- the end ----------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------- */
 
 static void release(struct link *l)
 {
@@ -151,8 +149,7 @@ void link_destroy(struct link *l)
 
 static const char changed[] = "a message was changed on its way";
 
-/* --- sending ----------------------------------------------------------------
- */
+/* --- sending -------------------------------------------------------------- */
 
 /* Send on; 1: it is all with the kernel, 0: the socket is full, -1: broken. */
 static int flush_head(struct link *l)
@@ -292,8 +289,7 @@ static void queue_handshake(struct link *l,
     l->out_done = 0;
 }
 
-/* --- receiving --------------------------------------------------------------
- */
+/* --- receiving ------------------------------------------------------------ */
 
 static int make_seals(struct link *l)
 {
@@ -503,8 +499,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     release(l);
 }
 
-/* --- begin ------------------------------------------------------------------
- */
+/* --- begin ---------------------------------------------------------------- */
 
 /* Each is an improvement, none a condition. */
 static void tune(const struct link *l)

@@ -162,8 +162,9 @@ void plan_offsets(const struct plan *p, uint64_t *at)
     at[p->chunks] = done;
 }
 
-/* --- stripes ---------------------------------------------------------------
- *
+/* --- stripes -------------------------------------------------------------- */
+
+/*
  * The tree of stripe s as a list: first its inner nodes s, s + k, s + 2k, ...
  * then the others.  The m inner ones share the other n - 1 places evenly, in
  * order: place p has the children from 1 + floor(p (n - 1) / m) up to the
@@ -212,8 +213,9 @@ static uint32_t place_above(const struct plan *p, uint32_t s, uint32_t place)
     return (uint32_t)(((uint64_t)place * inner(p, s) + rest - 1) / rest - 1);
 }
 
-/* --- branches --------------------------------------------------------------
- *
+/* --- branches ------------------------------------------------------------- */
+
+/*
  * Node v is member v / k of branch v % k, and a branch is a heap: the children
  * of member m are m × k + 1 and the next ones.
  */
@@ -231,8 +233,7 @@ static int in_branch(const struct plan *p, uint32_t branch, uint32_t chunk)
     return branch == chunk % p->branches;
 }
 
-/* --- either ----------------------------------------------------------------
- */
+/* --- either --------------------------------------------------------------- */
 
 /* In both shapes also the number of its first-layer node. */
 static uint32_t branch_of_chunk(const struct plan *p, uint32_t chunk)

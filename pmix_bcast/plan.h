@@ -58,8 +58,7 @@ int plan_make(struct plan *p,
 /* 0 if a plan that came over the wire is one that plan_make() could make. */
 int plan_check(const struct plan *p);
 
-/* --- the table of chunks ---------------------------------------------------
- */
+/* --- the table of chunks -------------------------------------------------- */
 
 /*
  * Chunks are equal but for the last ones, which become smaller so that the
@@ -68,8 +67,7 @@ int plan_check(const struct plan *p);
  */
 void plan_offsets(const struct plan *p, uint64_t *at);
 
-/* --- the trees -------------------------------------------------------------
- */
+/* --- the trees ------------------------------------------------------------ */
 
 /*
  * What home gives away, in order: chunk to a node of the first layer.  Each

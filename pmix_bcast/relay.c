@@ -104,8 +104,7 @@ struct relay {
     int idle;
 };
 
-/* --- rings ------------------------------------------------------------------
- */
+/* --- rings ---------------------------------------------------------------- */
 
 static int ring_put(struct ring *q, uint32_t v)
 {
@@ -144,8 +143,7 @@ static int ring_remove(struct ring *q, uint32_t v)
 #define NOTHING    UINT32_MAX
 #define KIND_SHIFT 28u /* CHUNKS_MAX is 2^24 */
 
-/* --- lanes ------------------------------------------------------------------
- */
+/* --- lanes ---------------------------------------------------------------- */
 
 static struct lane *lane_find(struct relay *r, uint32_t peer)
 {
@@ -212,8 +210,7 @@ static void tell(struct relay *r,
         wake(r, l);
 }
 
-/* --- the log ----------------------------------------------------------------
- */
+/* --- the log -------------------------------------------------------------- */
 
 /* Is the entry for this peer?  It has one parent in the chunk's tree. */
 static int is_for(const struct relay *r, const struct entry *e, uint32_t peer)
@@ -340,8 +337,7 @@ static void copy_gone(struct relay *r, struct entry *e)
         relayed(r, e);
 }
 
-/* --- pulls ------------------------------------------------------------------
- */
+/* --- pulls ---------------------------------------------------------------- */
 
 static void flight_end(struct relay *r, unsigned i)
 {
@@ -535,8 +531,7 @@ void relay_tick(struct relay *r, double now)
         pull_overdue(r, now);
 }
 
-/* --- what has come ----------------------------------------------------------
- */
+/* --- what has come -------------------------------------------------------- */
 
 int relay_wants(const struct relay *r, uint32_t chunk)
 {
@@ -673,8 +668,7 @@ void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now)
     go_on(r, now);
 }
 
-/* --- what to send -----------------------------------------------------------
- */
+/* --- what to send --------------------------------------------------------- */
 
 static int next_push(struct relay *r, struct lane *l, struct relay_item *item)
 {
@@ -718,8 +712,7 @@ int relay_next(struct relay *r, uint32_t peer, struct relay_item *item)
     return 0;
 }
 
-/* --- losses -----------------------------------------------------------------
- */
+/* --- losses --------------------------------------------------------------- */
 
 void relay_forget(struct relay *r, uint32_t peer)
 {
@@ -757,8 +750,7 @@ void relay_lost(struct relay *r, uint32_t peer)
     wake_answers(r);
 }
 
-/* --- begin and end ----------------------------------------------------------
- */
+/* --- begin and end -------------------------------------------------------- */
 
 static void count_pushed(struct relay *r)
 {

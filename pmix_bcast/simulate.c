@@ -51,8 +51,7 @@ struct world {
     int bad;
 };
 
-/* --- events, the earliest first ----------------------------------------------
- */
+/* --- events, the earliest first ------------------------------------------- */
 
 static void push(struct world *w, struct event e)
 {

@@ -151,8 +151,7 @@ static int64_t now_ms(void)
             event_base_loop(base, EVLOOP_ONCE);                                \
     } while (0)
 
-/* --- a broadcast to three nodes; the node is the middle one ----------------
- */
+/* --- a broadcast to three nodes; the node is the middle one --------------- */
 
 static struct link_head right(uint32_t j)
 {

@@ -9,8 +9,9 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* --- a small step ----------------------------------------------------------
- *
+/* --- a small step --------------------------------------------------------- */
+
+/*
  * An InfiniBand node, one without, and one over Ethernet; six tasks.
  */
 

@@ -254,8 +254,7 @@ static void send_next(struct end *e,
         link_wake(e->link);
 }
 
-/* --- heads ----------------------------------------------------------------
- */
+/* --- heads ---------------------------------------------------------------- */
 
 static void head_bytes(uint8_t bytes[LINK_HEAD], uint16_t type, uint32_t size)
 {
@@ -331,8 +330,7 @@ static void test_heads(void)
            "a tag of no bytes is refused");
 }
 
-/* --- two links ------------------------------------------------------------
- */
+/* --- two links ------------------------------------------------------------ */
 
 static void test_messages(void)
 {
@@ -489,8 +487,7 @@ static void test_nobody(void)
     is_str(caller.why, "Connection refused", "with nobody there it ends");
 }
 
-/* --- strangers ------------------------------------------------------------
- */
+/* --- strangers ------------------------------------------------------------ */
 
 static int stranger_connect(void)
 {
@@ -653,8 +650,7 @@ static void test_at_once(void)
     free(bytes);
 }
 
-/* --- somebody stands between the two --------------------------------------
- */
+/* --- somebody stands between the two -------------------------------------- */
 
 static void test_changed(void)
 {
@@ -717,8 +713,7 @@ static void test_encrypted(void)
     secret.encrypt = 0;
 }
 
-/* --- memory ---------------------------------------------------------------
- */
+/* --- memory --------------------------------------------------------------- */
 
 static void test_memory(void)
 {

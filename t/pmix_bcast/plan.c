@@ -93,8 +93,7 @@ static struct plan make(enum plan_shape shape,
     return p;
 }
 
-/* --- wishes ---------------------------------------------------------------
- */
+/* --- wishes --------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -204,8 +203,7 @@ static void test_check(void)
     }
 }
 
-/* --- chunks ---------------------------------------------------------------
- */
+/* --- chunks --------------------------------------------------------------- */
 
 static void try_offsets(const struct plan *p)
 {
@@ -258,8 +256,7 @@ static void test_offsets(void)
                 }
 }
 
-/* --- trees ----------------------------------------------------------------
- */
+/* --- trees ---------------------------------------------------------------- */
 
 /* What home gives, on the chunk's way; how many there are. */
 static uint32_t try_gives(const struct plan *p,
@@ -434,8 +431,7 @@ static void test_laws(void)
            law[l].tried);
 }
 
-/* --- the seed's examples --------------------------------------------------
- */
+/* --- the seed's examples -------------------------------------------------- */
 
 /* Seed 2's own figures: 50 MB, 128 branches of 128 children. */
 static void test_seed(void)

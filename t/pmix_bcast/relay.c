@@ -95,8 +95,7 @@ static int all_silent(void)
     return silent;
 }
 
-/* --- what is pushed -------------------------------------------------------
- */
+/* --- what is pushed ------------------------------------------------------- */
 
 static void test_push(void)
 {
@@ -216,8 +215,7 @@ static void test_many_relayed(void)
     is_int(said, 100, "home hears of every chunk, however late it listens");
 }
 
-/* --- what is asked for ----------------------------------------------------
- */
+/* --- what is asked for ---------------------------------------------------- */
 
 static void test_asked(void)
 {
@@ -277,8 +275,7 @@ static void test_cancels(void)
        "and the children get it none the less");
 }
 
-/* --- what it asks for -----------------------------------------------------
- */
+/* --- what it asks for ----------------------------------------------------- */
 
 struct asked {
     unsigned pulls, from[NODES + 1], of[NODES];
@@ -438,8 +435,7 @@ static void test_absent(void)
        "and who was asked need not send it");
 }
 
-/* --- losses ---------------------------------------------------------------
- */
+/* --- losses --------------------------------------------------------------- */
 
 static void test_lost(void)
 {
@@ -530,8 +526,7 @@ static void test_back(void)
     is_int(n, 1, "who comes back is sent what it asks for, and no more");
 }
 
-/* --- strict ---------------------------------------------------------------
- */
+/* --- strict --------------------------------------------------------------- */
 
 /* 3 branches of 3 children each; self is the root of branch 2. */
 static void test_strict(void)
