@@ -70,8 +70,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(
     abort();
 }
 
-/* --- one broadcast ---------------------------------------------------------
- */
+/* --- one broadcast -------------------------------------------------------- */
 
 /* Another content each run, the same on every rank: splitmix64. */
 static uint64_t word(uint64_t i)
@@ -150,8 +149,7 @@ static double broadcast(MPI_Comm comm, size_t bytes, double *cpu)
     return longest;
 }
 
-/* --- settings --------------------------------------------------------------
- */
+/* --- settings ------------------------------------------------------------- */
 
 static int parameter(const char *name)
 {
@@ -216,8 +214,7 @@ static size_t append(struct setting *all, size_t n, int segment)
     return n;
 }
 
-/* --- the best --------------------------------------------------------------
- */
+/* --- the best ------------------------------------------------------------- */
 
 static void try(struct setting *s, size_t bytes)
 {

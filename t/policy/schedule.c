@@ -291,8 +291,7 @@ static void test_generated(void)
     is_int(all.ideal, all.plans, "TDS, a path a processor, keeps the ideal");
 }
 
-/* --- does the checker see what is wrong? -----------------------------------
- */
+/* --- does the checker see what is wrong? ---------------------------------- */
 
 /* The only instance of its task, or one of several. */
 static uint32_t find(const struct graph_plan *p, int only)
