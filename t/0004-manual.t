@@ -11,7 +11,7 @@ if ! command -v mandoc >/dev/null; then
 fi
 for source in launcher/evenstep.1 launcher/config/evenstep.conf.5 launcher/evenstep-security.7 spank_plugin/evenstep-plugin.8; do
 	page=${source##*/}
-	mandoc -T ascii -O width=1000 "$EVENSTEP_SRC/$source" | col -bx >$page
+	mandoc -T ascii -O width=1000 "$EVENSTEP_SRC/$source" | col -bx >"$page"
 	test_expect_success "$page: mandoc has nothing to say against it" '
 		mandoc -T lint -W warning "$EVENSTEP_SRC/$source"
 	'
