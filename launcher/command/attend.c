@@ -14,7 +14,6 @@
  * and the end of its stdin says that the step has ended.
  */
 #include "launcher/base/number.h"
-#include "launcher/base/paths.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
 #include "launcher/commands.h"
@@ -25,9 +24,9 @@
 #include "launcher/run/profile_auto.h"
 #include "launcher/session/broadcast.h"
 #include "launcher/session/connections.h"
+#include "launcher/session/front.h"
 #include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
-#include "launcher/session/session_start.h"
 #include "launcher/session/steering.h"
 #include "launcher/session/step_layout.h"
 #include "launcher/session/top_file.h"
@@ -56,9 +55,8 @@ struct attend {
     const struct attend_options *o;
     struct config config;
     struct es_error *err;
-    struct event_base *base;
+    struct front front;
     struct event *on_stdin, *on_term, *on_time;
-    struct session *session;
     char *layout;        /* what Slurm says of the step's tasks */
     char table_path[64]; /* of the table, and where it goes to */
     char table_destination[STEP_PATH_MAX];
@@ -111,8 +109,7 @@ static void give_up(struct attend *a)
     else
         say(a, a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
             a->err, "");
-    if (a->base)
-        event_base_loopbreak(a->base);
+    front_finish(&a->front, 1);
 }
 
 /* --- what every node is given --------------------------------------------- */
@@ -134,7 +131,7 @@ static void put(struct attend *a,
     snprintf(m.file, sizeof m.file, "%s", file);
     msg_write_put(&w, &m);
     a->unstored++;
-    session_send(a->session, node, MSG_PUT, &w);
+    session_send(a->front.session, node, MSG_PUT, &w);
 }
 
 /* The tasks of a node are fed with slices, if they ask for any. */
@@ -147,7 +144,7 @@ static void put_tasks(struct attend *a, size_t node)
     step_name(a, m.dir, sizeof m.dir);
     msg_write_tasks(&w, &m);
     a->unstored++;
-    session_send(a->session, node, MSG_TASKS, &w);
+    session_send(a->front.session, node, MSG_TASKS, &w);
 }
 
 static void put_environ(struct attend *a, size_t node, double share)
@@ -157,7 +154,7 @@ static void put_environ(struct attend *a, size_t node, double share)
     snprintf(text, sizeof text,
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n",
-             share, session_size(a->session));
+             share, session_size(a->front.session));
     put(a, node, STEP_ENV, text);
 }
 
@@ -186,7 +183,7 @@ static void bring_metrics(struct attend *a)
     step_name(a, step, sizeof step);
     a->unstored++;
     a->broadcast = &a->metrics.broadcast;
-    if (metrics_cast_start(&a->metrics, a->base, &a->qualification,
+    if (metrics_cast_start(&a->metrics, a->front.base, &a->qualification,
                            &a->config.bcast, step, on_metrics, a, a->err)
         < 0)
         give_up(a);
@@ -202,7 +199,7 @@ static void qualified(struct attend *a)
     }
     bring_metrics(a);
     if (a->err->kind == ES_OK)
-        (void)iteration_init(&a->iteration, a->session, &a->policy,
+        (void)iteration_init(&a->iteration, a->front.session, &a->policy,
                              &a->config.step_threshold, q->metric,
                              &a->qualify.profile->profile, a->err);
     a->told = 1;
@@ -225,7 +222,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
                            .skew = steering_skew(a->steering),
                            .meter = "",
                            .aggregate = a->config.power.aggregate,
-                           .n = session_size(a->session),
+                           .n = session_size(a->front.session),
                            .node = view,
                            .from = a->steering};
     char name[64];
@@ -242,7 +239,7 @@ static int start_view(struct attend *a)
 {
     struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
 
-    a->on_time = event_new(a->base, -1, EV_PERSIST, on_time, a);
+    a->on_time = event_new(a->front.base, -1, EV_PERSIST, on_time, a);
     return a->on_time && event_add(a->on_time, &tv) == 0 ? 0 : -1;
 }
 
@@ -264,7 +261,7 @@ static int steer(struct attend *a)
 
     snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
     a->steering =
-        steering_start(a->session, step, &a->config.power, a->o->power);
+        steering_start(a->front.session, step, &a->config.power, a->o->power);
     if (a->steering && start_view(a) == 0)
         return 0;
     es_fail(a->err, ES_ENV, "free some memory", "out of memory");
@@ -276,7 +273,8 @@ static void qualify(struct attend *a)
 {
     if (steer(a) < 0)
         return;
-    if (qualification_start(&a->qualification, a->session, &a->qualify, a->err)
+    if (qualification_start(&a->qualification, a->front.session, &a->qualify,
+                            a->err)
         < 0)
         give_up(a);
     else if (a->qualification.missing == 0)
@@ -290,7 +288,8 @@ static void copy(struct attend *a,
                  void (*ended)(void *arg))
 {
     a->broadcast = b;
-    if (broadcast_start(b, a->base, a->session, &a->setup, ended, a, a->err)
+    if (broadcast_start(b, a->front.base, a->front.session, &a->setup, ended, a,
+                        a->err)
         < 0)
         give_up(a);
 }
@@ -326,16 +325,17 @@ static void bring_table(struct attend *a)
 {
     char step[32];
 
-    a->tasks = calloc(session_size(a->session), sizeof *a->tasks);
+    a->tasks = calloc(session_size(a->front.session), sizeof *a->tasks);
     if (!a->tasks)
         es_fail(a->err, ES_ENV, "free some memory", "out of memory");
     else
-        a->table_fd = connections_file(a->session, a->layout, a->tasks, a->err);
+        a->table_fd =
+            connections_file(a->front.session, a->layout, a->tasks, a->err);
     if (a->table_fd < 0) {
         give_up(a);
         return;
     }
-    for (size_t i = 0; i < session_size(a->session); i++)
+    for (size_t i = 0; i < session_size(a->front.session); i++)
         put(a, i, "", ""); /* the directory */
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
@@ -361,7 +361,7 @@ static void on_stored(struct attend *a, size_t node, uint32_t why)
     if (why) {
         es_fail(a->err, ES_ENV, "see that there is room in it on the node",
                 "%s: no step directory in /dev/shm: %s",
-                session_node(a->session, node)->name, strerror((int)why));
+                session_node(a->front.session, node)->name, strerror((int)why));
         give_up(a);
     } else {
         say_if_ready(a);
@@ -402,16 +402,14 @@ static void on_lost(void *arg, size_t node, const char *why)
         return;
     }
     es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
-            session_node(a->session, node)->name, why);
+            session_node(a->front.session, node)->name, why);
     give_up(a);
 }
 
 static void on_failed(void *arg, const struct es_error *err)
 {
-    struct attend *a = arg;
-
-    *a->err = *err;
-    give_up(a);
+    (void)err; /* it is a->err now */
+    give_up(arg);
 }
 
 static const struct session_events session_events = {
@@ -430,7 +428,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
     if (what == EV_READ && read((int)fd, &byte, 1) > 0)
         return; /* the plugin says nothing; only the end counts */
-    event_base_loopbreak(a->base);
+    front_finish(&a->front, 0);
 }
 
 static int take_number(uint32_t *v, const char *text)
@@ -582,7 +580,7 @@ static int ask_layout(struct attend *a)
 {
     if (!a->layout)
         a->layout =
-            companion_step_layout(a->base, a->o->job, a->o->step, a->err);
+            companion_step_layout(a->front.base, a->o->job, a->o->step, a->err);
     return a->layout ? 0 : -1;
 }
 
@@ -601,20 +599,14 @@ static int find_place(struct attend *a, struct companion_place *place)
 static int open_session(struct attend *a)
 {
     struct session_setup setup = {0};
-    char agent[4096];
 
-    if (path_of_agent(agent, sizeof agent, a->config.agent_path, a->err) < 0
-        || find_place(a, &setup.place) < 0)
-        return -1;
-    setup.agent_path = agent;
-    session_configure(&setup, &a->config);
-    if (session_open(&a->session, a->base, &setup, &session_events, a, a->err)
-        < 0)
+    if (find_place(a, &setup.place) < 0
+        || front_open(&a->front, &a->config, &setup, &session_events, a) < 0)
         return -1;
     /* Slurm is asked while it starts the companion step. */
     if (ask_layout(a) < 0)
         return -1;
-    if (session_size(a->session) > 0)
+    if (session_size(a->front.session) > 0)
         bring_table(a);
     return a->err->kind == ES_OK ? 0 : -1;
 }
@@ -632,12 +624,11 @@ static int start(struct attend *a)
     a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,
                                         .chunk = a->config.bcast.chunk,
                                         .small = a->config.bcast.small};
-    a->base = event_base_new();
-    if (a->base) {
-        a->on_stdin =
-            event_new(a->base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
-        a->on_term = evsignal_new(a->base, SIGTERM, on_end, a);
-    }
+    if (front_begin(&a->front, a->err) < 0)
+        return -1;
+    a->on_stdin =
+        event_new(a->front.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
+    a->on_term = evsignal_new(a->front.base, SIGTERM, on_end, a);
     if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
         return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
     if (event_add(a->on_stdin, NULL) < 0)
@@ -656,7 +647,7 @@ static void clear(struct attend *a)
     if (a->table_fd >= 0)
         close(a->table_fd);
     free(a->layout);
-    session_close(a->session);
+    front_close(&a->front);
     iteration_clear(&a->iteration);
     free(a->tasks);
     end_view(a); /* the last agent of this host may have its directory here */
@@ -664,8 +655,7 @@ static void clear(struct attend *a)
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);
-    if (a->base)
-        event_base_free(a->base);
+    front_end(&a->front);
 }
 
 int command_attend(int argc, char **argv, struct es_error *err)
@@ -676,7 +666,7 @@ int command_attend(int argc, char **argv, struct es_error *err)
     if (parse(&o, argc, argv, err) < 0 || start(&a) < 0)
         give_up(&a);
     else
-        (void)event_base_dispatch(a.base);
+        (void)front_run(&a.front);
     clear(&a);
     free(o.source);
     /* What failed has been told through the plugin, in its one line. */

@@ -6,13 +6,11 @@
 #include "launcher/base/help.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
-#include "launcher/base/signals.h"
 #include "launcher/commands.h"
 #include "launcher/config/config.h"
 #include "launcher/session/broadcast.h"
-#include "launcher/session/session_start.h"
+#include "launcher/session/front.h"
 
-#include <event2/event.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -66,11 +64,8 @@ struct command {
     const struct options *o;
     struct config config;
     struct es_error *err;
-    struct event_base *base;
-    struct signals signals;
-    struct session *session;
+    struct front front;
     struct broadcast broadcast;
-    int failed, signal, over;
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -259,7 +254,7 @@ static json_t *node_seconds(const struct command *c,
     json_t *all = json_object();
 
     for (uint32_t v = 0; v < r->plan.nodes; v++)
-        (void)json_object_set_new(all, session_node(c->session, v)->name,
+        (void)json_object_set_new(all, session_node(c->front.session, v)->name,
                                   r->node[v].seconds >= 0
                                       ? json_real(r->node[v].seconds)
                                       : json_null());
@@ -301,30 +296,21 @@ static int results(struct command *c)
 /* --- the session
  * ---------------------------------------------------------------- */
 
-static void finish(struct command *c, int failed)
-{
-    if (c->over)
-        return;
-    c->over = 1;
-    c->failed = failed != 0;
-    event_base_loopbreak(c->base);
-}
-
 static void on_ended(void *arg)
 {
     struct command *c = arg;
 
-    finish(c, results(c));
+    front_finish(&c->front, results(c));
 }
 
 static void on_ready(void *arg)
 {
     struct command *c = arg;
 
-    if (broadcast_start(&c->broadcast, c->base, c->session, &c->o->setup,
-                        on_ended, c, c->err)
+    if (broadcast_start(&c->broadcast, c->front.base, c->front.session,
+                        &c->o->setup, on_ended, c, c->err)
         < 0)
-        finish(c, 1);
+        front_finish(&c->front, 1);
 }
 
 static void on_message(
@@ -342,55 +328,35 @@ static void on_lost(void *arg, size_t node, const char *why)
     broadcast_lost(&c->broadcast, node, why);
 }
 
-static void on_failed(void *arg, const struct es_error *err)
-{
-    struct command *c = arg;
-
-    *c->err = *err;
-    finish(c, 1);
-}
-
 static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
-    .failed = on_failed,
 };
-
-static void on_signal(void *arg, int number)
-{
-    struct command *c = arg;
-
-    c->signal = number;
-    finish(c, es_fail(c->err, ES_WORK, "nothing is left half-written", "%s",
-                      strsignal(number)));
-}
 
 static int start(struct command *c)
 {
     struct session_setup setup = {.local = c->o->local,
                                   .place.srun_args = c->o->srun};
 
-    c->base = event_base_new();
-    if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
-        return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
-    return session_start(&c->session, c->base, &c->config, &setup,
-                         &session_events, c, c->err);
+    if (front_begin(&c->front, c->err) < 0
+        || front_catch(&c->front, "nothing is left half-written") < 0)
+        return -1;
+    return front_open(&c->front, &c->config, &setup, &session_events, c);
 }
 
 static void clear(struct command *c)
 {
     broadcast_stop(&c->broadcast);
-    session_close(c->session);
-    signals_release(&c->signals);
-    if (c->base)
-        event_base_free(c->base);
+    front_close(&c->front);
+    front_end(&c->front);
 }
 
 int command_bcast(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct command c = {.o = &o, .err = err};
+    int rc;
 
     if (config_load(&c.config, NULL, err) < 0)
         return -1;
@@ -404,11 +370,8 @@ int command_bcast(int argc, char **argv, struct es_error *err)
         return help_print(usage, err);
     /* Before the agents are started: it is the most common mistake. */
     if (broadcast_source(o.setup.source, err) < 0 || start(&c) < 0)
-        c.failed = 1;
-    else
-        (void)event_base_dispatch(c.base);
+        front_finish(&c.front, 1);
+    rc = front_run(&c.front);
     clear(&c);
-    if (c.signal)
-        signals_die(c.signal, err);
-    return c.failed ? -1 : 0;
+    return rc;
 }

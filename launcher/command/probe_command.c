@@ -5,16 +5,13 @@
 #include "launcher/base/help.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
-#include "launcher/base/paths.h"
-#include "launcher/base/signals.h"
 #include "launcher/command/probe_here.h"
 #include "launcher/command/probe_print.h"
 #include "launcher/commands.h"
 #include "launcher/config/config.h"
+#include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
-#include "launcher/session/session_start.h"
 
-#include <event2/event.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +59,9 @@ struct command {
     const struct options *o;
     struct config config; /* its elements are those asked for */
     struct es_error *err;
-    struct event_base *base;
-    struct signals signals;
-    struct session *session;
+    struct front front;
     struct qualification_setup setup;
     struct qualification qualification;
-    int failed, signal, over;
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -232,7 +226,7 @@ static int show_all(struct command *c)
     if (!node)
         return es_fail(c->err, ES_ENV, "free some memory", "out of memory");
     for (size_t i = 0; i < q->n; i++) {
-        node[i].name = session_node(c->session, i)->name;
+        node[i].name = session_node(c->front.session, i)->name;
         node[i].cached = q->answer[i].cached != 0;
         snprintf(node[i].why, sizeof node[i].why, "%s", q->answer[i].text);
         memcpy(node[i].hardware, q->answer[i].hardware,
@@ -246,22 +240,14 @@ static int show_all(struct command *c)
 
 /* --- the session ---------------------------------------------------------- */
 
-static void finish(struct command *c, int failed)
-{
-    if (c->over)
-        return;
-    c->over = 1;
-    c->failed = failed != 0;
-    event_base_loopbreak(c->base);
-}
-
 static void on_ready(void *arg)
 {
     struct command *c = arg;
 
-    if (qualification_start(&c->qualification, c->session, &c->setup, c->err)
+    if (qualification_start(&c->qualification, c->front.session, &c->setup,
+                            c->err)
         < 0)
-        finish(c, 1);
+        front_finish(&c->front, 1);
 }
 
 static void on_message(
@@ -269,84 +255,56 @@ static void on_message(
 {
     struct command *c = arg;
 
-    if (!c->over
-        && qualification_message(&c->qualification, node, type, body, len)
+    if (qualification_message(&c->qualification, node, type, body, len)
         && c->qualification.missing == 0)
-        finish(c, show_all(c));
+        front_finish(&c->front, show_all(c));
 }
 
 static void on_lost(void *arg, size_t node, const char *why)
 {
     struct command *c = arg;
 
-    notice("%s is lost: %s", session_node(c->session, node)->name, why);
+    notice("%s is lost: %s", session_node(c->front.session, node)->name, why);
     qualification_lost(&c->qualification, node);
-    if (!c->over && c->qualification.missing == 0)
-        finish(c, show_all(c));
-}
-
-static void on_failed(void *arg, const struct es_error *err)
-{
-    struct command *c = arg;
-
-    *c->err = *err;
-    finish(c, 1);
+    if (c->qualification.missing == 0)
+        front_finish(&c->front, show_all(c));
 }
 
 static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
-    .failed = on_failed,
 };
-
-static void on_signal(void *arg, int number)
-{
-    struct command *c = arg;
-
-    c->signal = number;
-    finish(c, es_fail(c->err, ES_WORK, "nothing is left running", "%s",
-                      strsignal(number)));
-}
 
 static int start(struct command *c)
 {
     struct session_setup setup = {.local = c->o->local,
                                   .place.srun_args = c->o->srun};
-    char agent[4096];
 
     if (!setup.local && companion_job_from_environ() == 0)
         return es_fail(c->err, ES_ENV, "run it inside salloc or sbatch",
                        "--nodes: no allocation");
-    if (path_of_agent(agent, sizeof agent, c->config.agent_path, c->err) < 0)
-        return -1;
     c->setup = (struct qualification_setup){
         .source = c->o->fresh ? METRICS_PROBE : METRICS_CACHED,
         .probe = &c->config.probe,
         .ring = 1};
-    c->base = event_base_new();
-    if (!c->base || signals_catch(&c->signals, c->base, on_signal, c) < 0)
-        return es_fail(c->err, ES_ENV, "free some memory", "no event loop");
-    setup.agent_path = agent;
-    session_configure(&setup, &c->config);
-    return session_open(&c->session, c->base, &setup, &session_events, c,
-                        c->err);
+    if (front_begin(&c->front, c->err) < 0
+        || front_catch(&c->front, "nothing is left running") < 0)
+        return -1;
+    return front_open(&c->front, &c->config, &setup, &session_events, c);
 }
 
 static int probe_all(struct command *c)
 {
+    int rc;
+
     if (start(c) < 0)
-        c->failed = 1;
-    else
-        (void)event_base_dispatch(c->base);
-    session_close(c->session);
+        front_finish(&c->front, 1);
+    rc = front_run(&c->front);
+    front_close(&c->front);
     qualification_clear(&c->qualification);
-    signals_release(&c->signals);
-    if (c->base)
-        event_base_free(c->base);
-    if (c->signal)
-        signals_die(c->signal, c->err);
-    return c->failed ? -1 : 0;
+    front_end(&c->front);
+    return rc;
 }
 
 /* --- this node ------------------------------------------------------------ */

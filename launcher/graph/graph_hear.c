@@ -172,7 +172,7 @@ void graph_hear_done(struct graph_running *r,
 
     if (!p || p->node != node
         || (m->status == 0 && !outputs_are_right(r, p->task, m))) {
-        session_drop(r->session, node);
+        session_drop(r->front.session, node);
         return;
     }
     if (p->state != PLACE_WAITING)

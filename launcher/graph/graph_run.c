@@ -13,12 +13,10 @@
 #include "launcher/graph/graph_fault.h"
 #include "launcher/graph/graph_result.h"
 #include "launcher/graph/graph_running.h"
-#include "launcher/session/session_start.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/mesh.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +36,13 @@ int graph_no_memory(struct es_error *err)
 
 void graph_finish(struct graph_running *r, int failed)
 {
-    if (r->phase == FINISHED)
-        return;
     r->phase = FINISHED;
-    r->failed = failed;
-    event_base_loopbreak(r->base);
+    front_finish(&r->front, failed);
 }
 
 const char *graph_node_name(const struct graph_running *r, uint32_t node)
 {
-    return session_node(r->session, node)->name;
+    return session_node(r->front.session, node)->name;
 }
 
 void graph_say(struct graph_running *r,
@@ -55,7 +50,8 @@ void graph_say(struct graph_running *r,
                enum graph_kind kind,
                struct writer *w)
 {
-    session_send(r->session, node, (enum protocol_type)(MSG_GRAPH + kind), w);
+    session_send(r->front.session, node, (enum protocol_type)(MSG_GRAPH + kind),
+                 w);
 }
 
 void graph_check_end(struct graph_running *r)
@@ -200,7 +196,7 @@ static void on_reopened(struct graph_running *r,
                         const struct graph_opened *m)
 {
     if (r->state.usable[node]) {
-        session_drop(r->session, node);
+        session_drop(r->front.session, node);
     } else if (m->why[0]) {
         notice("%s: %s: it gets nothing more", graph_node_name(r, node),
                m->why);
@@ -249,8 +245,6 @@ static void on_message(
     struct graph_done done;
     int good = 1;
 
-    if (r->phase == FINISHED)
-        return;
     if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
@@ -267,7 +261,7 @@ static void on_message(
             graph_hear_brought(r, node, &brought);
     }
     if (!good)
-        session_drop(r->session, node);
+        session_drop(r->front.session, node);
 }
 
 static void on_lost(void *arg, size_t lost, const char *why)
@@ -275,8 +269,6 @@ static void on_lost(void *arg, size_t lost, const char *why)
     struct graph_running *r = arg;
     uint32_t node = (uint32_t)lost, left = 0;
 
-    if (r->phase == FINISHED)
-        return;
     graph_progress_stop(&r->progress);
     notice("%s is lost (%s): the other nodes do its part",
            graph_node_name(r, node), why);
@@ -302,23 +294,24 @@ static void on_lost(void *arg, size_t lost, const char *why)
 
 static int open_exchange(struct graph_running *r)
 {
-    struct exchange_setup x = {.base = r->base,
-                               .secret = session_secret(r->session),
+    struct exchange_setup x = {.base = r->front.base,
+                               .secret = session_secret(r->front.session),
                                .self = EXCHANGE_HOME,
                                .keep = r->o->journal != NULL,
                                .open = graph_give,
                                .fetched = graph_take_result,
                                .arg = r};
-    struct listener_setup door = {.base = r->base,
-                                  .secret = session_secret(r->session),
+    struct listener_setup door = {.base = r->front.base,
+                                  .secret = session_secret(r->front.session),
                                   .purpose = PURPOSE_MESH,
                                   .self = FRONT_END,
-                                  .ports = session_ports(r->session),
-                                  .loopback = session_is_local(r->session),
+                                  .ports = session_ports(r->front.session),
+                                  .loopback =
+                                      session_is_local(r->front.session),
                                   .called = mesh_take,
                                   .full = file_limit_reached};
 
-    r->mesh = mesh_create(r->base);
+    r->mesh = mesh_create(r->front.base);
     door.arg = r->mesh;
     r->exchange = exchange_create(&x);
     if (!r->mesh || !r->exchange)
@@ -376,7 +369,7 @@ static void on_returned(void *arg, size_t back)
 static void on_ready(void *arg)
 {
     struct graph_running *r = arg;
-    uint32_t nodes = (uint32_t)session_size(r->session);
+    uint32_t nodes = (uint32_t)session_size(r->front.session);
     uint32_t most = r->o->plan.machine.processors;
 
     r->phase = OPENING;
@@ -390,32 +383,12 @@ static void on_ready(void *arg)
         graph_finish(r, 1);
 }
 
-static void on_failed(void *arg, const struct es_error *err)
-{
-    struct graph_running *r = arg;
-
-    *r->err = *err;
-    graph_finish(r, 1);
-}
-
 static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
     .returned = on_returned,
-    .failed = on_failed,
 };
-
-static void on_signal(void *arg, int number)
-{
-    struct graph_running *r = arg;
-
-    if (r->phase == FINISHED)
-        return; /* it is ending, and what ended it is to be told */
-    r->signal = number;
-    graph_finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
-                            strsignal(number)));
-}
 
 /* --- start ---------------------------------------------------------------- */
 
@@ -427,8 +400,7 @@ static int open_session(struct graph_running *r)
         .place.srun_args = r->o->srun,
     };
 
-    return session_start(&r->session, r->base, r->o->config, &setup,
-                         &session_events, r, r->err);
+    return front_open(&r->front, r->o->config, &setup, &session_events, r);
 }
 
 /* The user's own files must be there. */
@@ -515,10 +487,9 @@ static int read_work(struct graph_running *r)
 
 static int start(struct graph_running *r)
 {
-    r->base = event_base_new();
-    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0)
-        return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
-    if (read_work(r) < 0)
+    if (front_begin(&r->front, r->err) < 0
+        || front_catch(&r->front, "nothing is left running") < 0
+        || read_work(r) < 0)
         return -1;
     return open_session(r);
 }
@@ -531,7 +502,7 @@ static int tell(struct graph_running *r)
                                   .state = &r->state,
                                   .machine = &r->machine,
                                   .planned = &r->planned,
-                                  .session = r->session,
+                                  .session = r->front.session,
                                   .messages_s = r->messages_s};
 
     graph_progress_stop(&r->progress);
@@ -572,9 +543,9 @@ static void clear(struct graph_running *r, int keep)
     if (r->mesh)
         mesh_set_exchange(r->mesh, NULL);
     exchange_destroy(r->exchange);
-    if (r->session && session_is_local(r->session) && !keep)
+    if (r->front.session && session_is_local(r->front.session) && !keep)
         sweep(r);
-    session_close(r->session);
+    front_close(&r->front);
     listener_close(r->listener);
     mesh_destroy(r->mesh);
     graph_journal_close(&r->journal);
@@ -586,9 +557,7 @@ static void clear(struct graph_running *r, int keep)
     free(r->delivered);
     free(r->was_done);
     graph_measured_clear(&r->measured);
-    signals_release(&r->signals);
-    if (r->base)
-        event_base_free(r->base);
+    front_end(&r->front);
 }
 
 int graph_run(const struct graph_run_wish *wish,
@@ -596,27 +565,23 @@ int graph_run(const struct graph_run_wish *wish,
               struct es_error *err)
 {
     struct graph_running *r = calloc(1, sizeof *r);
-    int rc, number;
+    int rc;
 
     if (!r)
         return graph_no_memory(err);
     r->o = wish;
     r->f = f;
     r->err = err;
-    r->failed = start(r) < 0;
-    if (!r->failed && event_base_dispatch(r->base) < 0)
-        r->failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;
-    rc = r->failed ? -1 : tell(r);
+    if (start(r) < 0)
+        graph_finish(r, 1);
+    rc = front_run(&r->front) < 0 ? -1 : tell(r);
     graph_progress_stop(&r->progress);
     if (rc == 0)
         send_close(r);
     else if (wish->journal && r->state.tasks_done > 0)
         notice("%u of %u tasks are done: go on with --resume",
                r->state.tasks_done, f->graph->tasks);
-    number = r->signal;
     clear(r, rc < 0 && wish->journal);
     free(r);
-    if (number)
-        signals_die(number, err);
     return rc;
 }

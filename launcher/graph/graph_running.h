@@ -13,13 +13,12 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_RUNNING_H
 #define LAUNCHER_GRAPH_GRAPH_RUNNING_H
 
-#include "launcher/base/signals.h"
 #include "launcher/graph/graph_journal.h"
 #include "launcher/graph/graph_learn.h"
 #include "launcher/graph/graph_progress.h"
 #include "launcher/graph/graph_run.h"
 #include "launcher/graph/graph_state.h"
-#include "launcher/session/session.h"
+#include "launcher/session/front.h"
 #include "pmix_bcast/exchange.h"
 
 struct stat;
@@ -37,9 +36,7 @@ struct graph_running {
     const struct graph_run_wish *o;
     const struct graph_file *f;
     struct es_error *err; /* of the command, filled when the run fails */
-    struct event_base *base;
-    struct signals signals;
-    struct session *session;
+    struct front front;
     struct listener *listener;
     struct mesh *mesh;
     struct exchange *exchange;
@@ -61,8 +58,6 @@ struct graph_running {
     int64_t deadline; /* ns from the start, or GRAPH_PLAN_FOREVER */
     int64_t begin_ns;
     enum phase phase;
-    int failed;
-    int signal; /* that ended the run, or 0 */
     struct graph_measured measured;
     double messages_s; /* of all files on their way between nodes */
 };

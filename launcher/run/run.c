@@ -10,7 +10,6 @@
  * Every end goes through finish().
  */
 #include "launcher/base/notice.h"
-#include "launcher/base/signals.h"
 #include "launcher/commands.h"
 #include "launcher/config/config.h"
 #include "launcher/run/history.h"
@@ -24,9 +23,9 @@
 #include "launcher/run/run_options.h"
 #include "launcher/run/work.h"
 #include "launcher/session/drain.h"
+#include "launcher/session/front.h"
 #include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
-#include "launcher/session/session_start.h"
 #include "launcher/session/standstill.h"
 #include "pmix_bcast/clock.h"
 
@@ -58,9 +57,7 @@ struct run {
     const struct run_options *o;
     const struct config *config;
     struct es_error *err; /* of the command, filled when the run fails */
-    struct event_base *base;
-    struct signals signals;
-    struct session *session;
+    struct front front;
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
@@ -84,18 +81,13 @@ struct run {
     struct summary summary;
     int64_t start_ns; /* of the first frame */
     enum phase phase;
-    int failed;
-    int signal; /* that ended the run, or 0 */
 };
 
 /* The end of the run, well or (with r->err filled) not. */
 static void finish(struct run *r, int failed)
 {
-    if (r->phase == FINISHED)
-        return;
     r->phase = FINISHED;
-    r->failed = failed;
-    event_base_loopbreak(r->base);
+    front_finish(&r->front, failed);
 }
 
 /* --- the loop ------------------------------------------------------------- */
@@ -180,7 +172,7 @@ static void frame_done(struct run *r)
 /* Tell the policy what a node is, or that it was lost meanwhile. */
 static void introduce(struct run *r, size_t node)
 {
-    const struct node *n = session_node(r->session, node);
+    const struct node *n = session_node(r->front.session, node);
 
     if (n->present)
         job_load_adjuster_threads(&r->adjuster, node, n->cpus);
@@ -190,7 +182,7 @@ static void introduce(struct run *r, size_t node)
 
 static void begin_work(struct run *r)
 {
-    for (size_t i = 0; i < session_size(r->session); i++)
+    for (size_t i = 0; i < session_size(r->front.session); i++)
         introduce(r, i);
     r->phase = WORKING;
     r->start_ns = clock_ns();
@@ -221,18 +213,18 @@ static void make_directory(struct run *r, size_t node)
     struct msg_put m = {.content = NULL};
     struct writer w = {0};
 
-    session_step_name(r->session, node, m.dir);
+    session_step_name(r->front.session, node, m.dir);
     msg_write_put(&w, &m);
-    session_send(r->session, node, MSG_PUT, &w);
+    session_send(r->front.session, node, MSG_PUT, &w);
 }
 
 static int tell_metrics(struct run *r)
 {
     int rc;
 
-    for (size_t i = 0; i < session_size(r->session); i++)
+    for (size_t i = 0; i < session_size(r->front.session); i++)
         make_directory(r, i);
-    rc = metrics_cast_start(&r->cast, r->base, &r->qualification,
+    rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
                             &r->config->bcast, NULL, begin_frames, r, r->err);
     if (rc > 0)
         begin_frames(r);
@@ -281,7 +273,7 @@ static const char *how_it_ended(const struct msg_done *m,
 static int give_up_node(struct run *r, size_t node)
 {
     notice("%s: %u failures in a row: it gets nothing more",
-           session_node(r->session, node)->name,
+           session_node(r->front.session, node)->name,
            r->distribution.share[node].failures);
     return distribution_distrust(&r->distribution, node, r->err);
 }
@@ -299,7 +291,7 @@ static void slice_failed(struct run *r,
 
     progress_stop(&r->progress);
     snprintf(what, sizeof what, "%s: frame %ju, units %ju:%ju: %.100s %s",
-             session_node(r->session, node)->name,
+             session_node(r->front.session, node)->name,
              (uintmax_t)r->distribution.frame.number, (uintmax_t)p->slice.begin,
              (uintmax_t)p->slice.end, r->o->command[0], how);
     if (p->failures >= r->o->retries) {
@@ -315,7 +307,7 @@ static void slice_failed(struct run *r,
 /* What a command said on stderr, of which the agent kept the end. */
 static void show_stderr(struct run *r, size_t node, const struct msg_done *m)
 {
-    const char *name = session_node(r->session, node)->name;
+    const char *name = session_node(r->front.session, node)->name;
 
     if (m->err_len == 0)
         return;
@@ -332,7 +324,7 @@ static void let_go(struct run *r, size_t node)
     struct writer nothing = {0};
 
     if (s->standing == STANDING_LEAVING && s->out == 0)
-        session_send(r->session, node, MSG_LEAVE, &nothing);
+        session_send(r->front.session, node, MSG_LEAVE, &nothing);
 }
 
 /* Slurm wants the node free.  The last one stays: a node that drains lets its
@@ -341,14 +333,15 @@ static void on_drain(void *arg, const char *name)
 {
     struct run *r = arg;
     struct distribution *d = &r->distribution;
-    size_t node = session_size(r->session), others = 0;
+    size_t node = session_size(r->front.session), others = 0;
 
-    for (size_t i = 0; r->phase == WORKING && i < session_size(r->session); i++)
-        if (strcmp(session_node(r->session, i)->name, name) == 0)
+    for (size_t i = 0;
+         r->phase == WORKING && i < session_size(r->front.session); i++)
+        if (strcmp(session_node(r->front.session, i)->name, name) == 0)
             node = i;
         else
             others += distribution_may_send(d, i) ? 1 : 0;
-    if (node == session_size(r->session) || others == 0
+    if (node == session_size(r->front.session) || others == 0
         || !distribution_may_send(d, node))
         return;
     notice("%s drains: it leaves, and the other nodes do its part", name);
@@ -380,11 +373,11 @@ static void on_idle(struct run *r, size_t node)
 /* One that ends between two slices is started anew for its next one. */
 static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
-    const char *name = session_node(r->session, node)->name;
+    const char *name = session_node(r->front.session, node)->name;
     struct msg_over m;
 
     if (msg_read_over(&m, body, len) < 0) {
-        session_drop(r->session, node);
+        session_drop(r->front.session, node);
         return;
     }
     notice_lines(name, (const char *)m.err, m.err_len);
@@ -421,7 +414,7 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     char how[100];
 
     if (msg_read_done(&m, body, len) < 0) {
-        session_drop(r->session, node);
+        session_drop(r->front.session, node);
         return;
     }
     if (receiving_done(&r->distribution, node, &m, &p, r->err) < 0) {
@@ -433,7 +426,8 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     show_stderr(r, node, &m);
     if (m.status == 0 && r->work.journal
         && journal_add_slice(r->work.journal, r->distribution.frame.number,
-                             session_node(r->session, node)->name, p, r->err)
+                             session_node(r->front.session, node)->name, p,
+                             r->err)
                < 0) {
         finish(r, 1);
         return;
@@ -477,14 +471,14 @@ static void on_message(
             qualified(r);
     } else if (type == MSG_OUTPUT && r->phase == WORKING) {
         if (msg_read_output(&output, body, len) < 0)
-            session_drop(r->session, node);
+            session_drop(r->front.session, node);
         else if (receiving_output(&r->distribution, node, &output, r->err) < 0)
             finish(r, 1);
     } else if (type == MSG_DONE && r->phase == WORKING) {
         on_done(r, node, body, len);
     } else if (type == MSG_IDLE && r->o->persistent) {
         on_idle(r, node);
-    } else if (type == MSG_OVER && r->o->persistent && r->phase < FINISHED) {
+    } else if (type == MSG_OVER && r->o->persistent) {
         on_over(r, node, body, len);
     }
 }
@@ -508,11 +502,8 @@ static void on_lost(void *arg, size_t node, const char *why)
 {
     struct run *r = arg;
 
-    const char *name;
+    const char *name = session_node(r->front.session, node)->name;
 
-    if (r->phase == FINISHED)
-        return;
-    name = session_node(r->session, node)->name;
     if (r->phase == WORKING && has_left(&r->distribution.share[node]))
         notice("%s has left", name);
     else
@@ -546,7 +537,7 @@ static int send_command(struct run *r, size_t node)
         return es_fail(r->err, ES_USAGE, "put it into a script",
                        "the command is over 8 MiB");
     }
-    session_send(r->session, node, MSG_COMMAND, &w);
+    session_send(r->front.session, node, MSG_COMMAND, &w);
     return 0;
 }
 
@@ -562,9 +553,9 @@ static void on_returned(void *arg, size_t node)
 {
     struct run *r = arg;
 
-    if (r->phase == FINISHED || r->phase == ENDING)
+    if (r->phase == ENDING)
         return;
-    notice("%s is back", session_node(r->session, node)->name);
+    notice("%s is back", session_node(r->front.session, node)->name);
     run_meter_order(&r->meter, node);
     if (send_command(r, node) < 0)
         finish(r, 1);
@@ -587,7 +578,7 @@ static void set_qualification(struct run *r)
 
 static int start_meter(struct run *r)
 {
-    const struct run_meter_setup setup = {.session = r->session,
+    const struct run_meter_setup setup = {.session = r->front.session,
                                           .distribution = &r->distribution,
                                           .determination = &r->determination,
                                           .option = &r->o->meter,
@@ -599,25 +590,26 @@ static int start_meter(struct run *r)
 static void on_ready(void *arg)
 {
     struct run *r = arg;
-    size_t n = session_size(r->session);
+    size_t n = session_size(r->front.session);
 
     r->phase = QUALIFYING;
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
-        r->drain = drain_watch(r->base, r->config->slurm.drain_interval_s,
+        r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
                                on_drain, r);
-    r->standstill = standstill_create(r->session);
+    r->standstill = standstill_create(r->front.session);
     if (!r->standstill
-        || distribution_init(&r->distribution, r->session, r->o->grain,
+        || distribution_init(&r->distribution, r->front.session, r->o->grain,
                              r->o->pieces)
                < 0
         || determination_init(&r->determination, n) < 0
-        || programs_init(&r->programs, r->session, r->base) < 0
+        || programs_init(&r->programs, r->front.session, r->front.base) < 0
         || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
         finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
         return;
     }
     set_qualification(r);
-    if (qualification_start(&r->qualification, r->session, &r->qualify, r->err)
+    if (qualification_start(&r->qualification, r->front.session, &r->qualify,
+                            r->err)
         < 0) {
         finish(r, 1);
         return;
@@ -631,32 +623,12 @@ static void on_ready(void *arg)
         qualified(r);
 }
 
-static void on_failed(void *arg, const struct es_error *err)
-{
-    struct run *r = arg;
-
-    *r->err = *err;
-    finish(r, 1);
-}
-
 static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
     .returned = on_returned,
-    .failed = on_failed,
 };
-
-static void on_signal(void *arg, int number)
-{
-    struct run *r = arg;
-
-    if (r->phase == FINISHED)
-        return; /* it is ending, and what ended it is to be told */
-    r->signal = number;
-    finish(r, es_fail(r->err, ES_WORK, "nothing is left running", "%s",
-                      strsignal(number)));
-}
 
 static int is_late(void *arg, size_t node)
 {
@@ -676,7 +648,7 @@ static int end_overdue(struct run *r)
                                      (int64_t)(r->o->timeout_s * 1e9),
                                      TIMED_OUT, is_late, r))
            != NULL) {
-        name = session_node(r->session, p->node)->name;
+        name = session_node(r->front.session, p->node)->name;
         if (p->failures >= most)
             return es_fail(r->err, ES_WORK, "see --timeout and --retries",
                            "%s: frame %ju, units %ju:%ju: %.100s still ran "
@@ -687,7 +659,7 @@ static int end_overdue(struct run *r)
         notice("%s: units %ju:%ju still run after %g s", name,
                (uintmax_t)p->slice.begin, (uintmax_t)p->slice.end,
                r->o->timeout_s);
-        session_drop(r->session, p->node);
+        session_drop(r->front.session, p->node);
     }
     return 0;
 }
@@ -724,8 +696,8 @@ static int start_looking(struct run *r)
 {
     struct timeval period = {0, LOOK_MS * 1000};
 
-    r->look = event_new(r->base, -1, EV_PERSIST, on_look, r);
-    r->soon = evtimer_new(r->base, on_soon, r);
+    r->look = event_new(r->front.base, -1, EV_PERSIST, on_look, r);
+    r->soon = evtimer_new(r->front.base, on_soon, r);
     return r->look && r->soon && event_add(r->look, &period) == 0 ? 0 : -1;
 }
 
@@ -737,21 +709,21 @@ static int open_session(struct run *r)
         .place.srun_args = r->o->srun,
     };
 
-    return session_start(&r->session, r->base, r->config, &setup,
-                         &session_events, r, r->err);
+    return front_open(&r->front, r->config, &setup, &session_events, r);
 }
 
 static int start(struct run *r)
 {
-    r->base = event_base_new();
-    if (!r->base || signals_catch(&r->signals, r->base, on_signal, r) < 0
-        || start_looking(r) < 0)
+    if (front_begin(&r->front, r->err) < 0
+        || front_catch(&r->front, "nothing is left running") < 0)
+        return -1;
+    if (start_looking(r) < 0)
         return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
     if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
-        || work_open(&r->work, r->o, r->base, on_there, r, r->err) < 0
+        || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
     r->receiving.journal = r->work.journal;
@@ -769,10 +741,8 @@ static void keep_history(const struct run *r)
             (const double(*)[ELEMENTS])r->qualification.measured);
 }
 
-static int write_results(struct run *r)
+static int write_results(struct run *r, int rc)
 {
-    int rc = r->failed ? -1 : 0;
-
     progress_stop(&r->progress);
     if (rc == 0)
         rc = report_summary(&r->report, &r->summary, r->err);
@@ -793,7 +763,7 @@ static void clear(struct run *r)
 {
     drain_stop(r->drain);
     metrics_cast_stop(&r->cast);
-    session_close(r->session);
+    front_close(&r->front);
     work_close(&r->work);
     standstill_destroy(r->standstill);
     programs_clear(&r->programs);
@@ -804,13 +774,10 @@ static void clear(struct run *r)
     distribution_clear(&r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
-    signals_release(&r->signals);
     if (r->look)
         event_free(r->look);
     if (r->soon)
         event_free(r->soon);
-    if (r->base)
-        event_base_free(r->base);
 }
 
 int command_run(int argc, char **argv, struct es_error *err)
@@ -830,13 +797,11 @@ int command_run(int argc, char **argv, struct es_error *err)
         r.profile = *o->profile;
         if (o->profile_auto)
             profile_auto(&r.profile, &config, o->command[0]);
-        r.failed = start(&r) < 0;
-        if (!r.failed && event_base_dispatch(r.base) < 0)
-            r.failed = es_fail(err, ES_ENV, "report this", "no event loop") < 0;
-        rc = write_results(&r);
+        if (start(&r) < 0)
+            finish(&r, 1);
+        rc = write_results(&r, front_run(&r.front));
         clear(&r);
-        if (r.signal)
-            signals_die(r.signal, err);
+        front_end(&r.front);
     }
     free(o);
     return rc < 0 ? -1 : 0;
