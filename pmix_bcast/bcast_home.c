@@ -258,20 +258,6 @@ static void give(struct bcast_home *h)
 /* --- connections
  * --------------------------------------------------------------------- */
 
-static void on_opened(struct link *l, void *arg)
-{
-    (void)l;
-    (void)arg;
-}
-
-static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
-{
-    (void)l;
-    (void)arg;
-    (void)h;
-    return NULL; /* nobody sends us chunks */
-}
-
 static int on_taken(struct link *l,
                     void *arg,
                     const struct link_head *m,
@@ -347,9 +333,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
         abandon(h, mend_changed, changed);
 }
 
+/* Nobody sends chunks here: they need no place. */
 static const struct link_events receiver_events = {
-    .opened = on_opened,
-    .place = on_place,
     .taken = on_taken,
     .next = on_next,
     .sent = on_sent,
@@ -387,17 +372,6 @@ static int on_guest_taken(struct link *l,
     return 0;
 }
 
-static int on_guest_next(
-    struct link *l, void *arg, struct link_head *m, int *fd, off_t *at)
-{
-    (void)l;
-    (void)arg;
-    (void)m;
-    (void)fd;
-    (void)at;
-    return 0;
-}
-
 static void on_guest_closed(struct link *l, void *arg, const char *why)
 {
     (void)l;
@@ -406,10 +380,7 @@ static void on_guest_closed(struct link *l, void *arg, const char *why)
 }
 
 static const struct link_events guest_events = {
-    .opened = on_opened,
-    .place = on_place,
     .taken = on_guest_taken,
-    .next = on_guest_next,
     .closed = on_guest_closed,
 };
 

@@ -167,12 +167,6 @@ static void check_whole(struct bcast_node *b)
 /* --- messages of a peer
  * --------------------------------------------------------- */
 
-static void on_opened(struct link *l, void *arg)
-{
-    link_wake(l);
-    (void)arg;
-}
-
 static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
 {
     return h->broadcast == b->order.id && h->chunk < b->order.plan.chunks
@@ -333,7 +327,6 @@ static void on_closed(struct link *l, void *arg, const char *why)
 }
 
 static const struct link_events events = {
-    .opened = on_opened,
     .place = on_place,
     .taken = on_taken,
     .next = on_next,

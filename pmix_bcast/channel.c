@@ -109,7 +109,8 @@ static void open_up(struct channel *c)
     }
     listener_release(&c->unproven);
     c->stage = OPEN;
-    c->on->opened(c, c->arg);
+    if (c->on->opened)
+        c->on->opened(c, c->arg);
 }
 
 static void shake(struct channel *c,

@@ -32,6 +32,7 @@
 struct event_base;
 struct channel;
 
+/* message() and closed() are always there; any other may be NULL. */
 struct channel_events {
     /* The other end has proved itself; messages may be sent from now on. */
     void (*opened)(struct channel *c, void *arg);

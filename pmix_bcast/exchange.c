@@ -307,12 +307,6 @@ static struct fetch *to_ask(const struct peer *p)
 
 /* --- links ---------------------------------------------------------------- */
 
-static void on_opened(struct link *l, void *arg)
-{
-    (void)arg;
-    link_wake(l);
-}
-
 static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
 {
     struct peer *p = arg;
@@ -388,7 +382,6 @@ static void on_closed(struct link *l, void *arg, const char *why)
 }
 
 static const struct link_events events = {
-    .opened = on_opened,
     .place = on_place,
     .taken = on_taken,
     .next = on_next,

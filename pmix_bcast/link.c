@@ -236,7 +236,7 @@ static int seal_message(struct link *l)
 static int take_next(struct link *l)
 {
     memset(&l->sending, 0, sizeof l->sending);
-    if (l->stage != OPEN
+    if (l->stage != OPEN || !l->on->next
         || !l->on->next(l, l->arg, &l->sending, &l->file, &l->at)
         || l->stage != OPEN)
         return 0;
@@ -261,7 +261,8 @@ static void send_on(struct link *l)
         }
         if (rc > 0 && l->is_sending) {
             l->is_sending = 0;
-            l->on->sent(l, l->arg, &l->sending);
+            if (l->on->sent)
+                l->on->sent(l, l->arg, &l->sending);
             if (l->stage == OPEN && l->sending.size > 0) {
                 link_wake(l);
                 return;
@@ -314,7 +315,9 @@ static void open_up(struct link *l)
     listener_release(&l->unproven);
     l->stage = OPEN;
     event_del(l->timer);
-    l->on->opened(l, l->arg);
+    if (l->on->opened)
+        l->on->opened(l, l->arg);
+    link_wake(l);
 }
 
 static void shake(struct link *l)
@@ -371,7 +374,7 @@ static void end_message(struct link *l)
 static void begin_bytes(struct link *l)
 {
     l->got = 0;
-    l->place = l->on->place(l, l->arg, &l->head);
+    l->place = l->on->place ? l->on->place(l, l->arg, &l->head) : NULL;
     if (l->stage != OPEN)
         return;
     if (!l->place && !l->sink)

@@ -80,11 +80,12 @@ void link_head_encode(uint8_t buf[LINK_HEAD],
 struct event_base;
 struct link;
 
+/* taken() and closed() are always there; any other may be NULL. */
 struct link_events {
-    /* Both ends have proved that they know the secret. */
+    /* Both ends have proved that they know the secret; next() follows. */
     void (*opened)(struct link *l, void *arg);
     /* A chunk comes: where h->size bytes go, valid until taken() or the end;
-     * NULL to throw them away. */
+     * NULL, or no place(): they are thrown away. */
     uint8_t *(*place)(struct link *l, void *arg, const struct link_head *h);
     /* A message is whole.  bytes: what place() said.  Returns 0, or -1 if
      * the peer does not keep to the protocol: the link ends, closed()
@@ -94,7 +95,7 @@ struct link_events {
                  const struct link_head *h,
                  const uint8_t *bytes);
     /* What to send next: 1, with h and for a chunk the file's bytes from at
-     * on; 0 if nothing: link_wake() when there is.  */
+     * on; 0 if nothing: link_wake() when there is. */
     int (*next)(
         struct link *l, void *arg, struct link_head *h, int *fd, off_t *at);
     /* That message is with the kernel. */

@@ -66,20 +66,6 @@ static void join_all(struct mesh *m)
     }
 }
 
-static void on_opened(struct link *l, void *arg)
-{
-    (void)l;
-    (void)arg;
-}
-
-static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
-{
-    (void)l;
-    (void)arg;
-    (void)h;
-    return NULL;
-}
-
 static int on_taken(struct link *l,
                     void *arg,
                     const struct link_head *h,
@@ -119,13 +105,6 @@ static int on_next(
     return 1;
 }
 
-static void on_sent(struct link *l, void *arg, const struct link_head *h)
-{
-    (void)l;
-    (void)arg;
-    (void)h;
-}
-
 static void on_closed(struct link *l, void *arg, const char *why)
 {
     (void)l;
@@ -134,11 +113,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
 }
 
 static const struct link_events events = {
-    .opened = on_opened,
-    .place = on_place,
     .taken = on_taken,
     .next = on_next,
-    .sent = on_sent,
     .closed = on_closed,
 };
 

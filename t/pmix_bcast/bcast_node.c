@@ -65,20 +65,6 @@ static int on_next(
     return 1;
 }
 
-static void on_opened(struct link *l, void *arg)
-{
-    (void)arg;
-    link_wake(l);
-}
-
-static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
-{
-    (void)l;
-    (void)arg;
-    (void)h;
-    return NULL;
-}
-
 static int on_taken(struct link *l,
                     void *arg,
                     const struct link_head *h,
@@ -89,13 +75,6 @@ static int on_taken(struct link *l,
     (void)h;
     (void)bytes;
     return 0; /* what the node says does not matter here */
-}
-
-static void on_sent(struct link *l, void *arg, const struct link_head *h)
-{
-    (void)l;
-    (void)arg;
-    (void)h;
 }
 
 static void on_closed(struct link *l, void *arg, const char *why)
@@ -109,11 +88,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
 }
 
 static const struct link_events events = {
-    .opened = on_opened,
-    .place = on_place,
     .taken = on_taken,
     .next = on_next,
-    .sent = on_sent,
     .closed = on_closed,
 };
 

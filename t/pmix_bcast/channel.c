@@ -109,12 +109,14 @@ static const struct channel_events events = {.opened = on_opened,
                                              .drained = on_drained,
                                              .closed = on_closed};
 
+static const struct channel_events *guest_on = &events;
+
 static void on_called(void *arg, struct listener *l, int fd)
 {
     struct end *e = &guest[guests++ % GUESTS];
 
     (void)arg;
-    e->channel = channel_take(base, fd, l, &events, e);
+    e->channel = channel_take(base, fd, l, guest_on, e);
 }
 
 static int64_t now_ms(void)
@@ -286,6 +288,28 @@ static void test_end(void)
            && channel_send(caller.channel, 100, "x", 1) == -1,
        "nothing is sent before the other end has proved itself");
     ok(!channel_is_open(NULL), "no channel is not open");
+}
+
+/* Who has no use for opened() and drained() leaves them out. */
+static void test_bare(void)
+{
+    static const struct channel_events bare = {.message = on_message,
+                                               .closed = on_closed};
+
+    guest_on = &bare;
+    fresh();
+    call(&secret, address());
+    until(caller.opened);
+    send_bytes(caller.channel, 100, 70000);
+    until(taken->messages == 1);
+    ok(taken->messages == 1 && taken->len == 70000 && !taken->garbled,
+       "a channel opens without opened()");
+    send_bytes(taken->channel, 100, 70000);
+    until(caller.messages == 1 && channel_backlog(taken->channel) == 0);
+    turn(3);
+    ok(caller.messages == 1 && taken->opened == 0 && taken->drained == 0,
+       "and sends without drained()");
+    guest_on = &events;
 }
 
 static void test_wrong_secret(void)
@@ -1014,6 +1038,7 @@ int main(void)
     test_between();
     test_meant_for_others();
     test_end();
+    test_bare();
     test_destroy();
     test_backlog();
     test_no_memory_take();

@@ -139,10 +139,17 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
+/* Who listens only, and who speaks only. */
+static const struct link_events listens = {.taken = on_taken,
+                                           .closed = on_closed};
+static const struct link_events speaks = {
+    .taken = on_taken, .next = on_next, .closed = on_closed};
+static const struct link_events *caller_on = &events, *guest_on = &events;
+
 static void on_called(void *arg, struct listener *l, int fd)
 {
     (void)arg;
-    guest.link = link_take(base, fd, l, &events, &guest);
+    guest.link = link_take(base, fd, l, guest_on, &guest);
     if (guest.link)
         link_set_chunk(guest.link, CHUNK);
 }
@@ -222,7 +229,7 @@ static struct sockaddr_in address(void)
 static void call(const struct secret *s, struct sockaddr_in in)
 {
     caller.link = link_call(base, (struct sockaddr *)&in, sizeof in, s,
-                            &parties, &events, &caller);
+                            &parties, caller_on, &caller);
     if (!caller.link)
         bail("no link");
     link_set_chunk(caller.link, CHUNK);
@@ -391,6 +398,27 @@ static void test_count(void)
            2 * MESSAGE_HEAD + HELLO_BYTES + MAC_BYTES + 2 * LINK_HEAD + CHUNK,
            "all bytes are counted, the handshake's, too");
     link_destroy(second.link);
+}
+
+/* What has no callback is done without it. */
+static void test_bare(void)
+{
+    caller_on = &speaks;
+    guest_on = &listens;
+    fresh();
+    guest.place = NULL;
+    send_next(&caller, LINK_CHUNK, 0, CHUNK);
+    send_next(&caller, LINK_PULL, 1, 0);
+    call(&secret, address());
+    until(guest.taken == 2);
+    ok(guest.taken == 2 && !guest.garbled && !guest.disorder,
+       "without opened() and place() chunks are thrown away, and all is taken");
+    ok(caller.next == 2 && caller.closed == 0,
+       "the end that has something to say says it once it is open");
+    link_wake(guest.link);
+    turn(3);
+    ok(guest.closed == 0, "without next() there is nothing to say");
+    caller_on = guest_on = &events;
 }
 
 static void test_hold(void)
@@ -758,6 +786,7 @@ int main(void)
     test_heads();
     test_messages();
     test_count();
+    test_bare();
     test_hold();
     test_bounds();
     test_wrong_secret();
