@@ -4,7 +4,7 @@
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
-#include "pmix_bcast/link.h"
+#include "pmix_bcast/pending.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -37,12 +36,6 @@ struct receiver {
     double moved; /* when it last got on */
 };
 
-struct guest { /* a caller that has not said who it is */
-    LIST_ENTRY(guest) next;
-    struct bcast_home *home;
-    struct link *link;
-};
-
 struct bcast_home {
     struct bcast_home_setup s;
     struct plan plan;
@@ -50,7 +43,7 @@ struct bcast_home {
     int fd;
     struct feed *feed;
     struct listener *listener;
-    LIST_HEAD(guest_list, guest) guests;
+    struct pending_list pending;
     struct receiver *node;
     struct bcast_node_result *result;
     uint64_t *offset;
@@ -341,19 +334,13 @@ static const struct link_events receiver_events = {
     .closed = on_closed,
 };
 
-static void guest_remove(struct guest *g)
+static int on_pending_taken(struct link *l,
+                            void *arg,
+                            const struct link_head *m,
+                            const uint8_t *bytes)
 {
-    LIST_REMOVE(g, next);
-    free(g);
-}
-
-static int on_guest_taken(struct link *l,
-                          void *arg,
-                          const struct link_head *m,
-                          const uint8_t *bytes)
-{
-    struct guest *g = arg;
-    struct bcast_home *h = g->home;
+    struct pending *p = arg;
+    struct bcast_home *h = p->owner;
     uint32_t rank = link_caller(l);
     struct receiver *r;
 
@@ -365,41 +352,31 @@ static int on_guest_taken(struct link *l,
     r->link = l;
     link_set_events(l, &receiver_events, r);
     link_set_chunk(l, h->plan.chunk);
-    guest_remove(g);
+    pending_leave(p);
     feed_connected(h->feed, r->rank, clock_s());
     if (!h->over)
         give(h);
     return 0;
 }
 
-static void on_guest_closed(struct link *l, void *arg, const char *why)
+static void on_pending_closed(struct link *l, void *arg, const char *why)
 {
     (void)l;
     (void)why;
-    guest_remove(arg);
+    pending_leave(arg);
 }
 
-static const struct link_events guest_events = {
-    .taken = on_guest_taken,
-    .closed = on_guest_closed,
+static const struct link_events pending_events = {
+    .taken = on_pending_taken,
+    .closed = on_pending_closed,
 };
 
 static void on_called(void *arg, struct listener *l, int fd)
 {
     struct bcast_home *h = arg;
-    struct guest *g = calloc(1, sizeof *g);
 
-    if (!g) {
-        close(fd);
-        return;
-    }
-    g->home = h;
-    g->link = link_take(h->s.base, fd, l, &guest_events, g);
-    if (!g->link) {
-        free(g);
-        return;
-    }
-    LIST_INSERT_HEAD(&h->guests, g, next);
+    /* Without memory the caller sees its call end, and that is all. */
+    (void)pending_accept_link(&h->pending, h->s.base, fd, l, &pending_events);
 }
 
 /* --- what nodes say
@@ -640,7 +617,7 @@ int bcast_home_start(struct bcast_home **out,
     h->fd = -1;
     if (!(h->s.timeout_s > 0))
         h->s.timeout_s = TIMEOUT_S;
-    LIST_INIT(&h->guests);
+    pending_init(&h->pending, h);
     h->start = clock_s();
     if (start(h, err) < 0) {
         bcast_home_destroy(h);
@@ -672,14 +649,9 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
 
 void bcast_home_destroy(struct bcast_home *h)
 {
-    struct guest *g;
-
     if (!h)
         return;
-    while ((g = LIST_FIRST(&h->guests)) != NULL) {
-        link_destroy(g->link);
-        guest_remove(g);
-    }
+    pending_clear(&h->pending);
     for (uint32_t v = 0; h->node && v < h->plan.nodes; v++) {
         link_destroy(h->node[v].link);
         free(h->node[v].queue);

@@ -1,55 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/mesh.h"
+#include "pmix_bcast/pending.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/queue.h>
-#include <unistd.h>
-
-struct guest {
-    LIST_ENTRY(guest) next;
-    struct mesh *mesh;
-    struct link *link;
-    uint32_t broadcast; /* as it said */
-    int has_said, greeted_due;
-};
 
 struct mesh {
     struct event_base *base;
     struct bcast_node *broadcast;
     struct exchange *exchange;
-    LIST_HEAD(guest_list, guest) guests;
+    struct pending_list pending; /* each: the broadcast's number, as it said */
 };
 
-static struct link *release(struct guest *g)
-{
-    struct link *l = g->link;
-
-    LIST_REMOVE(g, next);
-    free(g);
-    return l;
-}
-
 /* Is the one whom it asks for here? */
-static int is_expected(const struct guest *g)
+static int is_expected(const struct mesh *m, uint32_t number)
 {
-    const struct mesh *m = g->mesh;
-
-    return g->broadcast == EXCHANGE_ID
+    return number == EXCHANGE_ID
                ? m->exchange != NULL
-               : m->broadcast && bcast_node_id(m->broadcast) == g->broadcast;
+               : m->broadcast && bcast_node_id(m->broadcast) == number;
 }
 
 /* What it says next is for the one whom it asks for. */
-static void join(struct guest *g)
+static void join(struct pending *p)
 {
-    struct mesh *m = g->mesh;
-    uint32_t broadcast = g->broadcast;
-    struct link *l = release(g);
+    struct mesh *m = p->owner;
+    uint32_t number = p->number;
+    struct link *l = p->link;
 
+    pending_leave(p);
     if (link_hold(l, 0) < 0)
         link_destroy(l);
-    else if (broadcast == EXCHANGE_ID)
+    else if (number == EXCHANGE_ID)
         exchange_join(m->exchange, l);
     else
         bcast_node_join(m->broadcast, l);
@@ -57,12 +38,12 @@ static void join(struct guest *g)
 
 static void join_all(struct mesh *m)
 {
-    struct guest *g, *next;
+    struct pending *p, *next;
 
-    for (g = LIST_FIRST(&m->guests); g; g = next) {
-        next = LIST_NEXT(g, next);
-        if (g->has_said && is_expected(g))
-            join(g);
+    for (p = LIST_FIRST(&m->pending.first); p; p = next) {
+        next = LIST_NEXT(p, next);
+        if (p->has_said && is_expected(m, p->number))
+            join(p);
     }
 }
 
@@ -71,20 +52,20 @@ static int on_taken(struct link *l,
                     const struct link_head *h,
                     const uint8_t *bytes)
 {
-    struct guest *g = arg;
+    struct pending *p = arg;
 
     (void)bytes;
     if (h->type == LINK_GREET) {
-        g->greeted_due = 1;
+        p->answer_due = 1;
         link_wake(l);
         return 0;
     }
-    if (h->type != LINK_HELLO || g->has_said)
+    if (h->type != LINK_HELLO || p->has_said)
         return -1;
-    g->has_said = 1;
-    g->broadcast = h->broadcast;
-    if (is_expected(g))
-        join(g);
+    p->has_said = 1;
+    p->number = h->broadcast;
+    if (is_expected(p->owner, p->number))
+        join(p);
     else
         (void)link_hold(l, 1); /* its chunks may come before our order */
     return 0;
@@ -93,14 +74,14 @@ static int on_taken(struct link *l,
 static int on_next(
     struct link *l, void *arg, struct link_head *h, int *fd, off_t *at)
 {
-    struct guest *g = arg;
+    struct pending *p = arg;
 
     (void)l;
     (void)fd;
     (void)at;
-    if (!g->greeted_due)
+    if (!p->answer_due)
         return 0;
-    g->greeted_due = 0;
+    p->answer_due = 0;
     h->type = LINK_GREETED;
     return 1;
 }
@@ -109,7 +90,7 @@ static void on_closed(struct link *l, void *arg, const char *why)
 {
     (void)l;
     (void)why;
-    (void)release(arg); /* frees itself */
+    pending_leave(arg); /* the link frees itself */
 }
 
 static const struct link_events events = {
@@ -125,26 +106,16 @@ struct mesh *mesh_create(struct event_base *base)
     if (!m)
         return NULL;
     m->base = base;
-    LIST_INIT(&m->guests);
+    pending_init(&m->pending, m);
     return m;
 }
 
 void mesh_take(void *arg, struct listener *l, int fd)
 {
     struct mesh *m = arg;
-    struct guest *g = calloc(1, sizeof *g);
 
-    if (!g) {
-        close(fd);
-        return;
-    }
-    g->mesh = m;
-    g->link = link_take(m->base, fd, l, &events, g);
-    if (!g->link) {
-        free(g);
-        return;
-    }
-    LIST_INSERT_HEAD(&m->guests, g, next);
+    /* Without memory the caller sees its call end, and that is all. */
+    (void)pending_accept_link(&m->pending, m->base, fd, l, &events);
 }
 
 void mesh_set_broadcast(struct mesh *m, struct bcast_node *b)
@@ -165,8 +136,7 @@ void mesh_destroy(struct mesh *m)
 
     if (!m)
         return;
-    while (!LIST_EMPTY(&m->guests))
-        link_destroy(release(LIST_FIRST(&m->guests)));
+    pending_clear(&m->pending);
     free(m);
     errno = saved;
 }
