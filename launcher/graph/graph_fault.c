@@ -23,6 +23,6 @@ int graph_fault_tell(enum graph_plan_fault fault,
                        "the paths depend on each other in more than %u ways",
                        GROUPING_DEPENDENCES_MAX);
     default:
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     }
 }

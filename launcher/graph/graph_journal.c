@@ -276,7 +276,7 @@ static int go_on(struct graph_journal *j,
     int rc;
 
     if (index_names(&r) < 0)
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     else
         rc = record_log_read(&j->log, on_line, &r, err);
     json_decref(r.tasks);

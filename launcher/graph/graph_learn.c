@@ -237,13 +237,12 @@ int graph_learn(const char *path,
         rc = es_fail(err, ES_WORK, "leave it as it was until the end",
                      "--learn: %s: cannot be read any more", path);
     else if (workflow ? learn_wfformat(&l, workflow) : learn_own(&l, all))
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     else {
         text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
         if (!text || asprintf(&line, "%s\n", text) < 0)
             line = NULL;
-        rc = line ? write_file(path, line, err)
-                  : es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = line ? write_file(path, line, err) : es_no_memory(err);
     }
     free(text);
     free(line);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_recover.h"
 #include "launcher/base/notice.h"
-#include "launcher/graph/graph_running.h"
+#include "launcher/graph/graph_stage_in.h"
+#include "launcher/graph/graph_stage_out.h"
 #include "policy/replan.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define BRING_TRIES 8 /* of one file, before the run is given up */
 
 /* Where what a task has made is; at least one node, as a plan needs it. */
 static void add_done(const struct graph_running *r,
@@ -102,57 +102,57 @@ static void tell_replanned(const struct graph_running *r,
 }
 
 /* Find places for the tasks that have none. */
-static int replan(struct graph_running *r, uint32_t homeless)
+static int replan(struct graph_running *r, uint32_t unplaced)
 {
     const struct graph_state *s = &r->state;
     uint32_t tasks = s->graph->tasks, n;
     struct instance *x = list_instances(r, &n);
     struct machine all = r->machine;
     uint8_t *done = calloc(tasks, 1), *usable = list_usable(r);
-    uint32_t *barred = calloc(tasks, sizeof *barred);
+    uint32_t *excluded = calloc(tasks, sizeof *excluded);
     int64_t makespan = 0;
     int rc = -1;
 
-    for (uint32_t v = 0; done && barred && v < tasks; v++) {
+    for (uint32_t v = 0; done && excluded && v < tasks; v++) {
         done[v] = s->task[v].done;
-        barred[v] = s->task[v].barred;
+        excluded[v] = s->task[v].excluded;
     }
     all.processors = s->nodes;
-    if (!x || !done || !usable || !barred
-        || replan_place(s->graph, &all, done, usable, barred, x, &n, &makespan)
+    if (!x || !done || !usable || !excluded
+        || replan_place(s->graph, &all, done, usable, excluded, x, &n,
+                        &makespan)
                < 0)
-        (void)graph_no_memory(r->err);
+        (void)es_no_memory(r->err);
     else
         rc = place_anew(r, x, n);
     if (rc == 0)
-        tell_replanned(r, homeless, makespan);
+        tell_replanned(r, unplaced, makespan);
     free(x);
     free(done);
     free(usable);
-    free(barred);
+    free(excluded);
     return rc;
 }
 
-/* Something is gone: see what must be done again, and by whom. */
 void graph_recover(struct graph_running *r)
 {
     const struct graph_state *s = &r->state;
-    uint32_t homeless = 0;
+    uint32_t unplaced = 0;
 
     graph_state_review(&r->state, r->delivered);
     for (uint32_t v = 0; v < s->graph->tasks; v++)
-        homeless += !s->task[v].done
+        unplaced += !s->task[v].done
                     && graph_state_waiting(s, v, GRAPH_NOBODY) == GRAPH_NOBODY;
-    if (homeless > 0 && replan(r, homeless) < 0) {
+    if (unplaced > 0 && replan(r, unplaced) < 0) {
         graph_finish(r, 1);
         return;
     }
     for (uint32_t i = 0; i < s->places; i++)
-        if (s->place[i].state == PLACE_WAITING && graph_supply(r, i) < 0) {
+        if (s->place[i].state == PLACE_WAITING && graph_stage_in(r, i) < 0) {
             graph_finish(r, 1);
             return;
         }
-    graph_deliver_all(r);
+    graph_stage_out_all(r);
 }
 
 static void take_back(struct graph_running *r, uint32_t place)
@@ -164,13 +164,13 @@ static void take_back(struct graph_running *r, uint32_t place)
     graph_state_end(&r->state, place, PLACE_GONE);
 }
 
-void graph_spread(struct graph_running *r)
+void graph_rebalance(struct graph_running *r)
 {
     const struct graph_state *s = &r->state;
     uint8_t *runs = calloc(s->places + (size_t)1, 1);
 
     if (!runs) {
-        graph_finish(r, graph_no_memory(r->err));
+        graph_finish(r, es_no_memory(r->err));
         return;
     }
     for (uint32_t i = 0; i < s->places; i++)
@@ -180,26 +180,5 @@ void graph_spread(struct graph_running *r)
         if (s->place[i].state == PLACE_WAITING && !runs[i])
             take_back(r, i);
     free(runs);
-    graph_recover(r);
-}
-
-/* A file could not be brought from a node: it is not there, or no way. */
-void graph_bring_failed(struct graph_running *r,
-                        uint32_t token,
-                        uint32_t from,
-                        const char *to,
-                        const char *why)
-{
-    const char *name = r->work.file[token].name;
-
-    if (++r->state.token[token].fails >= BRING_TRIES) {
-        graph_finish(r,
-                     es_fail(r->err, ES_WORK, "see that node, or leave it out",
-                             "%s: cannot get %s: %s", to, name, why));
-        return;
-    }
-    notice("%s: cannot get %s: %s: trying again", to, name, why);
-    if (from != EXCHANGE_HOME && r->state.token[token].fails > 1)
-        graph_state_let_go(&r->state, token, from);
     graph_recover(r);
 }

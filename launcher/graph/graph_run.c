@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Phases: the agents come (session), they open their folders (OPENING), the
- * plan is made and run.  Each word of an agent changes the state
+ * plan is made and run.  Each message of an agent changes the state
  * (graph_state.h), and what follows from that is sent.  After a loss the state
- * is reviewed, what has no place any more gets one, and everything that waits
- * is supplied anew.  Every end goes through graph_finish().
+ * is reviewed, what has no place any more gets one, and what each waits for is
+ * sent again.  Every end goes through graph_finish().
  */
 #include "launcher/graph/graph_run.h"
 #include "launcher/base/file_limit.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/work_folder.h"
-#include "launcher/graph/graph_fault.h"
+#include "launcher/graph/graph_feedback.h"
+#include "launcher/graph/graph_opening.h"
+#include "launcher/graph/graph_recover.h"
 #include "launcher/graph/graph_result.h"
-#include "launcher/graph/graph_running.h"
-#include "pmix_bcast/clock.h"
+#include "launcher/graph/graph_stage_out.h"
 #include "pmix_bcast/mesh.h"
 
 #include <errno.h>
@@ -23,215 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int64_t graph_running_ns(const struct graph_running *r)
-{
-    return clock_ns() - r->begin_ns;
-}
-
-int graph_no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
-void graph_finish(struct graph_running *r, int failed)
-{
-    r->phase = FINISHED;
-    front_finish(&r->front, failed);
-}
-
-const char *graph_node_name(const struct graph_running *r, uint32_t node)
-{
-    return session_node(r->front.session, node)->name;
-}
-
-void graph_say(struct graph_running *r,
-               uint32_t node,
-               enum graph_kind kind,
-               struct writer *w)
-{
-    session_send(r->front.session, node, (enum protocol_type)(MSG_GRAPH + kind),
-                 w);
-}
-
-void graph_check_end(struct graph_running *r)
-{
-    if (r->state.tasks_done == r->f->graph->tasks && r->state.waiting == 0
-        && r->undelivered == 0)
-        graph_finish(r, 0);
-}
-
-/* --- the plan ------------------------------------------------------------- */
-
-static int make_plan(struct graph_running *r, struct graph_plan *p)
-{
-    struct graph_plan_wish wish = r->o->plan;
-    enum graph_plan_fault fault;
-
-    wish.machine = r->machine;
-    fault = graph_plan_init(p, r->f->graph, &wish);
-    if (fault != GRAPH_PLAN_SOUND)
-        return graph_fault_tell(fault, &wish, r->err);
-    r->planned = p->candidate[p->chosen].sum;
-    r->deadline = p->deadline;
-    if (p->deadline_met)
-        return 0;
-    es_fail(r->err, ES_WORK, "give more time, nodes or cores",
-            "the deadline of %g s cannot be met on %u nodes of %u cores: the "
-            "fastest plan takes %g s",
-            (double)p->deadline / GRAPH_NS_PER_S, r->machine.processors,
-            r->machine.cores, (double)r->planned.makespan / GRAPH_NS_PER_S);
-    graph_plan_clear(p);
-    return -1;
-}
-
-/* What starts first is supplied first. */
-static int by_start(const void *a, const void *b)
-{
-    const struct instance *x = a, *y = b;
-
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->processor != y->processor)
-        return x->processor < y->processor ? -1 : 1;
-    return x->core < y->core ? -1 : x->core > y->core;
-}
-
-static int place_plan(struct graph_running *r, const struct graph_plan *p)
-{
-    qsort(p->instance, p->instances, sizeof *p->instance, by_start);
-    for (uint32_t i = 0; i < p->instances; i++) {
-        const struct instance *x = &p->instance[i];
-        struct place place = {.task = x->task,
-                              .node = x->processor,
-                              .core = x->core,
-                              .planned_start = x->start,
-                              .planned_finish = x->finish};
-
-        if (r->state.usable[place.node] && !r->state.task[x->task].done
-            && graph_state_add(&r->state, &place) == GRAPH_NOBODY)
-            return graph_no_memory(r->err);
-    }
-    for (uint32_t i = 0; i < r->state.places; i++)
-        if (graph_send_task(r, i) < 0)
-            return -1;
-    return 0;
-}
-
-static int begin_run(struct graph_running *r)
-{
-    struct graph_plan plan;
-    int rc;
-
-    if (r->machine.cores == 0)
-        return es_fail(r->err, ES_ENV, "see the lines above",
-                       "no node can take part");
-    if (make_plan(r, &plan) < 0)
-        return -1;
-    graph_state_review(&r->state, r->delivered);
-    r->phase = RUNNING;
-    r->begin_ns = clock_ns();
-    graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
-    if (r->state.tasks_done > 0)
-        notice("%u of %u tasks are done already", r->state.tasks_done,
-               r->f->graph->tasks);
-    rc = place_plan(r, &plan);
-    graph_plan_clear(&plan);
-    if (rc == 0)
-        graph_recover(r); /* gives everybody what is there */
-    return rc;
-}
-
-/* --- the folders ---------------------------------------------------------- */
-
-/* Is it what a task has made, to the last byte?  Inputs come anew. */
-static int is_good(const struct graph_running *r, const struct exchange_file *f)
-{
-    const struct exchange_file *made;
-
-    if (f->number >= r->work.files
-        || r->work.file[f->number].maker == GRAPH_NOBODY)
-        return 0;
-    made = &r->made[f->number];
-    return file_digest_is_known(&made->digest) && f->bytes == made->bytes
-           && file_digest_is_equal(&f->digest, &made->digest);
-}
-
-/* What a node has from before counts if it is what was made; the node itself
- * believes none of it until it is told to. */
-static int take_store(struct graph_running *r,
-                      uint32_t node,
-                      const struct graph_opened *m)
-{
-    for (uint32_t i = 0; i < m->files; i++) {
-        struct holder h = {
-            .node = node, .from = HOLDER_HERE, .file = m->file[i]};
-
-        if (!is_good(r, &m->file[i]))
-            continue;
-        if (graph_state_hold(&r->state, m->file[i].number, &h) < 0)
-            return graph_no_memory(r->err);
-        graph_send_here(r, node, m->file[i].number);
-    }
-    return 0;
-}
-
-static void all_opened(struct graph_running *r)
-{
-    if (r->opened < r->state.nodes || r->phase != OPENING)
-        return;
-    for (uint32_t v = 0; v < r->f->graph->tasks; v++) {
-        r->state.task[v].done = r->was_done[v];
-        r->state.tasks_done += r->was_done[v];
-    }
-    if (begin_run(r) < 0)
-        graph_finish(r, 1);
-    else
-        graph_check_end(r);
-}
-
-/* A node that was lost, with what it still has. */
-static void on_reopened(struct graph_running *r,
-                        uint32_t node,
-                        const struct graph_opened *m)
-{
-    if (r->state.usable[node]) {
-        session_drop(r->front.session, node);
-    } else if (m->why[0]) {
-        notice("%s: %s: it gets nothing more", graph_node_name(r, node),
-               m->why);
-    } else {
-        r->state.usable[node] = 1;
-        if (take_store(r, node, m) < 0)
-            graph_finish(r, 1);
-        else
-            graph_spread(r);
-    }
-}
-
-static void on_opened(struct graph_running *r,
-                      uint32_t node,
-                      const struct graph_opened *m)
-{
-    uint32_t *cores = &r->machine.cores;
-
-    if (r->phase == RUNNING) {
-        on_reopened(r, node, m);
-        return;
-    }
-    r->opened++;
-    if (m->why[0]) {
-        graph_finish(r, es_fail(r->err, ES_WORK, "see --work", "%s: %s",
-                                graph_node_name(r, node), m->why));
-        return;
-    }
-    if (r->o->plan.machine.cores == 0 && (*cores == 0 || m->cores < *cores))
-        *cores = m->cores;
-    if (take_store(r, node, m) < 0)
-        graph_finish(r, 1);
-    else
-        all_opened(r);
-}
 
 /* --- the session ---------------------------------------------------------- */
 
@@ -248,17 +40,17 @@ static void on_message(
     if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
-            on_opened(r, node, &opened);
+            graph_opening_answered(r, node, &opened);
         free(opened.room);
     } else if (type == MSG_GRAPH + GRAPH_MSG_DONE && r->phase == RUNNING) {
         good = graph_read_done(&done, body, len) == 0;
         if (good)
-            graph_hear_done(r, node, &done);
+            graph_feedback_done(r, node, &done);
         free(done.room);
     } else if (type == MSG_GRAPH + GRAPH_MSG_BROUGHT && r->phase == RUNNING) {
         good = graph_read_brought(&brought, body, len) == 0;
         if (good)
-            graph_hear_brought(r, node, &brought);
+            graph_feedback_brought(r, node, &brought);
     }
     if (!good)
         session_drop(r->front.session, node);
@@ -298,7 +90,7 @@ static int open_exchange(struct graph_running *r)
                                .secret = session_secret(r->front.session),
                                .self = EXCHANGE_HOME,
                                .keep = r->o->journal != NULL,
-                               .open = graph_give,
+                               .open = graph_open_input,
                                .fetched = graph_take_result,
                                .arg = r};
     struct listener_setup door = {.base = r->front.base,
@@ -315,39 +107,15 @@ static int open_exchange(struct graph_running *r)
     door.arg = r->mesh;
     r->exchange = exchange_create(&x);
     if (!r->mesh || !r->exchange)
-        return graph_no_memory(r->err);
+        return es_no_memory(r->err);
     mesh_set_exchange(r->mesh, r->exchange);
     return listener_open(&r->listener, &door, r->err);
-}
-
-/* Where the nodes keep files. */
-static const char *work_at(const struct graph_running *r)
-{
-    const char *folder = r->o->work ? r->o->work : getenv("TMPDIR");
-
-    return folder && *folder ? folder : "/tmp";
-}
-
-static int send_open(struct graph_running *r, uint32_t node)
-{
-    struct writer w = {0};
-    struct graph_open m = {.port = listener_port(r->listener),
-                           .keep = r->o->journal != NULL};
-
-    snprintf(m.folder, sizeof m.folder, "%s", work_at(r));
-    snprintf(m.run, sizeof m.run, "%s", r->run);
-    if (m.folder[0] != '/')
-        return es_fail(r->err, ES_USAGE, "give a whole path",
-                       "--work: \"%s\" is not the same everywhere", m.folder);
-    graph_write_open(&w, &m);
-    graph_say(r, node, GRAPH_MSG_OPEN, &w);
-    return 0;
 }
 
 static int send_open_all(struct graph_running *r)
 {
     for (uint32_t i = 0; i < r->state.nodes; i++)
-        if (send_open(r, i) < 0)
+        if (graph_opening_ask(r, i) < 0)
             return -1;
     return 0;
 }
@@ -362,7 +130,7 @@ static void on_returned(void *arg, size_t back)
         return;
     graph_progress_stop(&r->progress);
     notice("%s is back", graph_node_name(r, node));
-    if (send_open(r, node) < 0)
+    if (graph_opening_ask(r, node) < 0)
         graph_finish(r, 1);
 }
 
@@ -376,7 +144,7 @@ static void on_ready(void *arg)
     r->machine = r->o->plan.machine;
     r->machine.processors = most > 0 && most < nodes ? most : nodes;
     if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0) {
-        graph_finish(r, graph_no_memory(r->err));
+        graph_finish(r, es_no_memory(r->err));
         return;
     }
     if (open_exchange(r) < 0 || send_open_all(r) < 0)
@@ -472,7 +240,7 @@ static int read_work(struct graph_running *r)
     r->was_done = calloc(tasks, 1);
     if (!r->user || !r->input || !r->made || !r->delivered || !r->was_done
         || graph_measured_init(&r->measured, tasks, r->work.files) < 0)
-        return graph_no_memory(r->err);
+        return es_no_memory(r->err);
     snprintf(r->run, sizeof r->run, "%08x%08x", randombytes_random(),
              randombytes_random());
     if (look_at_inputs(r) < 0
@@ -532,8 +300,8 @@ static void sweep(const struct graph_running *r)
 
     for (uint32_t i = 0; i < r->state.nodes; i++)
         if (!r->state.usable[i]
-            && work_folder_open(&f, work_at(r), r->run, graph_node_name(r, i),
-                                NULL)
+            && work_folder_open(&f, graph_opening_folder(r), r->run,
+                                graph_node_name(r, i), NULL)
                    == 0)
             work_folder_close(&f, 0);
 }
@@ -568,7 +336,7 @@ int graph_run(const struct graph_run_wish *wish,
     int rc;
 
     if (!r)
-        return graph_no_memory(err);
+        return es_no_memory(err);
     r->o = wish;
     r->f = f;
     r->err = err;

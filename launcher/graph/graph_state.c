@@ -35,7 +35,7 @@ static int find_tokens(struct graph_state *s, uint32_t v)
     struct task_state *t = &s->task[v];
     uint32_t preds = g->pred_at[v + 1] - g->pred_at[v];
 
-    t->first = t->barred = GRAPH_NOBODY;
+    t->first = t->excluded = GRAPH_NOBODY;
     t->token = calloc(w->inputs + (size_t)preds + 1, sizeof *t->token);
     if (!t->token)
         return -1;

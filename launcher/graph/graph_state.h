@@ -49,8 +49,8 @@ struct graph_state {
         uint32_t *token;
         uint32_t tokens;
         unsigned fails;
-        uint32_t barred; /* node where it has failed, or GRAPH_NOBODY */
-        uint8_t done;    /* what it makes is somewhere */
+        uint32_t excluded; /* node where it has failed, or GRAPH_NOBODY */
+        uint8_t done;      /* what it makes is somewhere */
     } * task;
     struct token_state {
         struct holder *holder;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/graph/graph_running.h"
+#include "launcher/graph/graph_stage_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- supplies: what a task waits for goes to its node --------------------- */
+/* --- what a task waits for goes to its node ------------------------------- */
 
 static void send_bring(struct graph_running *r,
                        uint32_t node,
@@ -42,10 +42,10 @@ static int comes_by_itself(const struct graph_running *r,
 }
 
 /* See that the token is or comes to where the place is; 0, or -1 without
- * memory.  What is nowhere yet will be offered when it is. */
-static int supply_one(struct graph_running *r,
-                      const struct place *p,
-                      uint32_t token)
+ * memory.  What is nowhere yet follows when it is made. */
+static int stage_in_one(struct graph_running *r,
+                        const struct place *p,
+                        uint32_t token)
 {
     uint32_t maker = graph_state_maker(&r->state, token);
     struct holder h = {.node = p->node, .from = EXCHANGE_HOME};
@@ -72,21 +72,20 @@ static int supply_one(struct graph_running *r,
     return graph_state_hold(&r->state, token, &h);
 }
 
-int graph_supply(struct graph_running *r, uint32_t place)
+int graph_stage_in(struct graph_running *r, uint32_t place)
 {
     struct place p = r->state.place[place];
     const struct task_state *t = &r->state.task[p.task];
 
     for (uint32_t i = 0; i < t->tokens; i++)
-        if (supply_one(r, &p, t->token[i]) < 0)
-            return graph_no_memory(r->err);
+        if (stage_in_one(r, &p, t->token[i]) < 0)
+            return es_no_memory(r->err);
     return 0;
 }
 
-/* All places that wait for a task's outputs; on one node, or GRAPH_NOBODY. */
-int graph_supply_followers(struct graph_running *r,
-                           uint32_t task,
-                           uint32_t node)
+int graph_stage_in_followers(struct graph_running *r,
+                             uint32_t task,
+                             uint32_t node)
 {
     const struct graph *g = r->f->graph;
 
@@ -96,7 +95,7 @@ int graph_supply_followers(struct graph_running *r,
         for (; i != GRAPH_NOBODY; i = r->state.place[i].next)
             if (r->state.place[i].state == PLACE_WAITING
                 && (node == GRAPH_NOBODY || r->state.place[i].node == node)
-                && graph_supply(r, i) < 0)
+                && graph_stage_in(r, i) < 0)
                 return -1;
     }
     return 0;
@@ -134,7 +133,7 @@ int graph_send_task(struct graph_running *r, uint32_t place)
         .outputs = t->outputs,
     };
     struct writer w = {0};
-    int rc = m.input && m.output ? 0 : graph_no_memory(r->err);
+    int rc = m.input && m.output ? 0 : es_no_memory(r->err);
 
     snprintf(m.name, sizeof m.name, "%s", t->name);
     if (rc == 0)
@@ -151,12 +150,11 @@ int graph_send_task(struct graph_running *r, uint32_t place)
     return rc;
 }
 
-/* Add a place, and tell its node. */
 int graph_add_place(struct graph_running *r, const struct place *p)
 {
     uint32_t i = graph_state_add(&r->state, p);
 
     if (i == GRAPH_NOBODY)
-        return graph_no_memory(r->err);
-    return graph_send_task(r, i) < 0 || graph_supply(r, i) < 0 ? -1 : 0;
+        return es_no_memory(r->err);
+    return graph_send_task(r, i) < 0 || graph_stage_in(r, i) < 0 ? -1 : 0;
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_feedback.h"
 #include "launcher/base/notice.h"
-#include "launcher/graph/graph_running.h"
+#include "launcher/graph/graph_recover.h"
+#include "launcher/graph/graph_stage_in.h"
+#include "launcher/graph/graph_stage_out.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define BRING_TRIES 8 /* of one file, before the run is given up */
+
+/* --- tasks ---------------------------------------------------------------- */
 
 static void show_said(struct graph_running *r,
                       const struct place *p,
@@ -50,7 +57,7 @@ static void place_done(struct graph_running *r,
     p->finish = graph_running_ns(r);
     p->start = p->finish - (int64_t)m->elapsed_ns;
     if (hold_outputs(r, node, v, m) < 0) {
-        graph_finish(r, graph_no_memory(r->err));
+        graph_finish(r, es_no_memory(r->err));
         return;
     }
     if (!r->state.task[v].done) {
@@ -62,7 +69,7 @@ static void place_done(struct graph_running *r,
                                (double)m->elapsed_ns / GRAPH_NS_PER_S, m->file,
                                r->err)
                 < 0
-            || graph_supply_followers(r, v, GRAPH_NOBODY) < 0) {
+            || graph_stage_in_followers(r, v, GRAPH_NOBODY) < 0) {
             graph_finish(r, 1);
             return;
         }
@@ -72,7 +79,7 @@ static void place_done(struct graph_running *r,
     for (uint32_t i = 0; i < r->work.task[v].outputs; i++)
         if (graph_is_result(r, r->work.task[v].output[i])
             && r->phase == RUNNING)
-            graph_deliver(r, r->work.task[v].output[i]);
+            graph_stage_out(r, r->work.task[v].output[i]);
     graph_check_end(r);
 }
 
@@ -108,7 +115,7 @@ static void try_again(struct graph_running *r,
             graph_finish(r, 1);
         return;
     }
-    t->barred = again.node;
+    t->excluded = again.node;
     graph_recover(r);
 }
 
@@ -129,7 +136,7 @@ static void place_failed(struct graph_running *r,
                != GRAPH_NOBODY) {
         notice("%s: task \"%s\" %s: its copy elsewhere will do",
                graph_node_name(r, p.node), name, how);
-        if (graph_supply_followers(r, p.task, p.node) < 0)
+        if (graph_stage_in_followers(r, p.task, p.node) < 0)
             graph_finish(r, 1);
         graph_check_end(r);
         return;
@@ -163,9 +170,9 @@ static int outputs_are_right(const struct graph_running *r,
     return 1;
 }
 
-void graph_hear_done(struct graph_running *r,
-                     uint32_t node,
-                     const struct graph_done *m)
+void graph_feedback_done(struct graph_running *r,
+                         uint32_t node,
+                         const struct graph_done *m)
 {
     const struct place *p =
         m->id < r->state.places ? &r->state.place[m->id] : NULL;
@@ -184,9 +191,32 @@ void graph_hear_done(struct graph_running *r,
         place_failed(r, m->id, m);
 }
 
-void graph_hear_brought(struct graph_running *r,
-                        uint32_t node,
-                        const struct graph_brought *m)
+/* --- files ---------------------------------------------------------------- */
+
+/* A file could not be brought from a node: it is not there, or no way. */
+static void bring_failed(struct graph_running *r,
+                         uint32_t token,
+                         uint32_t from,
+                         const char *to,
+                         const char *why)
+{
+    const char *name = r->work.file[token].name;
+
+    if (++r->state.token[token].fails >= BRING_TRIES) {
+        graph_finish(r,
+                     es_fail(r->err, ES_WORK, "see that node, or leave it out",
+                             "%s: cannot get %s: %s", to, name, why));
+        return;
+    }
+    notice("%s: cannot get %s: %s: trying again", to, name, why);
+    if (from != EXCHANGE_HOME && r->state.token[token].fails > 1)
+        graph_state_let_go(&r->state, token, from);
+    graph_recover(r);
+}
+
+void graph_feedback_brought(struct graph_running *r,
+                            uint32_t node,
+                            const struct graph_brought *m)
 {
     struct holder *h = m->token < r->work.files
                            ? graph_state_holder(&r->state, m->token, node)
@@ -196,11 +226,36 @@ void graph_hear_brought(struct graph_running *r,
         return; /* of an order that does not count any more */
     if (m->why[0]) {
         graph_state_let_go(&r->state, m->token, node);
-        graph_bring_failed(r, m->token, m->from, graph_node_name(r, node),
-                           m->why);
+        bring_failed(r, m->token, m->from, graph_node_name(r, node), m->why);
         return;
     }
     h->from = HOLDER_HERE;
     r->measured.sent[m->token] = (double)m->elapsed_ns / GRAPH_NS_PER_S;
     r->messages_s += r->measured.sent[m->token];
+}
+
+void graph_take_result(void *arg,
+                       uint32_t from,
+                       uint32_t file,
+                       int64_t elapsed_ns,
+                       const char *why)
+{
+    struct graph_running *r = arg;
+
+    (void)elapsed_ns; /* no part of the plan */
+    if (r->phase != RUNNING || r->user[file].from != from)
+        return;
+    r->user[file].from = GRAPH_NOBODY;
+    if (why) {
+        bring_failed(r, file, from, "front end", why);
+        return;
+    }
+    r->delivered[file] = 1;
+    r->undelivered--;
+    if (graph_journal_delivered(&r->journal, &r->work, file,
+                                &r->user[file].file, r->err)
+        < 0)
+        graph_finish(r, 1);
+    else
+        graph_check_end(r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_stage_out.h"
 #include "launcher/base/notice.h"
 #include "launcher/exec/work_folder.h"
-#include "launcher/graph/graph_running.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ int graph_is_result(const struct graph_running *r, uint32_t file)
     return r->work.file[file].takers == 0;
 }
 
-void graph_deliver(struct graph_running *r, uint32_t file)
+void graph_stage_out(struct graph_running *r, uint32_t file)
 {
     const struct holder *h = graph_state_source(&r->state, file, GRAPH_NOBODY);
     struct exchange_file wanted;
@@ -36,11 +36,11 @@ void graph_deliver(struct graph_running *r, uint32_t file)
                                 r->work.file[file].name, strerror(errno)));
 }
 
-void graph_deliver_all(struct graph_running *r)
+void graph_stage_out_all(struct graph_running *r)
 {
     for (uint32_t i = 0; i < r->work.files; i++)
         if (graph_is_result(r, i) && r->phase == RUNNING)
-            graph_deliver(r, i);
+            graph_stage_out(r, i);
 }
 
 struct graph_input graph_input_of(const struct stat *st)
@@ -63,7 +63,7 @@ static int is_as_it_was(const struct graph_running *r, uint32_t file, int fd)
            && now.mtime_ns == r->input[file].mtime_ns;
 }
 
-int graph_give(void *arg, uint32_t file)
+int graph_open_input(void *arg, uint32_t file)
 {
     struct graph_running *r = arg;
     int fd;
@@ -82,32 +82,6 @@ int graph_give(void *arg, uint32_t file)
                             r->work.file[file].name));
     errno = ESTALE;
     return -1;
-}
-
-void graph_take_result(void *arg,
-                       uint32_t from,
-                       uint32_t file,
-                       int64_t elapsed_ns,
-                       const char *why)
-{
-    struct graph_running *r = arg;
-
-    (void)elapsed_ns; /* no part of the plan */
-    if (r->phase != RUNNING || r->user[file].from != from)
-        return;
-    r->user[file].from = GRAPH_NOBODY;
-    if (why) {
-        graph_bring_failed(r, file, from, "front end", why);
-        return;
-    }
-    r->delivered[file] = 1;
-    r->undelivered--;
-    if (graph_journal_delivered(&r->journal, &r->work, file,
-                                &r->user[file].file, r->err)
-        < 0)
-        graph_finish(r, 1);
-    else
-        graph_check_end(r);
 }
 
 int graph_is_delivered(const struct graph_running *r,

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_opening.h"
+#include "launcher/base/notice.h"
+#include "launcher/graph/graph_fault.h"
+#include "launcher/graph/graph_recover.h"
+#include "launcher/graph/graph_stage_in.h"
+#include "pmix_bcast/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the plan ------------------------------------------------------------- */
+
+static int make_plan(struct graph_running *r, struct graph_plan *p)
+{
+    struct graph_plan_wish wish = r->o->plan;
+    enum graph_plan_fault fault;
+
+    wish.machine = r->machine;
+    fault = graph_plan_init(p, r->f->graph, &wish);
+    if (fault != GRAPH_PLAN_SOUND)
+        return graph_fault_tell(fault, &wish, r->err);
+    r->planned = p->candidate[p->chosen].sum;
+    r->deadline = p->deadline;
+    if (p->deadline_met)
+        return 0;
+    es_fail(r->err, ES_WORK, "give more time, nodes or cores",
+            "the deadline of %g s cannot be met on %u nodes of %u cores: the "
+            "fastest plan takes %g s",
+            (double)p->deadline / GRAPH_NS_PER_S, r->machine.processors,
+            r->machine.cores, (double)r->planned.makespan / GRAPH_NS_PER_S);
+    graph_plan_clear(p);
+    return -1;
+}
+
+/* What starts first is sent first. */
+static int by_start(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->processor != y->processor)
+        return x->processor < y->processor ? -1 : 1;
+    return x->core < y->core ? -1 : x->core > y->core;
+}
+
+static int place_plan(struct graph_running *r, const struct graph_plan *p)
+{
+    qsort(p->instance, p->instances, sizeof *p->instance, by_start);
+    for (uint32_t i = 0; i < p->instances; i++) {
+        const struct instance *x = &p->instance[i];
+        struct place place = {.task = x->task,
+                              .node = x->processor,
+                              .core = x->core,
+                              .planned_start = x->start,
+                              .planned_finish = x->finish};
+
+        if (r->state.usable[place.node] && !r->state.task[x->task].done
+            && graph_state_add(&r->state, &place) == GRAPH_NOBODY)
+            return es_no_memory(r->err);
+    }
+    for (uint32_t i = 0; i < r->state.places; i++)
+        if (graph_send_task(r, i) < 0)
+            return -1;
+    return 0;
+}
+
+static int begin_run(struct graph_running *r)
+{
+    struct graph_plan plan;
+    int rc;
+
+    if (r->machine.cores == 0)
+        return es_fail(r->err, ES_ENV, "see the lines above",
+                       "no node can take part");
+    if (make_plan(r, &plan) < 0)
+        return -1;
+    graph_state_review(&r->state, r->delivered);
+    r->phase = RUNNING;
+    r->begin_ns = clock_ns();
+    graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
+    if (r->state.tasks_done > 0)
+        notice("%u of %u tasks are done already", r->state.tasks_done,
+               r->f->graph->tasks);
+    rc = place_plan(r, &plan);
+    graph_plan_clear(&plan);
+    if (rc == 0)
+        graph_recover(r); /* gives everybody what is there */
+    return rc;
+}
+
+/* --- the folders ---------------------------------------------------------- */
+
+/* Is it what a task has made, to the last byte?  Inputs come anew. */
+static int is_good(const struct graph_running *r, const struct exchange_file *f)
+{
+    const struct exchange_file *made;
+
+    if (f->number >= r->work.files
+        || r->work.file[f->number].maker == GRAPH_NOBODY)
+        return 0;
+    made = &r->made[f->number];
+    return file_digest_is_known(&made->digest) && f->bytes == made->bytes
+           && file_digest_is_equal(&f->digest, &made->digest);
+}
+
+/* What a node has from before counts if it is what was made; the node itself
+ * believes none of it until it is told to. */
+static int take_store(struct graph_running *r,
+                      uint32_t node,
+                      const struct graph_opened *m)
+{
+    for (uint32_t i = 0; i < m->files; i++) {
+        struct holder h = {
+            .node = node, .from = HOLDER_HERE, .file = m->file[i]};
+
+        if (!is_good(r, &m->file[i]))
+            continue;
+        if (graph_state_hold(&r->state, m->file[i].number, &h) < 0)
+            return es_no_memory(r->err);
+        graph_send_here(r, node, m->file[i].number);
+    }
+    return 0;
+}
+
+static void all_opened(struct graph_running *r)
+{
+    if (r->opened < r->state.nodes || r->phase != OPENING)
+        return;
+    for (uint32_t v = 0; v < r->f->graph->tasks; v++) {
+        r->state.task[v].done = r->was_done[v];
+        r->state.tasks_done += r->was_done[v];
+    }
+    if (begin_run(r) < 0)
+        graph_finish(r, 1);
+    else
+        graph_check_end(r);
+}
+
+/* A node that was lost, with what it still has. */
+static void on_reopened(struct graph_running *r,
+                        uint32_t node,
+                        const struct graph_opened *m)
+{
+    if (r->state.usable[node]) {
+        session_drop(r->front.session, node);
+    } else if (m->why[0]) {
+        notice("%s: %s: it gets nothing more", graph_node_name(r, node),
+               m->why);
+    } else {
+        r->state.usable[node] = 1;
+        if (take_store(r, node, m) < 0)
+            graph_finish(r, 1);
+        else
+            graph_rebalance(r);
+    }
+}
+
+void graph_opening_answered(struct graph_running *r,
+                            uint32_t node,
+                            const struct graph_opened *m)
+{
+    uint32_t *cores = &r->machine.cores;
+
+    if (r->phase == RUNNING) {
+        on_reopened(r, node, m);
+        return;
+    }
+    r->opened++;
+    if (m->why[0]) {
+        graph_finish(r, es_fail(r->err, ES_WORK, "see --work", "%s: %s",
+                                graph_node_name(r, node), m->why));
+        return;
+    }
+    if (r->o->plan.machine.cores == 0 && (*cores == 0 || m->cores < *cores))
+        *cores = m->cores;
+    if (take_store(r, node, m) < 0)
+        graph_finish(r, 1);
+    else
+        all_opened(r);
+}
+
+const char *graph_opening_folder(const struct graph_running *r)
+{
+    const char *folder = r->o->work ? r->o->work : getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+int graph_opening_ask(struct graph_running *r, uint32_t node)
+{
+    struct writer w = {0};
+    struct graph_open m = {.port = listener_port(r->listener),
+                           .keep = r->o->journal != NULL};
+
+    snprintf(m.folder, sizeof m.folder, "%s", graph_opening_folder(r));
+    snprintf(m.run, sizeof m.run, "%s", r->run);
+    if (m.folder[0] != '/')
+        return es_fail(r->err, ES_USAGE, "give a whole path",
+                       "--work: \"%s\" is not the same everywhere", m.folder);
+    graph_write_open(&w, &m);
+    graph_say(r, node, GRAPH_MSG_OPEN, &w);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_opening.h - the nodes open their folders; when all have, the plan is
+ * made and its tasks are sent.
+ */
+#ifndef LAUNCHER_GRAPH_GRAPH_OPENING_H
+#define LAUNCHER_GRAPH_GRAPH_OPENING_H
+
+#include "launcher/graph/graph_running.h"
+
+/* Ask a node to open its folder. */
+int graph_opening_ask(struct graph_running *r, uint32_t node);
+/* A node has; or one that was lost has again. */
+void graph_opening_answered(struct graph_running *r,
+                            uint32_t node,
+                            const struct graph_opened *m);
+/* Where the nodes keep their folders. */
+const char *graph_opening_folder(const struct graph_running *r);
+
+#endif
