@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy.h - the one interface of everything that sizes slices and bundles.
+ * policy.h - the one interface of everything that sizes slices and bundles;
+ * kinds.h lists them.
  *
  * A policy is a table of constants and pure functions on a state that the
  * caller owns.  A size policy hears how the last frame went and says how much
@@ -139,12 +140,6 @@ struct policy_kind {
                   int over_threshold,
                   double load[]);
 };
-
-/* The policy of that name, or NULL. */
-const struct policy_kind *policy_find(const char *name);
-
-/* The i-th policy, the default first; NULL past the end. */
-const struct policy_kind *policy_at(size_t i);
 
 /* Place of a key in the kind's table, or n_params if it has none such. */
 size_t policy_param_find(const struct policy_kind *kind, const char *key);

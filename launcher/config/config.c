@@ -36,7 +36,7 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
-    c->step_policy = policy_at(0);
+    c->step_policy = kinds_at(0);
     c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     c->step_patience_s = PATIENCE_S;
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
@@ -62,7 +62,7 @@ static void defaults(struct config *c)
         snprintf(p->name, sizeof p->name, "%s", named->name);
         p->profile = named->profile;
     }
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         policy_defaults(kind, c->policy[i]);
 }
 
@@ -81,7 +81,7 @@ static void take_plugin(struct config *c, cfg_t *plugin)
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
     if (policy)
-        c->step_policy = policy_find(policy);
+        c->step_policy = kinds_find(policy);
     if (threshold)
         (void)threshold_option_parse(&c->step_threshold, threshold, NULL);
     if (patience != NOT_GIVEN)
@@ -124,11 +124,9 @@ static void take_probe(struct config_probe *p, cfg_t *probe)
 /* A key that was not given is NaN. */
 static void take_policy(struct config *c, cfg_t *section)
 {
-    const struct policy_kind *kind = policy_find(cfg_title(section));
-    size_t i = 0;
+    const struct policy_kind *kind = kinds_find(cfg_title(section));
+    size_t i = kinds_place(kind);
 
-    while (policy_at(i) != kind)
-        i++;
     for (size_t k = 0; k < kind->n_params; k++) {
         double v = cfg_getfloat(section, kind->params[k].key);
 

@@ -14,12 +14,11 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup.h"
 #include "policy/aggregate.h"
-#include "policy/policy.h"
+#include "policy/kinds.h"
 #include "policy/profile.h"
 #include "policy/schedule.h"
 #include "policy/threshold.h"
 
-#define POLICIES_MAX 16 /* kinds of policy; policy_at() ends before */
 /* A profile that is fitted to earlier runs, not given: profile_auto.h. */
 #define PROFILE_AUTO     "auto"
 #define PROFILES_MAX     32 /* shipped and the site's */
@@ -63,7 +62,7 @@ struct config {
         char name[PROFILE_NAME_MAX];
         struct profile profile;
     } profile[PROFILES_MAX];
-    double policy[POLICIES_MAX][POLICY_PARAMS]; /* by policy_at(), param */
+    double policy[KINDS_MAX][POLICY_PARAMS]; /* by kinds_place(), param */
 };
 
 /*

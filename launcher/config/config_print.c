@@ -133,7 +133,7 @@ int config_print(const struct config *c)
     print_energy(&c->energy);
     for (size_t i = 0; i < c->profiles; i++)
         print_profile(&c->profile[i]);
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
         printf("policy \"%s\" {\n", kind->name);
         for (size_t k = 0; k < kind->n_params; k++) {
             printf("  %s = ", kind->params[k].key);

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX   64 /* parameters of all policies together */
+/* Parameters of all policies together, and the end. */
+#define KEYS_MAX   (KINDS_MAX * POLICY_PARAMS + 1)
 #define END_OPTION "__end"
 
 #define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
@@ -103,12 +104,13 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
 /* Of the tasks of a step, each of which gets one slice of a frame. */
 static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
 {
-    const struct policy_kind *kind = policy_find(cfg_opt_getnstr(opt, 0));
+    const struct policy_kind *kind = kinds_find(cfg_opt_getnstr(opt, 0));
+    char mend[POLICY_NAMES_MAX];
 
     if (kind && !kind->bundles)
         return 0;
-    return refuse(cfg, "give even, canon or static",
-                  "plugin: policy is out of range");
+    policy_option_names(mend, sizeof mend, 0);
+    return refuse(cfg, mend, "plugin: policy is out of range");
 }
 
 static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
@@ -332,7 +334,7 @@ static int unknown_policy(const cfg_t *cfg, const char *title)
  * section; that they are this kind's is ours. */
 static int check_param(cfg_t *cfg, cfg_opt_t *opt)
 {
-    const struct policy_kind *kind = policy_find(cfg_title(cfg));
+    const struct policy_kind *kind = kinds_find(cfg_title(cfg));
     const struct policy_param *p;
     char mend[100];
     size_t k;
@@ -355,7 +357,7 @@ static int check_policy(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *title = cfg_title(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
 
-    return policy_find(title) ? 0 : unknown_policy(cfg, title);
+    return kinds_find(title) ? 0 : unknown_policy(cfg, title);
 }
 
 /* --- the sections --------------------------------------------------------- */
@@ -409,8 +411,8 @@ static void list_keys(cfg_opt_t keys[KEYS_MAX])
     const struct policy_kind *kind;
     size_t n = 0;
 
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
-        for (size_t k = 0; k < kind->n_params && n < KEYS_MAX - 1; k++) {
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params; k++) {
             const cfg_opt_t key = number_key(kind->params[k].key, check_param);
             size_t j = 0;
 

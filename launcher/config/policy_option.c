@@ -11,15 +11,21 @@
 #define KEY_MAX   64  /* far above any parameter's name */
 #define VALUE_MAX 512 /* -DBL_MAX in full has 310 */
 
+void policy_option_names(char *text, size_t size, int bundles)
+{
+    const struct policy_kind *kind;
+    size_t len = (size_t)snprintf(text, size, "give one of:");
+
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL && len < size; i++)
+        if (bundles || !kind->bundles)
+            len += (size_t)snprintf(text + len, size - len, " %s", kind->name);
+}
+
 static int unknown_policy(const char *name, struct es_error *err)
 {
-    char known[200] = "give one of:";
-    const struct policy_kind *kind;
-    size_t len = strlen(known);
+    char known[POLICY_NAMES_MAX];
 
-    for (size_t i = 0; (kind = policy_at(i)) != NULL && len < sizeof known; i++)
-        len += (size_t)snprintf(known + len, sizeof known - len, " %s",
-                                kind->name);
+    policy_option_names(known, sizeof known, 1);
     return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
 }
 
@@ -123,14 +129,10 @@ int policy_option_set(struct policy_option *o,
 /* What is known before the first key=value. */
 static void take_defaults(struct policy_option *o, const struct config *c)
 {
-    size_t i = 0;
-
-    policy_defaults(o->kind, o->value);
-    if (!c)
-        return;
-    while (policy_at(i) != o->kind)
-        i++;
-    memcpy(o->value, c->policy[i], sizeof o->value);
+    if (c)
+        memcpy(o->value, c->policy[kinds_place(o->kind)], sizeof o->value);
+    else
+        policy_defaults(o->kind, o->value);
 }
 
 int policy_option_parse(struct policy_option *o,
@@ -148,7 +150,7 @@ int policy_option_parse(struct policy_option *o,
     rest = strchr(copy, ':');
     if (rest)
         *rest++ = '\0';
-    parsed.kind = policy_find(copy);
+    parsed.kind = kinds_find(copy);
     if (!parsed.kind)
         rc = unknown_policy(copy, err);
     else

@@ -37,6 +37,11 @@ int policy_option_set(struct policy_option *o,
                       enum policy_strictness strictness,
                       struct es_error *err);
 
+/* "give one of: even canon ..."; bundles = 0: only policies that size slices.
+ * POLICY_NAMES_MAX bytes have room for all. */
+#define POLICY_NAMES_MAX (32 + KINDS_MAX * 32)
+void policy_option_names(char *text, size_t size, int bundles);
+
 /* "give a whole number from 1 to 5", as it would mend a value. */
 void policy_option_range(const struct policy_param *param,
                          char *text,

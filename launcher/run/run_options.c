@@ -6,6 +6,7 @@
 #include "launcher/config/range_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/run/profile_auto.h"
+#include "policy/kinds.h"
 #include "policy/tail.h"
 
 #include <getopt.h>
@@ -146,7 +147,7 @@ static int print_help(struct es_error *err)
 
     if (!text)
         return es_fail(err, ES_ENV, "free some memory", "out of memory");
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
         fprintf(text, "    %-18s %s\n", kind->name, kind->help);
         for (size_t k = 0; k < kind->n_params; k++)
             fprintf(text, "      %-16s %s (%g; %g to %g)\n",
@@ -431,7 +432,7 @@ int run_options_parse(struct run_options *o,
     o->profile = &c->profile[0];
     o->pieces = TAIL_PIECES;
     o->threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
-    if (take_policy(o, c, "even", err) < 0)
+    if (take_policy(o, c, kinds_at(0)->name, err) < 0)
         return -1;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {

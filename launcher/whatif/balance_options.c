@@ -200,7 +200,8 @@ static int add_policy(struct balance_options *o,
 
 static int take_policies(struct balance_options *o, struct es_error *err)
 {
-    char *copy = strdup(o->policies ? o->policies : "even"), *rest = copy;
+    char *copy = strdup(o->policies ? o->policies : kinds_at(0)->name),
+         *rest = copy;
     const char *item;
     int rc = copy ? 0 : no_memory(err);
 

@@ -12,6 +12,7 @@
 #include "launcher/config/range_option.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/session/metrics_file.h"
+#include "policy/kinds.h"
 #include "policy/shares.h"
 
 #include <getopt.h>
@@ -130,7 +131,7 @@ static int parse(struct options *o,
 
     o->grain = 1;
     o->profile = &c->profile[0];
-    if (policy_option_parse(&o->policy, c, policy_at(0)->name, POLICY_STRICT,
+    if (policy_option_parse(&o->policy, c, kinds_at(0)->name, POLICY_STRICT,
                             err)
         < 0)
         return -1;

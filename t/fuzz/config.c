@@ -2,6 +2,7 @@
 /* Any text as a configuration: refused with its reason and nothing changed,
  * or within the ranges that the policies allow. */
 #include "launcher/config/config.h"
+#include "policy/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static void start(struct config *c)
 
     memset(c, 0, sizeof *c);
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         policy_defaults(kind, c->policy[i]);
 }
 
@@ -30,7 +31,7 @@ static int is_sound(const struct config *c)
         return 0;
     if (strnlen(c->agent_path, sizeof c->agent_path) == sizeof c->agent_path)
         return 0;
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         for (size_t k = 0; k < kind->n_params; k++)
             if (!policy_param_accepts(&kind->params[k], c->policy[i][k]))
                 return 0;

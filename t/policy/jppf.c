@@ -6,7 +6,7 @@
  */
 #include "policy/bundles.h"
 #include "policy/java.h"
-#include "policy/policy.h"
+#include "policy/kinds.h"
 #include "policy/random.h"
 #include "policy/sample_cache.h"
 #include "tap.h"
@@ -100,7 +100,7 @@ static void start(struct replay *r, const json_t *test)
     double value[POLICY_PARAMS];
 
     memset(r, 0, sizeof *r);
-    r->kind = policy_find(name);
+    r->kind = kinds_find(name);
     if (!r->kind || !r->kind->bundles)
         bail("no bundle policy %s", name);
     policy_defaults(r->kind, value);

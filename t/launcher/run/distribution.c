@@ -8,6 +8,7 @@
 #include "policy/pace.h"
 
 #include "fake_session.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 static struct session session;
@@ -24,7 +25,7 @@ static void start(size_t late)
     session_make(&session);
     for (size_t i = 0; i < SESSION_NODES; i++)
         load[i] = 100;
-    adjuster.kind = policy_find("static");
+    adjuster.kind = kinds_find("static");
     adjuster.load = load;
     adjuster.n = SESSION_NODES;
     if (distribution_init(&d, &session, 1, 4) < 0)

@@ -6,6 +6,7 @@
 #include "launcher/run/receiving.h"
 #include "fault.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -67,7 +68,7 @@ static void start(void)
     memset(&err, 0, sizeof err);
     if (distribution_init(&d, &session, 1, 1) < 0)
         bail("no memory");
-    adjuster.kind = policy_find("static");
+    adjuster.kind = kinds_find("static");
     d.adjuster = &adjuster;
     send_frame(0);
 }

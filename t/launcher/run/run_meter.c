@@ -5,6 +5,7 @@
  */
 #include "launcher/run/run_meter.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 #define NODES 3
@@ -78,7 +79,7 @@ static void start(enum outside_kind kind)
         session.node[i].present = 1;
     }
     option = (struct meter_option){kind, "([0-9]+)%"};
-    adjuster.kind = policy_find("static");
+    adjuster.kind = kinds_find("static");
     if (distribution_init(&d, &session, 1, 10) < 0
         || determination_init(&t, NODES) < 0 || run_meter_start(&m, &setup) < 0)
         bail("no memory");

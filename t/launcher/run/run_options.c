@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_options.h"
+#include "policy/kinds.h"
 #include "tap.h"
 
 #include <getopt.h>
@@ -248,7 +249,7 @@ static void test_help(void)
     fclose(to);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         ok(strstr(text, known[i]) != NULL, "help names %s", known[i]);
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++) {
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
         ok(strstr(text, kind->help) != NULL, "and policy %s", kind->name);
         for (size_t k = 0; k < kind->n_params; k++)
             ok(strstr(text, kind->params[k].help) != NULL, "with its %s",
@@ -261,7 +262,7 @@ int main(void)
 {
     const struct policy_kind *kind;
 
-    for (size_t i = 0; (kind = policy_at(i)) != NULL; i++)
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         policy_defaults(kind, config.policy[i]);
     config.profiles = 1;
     strcpy(config.profile[0].name, "io");
