@@ -213,7 +213,7 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     s->secret.encrypt = (uint32_t)encrypt;
     s->environ = environ_for_commands();
     if (!s->environ)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     return 0;
 }
 

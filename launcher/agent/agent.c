@@ -710,7 +710,7 @@ static int open_listener(struct agent *a, struct es_error *err)
 
     a->mesh = mesh_create(a->base);
     if (!a->mesh)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (own_address(s, &own) < 0
         || !inet_ntop(AF_INET, &own.sin_addr, mine->address,
                       sizeof mine->address))
@@ -799,22 +799,21 @@ static int open_work(struct agent *a, struct es_error *err)
                                            .arg = a};
 
     a->work = agent_work_open(&setup);
-    return a->work ? 0
-                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return a->work ? 0 : es_no_memory(err);
 }
 
 static int start(struct agent *a, struct es_error *err)
 {
     a->base = event_base_new();
     if (!a->base)
-        return es_fail(err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(err);
     file_limit_raise(); /* a connection a node, and commands' pipes */
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);
     a->on_again = evtimer_new(a->base, on_again, a);
     if (!a->on_again)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (open_listener(a, err) < 0 || join(a, err) < 0)
         return -1;
     listener_set_self(a->listener, a->wireup.rank);
@@ -846,7 +845,7 @@ static int open_all(struct agent *a, struct es_error *err)
 
     step_dir_local_name(group, (int)getppid(), a->setup->node);
     if (signals_catch(&a->signals, a->base, on_signal, a) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(err);
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
                          THROTTLE_ANY, err)

@@ -78,7 +78,7 @@ struct agent_meter *agent_meter_start(struct event_base *base,
     struct agent_meter *m = calloc(1, sizeof *m);
 
     if (!m) {
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(err);
         return NULL;
     }
     m->say = say;

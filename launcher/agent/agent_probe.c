@@ -47,7 +47,7 @@ static int print_results(const struct probe_result result[ELEMENTS],
 
     json_decref(json);
     if (rc < 0 || fflush(stdout) != 0)
-        return es_fail(err, ES_ENV, "free some space", "cannot write");
+        return es_no_space(err);
     return 0;
 }
 

@@ -171,7 +171,7 @@ static int fill_spec(struct agent_work *w,
     spec->dir = w->command.dir[0] ? w->command.dir : NULL;
     if (spec->argv && spec->envp)
         return 0;
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return es_no_memory(err);
 }
 
 static void clear_spec(struct execution_spec *spec)

@@ -324,7 +324,7 @@ int feeder_open(struct feeder **f,
     struct feeder *new = calloc(1, sizeof *new);
 
     if (!new)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     new->base = base;
     new->on = on;
     new->arg = arg;

@@ -200,7 +200,7 @@ static void on_taken(void *arg)
         for (uint32_t i = 0; i < t->outputs; i++)
             rc |= set_here(w->node, t->output[i].number);
         if (rc < 0)
-            es_fail(&w->error, ES_ENV, "free some memory", "out of memory");
+            es_no_memory(&w->error);
     }
     if (rc > 0) {
         w->done.status = 1;
@@ -276,7 +276,7 @@ static int start_work(struct graph_node *g, struct work *w)
     int rc = -1;
 
     if (!env)
-        es_fail(&err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(&err);
     else if (work_folder_begin(&g->folder, &w->task, path, sizeof path, &err)
              == 0) {
         spec.dir = path;

@@ -186,7 +186,7 @@ int persistent_start(struct persistent **p,
     int rc = -1;
 
     if (!new)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     new->on = on;
     new->arg = arg;
     new->is_new = 1;
@@ -196,7 +196,7 @@ int persistent_start(struct persistent **p,
              feeder_path(new->feeder));
     with.envp = env = with_socket(spec->envp, variable);
     if (!env)
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(err);
     else
         rc = execution_start(&new->execution, base, &with, on_output, on_end,
                              new, err);

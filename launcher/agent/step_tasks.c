@@ -107,14 +107,14 @@ int step_tasks_open(struct step_tasks **t,
     int rc;
 
     if (!new)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     new->say = say;
     new->arg = arg;
     new->patience.tv_sec = patience_s;
     new->on_patience = event_new(base, -1, 0, on_patience, new);
     rc = new->on_patience
              ? feeder_open(&new->feeder, base, step, n, &events, new, err)
-             : es_fail(err, ES_ENV, "free some memory", "out of memory");
+             : es_no_memory(err);
     if (rc == 0)
         *t = new;
     else

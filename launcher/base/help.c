@@ -7,5 +7,5 @@ int help_print(const char *text, struct es_error *err)
 {
     if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
         return 0;
-    return es_fail(err, ES_WORK, "free some space", "cannot write");
+    return es_no_space(err);
 }

@@ -92,7 +92,7 @@ static int find_lines(struct lines *l, char *block, struct es_error *err)
     if (rc)
         l->hash = XXH3_64bits_digest(sum);
     XXH3_freeState(sum);
-    return rc ? 0 : es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return rc ? 0 : es_no_memory(err);
 }
 
 static int cannot(const char *path, const char *why, struct es_error *err)
@@ -116,7 +116,7 @@ static int look_at(struct lines *l, struct es_error *err)
     l->size = (uint64_t)st.st_size;
     block = malloc(BLOCK);
     if (!block)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rc = find_lines(l, block, err);
     free(block);
     return rc;
@@ -193,7 +193,7 @@ int lines_find(const struct lines *l,
     int rc = -1;
 
     if (!block)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (begin_of(l, begin, from, block, err) == 0
         && begin_of(l, end, to, block, err) == 0)
         rc = 0;

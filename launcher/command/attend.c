@@ -264,7 +264,7 @@ static int steer(struct attend *a)
         steering_start(a->front.session, step, &a->config.power, a->o->power);
     if (a->steering && start_view(a) == 0)
         return 0;
-    es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+    es_no_memory(a->err);
     give_up(a);
     return -1;
 }
@@ -327,7 +327,7 @@ static void bring_table(struct attend *a)
 
     a->tasks = calloc(session_size(a->front.session), sizeof *a->tasks);
     if (!a->tasks)
-        es_fail(a->err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(a->err);
     else
         a->table_fd =
             connections_file(a->front.session, a->layout, a->tasks, a->err);
@@ -479,7 +479,7 @@ static int take_copy(struct attend_options *o,
     free(o->source);
     o->source = strndup(text, (size_t)(colon - text));
     if (!o->source)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     return broadcast_destination(o->destination, colon + 1, err);
 }
 
@@ -630,9 +630,9 @@ static int start(struct attend *a)
         event_new(a->front.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
     a->on_term = evsignal_new(a->front.base, SIGTERM, on_end, a);
     if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
-        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(a->err);
     if (event_add(a->on_stdin, NULL) < 0)
-        return es_fail(a->err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(a->err);
     return open_session(a);
 }
 

@@ -286,7 +286,7 @@ static int results(struct command *c)
     if (r.err->kind != ES_OK)
         return -1;
     if (c->o->json && print_json(c, &r) < 0 && rc == 0)
-        return es_fail(c->err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(c->err);
     if (!c->o->json && rc == 0)
         notice("%.1f MB to %u nodes in %.3f s", (double)r.plan.bytes / 1e6,
                r.plan.nodes, r.seconds);

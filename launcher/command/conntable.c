@@ -168,9 +168,7 @@ static int print_ranks(const struct options *o,
                            o->file, rank);
         rc = o->json ? print_json(rank, &e) : print_line(rank, &e);
     }
-    return rc >= 0 && fflush(stdout) == 0
-               ? 0
-               : es_fail(err, ES_WORK, "free some space", "cannot write");
+    return rc >= 0 && fflush(stdout) == 0 ? 0 : es_no_space(err);
 }
 
 static int print_table(const struct options *o,

@@ -206,11 +206,11 @@ static int show(struct command *c,
     int rc;
 
     if (probe_outliers(node, n, &c->config.probe, &outlier, &count) < 0)
-        rc = es_fail(c->err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(c->err);
     else if ((c->o->json ? probe_print_json(node, n, outlier, count)
                          : probe_print_table(node, n))
              < 0)
-        rc = es_fail(c->err, ES_WORK, "free some space", "cannot write");
+        rc = es_no_space(c->err);
     else
         rc = say_outliers(c, node, outlier, count);
     free(outlier);
@@ -224,7 +224,7 @@ static int show_all(struct command *c)
     int rc;
 
     if (!node)
-        return es_fail(c->err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(c->err);
     for (size_t i = 0; i < q->n; i++) {
         node[i].name = session_node(c->front.session, i)->name;
         node[i].cached = q->answer[i].cached != 0;

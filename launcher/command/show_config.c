@@ -21,7 +21,5 @@ int command_config(int argc, char **argv, struct es_error *err)
                        "config: unexpected argument \"%s\"", argv[1]);
     if (config_load(&config, NULL, err) < 0)
         return -1;
-    return config_print(&config) == 0
-               ? 0
-               : es_fail(err, ES_WORK, "free some space", "cannot write");
+    return config_print(&config) == 0 ? 0 : es_no_space(err);
 }

@@ -114,7 +114,7 @@ static int once(const struct options *o, struct es_error *err)
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = print_step(&steps[i]);
     if (rc < 0 || fflush(stdout) != 0)
-        rc = es_fail(err, ES_WORK, "free some space", "cannot write");
+        rc = es_no_space(err);
     if (rc == 0 && o->metrics)
         rc = top_metrics_write(o->metrics, steps, n, err);
     top_steps_free(steps, n);

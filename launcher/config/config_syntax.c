@@ -492,7 +492,7 @@ static int parse(cfg_t *cfg,
     parsing.name = name;
     parsing.end = (long)strlen(text) + 1; /* never 0 */
     if (asprintf(&whole, "%s\n" END_OPTION " = %ld\n", text, parsing.end) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     cfg_set_error_function(cfg, on_error);
     rc = cfg_parse_buf(cfg, whole);
     free(whole);
@@ -514,7 +514,7 @@ cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
     cfg_t *cfg = all_sections();
 
     if (!cfg)
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(err);
     else if (parse(cfg, name, text, err) < 0) {
         cfg_free(cfg);
         cfg = NULL;

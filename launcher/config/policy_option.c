@@ -146,7 +146,7 @@ int policy_option_parse(struct policy_option *o,
     int rc = 0;
 
     if (!copy)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rest = strchr(copy, ':');
     if (rest)
         *rest++ = '\0';

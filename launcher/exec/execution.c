@@ -177,8 +177,7 @@ static int plan_init(struct plan *plan,
         plan->enter_fd = throttle_enter_fd(spec->throttle);
     plan->paths = make_paths(spec->argv[0], path_of(plan->envp));
     if (!plan->paths)
-        return es_fail(err, ES_ENV, "free some memory", "%s: out of memory",
-                       spec->argv[0]);
+        return es_no_memory(err);
     plan->stdin_fd =
         lift(spec->in_fd > 0 ? fcntl(spec->in_fd, F_DUPFD_CLOEXEC, 0)
                              : open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -532,7 +531,7 @@ int execution_start(struct execution **x,
     int rc = -1;
 
     if (!new)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     new->out = out;
     new->end = end;
     new->arg = arg;

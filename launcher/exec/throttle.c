@@ -435,8 +435,7 @@ int throttle_open(struct throttle **t,
                        "\"%s\" cannot name a cgroup", name);
     new = calloc(1, sizeof *new);
     if (!new)
-        return es_fail(err, ES_ENV, "free some memory",
-                       "throttle: out of memory");
+        return es_no_memory(err);
     new->percent = percent;
     new->parent_fd = new->group_fd = new->enter_fd = -1;
     (void)snprintf(new->name, sizeof new->name, "%s", name);

@@ -265,7 +265,7 @@ int work_folder_list(const struct work_folder *f,
         return 0;
     free(*file);
     *file = NULL;
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return es_no_memory(err);
 }
 
 int work_folder_read(const struct work_folder *f, uint32_t number)

@@ -52,7 +52,7 @@ int actuator_add(struct actuator *a,
                        strerror(errno));
     more = reallocarray(a->knob, a->n + 1, sizeof *more);
     if (!more)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     a->knob = more;
     knob = &more[a->n++];
     memset(knob, 0, sizeof *knob);

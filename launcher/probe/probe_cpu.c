@@ -68,7 +68,7 @@ int probe_cpu(int budget_ms,
                        "probe: cannot tell our CPUs: %s", strerror(errno));
     work.arg = calloc(n, sizeof(struct sum));
     if (!work.arg)
-        return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
+        return es_no_memory(err);
     for (size_t i = 0; i < n; i++)
         ((struct sum *)work.arg)[i].seed = 88172645463325252;
     rc = probe_crew_run(&work, budget_ms, &rate, err);

@@ -164,7 +164,7 @@ static int crew_init(struct crew *crew, struct es_error *err)
     if (!cpu || !crew->worker) {
         free(cpu);
         free(crew->worker);
-        return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
+        return es_no_memory(err);
     }
     (void)probe_crew_cpus(cpu, n); /* one that has gone leaves a CPU 0 */
     for (size_t i = 0; i < n; i++) {
@@ -252,7 +252,7 @@ static int crew_rate(const struct crew *crew,
 
     if ((limited ? rate_within_limit(crew, rate) : rate_by_clock(crew, rate))
         < 0)
-        return es_fail(err, ES_ENV, "free some memory", "probe: out of memory");
+        return es_no_memory(err);
     return 0;
 }
 

@@ -221,7 +221,7 @@ int probe_stream(const struct stream_setup *setup,
                        "want %.0f MB",
                        (double)setup->memory_most / 1e6, (double)least / 1e6);
     if (stream_init(&s, setup) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     work.arg = &s;
     rc = probe_crew_run(&work, budget_ms, &rate, err);
     if (rc == 0)

@@ -73,7 +73,7 @@ struct topology *topology_load(struct es_error *err)
     (void)setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0); /* or slower */
     if (!t || hwloc_topology_init(&t->hwloc) < 0) {
         free(t);
-        es_fail(err, ES_ENV, "free some memory", "topology: out of memory");
+        es_no_memory(err);
         return NULL;
     }
     if (load(t->hwloc) < 0) {

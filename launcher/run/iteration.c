@@ -25,7 +25,7 @@ int iteration_init(struct iteration *it,
     it->cut = calloc(n, sizeof *it->cut);
     it->awaited = malloc(n);
     if (!it->completion || !it->cut || !it->awaited)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     memset(it->awaited, 1, n);
     return job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
                                   metric, profile, n, err);

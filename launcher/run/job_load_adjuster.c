@@ -30,7 +30,7 @@ int job_load_adjuster_init(struct job_load_adjuster *a,
     a->value = value;
     if (allocate(a, value) < 0) {
         job_load_adjuster_clear(a);
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     }
     setup.metric = a->metric;
     memcpy(a->metric, metric, n * sizeof *metric);

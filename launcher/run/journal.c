@@ -25,11 +25,6 @@ struct journal {
     size_t n_queued, queued_room;
 };
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- writing -------------------------------------------------------------- */
 
 static int put_output(struct journal *j, const struct spool *out, int64_t *at)
@@ -137,7 +132,7 @@ static enum record_verdict take_slice(struct journal *j,
         return RECORD_UNKNOWN;
     kept = room_for_one(j->kept, j->n_kept, &j->kept_room, sizeof *j->kept);
     if (!kept) {
-        no_memory(err);
+        es_no_memory(err);
         return RECORD_FAILED;
     }
     j->kept = kept;
@@ -165,7 +160,7 @@ static enum record_verdict take_queued(struct journal *j,
     queued =
         room_for_one(j->queued, j->n_queued, &j->queued_room, sizeof *queued);
     if (!queued) {
-        no_memory(err);
+        es_no_memory(err);
         return RECORD_FAILED;
     }
     j->queued = queued;
@@ -335,7 +330,7 @@ static int start(struct journal *j,
     int rc;
 
     if (!ours)
-        return no_memory(err);
+        return es_no_memory(err);
     rc = record_log_open(&j->log, path, resume, err);
     if (rc > 0)
         return read_all(j, ours, err);
@@ -354,7 +349,7 @@ int journal_open(struct journal **j,
     int rc;
 
     if (!new)
-        return no_memory(err);
+        return es_no_memory(err);
     new->log.fd = -1;
     ours = describe(work, command);
     rc = start(new, path, ours, resume, err);

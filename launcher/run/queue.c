@@ -61,11 +61,6 @@ struct queue {
     void *arg;
 };
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- one line ------------------------------------------------------------- */
 
 static int by_units(const void *a, const void *b)
@@ -88,7 +83,7 @@ static int claim_units(struct queue *q,
     struct claim *c = calloc(1, sizeof *c), **there;
 
     if (!c)
-        return no_memory(err);
+        return es_no_memory(err);
     memcpy(c->label, f->label, sizeof c->label);
     c->begin = f->begin;
     c->end = f->end;
@@ -99,7 +94,7 @@ static int claim_units(struct queue *q,
         return 0;
     free(c);
     if (!there)
-        return no_memory(err);
+        return es_no_memory(err);
     return es_fail(err, ES_USAGE, "give frames apart, or labels of their own",
                    "%s:%zu: %ju:%ju overlaps line %zu of %s", s->path, s->line,
                    (uintmax_t)f->begin, (uintmax_t)f->end, (*there)->line,
@@ -212,7 +207,7 @@ static int wait_for(struct source *s)
 static int at_end(struct queue *q, struct source *s, struct es_error *err)
 {
     if (s->is_file && q->follow)
-        return wait_for(s) < 0 ? no_memory(err) : 0;
+        return wait_for(s) < 0 ? es_no_memory(err) : 0;
     s->ended = 1;
     if (s->len == 0)
         return 0;
@@ -238,7 +233,7 @@ static int read_more(struct queue *q, struct source *s, struct es_error *err)
     s->len += n > 0 ? (size_t)n : 0;
     if (s->is_file)
         return 0;
-    return wait_for(s) < 0 ? no_memory(err) : 0;
+    return wait_for(s) < 0 ? es_no_memory(err) : 0;
 }
 
 static int pump_source(struct queue *q, struct source *s, struct es_error *err)
@@ -357,7 +352,7 @@ int queue_open(struct queue **q,
     int rc = 0;
 
     if (!new)
-        return no_memory(err);
+        return es_no_memory(err);
     new->base = base;
     new->follow = setup->follow;
     new->journal = setup->journal;

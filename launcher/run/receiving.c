@@ -43,7 +43,7 @@ int receiving_open(struct receiving *r,
         return open_file(r, path, 0, err);
     if (asprintf(&r->part, "%s.part", path) < 0) {
         r->part = NULL;
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     }
     r->sync = sync;
     if (open_file(r, r->part, O_NOFOLLOW, err) == 0)
@@ -142,7 +142,7 @@ int receiving_frame(struct receiving *r,
     size_t pieces = d->frame.number == frame ? d->n : 0;
 
     if (make_room(r, n + pieces) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     n = sort_parts(r, d->piece, pieces, kept, n);
     for (size_t i = 0; i < n; i++)
         if (write_part(r, &r->part_of[i]) < 0)

@@ -604,7 +604,7 @@ static void on_ready(void *arg)
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->front.session, r->front.base) < 0
         || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
-        finish(r, es_fail(r->err, ES_ENV, "free some memory", "out of memory"));
+        finish(r, es_no_memory(r->err));
         return;
     }
     set_qualification(r);
@@ -718,7 +718,7 @@ static int start(struct run *r)
         || front_catch(&r->front, "nothing is left running") < 0)
         return -1;
     if (start_looking(r) < 0)
-        return es_fail(r->err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(r->err);
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
@@ -788,7 +788,7 @@ int command_run(int argc, char **argv, struct es_error *err)
     int rc;
 
     if (!o)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rc = config_load(&config, NULL, err);
     if (rc == 0)
         rc = run_options_parse(o, &config, argc, argv, err);

@@ -146,7 +146,7 @@ static int print_help(struct es_error *err)
     int bad;
 
     if (!text)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
         fprintf(text, "    %-18s %s\n", kind->name, kind->help);
         for (size_t k = 0; k < kind->n_params; k++)
@@ -157,11 +157,11 @@ static int print_help(struct es_error *err)
     }
     if (fclose(text) != 0) {
         free(policies);
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     }
     bad = printf(usage, policies) < 0 || fflush(stdout) != 0;
     free(policies);
-    return bad ? es_fail(err, ES_WORK, "free some space", "cannot write") : 1;
+    return bad ? es_no_space(err) : 1;
 }
 
 /* --- one function an option ----------------------------------------------- */

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* What the journal is of, in words; NULL: no memory. */
 static char *name_work(const struct work *w, const struct run_options *o)
 {
@@ -45,7 +40,7 @@ static int open_journal(struct work *w,
     int rc;
 
     if (!name)
-        return no_memory(err);
+        return es_no_memory(err);
     rc =
         journal_open(&w->journal, o->journal, name, o->command, o->resume, err);
     free(name);
@@ -97,7 +92,7 @@ static int send_rest(struct distribution *d,
     int rc;
 
     if (!done)
-        return no_memory(err);
+        return es_no_memory(err);
     for (size_t i = 0; i < n; i++)
         done[i] = kept[i].units;
     rc = distribution_send(d, frame, done, n, err);

@@ -96,7 +96,7 @@ int broadcast_start(struct broadcast *b,
     *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
     b->standstill = standstill_create(session);
     if (!b->standstill)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (bcast_home_start(&b->home, &home, err) < 0)
         return -1;
     for (size_t i = 0; i < session_size(session); i++)

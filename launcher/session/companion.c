@@ -114,7 +114,7 @@ static int ask(struct answer *a,
     snprintf(a->error, sizeof a->error, "interrupted");
     a->status = -1;
     if (!env)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rc = execution_start(&a->execution, base, &spec, on_output, on_end, a, err);
     free(env);
     if (rc < 0)
@@ -126,9 +126,7 @@ static int ask(struct answer *a,
         event_free(late);
     execution_destroy(a->execution);
     if (a->status == 0 && !a->too_long)
-        return a->text || (a->text = calloc(1, 1))
-                   ? 0
-                   : es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return a->text || (a->text = calloc(1, 1)) ? 0 : es_no_memory(err);
     return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
 }
 
@@ -149,7 +147,7 @@ int companion_ports(struct event_base *base,
     }
     a = malloc(sizeof *a);
     if (!a)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rc = ask(a, base, argv, COMMAND_MS, err);
     if (rc == 0)
         *ports = scontrol_ports(a->text);
@@ -183,7 +181,7 @@ char *companion_step_layout(struct event_base *base,
 
     snprintf(id, sizeof id, "%u.%u", job, step);
     if (!a) {
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(err);
         return NULL;
     }
     if (ask(a, base, argv, COMMAND_MS, err) == 0) {
@@ -422,7 +420,7 @@ int companion_argv(char ***argv,
     rc = add_user(&w, place->srun_args, err);
     add(&w, "%s", agent_path);
     if (rc == 0 && w.bad)
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     if (rc < 0) {
         companion_argv_free(w.word);
         return -1;

@@ -12,7 +12,7 @@
 
 static int out_of_memory(struct es_error *err)
 {
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
+    return es_no_memory(err);
 }
 
 static int read_layout(struct step_layout *l,

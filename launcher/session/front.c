@@ -9,8 +9,7 @@ int front_begin(struct front *f, struct es_error *err)
 {
     f->err = err;
     f->base = event_base_new();
-    return f->base ? 0
-                   : es_fail(err, ES_ENV, "free some memory", "no event loop");
+    return f->base ? 0 : es_no_memory(err);
 }
 
 static void on_signal(void *arg, int number)
@@ -28,7 +27,7 @@ int front_catch(struct front *f, const char *left)
 {
     f->left = left;
     if (signals_catch(&f->signals, f->base, on_signal, f) < 0)
-        return es_fail(f->err, ES_ENV, "free some memory", "no event loop");
+        return es_no_memory(f->err);
     return 0;
 }
 

@@ -32,7 +32,7 @@ static int make_source(struct metrics_cast *m,
     int rc = 0;
 
     if (!text)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     m->fd = memfd_create(METRICS_NAME, MFD_CLOEXEC);
     if (fill(m->fd, text) < 0)
         rc = es_fail(err, ES_ENV, "free some memory", "no file in memory: %s",

@@ -9,8 +9,6 @@
 
 #define TEXT_SHOWN 80 /* bytes of the file that a message repeats */
 
-static const char no_memory[] = "free some memory";
-
 /* Of what the file says, as much as fits into one line of a message. */
 static void show(char shown[TEXT_SHOWN], const char *text)
 {
@@ -109,7 +107,7 @@ static int take_name(char name[NODE_NAME_MAX],
                        "%s: nodes[%zu]: \"%s\" is there already", at->file,
                        at->node, text);
     if (json_object_set_new(seen, text, json_true()) < 0)
-        return es_fail(err, ES_ENV, no_memory, "out of memory");
+        return es_no_memory(err);
     strcpy(name, text); /* is_name() has looked at its length */
     return 0;
 }
@@ -179,7 +177,7 @@ static int take_nodes(struct metrics_file *m,
                        "%s: nodes: %zu are too many", name, n);
     seen = json_object();
     if (!seen || allocate(m, n) < 0)
-        rc = es_fail(err, ES_ENV, no_memory, "out of memory");
+        rc = es_no_memory(err);
     for (; rc == 0 && at.node < n; at.node++)
         rc = take_node(m, &at, json_array_get(nodes, at.node), seen, err);
     if (rc == 0 && is_all_zero(m))
@@ -229,7 +227,7 @@ static json_t *load(const char *name, FILE *file, struct es_error *err)
     else if (s.len == 0 && feof(file))
         es_fail(err, ES_USAGE, "give {\"nodes\": [...]}", "%s: is empty", name);
     else if (!at.text[0]) /* so does jansson say it */
-        es_fail(err, ES_ENV, no_memory, "%s: out of memory", name);
+        es_no_memory(err);
     else
         es_fail(err, ES_USAGE, "give JSON that is whole", "%s:%d:%d: %s", name,
                 at.line, at.column, shown);

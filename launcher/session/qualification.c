@@ -297,11 +297,6 @@ int qualification_wants_ring(const struct config_profile *profile)
 
 /* --- start and end -------------------------------------------------------- */
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 static int allocate(struct qualification *q)
 {
     q->answered = calloc(q->n, 1);
@@ -363,7 +358,7 @@ static int take_file(struct qualification *q, struct es_error *err)
 
     mine.utilization = calloc(q->n, sizeof *mine.utilization);
     if (!mine.utilization || !rows)
-        rc = no_memory(err);
+        rc = es_no_memory(err);
     for (size_t i = 0; rc == 0 && i < q->n; i++) {
         const struct named_row *r = find(rows, m->n, name_of(q, i));
 
@@ -436,7 +431,7 @@ int qualification_start(struct qualification *q,
     q->session = session;
     q->n = session_size(session);
     if (allocate(q) < 0)
-        return no_memory(err);
+        return es_no_memory(err);
     if (setup->source == METRICS_OF_FILE)
         return take_file(q, err);
     if (setup->source == METRICS_EQUAL)

@@ -380,8 +380,7 @@ static int check_hosts(struct session *s)
 
     for (size_t i = 0; name && i < s->n; i++)
         name[i] = s->member[i].node.name;
-    rc = name ? host_check(name, s->n, s->wanted, &err)
-              : es_fail(&err, ES_ENV, "free some memory", "out of memory");
+    rc = name ? host_check(name, s->n, s->wanted, &err) : es_no_memory(&err);
     free(name);
     if (rc < 0)
         fail(s, err.mend, err.what);
@@ -692,7 +691,7 @@ static int start_companion(struct session *s, struct es_error *err)
     if (env && put_environ(&env, &n, COMPANION_FENCE, s->fence) == 0)
         rc = start_process(s, s->starts++, s->companion, env, err);
     else
-        es_fail(err, ES_ENV, "free some memory", "out of memory");
+        es_no_memory(err);
     environ_free(env);
     return rc;
 }
@@ -716,7 +715,7 @@ static int start_agent(struct session *s, size_t rank, struct es_error *err)
         || put_environ(&env, &n, "EVENSTEP_RANK", number) < 0
         || put_environ(&env, &n, "EVENSTEP_AGENTS", agents) < 0
         || put_environ(&env, &n, "EVENSTEP_SPEED", speed) < 0)
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     else if (s->by_tcp || pmix_host_environ(s->pmix, rank, &env, err) == 0)
         rc = start_process(s, rank, argv, env, err);
     environ_free(env);
@@ -776,7 +775,7 @@ static int start_local(struct session *s,
     if (make_secret(s, err) < 0)
         return -1;
     if (keep_setup(s, setup) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     return start_some(s, err);
 }
 
@@ -789,7 +788,7 @@ static int start_processes(struct session *s,
     s->n_processes = setup->local ? setup->local : STARTS + 1;
     s->process = calloc(s->n_processes, sizeof *s->process);
     if (!s->process)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (!setup->local) {
         s->wanted = companion_nodes(&setup->place);
         s->fence = companion_fence(&setup->place);
@@ -797,7 +796,7 @@ static int start_processes(struct session *s,
             < 0)
             return -1;
         if (s->by_tcp && companion_leave_pmix(s->companion) < 0)
-            return es_fail(err, ES_ENV, "free some memory", "out of memory");
+            return es_no_memory(err);
         return start_companion(s, err);
     }
     return start_local(s, setup, err);
@@ -892,7 +891,7 @@ static int open_all(struct session *s,
 {
     s->deadline = evtimer_new(s->base, on_deadline, s);
     if (!s->deadline || set_deadline(s, START_MS) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     s->ports = setup->ports;
     s->encrypt = setup->encrypt != 0;
     s->is_local = setup->local > 0;
@@ -919,7 +918,7 @@ int session_open(struct session **out,
     struct session *s = calloc(1, sizeof *s);
 
     if (!s)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     s->base = base;
     s->on = on;
     s->arg = arg;

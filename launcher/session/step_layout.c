@@ -132,7 +132,7 @@ int step_layout_read(struct step_layout *l,
 
     memset(l, 0, sizeof *l);
     if (!index)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (take_heading(l, text) < 0)
         es_fail(err, ES_ENV, mend, "sattach tells no layout of the step");
     else if (take_text(l, text, index, n) < 0)

@@ -61,11 +61,6 @@ static const char usage[] =
     "  --seed S             of the noise and of policies that draw lots (1)\n"
     "  --json               print one JSON object a policy\n";
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- options -------------------------------------------------------------- */
 
 /* The text up to the separator as a number; what is behind it in *rest, NULL if
@@ -102,7 +97,7 @@ static int take_speeds(struct balance_options *o, struct es_error *err)
                        "--nodes: \"%s\" is out of range", o->nodes);
     o->speed = calloc(NODES_MAX, sizeof *o->speed);
     if (!o->speed)
-        return no_memory(err);
+        return es_no_memory(err);
     while (rest && n < NODES_MAX
            && take_part(rest, ',', 1e-9, SPEED_MAX, &o->speed[n], &rest) == 0)
         n++;
@@ -137,7 +132,7 @@ static int take_change(struct balance_options *o,
                        "--change: \"%s\" is none", text);
     more = reallocarray(o->change, n + 1, sizeof *more);
     if (!more)
-        return no_memory(err);
+        return es_no_memory(err);
     o->change = more;
     c.frame = (uint64_t)frame;
     c.node = (size_t)node;
@@ -188,7 +183,7 @@ static int add_policy(struct balance_options *o,
         reallocarray(o->policy, o->n_policies + 1, sizeof *more);
 
     if (!more)
-        return no_memory(err);
+        return es_no_memory(err);
     o->policy = more;
     if (policy_option_parse(&more[o->n_policies], NULL, item, POLICY_STRICT,
                             err)
@@ -203,7 +198,7 @@ static int take_policies(struct balance_options *o, struct es_error *err)
     char *copy = strdup(o->policies ? o->policies : kinds_at(0)->name),
          *rest = copy;
     const char *item;
-    int rc = copy ? 0 : no_memory(err);
+    int rc = copy ? 0 : es_no_memory(err);
 
     while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
         rc = is_parameter(item) && o->n_policies > 0 ? policy_option_set(

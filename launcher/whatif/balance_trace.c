@@ -13,11 +13,6 @@ struct node {
     double units, seconds; /* of the frame that is looked at */
 };
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 static void add_up(struct node node[],
                    const struct report_file *f,
                    const struct report_frame *frame)
@@ -63,7 +58,7 @@ static int take(struct balance_trace *t,
     t->change = calloc(f->n_slices + 1, sizeof *t->change);
     if (!node || !t->speed || !t->change) {
         free(node);
-        return no_memory(err);
+        return es_no_memory(err);
     }
     for (size_t i = 0; i < f->n; i++) {
         add_up(node, f, &f->frame[i]);

@@ -6,11 +6,6 @@
 
 #define ROOM_SPARE 16 /* channels that may join before it is done again */
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* A state for that many, of which the first n are there; NULL: no memory. */
 static void *start(const struct bundle_replay *b, size_t n, size_t room)
 {
@@ -74,7 +69,7 @@ static int remember(struct bundle_replay *b,
             reallocarray(b->event, room, sizeof *b->event);
 
         if (!more)
-            return no_memory(err);
+            return es_no_memory(err);
         b->event = more;
         b->events_room = room;
     }
@@ -89,7 +84,7 @@ static int enlarge(struct bundle_replay *b, struct es_error *err)
     void *state = start(b, n, room);
 
     if (!state)
-        return no_memory(err);
+        return es_no_memory(err);
     for (size_t i = 0; i < b->n_events; i++)
         tell(b->kind->bundles, state, &n, &b->event[i]);
     free(b->state);
@@ -110,7 +105,7 @@ int bundle_replay_init(struct bundle_replay *b,
                                 .room = open->channel + ROOM_SPARE};
     b->state = start(b, b->n, b->room);
     if (!b->state)
-        return no_memory(err);
+        return es_no_memory(err);
     if (remember(b, open, err) < 0) {
         bundle_replay_clear(b);
         return -1;

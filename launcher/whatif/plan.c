@@ -311,10 +311,10 @@ static int print_json(const struct forecast *f, struct es_error *err)
     for (size_t i = 0; rc == 0 && i < f->n; i++)
         rc = json_array_append_new(nodes, node_to_json(f, i));
     if (rc < 0)
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     else if (json_dumpf(all, stdout, JSON_COMPACT) < 0 || putchar('\n') == EOF
              || fflush(stdout) != 0)
-        rc = es_fail(err, ES_WORK, "free some space", "cannot write");
+        rc = es_no_space(err);
     json_decref(all);
     json_decref(nodes);
     return rc;
@@ -352,9 +352,7 @@ static int print_table(const struct forecast *f, struct es_error *err)
         print_row("", (int)width, "CU", f->metric[i].CU);
         putchar('\n');
     }
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? 0
-               : es_fail(err, ES_WORK, "free some space", "cannot write");
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : es_no_space(err);
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -367,7 +365,7 @@ static int plan(const struct options *o,
     int rc;
 
     if (forecast_init(&f, m, &o->policy) < 0)
-        rc = es_fail(err, ES_ENV, "free some memory", "out of memory");
+        rc = es_no_memory(err);
     else
         rc = first_frame(&f, o, m, err);
     if (rc == 0 && o->times)

@@ -145,7 +145,7 @@ static int open_channels(struct replay *r,
 
     r->has_left = calloc(TRACE_CHANNELS_MAX, 1);
     if (!r->has_left)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     if (is_bundled(r)
             ? bundle_replay_init(&r->bundles, p->kind, p->value, e, err) < 0
             : slice_replay_init(&r->slices, p->kind, p->value, e, err) < 0)
@@ -227,7 +227,7 @@ static int name_channels(struct replay *r,
         if (json_object_get(r->node, name))
             continue;
         if (json_object_set_new(r->node, name, json_integer((json_int_t)n)) < 0)
-            return es_fail(err, ES_ENV, "free some memory", "out of memory");
+            return es_no_memory(err);
         if (n < r->n)
             continue; /* opened by an op */
         if (r->n > 0 && apply(r, &add, err) < 0)
@@ -304,8 +304,7 @@ static int print_sizes(const struct replay *r, struct es_error *err)
     }
     if (rc >= 0 && printf("]}\n") >= 0 && fflush(stdout) == 0)
         return 0;
-    return es_fail(err, ES_WORK, "free some space", "cannot write: %s",
-                   strerror(errno));
+    return es_no_space(err);
 }
 
 static int replay_line(struct replay *r,
@@ -354,7 +353,7 @@ int command_replay(int argc, char **argv, struct es_error *err)
     notice_lines("evenstep", o.policy.warnings, strlen(o.policy.warnings));
     r.node = json_object();
     if (!r.node)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     rc = replay_all(&r, err);
     clear(&r);
     return rc;

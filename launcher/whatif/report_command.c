@@ -159,7 +159,7 @@ static int report(const struct options *o,
     if ((o->json ? report_print_json(stdout, f) : report_print_table(stdout, f))
             < 0
         || fflush(stdout) != 0)
-        return es_fail(err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(err);
     return 0;
 }
 

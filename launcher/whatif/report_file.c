@@ -21,11 +21,6 @@ struct reading {
     struct es_error *err;
 };
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* Room for one more behind n, or -1. */
 static int grow(void **array, size_t *room, size_t n, size_t size)
 {
@@ -56,7 +51,7 @@ static int find_node(struct reading *r, const char *name, size_t *node)
         || json_array_append_new(f->node, json_string(name)) < 0
         || json_object_set_new(r->known, name, json_integer((json_int_t)*node))
                < 0)
-        return no_memory(r->err);
+        return es_no_memory(r->err);
     r->busy[f->nodes++] = 0;
     return 0;
 }
@@ -74,7 +69,7 @@ static int add_slice(struct reading *r, const struct trace_slice *s, int done)
     if (find_node(r, s->node, &node) < 0
         || grow((void **)&f->slice, &r->room_slices, f->n_slices, sizeof *to)
                < 0)
-        return no_memory(r->err);
+        return es_no_memory(r->err);
     to = &f->slice[f->n_slices++];
     *to = (struct report_slice){.node = node,
                                 .done = done,
@@ -106,7 +101,7 @@ static int add_frame(struct reading *r, const struct trace_line *line)
                < 0)
         return -1;
     if (grow((void **)&f->frame, &r->room_frames, f->n, sizeof frame) < 0)
-        return no_memory(r->err);
+        return es_no_memory(r->err);
     memset(r->busy, 0, f->nodes * sizeof *r->busy);
     for (size_t i = 0; i < line->n; i++) {
         frame.units += line->slice[i].units;
@@ -198,7 +193,8 @@ int report_file_read(struct report_file *f,
     r.known = json_object();
     /* There from the start, so that it can be zeroed. */
     rc = grow((void **)&r.busy, &r.room_nodes, 0, sizeof *r.busy);
-    rc = rc < 0 || !f->node || !r.known ? no_memory(&why) : add_lines(&r, file);
+    rc = rc < 0 || !f->node || !r.known ? es_no_memory(&why)
+                                        : add_lines(&r, file);
     (void)fclose(file); /* it was only read */
     json_decref(r.known);
     free(r.busy);

@@ -12,11 +12,6 @@
 
 #define GOOD 0.9 /* efficiency that a policy should come to */
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- a policy's run ------------------------------------------------------- */
 
 struct outcome {
@@ -84,7 +79,7 @@ static int run(const struct balance_options *o,
     state = bytes ? malloc(bytes) : NULL;
     if (!state || balance_init(state, &setup) < 0) {
         free(state);
-        return no_memory(err);
+        return es_no_memory(err);
     }
     for (int64_t i = 0; i < o->frames; i++) {
         struct balance_frame f;
@@ -172,7 +167,7 @@ static int print_text(const char *policy, const struct outcome *out)
 static int run_all(const struct balance_options *o, struct es_error *err)
 {
     double *efficiency = calloc((size_t)o->frames, sizeof *efficiency);
-    int rc = efficiency ? 0 : no_memory(err), printed;
+    int rc = efficiency ? 0 : es_no_memory(err), printed;
 
     printed = rc == 0 && !o->json ? print_head(o) : 0;
     for (size_t i = 0; rc == 0 && printed >= 0 && i < o->n_policies; i++) {
@@ -186,7 +181,7 @@ static int run_all(const struct balance_options *o, struct es_error *err)
     }
     free(efficiency);
     if (rc == 0 && (printed < 0 || fflush(stdout) != 0))
-        return es_fail(err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(err);
     return rc;
 }
 

@@ -305,7 +305,7 @@ static int run(struct outcome *out, struct options *o, struct es_error *err)
         return -1;
     out->plan = s->plan;
     if (simulate(s, &out->simulated) < 0)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     out->seconds = out->simulated.seconds;
     return 0;
 }
@@ -394,6 +394,6 @@ int simulate_bcast(int argc, char **argv, struct es_error *err)
         return -1;
     rc = o.json ? print_json(&o, &out) : print_text(&o, &out);
     if (rc < 0 || fflush(stdout) != 0)
-        return es_fail(err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(err);
     return 0;
 }

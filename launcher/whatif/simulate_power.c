@@ -51,11 +51,6 @@ struct options {
     int json, help;
 };
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- options -------------------------------------------------------------- */
 
 static int take_works(struct options *o, struct es_error *err)
@@ -72,7 +67,7 @@ static int take_works(struct options *o, struct es_error *err)
     }
     free(copy);
     if (!copy || !o->work)
-        return no_memory(err);
+        return es_no_memory(err);
     if (rest || item)
         return es_fail(err, ES_USAGE,
                        "give numbers from 1e-9 to 1e9, as 1,1,1,1.6",
@@ -298,7 +293,7 @@ static int run(const struct options *o, void *state, struct es_error *err)
         printed = o->json ? print_json(o, state, i, &r) : print_text(i, &r);
     }
     if (printed < 0 || fflush(stdout) != 0)
-        return es_fail(err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(err);
     return 0;
 }
 
@@ -309,7 +304,7 @@ static int simulate(const struct options *o, struct es_error *err)
     int rc = -1;
 
     if (!state)
-        no_memory(err);
+        es_no_memory(err);
     else if (power_simulation_init(state, &o->setup) < 0)
         es_fail(err, ES_USAGE, see_help, "a number is out of range");
     else

@@ -9,11 +9,6 @@
 /* `evenstep run` without --threshold. */
 static const struct threshold_rule threshold = {THRESHOLD_PERCENT, 5};
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- the channels --------------------------------------------------------- */
 
 /* Start the policy with the loads that are known. */
@@ -35,7 +30,7 @@ static int start(struct slice_replay *s, struct es_error *err)
         rc = s->kind->init(s->state, &setup);
     free(metric);
     if (rc < 0)
-        return no_memory(err);
+        return es_no_memory(err);
     s->kind->loads(s->state, s->load);
     s->noise = (struct threshold_noise){0};
     return 0;
@@ -109,7 +104,8 @@ static int allocate(struct slice_replay *s, struct es_error *err)
     s->cut = calloc(TRACE_CHANNELS_MAX, sizeof *s->cut);
     s->slice = calloc(TRACE_CHANNELS_MAX, sizeof *s->slice);
     s->completion = calloc(TRACE_CHANNELS_MAX, sizeof *s->completion);
-    return s->load && s->cut && s->slice && s->completion ? 0 : no_memory(err);
+    return s->load && s->cut && s->slice && s->completion ? 0
+                                                          : es_no_memory(err);
 }
 
 int slice_replay_init(struct slice_replay *s,

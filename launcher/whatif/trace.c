@@ -261,7 +261,7 @@ static int read_frame(const struct reader *r, struct trace_line *line)
         return fail(r, "give a list", "slices", "is no list");
     line->slice = calloc(json_array_size(slices) + 1, sizeof *line->slice);
     if (!line->slice)
-        return es_fail(r->err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(r->err);
     line->failed = line->slice + json_array_size(slices);
     json_array_foreach(slices, i, slice)
     {

@@ -8,11 +8,6 @@
 
 static const char journal_head[] = "{\"type\":\"journal\",";
 
-static int no_memory(struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "out of memory");
-}
-
 /* --- text ----------------------------------------------------------------- */
 
 static int make_room(struct trace_reader *r, struct es_error *err)
@@ -26,7 +21,7 @@ static int make_room(struct trace_reader *r, struct es_error *err)
                        TRACE_LINE_MAX);
     larger = realloc(r->text, more);
     if (!larger)
-        return no_memory(err);
+        return es_no_memory(err);
     r->text = larger;
     r->room = more;
     return 0;
@@ -100,7 +95,7 @@ static int end_frame(struct trace_reader *r,
     text = frame ? json_dumps(frame, JSON_COMPACT) : NULL;
     json_decref(frame);
     if (!text)
-        return no_memory(err);
+        return es_no_memory(err);
     rc = trace_parse(line, r->number, text, strlen(text), err);
     free(text);
     return rc < 0 ? -1 : 1;
@@ -153,7 +148,7 @@ static int take_line(struct trace_reader *r,
             rc = end_frame(r, line, err);
         if (rc >= 0 && add_slice(r, object) < 0) {
             trace_clear(line);
-            rc = no_memory(err);
+            rc = es_no_memory(err);
         }
     }
     json_decref(object);

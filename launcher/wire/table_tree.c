@@ -193,7 +193,7 @@ int table_tree_open(struct table_tree **out,
                                         .arg = t};
 
     if (!t)
-        return es_fail(err, ES_ENV, "free some memory", "out of memory");
+        return es_no_memory(err);
     t->s = *setup;
     LIST_INIT(&t->peers);
     if (listener_open(&t->door, &door, err) < 0) {
