@@ -304,7 +304,8 @@ static int print_sizes(const struct replay *r, struct es_error *err)
     }
     if (rc >= 0 && printf("]}\n") >= 0 && fflush(stdout) == 0)
         return 0;
-    return es_no_space(err);
+    return es_fail(err, ES_WORK, "free some space", "cannot write: %s",
+                   strerror(errno));
 }
 
 static int replay_line(struct replay *r,
