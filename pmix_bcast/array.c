@@ -2,7 +2,6 @@
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #define ROOM_MIN 16u

@@ -6,6 +6,7 @@
 #define PMIX_BCAST_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h> /* SIZE_MAX, for no bound but that of memory */
 
 /*
  * Make room for need (at least 1) elements of size bytes each in an array from

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/lines.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,17 +44,16 @@ static size_t block_at(const struct lines *l, uint64_t at)
 
 static int add_landmark(struct lines *l, uint64_t at, size_t *room)
 {
-    if (l->n % LINES_STRIDE == 0 && l->n / LINES_STRIDE == *room) {
-        uint64_t *more =
-            reallocarray(l->landmark, *room = *room * 2 + 64, sizeof *more);
+    size_t n = (size_t)(l->n / LINES_STRIDE);
+    uint64_t *landmark;
 
-        if (!more)
-            return -1;
-        l->landmark = more;
-    }
-    if (l->n % LINES_STRIDE == 0)
-        l->landmark[l->n / LINES_STRIDE] = at;
-    l->n++;
+    if (l->n++ % LINES_STRIDE != 0)
+        return 0;
+    landmark = array_grow(l->landmark, room, n + 1, sizeof *landmark, SIZE_MAX);
+    if (!landmark)
+        return -1;
+    l->landmark = landmark;
+    landmark[n] = at;
     return 0;
 }
 

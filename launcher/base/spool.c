@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/spool.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,18 +71,11 @@ static int spill(struct spool *s)
 
 static int grow(struct spool *s, size_t need)
 {
-    size_t cap = s->cap ? s->cap : 4096;
-    char *text;
+    char *text = array_grow(s->text, &s->cap, need, 1, SIZE_MAX);
 
-    while (cap < need)
-        cap *= 2;
-    if (cap == s->cap)
-        return 0;
-    text = realloc(s->text, cap);
     if (!text)
         return -1;
     s->text = text;
-    s->cap = cap;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/journal.h"
 #include "launcher/base/record_log.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -98,19 +99,6 @@ static int is_output(const char *line)
     return strncmp(line, output_head, sizeof output_head - 1) == 0;
 }
 
-static void *room_for_one(void *array, size_t n, size_t *room, size_t size)
-{
-    size_t more = *room * 2 + 64;
-    void *grown;
-
-    if (n < *room)
-        return array;
-    grown = reallocarray(array, more, size);
-    if (grown)
-        *room = more;
-    return grown;
-}
-
 static int are_units(json_int_t begin, json_int_t end)
 {
     return begin >= 0 && begin < end;
@@ -130,7 +118,8 @@ static enum record_verdict take_slice(struct journal *j,
             < 0
         || !are_units(begin, end) || frame < 0 || bytes < 0)
         return RECORD_UNKNOWN;
-    kept = room_for_one(j->kept, j->n_kept, &j->kept_room, sizeof *j->kept);
+    kept = array_grow(j->kept, &j->kept_room, j->n_kept + 1, sizeof *j->kept,
+                      SIZE_MAX);
     if (!kept) {
         es_no_memory(err);
         return RECORD_FAILED;
@@ -157,8 +146,8 @@ static enum record_verdict take_queued(struct journal *j,
         || !are_units(begin, end) || source < 0 || strlen(label) >= LABEL_MAX
         || (size_t)frame != j->n_queued)
         return RECORD_UNKNOWN;
-    queued =
-        room_for_one(j->queued, j->n_queued, &j->queued_room, sizeof *queued);
+    queued = array_grow(j->queued, &j->queued_room, j->n_queued + 1,
+                        sizeof *queued, SIZE_MAX);
     if (!queued) {
         es_no_memory(err);
         return RECORD_FAILED;

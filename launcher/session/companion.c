@@ -4,6 +4,7 @@
 #include "launcher/base/scontrol_output.h"
 #include "launcher/base/slurm_conf.h"
 #include "launcher/exec/execution.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -37,20 +38,15 @@ struct answer {
 static void on_output(void *arg, const void *buf, size_t len)
 {
     struct answer *a = arg;
+    char *text = array_grow(a->text, &a->cap, a->len + len + 1, 1, ANSWER_MAX);
 
-    if (a->len + len >= a->cap) {
-        size_t cap = 2 * (a->len + len) + 4096;
-        char *text = cap <= ANSWER_MAX ? realloc(a->text, cap) : NULL;
-
-        if (!text) {
-            snprintf(a->error, sizeof a->error, "too long an answer");
-            a->too_long = 1;
-            event_base_loopbreak(a->base);
-            return;
-        }
-        a->text = text;
-        a->cap = cap;
+    if (!text) {
+        snprintf(a->error, sizeof a->error, "too long an answer");
+        a->too_long = 1;
+        event_base_loopbreak(a->base);
+        return;
     }
+    a->text = text;
     memcpy(a->text + a->len, buf, len);
     a->len += len;
     a->text[a->len] = '\0';
@@ -329,18 +325,15 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w,
                                                       ...)
 {
     va_list ap;
+    /* With the NULL behind the last. */
+    char **word =
+        array_grow(w->word, &w->cap, w->n + 2, sizeof *word, SIZE_MAX);
 
-    if (w->n + 1 >= w->cap) {
-        size_t cap = w->cap * 2 + 32;
-        char **p = reallocarray(w->word, cap, sizeof *p);
-
-        if (!p) {
-            w->bad = 1;
-            return;
-        }
-        w->word = p;
-        w->cap = cap;
+    if (!word) {
+        w->bad = 1;
+        return;
     }
+    w->word = word;
     va_start(ap, fmt);
     if (vasprintf(&w->word[w->n], fmt, ap) < 0)
         w->bad = 1;

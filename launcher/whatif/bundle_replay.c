@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/bundle_replay.h"
+#include "pmix_bcast/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,16 +64,12 @@ static int remember(struct bundle_replay *b,
                     const struct trace_event *e,
                     struct es_error *err)
 {
-    if (b->n_events == b->events_room) {
-        size_t room = b->events_room ? 2 * b->events_room : 64;
-        struct trace_event *more =
-            reallocarray(b->event, room, sizeof *b->event);
+    struct trace_event *event = array_grow(
+        b->event, &b->events_room, b->n_events + 1, sizeof *event, SIZE_MAX);
 
-        if (!more)
-            return es_no_memory(err);
-        b->event = more;
-        b->events_room = room;
-    }
+    if (!event)
+        return es_no_memory(err);
+    b->event = event;
     b->event[b->n_events++] = *e;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_file.h"
 #include "launcher/whatif/trace_reader.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,16 +25,11 @@ struct reading {
 /* Room for one more behind n, or -1. */
 static int grow(void **array, size_t *room, size_t n, size_t size)
 {
-    size_t more = 2 * *room + 64;
-    void *p;
+    void *grown = array_grow(*array, room, n + 1, size, SIZE_MAX);
 
-    if (n < *room)
-        return 0;
-    p = reallocarray(*array, more, size);
-    if (!p)
+    if (!grown)
         return -1;
-    *array = p;
-    *room = more;
+    *array = grown;
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/trace_reader.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,18 +13,16 @@ static const char journal_head[] = "{\"type\":\"journal\",";
 
 static int make_room(struct trace_reader *r, struct es_error *err)
 {
-    size_t more = r->room ? 2 * r->room : 4096;
     char *larger;
 
     if (r->room >= TRACE_LINE_MAX)
         return es_fail(err, ES_USAGE, "give JSON lines",
                        "trace, line %zu: is over %u bytes", r->number,
                        TRACE_LINE_MAX);
-    larger = realloc(r->text, more);
+    larger = array_grow(r->text, &r->room, r->room + 1, 1, TRACE_LINE_MAX);
     if (!larger)
         return es_no_memory(err);
     r->text = larger;
-    r->room = more;
     return 0;
 }
 
