@@ -3,6 +3,7 @@
 #include "launcher/base/aside.h"
 #include "launcher/exec/execution.h"
 #include "launcher/exec/work_folder.h"
+#include "pmix_bcast/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct graph_tasks {
     struct core *core;
     uint32_t cores;
     uint8_t *here; /* by token */
-    uint32_t tokens;
+    size_t tokens;
     unsigned running;
     int stopping;
 };
@@ -53,19 +54,14 @@ int graph_tasks_holds(const struct graph_tasks *g, uint32_t token)
 
 int graph_tasks_hold(struct graph_tasks *g, uint32_t token)
 {
-    uint32_t room = g->tokens ? g->tokens : 1024;
-    uint8_t *grown;
+    size_t before = g->tokens;
+    uint8_t *grown = array_grow(g->here, &g->tokens, token + (size_t)1,
+                                sizeof *grown, GRAPH_TOKENS_MAX);
 
-    while (room <= token)
-        room *= 2;
-    if (room > g->tokens) {
-        grown = realloc(g->here, room);
-        if (!grown)
-            return -1;
-        memset(grown + g->tokens, 0, room - g->tokens);
-        g->here = grown;
-        g->tokens = room;
-    }
+    if (!grown)
+        return -1;
+    memset(grown + before, 0, g->tokens - before);
+    g->here = grown;
     g->here[token] = 1;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_draft.h"
+#include "pmix_bcast/array.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,21 +105,6 @@ static int enter(struct graph_draft *d,
 
 /* --- tasks and edges ------------------------------------------------------ */
 
-/* The array with room for one more than n, or NULL, and it is as it was;
- * doubled, so O(1) each. */
-static void *with_room(void *array, uint32_t n, uint32_t *room, size_t size)
-{
-    uint32_t more = *room ? 2 * *room : 64;
-    void *grown;
-
-    if (n < *room)
-        return array;
-    grown = reallocarray(array, more, size);
-    if (grown)
-        *room = more;
-    return grown;
-}
-
 static int is_time(double seconds)
 {
     return isfinite(seconds) && seconds >= 0 && seconds <= SECONDS_MAX;
@@ -144,7 +130,8 @@ int draft_task(struct graph_draft *d,
     if (!is_time(seconds))
         return draft_fail(d, place, "give seconds, 0 to 1e9",
                           "no time, or it is out of range", err);
-    time = with_room(d->time, n, &d->time_room, sizeof *time);
+    time = array_grow(d->time, &d->time_room, n + (size_t)1, sizeof *time,
+                      GRAPH_NOBODY);
     if (!time)
         return draft_no_memory(d, err);
     d->time = time;
@@ -169,7 +156,8 @@ int draft_edge(struct graph_draft *d,
     if (!is_time(seconds))
         return draft_fail(d, place, "give seconds, 0 to 1e9",
                           "no communication, or it is out of range", err);
-    edge = with_room(d->edge, d->edges, &d->edge_room, sizeof *edge);
+    edge = array_grow(d->edge, &d->edge_room, d->edges + (size_t)1,
+                      sizeof *edge, GRAPH_NOBODY);
     if (!edge)
         return draft_no_memory(d, err);
     d->edge = edge;

@@ -26,7 +26,8 @@ struct graph_draft {
     json_t *index;    /* number of the task by its identifier's text */
     int64_t *time;
     struct graph_edge *edge;
-    uint32_t edges, time_room, edge_room;
+    uint32_t edges;
+    size_t time_room, edge_room;
 };
 
 /* Release by draft_clear(), also on failure. */

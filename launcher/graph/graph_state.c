@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_state.h"
+#include "pmix_bcast/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,16 +85,12 @@ void graph_state_clear(struct graph_state *s)
 uint32_t graph_state_add(struct graph_state *s, const struct place *place)
 {
     uint32_t *first = &s->task[place->task].first, i = s->places;
+    struct place *grown = array_grow(s->place, &s->room, i + (size_t)1,
+                                     sizeof *grown, GRAPH_NOBODY);
 
-    if (i == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 64;
-        struct place *grown = reallocarray(s->place, room, sizeof *grown);
-
-        if (!grown)
-            return GRAPH_NOBODY;
-        s->place = grown;
-        s->room = room;
-    }
+    if (!grown)
+        return GRAPH_NOBODY;
+    s->place = grown;
     s->place[i] = *place;
     s->place[i].state = PLACE_WAITING;
     s->place[i].next = *first;

@@ -41,7 +41,8 @@ struct graph_state {
     const struct graph *graph;
     const struct graph_work *work;
     struct place *place;
-    uint32_t places, room;
+    uint32_t places;
+    size_t room;
     uint32_t waiting; /* places that are PLACE_WAITING */
     uint32_t tasks_done;
     struct task_state {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_work.h"
 #include "launcher/wire/graph_message.h"
+#include "pmix_bcast/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,13 +41,11 @@ static int64_t file_of(struct graph_work *w, const char *name)
 
     if (known)
         return json_integer_value(known);
-    if ((w->files & (w->files - 1)) == 0) { /* full at powers of two */
-        grown = reallocarray(w->file, w->files ? 2 * (size_t)w->files : 1,
-                             sizeof *grown);
-        if (!grown)
-            return -1;
-        w->file = grown;
-    }
+    grown = array_grow(w->file, &w->room, w->files + (size_t)1, sizeof *grown,
+                       GRAPH_NOBODY);
+    if (!grown)
+        return -1;
+    w->file = grown;
     w->file[w->files] = (struct graph_work_file){strdup(name), GRAPH_NOBODY, 0};
     if (!w->file[w->files].name
         || json_object_set_new(w->index, name, json_integer(w->files)) < 0) {

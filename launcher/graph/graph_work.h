@@ -23,6 +23,7 @@ struct graph_work_file {
 struct graph_work {
     struct graph_work_file *file;
     uint32_t files;
+    size_t room;
     struct graph_work_task {
         char **argv;     /* NULL-ended */
         char *name;      /* its identifier's text */
