@@ -9,6 +9,7 @@
 #include "launcher/graph/graph_fault.h"
 #include "launcher/graph/graph_options.h"
 #include "launcher/graph/graph_print.h"
+#include "launcher/graph/graph_run.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -5,7 +5,7 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_OPTIONS_H
 #define LAUNCHER_GRAPH_GRAPH_OPTIONS_H
 
-#include "launcher/graph/graph_run.h"
+#include "launcher/graph/graph_wish.h"
 
 struct graph_options {
     struct graph_run_wish run; /* its plan is that of `graph plan`, too */

@@ -19,8 +19,8 @@
 #include "launcher/graph/graph_journal.h"
 #include "launcher/graph/graph_learn.h"
 #include "launcher/graph/graph_progress.h"
-#include "launcher/graph/graph_run.h"
 #include "launcher/graph/graph_state.h"
+#include "launcher/graph/graph_wish.h"
 #include "launcher/session/front.h"
 #include "pmix_bcast/exchange.h"
 
