@@ -4,6 +4,7 @@
 #include "policy/autotuned.h"
 #include "policy/canon.h"
 #include "policy/even.h"
+#include "policy/guided.h"
 #include "policy/manual.h"
 #include "policy/nodethreads.h"
 #include "policy/proportional.h"
@@ -14,9 +15,9 @@
 #include <string.h>
 
 static const struct policy_kind *const kinds[] = {
-    &even_kind,         &canon_kind,       &static_kind,
-    &manual_kind,       &nodethreads_kind, &autotuned_kind,
-    &proportional_kind, &rl_kind,          &rl2_kind,
+    &even_kind,   &canon_kind,       &static_kind,    &guided_kind,
+    &manual_kind, &nodethreads_kind, &autotuned_kind, &proportional_kind,
+    &rl_kind,     &rl2_kind,
 };
 
 _Static_assert(sizeof kinds / sizeof kinds[0] <= KINDS_MAX,

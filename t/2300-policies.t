@@ -39,7 +39,7 @@ adds_up() {
 		| . as $s | $s[0].begin == 7 and $s[-1].end == 407 and ([range(1; length) | $s[.].begin == $s[. - 1].end] | all))' "$1"
 }
 
-for policy in even canon static manual nodethreads autotuned proportional rl rl2 manual:size=7; do
+for policy in even canon static guided manual nodethreads autotuned proportional rl rl2 manual:size=7; do
 	test_expect_success "$policy: three frames on unequal nodes, each unit once" '
 		evenstep run --local 4=60,40,20,10 --range 7:407 --grain 3 --repeat 3 --policy $policy --report report -- \
 			./units {begin} {end} >got 2>err && test_cmp want got && adds_up report &&
@@ -50,6 +50,11 @@ test_expect_success 'a bundle policy sends bundles of the size that it says, the
 	evenstep run --local 2 --range 7:407 --policy manual:size=30 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | sort_by(.begin) | map(.end - .begin)
 		| length == 14 and .[-1] == 10 and (.[:-1] | all(. == 30))" report
+'
+test_expect_success 'guided sends a part of what is left: the bundles shrink, down to the least' '
+	evenstep run --local 1 --range 7:407 --policy guided:divisor=4,least=20 --report report -- ./units {begin} {end} >got &&
+	test_cmp once got && jq -es ".[0].slices | sort_by(.begin) | map(.end - .begin)
+		| .[0] == 100 and .[1] == 75 and .[2] == 57 and (.[-4:-1] == [20, 20, 20]) and .[-1] <= 20" report
 '
 test_expect_success 'sizes are in grains for a bundle policy too, which begin at multiples of the grain' '
 	evenstep run --local 2 --range 7:407 --grain 50 --policy manual:size=2 --report report -- ./units {begin} {end} >got &&
@@ -94,7 +99,7 @@ while IFS='|' read -r options message; do
 		test_expect_code 2 evenstep run --local 2 --range 0:4 $options -- true >got 2>err && test ! -s got && said "$message"
 	'
 done <<'END'
---policy nobody|evenstep: --policy: "nobody" is unknown: give one of: even canon static manual nodethreads autotuned proportional rl rl2
+--policy nobody|evenstep: --policy: "nobody" is unknown: give one of: even canon static guided manual nodethreads autotuned proportional rl rl2
 --policy canon:step=101|evenstep: --policy: canon: step: "101" is out of range: give a number from 0.001 to 100
 --policy canon:worst=0|evenstep: --policy: canon: worst: "0" is out of range: give a whole number from 1 to 1000000
 --policy even:gain=2|evenstep: --policy: even: gain: "2" is out of range: give a number from 0.01 to 1
