@@ -2,22 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='what is typed wrong is told in one line: what is wrong, how to mend it, and the exit status'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 # Not what the caller's shell happens to be in.
 unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_CONF EVENSTEP_COMPANION
 PATH=$EVENSTEP_BUILD:$PATH
-
-# fails STATUS MESSAGE COMMAND...: exits so, prints one line on stderr that is
-# the message, an extended regular expression, and nothing on stdout.
-fails() {
-	fails_status=$1 fails_message=$2
-	shift 2
-	test_expect_code "$fails_status" "$@" >out 2>err </dev/null
-	fails_code=$?
-	cat err
-	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
-		grep -qxE -e "$fails_message" err
-}
 
 while IFS='|' read -r what status arguments message; do
 	test_expect_success "$what: exit $status, with the reason" '

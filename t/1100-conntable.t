@@ -2,22 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='a user sees how the tasks of a step are reached; a damaged table is told, not believed'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 unset EVENSTEP_CONF EVENSTEP_DIR
 PATH=$EVENSTEP_BUILD:$PATH
 kept=$EVENSTEP_SRC/t/fuzz/corpus/conntable
-
-# fails STATUS MESSAGE COMMAND...: exits so, prints one line on stderr that is
-# the message, an extended regular expression, and nothing on stdout.
-fails() {
-	fails_status=$1 fails_message=$2
-	shift 2
-	test_expect_code "$fails_status" "$@" >out 2>err </dev/null
-	fails_code=$?
-	cat err
-	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
-		grep -qxE -e "$fails_message" err
-}
 
 cp "$kept/sound" conntable || exit 1
 

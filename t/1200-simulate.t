@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep simulate: what-if without a cluster'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH="$EVENSTEP_BUILD:$PATH"
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 small="--nodes 7 --bytes 12.5MB --rate 100mbit"
 
 test_expect_success 'the real scheme comes near the limit, home sends the data once' '
@@ -44,7 +41,7 @@ test_expect_success 'text for people' '
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2" '
-		test_expect_code 2 evenstep simulate $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+		test_expect_code 2 evenstep simulate $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
 nothing|--json|simulate: what\?: give bcast
@@ -66,6 +63,6 @@ an unknown option|bcast --magic|--magic: no such option:
 a value that is missing|bcast --nodes|--nodes: a value is missing: 
 END
 test_expect_success 'a full disk is told' '
-	test_expect_code 1 evenstep simulate bcast $small >/dev/full 2>err && said "^evenstep: cannot write: "
+	test_expect_code 1 evenstep simulate bcast $small >/dev/full 2>err && mentioned "^evenstep: cannot write: "
 '
 test_done

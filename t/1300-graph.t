@@ -2,22 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='a task graph becomes a schedule, or one line tells why not'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 unset EVENSTEP_CONF SLURM_JOB_ID
 PATH=$EVENSTEP_BUILD:$PATH
 vectors=$EVENSTEP_SRC/t/policy/graph_vectors.json
-
-# fails MESSAGE COMMAND...: exits 2, prints one line on stderr that is the
-# message, an extended regular expression, and nothing on stdout.
-fails() {
-	fails_message=$1
-	shift
-	test_expect_code 2 "$@" >out 2>err </dev/null
-	fails_code=$?
-	cat err
-	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
-		grep -qxE -e "$fails_message" err
-}
 
 test_expect_success 'the graphs of the vectors are files of evenstep' '
 	jq .graphs.example9 "$vectors" >nine.json && test -s nine.json &&
@@ -82,7 +71,7 @@ test_expect_success 'one task; tasks that do not know each other; tasks of no ti
 
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2, with the reason" '
-		eval "fails \"\$message\" evenstep graph $arguments"
+		eval "fails 2 \"\$message\" evenstep graph $arguments"
 	'
 done <<'END'
 no action||evenstep: graph: no action: see `evenstep graph --help`

@@ -2,21 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='what the nodes measured becomes shares, or one line tells why not'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 unset EVENSTEP_CONF SLURM_JOB_ID
 PATH=$EVENSTEP_BUILD:$PATH
-
-# fails MESSAGE COMMAND...: exits 2, prints one line on stderr that is the
-# message, an extended regular expression, and nothing on stdout.
-fails() {
-	fails_message=$1
-	shift
-	test_expect_code 2 "$@" >out 2>err </dev/null
-	fails_code=$?
-	cat err
-	test $fails_code = 0 && test ! -s out && test "$(wc -l <err)" = 1 &&
-		grep -qxE -e "$fails_message" err
-}
 
 # plan FILE ARGUMENT...: its JSON, in out.
 plan() {
@@ -94,7 +83,7 @@ test_expect_success 'a profile of the site, and the default that it changes' '
 	printf "profile \"cards\" { G = 1 }\nprofile \"cpu\" { C = 1 }\n" >site.conf &&
 	EVENSTEP_CONF=site.conf plan each.json --profile cards && near "[.nodes[].JL]" "[0,0,0,0,100]" &&
 	EVENSTEP_CONF=site.conf plan each.json && near "[.nodes[].JL]" "[100,0,0,0,0]" &&
-	fails "evenstep: --profile: \"none\" is unknown: give one of: cpu memory network io gpu cards auto" \
+	fails 2 "evenstep: --profile: \"none\" is unknown: give one of: cpu memory network io gpu cards auto" \
 		env EVENSTEP_CONF=site.conf evenstep plan --metrics each.json --range 0:5 --profile none
 '
 
@@ -158,7 +147,7 @@ test_expect_success 'metrics from a pipe' '
 while IFS='|' read -r what text message; do
 	test_expect_success "a metrics file $what: exit 2, with the reason" '
 		printf "%b" "$text" >bad.json &&
-		fails "evenstep: bad.json:$message" evenstep plan --metrics bad.json --range 0:5
+		fails 2 "evenstep: bad.json:$message" evenstep plan --metrics bad.json --range 0:5
 	'
 done <<'END'
 that is empty|| is empty: give .*
@@ -182,7 +171,7 @@ END
 
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2, with the reason" '
-		eval "fails \"\$message\" evenstep plan $arguments"
+		eval "fails 2 \"\$message\" evenstep plan $arguments"
 	'
 done <<'END'
 no metrics|--range 0:5|evenstep: plan needs --metrics and --range: see `evenstep plan --help`
@@ -207,7 +196,7 @@ an unknown option|--colour|evenstep: --colour: no such option: see .*
 END
 test_expect_success 'a profile that sums to 0: exit 2, with file and line' '
 	printf "\nprofile \"own\" {\n C = 0\n}\n" >own.conf &&
-	fails "evenstep: own.conf:4: profile \"own\": nothing has influence: give one of C M I B S G above 0" \
+	fails 2 "evenstep: own.conf:4: profile \"own\": nothing has influence: give one of C M I B S G above 0" \
 		env EVENSTEP_CONF=own.conf evenstep plan --metrics four.json --range 0:5
 '
 test_expect_success 'a full disk: exit 1' '

@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep replay: the sizes that a policy would choose, event by event'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 unset EVENSTEP_CONF
 PATH="$EVENSTEP_BUILD:$PATH"
 vectors=$EVENSTEP_SRC/t/policy/jppf_vectors.json
-
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 
 # --- seed 4's vectors: what JPPF itself chose ---------------------------------
 # A file a case: its trace, what must come out, and its options.
@@ -30,7 +26,7 @@ while IFS='|' read -r id policy seed kind; do
 	*=abc*)
 		test_expect_success "$id: text that is no number is an error" '
 			test_expect_code 2 evenstep replay --policy "$policy" <"$id.trace" >got 2>err &&
-			said "^evenstep: --policy: .*\"abc\"" && test ! -s got
+			mentioned "^evenstep: --policy: .*\"abc\"" && test ! -s got
 		'
 		continue
 		;;
@@ -86,8 +82,8 @@ test_expect_success '--seed is the parameter of that name, and matters' '
 	test_cmp one two && ! cmp -s one three
 '
 test_expect_success 'what JPPF clamps is clamped, each with a warning' '
-	echo "{\"op\":\"open\",\"channels\":1}" | evenstep replay --policy manual:size=-5 >got 2>err && said "^evenstep: manual: size: -5 is out of range, 1 is taken$" && test "$(cat got)" = "{\"sizes\":[1]}" &&
-	echo "{\"op\":\"open\",\"channels\":1}" | evenstep replay --policy rl2:minSamples=0,maxRelativeSize=2 >got 2>err && said "minSamples: 0 is" && said "maxRelativeSize: 2 is" &&
+	echo "{\"op\":\"open\",\"channels\":1}" | evenstep replay --policy manual:size=-5 >got 2>err && mentioned "^evenstep: manual: size: -5 is out of range, 1 is taken$" && test "$(cat got)" = "{\"sizes\":[1]}" &&
+	echo "{\"op\":\"open\",\"channels\":1}" | evenstep replay --policy rl2:minSamples=0,maxRelativeSize=2 >got 2>err && mentioned "minSamples: 0 is" && mentioned "maxRelativeSize: 2 is" &&
 	test "$(wc -l <err)" = 2
 '
 test_expect_success 'a size policy cuts the job into slices, and adjusts when all are back' '
@@ -160,11 +156,11 @@ test_expect_success 'its journal, too: a line a frame, as after the report' '
 '
 test_expect_success 'what a crash has left at the end of a journal is passed over' '
 	head -c -30 journal >torn && evenstep replay --policy static <torn >got && test "$(wc -l <got)" = 3 &&
-	head -1 journal >none && test_expect_code 2 evenstep replay --policy static <none >got 2>err && said "^evenstep: the trace is empty: " && test ! -s got
+	head -1 journal >none && test_expect_code 2 evenstep replay --policy static <none >got 2>err && mentioned "^evenstep: the trace is empty: " && test ! -s got
 '
 test_expect_success 'a journal that was changed: exit 2' '
-	{ head -1 journal; echo "{\"type\":\"slice\",\"frame\":0}"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && said "^evenstep: trace, line 3: \"node\" is none: " &&
-	{ head -1 journal; echo "no JSON"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && said "^evenstep: trace, line 2:[0-9]+: "
+	{ head -1 journal; echo "{\"type\":\"slice\",\"frame\":0}"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && mentioned "^evenstep: trace, line 3: \"node\" is none: " &&
+	{ head -1 journal; echo "no JSON"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && mentioned "^evenstep: trace, line 2:[0-9]+: "
 '
 test_expect_success 'frames of 2^62 units' '
 	echo "{\"type\":\"frame\",\"frame\":0,\"slices\":[{\"node\":\"a\",\"begin\":0,\"end\":2305843009213693952,\"seconds\":1,\"attempt\":1,\"status\":0},{\"node\":\"b\",\"begin\":2305843009213693952,\"end\":4611686018427387904,\"seconds\":1,\"attempt\":1,\"status\":0}]}" >huge &&
@@ -181,7 +177,7 @@ open='{"op":"open","channels":2}'
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2" '
-		echo "$open" | test_expect_code 2 evenstep replay $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+		echo "$open" | test_expect_code 2 evenstep replay $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
 no policy||replay needs --policy: see `evenstep replay --help`
@@ -201,7 +197,7 @@ END
 # What | line after "open" | message
 while IFS='|' read -r what line message; do
 	test_expect_success "$what: exit 2, with the line's number" '
-		printf "%s\n%s\n" "$open" "$line" | test_expect_code 2 evenstep replay --policy proportional >got 2>err && said "^evenstep: trace, line 2:? ?$message" && test "$(wc -l <got)" = 1
+		printf "%s\n%s\n" "$open" "$line" | test_expect_code 2 evenstep replay --policy proportional >got 2>err && mentioned "^evenstep: trace, line 2:? ?$message" && test "$(wc -l <got)" = 1
 	'
 done <<\END
 no JSON|hello|.*: give a JSON object a line
@@ -234,23 +230,23 @@ a slice of a negative time|{"type":"frame","slices":[{"node":"a","begin":0,"end"
 END
 test_expect_success 'a channel that was removed' '
 	printf "%s\n" "$open" "{\"op\":\"remove_channel\",\"channel\":1}" "{\"op\":\"remove_channel\",\"channel\":1}" | test_expect_code 2 evenstep replay --policy rl >got 2>err &&
-	said "^evenstep: trace, line 3: channel 1 was removed: " && test "$(wc -l <got)" = 2
+	mentioned "^evenstep: trace, line 3: channel 1 was removed: " && test "$(wc -l <got)" = 2
 '
 test_expect_success 'nothing open, or too much' '
-	echo "{\"op\":\"add_channel\"}" | test_expect_code 2 evenstep replay --policy rl 2>err && said "^evenstep: trace, line 1: nothing is open: " &&
-	echo "{\"op\":\"open\",\"channels\":0}" | test_expect_code 2 evenstep replay --policy rl 2>err && said "line 1: \"channels\" is out of range: give a number from 1 to 65536" &&
-	echo "{\"op\":\"open\",\"channels\":65537}" | test_expect_code 2 evenstep replay --policy rl 2>err && said "line 1: \"channels\" is out of range: "
+	echo "{\"op\":\"add_channel\"}" | test_expect_code 2 evenstep replay --policy rl 2>err && mentioned "^evenstep: trace, line 1: nothing is open: " &&
+	echo "{\"op\":\"open\",\"channels\":0}" | test_expect_code 2 evenstep replay --policy rl 2>err && mentioned "line 1: \"channels\" is out of range: give a number from 1 to 65536" &&
+	echo "{\"op\":\"open\",\"channels\":65537}" | test_expect_code 2 evenstep replay --policy rl 2>err && mentioned "line 1: \"channels\" is out of range: "
 '
 test_expect_success 'an empty trace' '
-	test_expect_code 2 evenstep replay --policy rl </dev/null >got 2>err && said "^evenstep: the trace is empty: give JSON lines on stdin" && test ! -s got
+	test_expect_code 2 evenstep replay --policy rl </dev/null >got 2>err && mentioned "^evenstep: the trace is empty: give JSON lines on stdin" && test ! -s got
 '
 test_expect_success 'a byte 0, a line without an end, a folder' '
-	printf "%s\n\0\n" "$open" | test_expect_code 2 evenstep replay --policy rl 2>err && said "^evenstep: trace, line 2" &&
-	head -c 70000000 /dev/zero | test_expect_code 2 evenstep replay --policy rl 2>err && said "^evenstep: trace, line 1: is over 67108864 bytes: " &&
-	test_expect_code 2 evenstep replay --policy rl </ 2>err && said "^evenstep: trace, line 1: Is a directory: "
+	printf "%s\n\0\n" "$open" | test_expect_code 2 evenstep replay --policy rl 2>err && mentioned "^evenstep: trace, line 2" &&
+	head -c 70000000 /dev/zero | test_expect_code 2 evenstep replay --policy rl 2>err && mentioned "^evenstep: trace, line 1: is over 67108864 bytes: " &&
+	test_expect_code 2 evenstep replay --policy rl </ 2>err && mentioned "^evenstep: trace, line 1: Is a directory: "
 '
 test_expect_success 'a full disk and a reader that has gone are told' '
-	echo "$open" | test_expect_code 1 evenstep replay --policy rl >/dev/full 2>err && said "^evenstep: cannot write: No space left" &&
-	mkfifo gone && { : <gone & } && { sleep 0 >gone; wait; while echo "$open"; do :; done | test_expect_code 1 evenstep replay --policy rl 2>err >&-; } && said "^evenstep: cannot write: "
+	echo "$open" | test_expect_code 1 evenstep replay --policy rl >/dev/full 2>err && mentioned "^evenstep: cannot write: No space left" &&
+	mkfifo gone && { : <gone & } && { sleep 0 >gone; wait; while echo "$open"; do :; done | test_expect_code 1 evenstep replay --policy rl 2>err >&-; } && mentioned "^evenstep: cannot write: "
 '
 test_done

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep simulate balance: how evenly a policy would have unequal nodes finish'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH="$EVENSTEP_BUILD:$PATH"
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 four="--speeds 80,40,20,10 --pieces 1" # whole slices, unless a test says otherwise
 
 test_expect_success 'nodes whose speeds are known finish together, at the ideal time' '
@@ -76,7 +73,7 @@ test_expect_success '--help tells every option' '
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2" '
-		test_expect_code 2 evenstep simulate balance $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+		test_expect_code 2 evenstep simulate balance $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
 no speeds|--nodes 4|simulate balance needs --speeds or --trace: 
@@ -113,6 +110,6 @@ an unknown option|--speeds 80 --magic|--magic: no such option:
 a value that is missing|--speeds|--speeds: a value is missing: 
 END
 test_expect_success 'a full disk is told' '
-	test_expect_code 1 evenstep simulate balance $four >/dev/full 2>err && said "^evenstep: cannot write: "
+	test_expect_code 1 evenstep simulate balance $four >/dev/full 2>err && mentioned "^evenstep: cannot write: "
 '
 test_done

@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep simulate balance --power: what steering power would do, at any size'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH="$EVENSTEP_BUILD:$PATH"
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 four="--power --work 1,1,1,1.6"
 
 test_expect_success 'a node with more work than the others gets more, within the same total' '
@@ -35,7 +32,7 @@ test_expect_success '--help tells every option' '
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2" '
-		test_expect_code 2 evenstep simulate balance --power $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+		test_expect_code 2 evenstep simulate balance --power $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
 no work||simulate balance --power needs --work: 

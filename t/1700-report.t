@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep report: what the report of a run tells, as tables, JSON and a picture'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH="$EVENSTEP_BUILD:$PATH"
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 # frame NUMBER SLICES LAST EFFICIENCY ADJUSTED
 frame() { printf '{"type":"frame","frame":%s,"slices":[%s],"first":1,"last":%s,"efficiency":%s,"adjusted":%s}\n' "$@"; }
 # slice NODE BEGIN END SECONDS STATUS
@@ -44,7 +41,7 @@ test_expect_success 'a run that failed has no summary: the frames are told all t
 '
 test_expect_success 'a last line that is cut off is left out, with one line that says so' '
 	head -n 1 two >torn && printf "{\"type\":\"fra" >>torn && evenstep report torn >got 2>err && grep -q "^1 frame in" got &&
-	said "^evenstep: torn: its last line is cut off, and left out$" && test $(wc -l <err) = 1
+	mentioned "^evenstep: torn: its last line is cut off, and left out$" && test $(wc -l <err) = 1
 '
 
 # boxes FILE: beginning and width of every slice that is drawn, one a line, in pixels; a run is 880 wide.
@@ -66,7 +63,7 @@ test_expect_success '--frames: only these in the picture' '
 '
 test_expect_success 'thousands of frames: the first 400 are drawn, and one line says so' '
 	i=0 && one="$(slice n0 0 10 1 0)" && while test $i -lt 1000; do printf "{\"type\":\"frame\",\"frame\":%d,\"slices\":[%s],\"first\":1,\"last\":1,\"efficiency\":1,\"adjusted\":false}\n" $i "$one"; i=$((i + 1)); done >many &&
-	evenstep report --svg many.svg many >got 2>err && said "^evenstep: the picture has the first 400 of 1000 frames: --frames chooses others$" && xmllint --noout many.svg &&
+	evenstep report --svg many.svg many >got 2>err && mentioned "^evenstep: the picture has the first 400 of 1000 frames: --frames chooses others$" && xmllint --noout many.svg &&
 	test $(grep -c "units 0:10" many.svg) = 400 && grep -q "^999 " got
 '
 test_expect_success '--help tells every option' '
@@ -87,7 +84,7 @@ frame 0 "$(slice n0 0 10 soon 0)" 1 1 false | sed 's/soon/"soon"/' >text
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2" '
-		test_expect_code 2 evenstep report $arguments >got 2>err && said "^evenstep: $message" && test ! -s got
+		test_expect_code 2 evenstep report $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
 no file||report: no FILE: see
@@ -109,10 +106,10 @@ an unknown option|--magic two|--magic: no such option:
 a value that is missing|two --svg|--svg: a value is missing: 
 END
 test_expect_success 'a picture that cannot be written: exit 1' '
-	test_expect_code 1 evenstep report --svg nowhere/x two >got 2>err && said "^evenstep: --svg: nowhere/x: No such file or directory: name a file that you may write$" && test ! -s got &&
-	test_expect_code 1 evenstep report --svg /dev/full two 2>err && said "^evenstep: --svg: /dev/full: No space left on device: "
+	test_expect_code 1 evenstep report --svg nowhere/x two >got 2>err && mentioned "^evenstep: --svg: nowhere/x: No such file or directory: name a file that you may write$" && test ! -s got &&
+	test_expect_code 1 evenstep report --svg /dev/full two 2>err && mentioned "^evenstep: --svg: /dev/full: No space left on device: "
 '
 test_expect_success 'a full disk is told' '
-	test_expect_code 1 evenstep report two >/dev/full 2>err && said "^evenstep: cannot write: "
+	test_expect_code 1 evenstep report two >/dev/full 2>err && mentioned "^evenstep: cannot write: "
 '
 test_done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='without Slurm, on this machine: every unit once and in order, whatever becomes of commands and agents'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp # what is left there is ours
@@ -53,26 +54,11 @@ chmod +x bin/*
 units="$PWD/bin/units" gated="$PWD/bin/gated" polite="$PWD/bin/polite" stuck="$PWD/bin/stuck" burn="$PWD/bin/burn" noise="$PWD/bin/noise"
 
 # --- helpers -------------------------------------------------------------------
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-lines() { test -e "$1" && test "$(wc -l <"$1")" = "$2"; } # FILE N
 agents_of() { pgrep -P "$1" -x evenstep-agent; }
-dead() { ! kill -0 "$@" 2>&-; }
-all_dead() { for each; do dead "$each" || return 1; done; }
-# behind COMMAND...: as a terminal's foreground process group; its pid in $run.
-# It holds nothing that prove waits for, and ends with this script at the latest.
-behind() {
-	rm -f started go
+# foreground COMMAND...: as a terminal's process group, in the background for us.
+foreground() {
 	agents='' commands=''
-	setsid env --default-signal=INT,TERM "$@" >out 2>err 3>&- 4>&- 5>&- &
-	run=$!
+	behind setsid env --default-signal=INT,TERM "$@"
 }
 run='' agents='' commands=''
 trap 'code=$?; test -z "$run" || kill -KILL $run $agents $commands 2>&-; (exit $code); die' EXIT
@@ -84,16 +70,11 @@ note_all() {
 }
 nothing_left() {
 	# shellcheck disable=SC2086 # lists of numbers
-	wait_for 15 all_dead $run $agents $commands &&
+	wait_for 60 dead $run $agents $commands &&
 		ls -A "$TMPDIR" >left && cat left && test ! -s left &&
 		for agent in $agents; do
 			find /sys/fs/cgroup -maxdepth 6 -name "evenstep-$agent" 2>&-
 		done >left && cat left && test ! -s left && run='' agents='' commands=''
-}
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
 }
 
 # --- units, words, environment ---------------------------------------------------
@@ -285,17 +266,17 @@ a command that is killed|sh -c "kill -SEGV \$\$"|sh was killed by signal 11 \(Se
 a command that exits as if it was killed|sh -c "exit 139"|sh exited with status 139: it printed nothing on stderr
 END
 test_expect_success 'a failure ends the other commands, too' '
-	behind evenstep run --local 2 --metrics equal --range 0:10 -- sh -c \
+	foreground evenstep run --local 2 --metrics equal --range 0:10 -- sh -c \
 		"test {begin} = 0 || exec \"\$0\"; until test -s started; do sleep 0.05; done; exit 9" "$stuck" &&
-	wait_for 10 lines started 1 && note_all && test_expect_code 1 wait $run &&
+	wait_for 60 lines started 1 && note_all && test_expect_code 1 wait $run &&
 	said "evenstep: local0: .* exited with status 9: .*" && nothing_left
 '
 
 # --- agents that are killed -----------------------------------------------------------
 test_expect_success 'an agent killed in the middle of a frame: the others do its part, exit 0' '
-	behind evenstep run --local 3 --metrics equal --range 0:30 --report report -- "$gated" {begin} {end} &&
-	wait_for 10 lines started 3 && note_all && set -- $agents && kill -KILL $2 &&
-	wait_for 10 grep -q "is lost" err && : >go && wait $run && said "evenstep: local[0-2] is lost \(.*\): the other nodes do its part" &&
+	foreground evenstep run --local 3 --metrics equal --range 0:30 --report report -- "$gated" {begin} {end} &&
+	wait_for 60 lines started 3 && note_all && set -- $agents && kill -KILL $2 &&
+	wait_for 60 grep -q "is lost" err && : >go && wait $run && said "evenstep: local[0-2] is lost \(.*\): the other nodes do its part" &&
 	seq 0 29 >want && test_cmp want out && nothing_left
 '
 test_expect_success 'the report tells the second attempt, and still adds up to the range' '
@@ -303,47 +284,47 @@ test_expect_success 'the report tells the second attempt, and still adds up to t
 		and any(.attempt == 2 and .status == 0) and any(.attempt == 1 and .status != 0)" report
 '
 test_expect_success 'an agent that is sent away: what its command calls a good end is none' '
-	behind evenstep run --local 3 --metrics equal --range 0:30 -- "$polite" {begin} {end} &&
-	wait_for 10 lines started 3 && note_all && set -- $agents && kill -TERM $2 &&
-	wait_for 10 grep -q "is lost" err && : >go && wait $run && seq 0 29 >want && test_cmp want out && nothing_left
+	foreground evenstep run --local 3 --metrics equal --range 0:30 -- "$polite" {begin} {end} &&
+	wait_for 60 lines started 3 && note_all && set -- $agents && kill -TERM $2 &&
+	wait_for 60 grep -q "is lost" err && : >go && wait $run && seq 0 29 >want && test_cmp want out && nothing_left
 '
 test_expect_success 'two of three killed, one after the other: the last does it all' '
-	behind evenstep run --local 3 --range 0:30 --repeat 2 -- "$gated" {begin} {end} &&
-	wait_for 10 lines started 3 && note_all && set -- $agents && kill -KILL $1 && wait_for 10 grep -q "is lost" err &&
-	kill -KILL $3 && wait_for 10 sh -c "test \$(grep -c \"is lost\" err) = 2" && : >go && wait $run &&
+	foreground evenstep run --local 3 --range 0:30 --repeat 2 -- "$gated" {begin} {end} &&
+	wait_for 60 lines started 3 && note_all && set -- $agents && kill -KILL $1 && wait_for 60 grep -q "is lost" err &&
+	kill -KILL $3 && wait_for 60 sh -c "test \$(grep -c \"is lost\" err) = 2" && : >go && wait $run &&
 	seq 0 29 >once && cat once once >want && test_cmp want out && nothing_left
 '
 test_expect_success 'all agents killed: exit 3, says that no node is left, and no FILE' '
-	rm -f file && behind evenstep run --local 2 --range 0:30 --gather file -- "$gated" {begin} {end} &&
-	wait_for 10 lines started 2 && note_all && kill -KILL $agents && test_expect_code 3 wait $run &&
+	rm -f file && foreground evenstep run --local 2 --range 0:30 --gather file -- "$gated" {begin} {end} &&
+	wait_for 60 lines started 2 && note_all && kill -KILL $agents && test_expect_code 3 wait $run &&
 	said "evenstep: no node is left to work: .*" && test ! -e file && nothing_left
 '
 test_expect_success 'an agent that is only stopped for a while loses nothing' '
-	behind evenstep run --local 2 --range 0:30 -- "$gated" {begin} {end} &&
-	wait_for 10 lines started 2 && note_all && set -- $agents && kill -STOP $1 && : >go &&
+	foreground evenstep run --local 2 --range 0:30 -- "$gated" {begin} {end} &&
+	wait_for 60 lines started 2 && note_all && set -- $agents && kill -STOP $1 && : >go &&
 	kill -CONT $1 && wait $run && seq 0 29 >want && test_cmp want out
 '
 
 # --- the end of the run by the user -----------------------------------------------------
 for signal in INT:130 TERM:143 HUP:129; do
 	test_expect_success "SIG${signal%:*}: ends by it, with every command and its children" '
-		rm -f file && behind evenstep run --local 3=50,50,50 --range 0:30 --gather file -- "$stuck" &&
-		wait_for 10 lines started 3 && note_all && kill -s ${signal%:*} -- -$run &&
+		rm -f file && foreground evenstep run --local 3=50,50,50 --range 0:30 --gather file -- "$stuck" &&
+		wait_for 60 lines started 3 && note_all && kill -s ${signal%:*} -- -$run &&
 		test_expect_code ${signal#*:} wait $run && said "evenstep: .*: nothing is left running" &&
 		test ! -e file && nothing_left
 	'
 done
 test_expect_success 'Ctrl-C at once, while agents still start: nothing is left' '
-	behind evenstep run --local 3 --range 0:30 -- "$stuck" && wait_for 10 agents_of $run >agents &&
+	foreground evenstep run --local 3 --range 0:30 -- "$stuck" && wait_for 60 agents_of $run >agents &&
 	agents=$(cat agents) commands= && kill -INT $run && test_expect_code 130 wait $run && nothing_left
 '
 test_expect_success 'a command that ignores SIGTERM is killed' '
-	behind evenstep run --local 1 --range 0:1 -- sh -c "trap : TERM INT; echo x \$\$ >>started; while :; do sleep 1; done" &&
-	wait_for 10 lines started 1 && note_all && kill -INT $run && test_expect_code 130 wait $run && nothing_left
+	foreground evenstep run --local 1 --range 0:1 -- sh -c "trap : TERM INT; echo x \$\$ >>started; while :; do sleep 1; done" &&
+	wait_for 60 lines started 1 && note_all && kill -INT $run && test_expect_code 130 wait $run && nothing_left
 '
 test_expect_success 'kill -9 of evenstep: agents, commands and their cgroups are gone in 15 s' '
-	behind evenstep run --local 3=50,50,50 --range 0:30 -- "$stuck" &&
-	wait_for 10 lines started 3 && note_all && kill -KILL $run && test_expect_code 137 wait $run &&
+	foreground evenstep run --local 3=50,50,50 --range 0:30 -- "$stuck" &&
+	wait_for 60 lines started 3 && note_all && kill -KILL $run && test_expect_code 137 wait $run &&
 	rm -rf "$TMPDIR"/evenstep-pmix.* && nothing_left
 '
 test_expect_success 'a reader who has left (head -1): no hang, exit 1 with the reason' '
@@ -386,16 +367,16 @@ if test "$(id -u)" = 0; then
 		rm -f nobody/started nobody/go &&
 		(cd nobody && TMPDIR=$PWD exec setpriv --reuid nobody --regid nogroup --clear-groups \
 			evenstep run --local 2=50,50 --range 0:30 -- "$gated" {begin} {end}) >out 2>err 3>&- 4>&- 5>&- & run=$! &&
-		wait_for 10 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2 nobody/started) &&
-		set -- $agents && kill -KILL $1 && wait_for 10 grep -q "is lost" err && : >nobody/go && wait $run &&
-		seq 0 29 >want && test_cmp want out && wait_for 15 all_dead $agents $commands
+		wait_for 60 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2 nobody/started) &&
+		set -- $agents && kill -KILL $1 && wait_for 60 grep -q "is lost" err && : >nobody/go && wait $run &&
+		seq 0 29 >want && test_cmp want out && wait_for 60 dead $agents $commands
 	'
 	test_expect_success NOBODY 'without root: Ctrl-C leaves nothing' '
 		rm -f nobody/started &&
 		(cd nobody && TMPDIR=$PWD exec setpriv --reuid nobody --regid nogroup --clear-groups \
 			env --default-signal=INT evenstep run --local 2=50,50 --range 0:30 -- "$stuck") >out 2>err 3>&- 4>&- 5>&- & run=$! &&
-		wait_for 10 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2- nobody/started | xargs) &&
-		kill -INT $run && test_expect_code 130 wait $run && wait_for 15 all_dead $agents $commands &&
+		wait_for 60 lines nobody/started 2 && agents=$(agents_of $run) && commands=$(cut -d" " -f2- nobody/started | xargs) &&
+		kill -INT $run && test_expect_code 130 wait $run && wait_for 60 dead $agents $commands &&
 		find nobody -name "evenstep-pmix*" >left && test ! -s left
 	'
 fi

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='agents find each other by PMIx or without it, few of them and many'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
 
@@ -10,10 +11,6 @@ by() {
 	printf 'wireup = "%s"\n' "$1" >own.conf
 	shift
 	env EVENSTEP_CONF="$PWD/own.conf" "$@"
-}
-said() {
-	cat err
-	grep -qxE -e "$1" err
 }
 seq 0 99 >want
 

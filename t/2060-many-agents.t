@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='hundreds of agents on one machine: they start a few at a time, do frames, know what was measured, and leave nothing'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp # what is left there is ours
@@ -9,16 +10,6 @@ export TMPDIR
 mkdir -p "$TMPDIR"
 unset EVENSTEP_CONF SLURM_JOB_ID
 agents=200
-
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
 
 # An agent that says that it was started, and goes on when it may.
 cat >slow-agent <<'END'
@@ -64,7 +55,7 @@ test_expect_success 'an interrupted start of many leaves no agent' '
 	rm -f started.go started && { EVENSTEP_CONF=slow.conf evenstep run --local $agents --metrics equal --range 0:$agents \
 		-- true 2>err & front=$!; } && wait_for 60 lines_are started 16 && touch started.go && wait_for 60 lines_are started 40 &&
 	kill -TERM $front; wait $front; test $? = 143 &&
-	while read -r pid; do wait_for 20 test ! -d "/proc/$pid" || { echo "$pid"; return 1; }; done <started
+	while read -r pid; do wait_for 60 test ! -d "/proc/$pid" || { echo "$pid"; return 1; }; done <started
 '
 test_expect_success 'a low limit of open files is raised for evenstep itself, and not for the commands' '
 	(ulimit -Sn 64 && evenstep run --local 70 --metrics equal --range 0:70 --gather got -- sh -c "ulimit -Sn") &&

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep bcast --local: the same file on every node, or none and the reason'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp # what is left there is ours
@@ -11,21 +12,6 @@ unset EVENSTEP_CONF SLURM_JOB_ID
 here=$PWD
 
 # --- helpers -------------------------------------------------------------------
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-all_dead() { for each; do ! kill -0 "$each" 2>&- || return 1; done; }
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
 # A folder for each of N nodes: dst/local0, ...
 nodes() { # N
 	n=$1
@@ -48,16 +34,16 @@ begun() {
 	return 1
 }
 # shellcheck disable=SC2086 # lists of numbers
-# behind OPTIONS: a broadcast of "large" that is stopped in its middle.  The
+# held OPTIONS: a broadcast of "large" that is stopped in its middle.  The
 # agents are held as soon as a file is begun; that may be too late.
-behind() {
+held() {
 	test -z "$run" || kill -KILL $run $agents 2>&- # of a test that failed
 	for again in 1 2 3 4 5; do
 		rm -f dst/*/x
 		env --default-signal=INT evenstep bcast "$@" large "$here/dst/{node}/x" >out 2>err 3>&- 4>&- 5>&- &
 		run=$!
 		until begun || ! kill -0 $run 2>&-; do :; done
-		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents 2>&- && ! all_dead $run &&
+		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents 2>&- && ! dead $run &&
 			begun && return 0
 		test -z "$agents" || kill -CONT $agents 2>&-
 		wait $run
@@ -68,7 +54,7 @@ behind() {
 go_on() { kill -CONT $agents; }
 # shellcheck disable=SC2086
 nothing_left() {
-	wait_for 15 all_dead $run $agents && ls -A "$TMPDIR" >left && test_cmp /dev/null left && run='' agents=''
+	wait_for 60 dead $run $agents && ls -A "$TMPDIR" >left && test_cmp /dev/null left && run='' agents=''
 }
 run='' agents=''
 trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
@@ -216,7 +202,7 @@ test_expect_success MOUNT "one node's disk is full: named, the others have it, n
 truncate -s 300M large
 while IFS='|' read -r what change; do
 	test_expect_success "SRC $what while it is read: exit 1, says so, and nothing arrives" '
-		truncate -s 300M large && nodes 1 && behind --local 1 && eval "$change" && go_on && test_expect_code 1 wait $run &&
+		truncate -s 300M large && nodes 1 && held --local 1 && eval "$change" && go_on && test_expect_code 1 wait $run &&
 		said "evenstep: large: it changes while it is read: broadcast it when nobody writes to it" &&
 		nothing_left && nothing_arrived
 	'
@@ -226,35 +212,35 @@ shrinks|truncate -s 1M large
 is written to|printf x | dd of=large conv=notrunc bs=1 seek=100000 2>dd
 END
 test_expect_success 'SRC that is removed while it is read arrives' '
-	nodes 1 && ln large same && behind --local 1 && rm large && go_on && wait $run && nothing_left &&
+	nodes 1 && ln large same && held --local 1 && rm large && go_on && wait $run && nothing_left &&
 	mv same large && arrived large
 '
 
 # --- agents that die, the user who leaves ------------------------------------------
 test_expect_success 'an agent killed in the middle: named, it leaves nothing, the others have it' '
-	nodes 3 && behind --local 3 && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	nodes 3 && held --local 3 && set -- $agents && kill -KILL $2 && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
 	said "evenstep: local[0-2]: .*" && said "evenstep: 1 of 3 nodes have not got the file: .*" &&
 	nothing_left && find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
 '
 test_expect_success 'an agent that hangs: named after the timeout, the others have it' '
-	nodes 3 && behind --local 3 -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
+	nodes 3 && held --local 3 -t 3 && set -- $agents && kill -CONT $1 $3 && test_expect_code 1 wait $run &&
 	kill -CONT $2; said "evenstep: local[0-2]: no progress for 3 s" && nothing_left &&
 	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 2 && for x in dst/*/x; do cmp large $x || return 1; done
 '
 for signal in INT:130 TERM:143; do
 	test_expect_success "SIG${signal%:*}: ends by it, and nothing is left" '
-		nodes 2 && behind --local 2 && kill -s ${signal%:*} $run && go_on && test_expect_code ${signal#*:} wait $run &&
+		nodes 2 && held --local 2 && kill -s ${signal%:*} $run && go_on && test_expect_code ${signal#*:} wait $run &&
 		said "evenstep: .*: nothing is left half-written" && nothing_left && nothing_arrived
 	'
 done
 test_expect_success 'SIGHUP at an agent: it leaves nothing, the others have it' '
-	nodes 2 && behind --local 2 && set -- $agents && kill -HUP $1 && go_on && test_expect_code 1 wait $run &&
+	nodes 2 && held --local 2 && set -- $agents && kill -HUP $1 && go_on && test_expect_code 1 wait $run &&
 	said "evenstep: 1 of 2 nodes have not got the file: .*" && nothing_left &&
 	find dst ! -type d >got && cat got && test "$(wc -l <got)" = 1 && cmp large "$(cat got)"
 '
 test_expect_success 'kill -9 of evenstep: the agents go and leave nothing' '
-	nodes 2 && behind --local 2 && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
-	wait_for 15 all_dead $agents && rm -rf "$TMPDIR"/* && nothing_left && nothing_arrived
+	nodes 2 && held --local 2 && kill -STOP $run && go_on && kill -KILL $run && test_expect_code 137 wait $run &&
+	wait_for 60 dead $agents && rm -rf "$TMPDIR"/* && nothing_left && nothing_arrived
 '
 
 # --- without root -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='what a node can do, without Slurm: measured, kept for all users, and never trusted blindly'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp # the scratch: what is left there is ours
@@ -15,12 +16,6 @@ test "$(id -u)" = 0 && test_set_prereq ROOT
 node=$(hostname | cut -d. -f1)
 kept=cache/$node.json
 
-# fails STATUS MESSAGE COMMAND...: one line on stderr, a pattern for grep -x.
-fails() {
-	status=$1 message=$2
-	shift 2
-	test_expect_code "$status" "$@" >out 2>err && cat err && test "$(wc -l <err)" = 1 && grep -qxE -e "$message" err
-}
 show() { cat out && jq -e "$@" out; }
 
 test_expect_success 'one object; "nodes" is a metrics FILE, and evenstep plan reads it' '

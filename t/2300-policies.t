@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='every policy does the same job: each unit once and in order, whatever it sizes'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
@@ -18,21 +19,6 @@ exec seq "$1" $(($2 - 1))
 END
 chmod +x units gated
 seq 7 406 >once && cat once once once >want
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-lines() { test -e "$1" && test "$(wc -l <"$1")" = "$2"; } # FILE N
 # adds_up REPORT: the slices of every frame that went well are its units, each once.
 adds_up() {
 	jq -es 'map(select(.type == "frame")) | length > 0 and all(.slices | map(select(.status == 0)) | sort_by(.begin)
@@ -79,8 +65,8 @@ test_expect_success 'ten thousand frames of one unit each' '
 '
 test_expect_success 'an agent killed among bundles: the others do its part' '
 	rm -f started go && evenstep run --local 3 --range 7:407 --policy manual:size=20 -- ./gated {begin} {end} >got 2>err 3>&- &
-	run=$! && wait_for 20 lines started 3 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) &&
-	wait_for 10 grep -q "is lost" err && : >go && wait $run && test_cmp once got && said "evenstep: local[0-2] is lost .*"
+	run=$! && wait_for 60 lines started 3 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) &&
+	wait_for 60 grep -q "is lost" err && : >go && wait $run && test_cmp once got && said "evenstep: local[0-2] is lost .*"
 '
 
 # --- thresholds ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='in the last part of a frame, who has finished takes over what a slow node has not begun'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
@@ -13,21 +14,6 @@ test "$EVENSTEP_NODE" != local1 || until test -e go; do sleep 0.05; done
 exec seq "$1" $(($2 - 1))
 END
 chmod +x late
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-# behind COMMAND...: its pid in $run; it ends with this script at the latest.
-behind() {
-	rm -f started go
-	"$@" >got 2>err 3>&- 4>&- 5>&- &
-	run=$!
-}
 run=''
 trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
 trap 'exit 143' TERM
@@ -37,7 +23,7 @@ others_have() {
 }
 seq 0 159 >want
 test_expect_success 'a node that does not get on keeps but the piece that it was sent' '
-	behind evenstep run --local 4 --metrics equal --range 0:160 --pieces 8 --report report -- ./late {begin} {end} && wait_for 20 others_have 155; rc=$?; : >go; wait $run && sort started && test $rc = 0 && test_cmp want got
+	behind_to got evenstep run --local 4 --metrics equal --range 0:160 --pieces 8 --report report -- ./late {begin} {end} && wait_for 60 others_have 155; rc=$?; : >go; wait $run && sort started && test $rc = 0 && test_cmp want got
 '
 test_expect_success 'the report: each unit once, of the slow node 5 of its 40' '
 	cat report && jq -es ".[0].slices | (map(.end - .begin) | add) == 160
@@ -48,11 +34,11 @@ test_expect_success 'with --pieces 1 nobody takes over' '
 	test_cmp want got && jq -es ".[0].slices | map(.end - .begin) == [40, 40, 40, 40]" report
 '
 test_expect_success 'whole grains change hands' '
-	behind evenstep run --local 4 --metrics equal --range 0:160 --grain 5 --pieces 8 --report report -- ./late {begin} {end} && wait_for 20 others_have 155; rc=$?; : >go; wait $run && test $rc = 0 && test_cmp want got &&
+	behind_to got evenstep run --local 4 --metrics equal --range 0:160 --grain 5 --pieces 8 --report report -- ./late {begin} {end} && wait_for 60 others_have 155; rc=$?; : >go; wait $run && test $rc = 0 && test_cmp want got &&
 	jq -es ".[0].slices | all(.begin % 5 == 0 and .end % 5 == 0)" report
 '
 test_expect_success 'the slow node is killed then: the others do that piece, too' '
-	behind evenstep run --local 4 --metrics equal --range 0:160 --pieces 8 -- ./late {begin} {end} && wait_for 20 others_have 155 && agent=$(for each in $(pgrep -P $run -x evenstep-agent); do
+	behind_to got evenstep run --local 4 --metrics equal --range 0:160 --pieces 8 -- ./late {begin} {end} && wait_for 60 others_have 155 && agent=$(for each in $(pgrep -P $run -x evenstep-agent); do
 		tr "\\0" "\\n" </proc/$each/environ | grep -qx EVENSTEP_AGENT=local1 && echo $each; done; :) && kill -KILL $agent &&
 	wait $run && test_cmp want got && others_have 160
 '

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='a journal: whatever kills the front end, --resume brings the very output of an undisturbed run'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD
@@ -10,7 +11,7 @@ unset EVENSTEP_CONF SLURM_JOB_ID
 # gated BEGIN END: the units from 100 on wait for a file; what was begun is told.
 cat >gated <<'END'
 #!/bin/sh
-echo "$EVENSTEP_FRAME $1 $2" >>begun
+echo "$EVENSTEP_FRAME $1 $2" >>started
 test "$1" -lt 100 || until test -e go; do sleep 0.05; done
 exec seq "$1" $(($2 - 1))
 END
@@ -22,26 +23,6 @@ for my $unit ($ARGV[0] .. $ARGV[1] - 1) {
 }
 END
 chmod +x gated noise
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
-# behind COMMAND...: its pid in $run; it ends with this script at the latest.
-behind() {
-	rm -f begun go
-	"$@" >out 2>err 3>&- 4>&- 5>&- &
-	run=$!
-}
 run=''
 trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
 trap 'exit 143' TERM
@@ -58,16 +39,16 @@ test_expect_success 'a run with a journal does what one without does; each line 
 		and (map(select(.type == \"slice\") | .status) | all(. == 0))" journal
 '
 test_expect_success 'a whole journal is resumed: all output comes again, and no command runs' '
-	rm -f begun && job --journal journal --resume >got && test_cmp want got && test ! -e begun
+	rm -f started && job --journal journal --resume >got && test_cmp want got && test ! -e started
 '
 # The first half of frame 0 is done by local0, and then by local1 what it has not begun but for the gate.
 test_expect_success 'kill -9 of the front end in the middle of a frame' '
 	behind evenstep run --local 2 --metrics equal --policy static --pieces 4 --range 0:200 --repeat 2 --journal cut --gather file -- ./gated {begin} {end} &&
-	wait_for 20 kept cut 100 && kill -KILL $run && test_expect_code 137 wait $run && run= && test ! -e file && cp cut torn && cp cut changed
+	wait_for 60 kept cut 100 && kill -KILL $run && test_expect_code 137 wait $run && run= && test ! -e file && cp cut torn && cp cut changed
 '
 test_expect_success '--resume: no unit is done again that was done; the output is that of an undisturbed run' '
-	rm -f begun && : >go && job --journal cut --resume --gather file 2>err && test_cmp want file &&
-	awk "\$1 == 0 && \$2 < 100 { exit 1 }" begun && kept cut 400
+	rm -f started && : >go && job --journal cut --resume --gather file 2>err && test_cmp want file &&
+	awk "\$1 == 0 && \$2 < 100 { exit 1 }" started && kept cut 400
 '
 test_expect_success 'a torn end (power cut): it is told, cut off, and its units are done again' '
 	truncate -s -10 torn && job --journal torn --resume --gather file 2>err && test_cmp want file &&
@@ -88,7 +69,7 @@ test_expect_success 'an empty one, and one that is not there, are begun' '
 '
 test_expect_success 'a node lost while it is kept: nothing twice' '
 	behind evenstep run --local 2 --metrics equal --policy static --pieces 4 --range 0:200 --repeat 2 --journal lost -- ./gated {begin} {end} &&
-	wait_for 20 kept lost 100 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) && wait_for 20 grep -q "is lost" err && : >go &&
+	wait_for 60 kept lost 100 && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) && wait_for 60 grep -q "is lost" err && : >go &&
 	wait $run && run= && test_cmp want out && job --journal lost --resume >got && test_cmp want got
 '
 test_expect_success '6 MiB of binary output go through the journal, with another number of nodes, and grain kept' '
@@ -122,7 +103,7 @@ done <<'END'
 END
 test_expect_success 'a journal that another run is at: exit 2, and that one is not disturbed' '
 	behind evenstep run --local 2 --metrics equal --policy static --pieces 4 --range 0:200 --repeat 2 --journal busy -- ./gated {begin} {end} &&
-	wait_for 20 kept busy 100 && mv err other && test_expect_code 2 job --journal busy --resume 2>err &&
+	wait_for 60 kept busy 100 && mv err other && test_expect_code 2 job --journal busy --resume 2>err &&
 	said "evenstep: --journal: busy: another run is at it: wait for it, or name another file" && : >go && wait $run && run= && test_cmp want out
 '
 if test "$(id -u)" = 0 && mkdir -p small && unshare -m mount -t tmpfs -o size=64k none small 2>/dev/null; then

@@ -2,25 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='work as it comes: frames from files and pipes, first in, first out, and the lines of a file'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD
 export TMPDIR
 unset EVENSTEP_CONF SLURM_JOB_ID
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
 # units: CMD that prints label and number of each unit.
 cat >units <<'END'
 #!/bin/sh
@@ -35,10 +22,6 @@ want() {
 	done >want
 }
 job() { evenstep run --local 2 --metrics equal "$@" -- ./units "{begin}" "{end}"; }
-behind() {
-	"$@" >out 2>err 3>&- 4>&- 5>&- &
-	run=$!
-}
 run=''
 trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
 trap 'exit 143' TERM
@@ -52,7 +35,7 @@ test_expect_success 'an empty queue is no work, and no failure' '
 '
 test_expect_success 'stdin, a pipe: frames are done while more may come' '
 	mkfifo fifo && { job --queue - <fifo >out 2>err 3>&- 4>&- 5>&- & } && run=$! && exec 9>fifo && echo "0:5 a" >&9 &&
-	want a 0 5 && wait_for 20 cmp -s want out && echo "5:9 a" >&9 && want a 0 5 a 5 9 && wait_for 20 cmp -s want out &&
+	want a 0 5 && wait_for 60 cmp -s want out && echo "5:9 a" >&9 && want a 0 5 a 5 9 && wait_for 60 cmp -s want out &&
 	exec 9>&- && wait $run && run= && rm fifo
 '
 test_expect_success 'a named pipe: waits for its writer, ends with the last' '
@@ -61,24 +44,24 @@ test_expect_success 'a named pipe: waits for its writer, ends with the last' '
 '
 test_expect_success '--follow: a file that grows; half a line is waited for' '
 	printf "0:5 a\n5:" >grows && behind evenstep run --local 2 --queue grows --follow -- ./units {begin} {end} &&
-	want a 0 5 && wait_for 20 cmp -s want out && printf "9 a\n" >>grows && want a 0 5 a 5 9 && wait_for 20 cmp -s want out &&
+	want a 0 5 && wait_for 60 cmp -s want out && printf "9 a\n" >>grows && want a 0 5 a 5 9 && wait_for 60 cmp -s want out &&
 	kill -TERM $run && test_expect_code 143 wait $run && run=
 '
 test_expect_success '--follow: a named pipe gets one writer after the other' '
 	mkfifo fifo && behind evenstep run --local 2 --queue fifo --follow -- ./units {begin} {end} && echo "0:2 a" >fifo &&
-	want a 0 2 && wait_for 20 cmp -s want out && echo "0:3 b" >fifo && want a 0 2 b 0 3 && wait_for 20 cmp -s want out &&
+	want a 0 2 && wait_for 60 cmp -s want out && echo "0:3 b" >fifo && want a 0 2 b 0 3 && wait_for 60 cmp -s want out &&
 	kill -TERM $run && test_expect_code 143 wait $run && run= && rm fifo
 '
 test_expect_success 'several sources, one queue, in the order of arrival' '
 	mkfifo one two && behind evenstep run --local 2 --queue one --queue two -- ./units {begin} {end} && exec 8>one 9>two &&
-	echo "0:2 one" >&8 && want one 0 2 && wait_for 20 cmp -s want out && echo "0:2 two" >&9 &&
-	want one 0 2 two 0 2 && wait_for 20 cmp -s want out && echo "2:4 one" >&8 && want one 0 2 two 0 2 one 2 4 &&
-	wait_for 20 cmp -s want out && exec 8>&- 9>&- && wait $run && run= && rm one two
+	echo "0:2 one" >&8 && want one 0 2 && wait_for 60 cmp -s want out && echo "0:2 two" >&9 &&
+	want one 0 2 two 0 2 && wait_for 60 cmp -s want out && echo "2:4 one" >&8 && want one 0 2 two 0 2 one 2 4 &&
+	wait_for 60 cmp -s want out && exec 8>&- 9>&- && wait $run && run= && rm one two
 '
 test_expect_success 'not read far ahead: a writer of a long queue is held up' '
 	mkfifo fifo && { yes "" | awk "{ print NR - 1 \":\" NR; print NR >\"written\"; fflush() }" >fifo 2>&- & } &&
 	behind evenstep run --local 1 --queue fifo -- sh -c "until test -e go; do sleep 0.05; done" &&
-	wait_for 20 test -s written && sleep 1 && lines=$(wc -l <written) && kill -KILL $run && { wait $run || : ; } && run= &&
+	wait_for 60 test -s written && sleep 1 && lines=$(wc -l <written) && kill -KILL $run && { wait $run || : ; } && run= &&
 	echo "$lines lines" && test "$lines" -lt 20000 && rm fifo
 '
 test_expect_success 'ten thousand frames of one unit each' '
@@ -99,7 +82,7 @@ test_expect_success 'a queue from a file, killed, resumed: what undisturbed runs
 	exec ./units "$1" "$2"
 	END
 	behind evenstep run --local 2 --queue queue --journal journal --gather file -- ./gated {begin} {end} &&
-	wait_for 20 grep -q "^evenstep: frame 2: " err && kill -KILL $run && test_expect_code 137 wait $run && run= && : >go &&
+	wait_for 60 grep -q "^evenstep: frame 2: " err && kill -KILL $run && test_expect_code 137 wait $run && run= && : >go &&
 	evenstep run --local 2 --queue queue --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
 test_expect_success 'frames that were added meanwhile are done, too' '
@@ -108,8 +91,8 @@ test_expect_success 'frames that were added meanwhile are done, too' '
 '
 test_expect_success 'a pipe goes on with what comes; what was read before is not lost' '
 	rm -f go journal && mkfifo fifo && behind evenstep run --local 2 --queue fifo --journal journal -- ./gated {begin} {end} &&
-	printf "0:5 a\n100:105 b\n0:5 c\n" >fifo && wait_for 20 grep -q "\"label\":\"c\"" journal && kill -KILL $run &&
-	test_expect_code 137 wait $run && : >go && behind evenstep run --local 2 --queue fifo --journal journal --resume -- ./gated {begin} {end} &&
+	printf "0:5 a\n100:105 b\n0:5 c\n" >fifo && wait_for 60 grep -q "\"label\":\"c\"" journal && kill -KILL $run &&
+	test_expect_code 137 wait $run && behind evenstep run --local 2 --queue fifo --journal journal --resume -- ./gated {begin} {end} && : >go &&
 	echo "5:7 c" >fifo && wait $run && run= && want a 0 5 b 100 105 c 0 7 && test_cmp want out && rm fifo
 '
 test_expect_success 'a file whose lines have changed: exit 2, names the line' '
@@ -132,8 +115,8 @@ test_expect_success 'a last line without its newline, empty lines, long lines, a
 test_expect_success 'several frames of them, in bundles, and an agent killed: every line once a frame' '
 	seq 200 >lines && cat lines lines >want && rm -f go started &&
 	behind evenstep run --local 3 --lines lines --repeat 2 --policy manual:size=9 -- sh -c "echo x >>started; until test -e go; do sleep 0.05; done; cat" &&
-	wait_for 20 sh -c "test \"\$(wc -l <started)\" -ge 3" && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) &&
-	wait_for 20 grep -q "is lost" err && : >go && wait $run && run= && test_cmp want out
+	wait_for 60 sh -c "test \"\$(wc -l <started)\" -ge 3" && kill -KILL $(pgrep -P $run -x evenstep-agent | head -n 1) &&
+	wait_for 60 grep -q "is lost" err && : >go && wait $run && run= && test_cmp want out
 '
 test_expect_success 'lines and a journal: resumed, and refused when the file has changed' '
 	rm -f journal && evenstep run --local 2 --lines lines --journal journal -- cat >got && cmp lines got && truncate -s -200 journal &&

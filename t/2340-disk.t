@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='what is told to be done is on the disk, and no file is taken for what it is not'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 disk=$EVENSTEP_BUILD/t/programs/disk.so
 TMPDIR=$PWD
 export TMPDIR
 unset EVENSTEP_CONF SLURM_JOB_ID
-# said MESSAGE: an extended regular expression for a whole line of err.
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
 seq 0 29 >want
 with='' # words for env(1)
 # shellcheck disable=SC2086 # words

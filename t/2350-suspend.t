@@ -2,24 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='time that the nodes were stopped is no silence: no deadline runs while they stand still'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD
 export TMPDIR
 unset EVENSTEP_CONF SLURM_JOB_ID
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
 # gated BEGIN END: waits for the file go.
 cat >gated <<'END'
 #!/bin/sh
@@ -31,13 +19,12 @@ chmod +x gated
 run='' agents=''
 # shellcheck disable=SC2086 # numbers of processes
 trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
-started() { test -e started && test "$(wc -l <started)" = "$1"; }
 # begin OPTIONS...: a run on two nodes, whose commands wait.
 begin() {
 	rm -f started go
 	evenstep run --local 2 --metrics equal --pieces 1 --range 0:30 "$@" -- ./gated "{begin}" "{end}" >out 2>err 3>&- 4>&- 5>&- &
 	run=$!
-	wait_for 10 started 2 && agents=$(pgrep -P "$run" -x evenstep-agent | xargs)
+	wait_for 60 started 2 && agents=$(pgrep -P "$run" -x evenstep-agent | xargs)
 }
 end() { wait "$run" && run='' && agents='' && seq 0 29 >want && test_cmp want out; }
 
@@ -55,7 +42,7 @@ end() { wait "$run" && run='' && agents='' && seq 0 29 >want && test_cmp want ou
 		said "evenstep: local[01]: units [0-9]+:[0-9]+ still run after 3 s"
 	'
 	test_expect_success 'one node that alone is stopped hangs: others do its part' '
-		begin --timeout 2 --retries 3 && set -- $agents && kill -STOP $1 && : >go && wait_for 20 grep -q "still run after 2 s" err && wait_for 20 started 3 &&
+		begin --timeout 2 --retries 3 && set -- $agents && kill -STOP $1 && : >go && wait_for 60 grep -q "still run after 2 s" err && wait_for 60 started 3 &&
 		kill -CONT $1 && end
 	'
 	test_expect_success 'the front end stopped with its nodes: its own time has not run either' '

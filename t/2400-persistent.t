@@ -2,26 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep run --persistent: a program that stays alive gets its slices, and no misbehaviour of it hangs a run'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF EVENSTEP_SOCKET SLURM_JOB_ID
 slices="$EVENSTEP_BUILD/t/programs/slices"
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 # left PID: the directories of the agents of that front end.
 left() { find /dev/shm -maxdepth 2 -path "*/evenstep-$(id -u)/evenstep-$1-*"; }
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-dead() { test ! -e "/proc/$1" || grep -q "^State:.Z" "/proc/$1/status"; }
 run() { timeout 60 evenstep run --local 3 --metrics equal --persistent "$@"; }
 # Each frame is one slice a node, so that what happens is the same each time.
 whole() { run --policy static --pieces 1 --range 0:9 --repeat 3 -- "$@"; }
@@ -63,13 +50,13 @@ test_expect_success 'without evenstep the program runs alone, whole frames' '
 	seq 0 99 >alone && { echo outside && cat alone alone && echo outside; } >want2 && "$slices" >got && test_cmp want2 got
 '
 test_expect_success 'a socket that is not there is an error, not a program alone' '
-	test_expect_code 9 env EVENSTEP_SOCKET="$PWD/nowhere" "$slices" 2>err && said "evenstep_open: No such file or directory"
+	test_expect_code 9 env EVENSTEP_SOCKET="$PWD/nowhere" "$slices" 2>err && mentioned "evenstep_open: No such file or directory"
 '
 
 # How | message
 while IFS='|' read -r how message; do
 	test_expect_success "$how: exit 1 and the reason" '
-		test_expect_code 1 whole "$slices" ${how%%:*} local1 >got 2>err && said "^evenstep: local1: frame [01], units 3:6: .*slices $message"
+		test_expect_code 1 whole "$slices" ${how%%:*} local1 >got 2>err && mentioned "^evenstep: local1: frame [01], units 3:6: .*slices $message"
 	'
 done <<'END'
 exit: it ends in the middle of a slice|exited with status 126: see its last words above$
@@ -83,7 +70,7 @@ END
 # How | its last words
 while IFS='|' read -r how message; do
 	test_expect_success "$how: it is told" '
-		test_expect_code 1 whole "$slices" $how local1 >got 2>err && said "^local1: $message$"
+		test_expect_code 1 whole "$slices" $how local1 >got 2>err && mentioned "^local1: $message$"
 	'
 done <<'END'
 exit|evenstep: it ended without evenstep_close\(\)
@@ -100,18 +87,18 @@ test_expect_success 'with --retries the slice is done by others, and the program
 	done
 '
 test_expect_success 'it ends before its first slice: exit 1, and what it should do' '
-	test_expect_code 1 whole "$slices" early local1 >got 2>err && said "^local1: slices: not my day$" &&
-	said "^evenstep: local1: .*slices ended with status 4 before it asked for a slice: call evenstep_open\(\) and evenstep_next\(\) in it, or leave --persistent out$" &&
-	test_expect_code 1 whole true 2>err && said "^evenstep: local[012]: true ended with status 0 before it asked for a slice: "
+	test_expect_code 1 whole "$slices" early local1 >got 2>err && mentioned "^local1: slices: not my day$" &&
+	mentioned "^evenstep: local1: .*slices ended with status 4 before it asked for a slice: call evenstep_open\(\) and evenstep_next\(\) in it, or leave --persistent out$" &&
+	test_expect_code 1 whole true 2>err && mentioned "^evenstep: local[012]: true ended with status 0 before it asked for a slice: "
 '
 test_expect_success 'of another version: it is not welcome' '
-	test_expect_code 1 whole "$slices" version local1 2>err && said "^local1: evenstep: its libevenstep is of another version than this agent$"
+	test_expect_code 1 whole "$slices" version local1 2>err && mentioned "^local1: evenstep: its libevenstep is of another version than this agent$"
 '
 test_expect_success 'a program that is not there: exit 1, and the reason' '
-	test_expect_code 1 whole nowhere/at-all 2>err && said "^local[012]: No such file or directory$" && said "^evenstep: local[012]: nowhere/at-all ended with status 127 before it asked for a slice: "
+	test_expect_code 1 whole nowhere/at-all 2>err && mentioned "^local[012]: No such file or directory$" && mentioned "^evenstep: local[012]: nowhere/at-all ended with status 127 before it asked for a slice: "
 '
 test_expect_success 'it fails at its end: exit 1, but all units are out' '
-	test_expect_code 1 whole "$slices" late local1 >got 2>err && test_cmp want got && said "^evenstep: local1: .*slices ended with status 5: see its last words above$"
+	test_expect_code 1 whole "$slices" late local1 >got 2>err && test_cmp want got && mentioned "^evenstep: local1: .*slices ended with status 5: see its last words above$"
 '
 test_expect_success 'that is heard each time, though it asks for a slice just before' '
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test_expect_code 1 whole "$slices" late local1 2>err || return 1; done
@@ -119,19 +106,19 @@ test_expect_success 'that is heard each time, though it asks for a slice just be
 for how in open never; do
 	test_expect_success "it never asks for a slice ($how): a line says so, --timeout gives its node up" '
 		run --range 0:9 --repeat 3 --timeout 11 -- "$slices" $how local1 >got 2>err && test_cmp want got &&
-		said "^evenstep: waiting for the program on local1 to call evenstep_next\(\)$" && said "^evenstep: local1 is lost .*: the other nodes do its part$"
+		mentioned "^evenstep: waiting for the program on local1 to call evenstep_next\(\)$" && mentioned "^evenstep: local1 is lost .*: the other nodes do its part$"
 	'
 done
 test_expect_success 'an agent is killed: its program goes with it, the others do its part' '
-	cat >deadly <<-END && chmod +x deadly && run --range 0:9 --repeat 3 -- ./deadly >got 2>err && cat err && test_cmp want got && said "^evenstep: local1 is lost "
+	cat >deadly <<-END && chmod +x deadly && run --range 0:9 --repeat 3 -- ./deadly >got 2>err && cat err && test_cmp want got && mentioned "^evenstep: local1 is lost "
 	#!/bin/sh
 	test "\$EVENSTEP_NODE" != local1 || { echo \$\$ >deadly.pid; kill -KILL \$PPID; sleep 100; }
 	exec "$slices"
 	END
-	pid=$(cat deadly.pid) && wait_for 10 dead $pid
+	pid=$(cat deadly.pid) && wait_for 60 dead $pid
 '
 test_expect_success 'interrupted: no program is left' '
-	{ env --default-signal=INT timeout -s INT 3 evenstep run --local 2 --metrics equal --persistent --range 0:9 -- "$slices" open >got 2>err; true; } && said "^evenstep: Interrupt: nothing is left running$" &&
+	{ env --default-signal=INT timeout -s INT 3 evenstep run --local 2 --metrics equal --persistent --range 0:9 -- "$slices" open >got 2>err; true; } && mentioned "^evenstep: Interrupt: nothing is left running$" &&
 	! pgrep -f "$slices open"
 '
 # Not where it is missing, nor where the library wants a sanitizer in the process.
@@ -147,6 +134,6 @@ for how in well exit garbage late; do
 done
 test_expect_success 'nor is of an agent that was killed' '
 	evenstep run --local 3 --metrics equal --persistent --range 0:9 --repeat 3 -- ./deadly >got 2>err &
-	pid=$!; wait $pid; left $pid >dirs; cat err dirs; said "^evenstep: local1 is lost " && test ! -s dirs
+	pid=$!; wait $pid; left $pid >dirs; cat err dirs; mentioned "^evenstep: local1 is lost " && test ! -s dirs
 '
 test_done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='evenstep run --meter: how far a program is that cannot be changed'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
 # rows BEGIN END: a unit a line on stdout; how far it is on stderr, in one line
@@ -17,21 +18,6 @@ while test $i -lt $n; do
 done
 END1
 chmod +x rows
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
-# behind COMMAND...: its pid in $run; it ends with this script at the latest.
-behind() {
-	rm -f go
-	"$@" >got 2>err 3>&- 4>&- 5>&- &
-	run=$!
-}
 go_on() {
 	: >go
 	wait "$run"
@@ -46,18 +32,18 @@ pattern='cmd:row ([0-9]+) of ([0-9]+)'
 
 seq 0 15 >want
 test_expect_success 'what a program prints tells how far it is: on stderr, redrawn' '
-	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 20 are_half; rc=$?; go_on && cat top.now && test $rc = 0 &&
+	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 60 are_half; rc=$?; go_on && cat top.now && test $rc = 0 &&
 	test_cmp want got && grep -q "^step 0[.]0: 2 nodes, skew 0[.]0*, metered by cmd$" top.now
 '
 # terminal KEYS: what evenstep top draws until the keys have ended it.
 terminal() { printf %s "$1" | TERM=vt100 timeout 20 script -qec "evenstep top" /dev/null; }
 test_expect_success 'on a terminal: a line a node, keys sort, q ends' '
-	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 20 are_half && terminal swlnq >screen; rc=$?; go_on && tr -d "\000" <screen && test $rc = 0 &&
+	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 60 are_half && terminal swlnq >screen; rc=$?; go_on && tr -d "\000" <screen && test $rc = 0 &&
 	grep -q local0 screen && grep -q local1 screen && grep -q "q)uit" screen
 '
 for i in $(seq 0 15); do echo "$i"; echo "row $((i % 8 + 1)) of 8"; done >want.out
 test_expect_success 'on stdout: what is printed comes out unchanged' '
-	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} out && wait_for 20 are_half; rc=$?; go_on && test $rc = 0 && test_cmp want.out got
+	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} out && wait_for 60 are_half; rc=$?; go_on && test $rc = 0 && test_cmp want.out got
 '
 test_expect_success 'by the pieces: half of them are done' '
 	cat >late <<-\END && chmod +x late && rm -f go
@@ -65,15 +51,15 @@ test_expect_success 'by the pieces: half of them are done' '
 	test $(($1 % 8)) -lt 4 || until test -e go; do sleep 0.05; done
 	exec seq $1 $(($2 - 1))
 	END
-	behind evenstep run --local 2 --metrics equal --range 0:16 --grain 4 --pieces 2 --meter units -- ./late {begin} {end} && wait_for 20 are_half; rc=$?; go_on && cat top.now && test $rc = 0 && test_cmp want got && grep -q "metered by units$" top.now
+	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --grain 4 --pieces 2 --meter units -- ./late {begin} {end} && wait_for 60 are_half; rc=$?; go_on && cat top.now && test $rc = 0 && test_cmp want got && grep -q "metered by units$" top.now
 '
 test_expect_success 'by CPU time: named a proxy, and the output is whole' '
-	behind evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter cpu -- ./rows {begin} {end} none && wait_for 20 sh -c "evenstep top --once >top.now 2>&1 && grep -q \"metered by cpu (a proxy)$\" top.now"; rc=$?; go_on && test $rc = 0 && test_cmp want got
+	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter cpu -- ./rows {begin} {end} none && wait_for 60 sh -c "evenstep top --once >top.now 2>&1 && grep -q \"metered by cpu (a proxy)$\" top.now"; rc=$?; go_on && test $rc = 0 && test_cmp want got
 '
 # Not where it is missing, nor where the library wants a sanitizer in the process.
 python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so')" 2>&- && test_set_prereq PYTHON
 test_expect_success PYTHON 'a program that stays alive is metered, too' '
-	cat >stays.py <<-END && behind evenstep run --local 1 --persistent --pieces 1 --metrics equal --range 0:4 --meter "$pattern" -- python3 stays.py && wait_for 20 sh -c "evenstep top --once 2>&1 | grep -qE \"^local0 +#{10}[.]\""; rc=$?; go_on; cat err; test $rc = 0
+	cat >stays.py <<-END && behind_to got evenstep run --local 1 --persistent --pieces 1 --metrics equal --range 0:4 --meter "$pattern" -- python3 stays.py && wait_for 60 sh -c "evenstep top --once 2>&1 | grep -qE \"^local0 +#{10}[.]\""; rc=$?; go_on; cat err; test $rc = 0
 	import ctypes, os, sys, time
 	es = ctypes.CDLL("$EVENSTEP_BUILD/libevenstep.so")
 	es.evenstep_open(ctypes.c_uint64(4), ctypes.c_uint64(1))
@@ -85,7 +71,7 @@ test_expect_success PYTHON 'a program that stays alive is metered, too' '
 	    es.evenstep_done()
 	END
 '
-test_expect_success 'nothing of it is left' 'wait_for 5 no_view'
+test_expect_success 'nothing of it is left' 'wait_for 60 no_view'
 test_expect_success 'progress that makes no sense is told once a node, and does no harm' '
 	: >go && evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "cmd:([0-9]+)%" -- sh -c "echo 50%; echo 40%; echo 120%; sleep 0.5; exit 0" >got 2>err && cat err &&
 	test $(grep -c "evenstep: warning: local[01]: progress that makes no sense is left out" err) = 2 && test $(grep -c 120% got) = 2

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='a task graph runs by its plan on this machine, and what fails or dies is made good'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$PWD/bin:$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp # where the nodes keep files: what is left there is ours
@@ -17,16 +18,6 @@ trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die
 nothing_left() { find "$TMPDIR" -mindepth 1 -name "evenstep-graph*" >left && cat left && test ! -s left; }
 fresh() { rm -rf "$MARKS" && mkdir "$MARKS"; }
 times_run() { find "$MARKS" -name "$1.*" | wc -l; }
-said() { grep -xE -e "$1" err || { cat err; false; }; }
-wait_for() {
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
 
 # What tasks do: leave a mark, once per name, or one for each time; ask for one; wait for one.
 cat >bin/mark <<'END'
@@ -326,8 +317,6 @@ test_expect_success 'an input that changes while the run is at it: exit 1, says 
 	cp words words.was && { while echo more >>words; do sleep 0.01; done & } && writer=$! && test_expect_code 1 evenstep graph run --local 1 diamond.json 2>err;
 	code=$? && kill $writer && mv words.was words && test $code = 0 && said "evenstep: input words: has changed since the start: leave it as it is until the run is over"
 '
-# behind COMMAND...: in the background, its number in $run.
-behind() { "$@" >table 2>err & run=$!; }
 # signal SIGNAL NAME: to the agent of that node.
 signal() {
 	for agent in $(pgrep -P "$run" -x evenstep-agent); do
@@ -342,9 +331,9 @@ first_is_at() { set -- "$MARKS"/at.*; test -e "$1"; }
 done_are() { test "$(grep -c '"type":"done"' journal)" = "$1"; }
 jq '(.tasks[] | select(.id == "first")).command |= "mark at.$EVENSTEP_NODE; await go; " + .' diamond.json >slow.json
 test_expect_success 'a file that was changed between its maker and its taker is never used: it is made again' '
-	rm -rf out journal && fresh && behind evenstep graph run --local 2 $spread --algorithm ead --journal journal slow.json &&
-	wait_for 20 first_is_at && set -- "$MARKS"/at.* && node=${1##*at.} && other=$(test $node = local0 && echo local1 || echo local0) &&
-	signal STOP $other && : >"$MARKS/go" && wait_for 20 done_are 2 &&
+	rm -rf out journal && fresh && behind_to table evenstep graph run --local 2 $spread --algorithm ead --journal journal slow.json &&
+	wait_for 60 first_is_at && set -- "$MARKS"/at.* && node=${1##*at.} && other=$(test $node = local0 && echo local1 || echo local0) &&
+	signal STOP $other && : >"$MARKS/go" && wait_for 60 done_are 2 &&
 	file=$(find "$TMPDIR" -path "*-$node/store/*" -size +20k -exec cmp -s {} sorted.want \; -print) && test -f "$file" && tr 1 2 <"$file" >new && mv new "$file" &&
 	signal CONT $other && wait $run && run= && test_cmp want out/all && test "$(times_run first)" = 2 &&
 	said "evenstep: $other: cannot get sorted: it is not what was made: its digest is another: trying again" && nothing_left
@@ -373,24 +362,24 @@ kill_node() {
 	false
 }
 test_expect_success 'the node that runs the last task is killed: what only it had is made again, the output is the same' '
-	rm -rf out && fresh && behind evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 20 at_last && agents_are 3 &&
-	set -- "$MARKS"/at.* && kill_node "${1##*at.}" && wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= &&
+	rm -rf out && fresh && behind_to table evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 60 at_last && agents_are 3 &&
+	set -- "$MARKS"/at.* && kill_node "${1##*at.}" && wait_for 60 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= &&
 	test_cmp want out/all && cat table && said "evenstep: ${1##*at.} is lost \(.*\): the other nodes do its part" &&
 	said "evenstep: [1-4] tasks? (is|are) placed anew: all is done after about [0-9.]+ s" && nothing_left
 '
 test_expect_success 'and what the other nodes had is gone, too: they say so, and all is made again' '
-	rm -rf out && fresh && behind evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 20 at_last && agents_are 3 &&
+	rm -rf out && fresh && behind_to table evenstep graph run --local 3 $spread --algorithm ead wait.json && wait_for 60 at_last && agents_are 3 &&
 	set -- "$MARKS"/at.* && node=${1##*at.} && find "$TMPDIR" -path "*/store/*" -delete && kill_node "$node" &&
-	wait_for 20 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= && cat err && test_cmp want out/all &&
+	wait_for 60 grep -q "is lost" err && : >"$MARKS/go" && wait $run && run= && cat err && test_cmp want out/all &&
 	said "evenstep: local[0-2]: cannot get (sorted|half/upper|half/back): No such file or directory: trying again" && nothing_left
 '
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
-	rm -rf out && fresh && behind evenstep graph run --local 2 $spread wait.json && wait_for 20 at_last && agents_are 2 &&
+	rm -rf out && fresh && behind_to table evenstep graph run --local 2 $spread wait.json && wait_for 60 at_last && agents_are 2 &&
 	kill -INT $run && test_expect_code 130 wait $run && ! kill -0 $agents 2>&- && nothing_left && run=
 '
 test_expect_success 'kill -9 of evenstep with a journal: --resume goes on' '
-	rm -rf out journal && fresh && behind evenstep graph run --local 2 $spread --algorithm ead --journal journal wait.json && wait_for 20 at_last &&
-	agents_are 2 && kill -KILL $run && test_expect_code 137 wait $run; wait_for 20 sh -c "! kill -0 $(echo $agents) 2>&-" && run= &&
+	rm -rf out journal && fresh && behind_to table evenstep graph run --local 2 $spread --algorithm ead --journal journal wait.json && wait_for 60 at_last &&
+	agents_are 2 && kill -KILL $run && test_expect_code 137 wait $run; wait_for 60 sh -c "! kill -0 $(echo $agents) 2>&-" && run= &&
 	: >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume wait.json >table 2>err &&
 	said "evenstep: 3 of 4 tasks are done already" && test_cmp want out/all && test "$(times_run first)" = 1 && nothing_left
 '

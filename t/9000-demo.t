@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='the demo: a picture cut by rows is the whole picture, and its table tells who did what'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 demo=$EVENSTEP_SRC/contrib/demo
 for tool in povray jq; do
@@ -22,17 +23,7 @@ cut_at() {
 		begin=$end
 	done
 }
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
 has_povray() { povray=$(pgrep -P "$shell" -x povray); }
-gone() { ! kill -0 "$1" 2>&-; }
 
 # --- render-rows -----------------------------------------------------------------
 test_expect_success 'whole: width x rows x 3 bytes of it, which are not all the same, and nothing on stderr' '
@@ -104,7 +95,7 @@ test_expect_success 'its output is not taken: exit 1' '
 '
 test_expect_success 'ended half way, it takes POV-Ray with it' '
 	{ DEMO_WIDTH=6000 DEMO_ROWS=6000 "$demo/render-rows" 0 6000 0 >out 2>err & } && shell=$! &&
-	wait_for 20 has_povray && kill $shell && wait_for 20 gone $povray;
+	wait_for 60 has_povray && kill $shell && wait_for 60 dead $povray;
 	ended=$?; kill $povray 2>&-; test $ended = 0 && test_expect_code 143 wait $shell
 '
 test_expect_success 'no files are left behind, by any of these' '
