@@ -42,16 +42,15 @@ END
 
 # no_line PATTERN FILE: FILE is there and has none.
 no_line() { test -f "$2" && ! grep -E "$1" "$2"; }
-lines() { grep -cE "$1" "$2"; }
+count() { grep -cE "$1" "$2"; }
 noted() { grep -qE "$1" "$run/noted"; }
 starts() { grep -c "^start" "$run/noted"; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 # companions: launchers, and what they have started, wherever it runs.
 companions() {
 	grep -lzsxF "EVENSTEP_TESTBED=$testbed_name" /proc/[0-9]*/environ |
 		xargs -r grep -lzsxF EVENSTEP_COMPANION=1
 }
-no_job() { test -z "$(on_ctl squeue -h)"; }
+no_companions() { test -z "$(companions)"; }
 as_user() { "$testbed" exec --name "$testbed_name" --user $user -- "$@"; }
 
 test_expect_success 'up with the plugin, two nodes' '
@@ -90,16 +89,16 @@ for command in srun sbatch salloc; do
 done
 
 test_expect_success 'not asked for: nothing is started, nothing is said' '
-	on_ctl srun -N2 echo ran >out 2>err && test $(lines ran out) = 2 &&
-	test ! -s err && test $(starts) = 0
+	on_ctl srun -N2 echo ran >out 2>err && test $(count ran out) = 2 &&
+	quiet err && test $(starts) = 0
 '
 test_expect_success 'the launcher is told the step, the options and the end' '
 	plugstack optional launcher=$run/launcher config=/x/y.conf &&
 	on_ctl srun -N2 -n4 --evenstep=required --evenstep-profile=cpu \
 		--evenstep-probe=off --evenstep-power=boost --evenstep-bcast=a:/b echo ran >out 2>err &&
-	cat err "$run/noted" && test ! -s err && test $(lines ran out) = 4 &&
+	cat err "$run/noted" && quiet err && test $(count ran out) = 4 &&
 	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --power boost --required$" &&
-	noted "^eof$"
+	wait_for 60 noted "^eof$"
 '
 while IFS='|' read -r what default options want; do
 	test_expect_success "$what" '
@@ -124,8 +123,8 @@ test_expect_success 'bad arguments in plugstack.conf: a line for each, and the r
 	plugstack optional bogus default=maybe launcher=$run/launcher timeout=0 \
 		config=relative &&
 	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
-	test $(lines ran out) = 2 && test $(starts) = 1 &&
-	test $(lines . err) = 4 &&
+	test $(count ran out) = 2 && test $(starts) = 1 &&
+	test $(count evenstep: err) = 4 &&
 	grep "evenstep: plugstack.conf: .bogus. is left out: give config=, default=, launcher= or timeout=" err &&
 	grep "default=maybe. is left out: give default=on or off" err &&
 	grep "timeout=0. is left out: give timeout=1 to 3600 seconds" err &&
@@ -146,7 +145,7 @@ says nothing and stays|gave no answer within 1 s
 END
 : >"$run/noprogram"
 bad_launcher() {
-	path=$run/launcher
+	path=$run/launcher limit=
 	case $1 in
 	'is not there') path=$run/nowhere ;;
 	'is no program') path=$run/noprogram ;;
@@ -155,37 +154,37 @@ bad_launcher() {
 	'answers half a line') echo 'printf read' | launcher ;;
 	'ends without a word') echo 'exit 3' | launcher ;;
 	'dies of a signal') echo 'kill -SEGV $$' | launcher ;;
-	'says nothing in time') echo 'cat >/dev/null; note eof' | launcher ;;
-	'says nothing and stays') echo 'sleep 1000' | launcher ;;
+	'says nothing in time') limit=timeout=1 && echo 'cat >/dev/null; note eof' | launcher ;;
+	'says nothing and stays') limit=timeout=1 && echo 'sleep 1000' | launcher ;;
 	esac
 }
 while IFS='|' read -r fault message; do
 	test_expect_success "a launcher that $fault: the step goes on, after one line" '
-		bad_launcher "$fault" && plugstack optional launcher=$path timeout=1 &&
+		bad_launcher "$fault" && plugstack optional launcher=$path $limit &&
 		on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
-		test $(lines ran out) = 2 && test $(lines evenstep: err) = 1 &&
+		test $(count ran out) = 2 && test $(count evenstep: err) = 1 &&
 		grep -E "$message.*; the step goes on without evenstep$" err
 	'
 	test_expect_success "a launcher that $fault, and --evenstep=required: no step, exit 1" '
 		test_expect_code 1 on_ctl srun -N2 --evenstep=required echo ran >out 2>err &&
-		cat err && test ! -s out && test $(lines evenstep: err) = 1 &&
+		cat err && test ! -s out && test $(count evenstep: err) = 1 &&
 		grep -E "$message.*; the step is not started \(--evenstep=required\)$" err
 	'
 	case $fault in says*) continue ;; esac # which is given 600 s to copy a file
 	test_expect_success "a launcher that $fault, and --evenstep-bcast: no step without its input, exit 1" '
 		test_expect_code 1 on_ctl srun -N2 --evenstep-bcast=/etc/hosts:/tmp/x echo ran >out 2>err &&
-		cat err && test ! -s out && test $(lines evenstep: err) = 1 &&
+		cat err && test ! -s out && test $(count evenstep: err) = 1 &&
 		grep -E "$message.*; the step is not started without its input \(--evenstep-bcast\)$" err
 	'
 done <faults
 test_expect_success 'none of these launchers is left, nor what they started' '
-	test -z "$(companions)"
+	wait_for 60 no_companions
 '
 test_expect_success 'a site that says continue: its reason in one line, and the step' '
 	echo "echo \"continue: n1 is lost: see its log\"" | launcher &&
 	plugstack optional launcher=$run/launcher &&
 	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
-	test $(lines ran out) = 2 && test $(lines . err) = 1 &&
+	test $(count ran out) = 2 && test $(count evenstep: err) = 1 &&
 	grep "evenstep: n1 is lost: see its log$" err
 '
 test_expect_success 'what a launcher says cannot play with the terminal' '
@@ -203,12 +202,12 @@ for keyword in optional required; do
 		done
 		srun echo free
 		END
-		on_ctl timeout 30 salloc -Q -N2 sh job.sh >out 2>err &&
-		cat out err && test $(lines "^status 1$" out) = 4 &&
-		no_line ran out && test $(lines free out) = 2 &&
-		test $(lines "evenstep: n1 is lost: see its log$" err) = 4 &&
+		on_ctl timeout 120 salloc -Q -N2 sh job.sh >out 2>err &&
+		cat out err && test $(count "^status 1$" out) = 4 &&
+		no_line ran out && test $(count free out) = 2 &&
+		test $(count "evenstep: n1 is lost: see its log$" err) = 4 &&
 		test_expect_code 1 on_ctl srun -N2 --evenstep echo ran >out 2>err &&
-		test ! -s out && wait_for 10 no_job
+		test ! -s out && wait_for 60 no_jobs
 	'
 done
 
@@ -234,8 +233,8 @@ test_expect_success 'salloc --evenstep=required: likewise' '
 test_expect_success 'sbatch and salloc without it: no srun is touched' '
 	good_launcher && echo "srun hostname" >plain.sh &&
 	sed -i "1i #!/bin/sh" plain.sh &&
-	on_ctl sbatch -W -N2 -o out plain.sh && test $(lines . out) = 2 &&
-	on_ctl salloc -Q -N2 sh plain.sh >out && test $(lines . out) = 2 &&
+	on_ctl sbatch -W -N2 -o out plain.sh && test $(count . out) = 2 &&
+	on_ctl salloc -Q -N2 sh plain.sh >out && test $(count . out) = 2 &&
 	test $(starts) = 0
 '
 
@@ -245,22 +244,27 @@ background() {
 	"$testbed" exec --name "$testbed_name" -- \
 		env --default-signal=INT "$@" >out 2>err &
 	behind=$!
-	wait_for 10 noted "^start" &&
+	wait_for 60 noted "^start" &&
 		read -r _ srun child _ <"$run/noted" && test -n "$child"
+}
+# interrupted PID: srun wants two of them within a second.
+interrupted() {
+	kill -INT "$1" 2>&-
+	dead "$1"
 }
 test_expect_success 'Ctrl-C while the step runs: the launcher sees the end, nothing is left' '
 	good_launcher &&
 	background srun -u -N2 --evenstep sh -c "echo ran; sleep 1000" &&
-	wait_for 10 grep -q ran out && test -n "$(companions)" &&
-	kill -INT $srun && wait_for 10 grep -q "one more within 1 sec" err &&
-	kill -INT $srun && wait_for 10 gone $srun && wait_for 10 noted eof &&
-	wait_for 10 gone $child && wait_for 20 no_job
+	wait_for 60 grep -q ran out && test -n "$(companions)" &&
+	kill -INT $srun && wait_for 60 grep -q "one more within 1 sec" err &&
+	wait_for 60 interrupted $srun && wait_for 60 noted eof &&
+	wait_for 60 dead $child && wait_for 60 no_jobs
 '
 test_expect_success 'kill -9 of srun: the launcher sees the end, nothing is left' '
 	good_launcher &&
 	background srun -u -N2 --evenstep sh -c "echo ran; sleep 1000" &&
-	wait_for 10 grep -q ran out && kill -KILL $srun &&
-	wait_for 10 noted eof && wait_for 10 gone $child && wait_for 20 no_job
+	wait_for 60 grep -q ran out && kill -KILL $srun &&
+	wait_for 60 noted eof && wait_for 60 dead $child && wait_for 60 no_jobs
 '
 for signal in INT TERM HUP; do
 	test_expect_success "SIG$signal while the launcher starts: no step, exit 1" '
@@ -268,7 +272,7 @@ for signal in INT TERM HUP; do
 		background srun -N2 --evenstep echo ran && kill -$signal $srun &&
 		test_expect_code 1 wait $behind && cat err && test ! -s out &&
 		grep "evenstep: interrupted while it started; the step is not started" err &&
-		noted eof && wait_for 10 gone $child && wait_for 20 no_job
+		noted eof && wait_for 60 dead $child && wait_for 60 no_jobs
 	'
 done
 test_expect_success 'Ctrl-C of a terminal is not for the launcher: it has its own session' '
@@ -351,7 +355,7 @@ while IFS='|' read -r what message script; do
 		good_launcher && plugstack optional launcher=$run/launcher &&
 		on n0 "$good_file; $script" &&
 		step -w n0 -N1 -n1 sh -c "env | grep ^EVENSTEP_[AE] || echo none" >got 2>err &&
-		cat got err && echo none >want && test_cmp want got && test ! -s err &&
+		cat got err && echo none >want && test_cmp want got && quiet err &&
 		on n0 "$good_file; $script" &&
 		step -w n0 -N1 -n1 --evenstep sh -c "env | grep ^EVENSTEP_[AE] || echo none" >got 2>err &&
 		cat err && test_cmp want got &&
@@ -397,9 +401,9 @@ test_expect_success 'but not for a step that does not ask, nor what is the user'
 test_expect_success 'after all these a good file still works' '
 	on n0 "$good_file" && step -w n0 -N1 -n1 printenv EVENSTEP_A >got &&
 	echo "n0 b=c" >want && test_cmp want got &&
-	as_user scancel $job && wait_for 20 no_job
+	as_user scancel $job && wait_for 60 no_jobs
 '
 test_expect_success 'slurmd and slurmctld have lived through it, and down leaves nothing' '
-	wait_for 20 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name
+	wait_for 60 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

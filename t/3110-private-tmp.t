@@ -19,14 +19,15 @@ hold_job() {
 	job=$(as_user salloc -N2 -n4 --chdir=/ --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
 	test -n "$job"
 }
-step() { as_user timeout 60 srun "--jobid=$job" --chdir=/ "$@"; }
+step() { as_user timeout 300 srun "--jobid=$job" --chdir=/ "$@"; }
 # hidden: what the job has in its own /dev/shm, and what the node has in its.
 hidden() { step -N2 -n2 ls -A /dev/shm; }
 seen() {
 	for node in n0 n1; do on_node $node ls -A /dev/shm || return 1; done
 }
-nothing_left() { hidden >left && seen >>left && cat left && test ! -s left; }
-lines() { grep -cE "$1" "$2"; }
+no_file() { hidden >left && seen >>left && cat left && test ! -s left; }
+nothing_left() { wait_for 60 no_file; }
+count() { grep -cE "$1" "$2"; }
 # launcher: one that says that all is ready, and has brought nothing.
 launcher() {
 	printf '#!/bin/sh\necho ready\ncat >/dev/null\n' >"$bin/launcher" && chmod 755 "$bin/launcher" &&
@@ -46,7 +47,7 @@ for how in --evenstep --evenstep=required; do
 	test_expect_success "srun $how: every task sees its table and its share" '
 		step -n4 --ntasks-per-node=2 $how sh -c "test -s \$EVENSTEP_DIR/metrics.json && test -S \$EVENSTEP_SOCKET &&
 			$bin/evenstep conntable lookup \$SLURM_PROCID --json && env" >got 2>err &&
-		cat got err && test $(lines "^EVENSTEP_NODE_COUNT=2$" got) = 4 && test $(lines "^EVENSTEP_SHARE=0[.]" got) = 4 &&
+		cat got err && test $(count "^EVENSTEP_NODE_COUNT=2$" got) = 4 && test $(count "^EVENSTEP_SHARE=0[.]" got) = 4 &&
 		for rank in 0 1 2 3; do sed -n "s/^{/&/p" got | jq -se "any(.rank == $rank)" || return 1; done && ! grep evenstep: err
 	'
 	test_expect_success "nothing is left of it, in the job or on the nodes ($how)" nothing_left
@@ -65,7 +66,7 @@ test_expect_success 'evenstep run in such a job' '
 test_expect_success 'what an agent that was killed has left in the job goes with its step' '
 	step -N2 -n2 --evenstep sh -c "ls \$EVENSTEP_DIR/env && for each in /proc/[0-9]*/exe; do
 		case \$(readlink \$each) in $bin/evenstep-agent) each=\${each%/exe} && kill -KILL \${each#/proc/} ;; esac; done" >got 2>err
-	cat got err && test $(lines "/[0-9]+[.][0-9]+/env$" got) = 2 && nothing_left
+	cat got err && test $(count "/[0-9]+[.][0-9]+/env$" got) = 2 && nothing_left
 '
 test_expect_success 'what a step of before has left stays, and its owner reads on' '
 	step -N2 -n2 mkdir -p -m 700 /dev/shm/evenstep-$(id -u $user)/other &&
@@ -73,19 +74,19 @@ test_expect_success 'what a step of before has left stays, and its owner reads o
 	step -N2 -n2 rm -r /dev/shm/evenstep-$(id -u $user)
 '
 test_expect_success 'nothing was brought, though it was promised: one line a node, and the step' '
-	launcher && step -n4 --ntasks-per-node=2 --evenstep echo ran >got 2>err && cat got err && test $(lines "^ran$" got) = 4 &&
-	test $(lines "evenstep: /dev/shm/evenstep-$(id -u $user)/$job[.][0-9]+/env is left out: it is not there" err) = 2 && test $(lines evenstep: err) = 2
+	launcher && step -n4 --ntasks-per-node=2 --evenstep echo ran >got 2>err && cat got err && test $(count "^ran$" got) = 4 &&
+	test $(count "evenstep: /dev/shm/evenstep-$(id -u $user)/$job[.][0-9]+/env is left out: it is not there" err) = 2 && test $(count evenstep: err) = 2
 '
 test_expect_success 'the same, and --evenstep=required: no step, exit 1' '
 	test_expect_code 1 step -n4 --ntasks-per-node=2 --evenstep=required echo ran >got 2>err && cat err && test ! -s got &&
-	test $(lines "env is left out: it is not there.*; the step is not started \(--evenstep=required\)$" err) = 2
+	test $(count "env is left out: it is not there.*; the step is not started \(--evenstep=required\)$" err) = 2
 '
 test_expect_success 'steps within such a step, and steps that do not ask, hear nothing of it' '
-	step -N2 -n2 echo ran >got 2>err && test $(lines ran got) = 2 && test ! -s err &&
+	step -N2 -n2 echo ran >got 2>err && test $(count ran got) = 2 && quiet err &&
 	step -N1 -n1 -w n0 --evenstep sh -c "srun --overlap -N1 -n1 --chdir=/ echo within" >got 2>err && cat err && grep -x within got &&
-	test $(lines evenstep: err) = 1
+	test $(count evenstep: err) = 1
 '
 test_expect_success 'down leaves nothing' '
-	as_user scancel $job && wait_for 20 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name
+	as_user scancel $job && wait_for 60 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

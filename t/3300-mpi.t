@@ -5,29 +5,11 @@ test_description='srun --evenstep beside an unchanged program: it runs as withou
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 unset EVENSTEP_CONF
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 one_line() { test "$(grep -c evenstep: err)" = 1; }
 no_line() { test -e "$2" && ! grep -E -e "$1" "$2"; }
 in_job() { on_ctl salloc -Q "$@"; }
-# ours NAME: processes of this testbed of that name, on whichever node.
-ours() {
-	for each in $(pgrep -x "$1"); do
-		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || echo "$each"
-	done
-}
-none_of() { test -z "$(ours "$1")"; }
 fewer() { test "$(ours evenstep-agent | wc -l)" -lt 4; } # of four agents
-no_jobs() { test -z "$(on_ctl squeue -h)"; }
-no_dir() { # no step directory on any node
-	for node in n0 n1 n2 n3; do
-		on_node $node sh -c "ls -d /dev/shm/evenstep-*" 2>&- && return 1
-	done
-	return 0
-}
-nothing_left() { wait_for 15 none_of evenstep-agent && wait_for 15 none_of evenstep && wait_for 20 no_jobs && wait_for 5 no_dir; }
+nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep && wait_for 60 no_jobs && wait_for 60 no_step_dir; }
 
 test_expect_success 'up: four nodes with the plugin; an Open MPI program is compiled' '
 	mpicc -O1 -o ring "$EVENSTEP_SRC/t/programs/ring.c" &&
@@ -124,7 +106,7 @@ test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
 '
 test_expect_success '--evenstep-bcast of a file that is not there: no step without its input, one line, exit 1' '
 	test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err && one_line && test ! -s got &&
-	said "evenstep: /nosuch: No such file or directory: give a file that can be read; the step is not started without its input"
+	mentioned "evenstep: /nosuch: No such file or directory: give a file that can be read; the step is not started without its input"
 '
 test_expect_success 'nor of one that a node does not get' '
 	on_node n2 mkdir /tmp/x && test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=file:/tmp/x echo ran >got 2>err && cat err && test ! -s got &&
@@ -142,7 +124,7 @@ test_expect_success 'nor if the agents do not come at all; in an allocation its 
 test_expect_success 'on_error = "continue": the step goes on without its input, after one line' '
 	printf "%s\n" "plugin { on_error = \"continue\" }" >site.conf &&
 	on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N4 --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err &&
-	said "evenstep: /nosuch: No such file or directory: give a file that can be read" && one_line && test $(grep -c ran got) = 4
+	mentioned "evenstep: /nosuch: No such file or directory: give a file that can be read" && one_line && test $(grep -c ran got) = 4
 '
 
 # What goes wrong | srun options | configuration | message
@@ -151,16 +133,16 @@ while IFS='|' read -r what options text message; do
 	test_expect_success "$what, on_error continue: one line, and the step" '
 		printf "%s\n" "$text" >site.conf && cat site.conf &&
 		on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep $options echo ran >got 2>err &&
-		said "$message" && one_line && test $(grep -c ran got) = 2
+		mentioned "$message" && one_line && test $(grep -c ran got) = 2
 	'
 	test_expect_success "$what, --evenstep=required: no step, exit 1" '
 		test_expect_code 1 on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 $options --evenstep=required echo ran >got 2>err &&
-		said "$message" && one_line && test ! -s got
+		mentioned "$message" && one_line && test ! -s got
 	'
 	test_expect_success "$what, on_error fail: no step, exit 1" '
 		printf "%s\nplugin { on_error = \"fail\" }\n" "$text" >site.conf &&
 		test_expect_code 1 on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep $options echo ran >got 2>err &&
-		said "$message" && one_line && test ! -s got
+		mentioned "$message" && one_line && test ! -s got
 	'
 done <<'END'
 an unknown profile|--evenstep-profile=warp||evenstep: --evenstep-profile: "warp" is unknown: give one of: cpu memory network io gpu auto
@@ -169,7 +151,7 @@ an agent that ends at once||plugin { agent_path = "/bin/true" }|evenstep: the ag
 END
 test_expect_success 'a configuration with a fault: one line, and the step' '
 	echo "nonsense = 1" >site.conf && on_ctl env EVENSTEP_CONF="$PWD/site.conf" srun -N2 --evenstep echo ran >got 2>err &&
-	said "evenstep: .*no such option .nonsense." && one_line && test $(grep -c ran got) = 2
+	mentioned "evenstep: .*no such option .nonsense." && one_line && test $(grep -c ran got) = 2
 '
 test_expect_success 'nothing is left of all these' nothing_left
 
@@ -180,29 +162,29 @@ echo "$SLURMD_NODENAME $EVENSTEP_SHARE" >>started
 exec sleep 1000
 END
 chmod +x stuck
-started() { test -e started && test "$(grep -c " 0[.]" started)" = "$1"; }
+have_shares() { test -e started && test "$(grep -c " 0[.]" started)" = "$1"; }
 begin_stuck() {
 	rm -f started
 	"$testbed" exec --name "$testbed_name" -- env --default-signal=INT srun -N4 --evenstep "$PWD/stuck" >out 2>err 3>&- 4>&- 5>&- &
 	step=$!
-	wait_for 20 started 4 && test "$(ours evenstep-agent | wc -l)" = 4
+	wait_for 60 have_shares 4 && test "$(ours evenstep-agent | wc -l)" = 4
 }
 test_expect_success 'scancel of the job: no agent is left, no directory' '
 	begin_stuck && on_ctl scancel $(on_ctl squeue -h -o %i) && nothing_left && { wait $step; test $? != 0; }
 '
 test_expect_success 'kill -9 of srun: no agent is left, no directory' '
-	begin_stuck && kill -KILL $step && wait_for 15 none_of evenstep-agent && test_expect_code 137 wait $step &&
+	begin_stuck && kill -KILL $step && wait_for 60 none_of evenstep-agent && test_expect_code 137 wait $step &&
 	on_ctl scancel -u root && nothing_left
 '
 test_expect_success 'kill -9 of the front end: the step goes on, the agents leave' '
-	begin_stuck && kill -KILL $(ours evenstep) && wait_for 15 none_of evenstep-agent && wait_for 5 no_dir &&
+	begin_stuck && kill -KILL $(ours evenstep) && wait_for 60 none_of evenstep-agent && wait_for 60 no_step_dir &&
 	kill -0 $step && on_ctl scancel -u root && nothing_left
 '
 test_expect_success 'kill -9 of an agent: the step goes on, and its directory goes with it' '
-	begin_stuck && kill -KILL $(ours evenstep-agent | head -n 1) && wait_for 10 fewer &&
+	begin_stuck && kill -KILL $(ours evenstep-agent | head -n 1) && wait_for 60 fewer &&
 	kill -0 $step && on_ctl scancel -u root && nothing_left
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
-	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

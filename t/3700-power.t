@@ -8,16 +8,7 @@ B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/power.conf # a path without a space, as the next: arguments of the plugin
 bin=$(testbed_dir)/bin
 
-said() {
-	cat err
-	grep -qE -e "$1" err
-}
 no_line() { test -e "$2" && ! grep -E -e "$1" "$2"; }
-ours() {
-	for each in $(pgrep -x "$1"); do
-		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || echo "$each"
-	done
-}
 # guards: evenstep-power on the nodes; root's environment does not tell whose it is.
 guards() { # but those that have ended
 	for each in $(pgrep -x -r R,S,D,T evenstep-power); do
@@ -25,17 +16,10 @@ guards() { # but those that have ended
 	done
 }
 no_guards() { test -z "$(guards)"; }
-none_of() { test -z "$(ours "$1")"; }
-no_jobs() { test -z "$(on_ctl squeue -h)"; }
 # quotas: of each node's step, microseconds in a period of 10000; nothing without a group.
 quotas() { cat "$groups"/n*/evenstep-power-*/cpu.cfs_quota_us 2>&-; }
 no_groups() { ! ls -d "$groups"/n*/evenstep-power-* 2>&-; }
-no_states() { # nor a socket
-	for each in n0 n1 n2 n3; do
-		test -z "$(on_node $each sh -c "ls -A /run/evenstep/power 2>&-")" || return 1
-	done
-}
-nothing_left() { wait_for 15 none_of evenstep-agent && wait_for 20 no_jobs && wait_for 10 no_groups && wait_for 5 no_states && wait_for 5 no_guards; }
+nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 no_jobs && wait_for 60 no_groups && wait_for 60 no_states && wait_for 60 no_guards; }
 top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
 # share NODE: of the limits, by top.
 share() { top --once | awk -v n="$1" '$1 == n { print $6 }'; }
@@ -54,14 +38,13 @@ test_expect_success 'up: four equal nodes; an Open MPI program whose last rank h
 	testbed_up --nodes 4 --speeds 40 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
 	mkdir "$bin" && ln -s "$B/evenstep" "$B/evenstep-power" "$bin" &&
 	printf "power {\n start = 0.5\n floor = 0.25\n}\n" >"$conf" &&
-	groups=$(testbed_cgroups "$testbed_name" | head -n 1) && ls -d "$groups"/n0 &&
-	{ echo 262144 >"$groups/cpu.shares" || echo 10000 >"$groups/cpu.weight"; } # whoever else is busy here is not to bend the speeds
+	groups=$(testbed_cgroups "$testbed_name" | head -n 1) && ls -d "$groups"/n0
 '
 case $(ls "$groups/n0") in
 *cfs_quota*) test_set_prereq V1 ;; # quotas() reads these
 esac
 test_expect_success V1 'every node begins with half of its speed, and the last rank is given more of it' '
-	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && top --once &&
+	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 120 is_steered && top --once &&
 	quotas >got && cat got && awk "{ sum += \$1; if (\$1 < 1000 || \$1 > 4000) exit 1 } END { exit !(NR == 4 && sum <= 8000) }" got
 '
 test_expect_success V1 'the total is not exceeded while it is steered' '
@@ -76,22 +59,22 @@ test_expect_success V1 'another user'"'"'s program or job is not shown' '
 '
 test_expect_success V1 'kill -9 of an agent: its node is put back while the step goes on; the others go back to what they had' '
 	agent=$(ours evenstep-agent | head -n 1) && node=$(tr "\0" "\n" <"/proc/$agent/environ" | sed -n "s/^SLURMD_NODENAME=//p") && kill -KILL $agent &&
-	wait_for 20 grep -qx -e -1 "$groups/$node"/evenstep-power-*/cpu.cfs_quota_us && kill -0 $step
+	wait_for 60 grep -qx -e -1 "$groups/$node"/evenstep-power-*/cpu.cfs_quota_us && kill -0 $step
 '
 test_expect_success V1 'scancel: nothing is left, no cgroup, no state' end
 test_expect_success V1 'boost: likewise' '
-	begin --evenstep-power=boost ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && end
+	begin --evenstep-power=boost ./regions 100000 50 1,1,1,1.6 && wait_for 120 is_steered && end
 '
 test_expect_success V1 'kill -9 of srun: nothing is left' '
 	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && kill -KILL $step && { wait "$step" || true; } && on_ctl scancel -u root && nothing_left
 '
 test_expect_success V1 'kill -9 of a guard: the step goes on, and the next one cleans the node' '
 	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && test $(guards | wc -l) = 4 && kill -KILL $(guards) &&
-	wait_for 10 no_guards && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && wait_for 20 no_jobs && ls -d "$groups"/n0/evenstep-power-* &&
+	wait_for 60 no_guards && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && wait_for 60 no_jobs && ls -d "$groups"/n0/evenstep-power-* &&
 	on_ctl srun -N4 --evenstep-power=pair true && nothing_left
 '
 test_expect_success 'without steering a metered program is watched, and nothing is limited' '
-	begin --evenstep ./regions 100000 20 1,1,1,1 && wait_for 30 is_seen && no_groups && end
+	begin --evenstep ./regions 100000 20 1,1,1,1 && wait_for 60 is_seen && no_groups && end
 '
 test_expect_success 'a program without a meter runs as it is' '
 	on_ctl srun -N4 --evenstep-power=pair sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 4 && no_line evenstep err && nothing_left
@@ -103,7 +86,7 @@ limits() {
 		sleep 0.1
 	done | sort -u
 }
-one_warning() { said "$1" && test "$(grep -c evenstep: err)" = 1; }
+one_warning() { mentioned "$1" && test "$(grep -c evenstep: err)" = 1; }
 still='^evenstep: warning: no progress was metered for 10 s: no limits are set until the program calls evenstep_tick.., see libevenstep.3.$'
 test_expect_success V1 'a program that never ticks: nothing is ever limited, and that is said once, after 10 s' '
 	begin --evenstep-power=pair sh -c "echo began; exec sleep 25" && limits >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && one_warning "$still" && nothing_left
@@ -128,7 +111,7 @@ END
 quotas_are() { quotas >got && test "$(grep -cx -e "$1" got)" = 2 && test "$(wc -l <got)" = 2; }
 test_expect_success V1 'one that ticks no more: what was limited is put back after 10 s, which is said once' '
 	gcc -I"$EVENSTEP_SRC/launcher/libevenstep" -o stops stops.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
-	begin -N2 --evenstep-power=pair ./stops && wait_for 5 quotas_are 2000 && wait_for 25 quotas_are -1 && kill -0 $step && wait $step && one_warning "$still" && nothing_left
+	begin -N2 --evenstep-power=pair ./stops && wait_for 60 quotas_are 2000 && wait_for 60 quotas_are -1 && kill -0 $step && wait $step && one_warning "$still" && nothing_left
 '
 # As nobody, on a node: the names that evenstep-power once had, with nobody who
 # answers, and as many callers as may wait; until /tmp/enough is there.
@@ -150,14 +133,23 @@ alarm 120; select undef, undef, undef, 0.05 until -e '/tmp/enough';
 END
 test_expect_success V1 'a stranger who has bound the names of old and lets callers wait: every node is steered all the same' '
 	job=$(on_ctl salloc -N4 --no-shell 2>&1 | sed -n "s/.*Granted job allocation //p") && test -n "$job" &&
-	{ "$testbed" exec --name "$testbed_name" --on n0 --user nobody -- perl -e "$(cat names)" $job 2>err.names 3>&- 4>&- 5>&- & names=$!; } && wait_for 20 on_node n0 test -e /tmp/names &&
-	begin --jobid=$job --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 90 is_steered && quotas >got && cat got && test $(grep -c "^[1-9]" got) = 4; code=$?
+	{ "$testbed" exec --name "$testbed_name" --on n0 --user nobody -- perl -e "$(cat names)" $job 2>err.names 3>&- 4>&- 5>&- & names=$!; } && wait_for 60 on_node n0 test -e /tmp/names &&
+	begin --jobid=$job --evenstep-power=pair ./regions 100000 50 1,1,1,1.6 && wait_for 120 is_steered && quotas >got && cat got && test $(grep -c "^[1-9]" got) = 4; code=$?
 	cat err err.names; on_node n0 touch /tmp/enough; end; wait $names && test $code = 0
 '
+# took COMMAND...: on the control node; its seconds in $took.
+took() {
+	took=$(date +%s) && on_ctl "$@" >got 2>err && took=$(($(date +%s) - took)) && echo "$took s"
+}
 test_expect_success 'a guard that hangs costs a step of 16 tasks a second, not 16, and that is said' '
 	rm "$bin/evenstep-power" && printf "#!/bin/sh\nexec sleep 60\n" >"$bin/evenstep-power" && chmod +x "$bin/evenstep-power" &&
-	began=$(date +%s) && on_ctl srun -N1 -n16 --overcommit --evenstep-power=pair echo ran >got 2>err; code=$?; took=$(($(date +%s) - began)); echo "$took s"
-	test $code = 0 && test $(grep -c ran got) = 16 && said "evenstep: no limits are set on this node: evenstep-power does not answer$" && test "$(grep -c evenstep: err)" = 1 && test $took -lt 9
+	for try in 1 2 3; do # others may be busy here: against a step without a guard
+		took srun -N1 -n16 --overcommit echo ran && without=$took &&
+		took srun -N1 -n16 --overcommit --evenstep-power=pair echo ran && test $(grep -c ran got) = 16 &&
+		mentioned "evenstep: no limits are set on this node: evenstep-power does not answer$" && test "$(grep -c evenstep: err)" = 1 || return 1
+		test $took -gt $((without + 8)) || return 0
+	done
+	return 1
 '
 test_expect_success 'one that cannot begin says why' '
 	printf "#!/bin/sh\necho no luck\n" >"$bin/evenstep-power" && on_ctl srun -N1 -n4 --overcommit --evenstep-power=pair echo ran >got 2>err && test $(grep -c ran got) = 4 &&
@@ -180,7 +172,7 @@ int main(void)
 END
 test_expect_success 'a program that misuses the meter and dies in a region: told once a node, exit status as without' '
 	gcc -I"$EVENSTEP_SRC/launcher/libevenstep" -o dies dies.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
-	test_expect_code 134 on_ctl sh -c "ulimit -c 0; exec srun -N1 -n2 --overcommit --evenstep-power=pair ./dies" >got 2>err && said "evenstep: warning: n[0-3]: calls of evenstep_tick.. that make no sense" && test "$(grep -c "make no sense" err)" = 1 && nothing_left
+	test_expect_code 134 on_ctl sh -c "ulimit -c 0; exec srun -N1 -n2 --overcommit --evenstep-power=pair ./dies" >got 2>err && mentioned "evenstep: warning: n[0-3]: calls of evenstep_tick.. that make no sense" && test "$(grep -c "make no sense" err)" = 1 && nothing_left
 '
 test_expect_success 'two steps on one node at once: each has its own' '
 	cat >two.sh <<-\END && on_ctl salloc -Q -N1 -n2 --overcommit sh two.sh >got 2>err && cat got err && test $(grep -c ran got) = 2 && no_line evenstep err && nothing_left
@@ -201,18 +193,18 @@ wait
 rmdir "$group"
 END
 test_expect_success V1 'a cgroup of our name that is not ours: one line, and the step runs without' '
-	timeout 60 "$testbed" exec --name "$testbed_name" -- salloc -Q -N1 -w n0 sh squat.sh "$groups" >got 2>err; cat got &&
-	said "evenstep: warning: n0: no power is steered: cgroup: .*evenstep-power-.* is not ours: process [0-9]+ is in it: " && grep -q ran got && nothing_left
+	timeout 300 "$testbed" exec --name "$testbed_name" -- salloc -Q -N1 -w n0 sh squat.sh "$groups" >got 2>err; cat got &&
+	mentioned "evenstep: warning: n0: no power is steered: cgroup: .*evenstep-power-.* is not ours: process [0-9]+ is in it: " && grep -q ran got && nothing_left
 '
 test_expect_success 'the site has it off: one line, and the step runs without' '
 	echo "power { actuator = \"off\" }" >"$conf" && on_ctl srun -N2 --evenstep-power=pair sh -c "sleep 1; echo ran" >got 2>err &&
-	said "evenstep: warning: n[0-3]: no power is steered: the actuator is off: set actuator in power" && test $(grep -c ran got) = 2 && test $(grep -c evenstep: err) = 1
+	mentioned "evenstep: warning: n[0-3]: no power is steered: the actuator is off: set actuator in power" && test $(grep -c ran got) = 2 && test $(grep -c evenstep: err) = 1
 '
 test_expect_success '--evenstep-power=off and a word that is none' '
 	on_ctl srun -N2 --evenstep-power=off sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 2 && no_line evenstep err &&
-	test_must_fail on_ctl srun -N2 --evenstep-power=most true 2>err && said "evenstep: --evenstep-power: .most. is not allowed: give pair, boost or off"
+	test_must_fail on_ctl srun -N2 --evenstep-power=most true 2>err && mentioned "evenstep: --evenstep-power: .most. is not allowed: give pair, boost or off"
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
-	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

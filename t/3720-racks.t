@@ -11,11 +11,11 @@ knows_racks() { top --once >got && grep -qE "^rack s1: speed/s of 2: min [0-9]" 
 # slurmctld waits for its topology.conf; the directory comes with the testbed.
 test_expect_success 'up: four nodes on two switches' '
 	{ testbed_up --nodes 4 --speeds 40 --set TopologyPlugin=topology/tree --plugin "$B/evenstep.so" --plugin-args "launcher=$B/evenstep" & up=$!; } &&
-	wait_for 10 test -d "$(testbed_dir)" && printf "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[2-3]\nSwitchName=s0 Switches=s[1-2]\n" >"$(testbed_dir)/topology.conf" && wait $up &&
+	wait_for 60 test -d "$(testbed_dir)" && printf "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[2-3]\nSwitchName=s0 Switches=s[1-2]\n" >"$(testbed_dir)/topology.conf" && wait $up &&
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep
 '
 test_expect_success 'a step on both: a line a rack, and one of the step, for which its racks stand' '
-	{ "$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix --evenstep ./regions 100000 50 1,1,1,1.6 >out 2>err 3>&- 4>&- 5>&- & step=$!; } && wait_for 90 knows_racks; rc=$?; cat got err; test $rc = 0 &&
+	{ "$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix --evenstep ./regions 100000 50 1,1,1,1.6 >out 2>err 3>&- 4>&- 5>&- & step=$!; } && wait_for 120 knows_racks; rc=$?; cat got err; test $rc = 0 &&
 	grep -qE "^all: speed/s of 2: min [0-9.]+ mean [0-9.]+ median [0-9.]+ variance [0-9.]+ deviation [0-9.]+$" got
 '
 test_expect_success 'Prometheus reads them, too' '
@@ -24,6 +24,6 @@ test_expect_success 'Prometheus reads them, too' '
 	done
 '
 test_expect_success 'down leaves nothing' '
-	on_ctl scancel -u root && { wait $step || true; } && wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+	on_ctl scancel -u root && { wait $step || true; } && wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

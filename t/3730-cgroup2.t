@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 test_description='cgroup v2: the CPU time of a step in the groups that Slurm makes, limited and put back'
 . /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
 B=$EVENSTEP_BUILD
 unset EVENSTEP_CONF
 root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
@@ -9,15 +10,6 @@ if test "$(id -u)" != 0 || ! grep -qsw cpu "$root/cgroup.controllers"; then
 	skip_all='this needs root, and a cgroup v2 with the controller cpu'
 	test_done
 fi
-wait_for() { # SECONDS COMMAND...
-	tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 1
-		sleep 0.05
-	done
-}
 top=$root/evenstep-test-$$ job=$$ step=3
 group=$top/job_$job/step_$step
 had_cpu=$(grep -cw cpu "$root/cgroup.subtree_control")
@@ -39,7 +31,7 @@ test_expect_success 'a task as Slurm places it: job, step, user, task' '
 '
 test_expect_success 'the step begins with half of a CPU, and the task is held to it' '
 	printf "power { actuator = \"cgroup\" start = 0.5 floor = 0.1 }\n" >conf && mkfifo in && { "$B/evenstep-power" --job $job --step $step --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo $task >&7 &&
-	wait_for 10 limit_is "5000 10000" && wait_for 10 throttled 3 && cat "$group/cpu.stat" && test -s answers && test ! -s err && ls state
+	wait_for 60 limit_is "5000 10000" && wait_for 60 throttled 3 && cat "$group/cpu.stat" && test -s answers && test ! -s err && ls state
 '
 test_expect_success 'no group of ours is made, and none of Slurm'"'"'s but the step'"'"'s is touched' '
 	test "$(find "$top" -name "evenstep-power*")" = "" && for each in "$group/user" "$group/user/task_0" "$top/job_$job"; do test "$(cat "$each/cpu.max")" = "max 100000" || return 1; done
@@ -48,7 +40,7 @@ test_expect_success 'kill -9 of evenstep-power, and --restore as by an epilog: t
 	limit_is "5000 10000" && kill -KILL "$(pgrep -f "evenstep-power --job $job --step $step ")" && "$B/evenstep-power" --restore --state "$PWD/state" && limit_is "max 100000" && test "$(ls state)" = ""
 '
 test_expect_success 'the end of a step: likewise' '
-	exec 7>&- && { "$B/evenstep-power" --job $job --step $step --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo $task >&7 && wait_for 10 limit_is "5000 10000" && exec 7>&- &&
-	wait_for 10 limit_is "max 100000"
+	exec 7>&- && { "$B/evenstep-power" --job $job --step $step --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo $task >&7 && wait_for 60 limit_is "5000 10000" && exec 7>&- &&
+	wait_for 60 limit_is "max 100000"
 '
 test_done

@@ -15,17 +15,7 @@ way() {
 }
 in_job() { on_ctl salloc -Q -N3 "$@"; }
 run() { in_job evenstep run --metrics equal --range 0:300 "$@" -- sh -c 'exec seq {begin} $(({end} - 1))'; }
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
-no_agents() {
-	for each in $(pgrep -x evenstep-agent); do
-		! grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || return 1
-	done
-}
-nothing_left() { wait_for 15 no_agents && wait_for 20 no_jobs; }
-no_jobs() { test -z "$(on_ctl squeue -h)"; }
+nothing_left() { wait_for 60 no_agents && wait_for 60 no_jobs; }
 seq 0 299 >want
 notice='evenstep: Slurm has no PMIx here: the agents wire up over TCP \(wireup = "tcp" in evenstep.conf does so at once\)'
 
@@ -64,7 +54,7 @@ test_expect_success 'graph run: files go from node to node' '
 '
 test_expect_success 'srun --evenstep: shares, metrics and a connection table that knows all' '
 	on_ctl srun -N3 --evenstep=required sh -c "evenstep conntable dump \$EVENSTEP_DIR/conntable >/dev/null && echo \$EVENSTEP_SHARE" >got 2>err &&
-	cat got err && test ! -s err && awk "{ sum += \$1 } END { exit !(NR == 3 && sum > 0.9999 && sum < 1.0001) }" got
+	cat got err && quiet err && awk "{ sum += \$1 } END { exit !(NR == 3 && sum > 0.9999 && sum < 1.0001) }" got
 '
 test_expect_success 'a step on some of the nodes of a job: its agents are those' '
 	in_job sh -c "srun -N2 -w n1,n2 --overlap --evenstep=required sh -c \"uname -n; test \\\$EVENSTEP_NODE_COUNT = 2\"" >got 2>err && cat got err &&
@@ -91,7 +81,7 @@ chmod +x dying
 test_expect_success 'an agent that is killed while the others come: they are started once more at once, every unit once' '
 	way tcp "plugin { agent_path = \"$PWD/dying\" }" && begin=$(date +%s) && run >got 2>err && took=$(($(date +%s) - begin)) &&
 	test_cmp want got && said "evenstep: warning: n1 was lost during the start \(.*\): starting them once more" &&
-	echo "$took s" && test $took -lt 14 && nothing_left
+	echo "$took s" && test $took -lt 30 && nothing_left
 '
 test_expect_success 'one that is killed each time: exit 3, which it was, and nothing is left' '
 	: >always && rm -f died late && test_expect_code 3 run >got 2>err && test ! -s got &&
@@ -100,7 +90,7 @@ test_expect_success 'one that is killed each time: exit 3, which it was, and not
 test_expect_success 'a node that dies in the middle of a run: its part is done by the others' '
 	way tcp && rm -f started go && { on_ctl salloc -Q --no-kill -N3 evenstep run --metrics equal --pieces 1 --range 0:300 -- \
 		sh -c "echo \$EVENSTEP_NODE >>started; until test -e go; do sleep 0.1; done; exec seq {begin} \$(({end} - 1))" >got 2>err & } && run=$! &&
-	wait_for 30 grep -qx n2 started && testbed_fault kill n2 && wait_for 30 grep -q "n2 is lost" err && : >go && wait $run && test_cmp want got
+	wait_for 60 grep -qx n2 started && testbed_fault kill n2 && wait_for 60 grep -q "n2 is lost" err && : >go && wait $run && test_cmp want got
 '
 test_expect_success 'down leaves nothing' 'testbed_down && testbed_nothing_left $testbed_name'
 test_done

@@ -19,7 +19,7 @@ sweep() {
 	exec 7>&-
 	testbed_end
 	find "$slice" -path "*slurmstepd.scope/*" -name cgroup.procs -exec cat {} + 2>&- | while read -r each; do kill -KILL "$each"; done
-	wait_for 10 swept
+	wait_for 60 swept
 }
 swept() {
 	find "$slice" -depth -path "*slurmstepd.scope*" -type d -exec rmdir {} \; 2>&-
@@ -33,7 +33,7 @@ test_expect_success 'up: a node whose slurmd has cgroup/v2, by proctrack and tas
 	testbed_up --nodes 1 --cpus 2 --rate none --plugin "$B/evenstep.so" --plugin-args "launcher=$(realpath "$B/evenstep")" &&
 	printf "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nCgroupAutomount=yes\n" >"$run/cgroup.conf" &&
 	sed -i "s,^ProctrackType=.*,ProctrackType=proctrack/cgroup,; s,^TaskPlugin=.*,TaskPlugin=task/cgroup," "$run/slurm.conf" &&
-	kill "$(cat "$run/node/n0/slurmd.pid")" && wait_for 30 test ! -e "$run/node/n0/slurmd.pid" &&
+	kill "$(cat "$run/node/n0/slurmd.pid")" && wait_for 60 test ! -e "$run/node/n0/slurmd.pid" &&
 	{ on_node n0 slurmd -D -N n0 >slurmd.log 2>&1 7>&- & } && wait_for 60 test -e "$run/node/n0/slurmd.pid" &&
 	wait_for 60 nodes_idle 1 && on_ctl srun cat /proc/self/cgroup >own; cat slurmd.log own; grep -qxE "0::/system.slice/(n0_)?slurmstepd.scope/[^/]+/step_0/user/task_[^/]+" own
 '
@@ -42,11 +42,11 @@ test_expect_success 'a step: evenstep-power holds its group, and no other, to ha
 	{ on_ctl srun sh -c "echo \$\$ \$SLURM_JOB_ID >task && exec sleep 1000" 7>&- & } && wait_for 60 test -s task && read -r task job <task &&
 	group=$(find "$slice" -path "*slurmstepd.scope/*/step_0" -type d) && test -n "$group" && cat "$group/cpu.max" && test "$(cat "$group/cpu.max")" = "max 100000" &&
 	{ "$B/evenstep-power" --job "$job" --step 0 --uid 0 --config conf --state "$PWD/state" <in >answers 2>err & } && exec 7>in && echo "$task" >&7 &&
-	wait_for 30 test -s answers; cat answers err; test ! -s err && cat "$group/cpu.max" && grep -qx "[1-9][0-9]* 10000" "$group/cpu.max" &&
+	wait_for 60 test -s answers; cat answers err; test ! -s err && cat "$group/cpu.max" && grep -qx "[1-9][0-9]* 10000" "$group/cpu.max" &&
 	test "$(find "$slice" -name cpu.max -exec grep -L max {} +)" = "$group/cpu.max"
 '
 test_expect_success 'and puts it back' '
-	exec 7>&- && wait_for 10 grep -qsx "max 100000" "$group/cpu.max" && on_ctl scancel "$job"
+	exec 7>&- && wait_for 60 grep -qsx "max 100000" "$group/cpu.max" && on_ctl scancel "$job"
 '
 test_expect_success 'slurmstepd starts it by the plugin: it finds the group of the step, too' '
 	EVENSTEP_CONF=$PWD/conf on_ctl srun --evenstep-power=pair sh -c "echo ran" >out 2>err; cat out err; grep -qx ran out && ! grep cgroup: err

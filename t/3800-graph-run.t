@@ -7,7 +7,6 @@ test_description='a task graph on a real Slurm: files go from node to node, a de
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF SLURM_JOB_ID
 in_job() { on_ctl salloc -Q "$@"; }
-said() { grep -xE -e "$1" err || { cat err; false; }; }
 no_step() { test -z "$(on_ctl squeue -h -s -t R -o %i)"; }
 no_folder() {
 	for node in "$@"; do

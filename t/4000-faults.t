@@ -23,35 +23,21 @@ chmod +x gated stuck
 seq 0 399 >want
 job=''
 
-said() {
-	cat err
-	grep -qxE -e "$1" err
-}
-# ours PATTERN [NODE]: processes of this testbed whose command line is so.
-ours() {
-	for each in $(pgrep -f "$1"); do
-		grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$each/environ" || continue
-		test -z "$2" || grep -qzsxF "SLURMD_NODENAME=$2" "/proc/$each/environ" || continue
-		echo "$each"
-	done
-}
 # Agents, commands and their children, wherever they are.
-ended() { test -z "$(ours 'evenstep-agent|/gated |/stuck|sleep 1001')"; }
+ended() { test -z "$(ours -f 'evenstep-agent|/gated |/stuck|sleep 1001')"; }
 no_step() { test -z "$(on_ctl squeue -h -s -j "$job" -o %j | grep -x evenstep)"; }
 no_process() {
-	wait_for 15 ended || { ps -fp "$(ours 'evenstep-agent|/gated |/stuck|sleep 1001' | paste -sd,)"; return 1; }
+	wait_for 120 ended || { ps -fp "$(ours -f 'evenstep-agent|/gated |/stuck|sleep 1001' | paste -sd,)"; return 1; }
 }
 nothing_left() {
-	no_process && { wait_for 15 no_step || { on_ctl squeue -s; return 1; }; }
+	no_process && { wait_for 60 no_step || { on_ctl squeue -s; return 1; }; }
 }
-started() { test -e started && test "$(wc -l <started)" = "$1"; }
 lost() { grep -qE "^evenstep: $1 is lost \(.*\): the other nodes do its part$" err; }
-gone() { ! kill -0 "$1" 2>&-; }
 # A new job of all nodes, which outlives what dies of it.  Slurm keeps a step of
 # which a slurmstepd was lost until its job ends: then this one takes over.
 hold_job() {
 	test -z "$job" || on_ctl scancel "$job"
-	wait_for 30 nodes_idle 4 || { on_ctl sinfo -N; return 1; }
+	wait_for 120 nodes_idle 4 || { on_ctl sinfo -N; return 1; }
 	job=$(on_ctl salloc --no-kill -N4 --no-shell 2>&1 | sed -n 's/.*Granted job allocation //p')
 	test -n "$job"
 }
@@ -65,7 +51,7 @@ begin() {
 }
 begin_gated() {
 	begin --metrics equal --pieces 1 --range 0:400 --report report -- "$PWD/gated" '{begin}' '{end}'
-	wait_for 30 started 4
+	wait_for 60 started 4
 }
 # The end of a run that has lost $1: whole output all the same.
 ends_well() {
@@ -95,39 +81,39 @@ test_expect_success 'up: four nodes, one job on all of them' '
 	testbed_up --nodes 4 --speeds 40 && hold_job
 '
 test_expect_success 'kill -9 of an agent: its slice goes to the others, exit 0, whole output' '
-	begin_gated && kill -KILL $(ours evenstep-agent n1) && wait_for 20 lost n1 && ends_well && report_without n1
+	begin_gated && kill -KILL $(ours -f evenstep-agent n1) && wait_for 60 lost n1 && ends_well && report_without n1
 '
 test_expect_success 'nothing is left on any node' nothing_left
 test_expect_success 'kill -9 of a slurmstepd: exit 0, whole output' '
-	begin_gated && agent=$(ours evenstep-agent n2 | head -n 1) && stepd=$(ps -o ppid= -p $agent) &&
-	test "$(cat /proc/$((stepd))/comm)" = slurmstepd && kill -KILL $((stepd)) && ends_well && gone $((stepd))
+	begin_gated && agent=$(ours -f evenstep-agent n2 | head -n 1) && stepd=$(ps -o ppid= -p $agent) &&
+	test "$(cat /proc/$((stepd))/comm)" = slurmstepd && kill -KILL $((stepd)) && ends_well && dead $((stepd))
 '
 test_expect_success 'and its orphans leave, too' 'no_process && hold_job'
 test_expect_success 'fault kill n2: the whole node dies; exit 0, whole output, n2 named' '
-	begin_gated && testbed_fault kill n2 && wait_for 25 lost n2 && ends_well && report_without n2 && no_process
+	begin_gated && testbed_fault kill n2 && wait_for 60 lost n2 && ends_well && report_without n2 && no_process
 '
 test_expect_success 'the node is back: the next run has all four' '
 	testbed_fault heal n2 && hold_job &&
 	begin_gated && ends_well && jq -es ".[0].slices | length == 4 and all(.attempt == 1)" report && nothing_left
 '
 test_expect_success 'fault cut n3: silence is noticed within some 10 s; exit 0, whole output, n3 named' '
-	begin_gated && testbed_fault cut n3 && wait_for 20 lost n3 && ends_well && report_without n3
+	begin_gated && testbed_fault cut n3 && wait_for 60 lost n3 && ends_well && report_without n3
 '
 test_expect_success 'nothing is left when the link is healed, also not on the node that was cut off' '
 	testbed_fault heal n3 && no_process && hold_job
 '
 test_expect_success 'three of four nodes lost, one after the other: the last does it all' '
 	begin_gated && for node in n0 n1 n3; do
-		kill -KILL $(ours evenstep-agent $node) && wait_for 20 lost $node || return 1
+		kill -KILL $(ours -f evenstep-agent $node) && wait_for 60 lost $node || return 1
 	done && ends_well && jq -es ".[0].slices | map(select(.status == 0) | .node) | unique == [\"n2\"]" report && nothing_left
 '
 test_expect_success 'all of them: exit 3, says that no node is left' '
-	begin_gated && kill -KILL $(ours evenstep-agent) && test_expect_code 3 wait $run &&
+	begin_gated && kill -KILL $(ours -f evenstep-agent) && test_expect_code 3 wait $run &&
 	said "evenstep: no node is left to work: .*" && nothing_left
 '
 test_expect_success 'a node lost between the frames of a long run: each frame is whole' '
-	begin --range 0:400 --repeat 40 --policy even -- sh -c "echo x >>started; exec seq {begin} \$(({end} - 1))" &&
-	wait_for 30 sh -c "test \$(grep -c x started) -gt 8" && kill -KILL $(ours evenstep-agent n0) && wait $run && lost n0 &&
+	begin --range 0:400 --repeat 40 --policy even -- sh -c "test {frame} -lt 9 || echo x >>started; test {frame} -lt 20 || until test -e go; do sleep 0.1; done; exec seq {begin} \$(({end} - 1))" &&
+	wait_for 60 test -e started && kill -KILL $(ours -f evenstep-agent n0) && wait_for 60 lost n0 && : >go && wait $run &&
 	for frame in 1 2 3 4 5 6 7 8 9 10; do cat want want want want; done >all && test_cmp all out && nothing_left
 '
 test_expect_success 'a slow link (1 Mbit/s): the output is exact' '
@@ -137,27 +123,27 @@ test_expect_success 'a slow link (1 Mbit/s): the output is exact' '
 '
 for signal in INT:130 TERM:143; do
 	test_expect_success "SIG${signal%:*} stops the commands on all nodes" '
-		begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 && kill -${signal%:*} $run &&
+		begin --range 0:400 -- "$PWD/stuck" && wait_for 60 started 4 && kill -${signal%:*} $run &&
 		ends ${signal#*:} "evenstep: .*: nothing is left running" && nothing_left
 	'
 done
 test_expect_success 'kill -9 of the front end: nothing lingers on any node' '
-	begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 && kill -KILL $run &&
+	begin --range 0:400 -- "$PWD/stuck" && wait_for 60 started 4 && kill -KILL $run &&
 	test_expect_code 137 wait $run && nothing_left
 '
 test_expect_success 'kill -9 of the front end while the agents start: likewise' '
-	begin --range 0:400 -- "$PWD/stuck" && wait_for 10 sh -c "pgrep -P $run -x srun" && kill -KILL $run &&
+	begin --range 0:400 -- "$PWD/stuck" && wait_for 60 sh -c "pgrep -P $run -x srun" && kill -KILL $run &&
 	test_expect_code 137 wait $run && nothing_left
 '
 test_expect_success 'scancel of the step: exit 3, says that no node is left' '
-	begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 &&
+	begin --range 0:400 -- "$PWD/stuck" && wait_for 60 started 4 &&
 	on_ctl scancel $(on_ctl squeue -h -s -j $job -o "%i %j" | sed -n "s/ evenstep$//p") &&
 	ends 3 "evenstep: no node is left to work: .*" && nothing_left
 '
 # Slurm signals the commands, too: what is heard of first, of an agent or of a
 # command that has gone, is the reason that is told.
 test_expect_success 'scancel of the whole job: ends with the reason, not 0' '
-	begin --range 0:400 -- "$PWD/stuck" && wait_for 30 started 4 && on_ctl scancel $job &&
+	begin --range 0:400 -- "$PWD/stuck" && wait_for 60 started 4 && on_ctl scancel $job &&
 	{ wait $run; code=$?; cat err; } && case $code in
 	1) said "evenstep: n[0-3]: frame 0, .* was killed by signal 15 .*" ;;
 	3) said "evenstep: no node is left to work: .*" ;;
@@ -165,6 +151,6 @@ test_expect_success 'scancel of the whole job: ends with the reason, not 0' '
 	esac && nothing_left
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
-	wait_for 30 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
 '
 test_done

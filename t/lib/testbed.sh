@@ -5,6 +5,8 @@
 # Without root the script is skipped with the reason.  The testbed's name is
 # unique, and it is taken down when the script ends, however it ends.
 
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
 testbed=$EVENSTEP_SRC/contrib/testbed
 testbed_name=$(basename "$0" .t | cut -c1-16)-$$
 testbed_all=$testbed_name
@@ -48,14 +50,30 @@ testbed_use() {
 
 testbed_dir() { echo "${EVENSTEP_TESTBED_DIR:-/run}/evenstep-testbed.$testbed_name"; }
 
-# wait_for SECONDS COMMAND...: polls, and fails at the limit.
-wait_for() {
-	testbed_tries=$(($1 * 20))
-	shift
-	until "$@"; do
-		testbed_tries=$((testbed_tries - 1))
-		test $testbed_tries -gt 0 || return 1
-		sleep 0.05
+
+# quiet FILE: nothing stands in it, but that srun had to wait for its nodes.
+quiet() { test -e "$1" && ! grep -vE "^(srun|salloc): [Jj]ob [0-9]+ (queued and|has been|step creation)|^srun: Step created" "$1"; }
+
+# ours NAME [NODE]: processes of this testbed with that name, on any node or that
+# one; ours -f PATTERN [NODE]: whose command line is so.
+ours() {
+	testbed_how=-x
+	test "$1" != -f || { testbed_how=-f && shift; }
+	for testbed_each in $(pgrep $testbed_how "$1"); do
+		grep -qzsxF "EVENSTEP_TESTBED=$testbed_name" "/proc/$testbed_each/environ" || continue
+		test -z "$2" || grep -qzsxF "SLURMD_NODENAME=$2" "/proc/$testbed_each/environ" || continue
+		echo "$testbed_each"
+	done
+}
+none_of() { test -z "$(ours "$1")"; }
+no_agents() { none_of evenstep-agent; }
+no_jobs() { test -z "$(on_ctl squeue -h)"; }
+# no_step_dir: none on any of four nodes; no_states: of evenstep-power, nor a socket.
+no_step_dir() { none_on_nodes 'ls -d /dev/shm/evenstep-*'; }
+no_states() { none_on_nodes 'ls -A /run/evenstep/power'; }
+none_on_nodes() {
+	for testbed_each in n0 n1 n2 n3; do
+		test -z "$(on_node $testbed_each sh -c "$1 2>&-")" || return 1
 	done
 }
 
