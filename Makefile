@@ -106,7 +106,7 @@ $(B)/spank_plugin/%.o: own = -fPIC -fvisibility=default \
 $(B)/places: FORCE
 	@mkdir -p $(B); echo '$(bindir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/config/config.c spank_plugin/plugin_options.c): $(B)/places
+$(call obj,launcher/config/config_file.c spank_plugin/plugin_options.c): $(B)/places
 FORCE:
 
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map

@@ -21,7 +21,7 @@
  * from the other nodes what this one gave them.
  */
 #include "launcher/base/number.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/power/actuator.h"
 #include "launcher/power/power_link.h"
 #include "launcher/power/power_socket.h"

@@ -2,6 +2,7 @@
 #include "launcher/agent/agent_probe.h"
 #include "launcher/base/number.h"
 #include "launcher/exec/execution.h"
+#include "launcher/probe/probe.h"
 #include "launcher/probe/probe_cache.h"
 #include "launcher/probe/probe_json.h"
 

@@ -17,7 +17,7 @@
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/run/iteration.h"

@@ -7,7 +7,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
 

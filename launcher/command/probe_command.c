@@ -8,7 +8,7 @@
 #include "launcher/command/probe_here.h"
 #include "launcher/command/probe_print.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
 

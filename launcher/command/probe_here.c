@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/probe_here.h"
+#include "launcher/probe/probe.h"
 #include "launcher/probe/probe_cache.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "launcher/base/help.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 
 #include <string.h>
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * config.h - what the site and the user have set: the built-in values, then
- * the site's file, then the file that $EVENSTEP_CONF names.
- *
- * libconfuse is used here and nowhere else.  Unknown keys and values out of
- * range are errors that name file, line, key and what is allowed.
+ * config.h - what the site and the user have set.
  */
 #ifndef LAUNCHER_CONFIG_CONFIG_H
 #define LAUNCHER_CONFIG_CONFIG_H
 
 #include "launcher/base/on_error.h"
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup.h"
 #include "policy/aggregate.h"
@@ -65,17 +61,6 @@ struct config {
     double policy[KINDS_MAX][POLICY_PARAMS]; /* by kinds_place(), param */
 };
 
-/*
- * Read the site's file (site NULL: EVENSTEP_CONF as compiled in, which may be
- * missing; one that is named must be there) and $EVENSTEP_CONF.
- * Fails with ES_USAGE.
- */
-int config_load(struct config *c, const char *site, struct es_error *err);
-/* Read one file's text on top of *c; name is for messages. */
-int config_read(struct config *c,
-                const char *name,
-                const char *text,
-                struct es_error *err);
 /* Print *c in the file's own syntax.  0, or -1 if that cannot be written. */
 int config_print(const struct config *c);
 

@@ -3,7 +3,7 @@
  * config_syntax.h - what may stand in a configuration file: the sections, their
  * keys, and the range of each.
  *
- * Only this and config.c know libconfuse.
+ * Only this and config_file.c know libconfuse.
  */
 #ifndef LAUNCHER_CONFIG_CONFIG_SYNTAX_H
 #define LAUNCHER_CONFIG_CONFIG_SYNTAX_H

@@ -6,6 +6,7 @@
 #include "launcher/base/number.h"
 #include "launcher/base/svg.h"
 #include "launcher/commands.h"
+#include "launcher/config/config_file.h"
 #include "launcher/graph/graph_fault.h"
 #include "launcher/graph/graph_options.h"
 #include "launcher/graph/graph_print.h"

@@ -8,9 +8,9 @@
  * out of whatever limits it has there.  A group of anybody else is never
  * touched.
  */
+#include "launcher/power/actuator_cgroup.h"
 #include "launcher/base/cgroup_limit.h"
 #include "launcher/exec/throttle.h"
-#include "launcher/power/actuator.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -228,7 +228,6 @@ static void format(const struct actuator *a,
         snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)quota);
 }
 
-/* Whatever still runs there goes on in the group above. */
 void actuator_remove_group(const char *group)
 {
     char path[SYSFS_PATH], above[SYSFS_PATH], line[SYSFS_LINE];

@@ -4,7 +4,8 @@
  * <sysfs>/devices/system/cpu/cpufreq (Linux, admin-guide/pm/cpufreq.rst).
  * All get the node's limit, as far as their bounds allow.
  */
-#include "launcher/power/actuator.h"
+
+#include "launcher/power/actuator_cpufreq.h"
 
 #include <stdio.h>
 

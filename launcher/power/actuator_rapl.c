@@ -4,7 +4,8 @@
  * constraint 0 is the long-term one (Linux, power/powercap/powercap.rst).  A
  * package's part of the node's limit is in proportion to what it may have.
  */
-#include "launcher/power/actuator.h"
+
+#include "launcher/power/actuator_rapl.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/power/power_state.h"
+#include "launcher/power/actuator_cgroup.h"
 #include "launcher/power/power_socket.h"
 
 #include <dirent.h>

@@ -13,7 +13,7 @@
 #ifndef LAUNCHER_POWER_POWER_STATE_H
 #define LAUNCHER_POWER_POWER_STATE_H
 
-#include "launcher/power/actuator.h"
+#include "launcher/power/actuator_kind.h"
 
 struct power_state {
     char path[SYSFS_PATH];

@@ -16,10 +16,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,22 +37,19 @@
 /* Elements of one round run together.  Parts of the planned time: C must see
  * two periods of 100 ms; M fills its memory first; G starts a driver. */
 static const struct kind {
-    const char *name, *unit;
     probe_measure_fn measure;
     int round;
     double part;
 } kinds[ELEMENTS] = {
-    [ELEMENT_C] = {"CPU", "Gop/s", probe_cpu_measure, 0, 0.30},
-    [ELEMENT_M] = {"memory", "GB/s", probe_memory_measure, 1, 0.20},
-    [ELEMENT_I] = {"interconnect", "Gbit/s", probe_link_measure, 2, 0.35},
-    [ELEMENT_B] = {"bus", "GB/s", probe_bus_measure, 3, 0.15},
-    [ELEMENT_S] = {"storage", "MB/s", probe_storage_measure, 2, 0.35},
-    [ELEMENT_G] = {"GPU", "GB/s", probe_gpu_measure, 2, 0.35},
+    [ELEMENT_C] = {probe_cpu_measure, 0, 0.30},
+    [ELEMENT_M] = {probe_memory_measure, 1, 0.20},
+    [ELEMENT_I] = {probe_link_measure, 2, 0.35},
+    [ELEMENT_B] = {probe_bus_measure, 3, 0.15},
+    [ELEMENT_S] = {probe_storage_measure, 2, 0.35},
+    [ELEMENT_G] = {probe_gpu_measure, 2, 0.35},
 };
 
 #define ROUNDS 4
-
-/* --- results -------------------------------------------------------------- */
 
 void probe_setup_init(struct probe_setup *setup)
 {
@@ -68,76 +63,6 @@ void probe_setup_init(struct probe_setup *setup)
         .scratch = scratch && *scratch ? scratch : "/tmp",
         .cuda = PROBE_GPU_LIBRARY,
     };
-}
-
-const char *probe_name(enum element e)
-{
-    return kinds[e].name;
-}
-
-const char *probe_unit(enum element e)
-{
-    return kinds[e].unit;
-}
-
-/* Text that others had a hand in, say a card's name, stays on its line. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
-}
-
-void probe_measured(
-    struct probe_result *r, double value, double spread, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (!isfinite(value) || value < 0 || !isfinite(spread) || spread < 0) {
-        probe_not_measured(r, "the result is no number");
-        return;
-    }
-    r->state = PROBE_MEASURED;
-    r->value = value;
-    r->spread = spread;
-    va_start(ap, fmt);
-    (void)vsnprintf(r->what, sizeof r->what, fmt, ap); /* may be cut */
-    va_end(ap);
-    make_printable(r->what);
-}
-
-void probe_not_measured(struct probe_result *r, const char *fmt, ...)
-{
-    va_list ap;
-
-    r->state = PROBE_NOT_MEASURED;
-    r->value = r->spread = 0;
-    va_start(ap, fmt);
-    (void)vsnprintf(r->what, sizeof r->what, fmt, ap); /* may be cut */
-    va_end(ap);
-    make_printable(r->what);
-}
-
-static int is_amount(double x)
-{
-    return isfinite(x) && x >= 0;
-}
-
-int probe_result_holds(const struct probe_result *r)
-{
-    size_t len = strnlen(r->what, sizeof r->what);
-
-    if (r->state != PROBE_LEFT_OUT && r->state != PROBE_MEASURED
-        && r->state != PROBE_NOT_MEASURED)
-        return 0;
-    if (!is_amount(r->value) || !is_amount(r->spread) || !is_amount(r->seconds))
-        return 0;
-    if (r->state != PROBE_MEASURED && r->value > 0)
-        return 0;
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)r->what[i] < ' ' || r->what[i] == 127)
-            return 0;
-    return len < sizeof r->what;
 }
 
 /* --- children ------------------------------------------------------------- */

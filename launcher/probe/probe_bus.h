@@ -11,7 +11,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_BUS_H
 #define LAUNCHER_PROBE_PROBE_BUS_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 
 /* count is the CPUs that copied. */
 void probe_bus_measure(const struct probe_setup *setup,

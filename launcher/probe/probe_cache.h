@@ -15,7 +15,8 @@
 #define LAUNCHER_PROBE_PROBE_CACHE_H
 
 #include "launcher/probe/fingerprint.h"
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
+#include "pmix_bcast/error.h"
 
 #include <sys/types.h>
 

@@ -9,7 +9,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_CPU_H
 #define LAUNCHER_PROBE_PROBE_CPU_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 #include "pmix_bcast/error.h"
 
 #define PROBE_BUDGET_MIN_MS 50

@@ -13,7 +13,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_GPU_H
 #define LAUNCHER_PROBE_PROBE_GPU_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 
 #define PROBE_GPU_LIBRARY "libcuda.so.1"
 

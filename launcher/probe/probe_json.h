@@ -14,7 +14,8 @@
 #ifndef LAUNCHER_PROBE_PROBE_JSON_H
 #define LAUNCHER_PROBE_PROBE_JSON_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
+#include "pmix_bcast/error.h"
 
 #include <jansson.h>
 

@@ -9,7 +9,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_LINK_H
 #define LAUNCHER_PROBE_PROBE_LINK_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 
 enum port_kind { PORT_NONE, PORT_ETHERNET, PORT_INFINIBAND };
 

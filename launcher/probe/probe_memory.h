@@ -7,7 +7,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_MEMORY_H
 #define LAUNCHER_PROBE_PROBE_MEMORY_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 
 /* GB/s of all CPUs together; capacity_bytes is the node's or our limit. */
 void probe_memory_measure(const struct probe_setup *setup,

@@ -10,7 +10,7 @@
 #ifndef LAUNCHER_PROBE_PROBE_STORAGE_H
 #define LAUNCHER_PROBE_PROBE_STORAGE_H
 
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 
 /* At most so many bytes are written, and not more than a part of what is
  * free: a disk that wears, or is nearly full, should not suffer. */

@@ -11,7 +11,7 @@
  */
 #include "launcher/base/notice.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/run/profile_auto.h"

@@ -6,7 +6,7 @@
 #include "launcher/base/help.h"
 #include "launcher/base/number.h"
 #include "launcher/commands.h"
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/config/range_option.h"

@@ -77,7 +77,7 @@
 
 #include "launcher/meter/outside_meter.h"
 #include "launcher/probe/fingerprint.h"
-#include "launcher/probe/probe.h"
+#include "launcher/probe/probe_result.h"
 #include "launcher/wire/graph_message.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as a configuration: refused with its reason and nothing changed,
  * or within the ranges that the policies allow. */
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Actuators on a sysfs tree of our own: what is found is set and put back. */
 #include "launcher/power/actuator.h"
+#include "launcher/power/actuator_cgroup.h"
+#include "launcher/power/actuator_cpufreq.h"
+#include "launcher/power/actuator_rapl.h"
 #include "launcher/power/power_state.h"
 #include "tap.h"
 

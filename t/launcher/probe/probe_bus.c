@@ -2,6 +2,7 @@
 #include "launcher/probe/probe_bus.h"
 #include "launcher/probe/fingerprint.h"
 #include "launcher/probe/pcie.h"
+#include "launcher/probe/probe.h"
 #include "launcher/probe/topology.h"
 #include "tree.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_cpu.h"
+#include "launcher/probe/probe.h"
 
 #include <dirent.h>
 #include <time.h>

@@ -3,6 +3,7 @@
  * By a stand-in for the driver library, t/programs/libcuda.c.
  */
 #include "launcher/probe/probe_gpu.h"
+#include "launcher/probe/probe.h"
 #include "tap.h"
 
 static char library[500];

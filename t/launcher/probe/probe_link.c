@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_link.h"
+#include "launcher/probe/probe.h"
 #include "tree.h"
 
 static struct network_port port;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_memory.h"
+#include "launcher/probe/probe.h"
 #include "launcher/probe/probe_crew.h"
 #include "launcher/probe/probe_stream.h"
 #include "tree.h"

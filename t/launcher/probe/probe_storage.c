@@ -4,6 +4,7 @@
  * have one that part is skipped.
  */
 #include "launcher/probe/probe_storage.h"
+#include "launcher/probe/probe.h"
 #include "tree.h"
 
 #include <dirent.h>

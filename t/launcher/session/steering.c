@@ -9,6 +9,7 @@
  */
 #include "launcher/session/steering.h"
 #include "launcher/power/actuator.h"
+#include "launcher/power/actuator_rapl.h"
 #include "policy/pace.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "fault.h"
 #include "policy/kinds.h"
 #include "tap.h"

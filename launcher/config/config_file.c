@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/config/config.h"
+#include "launcher/config/config_file.h"
 #include "launcher/config/config_syntax.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/probe/probe_cache.h"
