@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/aggregate.h"
-#include "policy/median.h"
+#include "policy/select.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,7 +74,7 @@ double aggregate_of(enum aggregate how, double value[], size_t n)
     case AGGREGATE_MEAN:
         return mean(value, n);
     case AGGREGATE_MEDIAN:
-        return median_of(value, n);
+        return select_median(value, n);
     case AGGREGATE_VARIANCE:
         return variance(value, n);
     case AGGREGATE_DEVIATION:

@@ -7,9 +7,9 @@
  * Slices and bins both ascend, so each pass walks them side by side: O(n).
  */
 #include "policy/even.h"
+#include "policy/select.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #define BINS_AT_LEAST 64    /* so that few nodes can learn a peak, too */
@@ -38,7 +38,6 @@ struct node {
     double was_begin, was_end; /* slice when last measured */
     double surprise;           /* 0 = not measured in this frame */
     double factor;             /* what the density under the slice becomes */
-    double scratch;            /* for the median */
     uint32_t samples;          /* since the prior or the last jump */
     enum presence presence;
 };
@@ -46,7 +45,7 @@ struct node {
 struct state {
     size_t n, bins;
     double gain, jump, regain;
-    double cell[]; /* bins densities of mean 1, then the nodes */
+    double cell[]; /* bins densities of mean 1, the nodes, n of scratch */
 };
 
 static struct node *nodes_of(struct state *s)
@@ -57,6 +56,11 @@ static struct node *nodes_of(struct state *s)
 static const struct node *nodes_in(const struct state *s)
 {
     return (const struct node *)(const void *)(s->cell + s->bins);
+}
+
+static double *scratch_of(struct state *s)
+{
+    return (double *)(void *)(nodes_of(s) + s->n);
 }
 
 static const struct policy_param params[] = {
@@ -79,7 +83,7 @@ static size_t even_bytes(size_t nodes, const double value[])
     if (nodes > SIZE_MAX / (2 * sizeof(struct node)))
         return 0;
     return sizeof(struct state) + bins_for(nodes) * sizeof(double)
-           + nodes * sizeof(struct node);
+           + nodes * (sizeof(struct node) + sizeof(double));
 }
 
 static void scale_speeds(struct node node[], size_t n)
@@ -172,45 +176,13 @@ static int is_measurement(const struct node *node, const struct completion *c)
            && c->seconds > 0;
 }
 
-/*
- * The k-th smallest scratch of the first m nodes; scratch is permuted.
- * Hoare's FIND, as in Wirth, Algorithms + Data Structures, section 2.3.4.
- */
-static double select_scratch(struct node node[], size_t m, size_t k)
-{
-    ptrdiff_t lo = 0, hi = (ptrdiff_t)m - 1, at = (ptrdiff_t)k;
-
-    while (lo < hi) {
-        double pivot = node[at].scratch;
-        ptrdiff_t i = lo, j = hi;
-
-        while (i <= j) {
-            double swap = node[i].scratch;
-
-            if (swap < pivot) {
-                i++;
-            } else if (node[j].scratch > pivot) {
-                j--;
-            } else {
-                node[i++].scratch = node[j].scratch;
-                node[j--].scratch = swap;
-            }
-        }
-        if (j < at)
-            lo = i;
-        if (at < i)
-            hi = j;
-    }
-    return node[at].scratch;
-}
-
 /* Fill in every node's surprise; returns how many were measured. */
 static size_t find_surprises(struct state *s,
                              struct node node[],
                              const struct completion c[])
 {
+    double *scratch = scratch_of(s), middle;
     size_t b = 0, m = 0;
-    double middle;
 
     for (size_t i = 0; i < s->n; i++) {
         double density;
@@ -221,13 +193,11 @@ static size_t find_surprises(struct state *s,
         density = mean_density(s, node[i].begin, node[i].end, &b);
         node[i].surprise =
             c[i].seconds / (double)c[i].units * node[i].speed / density;
-        node[m++].scratch = node[i].surprise;
+        scratch[m++] = node[i].surprise;
     }
     if (m == 0)
         return 0;
-    middle =
-        (select_scratch(node, m, (m - 1) / 2) + select_scratch(node, m, m / 2))
-        / 2;
+    middle = select_median(scratch, m);
     for (size_t i = 0; i < s->n; i++)
         if (node[i].surprise > 0)
             node[i].surprise =

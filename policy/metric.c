@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/metric.h"
-#include "policy/median.h"
+#include "policy/select.h"
 
 #include <math.h>
 
@@ -99,7 +99,7 @@ void metric_complete(double measured[][ELEMENTS],
         if (known == 0 || left_out[j])
             complete(measured, j, 0, 1, n);
         else
-            complete(measured, j, median_of(scratch, known), 0, n);
+            complete(measured, j, select_median(scratch, known), 0, n);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/outlier.h"
-#include "policy/median.h"
+#include "policy/select.h"
 
 #include <math.h>
 
@@ -36,10 +36,10 @@ static struct scale scale_of(const struct survey *s, uint32_t kind)
             s->scratch[m++] = s->measured[i][s->element];
     if (m < OUTLIER_NODES_MIN)
         return scale;
-    scale.median = median_of(s->scratch, m);
+    scale.median = select_median(s->scratch, m);
     for (size_t i = 0; i < m; i++)
         s->scratch[i] = fabs(s->scratch[i] - scale.median);
-    scale.deviation = OUTLIER_MAD_SCALE * median_of(s->scratch, m);
+    scale.deviation = OUTLIER_MAD_SCALE * select_median(s->scratch, m);
     if (scale.deviation < OUTLIER_FLOOR * fabs(scale.median))
         scale.deviation = OUTLIER_FLOOR * fabs(scale.median);
     if (!(fabs(scale.median) > 0))

@@ -32,7 +32,7 @@ double select_smallest(double v[], size_t n, size_t k)
 
 double select_median(double v[], size_t n)
 {
-    double upper = select_smallest(v, n, n / 2);
-
-    return n % 2 ? upper : (select_smallest(v, n, n / 2 - 1) + upper) / 2;
+    /* Halves, as the sum might be too large. */
+    return select_smallest(v, n, (n - 1) / 2) / 2
+           + select_smallest(v, n, n / 2) / 2;
 }

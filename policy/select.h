@@ -11,7 +11,9 @@
  * O(n) on average. */
 double select_smallest(double v[], size_t n, size_t k);
 
-/* The median of n >= 1 numbers, none NaN; v is permuted. */
+/* The median of n >= 1 numbers, none NaN, which a few wild ones do not move;
+ * of an even number the mean of the middle two.  v is permuted.  O(n) on
+ * average. */
 double select_median(double v[], size_t n);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/outlier.h"
-#include "policy/median.h"
 #include "tap.h"
 
 #define NODES 32
@@ -25,37 +24,6 @@ static size_t find(size_t n)
     memset(found, 0, sizeof found);
     return outlier_find(measured, kind, n, OUTLIER_LIMIT, scratch, found,
                         NODES * ELEMENTS);
-}
-
-static void test_median(void)
-{
-    double one[] = {7}, two[] = {9, 1}, same[] = {3, 3, 3, 3};
-    int wrong = 0;
-
-    is_near(median_of(one, 1), 7, 0, "of one value the median is that");
-    is_near(median_of(two, 2), 5, 0, "of two it is the mean");
-    is_near(median_of(same, 4), 3, 0, "of equal ones it is that value");
-    /* All arrangements of n digits of 0..n-1, repetitions too. */
-    for (size_t n = 1; n <= 6; n++) {
-        size_t codes = 1;
-
-        for (size_t i = 0; i < n; i++)
-            codes *= n;
-        for (size_t code = 0; code < codes; code++) {
-            double value[6], low[6] = {0}, m;
-            size_t below = 0, above = 0, x = code;
-
-            for (size_t i = 0; i < n; i++, x /= n)
-                low[i] = value[i] = (double)(x % n);
-            m = median_of(value, n);
-            for (size_t i = 0; i < n; i++) {
-                below += low[i] < m;
-                above += low[i] > m;
-            }
-            wrong += below > n / 2 || above > n / 2;
-        }
-    }
-    is_int(wrong, 0, "never is more than half below or above, n = 1 to 6");
 }
 
 static void test_none(void)
@@ -139,7 +107,6 @@ static void test_not_measured(void)
 
 int main(void)
 {
-    test_median();
     test_none();
     test_one();
     test_scale();

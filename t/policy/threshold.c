@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/threshold.h"
 #include "policy/even.h"
-#include "policy/select.h"
 #include "policy/shares.h"
 #include "tap.h"
 
@@ -34,37 +33,6 @@ static double difference(const struct completion c[], size_t n)
 }
 
 static const struct threshold_rule by_itself = {THRESHOLD_AUTO, 0};
-
-static void test_select(void)
-{
-    int pass = 1;
-
-    for (size_t n = 1; n <= 7; n++)
-        for (size_t k = 0; k < n; k++)
-            for (unsigned shape = 0; shape < 3 * 3 * 3 * 3 * 3 * 3 * 3;
-                 shape++) {
-                double v[7];
-                size_t below = 0, not_above = 0;
-                unsigned rest = shape;
-                double x;
-
-                for (size_t i = 0; i < n; i++, rest /= 3)
-                    v[i] = rest % 3;
-                x = select_smallest(v, n, k);
-                for (size_t i = 0; i < n; i++) {
-                    below += v[i] < x;
-                    not_above += v[i] <= x;
-                }
-                pass &= below <= k && k < not_above;
-            }
-    ok(pass, "the k-th smallest of up to 7 numbers, with every tie");
-    {
-        double odd[] = {5, 1, 3}, even[] = {7, 1, 3, 5};
-
-        is_near(select_median(odd, 3), 3, 0, "the middle of three");
-        is_near(select_median(even, 4), 4, 0, "the mean of the middle two");
-    }
-}
 
 static void test_by_hand(void)
 {
@@ -197,7 +165,6 @@ static void test_with_policy(double deviation)
 
 int main(void)
 {
-    test_select();
     test_by_hand();
     test_noise(2, 0.05, 0);
     test_noise(4, 0.05, 0.5);
