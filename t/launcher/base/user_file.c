@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that a user names for output, and what is not written to. */
+#include "launcher/base/user_file.h"
+#include "tree.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define OTHER 12345 /* a user's number that is not ours */
+
+static long size_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? (long)st.st_size : -1;
+}
+
+static void test_create(void)
+{
+    const char *why = NULL;
+    char path[600];
+    int fd;
+
+    snprintf(path, sizeof path, "%s", tree_path("new"));
+    fd = user_file_create(path, 0, &why);
+    ok(fd >= 0 && !why && size_of(path) == 0, "a new file is made");
+    ok(fcntl(fd, F_GETFD) & FD_CLOEXEC, "which no command inherits");
+    close(fd);
+    tree_put("old", "what was there before");
+    snprintf(path, sizeof path, "%s", tree_path("old"));
+    fd = user_file_create(path, 0, &why);
+    ok(fd >= 0 && !why && size_of(path) == 0, "one that is there is emptied");
+    close(fd);
+    fd = user_file_create("/dev/null", 0, &why);
+    ok(fd >= 0 && !why, "a device is written to as it is");
+    close(fd);
+    fd = user_file_create(path, O_EXCL, &why);
+    ok(fd == -1 && why, "with O_EXCL one that is there is refused");
+    fd = user_file_create("/no/such/file", 0, &why);
+    ok(fd == -1 && why && strcmp(why, strerror(ENOENT)) == 0,
+       "where there is no folder it says so");
+}
+
+/* A file of another user in a folder of this mode and owner. */
+static const char *why_not(mode_t mode, uid_t folder, uid_t file)
+{
+    char path[600];
+    const char *why;
+    int fd;
+
+    tree_put("shared/file", "theirs");
+    snprintf(path, sizeof path, "%s", tree_path("shared/file"));
+    if (chown(tree_path("shared"), folder, (gid_t)-1) < 0
+        || chmod(tree_path("shared"), mode) < 0
+        || chown(path, file, (gid_t)-1) < 0)
+        bail("%s: %s", path, strerror(errno));
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    why = user_file_why_not(fd, path);
+    close(fd);
+    return why;
+}
+
+static void test_of_others(void)
+{
+    const char *why;
+
+    if (geteuid() != 0) {
+        skip("files of another user", "needs root");
+        return;
+    }
+    ok(why_not(01777, 0, OTHER) != NULL,
+       "where everybody may make files another user's is refused");
+    ok(user_file_create(tree_path("shared/file"), 0, &why) == -1 && why
+           && size_of(tree_path("shared/file")) == 6,
+       "and it stays as it is");
+    ok(!why_not(01777, 0, 0), "one's own is not");
+    ok(!why_not(01777, OTHER, OTHER), "nor is the folder's owner's");
+    ok(!why_not(0755, 0, OTHER), "nor one in a folder that is not everybody's");
+    ok(!why_not(0777, 0, OTHER),
+       "nor where everybody may replace the file itself");
+}
+
+static void test_sync(void)
+{
+    char here[600];
+
+    tree_put("synced", "x");
+    is_int(user_file_sync_name(tree_path("synced")), 0,
+           "a name is put on the disk");
+    if (!getcwd(here, sizeof here) || chdir(tree_root) < 0)
+        bail("chdir");
+    is_int(user_file_sync_name("synced"), 0,
+           "also one in the folder that we are in");
+    if (chdir(here) < 0)
+        bail("chdir");
+    ok(user_file_sync_name("/no/such/file") == -1 && errno == ENOENT,
+       "not one in a folder that is not there");
+}
+
+int main(void)
+{
+    tree_make();
+    test_create();
+    test_of_others();
+    test_sync();
+    tree_remove();
+    return done();
+}
