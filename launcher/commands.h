@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * commands.h - the subcommands of `evenstep`, each in a file of its name.
- *
- * argv[0] is the subcommand's name.  Returns 0, or -1 with err filled, whose
- * kind is the exit status.
  */
 #ifndef LAUNCHER_COMMANDS_H
 #define LAUNCHER_COMMANDS_H
 
 #include "pmix_bcast/error.h"
 
+struct subcommand; /* base/options.h */
+
+extern const struct subcommand command_help, command_plan;
+
+/* All, in the order of --help, until NULL. */
+extern const struct subcommand *const commands[];
+
+/* The one of this name, or NULL with ES_USAGE. */
+const struct subcommand *command_find(const char *name, struct es_error *err);
+
 int command_run(int argc, char **argv, struct es_error *err);
 int command_bcast(int argc, char **argv, struct es_error *err);
 int command_probe(int argc, char **argv, struct es_error *err);
-int command_plan(int argc, char **argv, struct es_error *err);
 int command_replay(int argc, char **argv, struct es_error *err);
 int command_simulate(int argc, char **argv, struct es_error *err);
 int command_conntable(int argc, char **argv, struct es_error *err);

@@ -14,7 +14,9 @@ while IFS='|' read -r what status arguments message; do
 	'
 done <<'END'
 no command|2||evenstep: no command: see `evenstep --help`
-an unknown command|2|rum|evenstep: no such command: rum: see `evenstep --help`
+an unknown command|2|rum|evenstep: no such command: rum: did you mean run\?
+a command that is near to none|2|hopscotch|evenstep: no such command: hopscotch: see `evenstep --help`
+help for an unknown command|2|help pla|evenstep: no such command: pla: did you mean plan\?
 an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: see `evenstep run --help`
 an option without its value|2|run --range|evenstep: --range: a value is missing: see `evenstep run --help`
 no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END, --lines FILE or --queue FILE
@@ -54,8 +56,8 @@ test_expect_success '--help tells the commands, run --help every option; both ex
 		grep -e "^  --$option " out || return 1
 	done && grep "^    even " out && grep "^    static " out && grep "^    canon " out
 '
-test_expect_success '--version tells one version' '
-	evenstep --version >out 2>err && test ! -s err && cat out &&
+test_expect_success '--version tells one version, and so does -V' '
+	evenstep --version >out 2>err && test ! -s err && cat out && evenstep -V >short && test_cmp out short &&
 	test "$(wc -l <out)" = 1 && grep -xE "evenstep [0-9]+\.[0-9]+\.[0-9]+" out
 '
 test_expect_success '--help and --version into a full file system is no success' '

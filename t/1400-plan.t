@@ -174,8 +174,8 @@ while IFS='|' read -r what arguments message; do
 		eval "fails 2 \"\$message\" evenstep plan $arguments"
 	'
 done <<'END'
-no metrics|--range 0:5|evenstep: plan needs --metrics and --range: see `evenstep plan --help`
-no range|--metrics four.json|evenstep: plan needs --metrics and --range: see .*
+no metrics|--range 0:5|evenstep: plan: --metrics is missing: give --metrics FILE
+no range|--metrics four.json|evenstep: plan: --range is missing: give --range B:E
 a file that is not there|--metrics nowhere.json --range 0:5|evenstep: nowhere.json: No such file or directory: give a file that can be read
 a folder|--metrics . --range 0:5|evenstep: .: Is a directory: give a file that can be read
 an empty range|--metrics four.json --range 5:5|evenstep: --range: 5:5 is empty: give a begin below the end
@@ -184,14 +184,14 @@ grain 0|--metrics four.json --range 0:5 --grain 0|evenstep: --grain: "0" is out 
 an unknown profile|--metrics four.json --range 0:5 --profile heavy|evenstep: --profile: "heavy" is unknown: give one of: cpu memory network io gpu auto
 an unknown policy|--metrics four.json --range 0:5 --policy bogus|evenstep: --policy: "bogus" is unknown: give one of: even .*
 a parameter out of range|--metrics four.json --range 0:5 --policy canon:step=0|evenstep: --policy: canon: step: "0" is out of range: .*
-too few times|--metrics four.json --range 0:5 --times 1,2,3|evenstep: --times: 3 are too few: give one a node: 4
-too many times|--metrics four.json --range 0:5 --times 1,2,3,4,5|evenstep: --times: 5 are too many: give one a node: 4
-no time at all|--metrics four.json --range 0:5 --times ""|evenstep: --times: "" is out of range: give seconds from 0 to 1e9
-a comma too many|--metrics four.json --range 0:5 --times 1,2,3,4,|evenstep: --times: "" is out of range: .*
+too few times|--metrics four.json --range 0:5 --times 1,2,3|evenstep: --times: too few: give one a node: 4
+too many times|--metrics four.json --range 0:5 --times 1,2,3,4,5|evenstep: --times: too many: give one a node: 4
+no time at all|--metrics four.json --range 0:5 --times ""|evenstep: --times: "" is no number: give numbers from 0 to 1e[+]09, as 80,40
+a comma too many|--metrics four.json --range 0:5 --times 1,2,3,4,|evenstep: --times: "" is no number: .*
 a negative time|--metrics four.json --range 0:5 --times 1,2,3,-4|evenstep: --times: "-4" is out of range: .*
-a time that is no number|--metrics four.json --range 0:5 --times 1,nan,3,4|evenstep: --times: "nan" is out of range: .*
+a time that is no number|--metrics four.json --range 0:5 --times 1,nan,3,4|evenstep: --times: "nan" is no number: .*
 an argument too many|--metrics four.json --range 0:5 more|evenstep: plan: unexpected argument "more": see .*
-an option without its value|--range 0:5 --metrics|evenstep: --metrics: a value is missing: see .*
+an option without its value|--range 0:5 --metrics|evenstep: --metrics: a value is missing: give --metrics FILE
 an unknown option|--colour|evenstep: --colour: no such option: see .*
 END
 test_expect_success 'a profile that sums to 0: exit 2, with file and line' '

@@ -2,6 +2,8 @@
 /*
  * number.h - numbers from text: the whole text, within a range, in the same
  * way whatever the locale (setlocale() is never called in evenstep).
+ *
+ * All return 0, or, *value untouched, one of the two below, both negative.
  */
 #ifndef LAUNCHER_BASE_NUMBER_H
 #define LAUNCHER_BASE_NUMBER_H
@@ -9,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decimal integers; 0, or -1 if text is no number or not in [low, high]
- * (*value untouched). */
+enum { NUMBER_NONE = -1, NUMBER_OUT_OF_RANGE = -2 };
+
+/* Decimal integers, those of the first in [low, high]. */
 int number_parse_int(const char *text,
                      int64_t low,
                      int64_t high,
@@ -21,5 +24,23 @@ int number_parse_double(const char *text,
                         double low,
                         double high,
                         double *value);
+
+/*
+ * Likewise, with a unit behind it, in capitals or not:
+ *
+ *   bytes    [k|M|G|T|P][i][B]: k is 1000, Ki is 1024, and so on
+ *   a rate   as bytes, a second: 125M; with "bit" for the B bits: 100mbit; "/s"
+ *            may follow
+ *   seconds  ns, us, ms, s, m or min, h; none: s
+ *
+ * The values are bytes, bytes a second, and seconds.
+ */
+enum number_unit { NUMBER_BYTES, NUMBER_RATE, NUMBER_SECONDS };
+
+int number_parse_unit(const char *text,
+                      enum number_unit unit,
+                      double low,
+                      double high,
+                      double *value);
 
 #endif

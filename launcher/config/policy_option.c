@@ -11,6 +11,13 @@
 #define KEY_MAX   64  /* far above any parameter's name */
 #define VALUE_MAX 512 /* -DBL_MAX in full has 310 */
 
+const char *policy_option_word(size_t i)
+{
+    const struct policy_kind *kind = kinds_at(i);
+
+    return kind ? kind->name : NULL;
+}
+
 void policy_option_names(char *text, size_t size, int bundles)
 {
     const struct policy_kind *kind;

@@ -37,6 +37,9 @@ int policy_option_set(struct policy_option *o,
                       enum policy_strictness strictness,
                       struct es_error *err);
 
+/* The i-th name, or NULL, as struct option has it. */
+const char *policy_option_word(size_t i);
+
 /* "give one of: even canon ..."; bundles = 0: only policies that size slices.
  * POLICY_NAMES_MAX bytes have room for all. */
 #define POLICY_NAMES_MAX (32 + KINDS_MAX * 32)

@@ -3,19 +3,15 @@
  * evenstep plan: the slices that a run would begin with, without running, and
  * those after one adjustment.
  */
-#include "launcher/base/help.h"
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
-#include "launcher/config/range_option.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/session/metrics_file.h"
-#include "policy/kinds.h"
 #include "policy/shares.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,137 +19,59 @@
 
 #define TIME_MAX 1e9 /* seconds that a node takes for a slice */
 
-static const char see_help[] = "see `evenstep plan --help`";
-
-static const char usage[] =
-    "usage: evenstep plan --metrics FILE --range B:E [options]\n"
-    "\n"
-    "Cut the units [B,E) into one slice a node by what the nodes measured,\n"
-    "and say how it comes to that, in percent: X, a node's part of an\n"
-    "element; CM, that times the element's influence; CU, its capacity\n"
-    "utilization; JL, the job load that its slice is cut by.\n"
-    "\n"
-    "  --metrics FILE       {\"nodes\":[{\"name\":\"n0\",\"C\":1.5,\"M\":9}]}\n"
-    "                       and so on: any unit per element of C M I B S G;\n"
-    "                       absent is 0.  Adjusting goes on from a node's\n"
-    "                       \"CU\":{\"C\":30}, as --json prints it\n"
-    "  --range B:E          units, from B up to, not with, E\n"
-    "  --grain G            slices begin at multiples of G units behind B (1)\n"
-    "  --profile NAME       how much each element matters: one of those that\n"
-    "                       `evenstep config` prints, or auto: fitted to your\n"
-    "                       earlier runs (cpu)\n"
-    "  --policy NAME[:key=value,...]\n"
-    "                       see `evenstep run --help` (even)\n"
-    "  --times T1,T2,...    seconds that each node took for that slice, 0\n"
-    "                       for a node without: show the next frame.  Any\n"
-    "                       difference is over the threshold\n"
-    "  --json               print one JSON object\n";
-
 struct options {
     const char *metrics, *times; /* NULL: not given */
+    const char *profile_name, *policy_text;
     const struct config_profile *profile;
     struct config_profile fitted; /* `auto` */
     struct policy_option policy;
-    uint64_t begin, end, grain;
-    int json, help;
+    struct option_range range;
+    uint64_t grain;
+    int json;
 };
 
 /* --- options -------------------------------------------------------------- */
 
-enum option_code {
-    OPT_METRICS = 256,
-    OPT_RANGE,
-    OPT_GRAIN,
-    OPT_PROFILE,
-    OPT_POLICY,
-    OPT_TIMES,
-    OPT_JSON,
-    OPT_HELP
-};
+#define AT(member) OPTION_AT(struct options, member)
 
+/* clang-format off */
 static const struct option options[] = {
-    {"metrics", required_argument, NULL, OPT_METRICS},
-    {"range", required_argument, NULL, OPT_RANGE},
-    {"grain", required_argument, NULL, OPT_GRAIN},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"policy", required_argument, NULL, OPT_POLICY},
-    {"times", required_argument, NULL, OPT_TIMES},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
+    {OPTION_TEXT, "metrics", "FILE", AT(metrics), .required = 1, .help =
+     "{\"nodes\":[{\"name\":\"n0\",\"C\":1.5,\"M\":9}]} and so on: any unit "
+     "per element of C M I B S G; absent is 0.  Adjusting goes on from a "
+     "node's \"CU\":{\"C\":30}, as --json prints it"},
+    {OPTION_RANGE, "range", "B:E", AT(range), .required = 1, .help =
+     "units, from B up to, not with, E"},
+    {OPTION_COUNT, "grain", "G", AT(grain), .low = 1, .def = "1", .help =
+     "slices begin at multiples of G units behind B"},
+    {OPTION_TEXT, "profile", "NAME", AT(profile_name), .help =
+     "how much each element matters: one of those that `evenstep config` "
+     "prints, or auto: fitted to your earlier runs (cpu)"},
+    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text), .def = "even",
+     .word = policy_option_word, .help = "see `evenstep run --help`"},
+    {OPTION_TEXT, "times", "T1,T2,...", AT(times), .help =
+     "seconds that each node took for that slice, 0 for a node without: show "
+     "the next frame.  Any difference is over the threshold"},
+    {OPTION_FLAG, "json", NULL, AT(json), .help = "print one JSON object"},
+    {OPTION_END},
 };
-
-static int take(struct options *o,
-                const struct config *c,
-                int option,
-                const char *text,
-                struct es_error *err)
-{
-    switch (option) {
-    case OPT_METRICS:
-        o->metrics = text;
-        return 0;
-    case OPT_RANGE:
-        return range_option_parse(&o->begin, &o->end, "--range", text, err);
-    case OPT_GRAIN:
-        if (number_parse_u64(text, &o->grain) < 0 || o->grain == 0)
-            return es_fail(err, ES_USAGE, "give a whole number from 1",
-                           "--grain: \"%s\" is out of range", text);
-        return 0;
-    case OPT_PROFILE:
-        o->profile = profile_option_find(c, text, "--profile", err);
-        if (o->profile && strcmp(text, PROFILE_AUTO) == 0) {
-            profile_auto(&o->fitted, c, NULL); /* of any command */
-            o->profile = &o->fitted;
-        }
-        return o->profile ? 0 : -1;
-    case OPT_POLICY:
-        return policy_option_parse(&o->policy, c, text, POLICY_STRICT, err);
-    case OPT_TIMES:
-        o->times = text;
-        return 0;
-    case OPT_JSON:
-        o->json = 1;
-        return 0;
-    default: /* OPT_HELP */
-        o->help = 1;
-        return 0;
-    }
-}
+/* clang-format on */
 
 static int parse(struct options *o,
                  const struct config *c,
-                 int argc,
-                 char **argv,
                  struct es_error *err)
 {
-    int option;
+    const char *name = o->profile_name;
 
-    o->grain = 1;
-    o->profile = &c->profile[0];
-    if (policy_option_parse(&o->policy, c, kinds_at(0)->name, POLICY_STRICT,
-                            err)
-        < 0)
+    o->profile = profile_option_find(c, name, "--profile", err);
+    if (!o->profile)
         return -1;
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == ':' || option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        if (take(o, c, option, optarg, err) < 0)
-            return -1;
+    if (name && strcmp(name, PROFILE_AUTO) == 0) {
+        profile_auto(&o->fitted, c, NULL); /* of any command */
+        o->profile = &o->fitted;
     }
-    if (o->help)
-        return 0;
-    if (optind < argc)
-        return es_fail(err, ES_USAGE, see_help,
-                       "plan: unexpected argument \"%s\"", argv[optind]);
-    if (!o->metrics || o->begin == o->end)
-        return es_fail(err, ES_USAGE, see_help,
-                       "plan needs --metrics and --range");
-    return 0;
+    return policy_option_parse(&o->policy, c, o->policy_text, POLICY_STRICT,
+                               err);
 }
 
 /* One number a node, into c[].seconds. */
@@ -162,29 +80,23 @@ static int take_times(struct completion c[],
                       const char *text,
                       struct es_error *err)
 {
-    size_t i = 0;
-    char mend[80], word[32];
+    double *seconds = calloc(n + 1, sizeof *seconds);
+    size_t given;
+    char mend[40];
 
-    for (;; text++) {
-        size_t len = strcspn(text, ",");
-        double v;
-
-        snprintf(word, sizeof word, "%.*s", (int)(len < 32 ? len : 31), text);
-        if (len >= sizeof word
-            || number_parse_double(word, 0, TIME_MAX, &v) < 0)
-            return es_fail(err, ES_USAGE, "give seconds from 0 to 1e9",
-                           "--times: \"%s\" is out of range", word);
-        if (i < n)
-            c[i].seconds = v;
-        i++;
-        text += len;
-        if (!*text)
-            break;
-    }
+    if (!seconds)
+        return es_no_memory(err);
+    given =
+        option_numbers_parse(seconds, n + 1, 0, TIME_MAX, "times", text, err);
+    for (size_t i = 0; i < n; i++)
+        c[i].seconds = seconds[i];
+    free(seconds);
+    if (given == 0)
+        return -1;
     snprintf(mend, sizeof mend, "give one a node: %zu", n);
-    return i == n ? 0
-                  : es_fail(err, ES_USAGE, mend, "--times: %zu are %s", i,
-                            i < n ? "too few" : "too many");
+    return given == n ? 0
+                      : es_fail(err, ES_USAGE, mend, "--times: too %s",
+                                given < n ? "few" : "many");
 }
 
 /* --- the forecast --------------------------------------------------------- */
@@ -232,12 +144,12 @@ static int cut(struct forecast *f,
 {
     for (size_t i = 0; i < f->n; i++)
         f->metric[i].JL = f->load[i];
-    if (shares_cut(o->begin, o->end, o->grain, f->load, f->slice, f->n) == 0)
+    if (shares_cut(o->range.begin, o->range.end, o->grain, f->load, f->slice,
+                   f->n)
+        == 0)
         return 0;
     return es_fail(err, ES_WORK, "give another --policy",
-                   "%s: no node has any "
-                   "load",
-                   o->policy.kind->name);
+                   "%s: no node has any load", o->policy.kind->name);
 }
 
 /* Steps 4 to 8: the first frame. */
@@ -376,20 +288,31 @@ static int plan(const struct options *o,
     return rc;
 }
 
-int command_plan(int argc, char **argv, struct es_error *err)
+static int plan_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct metrics_file m;
     struct config c;
-    int rc;
+    int rc = options_parse(&command_plan, &o, argc, argv, err);
 
-    if (config_load(&c, NULL, err) < 0 || parse(&o, &c, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
-    if (metrics_file_read(&m, o.metrics, err) < 0)
+    if (rc != 0)
+        return rc;
+    if (config_load(&c, NULL, err) < 0 || parse(&o, &c, err) < 0
+        || metrics_file_read(&m, o.metrics, err) < 0)
         return -1;
     rc = plan(&o, &m, err);
     metrics_file_clear(&m);
     return rc;
 }
+
+const struct subcommand command_plan = {
+    .name = "plan",
+    .brief = "shares of the nodes by what they measured",
+    .about =
+        "Cut the units [B,E) into one slice a node by what the nodes measured,\n"
+        "and say how it comes to that, in percent: X, a node's part of an\n"
+        "element; CM, that times the element's influence; CU, its capacity\n"
+        "utilization; JL, the job load that its slice is cut by.\n",
+    .option = options,
+    .run = plan_main,
+};

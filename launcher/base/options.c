@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/base/options.h"
+
+#include "launcher/base/option_value.h"
+#include "launcher/base/suggestion.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A command line under way. */
+struct parsing {
+    const struct subcommand *command;
+    void *into;
+    char **argv; /* at the front the operands so far */
+    int argc, at, operands;
+    unsigned char given[OPTIONS_MAX];
+    struct es_error *err;
+};
+
+static const struct option help = {OPTION_FLAG, "help", .letter = 'h'};
+
+#define HELP_ASKED 1 /* besides 0 and -1 */
+
+/* Fill err: mended by mend, or else by a look at the help. */
+__attribute__((format(printf, 3, 4))) static int fail(struct parsing *p,
+                                                      const char *mend,
+                                                      const char *fmt,
+                                                      ...)
+{
+    char what[sizeof p->err->what], see[80];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, ap); /* cut off if too long */
+    va_end(ap);
+    snprintf(see, sizeof see, "see `evenstep %s --help`", p->command->name);
+    if (!mend)
+        mend = p->command->see ? p->command->see : see;
+    return es_fail(p->err, ES_USAGE, mend, "%s", what);
+}
+
+/* --- names ---------------------------------------------------------------- */
+
+static int is_option(const struct option *o)
+{
+    return o->type != OPTION_GROUP;
+}
+
+static const struct option *by_letter(const struct subcommand *c, char letter)
+{
+    for (const struct option *o = c->option; o->type != OPTION_END; o++)
+        if (is_option(o) && o->letter == letter)
+            return o;
+    return letter == help.letter ? &help : NULL;
+}
+
+/* Whether the first len bytes of name are text; all of it: 2. */
+static int matches(const char *name, const char *text, size_t len)
+{
+    if (!name || strncmp(name, text, len) != 0)
+        return 0;
+    return name[len] ? 1 : 2;
+}
+
+/* The option that is called so, or whose name alone begins so. */
+static const struct option *by_name(const struct subcommand *c,
+                                    const char *text,
+                                    size_t len)
+{
+    const struct option *found = NULL;
+    int n = 0;
+
+    for (const struct option *o = c->option;; o++) {
+        int is_last = o->type == OPTION_END;
+        const struct option *this = is_last ? &help : o;
+        int match = 0;
+
+        if (is_option(this)) {
+            int alias = matches(this->alias, text, len);
+
+            match = matches(this->name, text, len);
+            match = alias > match ? alias : match;
+        }
+        if (match == 2)
+            return this;
+        if (match == 1) {
+            found = this;
+            n++;
+        }
+        if (is_last)
+            return n == 1 ? found : NULL;
+    }
+}
+
+static const struct option *find(const struct parsing *p, const char *name)
+{
+    return by_name(p->command, name, strlen(name));
+}
+
+static int is_given(const struct parsing *p, const struct option *o)
+{
+    return p->given[o - p->command->option];
+}
+
+static int no_such_option(struct parsing *p, const char *text, size_t len)
+{
+    char typed[40], mend[80];
+    struct suggestion s = {.typed = typed};
+
+    snprintf(typed, sizeof typed, "%.*s", (int)len, text);
+    for (const struct option *o = p->command->option; o->type != OPTION_END;
+         o++)
+        if (is_option(o))
+            suggestion_try(&s, o->name);
+    if (s.name)
+        snprintf(mend, sizeof mend, "did you mean --%s?", s.name);
+    return fail(p, s.name ? mend : NULL, "--%.*s: no such option", (int)len,
+                text);
+}
+
+/* --- one word of argv ------------------------------------------------------ */
+
+/* value NULL: what follows in argv. */
+static int take(struct parsing *p, const struct option *o, const char *value)
+{
+    char mend[80];
+
+    if (o == &help)
+        return options_help(p->command, p->err) < 0 ? -1 : HELP_ASKED;
+    if (o->type != OPTION_FLAG && !value) {
+        p->at++;
+        value = p->at < p->argc ? p->argv[p->at] : NULL;
+        if (!value || strcmp(value, "--") == 0) {
+            snprintf(mend, sizeof mend, "give --%s %s", o->name, o->value);
+            return fail(p, mend, "--%s: a value is missing", o->name);
+        }
+    }
+    p->given[o - p->command->option] = 1;
+    return option_value_store(o, p->into, value, p->err);
+}
+
+static int take_long(struct parsing *p, const char *word)
+{
+    size_t len = strcspn(word, "=");
+    const struct option *o = by_name(p->command, word, len);
+
+    if (!o)
+        return no_such_option(p, word, len);
+    if (o->type == OPTION_FLAG && word[len])
+        return fail(p, "leave it out", "--%s: it has no value", o->name);
+    return take(p, o, word[len] ? word + len + 1 : NULL);
+}
+
+/* Letters, the last of which may have its value in the same word. */
+static int take_letters(struct parsing *p, const char *word)
+{
+    for (const char *at = word; *at; at++) {
+        const struct option *o = by_letter(p->command, *at);
+        int rc;
+
+        if (!o && (*at & 0x80)) /* a part of a letter is nothing to print */
+            return fail(p, NULL, "-%s: no such option", word);
+        if (!o)
+            return fail(p, NULL, "-%c: no such option", *at);
+        if (o->type != OPTION_FLAG)
+            return take(p, o, at[1] ? at + 1 : NULL);
+        rc = take(p, o, NULL);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int take_words(struct parsing *p)
+{
+    int rc = 0, is_over = 0;
+
+    for (p->at = 1; rc == 0 && p->at < p->argc; p->at++) {
+        char *word = p->argv[p->at];
+
+        if (!is_over && strcmp(word, "--") == 0) {
+            is_over = 1;
+        } else if (is_over || word[0] != '-' || !word[1]) {
+            p->argv[++p->operands] = word;
+            is_over |= p->command->stops;
+        } else {
+            rc = word[1] == '-' ? take_long(p, word + 2)
+                                : take_letters(p, word + 1);
+        }
+    }
+    if (rc == 0 && p->operands + 1 < p->argc)
+        p->argv[p->operands + 1] = NULL;
+    return rc;
+}
+
+static int take_defaults(struct parsing *p)
+{
+    for (const struct option *o = p->command->option; o->type != OPTION_END;
+         o++)
+        if (o->def && option_value_store(o, p->into, o->def, p->err) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+static int check_excluded(struct parsing *p, const struct option *o)
+{
+    const char *at = o->excludes;
+
+    while (*at) {
+        size_t len = strcspn(at, " ");
+        const struct option *other = by_name(p->command, at, len);
+
+        if (is_given(p, other))
+            return fail(p, "give one of them",
+                        "--%s and --%s exclude each other", o->name,
+                        other->name);
+        at += len + (at[len] == ' ');
+    }
+    return 0;
+}
+
+static int check_given(struct parsing *p, const struct option *o)
+{
+    const char *first = p->operands > 0 ? p->argv[1] : "";
+    const struct option *other = o->needs ? find(p, o->needs) : NULL;
+    char mend[80];
+
+    if (o->only && strcmp(first, o->only) != 0)
+        return fail(p, NULL, "%s %s: --%s is not for it", p->command->name,
+                    first, o->name);
+    if (other && !is_given(p, other)) {
+        snprintf(mend, sizeof mend, "give --%s%s%s, too", other->name,
+                 other->value ? " " : "", other->value ? other->value : "");
+        return fail(p, mend, "--%s: there is no --%s", o->name, other->name);
+    }
+    return o->excludes ? check_excluded(p, o) : 0;
+}
+
+static int check_options(struct parsing *p)
+{
+    char mend[80];
+
+    for (const struct option *o = p->command->option; o->type != OPTION_END;
+         o++) {
+        if (is_given(p, o) && check_given(p, o) < 0)
+            return -1;
+        if (!o->required || is_given(p, o))
+            continue;
+        snprintf(mend, sizeof mend, "give --%s %s", o->name, o->value);
+        return fail(p, p->command->see ? NULL : mend, "%s: --%s is missing",
+                    p->command->name, o->name);
+    }
+    return 0;
+}
+
+static int check_operand(struct parsing *p, const char *words, const char *text)
+{
+    char known[80], mend[96];
+
+    option_words_join(known, sizeof known, words);
+    snprintf(mend, sizeof mend, "give %s", known);
+    if (!text)
+        return fail(p, mend, "%s: what?", p->command->name);
+    return option_word_find(words, text) >= 0
+               ? 0
+               : fail(p, mend, "%s: \"%s\" is unknown", p->command->name, text);
+}
+
+static int check_operands(struct parsing *p)
+{
+    const char *at = p->command->operands ? p->command->operands : "";
+    char word[80];
+    int i = 1;
+
+    for (; *at; i++) {
+        size_t len = strcspn(at, " ");
+
+        snprintf(word, sizeof word, "%.*s", (int)len, at);
+        if (strstr(word, "..."))
+            return 0;
+        if (*word != '[' && strchr(word, '|')
+            && check_operand(p, word, i <= p->operands ? p->argv[i] : NULL) < 0)
+            return -1;
+        if (i > p->operands && *word != '[')
+            return fail(p, NULL, "%s: no %s", p->command->name, word);
+        at += len + (at[len] == ' ');
+    }
+    if (i <= p->operands)
+        return fail(p, NULL, "%s: unexpected argument \"%s\"", p->command->name,
+                    p->argv[i]);
+    return 0;
+}
+
+int options_parse(const struct subcommand *c,
+                  void *into,
+                  int argc,
+                  char **argv,
+                  struct es_error *err)
+{
+    struct parsing p = {
+        .command = c, .into = into, .argv = argv, .argc = argc, .err = err};
+    int rc = take_defaults(&p);
+
+    if (rc == 0)
+        rc = take_words(&p);
+    if (rc == 0)
+        rc = check_operands(&p);
+    return rc == 0 ? check_options(&p) : rc;
+}
