@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char tree_root[] = "/tmp/evenstep-tree.XXXXXX";
 
@@ -51,6 +52,22 @@ static inline void tree_put(const char *name, const char *text)
     fd = open(tree_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         bail("%s: %s", tree_path(name), strerror(errno));
+    close(fd);
+}
+
+/* While quiet, what is said on stderr goes into a file there. */
+static inline void tree_quiet(int quiet)
+{
+    static int before = -1;
+    int fd = before;
+
+    if (quiet) {
+        before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+        fd = open(tree_path("stderr"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                  0600);
+    }
+    if (before < 0 || fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+        bail("stderr: %s", strerror(errno));
     close(fd);
 }
 

@@ -134,23 +134,6 @@ static void make_log(size_t end[3])
     record_log_close(&l);
 }
 
-/* What is said on stderr goes into a file, or again to where it went. */
-static void be_quiet(int quiet)
-{
-    static int before;
-    int fd;
-
-    if (quiet) {
-        before = dup(STDERR_FILENO);
-        fd = open(tree_path("notices"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    } else {
-        fd = before;
-    }
-    if (before < 0 || fd < 0 || dup2(fd, STDERR_FILENO) < 0)
-        bail("stderr: %s", strerror(errno));
-    close(fd);
-}
-
 /* --- tests ---------------------------------------------------------------- */
 
 static void test_good(void)
@@ -181,7 +164,7 @@ static void test_power_cut(void)
 
     make_log(end);
     len = content(whole);
-    be_quiet(1);
+    tree_quiet(1);
     for (size_t left = 1; left <= len; left++) {
         int want = left < end[0]   ? -1
                    : left < end[1] ? 1
@@ -192,7 +175,7 @@ static void test_power_cut(void)
         set_content(whole, left);
         bad += lines_heard() != want || !is_content(whole, stays);
     }
-    be_quiet(0);
+    tree_quiet(0);
     is_int((int)bad, 0,
            "cut at any byte: whole lines are heard, the torn end is cut off, "
            "and a file without a whole first line is left alone");
@@ -206,7 +189,7 @@ static void test_changed_byte(void)
 
     make_log(end);
     len = content(whole);
-    be_quiet(1);
+    tree_quiet(1);
     for (size_t i = 0; i < len; i++) {
         int want = i < end[0] ? -1 : i < end[1] ? 1 : 2;
 
@@ -215,7 +198,7 @@ static void test_changed_byte(void)
         set_content(text, len);
         bad += lines_heard() != want;
     }
-    be_quiet(0);
+    tree_quiet(0);
     is_int((int)bad, 0, "no line with a changed byte is heard, nor any behind");
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a journal with sums that are right, but of no run, is taken for. */
+/*
+ * What a journal holds of a run after a crash at any byte, or on a full disk,
+ * and what one with sums that are right, but of no run, is taken for.
+ */
 #include "launcher/run/journal.h"
 #include "tree.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -117,12 +122,337 @@ static void test_output(void)
            -1, "as is one that is no base64, in the same words");
 }
 
+/* --- a run that crashes --------------------------------------------------- */
+
+#define SLICES 3
+#define LARGE  100003 /* bytes of output: three lines of it */
+
+/* What a run does: slice i of frame 0, its output of so many bytes. */
+static const struct {
+    uint64_t begin, end;
+    size_t bytes;
+} done_by_run[SLICES] = {{10, 20, 7}, {0, 10, 0}, {20, 30, 301}};
+
+static const char *output_of(size_t slice, size_t bytes)
+{
+    static char text[LARGE];
+
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = (char)(i * 7 + slice); /* NUL and newline, too */
+    return text;
+}
+
+static int open_at(struct journal **j, int resume, struct es_error *err)
+{
+    char word[] = "c", *command[] = {word, NULL};
+
+    *j = NULL;
+    *err = (struct es_error){0};
+    return journal_open(j, log_path, "w", command, resume, err);
+}
+
+static struct journal *open_journal(int resume)
+{
+    struct es_error err;
+    struct journal *j;
+
+    if (open_at(&j, resume, &err) < 0)
+        bail("%s", err.what);
+    return j;
+}
+
+static int add_slice(struct journal *j, size_t i, size_t bytes)
+{
+    struct piece p = {.slice = {done_by_run[i].begin, done_by_run[i].end},
+                      .attempt = 1,
+                      .seconds = 0.5};
+    struct es_error err = {0};
+    int rc;
+
+    if (spool_add(&p.out, output_of(i, bytes), bytes) < 0)
+        bail("no memory");
+    rc = journal_add_slice(j, 0, "n1", &p, &err);
+    spool_clear(&p.out);
+    return rc < 0 && err.kind != ES_WORK ? -2 : rc;
+}
+
+/* The journal of a run, closed; its size after each slice. */
+static void make_journal(size_t end[SLICES])
+{
+    const struct queued q = {.frame = {.end = 30, .label = "a"}};
+    struct es_error err;
+    struct journal *j;
+    struct stat st;
+
+    (void)unlink(log_path);
+    j = open_journal(0);
+    if (journal_add_queued(j, &q, &err) < 0)
+        bail("%s", err.what);
+    for (size_t i = 0; i < SLICES; i++) {
+        if (add_slice(j, i, done_by_run[i].bytes) < 0
+            || stat(log_path, &st) < 0)
+            bail("no slice");
+        end[i] = (size_t)st.st_size;
+    }
+    journal_close(j);
+}
+
+static size_t file_content(char *text, size_t room)
+{
+    FILE *file = fopen(log_path, "r");
+    size_t n = file ? fread(text, 1, room, file) : 0;
+
+    if (!file || fclose(file) != 0)
+        bail("%s", log_path);
+    return n;
+}
+
+/* Does a kept slice give out what slice i printed? */
+static int is_output_of(const struct journal *j,
+                        const struct kept *kept,
+                        size_t i,
+                        size_t bytes)
+{
+    FILE *out = tmpfile();
+    char *got = malloc(bytes + 1);
+    int same;
+
+    if (!out || !got)
+        bail("no memory");
+    same = journal_write_output(j, kept, fileno(out)) == 0
+           && pread(fileno(out), got, bytes + 1, 0) == (ssize_t)bytes
+           && memcmp(got, output_of(i, bytes), bytes) == 0;
+    free(got);
+    fclose(out);
+    return same;
+}
+
+/* Are the first n slices that the run did kept, and no other? */
+static int holds(const struct journal *j, size_t n)
+{
+    size_t there, found = 0;
+    const struct kept *kept = journal_kept(j, 0, &there);
+
+    for (size_t k = 0; k < there; k++)
+        for (size_t i = 0; i < n; i++)
+            found += kept[k].units.begin == done_by_run[i].begin
+                     && kept[k].units.end == done_by_run[i].end
+                     && kept[k].bytes == done_by_run[i].bytes
+                     && is_output_of(j, &kept[k], i, done_by_run[i].bytes);
+    return there == n && found == n;
+}
+
+/* Resume a journal of which a crash has left so many bytes, and do what is
+ * missing: is it as if nothing had happened? */
+static int goes_on(const char *whole,
+                   size_t len,
+                   size_t left,
+                   const size_t end[SLICES])
+{
+    char now[4096];
+    struct journal *j;
+    size_t n = 0;
+    int fine;
+
+    while (n < SLICES && end[n] <= left)
+        n++;
+    if (truncate(log_path, (off_t)left) < 0)
+        bail("truncate");
+    j = open_journal(1);
+    fine = holds(j, n);
+    for (; n < SLICES; n++)
+        fine &= add_slice(j, n, done_by_run[n].bytes) == 0;
+    journal_close(j);
+    return fine && file_content(now, sizeof now) == len
+           && memcmp(now, whole, len) == 0;
+}
+
+static void test_crash(void)
+{
+    size_t end[SLICES], len, bad = 0;
+    char whole[4096];
+    struct journal *j;
+
+    make_journal(end);
+    len = file_content(whole, sizeof whole);
+    j = open_journal(1);
+    ok(holds(j, SLICES),
+       "a run that resumes has all slices, with their output");
+    journal_close(j);
+    tree_quiet(1);
+    for (size_t left = end[0]; left <= len; left++)
+        bad += !goes_on(whole, len, left, end);
+    tree_quiet(0);
+    is_int((int)bad, 0,
+           "after a crash at any byte it has those whose line is whole, and "
+           "goes on as if there had been none");
+}
+
+static void test_order(void)
+{
+    size_t end[SLICES], n;
+    struct journal *j;
+    const struct kept *kept;
+    const struct queued *queued;
+
+    make_journal(end);
+    j = open_journal(1);
+    kept = journal_kept(j, 0, &n);
+    ok(n == 3 && kept[0].units.begin == 0 && kept[1].units.begin == 10
+           && kept[2].units.begin == 20,
+       "slices are ascending, in whatever order they were done");
+    (void)journal_kept(j, 1, &n);
+    is_int((int)n, 0, "another frame has none");
+    queued = journal_queued(j, &n);
+    ok(n == 1 && queued[0].frame.end == 30
+           && strcmp(queued[0].frame.label, "a") == 0 && queued[0].source == 0,
+       "a frame from a queue is kept as it was");
+    journal_close(j);
+    (void)journal_kept(NULL, 0, &n);
+    is_int((int)n, 0, "no journal has no slices");
+    (void)journal_queued(NULL, &n);
+    is_int((int)n, 0, "nor frames");
+    journal_close(NULL);
+}
+
+static void test_large_output(void)
+{
+    struct journal *j;
+    size_t n;
+    const struct kept *kept;
+
+    (void)unlink(log_path);
+    j = open_journal(0);
+    is_int(add_slice(j, 0, LARGE), 0, "output of many lines is kept");
+    journal_close(j);
+    j = open_journal(1);
+    kept = journal_kept(j, 0, &n);
+    ok(n == 1 && kept->bytes == LARGE && is_output_of(j, kept, 0, LARGE),
+       "and comes back, byte by byte");
+    journal_close(j);
+}
+
+static void set_largest(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+        bail("no limits");
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+        bail("no limits");
+}
+
+/* Whether the disk is full in the output or in the line of the slice. */
+static void test_full_disk(void)
+{
+    size_t end[SLICES], n, bad = 0, tries = 0;
+    struct journal *j;
+
+    signal(SIGXFSZ, SIG_IGN);
+    make_journal(end);
+    for (rlim_t room = end[1]; room < end[2]; room += 13, tries++) {
+        if (truncate(log_path, (off_t)end[1]) < 0)
+            bail("truncate");
+        j = open_journal(1);
+        set_largest(room);
+        bad += add_slice(j, 2, done_by_run[2].bytes) != -1;
+        set_largest(RLIM_INFINITY);
+        bad += !holds(j, 2);
+        bad += add_slice(j, 2, done_by_run[2].bytes) != 0;
+        journal_close(j);
+        j = open_journal(1);
+        bad += !holds(j, 3);
+        journal_close(j);
+    }
+    ok(tries > 10 && bad == 0,
+       "on a full disk a slice is refused, and with room it is added once");
+    make_journal(end);
+    j = open_journal(1);
+    (void)journal_kept(j, 0, &n);
+    journal_close(j);
+    is_int((int)n, SLICES, "all are there in the end");
+}
+
+/* --- whose journal it is -------------------------------------------------- */
+
+/* The journal of "w" and {"c"}: is it opened for this? */
+static int opens_for(const char *work, const char *first, const char *second)
+{
+    char a[8], b[8], *command[] = {a, second ? b : NULL, NULL};
+    struct es_error err = {0};
+    struct journal *j = NULL;
+    int rc;
+
+    snprintf(a, sizeof a, "%s", first);
+    snprintf(b, sizeof b, "%s", second ? second : "");
+    rc = journal_open(&j, log_path, work, command, 1, &err);
+    journal_close(j);
+    return rc < 0 && err.kind != ES_USAGE ? -2 : rc;
+}
+
+static void test_whose(void)
+{
+    size_t end[SLICES], n;
+    struct journal *j;
+    struct es_error err;
+    char text[4096];
+
+    make_journal(end);
+    is_int(opens_for("w", "c", NULL), 0, "the same work may go on");
+    is_int(opens_for("v", "c", NULL), -1, "another may not");
+    is_int(opens_for("w", "d", NULL), -1, "nor the same by another command");
+    is_int(opens_for("w", "c", "c"), -1, "or with one word more");
+    ok(open_at(&j, 0, &err) == -1 && err.kind == ES_USAGE,
+       "nor is one overwritten that nobody wants to go on with");
+    n = file_content(text, sizeof text);
+    is_int((int)n, (int)end[2], "all these leave it as it is");
+    (void)unlink(log_path);
+    is_int(opens_for("w", "\xff", NULL), 0, "a word may be no text");
+    is_int(opens_for("w", "\xff", NULL), 0, "and is found again");
+    is_int(opens_for("w", "\xfe", NULL), -1, "unless it is another");
+}
+
+static int opens_with(const char *first, const char *second)
+{
+    struct journal *j;
+    struct es_error err;
+    int rc;
+
+    tree_put("journal", "");
+    add(HEAD);
+    add(first);
+    add(second);
+    rc = open_at(&j, 1, &err);
+    journal_close(j);
+    return rc < 0 && err.kind != ES_USAGE ? -2 : rc;
+}
+
+static void test_overlap(void)
+{
+    is_int(opens_with(SLICE(0, 0, 5, 0), SLICE(0, 5, 9, 0)), 0,
+           "slices may adjoin");
+    is_int(opens_with(SLICE(0, 5, 9, 0), SLICE(0, 0, 5, 0)), 0, "in any order");
+    is_int(opens_with(SLICE(0, 0, 5, 0), SLICE(0, 4, 9, 0)), -1,
+           "a unit that is done twice is of no run of ours");
+    is_int(opens_with(SLICE(0, 0, 5, 0), SLICE(0, 0, 5, 0)), -1,
+           "nor is a slice");
+    is_int(opens_with(SLICE(0, 0, 5, 0), SLICE(1, 0, 5, 0)), 0,
+           "but for another frame's");
+}
+
 int main(void)
 {
     tree_make();
     snprintf(log_path, sizeof log_path, "%s", tree_path("journal"));
     test_lines();
     test_output();
+    test_order();
+    test_large_output();
+    test_whose();
+    test_overlap();
+    test_full_disk();
+    test_crash();
     tree_remove();
     return done();
 }
