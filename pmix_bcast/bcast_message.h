@@ -28,14 +28,16 @@
 #define DESTINATION_MAX 4096u /* PATH_MAX */
 #define BCAST_TEXT_MAX  512u
 
+/* What goes over the wire: a change of these, of a body or of link.h is another
+ * version of the protocol for the users of both, see message.h. */
 enum bcast_kind {
-    BCAST_ORDER,
-    BCAST_SUM,
-    BCAST_DONE,
-    BCAST_HELD,
-    BCAST_LOST,
-    BCAST_END,
-    BCAST_KINDS
+    BCAST_ORDER = 0,
+    BCAST_SUM = 1,
+    BCAST_DONE = 2,
+    BCAST_HELD = 3,
+    BCAST_LOST = 4,
+    BCAST_END = 5,
+    BCAST_KINDS = 6,
 };
 
 enum order_flag {

@@ -44,16 +44,16 @@
 #define LINK_AS_ROOT 1u /* see relay.h */
 
 enum link_type {
-    LINK_HELLO = MESSAGE_FREE + 0x100, /* the first of a caller: what for */
-    LINK_CHUNK,
-    LINK_PULL,
-    LINK_ABSENT,
-    LINK_CANCEL,
-    LINK_RELAYED,
-    LINK_GREET, /* "can you be reached?", of no broadcast */
-    LINK_GREETED,
-    LINK_ASK,  /* in an exchange (exchange.h): send me that file */
-    LINK_LACK, /* I cannot */
+    LINK_HELLO = 272, /* the first of a caller: what for */
+    LINK_CHUNK = 273,
+    LINK_PULL = 274,
+    LINK_ABSENT = 275,
+    LINK_CANCEL = 276,
+    LINK_RELAYED = 277,
+    LINK_GREET = 278, /* "can you be reached?", of no broadcast */
+    LINK_GREETED = 279,
+    LINK_ASK = 280,  /* in an exchange (exchange.h): send me that file */
+    LINK_LACK = 281, /* I cannot */
 };
 
 struct link_head {

@@ -4,9 +4,12 @@
  * each other over TCP, and who owns which numbers of its types.
  *
  *   offset  size  field       (integers big-endian)
- *        0     4  magic       "EVS2"; a change of meaning is a new number
- *        4     2  type        MESSAGE_…; others are defined by the users of
- *                             channel.h from MESSAGE_FREE on
+ *        0     4  magic       "EVS2"; a change of the envelope, the handshake
+ *                             or the seal is a new number, and such ends do
+ *                             not understand each other at all
+ *        4     2  type        MESSAGE_…; 16 to 255 are defined by the users of
+ *                             channel.h, 272 to 511 by link.h; each number is
+ *                             written, so that none changes by accident
  *        6     2  zero
  *        8     4  length      of the body, at most the channel's bound
  *       12     n  body        see bytes.h; after the handshake its last

@@ -39,16 +39,17 @@
 #define GRAPH_TEXT_MAX 512u   /* bytes of a reason, or a task's name */
 #define GRAPH_SAID_MAX 65536u /* bytes kept of what a task says on stdout */
 
+/* Written, see PROTOCOL_VERSION of protocol.h. */
 enum graph_kind {
-    GRAPH_MSG_OPEN,
-    GRAPH_MSG_OPENED,
-    GRAPH_MSG_TASK,
-    GRAPH_MSG_DROP,
-    GRAPH_MSG_BRING,
-    GRAPH_MSG_BROUGHT,
-    GRAPH_MSG_DONE,
-    GRAPH_MSG_CLOSE,
-    GRAPH_MSG_KINDS,
+    GRAPH_MSG_OPEN = 0,
+    GRAPH_MSG_OPENED = 1,
+    GRAPH_MSG_TASK = 2,
+    GRAPH_MSG_DROP = 3,
+    GRAPH_MSG_BRING = 4,
+    GRAPH_MSG_BROUGHT = 5,
+    GRAPH_MSG_DONE = 6,
+    GRAPH_MSG_CLOSE = 7,
+    GRAPH_MSG_KINDS = 8,
 };
 
 struct graph_open {

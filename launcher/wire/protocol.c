@@ -18,8 +18,30 @@ static int finish(const struct reader *r, void *m, size_t size)
     return -1;
 }
 
+static void read_version(struct reader *r, struct msg_version *m)
+{
+    memset(m, 0, sizeof *m);
+    m->version = read_u32(r);
+    read_text(r, m->node, sizeof m->node);
+    if (m->version == 0)
+        r->bad = 1;
+}
+
+int msg_read_version(struct msg_version *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_version(&r, m);
+    if (!r.bad)
+        return 0;
+    memset(m, 0, sizeof *m);
+    return -1;
+}
+
 void msg_write_here(struct writer *w, const struct msg_here *m)
 {
+    write_u32(w, PROTOCOL_VERSION);
+    write_text(w, m->endpoint.node);
     write_u32(w, m->rank);
     write_u32(w, m->agents);
     endpoint_write(w, &m->endpoint);
@@ -28,12 +50,16 @@ void msg_write_here(struct writer *w, const struct msg_here *m)
 int msg_read_here(struct msg_here *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
+    struct msg_version version;
 
     memset(m, 0, sizeof *m);
+    read_version(&r, &version);
     m->rank = read_u32(&r);
     m->agents = read_u32(&r);
     endpoint_read(&r, &m->endpoint);
-    if (m->agents > AGENTS_MAX || m->rank >= m->agents)
+    if (version.version != PROTOCOL_VERSION
+        || strcmp(version.node, m->endpoint.node) != 0 || m->agents > AGENTS_MAX
+        || m->rank >= m->agents)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

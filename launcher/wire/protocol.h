@@ -4,8 +4,8 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   HERE      agent      rank u32, agents u32, endpoint: see wireup.h; it
- *                        runs, and waits for
+ *   HERE      agent      version u32, node text, rank u32, agents u32,
+ *                        endpoint: see wireup.h; it runs, and waits for
  *   FENCE     front end  branches u32, table blob: see wireup.h; all run.
  *             agent      With an empty table they wire up over PMIx; with
  *                        branches it is handed on: see table_tree.h
@@ -98,45 +98,67 @@
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
-enum protocol_type {
-    MSG_READY = MESSAGE_FREE,
-    MSG_PEER,
-    MSG_PROBE,
-    MSG_PROBED,
-    MSG_RING_OPEN,
-    MSG_RING_PORT,
-    MSG_RING,
-    MSG_RANG,
-    MSG_COMMAND,
-    MSG_RUN,
-    MSG_OUTPUT,
-    MSG_DONE,
-    MSG_PUT,
-    MSG_STORED,
-    MSG_LEAVE,
-    MSG_INPUT,
-    MSG_TASKS,
-    MSG_IDLE,
-    MSG_OVER,
-    MSG_MONITOR,
-    MSG_PROGRESS,
-    MSG_POWER,
-    MSG_LIMIT,
-    MSG_LIMITED,
-    MSG_METER,
-    MSG_METERED,
-    MSG_BCAST, /* and the next ones: + enum bcast_kind */
-    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
-    MSG_GRAPH = MSG_BCAST_END, /* and the next ones: + enum graph_kind */
-    MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
-    MSG_HERE = MSG_GRAPH_END,
-    MSG_FENCE,
-    MSG_TAKEN,
-    MSG_MISSED,
-    MSG_CLOCK,
-    MSG_MEASURED,
-};
+/*
+ * The version of all that is said once a connection has proved itself: these
+ * messages, and those of bcast_message.h, graph_message.h, table_tree.h and
+ * link.h.  Front end and agents must be of one version; an agent says its own
+ * first of all.
+ *
+ * Raise it by 1 in each release in which one end may say what the other end of
+ * the release before does not take, or takes otherwise: a type that is new,
+ * gone or has another number; a body with another field, order, range or
+ * meaning; another order of messages.  A number once used is not used again.
+ * HERE keeps its number, and begins with version and node, for ever.
+ * The envelope (message.h) and the handshake have versions of their own.
+ */
+#define PROTOCOL_VERSION 1u
 
+enum protocol_type {
+    MSG_HERE = 16, /* for ever */
+    MSG_FENCE = 17,
+    MSG_TAKEN = 18,
+    MSG_MISSED = 19,
+    MSG_READY = 20,
+    MSG_PEER = 21,
+    MSG_PROBE = 22,
+    MSG_PROBED = 23,
+    MSG_RING_OPEN = 24,
+    MSG_RING_PORT = 25,
+    MSG_RING = 26,
+    MSG_RANG = 27,
+    MSG_COMMAND = 28,
+    MSG_RUN = 29,
+    MSG_INPUT = 30,
+    MSG_OUTPUT = 31,
+    MSG_DONE = 32,
+    MSG_PUT = 33,
+    MSG_STORED = 34,
+    MSG_MEASURED = 35,
+    MSG_LEAVE = 36,
+    MSG_TASKS = 37,
+    MSG_IDLE = 38,
+    MSG_OVER = 39,
+    MSG_MONITOR = 40,
+    MSG_PROGRESS = 41,
+    MSG_POWER = 42,
+    MSG_LIMIT = 43,
+    MSG_LIMITED = 44,
+    MSG_METER = 45,
+    MSG_METERED = 46,
+    MSG_CLOCK = 47,
+    MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
+    MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
+    MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
+    MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
+};
+_Static_assert((int)MSG_HERE == (int)MESSAGE_FREE
+                   && (int)MSG_BCAST_END <= (int)MSG_GRAPH,
+               "each type has a number of its own");
+
+struct msg_version {  /* how HERE begins, in every version */
+    uint32_t version; /* not 0 */
+    char node[NODE_NAME_MAX];
+};
 struct msg_here {
     uint32_t rank, agents;
     struct endpoint endpoint;
@@ -254,6 +276,8 @@ struct msg_limited {
     char text[TEXT_MAX];
 };
 
+/* Of a HERE of any version: what follows is not looked at. */
+int msg_read_version(struct msg_version *m, const uint8_t *body, size_t len);
 void msg_write_here(struct writer *w, const struct msg_here *m);
 int msg_read_here(struct msg_here *m, const uint8_t *body, size_t len);
 void msg_write_fence(struct writer *w, const struct msg_fence *m);

@@ -29,6 +29,7 @@ static void command(const uint8_t *body, size_t len)
 static void texts(const uint8_t *body, size_t len)
 {
     struct msg_ready ready;
+    struct msg_version version;
     struct msg_here here;
     struct msg_peer peer;
     struct msg_probe probe;
@@ -39,6 +40,8 @@ static void texts(const uint8_t *body, size_t len)
     uint32_t v;
     uint64_t u;
 
+    if (msg_read_version(&version, body, len) == 0 && version.version == 0)
+        abort();
     if (msg_read_here(&here, body, len) == 0
         && (here.rank >= here.agents || here.endpoint.port == 0))
         abort();

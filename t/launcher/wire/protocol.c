@@ -621,6 +621,30 @@ static void test_bad_puts(void)
     accepted(PUT, &w, "just a directory");
 }
 
+/* An agent of another version is to be named, whatever else it says. */
+static void test_version(void)
+{
+    static const uint8_t other[] = {0, 0, 0, 9, 0, 0, 0, 2, 'n', '7', 1, 2, 3};
+    struct msg_version m;
+    struct writer w = {0};
+
+    msg_write_here(&w, &a_here);
+    ok(msg_read_version(&m, w.buf, w.len) == 0 && m.version == PROTOCOL_VERSION
+           && strcmp(m.node, a_here.endpoint.node) == 0,
+       "HERE begins with our version and the node");
+    w.buf[3]++;
+    refused(HERE, &w, "HERE of another version");
+    ok(msg_read_version(&m, other, sizeof other) == 0 && m.version == 9
+           && strcmp(m.node, "n7") == 0,
+       "of another version the beginning is understood");
+    ok(msg_read_version(&m, other, 9) < 0 && m.version == 0 && !m.node[0],
+       "half a beginning is none");
+    write_u32(&w, 0);
+    write_text(&w, "n7");
+    ok(msg_read_version(&m, w.buf, w.len) < 0, "there is no version 0");
+    writer_clear(&w);
+}
+
 static void test_bad_values(void)
 {
     struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
@@ -875,5 +899,6 @@ int main(void)
     test_values_of_programs();
     test_values_of_power();
     test_no_memory();
+    test_version();
     return done();
 }
