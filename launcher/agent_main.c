@@ -4,26 +4,26 @@
  * end's companion step (or by --local), never by hand, and takes all it needs
  * from the environment:
  *
- *   EVENSTEP_SECRET   the step's secret in hexadecimal
- *   EVENSTEP_HOME     [ADDRESS]:PORT of the front end; by Slurm its address is
- *                     that of srun, as Slurm tells, but if that is a loopback
- *                     address, which no other node could call
- *   EVENSTEP_ENCRYPT  1: what goes over the wire is encrypted
- *   EVENSTEP_PORTS    LOW-HIGH, where the agent may listen; 0-0 anywhere
- *   EVENSTEP_WIREUP   pmix or tcp; with tcp Slurm tells rank and number of the
- *                     agents, or outside of it
- *   EVENSTEP_RANK     and
- *   EVENSTEP_AGENTS   do
- *   EVENSTEP_AGENT    the node's name outside Slurm
- *   EVENSTEP_SYSFS    where sysfs is, for tests; /sys
- *   EVENSTEP_SPEED    percent of one core for the commands (--local only)
+ *   EVENSTEP_SECRET     the step's secret in hexadecimal
+ *   EVENSTEP_FRONT_END  [ADDRESS]:PORT of the front end; by Slurm its address
+ *                       is that of srun, as Slurm tells, but if that is a
+ *                       loopback address, which no other node could call
+ *   EVENSTEP_ENCRYPT    1: what goes over the wire is encrypted
+ *   EVENSTEP_PORTS      LOW-HIGH, where the agent may listen; 0-0 anywhere
+ *   EVENSTEP_WIREUP     pmix or tcp; with tcp Slurm tells rank and number of
+ *                       the agents, or outside of it
+ *   EVENSTEP_RANK       and
+ *   EVENSTEP_AGENTS     do
+ *   EVENSTEP_AGENT      the node's name outside Slurm
+ *   EVENSTEP_SYSFS      where sysfs is, for tests; /sys
+ *   EVENSTEP_SPEED      percent of one core for the commands (--local only)
  *
  * `evenstep-agent --probe ...` measures and prints: the agent runs itself so,
  * under the same limits as the commands to come (agent_probe.h).
  */
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_probe.h"
-#include "launcher/base/home_address.h"
+#include "launcher/base/front_address.h"
 #include "launcher/base/number.h"
 #include "launcher/base/rack.h"
 
@@ -46,7 +46,7 @@ static const char *const not_for_commands[] = {
     "PMI2_",
     "SLURM_PMIX",
     "EVENSTEP_SECRET=",
-    "EVENSTEP_HOME=",
+    "EVENSTEP_FRONT_END=",
     "EVENSTEP_PORTS=",
     "EVENSTEP_ENCRYPT=",
     "EVENSTEP_WIREUP=",
@@ -108,7 +108,7 @@ static int env_number(const char *name, int64_t low, int64_t high, int64_t *v)
 /* Where the front end is: by Slurm where srun is, which it says itself if Slurm
  * knows no more than a loopback address.  What we tell the others is our
  * address on the way there; a step of one node has no others. */
-static const char *choose_home(const char *own)
+static const char *choose_front_end(const char *own)
 {
     const char *srun = env_text("SLURM_LAUNCH_NODE_IPADDR",
                                 env_text("SLURM_SRUN_COMM_HOST", ""));
@@ -116,7 +116,7 @@ static const char *choose_home(const char *own)
 
     if (*env_text("EVENSTEP_AGENT", "")) /* --local */
         return own;
-    if (!home_address_is_loopback(srun))
+    if (!front_address_is_loopback(srun))
         return srun;
     if (!*own && env_number("SLURM_STEP_NUM_NODES", 1, UINT32_MAX, &nodes) == 0
         && nodes == 1)
@@ -125,7 +125,7 @@ static const char *choose_home(const char *own)
 }
 
 /* [ADDRESS]:PORT */
-static int parse_home(struct agent_setup *s, const char *text)
+static int parse_front_end(struct agent_setup *s, const char *text)
 {
     const char *colon = strrchr(text, ':');
     char own[ADDRESS_MAX];
@@ -135,10 +135,11 @@ static int parse_home(struct agent_setup *s, const char *text)
     if (!colon || number_parse_int(colon + 1, 1, 65535, &port) < 0
         || (size_t)(colon - text) >= sizeof own)
         return -1;
-    s->home_port = (uint16_t)port;
+    s->front_port = (uint16_t)port;
     snprintf(own, sizeof own, "%.*s", (int)(colon - text), text);
-    snprintf(s->home_address, sizeof s->home_address, "%s", choose_home(own));
-    return inet_pton(AF_INET, s->home_address, &in) == 1 ? 0 : -1;
+    snprintf(s->front_address, sizeof s->front_address, "%s",
+             choose_front_end(own));
+    return inet_pton(AF_INET, s->front_address, &in) == 1 ? 0 : -1;
 }
 
 static int parse_ports(struct agent_setup *s, const char *text)
@@ -179,7 +180,7 @@ static int parse_rank(struct agent_setup *s)
 
 static int setup_from_environ(struct agent_setup *s, struct es_error *err)
 {
-    const char *home = env_text("EVENSTEP_HOME", "");
+    const char *front_end = env_text("EVENSTEP_FRONT_END", "");
     int64_t job, step, speed, encrypt;
 
     snprintf(s->node, sizeof s->node, "%s",
@@ -189,8 +190,8 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         return es_fail(err, ES_USAGE, by_hand, "no secret or node name");
     rack_find(s->rack, sizeof s->rack, env_text("SLURM_TOPOLOGY_ADDR", ""),
               env_text("SLURM_TOPOLOGY_ADDR_PATTERN", ""));
-    if (parse_home(s, home) < 0)
-        return home[0] == ':' /* its address is for Slurm to say */
+    if (parse_front_end(s, front_end) < 0)
+        return front_end[0] == ':' /* its address is for Slurm to say */
                    ? es_fail(err, ES_ENV,
                              "give the host of srun an address that the nodes "
                              "reach",

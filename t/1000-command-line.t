@@ -123,14 +123,14 @@ half a secret|EVENSTEP_AGENT=a EVENSTEP_SECRET=0123|no secret or node name
 a secret that is not hexadecimal|EVENSTEP_AGENT=a EVENSTEP_SECRET=g${secret#?}|no secret or node name
 no name|EVENSTEP_SECRET=$secret|no secret or node name
 no front end|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret|no front end to call
-a front end of no port|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:0|no front end to call
-a front end with a name|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=localhost:99|no front end to call
-ports that are none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:9 EVENSTEP_PORTS=9-1|no ports
-a speed that is none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_HOME=127.0.0.1:9 EVENSTEP_SPEED=fast|bad numbers in the environment
+a front end of no port|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_FRONT_END=127.0.0.1:0|no front end to call
+a front end with a name|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_FRONT_END=localhost:99|no front end to call
+ports that are none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_FRONT_END=127.0.0.1:9 EVENSTEP_PORTS=9-1|no ports
+a speed that is none|EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret EVENSTEP_FRONT_END=127.0.0.1:9 EVENSTEP_SPEED=fast|bad numbers in the environment
 END
 test_expect_success 'an agent outside of any job: exit 3, it has no PMIx' '
 	fails 3 "evenstep-agent: .*PMIx.*" env EVENSTEP_AGENT=a EVENSTEP_SECRET=$secret \
-		EVENSTEP_HOME=127.0.0.1:9 evenstep-agent
+		EVENSTEP_FRONT_END=127.0.0.1:9 evenstep-agent
 '
 
 # The plugin's own command answers in one line on stdout, whatever happens.

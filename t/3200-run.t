@@ -145,8 +145,8 @@ test_expect_success 'a node that PMIx leaves behind: the agents are started once
 	left_behind "LD_PRELOAD=behind.so LD_LIBRARY_PATH=\"$PWD\"" && test_cmp once got &&
 	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left
 '
-test_expect_success 'a node whose agent does not find home at first: likewise' '
-	left_behind EVENSTEP_HOME=127.0.0.1:1 && test_cmp once got &&
+test_expect_success 'a node whose agent does not find the front end at first: likewise' '
+	left_behind EVENSTEP_FRONT_END=127.0.0.1:1 && test_cmp once got &&
 	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left
 '
 test_expect_success 'a job that is over: exit 3, srun'"'"'s own words' '

@@ -150,7 +150,7 @@ test_expect_success 'nor can another user read it where it is, nor a command of 
 '
 test_expect_success 'an agent with another secret is not taken in, and the run does not know' '
 	test_expect_code 3 timeout 300 "$testbed" exec --name "$testbed_name" -- srun --jobid=$job --overlap --mpi=pmix -N1 -n1 -w n0 \
-		env EVENSTEP_SECRET=$(echo "$secret" | tr 0-9a-f 1-9a-f0) EVENSTEP_HOME=:"$home" EVENSTEP_PORTS=0-0 \
+		env EVENSTEP_SECRET=$(echo "$secret" | tr 0-9a-f 1-9a-f0) EVENSTEP_FRONT_END=:"$home" EVENSTEP_PORTS=0-0 \
 		"$EVENSTEP_BUILD/evenstep-agent" 2>err2 && cat err2 && grep "evenstep-agent: n0: no front end at .*:$home: " err2
 '
 test_expect_success 'through all this the run goes on: exit 0, whole output, not a word' '

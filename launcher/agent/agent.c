@@ -318,7 +318,7 @@ static int start_broadcast(struct agent *a, const struct told *t)
     struct bcast_node_setup setup = {.base = a->base,
                                      .secret = &a->setup->secret,
                                      .wireup = &a->wireup,
-                                     .home_address = a->setup->home_address,
+                                     .home_address = a->setup->front_address,
                                      .say = say_bcast,
                                      .arg = a};
     struct bcast_order *order = malloc(sizeof *order);
@@ -390,7 +390,7 @@ static int start_graph(struct agent *a, const struct told *t)
                                      .wireup = &a->wireup,
                                      .mesh = a->mesh,
                                      .node = a->setup->node,
-                                     .home_address = a->setup->home_address,
+                                     .front_address = a->setup->front_address,
                                      .environ = a->setup->environ,
                                      .throttle = a->throttle,
                                      .say = say_graph,
@@ -656,8 +656,8 @@ static struct sockaddr_in home_of(const struct agent_setup *s)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
 
-    in.sin_port = htons(s->home_port);
-    (void)inet_pton(AF_INET, s->home_address, &in.sin_addr); /* was checked */
+    in.sin_port = htons(s->front_port);
+    (void)inet_pton(AF_INET, s->front_address, &in.sin_addr); /* was checked */
     return in;
 }
 
@@ -716,7 +716,7 @@ static int open_listener(struct agent *a, struct es_error *err)
                       sizeof mine->address))
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
-            "%s: no way to %s: %s", s->node, s->home_address, strerror(errno));
+            "%s: no way to %s: %s", s->node, s->front_address, strerror(errno));
     door.loopback = is_loopback(a);
     door.arg = a->mesh;
     if (listener_open(&a->listener, &door, err) < 0)
@@ -766,7 +766,7 @@ static int call_home(struct agent *a, struct es_error *err)
         return 0;
     return es_fail(err, ES_ENV, "let the compute nodes reach the host of srun",
                    "%s: cannot call %s:%u: %s", a->setup->node,
-                   a->setup->home_address, a->setup->home_port,
+                   a->setup->front_address, a->setup->front_port,
                    strerror(errno));
 }
 
@@ -835,7 +835,7 @@ static int await_all(struct agent *a, struct es_error *err)
                    "let the compute nodes reach the host of srun at the ports "
                    "of SrunPortRange",
                    "%s: no front end at %s:%u: %s", a->setup->node,
-                   a->setup->home_address, a->setup->home_port, a->why);
+                   a->setup->front_address, a->setup->front_port, a->why);
 }
 
 /* What we need for work. */

@@ -2,8 +2,8 @@
 /*
  * agent.h - the node side: an agent's conversation with its front end.
  *
- * The agent calls home, says HERE, and when all have done so they wire up, over
- * PMIx or by the table that home has made of them; then it says READY, and does
+ * The agent calls the front end, says HERE, and when all have done so they wire up, over
+ * PMIx or by the table that the front end has made of them; then it says READY, and does
  * what it is told: probe, run slices one after another, keep the step
  * directory.  It leaves, with every command it started stopped and its step
  * directory gone, when it is told to, when its front end is gone (at once if
@@ -18,9 +18,9 @@
 struct agent_setup {
     struct secret secret;
     char node[NODE_NAME_MAX];
-    char rack[NODE_NAME_MAX];       /* "": not known */
-    char home_address[ADDRESS_MAX]; /* of the front end, numeric IPv4 */
-    uint16_t home_port;
+    char rack[NODE_NAME_MAX];        /* "": not known */
+    char front_address[ADDRESS_MAX]; /* of the front end, numeric IPv4 */
+    uint16_t front_port;
     struct port_range ports; /* to listen at */
     uint32_t job, step;      /* 0 outside Slurm */
     int by_tcp;              /* no PMIx: these are told from outside */

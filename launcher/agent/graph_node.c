@@ -145,11 +145,11 @@ static int open_exchange(struct graph_node *g, uint32_t port)
                                .open = on_open,
                                .fetched = on_fetched,
                                .arg = g};
-    struct endpoint home = {.port = (uint16_t)port};
+    struct endpoint front = {.port = (uint16_t)port};
 
-    snprintf(home.address, sizeof home.address, "%s", g->s.home_address);
+    snprintf(front.address, sizeof front.address, "%s", g->s.front_address);
     g->exchange = exchange_create(&x);
-    if (!g->exchange || exchange_call(g->exchange, EXCHANGE_HOME, &home) < 0)
+    if (!g->exchange || exchange_call(g->exchange, EXCHANGE_HOME, &front) < 0)
         return -1;
     mesh_set_exchange(g->s.mesh, g->exchange);
     return 0;

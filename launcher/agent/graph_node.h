@@ -20,7 +20,7 @@ struct graph_node_setup {
     const struct secret *secret;
     const struct wireup *wireup;
     struct mesh *mesh;
-    const char *node, *home_address;
+    const char *node, *front_address;
     char **environ;            /* for the tasks */
     struct throttle *throttle; /* NULL: full speed; else one task at a time */
     void (*say)(void *arg, enum graph_kind kind, struct writer *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/base/home_address.h"
+#include "launcher/base/front_address.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -19,14 +19,14 @@ static int is_loopback(struct in_addr in)
     return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-int home_address_is_loopback(const char *text)
+int front_address_is_loopback(const char *text)
 {
     struct in_addr in;
 
     return inet_pton(AF_INET, text, &in) != 1 || is_loopback(in);
 }
 
-void home_address_last(const char *list, char name[NODE_NAME_MAX])
+void front_address_last(const char *list, char name[NODE_NAME_MAX])
 {
     size_t len = strlen(list), digits, begin;
     const char *open, *at = list + len;
@@ -107,13 +107,13 @@ static void take_interface(char address[ADDRESS_MAX])
     freeifaddrs(list);
 }
 
-void home_address_find(const char *job_nodes, char address[ADDRESS_MAX])
+void front_address_find(const char *job_nodes, char address[ADDRESS_MAX])
 {
     char own[NODE_NAME_MAX] = "", last[NODE_NAME_MAX];
 
     address[0] = '\0';
     (void)gethostname(own, sizeof own - 1); /* else there are the others */
-    home_address_last(job_nodes ? job_nodes : "", last);
+    front_address_last(job_nodes ? job_nodes : "", last);
     if (towards(own, address) < 0 && towards(last, address) < 0
         && towards(getenv("SLURM_SUBMIT_HOST"), address) < 0)
         take_interface(address);

@@ -227,7 +227,7 @@ int companion_drops(const char *entry)
     /* They are set for each agent, or are --local's. */
     static const char *const ours[] = {"EVENSTEP_SECRET=",
                                        "EVENSTEP_COMPANION=",
-                                       "EVENSTEP_HOME=",
+                                       "EVENSTEP_FRONT_END=",
                                        "EVENSTEP_PORTS=",
                                        "EVENSTEP_ENCRYPT=",
                                        "EVENSTEP_WIREUP=",

@@ -2,24 +2,16 @@
 #include "launcher/session/session.h"
 #include "launcher/base/awake.h"
 #include "launcher/base/file_limit.h"
-#include "launcher/base/home_address.h"
 #include "launcher/base/notice.h"
-#include "launcher/base/step_dir.h"
-#include "launcher/exec/execution.h"
-#include "launcher/exec/throttle.h"
+#include "launcher/session/arrival.h"
 #include "launcher/session/host_check.h"
-#include "launcher/wire/roll.h"
-#include "launcher/wire/table_tree.h"
-#include "pmix_bcast/pmix_host.h"
+#include "launcher/session/launch.h"
 
-#include <errno.h>
 #include <event2/event.h>
-#include <signal.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #define START_MS 30000 /* from srun to the last READY */
@@ -29,7 +21,6 @@
  * follow at once.  Slurm 22.05's PMIx now and then keeps some in it for ever;
  * a second step has always been well. */
 #define STALL_MS 5000
-#define STARTS   2
 /* For agents and srun to go by themselves; above the 2 s that a command has
  * after its SIGTERM. */
 #define LEAVE_MS 4000
@@ -37,12 +28,6 @@
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20
 #define START_EACH_MS 100
-/* Agents of --local that are on their way, a CPU and at least: more would only
- * be slow together, and our own loop is to hear those that call. */
-#define AHEAD_EACH 4
-#define AHEAD_MIN  16
-/* Name of an agent of --local. */
-#define LOCAL_NODE "local%zu"
 
 struct member { /* a node and its connection */
     struct node node;
@@ -50,53 +35,30 @@ struct member { /* a node and its connection */
     struct session *session;
 };
 
-struct guest { /* a connection that has not said READY */
-    LIST_ENTRY(guest) next;
-    struct channel *channel;
-    struct session *session;
-    int here;      /* it has said HERE */
-    uint32_t rank; /* as it said then */
-};
-
-struct process { /* srun, one a start, or one agent of --local */
-    struct session *session;
-    struct execution *execution;
-};
-
 struct session {
     struct event_base *base;
     const struct session_events *on;
     void *arg;
-    struct secret secret;
-    uint32_t encrypt; /* 0 or 1: of the secret of each start */
+    struct secret secret; /* another one for each start */
     struct listener *listener;
     struct port_range ports;
-    LIST_HEAD(guest_list, guest) guests;
-    struct roll roll; /* of those that have said HERE */
-    struct writer go; /* FENCE, since the roll is complete */
+    enum wireup_way wireup;
+    int is_local;
+    size_t wanted; /* nodes that there must be; 0: not known */
+    struct launch *launch;
+    struct arrival *arrival;
     struct member *member;
     size_t n, here; /* nodes; of them READY or lost again */
-    size_t wanted;  /* nodes that there must be; 0: not known */
     uint32_t job, step;
-    struct process *process;
-    size_t n_processes, running;
-    size_t starts, starts_max;  /* of the companion step */
-    struct session_setup local; /* of --local: what agents are started with */
-    char **companion;           /* srun's arguments */
-    const char *fence;          /* for PMIx in the companion step */
-    enum wireup_way wireup;
-    int by_tcp, is_local;
-    struct pmix_host *pmix; /* of --local, or NULL */
     struct event *deadline;
     int again; /* the deadline is that of another start */
     struct awake *awake;
     int ready, failed, closing;
-    char said[600]; /* the last that srun or an agent said on stderr */
 };
 
 /* --- start and failure ---------------------------------------------------- */
 
-static void fail(struct session *s, const char *mend, const char *what)
+static void fail_start(struct session *s, const char *mend, const char *what)
 {
     struct es_error err = {0};
 
@@ -114,57 +76,6 @@ static int set_deadline(struct session *s, int ms)
     return evtimer_add(s->deadline, &tv);
 }
 
-static void on_said(void *arg, const void *buf, size_t len)
-{
-    (void)arg; /* agents say nothing on stdout */
-    (void)buf;
-    (void)len;
-}
-
-/* Keep the end of what was said, as one line. */
-static void keep_said(struct session *s, const char *text, size_t len)
-{
-    size_t room = sizeof s->said - 1;
-
-    while (len > 0 && text[len - 1] == '\n')
-        len--;
-    if (len == 0)
-        return;
-    if (len > room) {
-        text += len - room;
-        len = room;
-    }
-    memcpy(s->said, text, len);
-    s->said[len] = '\0';
-    for (char *p = s->said; *p; p++)
-        if (*p == '\n')
-            *p = ';';
-}
-
-/* What an agent of --local that was killed has left. */
-static void sweep(const struct process *p)
-{
-    char name[32], group[STEP_NAME_MAX];
-
-    snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->session->process));
-    step_dir_local_name(group, (int)getpid(), name);
-    throttle_sweep(group);
-    step_dir_remove(group);
-}
-
-static void without_pmix(struct session *s)
-{
-    char what[sizeof s->said + 100];
-    const char *last = strrchr(s->said, ';');
-
-    snprintf(what, sizeof what, "Slurm has no PMIx for the agents: %s",
-             last ? last + 1 : s->said);
-    fail(s,
-         "install its mpi/pmix plugin, or set wireup = \"auto\" in "
-         "evenstep.conf",
-         what);
-}
-
 /* Start once more, from the loop. */
 static void start_soon(struct session *s)
 {
@@ -172,81 +83,52 @@ static void start_soon(struct session *s)
     (void)set_deadline(s, 0);
 }
 
-static void go_by_tcp(struct session *s)
+static void without_pmix(struct session *s)
 {
-    notice("Slurm has no PMIx here: the agents wire up over TCP (wireup = "
-           "\"tcp\" in evenstep.conf does so at once)");
-    s->by_tcp = 1;
-    s->starts_max++;
-    start_soon(s);
+    const char *said = launch_said(s->launch), *last = strrchr(said, ';');
+    char what[800];
+
+    if (s->wireup != WIREUP_AUTO) {
+        snprintf(what, sizeof what, "Slurm has no PMIx for the agents: %s",
+                 last ? last + 1 : said);
+        fail_start(s,
+                   "install its mpi/pmix plugin, or set wireup = \"auto\" in "
+                   "evenstep.conf",
+                   what);
+    } else if (launch_without_pmix(s->launch) < 0) {
+        fail_start(s, "free some memory", "out of memory");
+    } else {
+        notice("Slurm has no PMIx here: the agents wire up over TCP (wireup = "
+               "\"tcp\" in evenstep.conf does so at once)");
+        start_soon(s);
+    }
 }
 
 /* The agents, or srun, have ended by themselves. */
-static void fail_early(struct session *s)
+static void on_launch_failed(void *arg)
 {
-    int lacks_pmix = !s->is_local && !s->by_tcp && s->roll.called == 0
-                     && companion_lacks_pmix(s->said);
+    struct session *s = arg;
+    const char *said = launch_said(s->launch);
 
     if (s->ready || s->failed || s->closing)
         return;
-    if (lacks_pmix && s->wireup == WIREUP_AUTO)
-        go_by_tcp(s);
-    else if (lacks_pmix)
+    if (!s->is_local && !launch_is_by_tcp(s->launch)
+        && arrival_came(s->arrival) == 0 && companion_lacks_pmix(said))
         without_pmix(s);
     else
-        fail(s,
-             s->is_local ? "see what it says"
-                         : "see that `srun hostname` works in this allocation",
-             s->said[0] ? s->said : "the agents ended before they were ready");
+        fail_start(s,
+                   s->is_local
+                       ? "see what it says"
+                       : "see that `srun hostname` works in this allocation",
+                   said[0] ? said : "the agents ended before they were ready");
 }
 
-static void on_process_end(void *arg, const struct execution_end *end)
+static void on_launch_ended(void *arg)
 {
-    struct process *p = arg;
-    struct session *s = p->session;
-    int is_last = s->is_local || p == &s->process[s->starts - 1];
-    int ended_early = s->is_local ? end->status != 0 : 1;
+    struct session *s = arg;
 
-    if (end->status != 0
-        && is_last) /* else it is a warning of srun's at most */
-        keep_said(s, end->err_tail, end->err_len);
-    if (end->exec_errno)
-        snprintf(s->said, sizeof s->said, "%s: %s",
-                 s->is_local ? "evenstep-agent" : "srun",
-                 strerror(end->exec_errno));
-    if (s->is_local && end->signal)
-        sweep(p);
-    execution_destroy(p->execution); /* and *end with it */
-    p->execution = NULL;
-    s->running--;
-    if (s->closing && s->running == 0)
+    if (s->closing)
         event_base_loopbreak(s->base);
-    else if (ended_early && is_last)
-        fail_early(s);
-}
-
-/* --- connections ---------------------------------------------------------- */
-
-/* It may wire up. */
-static void let_go(struct guest *g)
-{
-    const struct writer *go = &g->session->go;
-
-    if (channel_send(g->channel, MSG_FENCE, go->buf, go->len) < 0)
-        channel_hang_up(g->channel);
-}
-
-/* An agent has not got the table from the one that has it. */
-static void on_missed(struct session *s, const uint8_t *body, size_t len)
-{
-    struct guest *g;
-    uint32_t rank;
-
-    if (msg_read_u32(&rank, body, len) < 0 || s->closing || s->go.len == 0)
-        return;
-    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
-        if (g->here && g->rank == rank)
-            let_go(g);
 }
 
 static void fail_lost(struct session *s, const char *node, const char *why)
@@ -255,8 +137,10 @@ static void fail_lost(struct session *s, const char *node, const char *why)
 
     snprintf(text, sizeof text, "%s was lost during the start: %.150s", node,
              why);
-    fail(s, "see that node's slurmd log", text);
+    fail_start(s, "see that node's slurmd log", text);
 }
+
+/* --- members -------------------------------------------------------------- */
 
 static void member_lost(struct member *m, const char *why)
 {
@@ -280,6 +164,22 @@ static void on_member_closed(struct channel *c, void *arg, const char *why)
     member_lost(arg, why);
 }
 
+/* What came of its call to the next agent. */
+static void receive_peer(struct member *m, const uint8_t *body, size_t len)
+{
+    struct channel *c = m->channel;
+    struct msg_peer peer;
+
+    if (msg_read_peer(&peer, body, len) < 0) {
+        member_lost(m, "its agent does not speak evenstep's protocol");
+        channel_destroy(c);
+    } else if (!peer.reached) {
+        notice("warning: %s cannot reach %s: let the nodes reach each other at "
+               "the ports of SrunPortRange",
+               m->node.name, peer.text);
+    }
+}
+
 static void on_member_message(struct channel *c,
                               void *arg,
                               uint16_t type,
@@ -288,41 +188,22 @@ static void on_member_message(struct channel *c,
 {
     struct member *m = arg;
     struct session *s = m->session;
-    struct msg_peer peer;
 
+    (void)c;
     if (s->closing)
         return;
-    if (type == MSG_MISSED) {
-        on_missed(s, body, len);
-    } else if (type != MSG_PEER) {
+    if (type == MSG_MISSED)
+        arrival_missed(s->arrival, body, len);
+    else if (type == MSG_PEER)
+        receive_peer(m, body, len);
+    else
         s->on->message(s->arg, (size_t)(m - s->member), type, body, len);
-    } else if (msg_read_peer(&peer, body, len) < 0) {
-        channel_destroy(c);
-        member_lost(m, "its agent does not speak evenstep's protocol");
-    } else if (!peer.reached) {
-        notice("warning: %s cannot reach %s: let the nodes reach each other at "
-               "the ports of SrunPortRange",
-               m->node.name, peer.text);
-    }
-}
-
-static void on_opened(struct channel *c, void *arg)
-{
-    (void)c;
-    (void)arg;
 }
 
 static const struct channel_events member_events = {
-    .opened = on_opened,
     .message = on_member_message,
     .closed = on_member_closed,
 };
-
-static void guest_remove(struct guest *g)
-{
-    LIST_REMOVE(g, next);
-    free(g);
-}
 
 /* The first READY tells how many agents there are. */
 static int make_members(struct session *s, const struct msg_ready *m)
@@ -349,13 +230,12 @@ static void drop_old(struct member *m)
 }
 
 /* A node that was lost calls again: its agent has not left. */
-static void come_again(struct guest *g, const struct msg_ready *ready)
+static void rejoin(struct session *s,
+                   struct channel *c,
+                   const struct msg_ready *ready)
 {
-    struct session *s = g->session;
     struct member *m = &s->member[ready->rank];
-    struct channel *c = g->channel;
 
-    guest_remove(g);
     if (ready->agents != s->n || strcmp(m->node.name, ready->node) != 0) {
         channel_destroy(c);
         return;
@@ -383,14 +263,14 @@ static int check_hosts(struct session *s)
     rc = name ? host_check(name, s->n, s->wanted, &err) : es_no_memory(&err);
     free(name);
     if (rc < 0)
-        fail(s, err.mend, err.what);
+        fail_start(s, err.mend, err.what);
     return rc;
 }
 
 /* For those that are there. */
 static int with_each(const struct session *s, int ms, int each_ms)
 {
-    return s->is_local ? ms + (int)s->running * each_ms : ms;
+    return s->is_local ? ms + (int)launch_running(s->launch) * each_ms : ms;
 }
 
 /* An agent has got on; the next step of one must not take longer.  The last
@@ -400,34 +280,14 @@ static void allow(struct session *s, int ms)
 {
     if (s->is_local)
         (void)set_deadline(s, with_each(s, START_MS, START_EACH_MS));
-    else if (s->starts < s->starts_max && !s->again)
+    else if (launch_may_repeat(s->launch) && !s->again)
         (void)set_deadline(s, ms); /* else the one before holds */
 }
 
-static void forget_roll(struct session *s)
+static void become_member(struct member *m,
+                          struct channel *c,
+                          const struct msg_ready *ready)
 {
-    roll_clear(&s->roll);
-    writer_clear(&s->go);
-}
-
-static void become_member(struct guest *g, const struct msg_ready *ready)
-{
-    struct session *s = g->session;
-    struct member *m;
-    struct channel *c = g->channel;
-
-    if (s->ready && ready->rank < s->n && !s->closing) {
-        come_again(g, ready);
-        return;
-    }
-    if (!g->here || g->rank != ready->rank
-        || (!s->member && make_members(s, ready) < 0) || ready->agents != s->n
-        || s->member[ready->rank].node.name[0]) {
-        channel_destroy(c);
-        guest_remove(g);
-        return;
-    }
-    m = &s->member[ready->rank];
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
     snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
     m->node.adapter = ready->adapter;
@@ -435,107 +295,62 @@ static void become_member(struct guest *g, const struct msg_ready *ready)
     m->node.present = 1;
     m->channel = c;
     channel_set_events(c, &member_events, m);
-    guest_remove(g);
-    if (++s->here < s->n)
-        allow(s, s->by_tcp ? CALL_MS : STALL_MS);
-    if (s->here < s->n || s->failed || s->closing || check_hosts(s) < 0)
-        return;
+}
+
+static void all_ready(struct session *s)
+{
     s->ready = 1;
     s->awake = awake_start(s->base, NULL, NULL);
     event_del(s->deadline);
-    forget_roll(s);
+    arrival_end(s->arrival);
     s->on->ready(s->arg);
 }
 
-/* PMIx has all endpoints to fetch; where it is not there, or so many would
- * fetch as many from it, the table of them goes along. */
-static int write_fence(struct session *s, uint32_t branches)
+/* --- what the agents' arrival brings -------------------------------------- */
+
+static void on_here(void *arg)
 {
-    struct msg_fence m = {.branches = branches};
-    struct writer table = {0};
-    int bad;
+    struct session *s = arg;
+    struct es_error err = {0};
 
-    if (s->by_tcp || branches > 0)
-        wireup_write(&table, s->roll.agent, s->roll.n);
-    m.table = table.buf;
-    m.len = table.len;
-    bad = table.bad;
-    msg_write_fence(&s->go, &m);
-    writer_clear(&table);
-    return bad || s->go.bad || s->go.len > MESSAGE_BODY_MAX ? -1 : 0;
-}
-
-/* All are here: they may wire up. */
-static void open_fence(struct session *s)
-{
-    uint32_t branches = table_branches(s->roll.n);
-    struct guest *g;
-
-    if (write_fence(s, branches) < 0) {
-        fail(s, "free some memory", "the agents' table cannot be made");
-        return;
-    }
-    for (g = LIST_FIRST(&s->guests); g; g = LIST_NEXT(g, next))
-        if (g->here && (branches == 0 || g->rank < branches))
-            let_go(g);
-}
-
-static void start_more(struct session *s);
-
-/* The last that comes lets all of them in. */
-static void call_roll(struct guest *g, const struct msg_here *here)
-{
-    struct session *s = g->session;
-
-    g->here = 1;
-    g->rank = here->rank;
     allow(s, CALL_MS);
-    start_more(s);
-    if (roll_is_complete(&s->roll))
-        open_fence(s);
+    if (s->is_local && !s->failed
+        && launch_more(s->launch, arrival_came(s->arrival), &err) < 0)
+        fail_start(s, err.mend, err.what);
 }
 
-static void on_guest_message(struct channel *c,
-                             void *arg,
-                             uint16_t type,
-                             const uint8_t *body,
-                             size_t len)
+static void on_ready(void *arg,
+                     struct channel *c,
+                     const struct msg_ready *ready,
+                     int expected)
 {
-    struct guest *g = arg;
-    struct msg_ready ready;
-    struct session *s = g->session;
-    struct msg_here here;
+    struct session *s = arg;
 
-    if (type == MSG_HERE && !g->here && !s->closing && !s->ready
-        && msg_read_here(&here, body, len) == 0
-        && here.rank == channel_caller(c) && roll_call(&s->roll, &here) == 0) {
-        call_roll(g, &here);
+    if (s->ready && !s->closing && ready->rank < s->n) {
+        rejoin(s, c, ready);
         return;
     }
-    if (type == MSG_MISSED && g->here) {
-        on_missed(s, body, len);
+    if (!expected || s->closing || (!s->member && make_members(s, ready) < 0)
+        || ready->agents != s->n || s->member[ready->rank].node.name[0]) {
+        channel_destroy(c);
         return;
     }
-    if (type == MSG_READY && msg_read_ready(&ready, body, len) == 0
-        && ready.rank == channel_caller(c)) {
-        become_member(g, &ready);
-        return;
-    }
-    channel_destroy(c);
-    guest_remove(g);
+    become_member(&s->member[ready->rank], c, ready);
+    if (++s->here < s->n)
+        allow(s, launch_is_by_tcp(s->launch) ? CALL_MS : STALL_MS);
+    else if (!s->failed && check_hosts(s) == 0)
+        all_ready(s);
 }
 
 /* It will not be back: its agent leaves without us.  The others do, too, and
  * another start may do better. */
-static void called_and_lost(const struct guest *g, const char *why)
+static void on_arrival_lost(void *arg, const char *node, const char *why)
 {
-    struct session *s = g->session;
-
-    const char *node = s->roll.agent[g->rank].node;
+    struct session *s = arg;
 
     if (s->is_local || s->again || s->failed)
         return; /* of --local, what it said comes with its end */
-    if (s->starts == s->starts_max) {
+    if (!launch_may_repeat(s->launch)) {
         fail_lost(s, node, why);
         return;
     }
@@ -545,285 +360,40 @@ static void called_and_lost(const struct guest *g, const char *why)
     start_soon(s);
 }
 
-static void on_guest_closed(struct channel *c, void *arg, const char *why)
+static void on_arrival_failed(void *arg, const char *mend, const char *what)
 {
-    struct guest *g = arg;
-    struct session *s = g->session;
-
-    (void)c;
-    if (g->here && !s->ready && !s->closing)
-        called_and_lost(g, why);
-    guest_remove(g);
+    fail_start(arg, mend, what);
 }
 
-static const struct channel_events guest_events = {
-    .opened = on_opened,
-    .message = on_guest_message,
-    .closed = on_guest_closed,
+static const struct arrival_events arrival_events = {
+    .here = on_here,
+    .ready = on_ready,
+    .lost = on_arrival_lost,
+    .failed = on_arrival_failed,
 };
 
-static void on_called(void *arg, struct listener *l, int fd)
+/* --- a start, and one that does not come to its end ------------------------ */
+
+/* With a secret of its own: no agent of a start before can come in between. */
+static int start_agents(struct session *s, struct es_error *err)
 {
-    struct session *s = arg;
-    struct guest *g = calloc(1, sizeof *g);
+    uint32_t encrypt = s->secret.encrypt;
 
-    if (!g) {
-        close(fd);
-        return;
-    }
-    g->session = s;
-    g->channel = channel_take(s->base, fd, l, &guest_events, g);
-    if (!g->channel) {
-        free(g);
-        return;
-    }
-    LIST_INSERT_HEAD(&s->guests, g, next);
-}
-
-/* --- the processes that bring the agents ---------------------------------- */
-
-static int make_secret(struct session *s, struct es_error *err)
-{
     if (secret_make(&s->secret) < 0)
         return es_fail(err, ES_ENV, "see that libsodium is whole",
                        "no random numbers");
-    s->secret.encrypt = s->encrypt;
-    return 0;
+    s->secret.encrypt = encrypt;
+    arrival_begin(s->arrival, launch_is_by_tcp(s->launch));
+    return launch_start(s->launch, err);
 }
 
-static int put_environ(char ***env,
-                       size_t *n,
-                       const char *name,
-                       const char *value)
+static void forget_members(struct session *s)
 {
-    char **grown = reallocarray(*env, *n + 2, sizeof **env);
-
-    if (!grown)
-        return -1;
-    *env = grown;
-    if (asprintf(&grown[*n], "%s=%s", name, value) < 0) {
-        grown[*n] = NULL;
-        return -1;
-    }
-    grown[++*n] = NULL;
-    return 0;
-}
-
-static void environ_free(char **env)
-{
-    for (size_t i = 0; env && env[i]; i++)
-        free(env[i]);
-    free(env);
-}
-
-/* Our environment without what would bend the companion, and what every
- * agent must know.  Owned by the caller; NULL if memory ran out. */
-static char **agent_environ(const struct session *s, size_t *n)
-{
-    char hex[SECRET_HEX_LEN + 1], home[ADDRESS_MAX + 8], ports[32];
-    char address[ADDRESS_MAX] = "127.0.0.1"; /* of --local */
-    char **env = NULL;
-    int bad = 0;
-
-    *n = 0;
-    for (size_t i = 0; environ[i] && !bad; i++) {
-        const char *value = strchr(environ[i], '=');
-        char name[256];
-
-        if (!value || companion_drops(environ[i])
-            || (size_t)(value - environ[i]) >= sizeof name)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(value - environ[i]),
-                 environ[i]);
-        bad |= put_environ(&env, n, name, value + 1) < 0;
-    }
-    secret_to_hex(&s->secret, hex);
-    if (!s->is_local)
-        home_address_find(companion_job_nodes(), address);
-    snprintf(home, sizeof home, "%s:%u", address, listener_port(s->listener));
-    snprintf(ports, sizeof ports, "%u-%u", s->ports.low, s->ports.high);
-    bad |= put_environ(&env, n, "EVENSTEP_COMPANION", "1") < 0;
-    bad |= put_environ(&env, n, "EVENSTEP_SECRET", hex) < 0;
-    bad |= put_environ(&env, n, "EVENSTEP_HOME", home) < 0;
-    bad |= put_environ(&env, n, "EVENSTEP_PORTS", ports) < 0;
-    bad |= put_environ(&env, n, "EVENSTEP_ENCRYPT", s->encrypt ? "1" : "0") < 0;
-    bad |= put_environ(&env, n, "EVENSTEP_WIREUP",
-                       wireup_way_name(s->by_tcp ? WIREUP_TCP : WIREUP_PMIX))
-           < 0;
-    memset(hex, 0, sizeof hex);
-    if (!bad)
-        return env;
-    environ_free(env);
-    return NULL;
-}
-
-static int start_process(struct session *s,
-                         size_t i,
-                         char *const argv[],
-                         char *const env[],
-                         struct es_error *err)
-{
-    /* An agent must have the time to clean up, srun to end its step. */
-    struct execution_spec spec = {
-        .argv = argv, .envp = env, .orphan_signal = SIGTERM};
-    struct process *p = &s->process[i];
-
-    p->session = s;
-    if (execution_start(&p->execution, s->base, &spec, on_said, on_process_end,
-                        p, err)
-        < 0)
-        return -1;
-    s->running++;
-    return 0;
-}
-
-/* Start srun, with a secret of its own: no agent of a start before can come
- * in between. */
-static int start_companion(struct session *s, struct es_error *err)
-{
-    size_t n;
-    char **env;
-    int rc = -1;
-
-    if (make_secret(s, err) < 0)
-        return -1;
-    env = agent_environ(s, &n);
-    if (env && put_environ(&env, &n, COMPANION_FENCE, s->fence) == 0)
-        rc = start_process(s, s->starts++, s->companion, env, err);
-    else
-        es_no_memory(err);
-    environ_free(env);
-    return rc;
-}
-
-static int start_agent(struct session *s, size_t rank, struct es_error *err)
-{
-    const struct session_setup *setup = &s->local;
-    char path[4096], name[32], speed[16], number[24], agents[24];
-    char *argv[] = {path, NULL};
-    size_t n;
-    char **env = agent_environ(s, &n);
-    int rc = -1;
-
-    snprintf(path, sizeof path, "%s", setup->agent_path);
-    snprintf(name, sizeof name, LOCAL_NODE, rank);
-    snprintf(speed, sizeof speed, "%d",
-             setup->local_speed ? setup->local_speed[rank] : 0);
-    snprintf(number, sizeof number, "%zu", rank);
-    snprintf(agents, sizeof agents, "%zu", setup->local);
-    if (!env || put_environ(&env, &n, "EVENSTEP_AGENT", name) < 0
-        || put_environ(&env, &n, "EVENSTEP_RANK", number) < 0
-        || put_environ(&env, &n, "EVENSTEP_AGENTS", agents) < 0
-        || put_environ(&env, &n, "EVENSTEP_SPEED", speed) < 0)
-        rc = es_no_memory(err);
-    else if (s->by_tcp || pmix_host_environ(s->pmix, rank, &env, err) == 0)
-        rc = start_process(s, rank, argv, env, err);
-    environ_free(env);
-    return rc;
-}
-
-/* --- agents of --local ---------------------------------------------------- */
-
-static int keep_setup(struct session *s, const struct session_setup *setup)
-{
-    size_t bytes = setup->local * sizeof *setup->local_speed;
-    int *speed = NULL;
-
-    s->local.local = setup->local;
-    s->local.agent_path = strdup(setup->agent_path);
-    if (setup->local_speed) {
-        speed = malloc(bytes);
-        if (speed)
-            memcpy(speed, setup->local_speed, bytes);
-        s->local.local_speed = speed;
-    }
-    return s->local.agent_path && (speed || !setup->local_speed) ? 0 : -1;
-}
-
-static size_t most_ahead(void)
-{
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return cpus * AHEAD_EACH > AHEAD_MIN ? (size_t)(cpus * AHEAD_EACH)
-                                         : AHEAD_MIN;
-}
-
-/* So many that not too many are on their way. */
-static int start_some(struct session *s, struct es_error *err)
-{
-    size_t most = s->roll.called + most_ahead();
-
-    for (; s->starts < s->local.local && s->starts < most; s->starts++)
-        if (start_agent(s, s->starts, err) < 0)
-            return -1;
-    return 0;
-}
-
-/* One of them has come. */
-static void start_more(struct session *s)
-{
-    struct es_error err = {0};
-
-    if (s->is_local && !s->failed && start_some(s, &err) < 0)
-        fail(s, err.mend, err.what);
-}
-
-static int start_local(struct session *s,
-                       const struct session_setup *setup,
-                       struct es_error *err)
-{
-    if (make_secret(s, err) < 0)
-        return -1;
-    if (keep_setup(s, setup) < 0)
-        return es_no_memory(err);
-    return start_some(s, err);
-}
-
-static int start_processes(struct session *s,
-                           const struct session_setup *setup,
-                           struct es_error *err)
-{
-    s->starts_max = STARTS;
-    /* One more that finds no PMIx. */
-    s->n_processes = setup->local ? setup->local : STARTS + 1;
-    s->process = calloc(s->n_processes, sizeof *s->process);
-    if (!s->process)
-        return es_no_memory(err);
-    if (!setup->local) {
-        s->wanted = companion_nodes(&setup->place);
-        s->fence = companion_fence(&setup->place);
-        if (companion_argv(&s->companion, &setup->place, setup->agent_path, err)
-            < 0)
-            return -1;
-        if (s->by_tcp && companion_leave_pmix(s->companion) < 0)
-            return es_no_memory(err);
-        return start_companion(s, err);
-    }
-    return start_local(s, setup, err);
-}
-
-/* --- a start that does not come to its end -------------------------------- */
-
-static void forget_agents(struct session *s)
-{
-    struct guest *g;
-
-    while ((g = LIST_FIRST(&s->guests)) != NULL) {
-        channel_destroy(g->channel);
-        guest_remove(g);
-    }
     for (size_t i = 0; i < s->n; i++)
         channel_destroy(s->member[i].channel);
     free(s->member);
     s->member = NULL;
     s->n = s->here = 0;
-    forget_roll(s);
-}
-
-static void say_who_came(const struct session *s, char *text, size_t size)
-{
-    snprintf(text, size, "only %zu of %zu agents came",
-             s->n ? s->here : s->roll.called, s->n ? s->n : s->roll.n);
 }
 
 static void start_again(struct session *s)
@@ -831,19 +401,19 @@ static void start_again(struct session *s)
     struct es_error err = {0};
 
     s->again = 0;
-    forget_agents(s); /* whose agents leave, as their front end has */
-    if (s->process[s->starts - 1].execution)
-        execution_stop(s->process[s->starts - 1].execution);
-    if (s->by_tcp && companion_leave_pmix(s->companion) < 0)
-        fail(s, "free some memory", "out of memory");
-    else if (start_companion(s, &err) < 0 || set_deadline(s, START_MS) < 0)
-        fail(s, err.mend[0] ? err.mend : "free some memory", err.what);
+    forget_members(s); /* whose agents leave, as their front end has */
+    launch_stop(s->launch);
+    if (start_agents(s, &err) < 0)
+        fail_start(s, err.mend, err.what);
+    else if (set_deadline(s, START_MS) < 0)
+        fail_start(s, "free some memory", "out of memory");
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
     struct session *s = arg;
     char came[64] = "no agent came", text[128];
+    size_t of = s->n ? s->n : arrival_size(s->arrival);
 
     (void)fd;
     (void)what;
@@ -855,57 +425,73 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         start_again(s);
         return;
     }
-    if (s->roll.n > 0)
-        say_who_came(s, came, sizeof came);
-    if (!s->is_local && s->starts < s->starts_max && s->roll.n > 0) {
+    if (of > 0)
+        snprintf(came, sizeof came, "only %zu of %zu agents came",
+                 s->n ? s->here : arrival_came(s->arrival), of);
+    if (launch_may_repeat(s->launch) && of > 0) {
         notice("warning: %s: starting them once more", came);
         start_again(s);
         return;
     }
     snprintf(text, sizeof text, "%s within %d s", came, START_MS / 1000);
-    fail(
+    fail_start(
         s,
         "see that the nodes reach this host at the ports of SrunPortRange, and "
         "whether srun still waits for them (squeue -s)",
         text);
 }
 
-static int open_listener(struct session *s, int loopback, struct es_error *err)
+static int open_listener(struct session *s, struct es_error *err)
 {
     const struct listener_setup setup = {.base = s->base,
                                          .secret = &s->secret,
                                          .purpose = PURPOSE_SESSION,
                                          .self = FRONT_END,
                                          .ports = s->ports,
-                                         .loopback = loopback,
-                                         .called = on_called,
+                                         .loopback = s->is_local,
+                                         .called = arrival_accept,
                                          .full = file_limit_reached,
-                                         .arg = s};
+                                         .arg = s->arrival};
 
     return listener_open(&s->listener, &setup, err);
+}
+
+static int open_launch(struct session *s,
+                       const struct session_setup *setup,
+                       struct es_error *err)
+{
+    const struct launch_setup l = {.base = s->base,
+                                   .session = setup,
+                                   .secret = &s->secret,
+                                   .ports = s->ports,
+                                   .port = listener_port(s->listener),
+                                   .failed = on_launch_failed,
+                                   .ended = on_launch_ended,
+                                   .arg = s};
+
+    return launch_open(&s->launch, &l, err);
 }
 
 static int open_all(struct session *s,
                     const struct session_setup *setup,
                     struct es_error *err)
 {
-    s->deadline = evtimer_new(s->base, on_deadline, s);
-    if (!s->deadline || set_deadline(s, START_MS) < 0)
-        return es_no_memory(err);
     s->ports = setup->ports;
-    s->encrypt = setup->encrypt != 0;
+    s->secret.encrypt = setup->encrypt != 0;
     s->is_local = setup->local > 0;
     s->wireup = setup->wireup;
-    s->by_tcp = setup->wireup == WIREUP_TCP;
-    if (!setup->local && s->ports.high == 0
+    s->deadline = evtimer_new(s->base, on_deadline, s);
+    s->arrival = arrival_create(s->base, &arrival_events, s);
+    if (!s->deadline || !s->arrival || set_deadline(s, START_MS) < 0)
+        return es_no_memory(err);
+    if (!s->is_local)
+        s->wanted = companion_nodes(&setup->place);
+    if (!s->is_local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
-    if (setup->local && !s->by_tcp
-        && pmix_host_start(&s->pmix, setup->local, err) < 0)
+    if (open_listener(s, err) < 0 || open_launch(s, setup, err) < 0)
         return -1;
-    if (open_listener(s, setup->local > 0, err) < 0)
-        return -1;
-    return start_processes(s, setup, err);
+    return start_agents(s, err);
 }
 
 int session_open(struct session **out,
@@ -922,7 +508,6 @@ int session_open(struct session **out,
     s->base = base;
     s->on = on;
     s->arg = arg;
-    LIST_INIT(&s->guests);
     file_limit_raise(); /* a connection a node, and some for ourselves */
     if (open_all(s, setup, err) < 0) {
         session_close(s);
@@ -1003,7 +588,8 @@ static void say_leave(struct session *s)
 /* Run the loop until all processes have ended, at most ms. */
 static void await_processes(struct session *s, int ms)
 {
-    if (s->running == 0 || !s->deadline || set_deadline(s, ms) < 0)
+    if (launch_running(s->launch) == 0 || !s->deadline
+        || set_deadline(s, ms) < 0)
         return;
     (void)event_base_dispatch(s->base); /* ends by the deadline at the latest */
     event_del(s->deadline);
@@ -1012,16 +598,12 @@ static void await_processes(struct session *s, int ms)
 static void end_processes(struct session *s)
 {
     await_processes(s, s->ready ? with_each(s, LEAVE_MS, LEAVE_EACH_MS) : 0);
-    if (s->running == 0)
+    if (launch_running(s->launch) == 0)
         return;
     if (!s->is_local && s->n > 0 && s->job > 0)
         companion_cancel(s->base, s->job, s->step);
-    for (size_t i = 0; i < s->n_processes; i++)
-        if (s->process[i].execution)
-            execution_stop(s->process[i].execution);
+    launch_stop(s->launch);
     await_processes(s, with_each(s, FORCE_MS, LEAVE_EACH_MS));
-    for (size_t i = 0; i < s->n_processes; i++)
-        execution_destroy(s->process[i].execution);
 }
 
 void session_close(struct session *s)
@@ -1031,17 +613,16 @@ void session_close(struct session *s)
     s->closing = 1;
     say_leave(s);
     listener_close(s->listener); /* who is away and calls now leaves, too */
-    s->listener = NULL;
-    end_processes(s);
-    forget_agents(s);
-    pmix_host_stop(s->pmix);
+    if (s->arrival)
+        arrival_end(s->arrival);
+    if (s->launch)
+        end_processes(s);
+    arrival_destroy(s->arrival);
+    forget_members(s);
+    launch_destroy(s->launch);
     awake_stop(s->awake);
     if (s->deadline)
         event_free(s->deadline);
-    free(s->process);
-    free((char *)s->local.agent_path);
-    free((int *)s->local.local_speed);
-    companion_argv_free(s->companion);
-    memset(&s->secret, 0, sizeof s->secret);
+    sodium_memzero(&s->secret, sizeof s->secret);
     free(s);
 }

@@ -10,7 +10,7 @@
 #define LAUNCHER_SESSION_SESSION_H
 
 #include "launcher/base/step_dir.h"
-#include "launcher/session/companion.h"
+#include "launcher/session/session_setup.h"
 #include "launcher/wire/protocol.h"
 
 struct session;
@@ -21,16 +21,6 @@ struct node {
     struct adapter adapter;
     uint32_t cpus; /* that commands may use; 0: not known */
     int present;   /* 0: lost, or not here yet */
-};
-
-struct session_setup {
-    size_t local;                 /* agents on this machine; 0: by Slurm */
-    const int *local_speed;       /* percent of one core each, or NULL */
-    struct companion_place place; /* by Slurm */
-    enum wireup_way wireup;       /* how the agents find each other */
-    const char *agent_path;
-    int encrypt;             /* what goes over the wire */
-    struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
 };
 
 struct session_events {

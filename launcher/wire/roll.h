@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * roll.h - who of the agents of a start has called home, and where the others
+ * roll.h - who of the agents of a start has called the front end, and where the others
  * reach it.  It is complete when each rank has called once.
  */
 #ifndef LAUNCHER_WIRE_ROLL_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * table_tree.h - the table of all agents' endpoints (wireup.h) goes down a tree
- * of the agents, so that home need not send N tables of N lines.
+ * of the agents, so that the front end need not send N tables of N lines.
  *
- * Home is the root: its children are the ranks 0 to k-1, those of rank r are
+ * The front end is the root: its children are the ranks 0 to k-1, those of rank r are
  * k(r+1) to k(r+1)+k-1.  Each agent waits at a door, a port that it has for the
  * start only: its parent calls there and hands on the FENCE that it got itself.
- * A child that does not take it is missed: home then sends it the table.
+ * A child that does not take it is missed: the front end then sends it the table.
  *
  * All callbacks come from the event loop.
  */
@@ -16,13 +16,13 @@
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/channel.h"
 
-/* Up to so many agents have it from home itself, and may fetch from PMIx all
+/* Up to so many agents have it from the front end itself, and may fetch from PMIx all
  * they want: 64 tables of 64 lines are some 130 KB.  Issue 13, 13 and 15. */
 #define TABLE_DIRECT_MAX 64u
 /* 16,384 agents are five calls deep.  A parent sends so many tables. */
 #define TABLE_BRANCHES 8u
 
-/* For so many agents; 0: home sends each of them the table. */
+/* For so many agents; 0: the front end sends each of them the table. */
 uint32_t table_branches(uint32_t agents);
 /* The first child of a rank, which may be none of the agents' ranks. */
 uint64_t table_first_child(uint32_t branches, uint32_t rank);

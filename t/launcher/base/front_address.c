@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/base/home_address.h"
+#include "launcher/base/front_address.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int main(void)
     char name[NODE_NAME_MAX], address[ADDRESS_MAX], *long_list;
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        home_address_last(lists[i].list, name);
+        front_address_last(lists[i].list, name);
         ok(strcmp(name, lists[i].last) == 0, "the last of \"%s\"",
            lists[i].list);
     }
@@ -50,16 +50,16 @@ int main(void)
     if (!long_list)
         bail("no memory");
     memset(long_list, 'n', 999);
-    home_address_last(long_list, name);
+    front_address_last(long_list, name);
     is_str(name, "", "a name that is too long");
     free(long_list);
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
-        ok(home_address_is_loopback(addresses[i].address)
+        ok(front_address_is_loopback(addresses[i].address)
                == addresses[i].is_loopback,
            "\"%s\" is %s use to others", addresses[i].address,
            addresses[i].is_loopback ? "of no" : "of");
-    home_address_find(NULL, address);
-    ok(!address[0] || !home_address_is_loopback(address),
+    front_address_find(NULL, address);
+    ok(!address[0] || !front_address_is_loopback(address),
        "what is found is no loopback address");
     return done();
 }

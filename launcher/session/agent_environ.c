@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/agent_environ.h"
+#include "launcher/session/companion.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Takes entry over; NULL: there was no memory for it. */
+static int add(char ***env, size_t *n, char *entry)
+{
+    char **grown = entry ? reallocarray(*env, *n + 2, sizeof **env) : NULL;
+
+    if (!grown) {
+        free(entry);
+        return -1;
+    }
+    grown[(*n)++] = entry;
+    grown[*n] = NULL;
+    *env = grown;
+    return 0;
+}
+
+int agent_environ_put(char ***env,
+                      size_t *n,
+                      const char *name,
+                      const char *value)
+{
+    char *entry;
+
+    return asprintf(&entry, "%s=%s", name, value) < 0 ? -1 : add(env, n, entry);
+}
+
+static int put_ours(char ***env, size_t *n)
+{
+    for (size_t i = 0; environ[i]; i++)
+        if (strchr(environ[i], '=') && !companion_drops(environ[i])
+            && add(env, n, strdup(environ[i])) < 0)
+            return -1;
+    return 0;
+}
+
+static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
+{
+    const char *way = wireup_way_name(e->by_tcp ? WIREUP_TCP : WIREUP_PMIX);
+    char hex[SECRET_HEX_LEN + 1], front_end[ADDRESS_MAX + 8], ports[32];
+    int bad = 0;
+
+    secret_to_hex(e->secret, hex);
+    snprintf(front_end, sizeof front_end, "%s:%u", e->address, e->port);
+    snprintf(ports, sizeof ports, "%u-%u", e->ports.low, e->ports.high);
+    bad |= agent_environ_put(env, n, "EVENSTEP_COMPANION", "1");
+    bad |= agent_environ_put(env, n, "EVENSTEP_SECRET", hex);
+    bad |= agent_environ_put(env, n, "EVENSTEP_FRONT_END", front_end);
+    bad |= agent_environ_put(env, n, "EVENSTEP_PORTS", ports);
+    bad |= agent_environ_put(env, n, "EVENSTEP_ENCRYPT",
+                             e->secret->encrypt ? "1" : "0");
+    bad |= agent_environ_put(env, n, "EVENSTEP_WIREUP", way);
+    sodium_memzero(hex, sizeof hex);
+    return bad;
+}
+
+char **agent_environ_make(const struct agent_environ *e, size_t *n)
+{
+    char **env = NULL;
+
+    *n = 0;
+    if (put_ours(&env, n) == 0 && put_agents(&env, n, e) == 0)
+        return env;
+    agent_environ_free(env);
+    return NULL;
+}
+
+void agent_environ_free(char **env)
+{
+    for (size_t i = 0; env && env[i]; i++)
+        free(env[i]);
+    free(env);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/launch.h"
+#include "launcher/base/front_address.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/exec/execution.h"
+#include "launcher/exec/throttle.h"
+#include "launcher/session/agent_environ.h"
+#include "pmix_bcast/pmix_host.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STARTS 2 /* of the companion step; one more that finds no PMIx */
+/* Agents of --local that are on their way, a CPU and at least: more would only
+ * be slow together, and our own loop is to hear those that call. */
+#define AHEAD_EACH 4
+#define AHEAD_MIN  16
+/* Name of an agent of --local. */
+#define LOCAL_NODE "local%zu"
+
+struct process { /* srun, one a start, or one agent of --local */
+    struct launch *launch;
+    struct execution *execution;
+};
+
+struct launch {
+    struct launch_setup s;
+    size_t local;   /* agents of --local; 0: by Slurm */
+    char *agent;    /* their program */
+    int *speed;     /* of theirs, or NULL */
+    char **command; /* srun's arguments */
+    const char *fence;
+    struct pmix_host *pmix; /* of --local, or NULL */
+    struct process *process;
+    size_t n_processes, running;
+    size_t starts, starts_max;
+    int by_tcp;
+    char said[600];
+};
+
+/* --- the end of a process ------------------------------------------------- */
+
+static void on_said(void *arg, const void *buf, size_t len)
+{
+    (void)arg; /* agents say nothing on stdout */
+    (void)buf;
+    (void)len;
+}
+
+/* Keep the end of what was said, as one line. */
+static void keep_said(struct launch *l, const char *text, size_t len)
+{
+    size_t room = sizeof l->said - 1;
+
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    if (len == 0)
+        return;
+    if (len > room) {
+        text += len - room;
+        len = room;
+    }
+    memcpy(l->said, text, len);
+    l->said[len] = '\0';
+    for (char *p = l->said; *p; p++)
+        if (*p == '\n')
+            *p = ';';
+}
+
+/* What an agent of --local that was killed has left. */
+static void sweep(const struct process *p)
+{
+    char name[32], group[STEP_NAME_MAX];
+
+    snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->launch->process));
+    step_dir_local_name(group, (int)getpid(), name);
+    throttle_sweep(group);
+    step_dir_remove(group);
+}
+
+static void on_process_end(void *arg, const struct execution_end *end)
+{
+    struct process *p = arg;
+    struct launch *l = p->launch;
+    int is_last = l->local || p == &l->process[l->starts - 1];
+    int ended_early = !l->local || end->status != 0;
+
+    if (end->status != 0
+        && is_last) /* else it is a warning of srun's at most */
+        keep_said(l, end->err_tail, end->err_len);
+    if (end->exec_errno)
+        snprintf(l->said, sizeof l->said, "%s: %s",
+                 l->local ? "evenstep-agent" : "srun",
+                 strerror(end->exec_errno));
+    if (l->local && end->signal)
+        sweep(p);
+    execution_destroy(p->execution); /* and *end with it */
+    p->execution = NULL;
+    l->running--;
+    if (l->running == 0)
+        l->s.ended(l->s.arg);
+    if (ended_early && is_last)
+        l->s.failed(l->s.arg);
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static int start_process(struct launch *l,
+                         size_t i,
+                         char *const argv[],
+                         char *const env[],
+                         struct es_error *err)
+{
+    /* An agent must have the time to clean up, srun to end its step. */
+    struct execution_spec spec = {
+        .argv = argv, .envp = env, .orphan_signal = SIGTERM};
+    struct process *p = &l->process[i];
+
+    p->launch = l;
+    if (execution_start(&p->execution, l->s.base, &spec, on_said,
+                        on_process_end, p, err)
+        < 0)
+        return -1;
+    l->running++;
+    return 0;
+}
+
+static char **make_environ(const struct launch *l, size_t *n)
+{
+    char address[ADDRESS_MAX] = "127.0.0.1"; /* of --local */
+    struct agent_environ e = {.secret = l->s.secret,
+                              .address = address,
+                              .port = l->s.port,
+                              .ports = l->s.ports,
+                              .by_tcp = l->by_tcp};
+
+    if (!l->local)
+        front_address_find(companion_job_nodes(), address);
+    return agent_environ_make(&e, n);
+}
+
+static int start_companion(struct launch *l, struct es_error *err)
+{
+    size_t n;
+    char **env = make_environ(l, &n);
+    int rc;
+
+    if (env && agent_environ_put(&env, &n, COMPANION_FENCE, l->fence) == 0)
+        rc = start_process(l, l->starts++, l->command, env, err);
+    else
+        rc = es_no_memory(err);
+    agent_environ_free(env);
+    return rc;
+}
+
+static int start_agent(struct launch *l, size_t rank, struct es_error *err)
+{
+    char name[32], speed[16], number[24], agents[24];
+    char *argv[] = {l->agent, NULL};
+    size_t n;
+    char **env = make_environ(l, &n);
+    int rc = -1;
+
+    snprintf(name, sizeof name, LOCAL_NODE, rank);
+    snprintf(speed, sizeof speed, "%d", l->speed ? l->speed[rank] : 0);
+    snprintf(number, sizeof number, "%zu", rank);
+    snprintf(agents, sizeof agents, "%zu", l->local);
+    if (!env || agent_environ_put(&env, &n, "EVENSTEP_AGENT", name) < 0
+        || agent_environ_put(&env, &n, "EVENSTEP_RANK", number) < 0
+        || agent_environ_put(&env, &n, "EVENSTEP_AGENTS", agents) < 0
+        || agent_environ_put(&env, &n, "EVENSTEP_SPEED", speed) < 0)
+        rc = es_no_memory(err);
+    else if (l->by_tcp || pmix_host_environ(l->pmix, rank, &env, err) == 0)
+        rc = start_process(l, rank, argv, env, err);
+    agent_environ_free(env);
+    return rc;
+}
+
+static size_t most_ahead(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cpus * AHEAD_EACH > AHEAD_MIN ? (size_t)(cpus * AHEAD_EACH)
+                                         : AHEAD_MIN;
+}
+
+int launch_more(struct launch *l, size_t came, struct es_error *err)
+{
+    size_t most = came + most_ahead();
+
+    for (; l->starts < l->local && l->starts < most; l->starts++)
+        if (start_agent(l, l->starts, err) < 0)
+            return -1;
+    return 0;
+}
+
+int launch_start(struct launch *l, struct es_error *err)
+{
+    return l->local ? launch_more(l, 0, err) : start_companion(l, err);
+}
+
+/* --- before ---------------------------------------------------------------- */
+
+static int prepare_local(struct launch *l,
+                         const struct session_setup *setup,
+                         struct es_error *err)
+{
+    size_t bytes = setup->local * sizeof *l->speed;
+
+    l->agent = strdup(setup->agent_path);
+    if (setup->local_speed) {
+        l->speed = malloc(bytes);
+        if (l->speed)
+            memcpy(l->speed, setup->local_speed, bytes);
+    }
+    if (!l->agent || (setup->local_speed && !l->speed))
+        return es_no_memory(err);
+    return l->by_tcp ? 0 : pmix_host_start(&l->pmix, setup->local, err);
+}
+
+static int prepare_companion(struct launch *l,
+                             const struct session_setup *setup,
+                             struct es_error *err)
+{
+    l->fence = companion_fence(&setup->place);
+    if (companion_argv(&l->command, &setup->place, setup->agent_path, err) < 0)
+        return -1;
+    if (l->by_tcp && companion_leave_pmix(l->command) < 0)
+        return es_no_memory(err);
+    return 0;
+}
+
+int launch_open(struct launch **out,
+                const struct launch_setup *setup,
+                struct es_error *err)
+{
+    const struct session_setup *s = setup->session;
+    struct launch *l = calloc(1, sizeof *l);
+    int rc;
+
+    if (!l)
+        return es_no_memory(err);
+    l->s = *setup;
+    l->s.session = NULL; /* it may be forgotten */
+    l->local = s->local;
+    l->by_tcp = s->wireup == WIREUP_TCP;
+    l->starts_max = STARTS;
+    l->n_processes = s->local ? s->local : STARTS + 1;
+    l->process = calloc(l->n_processes, sizeof *l->process);
+    if (!l->process)
+        rc = es_no_memory(err);
+    else
+        rc = s->local ? prepare_local(l, s, err) : prepare_companion(l, s, err);
+    if (rc < 0) {
+        launch_destroy(l);
+        return -1;
+    }
+    *out = l;
+    return 0;
+}
+
+/* --- afterwards ------------------------------------------------------------ */
+
+int launch_may_repeat(const struct launch *l)
+{
+    return !l->local && l->starts < l->starts_max;
+}
+
+int launch_without_pmix(struct launch *l)
+{
+    if (companion_leave_pmix(l->command) < 0)
+        return -1;
+    l->by_tcp = 1;
+    l->starts_max = STARTS + 1;
+    return 0;
+}
+
+int launch_is_by_tcp(const struct launch *l)
+{
+    return l->by_tcp;
+}
+
+const char *launch_said(const struct launch *l)
+{
+    return l->said;
+}
+
+size_t launch_running(const struct launch *l)
+{
+    return l->running;
+}
+
+void launch_stop(struct launch *l)
+{
+    for (size_t i = 0; i < l->n_processes; i++)
+        if (l->process[i].execution)
+            execution_stop(l->process[i].execution);
+}
+
+void launch_destroy(struct launch *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; l->process && i < l->n_processes; i++)
+        execution_destroy(l->process[i].execution);
+    pmix_host_stop(l->pmix);
+    free(l->process);
+    free(l->agent);
+    free(l->speed);
+    companion_argv_free(l->command);
+    free(l);
+}

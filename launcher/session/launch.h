@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * launch.h - the processes that bring a session's agents: srun with the
+ * companion step, which may be started once more where not all of its agents
+ * came, or the agents of --local, a few at a time.
+ */
+#ifndef LAUNCHER_SESSION_LAUNCH_H
+#define LAUNCHER_SESSION_LAUNCH_H
+
+#include "launcher/session/session_setup.h"
+
+struct launch;
+
+struct launch_setup {
+    struct event_base *base;
+    const struct session_setup *session; /* used during the call only */
+    const struct secret *secret; /* as it is at each start; outlives it */
+    struct port_range ports;     /* for the agents to listen at */
+    uint16_t port;               /* where the front end listens */
+    /* The current srun, or an agent of --local, has ended by itself. */
+    void (*failed)(void *arg);
+    /* None runs any more. */
+    void (*ended)(void *arg);
+    void *arg;
+};
+
+/* Nothing is started yet. */
+int launch_open(struct launch **l,
+                const struct launch_setup *setup,
+                struct es_error *err);
+/* Start srun, or the first agents of --local. */
+int launch_start(struct launch *l, struct es_error *err);
+/* So many agents have come: start more of --local, that not too many are on
+ * their way. */
+int launch_more(struct launch *l, size_t came, struct es_error *err);
+/* May srun be started once more, if this start comes to nothing?  Then
+ * launch_stop() and launch_start(). */
+int launch_may_repeat(const struct launch *l);
+/* There is no PMIx: the next start does without, and one more is allowed.
+ * 0, or -1 if memory ran out. */
+int launch_without_pmix(struct launch *l);
+int launch_is_by_tcp(const struct launch *l);
+/* The last that srun or an agent said on stderr, as one line; or "". */
+const char *launch_said(const struct launch *l);
+/* How many processes run. */
+size_t launch_running(const struct launch *l);
+/* End all that run: SIGTERM, and SIGKILL later (execution_stop()). */
+void launch_stop(struct launch *l);
+/* End them at once; NULL is allowed. */
+void launch_destroy(struct launch *l);
+
+#endif

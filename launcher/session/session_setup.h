@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session_setup.h - which agents a session is to have, and how they are
+ * started and connected.
+ */
+#ifndef LAUNCHER_SESSION_SESSION_SETUP_H
+#define LAUNCHER_SESSION_SESSION_SETUP_H
+
+#include "launcher/session/companion.h"
+#include "pmix_bcast/wireup.h"
+
+struct session_setup {
+    size_t local;                 /* agents on this machine; 0: by Slurm */
+    const int *local_speed;       /* percent of one core each, or NULL */
+    struct companion_place place; /* by Slurm */
+    enum wireup_way wireup;       /* how the agents find each other */
+    const char *agent_path;
+    int encrypt;             /* what goes over the wire */
+    struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
+};
+
+#endif
