@@ -25,7 +25,7 @@ static uint32_t draw(uint64_t *state, uint32_t n)
 
 static int may_ask(const struct pull_view *v, uint32_t node, uint32_t chunk)
 {
-    return node != v->self && !v->gone[node]
+    return node != v->self && v->presence[node] == PRESENT
            && estimator_holds(v->estimator, node, chunk, v->now);
 }
 

@@ -17,6 +17,14 @@ enum pull_way {
 
 enum hold { CHUNK_MISSING, CHUNK_ASKED, CHUNK_HELD };
 
+/* What is known of a node.  Only those that are PRESENT are asked. */
+enum peer_presence {
+    PRESENT,
+    GONE,
+    SUSPECT, /* left a request without an answer; until it sends anything, or
+                nobody else is left */
+};
+
 struct pull {
     uint32_t chunk, node;
 };
@@ -25,8 +33,8 @@ struct pull {
 struct pull_view {
     const struct plan *plan;
     const struct estimator *estimator;
-    const uint8_t *hold; /* enum hold of each chunk */
-    const uint8_t *gone; /* of each node: not to be asked */
+    const uint8_t *hold;     /* enum hold of each chunk */
+    const uint8_t *presence; /* enum peer_presence of each node */
     uint32_t self;
     double now;
     uint64_t *random; /* state of the generator; any number but 0 */

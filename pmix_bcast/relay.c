@@ -63,14 +63,6 @@ struct flight { /* a pull that is on its way */
     double deadline;
 };
 
-/* What is known of a node; only the ones that are PRESENT are asked. */
-enum presence {
-    PRESENT,
-    GONE,
-    SUSPECT, /* it left a pull without an answer: until it says anything, or
-                nobody else is left */
-};
-
 struct heard { /* when a node last pushed */
     double at;
     uint32_t got; /* chunks that had come to us then */
@@ -79,8 +71,8 @@ struct heard { /* when a node last pushed */
 struct relay {
     struct relay_setup s;
     struct estimator estimator;
-    uint8_t *hold; /* enum hold, of each chunk */
-    uint8_t *gone; /* enum presence, of each node */
+    uint8_t *hold;     /* enum hold, of each chunk */
+    uint8_t *presence; /* of each node, see pull.h */
     uint32_t n_gone;
     uint8_t *replaced;       /* of each chunk: we took its root's place */
     struct heard *heard;     /* of each node */
@@ -241,7 +233,7 @@ static uint32_t wake_children(struct relay *r,
         uint32_t peer = plan_child(p, at, e->chunk, i);
         struct lane *l;
 
-        if (!is_for(r, e, peer) || r->gone[peer] == GONE)
+        if (!is_for(r, e, peer) || r->presence[peer] == GONE)
             continue;
         l = lane_for_entry(r, peer);
         if (!l)
@@ -313,7 +305,8 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
     e->to_send = wake_children(r, e, r->s.self);
     if (as_root && root != r->s.self) {
         e->to_send += wake_children(r, e, root);
-        if (r->gone[root] != GONE && (l = lane_for_entry(r, root)) != NULL) {
+        if (r->presence[root] != GONE
+            && (l = lane_for_entry(r, root)) != NULL) {
             e->to_send++;
             wake(r, l);
         }
@@ -329,7 +322,7 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
 }
 
 /* One copy less to send, sent or not needed. */
-static void copy_gone(struct relay *r, struct entry *e)
+static void settle_copy(struct relay *r, struct entry *e)
 {
     e->to_send--;
     r->unsent--;
@@ -364,16 +357,16 @@ static void flight_expire(struct relay *r, unsigned i)
 {
     uint32_t node = r->flight[i].pull.node;
 
-    if (node != PLAN_NOBODY && r->gone[node] == PRESENT)
-        r->gone[node] = SUSPECT;
+    if (node != PLAN_NOBODY && r->presence[node] == PRESENT)
+        r->presence[node] = SUSPECT;
     flight_fail(r, i);
 }
 
 /* It has said something. */
 static void trust(struct relay *r, uint32_t peer)
 {
-    if (peer != PLAN_NOBODY && r->gone[peer] == SUSPECT)
-        r->gone[peer] = PRESENT;
+    if (peer != PLAN_NOBODY && r->presence[peer] == SUSPECT)
+        r->presence[peer] = PRESENT;
 }
 
 /* Nobody is left to be asked, and it may be that their answers were lost:
@@ -402,7 +395,7 @@ static struct pull_view view(struct relay *r, double now)
     return (struct pull_view){.plan = r->s.plan,
                               .estimator = &r->estimator,
                               .hold = r->hold,
-                              .gone = r->gone,
+                              .presence = r->presence,
                               .self = r->s.self,
                               .now = now,
                               .random = &r->s.random};
@@ -454,7 +447,7 @@ static int is_orphan(struct relay *r, struct pull *p)
         uint32_t v =
             plan_holder(r->s.plan, p->chunk, pull_random(&r->s.random) >> 16);
 
-        if (v != r->s.self && r->gone[v] != GONE)
+        if (v != r->s.self && r->presence[v] != GONE)
             return 0;
     }
     p->node = PLAN_NOBODY;
@@ -558,7 +551,7 @@ static void cancel_others(struct relay *r, uint32_t peer, uint32_t chunk)
         tell(r, r->flight[i].pull.node, RELAY_CANCEL, chunk);
     if (i >= 0)
         flight_end(r, (unsigned)i);
-    if (parent != PLAN_NOBODY && parent != peer && r->gone[parent] != GONE)
+    if (parent != PLAN_NOBODY && parent != peer && r->presence[parent] != GONE)
         tell(r, parent, RELAY_CANCEL, chunk);
 }
 
@@ -663,7 +656,7 @@ void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now)
 
     if (!l || l->pushing == NOTHING || r->log[l->pushing].chunk != chunk)
         return; /* an answer */
-    copy_gone(r, &r->log[l->pushing]);
+    settle_copy(r, &r->log[l->pushing]);
     l->pushing = NOTHING;
     go_on(r, now);
 }
@@ -678,7 +671,7 @@ static int next_push(struct relay *r, struct lane *l, struct relay_item *item)
         if (!is_for(r, e, l->peer))
             continue;
         if (ring_remove(&l->cancelled, e->chunk)) {
-            copy_gone(r, e);
+            settle_copy(r, e);
             continue;
         }
         *item = (struct relay_item){RELAY_CHUNK, e->chunk};
@@ -730,8 +723,8 @@ void relay_lost(struct relay *r, uint32_t peer)
 {
     struct lane *l = lane_find(r, peer);
 
-    if (peer != PLAN_NOBODY && r->gone[peer] != GONE) {
-        r->gone[peer] = GONE;
+    if (peer != PLAN_NOBODY && r->presence[peer] != GONE) {
+        r->presence[peer] = GONE;
         r->n_gone++;
     }
     for (unsigned i = 0; i < r->n_flights;)
@@ -741,10 +734,10 @@ void relay_lost(struct relay *r, uint32_t peer)
             i++;
     if (l) {
         if (l->pushing != NOTHING)
-            copy_gone(r, &r->log[l->pushing]);
+            settle_copy(r, &r->log[l->pushing]);
         for (; l->cursor < r->n_log; l->cursor++)
             if (is_for(r, &r->log[l->cursor], peer))
-                copy_gone(r, &r->log[l->cursor]);
+                settle_copy(r, &r->log[l->cursor]);
         relay_forget(r, peer);
     }
     wake_answers(r);
@@ -772,10 +765,10 @@ struct relay *relay_create(const struct relay_setup *s)
     r->missing = s->plan->chunks;
     r->window_start = r->came = r->ticked = r->forgiven = s->start;
     r->hold = calloc(s->plan->chunks + 1u, 1);
-    r->gone = calloc(s->plan->nodes, 1);
+    r->presence = calloc(s->plan->nodes, 1);
     r->replaced = calloc(s->plan->chunks + 1u, 1);
     r->heard = calloc(s->plan->nodes, sizeof *r->heard);
-    if (!r->hold || !r->gone || !r->replaced || !r->heard
+    if (!r->hold || !r->presence || !r->replaced || !r->heard
         || !lane_of(r, PLAN_NOBODY)) {
         relay_destroy(r);
         return NULL;
@@ -790,7 +783,7 @@ void relay_destroy(struct relay *r)
     if (!r)
         return;
     free(r->hold);
-    free(r->gone);
+    free(r->presence);
     free(r->replaced);
     free(r->heard);
     free(r->lane);

@@ -14,7 +14,7 @@
 
 static struct plan plan;
 static struct estimator estimator;
-static uint8_t hold[CHUNKS], gone[NODES];
+static uint8_t hold[CHUNKS], presence[NODES];
 static uint64_t seed;
 static struct pull_view view;
 static const char *const way_name[] = {"by chunk", "by node"};
@@ -28,12 +28,12 @@ static void fresh(enum plan_shape shape, uint32_t branches, uint32_t self)
         bail("no plan");
     estimator_init(&estimator, &plan, START, SLOT);
     memset(hold, CHUNK_MISSING, sizeof hold);
-    memset(gone, 0, sizeof gone);
+    memset(presence, 0, sizeof presence);
     seed = 42;
     view = (struct pull_view){.plan = &plan,
                               .estimator = &estimator,
                               .hold = hold,
-                              .gone = gone,
+                              .presence = presence,
                               .self = self,
                               .now = LATER,
                               .random = &seed};
@@ -43,7 +43,7 @@ static void fresh(enum plan_shape shape, uint32_t branches, uint32_t self)
 static int is_possible(uint32_t node, uint32_t chunk)
 {
     return node < plan.nodes && chunk < plan.chunks && node != view.self
-           && !gone[node] && hold[chunk] == CHUNK_MISSING
+           && presence[node] == PRESENT && hold[chunk] == CHUNK_MISSING
            && plan_is_pushed(&plan, node, chunk)
            && estimator_holds(&estimator, node, chunk, view.now);
 }
@@ -85,7 +85,7 @@ static void test_possible(enum pull_way way)
 
         view.now = START + SLOT * (double)(pull_random(&seed) % 150);
         hold[pull_random(&seed) % CHUNKS] = (uint8_t)(i % 3);
-        gone[pull_random(&seed) % NODES] = i % 5 == 0;
+        presence[pull_random(&seed) % NODES] = i % 5 ? PRESENT : SUSPECT;
         yes = pull_choose(&p, &view, way);
         chosen += (unsigned)yes;
         tried += possible() > 0;
@@ -113,9 +113,9 @@ static void test_none(enum pull_way way)
     view.now = START;
     ok(!pull_choose(&p, &view, way), "%s: none at the start", way_name[way]);
     view.now = LATER;
-    memset(gone, 1, sizeof gone);
+    memset(presence, GONE, sizeof presence);
     ok(!pull_choose(&p, &view, way), "none if all others are gone");
-    memset(gone, 0, sizeof gone);
+    memset(presence, 0, sizeof presence);
     memset(hold, CHUNK_ASKED, sizeof hold);
     ok(!pull_choose(&p, &view, way), "none if all is asked for");
     memset(hold, CHUNK_HELD, sizeof hold);
@@ -193,7 +193,7 @@ static void test_node(void)
 
     fresh(PLAN_STRIPES, 4, self);
     parent = plan_parent(&plan, self, chunk);
-    gone[2] = gone[30] = 1;
+    presence[2] = presence[30] = GONE;
     for (int i = 0; i < 20000; i++) {
         if (!pull_choose_node(&p, &view))
             bail("nobody to choose");
