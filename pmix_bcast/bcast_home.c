@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_home.h"
 #include "pmix_bcast/array.h"
-#include "pmix_bcast/chunk_tag.h"
+#include "pmix_bcast/bcast_source.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/pending.h"
 
-#include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #define TICK_MS   1
-#define FEED_MS   10          /* how often feed_tick() is called */
-#define AHEAD     (16u << 20) /* bytes that are read ahead of the link */
+#define FEED_MS   10 /* how often feed_tick() is called */
 #define TIMEOUT_S 10.0
 /* Small data goes with the order, if it is not more than this for all. */
 #define INLINE_ALL (64u << 10)
@@ -39,20 +34,13 @@ struct receiver {
 struct bcast_home {
     struct bcast_home_setup s;
     struct plan plan;
-    struct stat source;
-    int fd;
+    struct bcast_source source;
     struct feed *feed;
     struct listener *listener;
     struct pending_list pending;
     struct receiver *node;
     struct bcast_node_result *result;
-    uint64_t *offset;
-    struct chunk_tag *tag; /* of each chunk, see bcast_node.h */
-    struct seal *seal;
-    uint8_t *known;  /* of each chunk: has a tag */
-    uint8_t *buffer; /* a chunk, while its tag is made */
-    uint32_t unknown, left, failed;
-    uint64_t ahead; /* read ahead up to here */
+    uint32_t left, failed; /* nodes: not ended yet; without the file */
     struct event *tick;
     unsigned ticks;
     double start, seconds;
@@ -61,20 +49,21 @@ struct bcast_home {
     int over;
 };
 
-/* --- the end
- * -------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------- */
 
-static void say_all(struct bcast_home *h, enum bcast_kind kind, uint32_t number)
+static void send_all(struct bcast_home *h,
+                     enum bcast_kind kind,
+                     uint32_t number)
 {
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 
         bcast_write_number(&w, h->s.id, number);
-        h->s.say(h->s.arg, v, kind, &w);
+        h->s.send(h->s.arg, v, kind, &w);
     }
 }
 
-/* Once; no callback of ours follows. */
+/* Once; no callback of ours follows.  With h->err filled nobody has got it. */
 static void end(struct bcast_home *h)
 {
     if (h->over)
@@ -82,17 +71,8 @@ static void end(struct bcast_home *h)
     h->over = 1;
     h->seconds = clock_s() - h->start;
     event_del(h->tick);
-    say_all(h, BCAST_END, 0);
+    send_all(h, BCAST_END, 0);
     h->s.ended(h->s.arg);
-}
-
-/* The source is at fault: nobody gets anything. */
-static void abandon(struct bcast_home *h, const char *mend, const char *what)
-{
-    if (h->over)
-        return;
-    es_fail(&h->err, ES_WORK, mend, "%s: %s", h->s.source, what);
-    end(h);
 }
 
 static void receiver_ends(struct bcast_home *h, uint32_t v, const char *why)
@@ -115,98 +95,43 @@ static void give_up(struct bcast_home *h, uint32_t v, const char *why)
     receiver_ends(h, v, why);
     if (h->feed)
         feed_lost(h->feed, v);
-    say_all(h, BCAST_LOST, v);
+    send_all(h, BCAST_LOST, v);
     if (h->left == 0)
         end(h);
 }
 
-/* --- the source
- * ------------------------------------------------------------------- */
-
-static const char changed[] = "it changes while it is read";
-static const char mend_changed[] = "broadcast it when nobody writes to it";
-
-static int has_changed(const struct bcast_home *h)
-{
-    struct stat st;
-
-    return fstat(h->fd, &st) < 0 || st.st_size != h->source.st_size
-           || st.st_mtim.tv_sec != h->source.st_mtim.tv_sec
-           || st.st_mtim.tv_nsec != h->source.st_mtim.tv_nsec;
-}
+/* --- chunks --------------------------------------------------------------- */
 
 /* Once all tags are known the nodes can tell whether they have all. */
-static void say_sum(struct bcast_home *h)
+static void send_sum(struct bcast_home *h)
 {
-    uint64_t sum = chunk_tag_sum(h->tag, h->plan.chunks);
+    uint64_t sum = chunk_tag_sum(h->source.tag, h->plan.chunks);
 
-    if (has_changed(h)) {
-        abandon(h, mend_changed, changed);
+    if (bcast_source_check(&h->source, &h->err) < 0) {
+        end(h);
         return;
     }
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 
         bcast_write_sum(&w, h->s.id, sum);
-        h->s.say(h->s.arg, v, BCAST_SUM, &w);
+        h->s.send(h->s.arg, v, BCAST_SUM, &w);
     }
 }
 
-static void read_ahead(struct bcast_home *h, uint64_t at)
+/* Before a chunk is sent it needs its tag. */
+static int make_tag(struct bcast_home *h, uint32_t chunk)
 {
-    if (h->ahead > at + AHEAD / 2 || h->ahead >= h->plan.bytes)
-        return;
-    (void)posix_fadvise(h->fd, (off_t)h->ahead, AHEAD, POSIX_FADV_WILLNEED);
-    h->ahead += AHEAD;
-}
+    uint32_t untagged = h->source.untagged;
 
-static size_t size_of(const struct bcast_home *h, uint32_t chunk)
-{
-    return (size_t)(h->offset[chunk + 1] - h->offset[chunk]);
-}
-
-static int read_chunk(struct bcast_home *h, uint32_t chunk)
-{
-    size_t size = size_of(h, chunk), got = 0;
-
-    read_ahead(h, h->offset[chunk]);
-    while (got < size) {
-        ssize_t n = pread(h->fd, h->buffer + got, size - got,
-                          (off_t)(h->offset[chunk] + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            abandon(h, "see that its file system is well", strerror(errno));
-        if (n == 0)
-            abandon(h, mend_changed, changed);
-        if (n <= 0)
-            return -1;
-        got += (size_t)n;
-    }
-    return 0;
-}
-
-static int know(struct bcast_home *h, uint32_t chunk)
-{
-    if (h->known[chunk])
-        return 0;
-    if (read_chunk(h, chunk) < 0)
+    if (h->over)
         return -1;
-    if (seal_tag(h->seal, chunk, h->buffer, size_of(h, chunk),
-                 h->tag[chunk].bytes)
-        < 0) {
-        abandon(h, "free some memory", "out of memory");
-        return -1;
-    }
-    h->known[chunk] = 1;
-    if (--h->unknown == 0)
-        say_sum(h);
+    if (bcast_source_tag(&h->source, chunk, &h->err) < 0)
+        end(h);
+    else if (untagged > 0 && h->source.untagged == 0)
+        send_sum(h);
     return h->over ? -1 : 0;
 }
-
-/* --- giving
- * ------------------------------------------------------------------------ */
 
 static int enqueue(struct receiver *r, const struct feed_give *g)
 {
@@ -217,7 +142,7 @@ static int enqueue(struct receiver *r, const struct feed_give *g)
         return -1;
     r->queue = queue;
     r->queue[r->n++] = *g;
-    r->queued += size_of(r->home, g->chunk);
+    r->queued += bcast_source_size(&r->home->source, g->chunk);
     link_wake(r->link);
     return 0;
 }
@@ -240,16 +165,17 @@ static void give(struct bcast_home *h)
     measure_queues(h);
     while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
            && feed_next(h->feed, &g, clock_s())) {
-        if (know(h, g.chunk) < 0)
+        if (make_tag(h, g.chunk) < 0)
             return;
-        if (enqueue(&h->node[g.node], &g) < 0)
-            abandon(h, "free some memory", "out of memory");
+        if (enqueue(&h->node[g.node], &g) < 0) {
+            (void)es_no_memory(&h->err);
+            end(h);
+        }
         measure_queues(h);
     }
 }
 
-/* --- connections
- * --------------------------------------------------------------------- */
+/* --- connections ---------------------------------------------------------- */
 
 static int on_taken(struct link *l,
                     void *arg,
@@ -268,7 +194,7 @@ static int on_taken(struct link *l,
     if (m->type == LINK_RELAYED)
         feed_relayed(h->feed, r->rank, m->chunk, r->moved);
     else if (m->type == LINK_PULL) /* nobody else has it */
-        return know(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
+        return make_tag(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
     else
         return m->type == LINK_CANCEL ? 0 : -1;
     if (!h->over)
@@ -288,15 +214,16 @@ static int on_next(
         return 0;
     g = r->queue[0];
     memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
-    r->queued -= size_of(h, g.chunk);
-    *m = (struct link_head){.type = LINK_CHUNK,
-                            .broadcast = h->s.id,
-                            .chunk = g.chunk,
-                            .flags = g.as_root ? LINK_AS_ROOT : 0,
-                            .size = (uint32_t)size_of(h, g.chunk)};
-    memcpy(m->digest, h->tag[g.chunk].bytes, TAG_BYTES);
-    *fd = h->fd;
-    *at = (off_t)h->offset[g.chunk];
+    r->queued -= bcast_source_size(&h->source, g.chunk);
+    *m = (struct link_head){
+        .type = LINK_CHUNK,
+        .broadcast = h->s.id,
+        .chunk = g.chunk,
+        .flags = g.as_root ? LINK_AS_ROOT : 0,
+        .size = (uint32_t)bcast_source_size(&h->source, g.chunk)};
+    memcpy(m->digest, h->source.tag[g.chunk].bytes, TAG_BYTES);
+    *fd = h->source.fd;
+    *at = (off_t)h->source.offset[g.chunk];
     return 1;
 }
 
@@ -322,8 +249,8 @@ static void on_closed(struct link *l, void *arg, const char *why)
     r->n = 0;
     r->queued = 0;
     feed_lost(h->feed, r->rank);
-    if (!h->over && has_changed(h))
-        abandon(h, mend_changed, changed);
+    if (!h->over && bcast_source_check(&h->source, &h->err) < 0)
+        end(h);
 }
 
 /* Nobody sends chunks here: they need no place. */
@@ -379,10 +306,9 @@ static void on_called(void *arg, struct listener *l, int fd)
     (void)pending_accept_link(&h->pending, h->s.base, fd, l, &pending_events);
 }
 
-/* --- what nodes say
- * ------------------------------------------------------------------- */
+/* --- what nodes report ---------------------------------------------------- */
 
-static void take_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
+static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
 {
     h->pulls += d->pulls;
     h->refused += d->refused;
@@ -399,11 +325,11 @@ static void take_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
         end(h);
 }
 
-int bcast_home_told(struct bcast_home *h,
-                    uint32_t node,
-                    enum bcast_kind kind,
-                    const uint8_t *body,
-                    size_t len)
+int bcast_home_receive(struct bcast_home *h,
+                       uint32_t node,
+                       enum bcast_kind kind,
+                       const uint8_t *body,
+                       size_t len)
 {
     struct bcast_done done;
     uint32_t id, held;
@@ -412,7 +338,7 @@ int bcast_home_told(struct bcast_home *h,
         return 0;
     if (kind == BCAST_DONE && bcast_read_done(&done, body, len) == 0
         && done.id == h->s.id) {
-        take_done(h, node, &done);
+        node_is_done(h, node, &done);
         return 0;
     }
     if (kind == BCAST_HELD && bcast_read_number(&id, &held, body, len) == 0
@@ -441,9 +367,7 @@ void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds)
     *moved = t - *moved < seconds ? t : *moved + seconds;
 }
 
-/* --- time
- * -------------------------------------------------------------------------------
- */
+/* --- time ----------------------------------------------------------------- */
 
 static void look_for_stalled(struct bcast_home *h, double t)
 {
@@ -472,74 +396,38 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         give(h);
 }
 
-/* --- begin and end
- * ----------------------------------------------------------------------- */
+/* --- begin and end -------------------------------------------------------- */
 
-static int open_source(struct bcast_home *h, struct es_error *err)
-{
-    static const char mend[] = "give a file that can be read";
-
-    h->fd = open(h->s.source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (h->fd < 0)
-        return es_fail(err, ES_WORK, mend, "%s: %s", h->s.source,
-                       strerror(errno));
-    if (fstat(h->fd, &h->source) < 0)
-        return es_fail(err, ES_WORK, mend, "%s: %s", h->s.source,
-                       strerror(errno));
-    if (S_ISDIR(h->source.st_mode))
-        return es_fail(err, ES_WORK,
-                       "pack it (tar -cf FILE DIR) and broadcast the file",
-                       "%s: it is a directory", h->s.source);
-    if (!S_ISREG(h->source.st_mode))
-        return es_fail(err, ES_WORK, "write it to a file first",
-                       "%s: it is not a regular file", h->s.source);
-    return 0;
-}
-
-/* So little that a tree would only cost time; the buffer has room for one
- * chunk. */
+/* So little that a tree would only cost time. */
 static int is_small(const struct bcast_home *h)
 {
     return h->plan.bytes <= h->s.small && h->plan.bytes <= h->plan.chunk
            && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
 }
 
-static int say_order(struct bcast_home *h)
+/* content: all of it, or NULL. */
+static void send_order(struct bcast_home *h, const uint8_t *content)
 {
+    const struct stat *source = &h->source.stat;
     struct bcast_order o = {
         .id = h->s.id,
         .flags = h->s.flags,
-        .mode = h->source.st_mode & 0777,
-        .mtime_ns = (int64_t)((uint64_t)h->source.st_mtim.tv_sec * 1000000000u
-                              + (uint64_t)h->source.st_mtim.tv_nsec),
+        .mode = source->st_mode & 0777,
+        .mtime_ns = (int64_t)((uint64_t)source->st_mtim.tv_sec * 1000000000u
+                              + (uint64_t)source->st_mtim.tv_nsec),
         .way = h->s.way,
         .plan = h->plan,
+        .port = content ? 0 : listener_port(h->listener),
+        .content = content,
     };
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.destination);
-    if (h->listener)
-        o.port = listener_port(h->listener);
-    else
-        o.content = h->buffer;
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 
         bcast_write_order(&w, &o);
-        h->s.say(h->s.arg, v, BCAST_ORDER, &w);
+        h->s.send(h->s.arg, v, BCAST_ORDER, &w);
     }
-    return 0;
-}
-
-static int read_small(struct bcast_home *h, struct es_error *err)
-{
-    ssize_t n = pread(h->fd, h->buffer, (size_t)h->plan.bytes + 1, 0);
-
-    if (n == (ssize_t)h->plan.bytes && !has_changed(h))
-        return 0;
-    if (n < 0)
-        return es_fail(err, ES_WORK, "see that its file system is well",
-                       "%s: %s", h->s.source, strerror(errno));
-    return es_fail(err, ES_WORK, mend_changed, "%s: %s", h->s.source, changed);
 }
 
 static int make_feed(struct bcast_home *h, struct es_error *err)
@@ -555,14 +443,10 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
 
     h->feed = feed_create(&h->plan, (uint64_t)randombytes_random() << 32 | 1,
                           h->start);
-    h->offset = calloc(h->plan.chunks + 1u, sizeof *h->offset);
-    h->tag = calloc(h->plan.chunks + 1u, sizeof *h->tag);
-    h->seal = chunk_tag_seal(h->s.secret, h->s.id);
-    h->known = calloc(h->plan.chunks + 1u, 1);
-    if (!h->feed || !h->offset || !h->tag || !h->seal || !h->known)
+    if (!h->feed)
         return es_no_memory(err);
-    plan_offsets(&h->plan, h->offset);
-    h->unknown = h->plan.chunks;
+    if (bcast_source_cut(&h->source, &h->plan, h->s.secret, h->s.id, err) < 0)
+        return -1;
     return listener_open(&h->listener, &door, err);
 }
 
@@ -573,10 +457,8 @@ static int make_parts(struct bcast_home *h, struct es_error *err)
     h->left = h->plan.nodes;
     h->node = calloc(h->plan.nodes, sizeof *h->node);
     h->result = calloc(h->plan.nodes, sizeof *h->result);
-    h->buffer = malloc(h->plan.chunk + 1u);
     h->tick = event_new(h->s.base, -1, EV_PERSIST, on_tick, h);
-    if (!h->node || !h->result || !h->buffer || !h->tick
-        || event_add(h->tick, &tv) < 0)
+    if (!h->node || !h->result || !h->tick || event_add(h->tick, &tv) < 0)
         return es_no_memory(err);
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         h->node[v].home = h;
@@ -594,15 +476,19 @@ static int start(struct bcast_home *h, struct es_error *err)
                              .chunk = h->s.chunk,
                              .shape = h->s.flags & ORDER_STRICT ? PLAN_BRANCHES
                                                                 : PLAN_STRIPES};
+    const uint8_t *content = NULL;
 
-    if (open_source(h, err) < 0)
+    if (bcast_source_open(&h->source, h->s.source, err) < 0)
         return -1;
-    wish.bytes = (uint64_t)h->source.st_size;
+    wish.bytes = (uint64_t)h->source.stat.st_size;
     if (plan_make(&h->plan, &wish, err) < 0 || make_parts(h, err) < 0)
         return -1;
-    if (is_small(h) ? read_small(h, err) < 0 : make_feed(h, err) < 0)
+    if (is_small(h))
+        content = bcast_source_read_all(&h->source, &h->plan, err);
+    if (is_small(h) ? !content : make_feed(h, err) < 0)
         return -1;
-    return say_order(h);
+    send_order(h, content);
+    return 0;
 }
 
 int bcast_home_start(struct bcast_home **out,
@@ -614,7 +500,7 @@ int bcast_home_start(struct bcast_home **out,
     if (!h)
         return es_no_memory(err);
     h->s = *setup;
-    h->fd = -1;
+    h->source = BCAST_SOURCE_CLOSED;
     if (!(h->s.timeout_s > 0))
         h->s.timeout_s = TIMEOUT_S;
     pending_init(&h->pending, h);
@@ -660,14 +546,8 @@ void bcast_home_destroy(struct bcast_home *h)
     feed_destroy(h->feed);
     if (h->tick)
         event_free(h->tick);
-    if (h->fd >= 0)
-        close(h->fd);
+    bcast_source_close(&h->source);
     free(h->node);
     free(h->result);
-    free(h->offset);
-    free(h->tag);
-    seal_destroy(h->seal);
-    free(h->known);
-    free(h->buffer);
     free(h);
 }

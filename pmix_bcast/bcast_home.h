@@ -27,10 +27,10 @@ struct bcast_home_setup {
     uint32_t small;           /* up to so many bytes go with the order */
     double timeout_s;         /* a node without progress is given up; 0: 10 */
     /* Send a message to a node over the caller's channel; clears w. */
-    void (*say)(void *arg,
-                uint32_t node,
-                enum bcast_kind kind,
-                struct writer *w);
+    void (*send)(void *arg,
+                 uint32_t node,
+                 enum bcast_kind kind,
+                 struct writer *w);
     /* May one without progress be given up?  0: not yet, it was asked.  NULL:
      * yes. */
     int (*is_late)(void *arg, uint32_t node);
@@ -58,11 +58,11 @@ int bcast_home_start(struct bcast_home **h,
                      const struct bcast_home_setup *setup,
                      struct es_error *err);
 /* A DONE or HELD has come; -1 if it is none. */
-int bcast_home_told(struct bcast_home *h,
-                    uint32_t node,
-                    enum bcast_kind kind,
-                    const uint8_t *body,
-                    size_t len);
+int bcast_home_receive(struct bcast_home *h,
+                       uint32_t node,
+                       enum bcast_kind kind,
+                       const uint8_t *body,
+                       size_t len);
 /* A node is gone, why in words. */
 void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
 /* It was stopped for so long, which is no lack of progress. */

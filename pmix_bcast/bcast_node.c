@@ -42,7 +42,7 @@ struct bcast_node {
     struct seal *seal;
     struct peer home, **peer; /* by rank; NULL: none yet */
     struct event *tick, *verify;
-    double held_said; /* when */
+    double held_sent; /* when */
     int some_unreachable;
     uint64_t sum;
     int has_sum;
@@ -50,10 +50,9 @@ struct bcast_node {
     uint64_t pulls, refused, duplicates;
 };
 
-/* --- the report
- * --------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------- */
 
-static void say_done(struct bcast_node *b, int error, const char *text)
+static void send_done(struct bcast_node *b, int error, const char *text)
 {
     struct bcast_done d = {.id = b->order.id,
                            .error = (uint32_t)error,
@@ -64,7 +63,7 @@ static void say_done(struct bcast_node *b, int error, const char *text)
 
     snprintf(d.text, sizeof d.text, "%s", text);
     bcast_write_done(&w, &d);
-    b->s.say(b->s.arg, BCAST_DONE, &w);
+    b->s.send(b->s.arg, BCAST_DONE, &w);
 }
 
 static void fail(struct bcast_node *b, int error, const char *text)
@@ -73,7 +72,7 @@ static void fail(struct bcast_node *b, int error, const char *text)
         return;
     b->state = FAILED;
     destination_close(&b->file);
-    say_done(b, error, text);
+    send_done(b, error, text);
 }
 
 static void finish(struct bcast_node *b)
@@ -87,11 +86,10 @@ static void finish(struct bcast_node *b)
         return;
     }
     b->state = DONE;
-    say_done(b, 0, "");
+    send_done(b, 0, "");
 }
 
-/* --- is it what home has?
- * ----------------------------------------------------- */
+/* --- is it what home has? ------------------------------------------------- */
 
 static int sum_is_right(const struct bcast_node *b)
 {
@@ -164,8 +162,7 @@ static void check_whole(struct bcast_node *b)
     }
 }
 
-/* --- messages of a peer
- * --------------------------------------------------------- */
+/* --- messages of a peer --------------------------------------------------- */
 
 static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
 {
@@ -334,8 +331,7 @@ static const struct link_events events = {
     .closed = on_closed,
 };
 
-/* --- connections
- * ------------------------------------------------------------------ */
+/* --- connections ---------------------------------------------------------- */
 
 static void call(struct peer *p, const char *address, uint16_t port)
 {
@@ -457,8 +453,7 @@ void bcast_node_join(struct bcast_node *b, struct link *l)
     }
 }
 
-/* --- time
- * ------------------------------------------------------------------------- */
+/* --- time ----------------------------------------------------------------- */
 
 static int start_tick(struct bcast_node *b)
 {
@@ -467,14 +462,14 @@ static int start_tick(struct bcast_node *b)
     return event_add(b->tick, &tv);
 }
 
-static void say_held(struct bcast_node *b)
+static void send_held(struct bcast_node *b)
 {
     struct writer w = {0};
 
     bcast_write_number(&w, b->order.id,
                        b->order.plan.chunks - relay_missing(b->relay)
                            + b->verified);
-    b->s.say(b->s.arg, BCAST_HELD, &w);
+    b->s.send(b->s.arg, BCAST_HELD, &w);
 }
 
 static void tell_unreachable(struct bcast_node *b)
@@ -497,17 +492,16 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (b->some_unreachable)
         tell_unreachable(b);
-    if (at_work && t - b->held_said >= HELD_S) {
-        b->held_said = t;
-        say_held(b);
+    if (at_work && t - b->held_sent >= HELD_S) {
+        b->held_sent = t;
+        send_held(b);
     }
     relay_tick(b->relay, t);
     if (at_work)
         (void)start_tick(b);
 }
 
-/* --- begin and end
- * ---------------------------------------------------------------- */
+/* --- begin and end -------------------------------------------------------- */
 
 /* All of it came with the order. */
 static void take_content(struct bcast_node *b, const uint8_t *content)
@@ -562,7 +556,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     b->order = *order;
     b->order.content = NULL;
     b->self = s->wireup->rank;
-    b->held_said = clock_s();
+    b->held_sent = clock_s();
     b->file = DESTINATION_CLOSED;
     if (make_parts(b) < 0 || start_tick(b) < 0) {
         bcast_node_destroy(b);
@@ -607,10 +601,10 @@ static void lose(struct bcast_node *b, uint32_t rank)
     relay_lost(b->relay, rank);
 }
 
-int bcast_node_told(struct bcast_node *b,
-                    enum bcast_kind kind,
-                    const uint8_t *body,
-                    size_t len)
+int bcast_node_receive(struct bcast_node *b,
+                       enum bcast_kind kind,
+                       const uint8_t *body,
+                       size_t len)
 {
     uint32_t id, number;
     uint64_t sum;

@@ -25,7 +25,7 @@ struct bcast_node_setup {
     const struct wireup *wireup; /* its agents are the plan's nodes */
     const char *home_address;    /* numeric */
     /* Send a message to home over the caller's channel; clears w. */
-    void (*say)(void *arg, enum bcast_kind kind, struct writer *w);
+    void (*send)(void *arg, enum bcast_kind kind, struct writer *w);
     void *arg;
 };
 
@@ -35,10 +35,10 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
                                     const struct bcast_order *order);
 uint32_t bcast_node_id(const struct bcast_node *b);
 /* A SUM, LOST or END has come; -1 if it is none, or not for this broadcast. */
-int bcast_node_told(struct bcast_node *b,
-                    enum bcast_kind kind,
-                    const uint8_t *body,
-                    size_t len);
+int bcast_node_receive(struct bcast_node *b,
+                       enum bcast_kind kind,
+                       const uint8_t *body,
+                       size_t len);
 /* Another node has called: l is ours from now on. */
 void bcast_node_join(struct bcast_node *b, struct link *l);
 /* NULL is allowed.  A file that is not whole is removed. */

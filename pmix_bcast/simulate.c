@@ -105,8 +105,7 @@ static uint32_t home_id(const struct world *w)
     return w->s->plan.nodes;
 }
 
-/* --- sending
- * ------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------- */
 
 static void add_ready(struct world *w, uint32_t id, uint32_t peer)
 {
@@ -221,8 +220,7 @@ static void on_wake(void *arg, uint32_t peer)
     add_ready(n->world, n->id, peer);
 }
 
-/* --- events
- * ------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------- */
 
 static void arrive(struct world *w, const struct event *e)
 {
@@ -303,8 +301,7 @@ static void handle(struct world *w, const struct event *e)
     send_from(w, e->node);
 }
 
-/* --- begin and end
- * ------------------------------------------------------------ */
+/* --- begin and end -------------------------------------------------------- */
 
 static void mark(struct world *w, uint32_t n, uint64_t *random, double middle)
 {

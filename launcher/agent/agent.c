@@ -291,7 +291,7 @@ static void end_broadcast(struct agent *a)
     a->broadcast = NULL;
 }
 
-static void say_bcast(void *arg, enum bcast_kind kind, struct writer *w)
+static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
 {
     say(arg, (enum protocol_type)(MSG_BCAST + kind), w);
 }
@@ -319,7 +319,7 @@ static int start_broadcast(struct agent *a, const struct told *t)
                                      .secret = &a->setup->secret,
                                      .wireup = &a->wireup,
                                      .home_address = a->setup->front_address,
-                                     .say = say_bcast,
+                                     .send = send_bcast,
                                      .arg = a};
     struct bcast_order *order = malloc(sizeof *order);
 
@@ -341,7 +341,7 @@ static int take_bcast(struct agent *a, const struct told *t)
     if (kind == BCAST_ORDER)
         return start_broadcast(a, t);
     if (!a->broadcast
-        || bcast_node_told(a->broadcast, kind, t->body, t->len) < 0)
+        || bcast_node_receive(a->broadcast, kind, t->body, t->len) < 0)
         return -1;
     if (kind == BCAST_END)
         end_broadcast(a);

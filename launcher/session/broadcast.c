@@ -38,10 +38,10 @@ int broadcast_destination(char out[DESTINATION_MAX],
     return 0;
 }
 
-static void on_say(void *arg,
-                   uint32_t node,
-                   enum bcast_kind kind,
-                   struct writer *w)
+static void on_send(void *arg,
+                    uint32_t node,
+                    enum bcast_kind kind,
+                    struct writer *w)
 {
     struct broadcast *b = arg;
 
@@ -86,7 +86,7 @@ int broadcast_start(struct broadcast *b,
         .branches = setup->branches,
         .small = setup->small,
         .timeout_s = setup->timeout_s,
-        .say = on_say,
+        .send = on_send,
         .is_late = is_late,
         .ended = on_ended,
         .arg = b,
@@ -121,8 +121,8 @@ int broadcast_message(struct broadcast *b,
     }
     if (type < MSG_BCAST || type >= MSG_BCAST_END)
         return 0;
-    if (bcast_home_told(b->home, (uint32_t)node,
-                        (enum bcast_kind)(type - MSG_BCAST), body, len)
+    if (bcast_home_receive(b->home, (uint32_t)node,
+                           (enum bcast_kind)(type - MSG_BCAST), body, len)
         < 0)
         session_drop(b->session, node);
     return 1;

@@ -101,7 +101,7 @@ static void on_call_to_home(void *arg, struct listener *l, int fd)
         link_set_chunk(home.link, CHUNK);
 }
 
-static void on_say(void *arg, enum bcast_kind kind, struct writer *w)
+static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
 {
     (void)arg;
     if (kind == BCAST_DONE) {
@@ -206,7 +206,7 @@ static void start(void)
                                            .secret = &secret,
                                            .wireup = &wireup,
                                            .home_address = "127.0.0.1",
-                                           .say = on_say};
+                                           .send = on_send};
 
     node = bcast_node_start(&setup, &order);
     if (!node)
@@ -246,7 +246,7 @@ static void give_all(void)
         say(&home, h);
     }
     bcast_write_sum(&w, order.id, chunk_tag_sum(tags, order.plan.chunks));
-    if (bcast_node_told(node, BCAST_SUM, w.buf, w.len) < 0)
+    if (bcast_node_receive(node, BCAST_SUM, w.buf, w.len) < 0)
         bail("no sum");
     writer_clear(&w);
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/bcast_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AHEAD (16u << 20) /* bytes that are read ahead of the link */
+
+static int changed(const struct bcast_source *s, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
+                   "%s: it changes while it is read", s->path);
+}
+
+static int unreadable(const struct bcast_source *s, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "see that its file system is well", "%s: %s",
+                   s->path, strerror(errno));
+}
+
+int bcast_source_open(struct bcast_source *s,
+                      const char *path,
+                      struct es_error *err)
+{
+    *s = BCAST_SOURCE_CLOSED;
+    s->path = path;
+    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0 || fstat(s->fd, &s->stat) < 0)
+        return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
+                       path, strerror(errno));
+    if (S_ISDIR(s->stat.st_mode))
+        return es_fail(err, ES_WORK,
+                       "pack it (tar -cf FILE DIR) and broadcast the file",
+                       "%s: it is a directory", path);
+    if (!S_ISREG(s->stat.st_mode))
+        return es_fail(err, ES_WORK, "write it to a file first",
+                       "%s: it is not a regular file", path);
+    return 0;
+}
+
+int bcast_source_check(const struct bcast_source *s, struct es_error *err)
+{
+    struct stat now;
+
+    if (fstat(s->fd, &now) == 0 && now.st_size == s->stat.st_size
+        && now.st_mtim.tv_sec == s->stat.st_mtim.tv_sec
+        && now.st_mtim.tv_nsec == s->stat.st_mtim.tv_nsec)
+        return 0;
+    return changed(s, err);
+}
+
+const uint8_t *bcast_source_read_all(struct bcast_source *s,
+                                     const struct plan *plan,
+                                     struct es_error *err)
+{
+    ssize_t n;
+
+    s->buffer = malloc(plan->chunk + 1u);
+    if (!s->buffer) {
+        (void)es_no_memory(err);
+        return NULL;
+    }
+    n = pread(s->fd, s->buffer, (size_t)plan->bytes + 1, 0);
+    if (n < 0)
+        (void)unreadable(s, err);
+    else if (n != (ssize_t)plan->bytes)
+        (void)changed(s, err);
+    return n == (ssize_t)plan->bytes && bcast_source_check(s, err) == 0
+               ? s->buffer
+               : NULL;
+}
+
+int bcast_source_cut(struct bcast_source *s,
+                     const struct plan *plan,
+                     const struct secret *secret,
+                     uint32_t broadcast,
+                     struct es_error *err)
+{
+    s->plan = plan;
+    s->buffer = malloc(plan->chunk);
+    s->offset = calloc(plan->chunks + 1u, sizeof *s->offset);
+    s->tag = calloc(plan->chunks + 1u, sizeof *s->tag);
+    s->has_tag = calloc(plan->chunks + 1u, 1);
+    s->seal = chunk_tag_seal(secret, broadcast);
+    if (!s->buffer || !s->offset || !s->tag || !s->has_tag || !s->seal)
+        return es_no_memory(err);
+    plan_offsets(plan, s->offset);
+    s->untagged = plan->chunks;
+    return 0;
+}
+
+size_t bcast_source_size(const struct bcast_source *s, uint32_t chunk)
+{
+    return (size_t)(s->offset[chunk + 1] - s->offset[chunk]);
+}
+
+/* The disk shall not be waited for. */
+static void read_ahead(struct bcast_source *s, uint64_t at)
+{
+    if (s->ahead > at + AHEAD / 2 || s->ahead >= s->plan->bytes)
+        return;
+    (void)posix_fadvise(s->fd, (off_t)s->ahead, AHEAD, POSIX_FADV_WILLNEED);
+    s->ahead += AHEAD;
+}
+
+static int read_chunk(struct bcast_source *s,
+                      uint32_t chunk,
+                      struct es_error *err)
+{
+    size_t size = bcast_source_size(s, chunk), got = 0;
+
+    read_ahead(s, s->offset[chunk]);
+    while (got < size) {
+        ssize_t n = pread(s->fd, s->buffer + got, size - got,
+                          (off_t)(s->offset[chunk] + got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return unreadable(s, err);
+        if (n == 0)
+            return changed(s, err);
+        got += (size_t)n;
+    }
+    return 0;
+}
+
+int bcast_source_tag(struct bcast_source *s,
+                     uint32_t chunk,
+                     struct es_error *err)
+{
+    if (s->has_tag[chunk])
+        return 0;
+    if (read_chunk(s, chunk, err) < 0)
+        return -1;
+    if (seal_tag(s->seal, chunk, s->buffer, bcast_source_size(s, chunk),
+                 s->tag[chunk].bytes)
+        < 0)
+        return es_no_memory(err); /* what else makes libcrypto fail */
+    s->has_tag[chunk] = 1;
+    s->untagged--;
+    return 0;
+}
+
+void bcast_source_close(struct bcast_source *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->buffer);
+    free(s->offset);
+    free(s->tag);
+    free(s->has_tag);
+    seal_destroy(s->seal);
+    *s = BCAST_SOURCE_CLOSED;
+}
