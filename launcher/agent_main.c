@@ -26,6 +26,7 @@
 #include "launcher/base/front_address.h"
 #include "launcher/base/number.h"
 #include "launcher/base/rack.h"
+#include "pmix_bcast/wireup_way.h"
 
 #include <arpa/inet.h>
 #include <signal.h>

@@ -12,21 +12,6 @@ static const char mend_pmix[] =
     "see that `srun --mpi=list` shows pmix and that Slurm's PMIx plugin is "
     "installed on every node";
 
-static const char *const ways[] = {"auto", "pmix", "tcp"};
-
-const char *wireup_way_name(enum wireup_way way)
-{
-    return ways[way];
-}
-
-int wireup_way_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-        if (strcmp(name, ways[i]) == 0)
-            return (int)i;
-    return -1;
-}
-
 void endpoint_format(const struct endpoint *e, char *text, size_t size)
 {
     snprintf(text, size, "%s %s %u", e->node, e->address, e->port);

@@ -40,15 +40,6 @@ struct endpoint {
     uint16_t door; /* where it waits for the table; 0: it does not */
 };
 
-enum wireup_way {
-    WIREUP_AUTO, /* PMIx where it is to be had, else TCP */
-    WIREUP_PMIX,
-    WIREUP_TCP, /* by the table, over the connections that there are anyhow */
-};
-/* "auto", "pmix", "tcp", and back; -1 if it is none of them. */
-const char *wireup_way_name(enum wireup_way way);
-int wireup_way_find(const char *name);
-
 struct wireup {
     uint32_t rank, size;     /* of this agent; size is the number of agents */
     char nspace[NSPACE_MAX]; /* their name in PMIx; "": it was not joined */

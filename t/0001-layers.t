@@ -99,6 +99,16 @@ test_expect_success 'libevenstep needs libc and xxHash only, and exports what it
 	sed -n "s/^[a-z][a-z0-9_ ]*[ *]\(evenstep_[a-z_]*\)(.*/\1/p" "$S/launcher/libevenstep/evenstep.h" | sort >declared && test -s declared &&
 	test_cmp declared exported
 '
+# On every compute node: what draws, plans and reads the site's file stays away.
+test_expect_success 'evenstep-agent needs no ncurses, cgraph or libconfuse' '
+	objdump -p "$EVENSTEP_BUILD/evenstep-agent" | awk "/NEEDED/{print \$2}" >needed && grep libpmix needed &&
+	! grep -E "ncurses|tinfo|cgraph|cdt|confuse" needed
+'
+# It runs as root.
+test_expect_success 'evenstep-power needs libevent, libconfuse, libm and libc, no more' '
+	objdump -p "$EVENSTEP_BUILD/evenstep-power" | awk "/NEEDED/{print \$2}" | sed "s/[-.0-9]*\.so.*//" | sort >needed &&
+	printf "libc\nlibconfuse\nlibevent_core\nlibm\n" >want && test_cmp want needed
+'
 test_expect_success 'the plugin neither ends nor locks its host process' '
 	nm -u "$EVENSTEP_BUILD"/spank_plugin/*.o | awk "/ U /{print \$2}" | sort -u >used &&
 	test -s used &&

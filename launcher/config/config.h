@@ -8,7 +8,7 @@
 #include "launcher/base/on_error.h"
 #include "launcher/probe/probe_result.h"
 #include "pmix_bcast/channel.h"
-#include "pmix_bcast/wireup.h"
+#include "pmix_bcast/wireup_way.h"
 #include "policy/aggregate.h"
 #include "policy/kinds.h"
 #include "policy/profile.h"

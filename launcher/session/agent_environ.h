@@ -9,6 +9,7 @@
 #include "pmix_bcast/handshake.h"
 #include "pmix_bcast/listener.h"
 #include "pmix_bcast/wireup.h"
+#include "pmix_bcast/wireup_way.h"
 
 struct agent_environ {
     const struct secret *secret;

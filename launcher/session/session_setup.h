@@ -7,7 +7,7 @@
 #define LAUNCHER_SESSION_SESSION_SETUP_H
 
 #include "launcher/session/companion.h"
-#include "pmix_bcast/wireup.h"
+#include "pmix_bcast/wireup_way.h"
 
 struct session_setup {
     size_t local;                 /* agents on this machine; 0: by Slurm */

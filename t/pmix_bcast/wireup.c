@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/wireup.h"
+#include "pmix_bcast/wireup_way.h"
 #include "tap.h"
 
 static const char *const bad[] = {
