@@ -20,7 +20,7 @@
 
 #include "launcher/base/spool.h"
 #include "launcher/run/extraction.h"
-#include "launcher/run/unit_pool.h"
+#include "policy/unit_pool.h"
 #include "launcher/session/session.h"
 #include "policy/shares.h"
 #include "policy/tail.h"

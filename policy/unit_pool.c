@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/run/unit_pool.h"
+#include "policy/unit_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,18 @@ void unit_pool_empty(struct unit_pool *p)
     p->units = 0;
 }
 
-static int make_room(struct unit_pool *p)
+int unit_pool_reserve(struct unit_pool *p, size_t n)
 {
     size_t cap = p->cap * 2 + 16;
     struct batch *more;
 
-    if (p->n < p->cap)
+    if (n <= p->cap)
         return 0;
-    more = reallocarray(p->batch, cap, sizeof *more);
+    if (cap < n)
+        cap = n;
+    if (cap > SIZE_MAX / sizeof *more)
+        return -1;
+    more = realloc(p->batch, cap * sizeof *more);
     if (!more)
         return -1;
     p->batch = more;
@@ -37,7 +41,7 @@ int unit_pool_add(struct unit_pool *p, const struct batch *b)
 
     if (b->units.begin == b->units.end)
         return 0;
-    if (make_room(p) < 0)
+    if (unit_pool_reserve(p, p->n + 1) < 0)
         return -1;
     while (at > 0 && p->batch[at - 1].units.begin > b->units.begin)
         at--;

@@ -5,8 +5,8 @@
  *
  * Batches stand by their begin and never overlap.  Pure but for allocation.
  */
-#ifndef LAUNCHER_RUN_UNIT_POOL_H
-#define LAUNCHER_RUN_UNIT_POOL_H
+#ifndef POLICY_UNIT_POOL_H
+#define POLICY_UNIT_POOL_H
 
 #include "policy/shares.h"
 
@@ -24,6 +24,9 @@ struct unit_pool { /* all zero is an empty one */
 
 void unit_pool_clear(struct unit_pool *p); /* gives its memory back */
 void unit_pool_empty(struct unit_pool *p); /* keeps it */
+/* Room for n batches in all: adding so many cannot fail then.  0, or -1 if
+ * memory ran out. */
+int unit_pool_reserve(struct unit_pool *p, size_t n);
 /* Put a batch in, which overlaps none; an empty one is nothing.  0, or -1 if
  * memory ran out. */
 int unit_pool_add(struct unit_pool *p, const struct batch *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/run/unit_pool.h"
+#include "policy/unit_pool.h"
 #include "tap.h"
 
 static struct unit_pool pool;

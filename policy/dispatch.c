@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Feeding appends pieces; dispatch_next() hands them out.  Whatever is out or
+ * waiting has a place set aside in the pool, so nothing that happens to a node
+ * can fail.
+ */
+#include "policy/dispatch.h"
+#include "policy/pace.h"
+#include "policy/tasks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dispatch {
+    size_t nodes;
+    uint64_t grain, most_pieces;
+    const struct policy_kind *kind;
+    void *state;         /* the policy's */
+    const double *asked; /* loads, likewise */
+    struct slice frame;
+    uint64_t left;      /* units that are not done */
+    struct tasks tasks; /* of the frame, for bundles */
+    struct dispatch_piece *piece;
+    size_t n, cap;
+    size_t next;       /* pieces before it were handed out */
+    uint64_t first_id; /* of piece[0] */
+    size_t out;        /* pieces that are PIECE_OUT */
+    double delay;      /* seconds that a piece is on its way, to and fro */
+    struct unit_pool pool;
+    size_t waiting; /* nodes with waiting units */
+    size_t good;    /* nodes with a load whose last command went well, or is
+                       yet to be seen */
+    uint64_t taken;
+    double loads; /* sum of load[] */
+    struct tail_look look;
+    double looked; /* when that was taken last */
+    int wants_look;
+    /* one a node */
+    struct dispatch_node *node;
+    double *load;           /* 0: gets nothing */
+    struct slice *cut;      /* workspace */
+    struct tail_node *tail; /* likewise */
+    struct tail_late *room; /* likewise, of the look */
+};
+
+static uint64_t units_in(struct slice s)
+{
+    return s.end - s.begin;
+}
+
+struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
+{
+    struct dispatch *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return NULL;
+    d->nodes = nodes;
+    d->grain = grain;
+    d->most_pieces = pieces;
+    d->node = calloc(nodes, sizeof *d->node);
+    d->load = calloc(nodes, sizeof *d->load);
+    d->cut = calloc(nodes, sizeof *d->cut);
+    d->tail = calloc(nodes, sizeof *d->tail);
+    d->room = calloc(nodes, sizeof *d->room);
+    if (d->node && d->load && d->cut && d->tail && d->room)
+        return d;
+    dispatch_destroy(d);
+    return NULL;
+}
+
+void dispatch_destroy(struct dispatch *d)
+{
+    if (!d)
+        return;
+    free(d->piece);
+    unit_pool_clear(&d->pool);
+    free(d->node);
+    free(d->load);
+    free(d->cut);
+    free(d->tail);
+    free(d->room);
+    free(d);
+}
+
+void dispatch_set_policy(struct dispatch *d,
+                         const struct policy_kind *kind,
+                         void *state,
+                         const double load[])
+{
+    d->kind = kind;
+    d->state = state;
+    d->asked = load;
+}
+
+/* --- who may work --------------------------------------------------------- */
+
+int dispatch_may_send(const struct dispatch *d, size_t node)
+{
+    return d->node[node].standing < STANDING_LEAVING;
+}
+
+/* The load that a node is to get: 0 if it may get nothing. */
+static double load_of(const struct dispatch *d, size_t node)
+{
+    return d->node[node].standing == STANDING_GOOD ? d->asked[node] : 0;
+}
+
+static int is_good(const struct dispatch *d, size_t node)
+{
+    return d->load[node] > 0 && d->node[node].failures == 0;
+}
+
+static void set_failures(struct dispatch *d, size_t node, unsigned failures)
+{
+    d->good -= (size_t)is_good(d, node);
+    d->node[node].failures = failures;
+    d->good += (size_t)is_good(d, node);
+}
+
+/* --- one piece ------------------------------------------------------------ */
+
+/* For one piece more, and that each piece and what waits at each node could
+ * come back to the pool, of one node more than now. */
+static int make_room(struct dispatch *d)
+{
+    size_t cap = d->cap * 2 + 16;
+    struct dispatch_piece *more;
+
+    if (unit_pool_reserve(&d->pool, d->pool.n + d->out + d->waiting + 2) < 0)
+        return DISPATCH_NO_MEMORY;
+    if (d->n < d->cap)
+        return 0;
+    if (cap > SIZE_MAX / sizeof *more)
+        return DISPATCH_NO_MEMORY;
+    more = realloc(d->piece, cap * sizeof *more);
+    if (!more)
+        return DISPATCH_NO_MEMORY;
+    d->piece = more;
+    d->cap = cap;
+    return 0;
+}
+
+static void set_waiting(struct dispatch *d, size_t node, struct batch b)
+{
+    struct dispatch_node *s = &d->node[node];
+
+    d->waiting -= units_in(s->waiting.units) > 0;
+    s->waiting = b;
+    d->waiting += units_in(b.units) > 0;
+}
+
+/* Nobody has it any more.  There is room: make_room(). */
+static void put_back(struct dispatch *d, const struct batch *b)
+{
+    (void)unit_pool_add(&d->pool, b);
+}
+
+/* A piece is out from now on. */
+static void take_out(struct dispatch *d,
+                     size_t node,
+                     const struct batch *b,
+                     double now)
+{
+    struct dispatch_piece *p = &d->piece[d->n];
+    struct dispatch_node *s = &d->node[node];
+
+    *p = (struct dispatch_piece){.id = d->first_id + d->n,
+                                 .node = node,
+                                 .units = b->units,
+                                 .attempt = b->attempts + 1,
+                                 .failures = b->failures,
+                                 .sent = now};
+    if (s->out == 0)
+        s->begun = now;
+    s->piece[s->out++] = p->id;
+    s->out_units += units_in(p->units);
+    d->out++;
+    d->n++;
+}
+
+/* It is no longer. */
+static void take_back(struct dispatch *d,
+                      struct dispatch_piece *p,
+                      enum piece_state state,
+                      double now)
+{
+    struct dispatch_node *s = &d->node[p->node];
+    size_t i = 0;
+
+    while (s->piece[i] != p->id)
+        i++;
+    memmove(s->piece + i, s->piece + i + 1,
+            (s->out - i - 1) * sizeof *s->piece);
+    s->out--;
+    s->out_units -= units_in(p->units);
+    if (i == 0) {
+        s->begun = now; /* of the next one */
+        s->metered = 0;
+    }
+    p->state = state;
+    d->out--;
+}
+
+/* Its units are nobody's. */
+static void make_void(struct dispatch *d, struct dispatch_piece *p, double now)
+{
+    struct batch b = {p->units, p->attempt,
+                      p->failures + (p->is_blamed ? 1 : 0)};
+
+    take_back(d, p, PIECE_VOID, now);
+    put_back(d, &b);
+}
+
+static void give_up_waiting(struct dispatch *d, size_t node)
+{
+    put_back(d, &d->node[node].waiting);
+    set_waiting(d, node, (struct batch){0});
+}
+
+static struct dispatch_piece *piece_of(struct dispatch *d, uint64_t id)
+{
+    return &d->piece[id - d->first_id];
+}
+
+const struct dispatch_piece *dispatch_find(const struct dispatch *d,
+                                           size_t node,
+                                           uint64_t id)
+{
+    const struct dispatch_node *s = &d->node[node];
+
+    for (size_t i = 0; i < s->out; i++)
+        if (s->piece[i] == id)
+            return &d->piece[id - d->first_id];
+    return NULL;
+}
+
+const struct dispatch_piece *dispatch_current(const struct dispatch *d,
+                                              size_t node)
+{
+    return d->node[node].out > 0
+               ? dispatch_find(d, node, d->node[node].piece[0])
+               : NULL;
+}
+
+const struct dispatch_piece *dispatch_next(struct dispatch *d)
+{
+    while (d->next < d->n)
+        if (d->piece[d->next++].state == PIECE_OUT)
+            return &d->piece[d->next - 1];
+    return NULL;
+}
+
+/* --- who gets how much ---------------------------------------------------- */
+
+/* Find out anew who gets how much; if only nodes without a load are left,
+ * these.  What waits at one that gets nothing is for the others. */
+static void weigh_nodes(struct dispatch *d)
+{
+    d->loads = 0;
+    for (size_t i = 0; i < d->nodes; i++) {
+        d->load[i] = load_of(d, i);
+        d->loads += d->load[i];
+    }
+    for (size_t i = 0; i < d->nodes && !(d->loads > 0); i++)
+        d->load[i] = dispatch_may_send(d, i);
+    d->good = 0;
+    d->loads = 0;
+    for (size_t i = 0; i < d->nodes; i++) {
+        d->loads += d->load[i];
+        d->good += (size_t)is_good(d, i);
+        if (!(d->load[i] > 0))
+            give_up_waiting(d, i);
+    }
+}
+
+/* --- what a node gets next ------------------------------------------------ */
+
+/* The first batch that a node should have; pool.n if there is none.  Units
+ * that failed are for another node than the one that has just failed. */
+static size_t batch_for(const struct dispatch *d, size_t node)
+{
+    int choosy = d->node[node].failures > 0 && d->good > 0;
+    size_t i = 0;
+
+    while (i < d->pool.n && choosy && d->pool.batch[i].failures > 0)
+        i++;
+    return i;
+}
+
+/* Units of the pool that are a node's by its load, in whole grains. */
+static uint64_t part_of_pool(const struct dispatch *d, size_t node)
+{
+    double grains = (double)d->pool.units / (double)d->grain;
+
+    grains = ceil(grains * (d->load[node] / d->loads));
+    if (grains * (double)d->grain >= (double)d->pool.units)
+        return d->pool.units;
+    return (uint64_t)grains * d->grain;
+}
+
+static void take_from_pool(struct dispatch *d, size_t node)
+{
+    size_t i = batch_for(d, node);
+    struct batch b;
+
+    if (i == d->pool.n)
+        return;
+    b = unit_pool_take(&d->pool, i, part_of_pool(d, node));
+    set_waiting(d, node, b);
+    d->node[node].chunk = units_in(b.units);
+}
+
+/* Pieces that a node's chunk goes in. */
+static uint64_t pieces_of(const struct dispatch *d,
+                          const struct dispatch_node *s)
+{
+    double seconds = s->speed > 0 ? (double)s->chunk / s->speed : 0;
+
+    return tail_pieces(seconds, d->most_pieces);
+}
+
+/* The next piece off what waits at a node, which is filled up before. */
+static struct batch next_piece(struct dispatch *d, size_t node)
+{
+    struct dispatch_node *s = &d->node[node];
+    struct batch b, rest;
+
+    if (units_in(s->waiting.units) == 0)
+        take_from_pool(d, node);
+    b = rest = s->waiting;
+    b.units.end =
+        b.units.begin
+        + tail_piece(s->chunk, units_in(b.units), d->grain, pieces_of(d, s));
+    rest.units.begin = b.units.end;
+    set_waiting(d, node, rest);
+    return b;
+}
+
+static struct batch next_bundle(struct dispatch *d, size_t node)
+{
+    size_t i = batch_for(d, node);
+
+    if (i == d->pool.n)
+        return (struct batch){0};
+    return unit_pool_take(
+        &d->pool, i,
+        tasks_next(&d->tasks, d->kind->bundles, d->state, node, d->pool.units));
+}
+
+/* Pieces that a node may have out. */
+static size_t most_out(const struct dispatch *d)
+{
+    return d->kind->bundles ? DISPATCH_OUT : 1;
+}
+
+/* Give a node one more piece, if it has room and there is one. */
+static int feed(struct dispatch *d, size_t node, double now)
+{
+    struct batch b;
+
+    if (d->node[node].out >= most_out(d) || !(d->load[node] > 0))
+        return 0;
+    if (make_room(d) < 0)
+        return DISPATCH_NO_MEMORY;
+    b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
+    if (units_in(b.units) > 0)
+        take_out(d, node, &b, now);
+    return 0;
+}
+
+/* --- the tail ------------------------------------------------------------- */
+
+/* With a meter: what is left of the piece, at the speed that it has had. */
+static void view_metered(struct tail_node *t, const struct dispatch_node *s)
+{
+    uint64_t done = (uint64_t)s->metered;
+
+    if (t->since < DISPATCH_METER_S || !(s->metered > 0))
+        return;
+    t->speed = s->metered / t->since;
+    t->running -= done < t->running ? done : t->running;
+    t->since = 0;
+}
+
+const struct tail_node *dispatch_tail(struct dispatch *d, double now)
+{
+    for (size_t i = 0; i < d->nodes; i++) {
+        const struct dispatch_node *s = &d->node[i];
+
+        d->tail[i] = (struct tail_node){
+            .speed = s->speed,
+            .running = s->out_units,
+            .since = s->out > 0 ? now - s->begun : 0,
+            .waiting = units_in(s->waiting.units),
+        };
+        view_metered(&d->tail[i], s);
+    }
+    return d->tail;
+}
+
+/* One that has nothing, and finds nothing but what waits at others. */
+static int is_idle(const struct dispatch *d, size_t node)
+{
+    const struct dispatch_node *s = &d->node[node];
+
+    return s->out == 0 && d->load[node] > 0 && units_in(s->waiting.units) == 0;
+}
+
+static void look_at_tail(struct dispatch *d, double now)
+{
+    (void)dispatch_tail(d, now);
+    tail_look_begin(&d->look, d->tail, d->nodes, d->room);
+    d->looked = now;
+}
+
+/* Within a look: an idle node takes over what waits at the one that would end
+ * last, and begins with it. */
+static int take_over(struct dispatch *d, size_t node, double now)
+{
+    struct tail_move move;
+    struct batch from, to;
+
+    if (make_room(d) < 0)
+        return DISPATCH_NO_MEMORY;
+    if (!tail_look_take(&d->look, node, d->grain, d->delay, &move))
+        return 0;
+    from = to = d->node[move.from].waiting;
+    from.units.end -= move.units;
+    to.units.begin = from.units.end;
+    set_waiting(d, move.from, from);
+    set_waiting(d, node, to);
+    d->node[node].chunk = move.units;
+    d->taken += move.units;
+    if (feed(d, node, now) < 0)
+        return DISPATCH_NO_MEMORY;
+    tail_look_begun(&d->look, node, d->node[node].out_units);
+    return 0;
+}
+
+/* All that are idle, in one look. */
+static int feed_idle(struct dispatch *d, double now)
+{
+    int looking = 0;
+
+    d->wants_look = 0;
+    for (size_t i = 0; i < d->nodes && d->waiting > 0; i++) {
+        if (!is_idle(d, i))
+            continue;
+        if (!looking)
+            look_at_tail(d, now);
+        looking = 1;
+        if (take_over(d, i, now) < 0)
+            return DISPATCH_NO_MEMORY;
+    }
+    return 0;
+}
+
+double dispatch_gap(const struct dispatch *d)
+{
+    return (double)pace_look_ns(d->nodes) * 1e-9;
+}
+
+int dispatch_feed_node(struct dispatch *d, size_t node, double now)
+{
+    for (size_t i = 0; i < most_out(d); i++)
+        if (feed(d, node, now) < 0)
+            return DISPATCH_NO_MEMORY;
+    if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node))
+        return 0;
+    if (now - d->looked < dispatch_gap(d)) {
+        d->wants_look = 1;
+        return 0;
+    }
+    look_at_tail(d, now);
+    return take_over(d, node, now);
+}
+
+/* All get one before any gets a second, and before any takes over. */
+int dispatch_feed(struct dispatch *d, double now)
+{
+    if (d->pool.units > 0 && !(d->loads > 0))
+        return DISPATCH_NOBODY;
+    for (size_t i = 0; i < most_out(d); i++)
+        for (size_t node = 0; node < d->nodes; node++)
+            if (feed(d, node, now) < 0)
+                return DISPATCH_NO_MEMORY;
+    return d->kind->bundles ? 0 : feed_idle(d, now);
+}
+
+double dispatch_looked(const struct dispatch *d)
+{
+    return d->looked;
+}
+
+int dispatch_wants_look(const struct dispatch *d)
+{
+    return d->wants_look;
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+/* Of a node what it is stays, and what it did goes. */
+static void forget_frame(struct dispatch *d)
+{
+    d->first_id += d->n;
+    d->n = d->next = d->out = d->waiting = 0;
+    d->taken = 0;
+    d->looked = -INFINITY;
+    d->wants_look = 0;
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        *s = (struct dispatch_node){.speed = s->speed,
+                                    .failures = s->failures,
+                                    .standing = s->standing};
+    }
+}
+
+/* What was not done before is nobody's; there is room. */
+static void fill_pool(struct dispatch *d, const struct slice done[], size_t n)
+{
+    uint64_t at = d->frame.begin;
+
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i <= n; i++) {
+        struct batch b = {.units = {at, i < n ? done[i].begin : d->frame.end}};
+
+        put_back(d, &b);
+        at = i < n ? done[i].end : at;
+    }
+    d->left = d->pool.units;
+}
+
+/* The whole frame, one slice a node, out of the pool; where no node is left it
+ * stays there. */
+static void cut_slices(struct dispatch *d)
+{
+    if (shares_cut(d->frame.begin, d->frame.end, d->grain, d->load, d->cut,
+                   d->nodes)
+        < 0)
+        return;
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        set_waiting(d, i, (struct batch){.units = d->cut[i]});
+        s->slice = s->chunk = units_in(d->cut[i]);
+    }
+}
+
+int dispatch_begin(struct dispatch *d,
+                   struct slice frame,
+                   const struct slice done[],
+                   size_t n)
+{
+    if (unit_pool_reserve(&d->pool, n + 1 + d->nodes) < 0)
+        return -1;
+    forget_frame(d);
+    d->frame = frame;
+    d->tasks = tasks_of(units_in(frame), d->grain);
+    if (d->kind->bundles)
+        d->kind->bundles->set_context(d->state, d->tasks.frame);
+    weigh_nodes(d);
+    fill_pool(d, done, n);
+    if (n == 0 && !d->kind->bundles)
+        cut_slices(d);
+    return 0;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static void learn(struct dispatch *d,
+                  const struct dispatch_piece *p,
+                  double begun)
+{
+    struct dispatch_node *s = &d->node[p->node];
+    double gap = p->back - p->sent - p->seconds;
+
+    s->done += units_in(p->units);
+    s->busy += p->seconds;
+    s->speed = s->busy > 0 ? (double)s->done / s->busy : 0;
+    set_failures(d, p->node, 0);
+    d->left -= units_in(p->units);
+    if (gap > 0 && (d->delay <= 0 || gap < d->delay))
+        d->delay = gap;
+    if (d->kind->bundles)
+        d->kind->bundles->feedback(d->state, p->node,
+                                   tasks_in(&d->tasks, units_in(p->units)),
+                                   (p->back - begun) * 1e9);
+}
+
+void dispatch_answered(struct dispatch *d,
+                       uint64_t id,
+                       double now,
+                       double seconds)
+{
+    struct dispatch_piece *p = piece_of(d, id);
+    double begun = d->node[p->node].begun;
+
+    p->back = now;
+    p->seconds = seconds;
+    take_back(d, p, PIECE_DONE, now);
+    learn(d, p, begun);
+}
+
+void dispatch_failed(struct dispatch *d,
+                     uint64_t id,
+                     double now,
+                     double seconds)
+{
+    struct dispatch_piece *p = piece_of(d, id);
+
+    p->back = now;
+    p->seconds = seconds;
+    p->is_blamed = 1;
+    set_failures(d, p->node, d->node[p->node].failures + 1);
+    make_void(d, p, now);
+}
+
+void dispatch_blame(struct dispatch *d, uint64_t id)
+{
+    piece_of(d, id)->is_blamed = 1;
+}
+
+void dispatch_metered(struct dispatch *d,
+                      size_t node,
+                      uint64_t id,
+                      double fraction)
+{
+    const struct dispatch_piece *p = dispatch_current(d, node);
+
+    if (p && p->id == id)
+        d->node[node].metered = fraction * (double)units_in(p->units);
+}
+
+void dispatch_moved(struct dispatch *d, size_t node, double seconds, double now)
+{
+    struct dispatch_node *s = &d->node[node];
+
+    s->begun = fmin(s->begun + seconds, now);
+}
+
+/* What waits at a node, and what it has out but for the first `keep` pieces,
+ * goes to the pool. */
+static void strip(struct dispatch *d, size_t node, size_t keep, double now)
+{
+    struct dispatch_node *s = &d->node[node];
+
+    give_up_waiting(d, node);
+    while (s->out > keep)
+        make_void(d, piece_of(d, s->piece[keep]), now);
+}
+
+/* The policy is told once, whatever becomes of the node after that. */
+static void leave(struct dispatch *d, size_t node)
+{
+    if (d->kind->bundles && dispatch_may_send(d, node))
+        d->kind->bundles->leave(d->state, node);
+}
+
+void dispatch_lost(struct dispatch *d, size_t node, double now)
+{
+    leave(d, node);
+    d->node[node].standing = STANDING_AWAY;
+    d->node[node].speed = 0;
+    strip(d, node, 0, now);
+    weigh_nodes(d);
+}
+
+void dispatch_returned(struct dispatch *d, size_t node)
+{
+    if (d->node[node].standing != STANDING_AWAY)
+        return;
+    d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
+    weigh_nodes(d);
+}
+
+void dispatch_retire(struct dispatch *d, size_t node, double now)
+{
+    if (!dispatch_may_send(d, node))
+        return;
+    leave(d, node);
+    d->node[node].standing = STANDING_LEAVING;
+    strip(d, node, 1, now);
+    weigh_nodes(d);
+}
+
+void dispatch_distrust(struct dispatch *d, size_t node, double now)
+{
+    if (d->node[node].standing != STANDING_GOOD)
+        return;
+    d->node[node].standing = STANDING_BAD;
+    strip(d, node, 1, now);
+    weigh_nodes(d);
+}
+
+int dispatch_give(struct dispatch *d, size_t node, uint64_t units)
+{
+    struct batch off = d->node[node].waiting, rest = off;
+
+    if (make_room(d) < 0)
+        return -1;
+    rest.units.end -= units;
+    off.units.begin = rest.units.end;
+    set_waiting(d, node, rest);
+    put_back(d, &off);
+    return 0;
+}
+
+/* --- how it stands -------------------------------------------------------- */
+
+size_t dispatch_nodes(const struct dispatch *d)
+{
+    return d->nodes;
+}
+
+uint64_t dispatch_grain(const struct dispatch *d)
+{
+    return d->grain;
+}
+
+uint64_t dispatch_left(const struct dispatch *d)
+{
+    return d->left;
+}
+
+const struct dispatch_node *dispatch_node(const struct dispatch *d, size_t node)
+{
+    return &d->node[node];
+}
+
+const struct unit_pool *dispatch_pool(const struct dispatch *d)
+{
+    return &d->pool;
+}
+
+size_t dispatch_waiting(const struct dispatch *d)
+{
+    return d->waiting;
+}
+
+size_t dispatch_pieces(const struct dispatch *d)
+{
+    return d->n;
+}
+
+const struct dispatch_piece *dispatch_piece(const struct dispatch *d, size_t i)
+{
+    return &d->piece[i];
+}
+
+uint64_t dispatch_taken(const struct dispatch *d)
+{
+    return d->taken;
+}
+
+uint64_t dispatch_work(const struct dispatch *d)
+{
+    return d->look.work;
+}

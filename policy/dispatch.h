@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dispatch.h - who gets which units of a frame, and when: for a run, which
+ * tells it what happens, and for the simulator, which makes it up.
+ *
+ * A unit is, at any time, in exactly one place: done before this frame was
+ * begun, in the pool (held by nobody), waiting (of a node's slice, not sent),
+ * or in a piece that is not PIECE_VOID.  A frame is over when all are done; so
+ * each is in the output exactly once.
+ *
+ * A size policy's slices wait at their nodes; a node that has nothing left
+ * takes from the pool, and then what waits at others (tail.h).  A bundle
+ * policy's frame is in the pool at first, and each piece is a bundle; these are
+ * sent one ahead of need: a node works at the first that it has out and holds
+ * the second, so the wire is never waited for.
+ *
+ *   d = dispatch_create(nodes, grain, pieces);
+ *   dispatch_set_policy(d, kind, state, load);
+ *   per frame: dispatch_begin(d, frame, done, n); dispatch_feed(d, 0);
+ *   then, and after each event: while ((p = dispatch_next(d))) send it;
+ *   an event: dispatch_answered(d, ...), dispatch_lost(d, ...) and so on,
+ *             then dispatch_feed_node() or dispatch_feed()
+ *
+ * Pure but for allocation.  Times are seconds since the frame's start and never
+ * go back.  An event cannot fail; what feeds may run out of memory, and then
+ * every unit still is in one place.  An event and dispatch_feed_node() cost
+ * O(1), but for what is said to be O(n) below.
+ */
+#ifndef POLICY_DISPATCH_H
+#define POLICY_DISPATCH_H
+
+#include "policy/policy.h"
+#include "policy/shares.h"
+#include "policy/tail.h"
+#include "policy/unit_pool.h"
+
+#define DISPATCH_OUT 2 /* pieces that a node has: to work at, and in hand */
+
+/* Of a shorter time a meter tells the start of the command, not its speed. */
+#define DISPATCH_METER_S 0.2
+
+enum piece_state {
+    PIECE_OUT,  /* sent, not yet answered */
+    PIECE_DONE, /* answered, and it went well */
+    PIECE_VOID, /* lost with its node, or failed: counts for nothing */
+};
+
+struct dispatch_piece {
+    uint64_t id; /* unique in a dispatcher's life, ascending by one */
+    size_t node;
+    struct slice units;
+    unsigned attempt;  /* 1 is the first */
+    unsigned failures; /* of the attempts before, by the command itself */
+    int is_blamed;     /* this one, too */
+    enum piece_state state;
+    double sent;
+    double back;    /* its answer; 0: none yet */
+    double seconds; /* that the command ran, as it was told with the answer */
+};
+
+enum standing {
+    STANDING_GOOD,
+    STANDING_BAD,     /* its commands fail: it gets nothing while others can */
+    STANDING_LEAVING, /* does what it works at, and nothing more */
+    STANDING_AWAY     /* was lost, and is not back yet */
+};
+
+struct dispatch_node {    /* a node's part in the frame */
+    struct batch waiting; /* not sent; sent from its front, taken off its end */
+    uint64_t slice;       /* units of its own slice */
+    uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
+    size_t out;           /* pieces out */
+    uint64_t piece[DISPATCH_OUT]; /* their ids, in the order of sending */
+    uint64_t out_units;
+    double begun;      /* when the first of them was begun, at the earliest */
+    double metered;    /* units of it that are done, as a meter tells */
+    uint64_t done;     /* units */
+    double busy;       /* seconds that its commands ran */
+    double speed;      /* units per second, as measured last; 0: not known */
+    unsigned failures; /* in a row */
+    enum standing standing;
+};
+
+/* What feeding fails with. */
+enum dispatch_error {
+    DISPATCH_NO_MEMORY = -1,
+    DISPATCH_NOBODY = -2 /* there are units, and no node that may have them */
+};
+
+struct dispatch;
+
+/*
+ *   nodes   >= 1, all there and good
+ *   grain   units that stay together, >= 1
+ *   pieces  that a slice is sent in, at most, >= 1
+ *
+ * NULL if memory ran out.
+ */
+struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces);
+void dispatch_destroy(struct dispatch *d);
+/* Before the first frame.  state is the policy's, load what it gives each node
+ * (n values, read whenever slices are cut or nodes come and go); both stay the
+ * caller's and must live as long. */
+void dispatch_set_policy(struct dispatch *d,
+                         const struct policy_kind *kind,
+                         void *state,
+                         const double load[]);
+
+/*
+ * Start a frame, of which done[] (n, ascending) was done before.  It is cut by
+ * the loads; one whose load is 0 gets something only if no other is left.  The
+ * pieces of the frame before are forgotten.  0, or -1 if memory ran out: then
+ * nothing has changed.  O(nodes + n).
+ */
+int dispatch_begin(struct dispatch *d,
+                   struct slice frame,
+                   const struct slice done[],
+                   size_t n);
+
+/* --- events --------------------------------------------------------------- */
+
+/* The piece, if it is out and with this node, else NULL.  Valid until the next
+ * feeding. */
+const struct dispatch_piece *dispatch_find(const struct dispatch *d,
+                                           size_t node,
+                                           uint64_t id);
+/* A piece that was found has come back, well ... */
+void dispatch_answered(struct dispatch *d,
+                       uint64_t id,
+                       double now,
+                       double seconds);
+/* ... or not: its units are in the pool. */
+void dispatch_failed(struct dispatch *d,
+                     uint64_t id,
+                     double now,
+                     double seconds);
+/* If it is lost with its node, that is its command's fault. */
+void dispatch_blame(struct dispatch *d, uint64_t id);
+/* A fraction of the piece that a node works at is done, so a meter tells; of
+ * another piece it is nothing. */
+void dispatch_metered(struct dispatch *d,
+                      size_t node,
+                      uint64_t id,
+                      double fraction);
+/* A node was stopped for so many seconds: its piece has as much more time. */
+void dispatch_moved(struct dispatch *d,
+                    size_t node,
+                    double seconds,
+                    double now);
+/* A node is lost: its units go to the pool.  O(n). */
+void dispatch_lost(struct dispatch *d, size_t node, double now);
+/* A node that was lost is back, as new; the policy knows.  Nothing of one that
+ * was not.  O(n). */
+void dispatch_returned(struct dispatch *d, size_t node);
+/* A node finishes the piece that it works at, and gets nothing more.  O(n). */
+void dispatch_retire(struct dispatch *d, size_t node, double now);
+/* A node's commands fail: the others do its part, if there are any.  O(n). */
+void dispatch_distrust(struct dispatch *d, size_t node, double now);
+/* A node gives units of those that wait there, at most all, to the pool.  0, or
+ * -1 if memory ran out (nothing is given). */
+int dispatch_give(struct dispatch *d, size_t node, uint64_t units);
+
+/* --- decisions ------------------------------------------------------------ */
+
+/*
+ * Give a node that has room what there is to be had.  To take over what waits
+ * at others costs O(n), so many nodes that become idle one soon after the other
+ * (pace.h) do so together: then dispatch_wants_look() says so, and the caller
+ * feeds all when dispatch_gap() is over.  0 or an enum dispatch_error.
+ */
+int dispatch_feed_node(struct dispatch *d, size_t node, double now);
+/* The same for all, with one look at the tail: after units have come into the
+ * pool, and now and then, as what runs for too long at one node is a reason for
+ * others to take over.  O(n log n). */
+int dispatch_feed(struct dispatch *d, double now);
+/* A node is idle, and it was too early for a look. */
+int dispatch_wants_look(const struct dispatch *d);
+/* Seconds from one look at the tail to the next, at least, and when the last
+ * one was taken. */
+double dispatch_gap(const struct dispatch *d);
+double dispatch_looked(const struct dispatch *d);
+/* The next piece that is to be sent, each once, or NULL; valid until the next
+ * feeding. */
+const struct dispatch_piece *dispatch_next(struct dispatch *d);
+
+/* --- how it stands -------------------------------------------------------- */
+
+size_t dispatch_nodes(const struct dispatch *d);
+uint64_t dispatch_grain(const struct dispatch *d);
+uint64_t dispatch_left(const struct dispatch *d); /* units not done */
+/* Of the nodes, one each: may it be sent more? */
+int dispatch_may_send(const struct dispatch *d, size_t node);
+const struct dispatch_node *dispatch_node(const struct dispatch *d,
+                                          size_t node);
+const struct unit_pool *dispatch_pool(const struct dispatch *d);
+size_t dispatch_waiting(
+    const struct dispatch *d); /* nodes with waiting units */
+/* The frame's pieces, in the order of sending. */
+size_t dispatch_pieces(const struct dispatch *d);
+const struct dispatch_piece *dispatch_piece(const struct dispatch *d, size_t i);
+/* The piece that a node works at, or NULL. */
+const struct dispatch_piece *dispatch_current(const struct dispatch *d,
+                                              size_t node);
+/* How far the nodes are, one each; valid until the next call.  O(n). */
+const struct tail_node *dispatch_tail(struct dispatch *d, double now);
+/* Units that were taken over from other nodes in this frame. */
+uint64_t dispatch_taken(const struct dispatch *d);
+/* Nodes looked at for tails, in all: what they have cost, whatever the machine.
+ */
+uint64_t dispatch_work(const struct dispatch *d);
+
+#endif

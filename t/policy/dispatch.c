@@ -1,0 +1,849 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whatever happens, and in whatever order: each unit is in exactly one place,
+ * and comes out once.  Small setups are tried in all orders, a large number of
+ * events at random, and each allocation is made to fail.
+ */
+#include "policy/dispatch.h"
+#include "fault.h"
+#include "policy/kinds.h"
+#include "policy/random.h"
+#include "policy/static.h"
+#include "tap.h"
+
+#define UNITS_MOST 1024
+#define NODES_MOST 12
+
+/* --- a run that only this test knows ------------------------------------- */
+
+enum happening { /* what may happen, and how often at most */
+                 ANSWER,
+                 FAIL,
+                 LOSE,
+                 LOSE_BLAMED,
+                 RETURN,
+                 RETIRE,
+                 DISTRUST,
+                 METER,
+                 GIVE,
+                 LOOK,
+                 HAPPENINGS
+};
+
+static const char *const names[] = {
+    [ANSWER] = "answered",     [FAIL] = "failed",
+    [LOSE] = "lost",           [LOSE_BLAMED] = "lost by its command",
+    [RETURN] = "returned",     [RETIRE] = "retired",
+    [DISTRUST] = "distrusted", [METER] = "metered",
+    [GIVE] = "given",          [LOOK] = "looked at",
+};
+
+struct setup {
+    const char *name;
+    size_t nodes;
+    uint64_t units, grain, pieces;
+    struct slice done[3]; /* before */
+    size_t n_done;
+    int is_bundles; /* of two tasks each */
+    double load[NODES_MOST];
+    unsigned most[HAPPENINGS]; /* ANSWER: any number */
+};
+
+static struct run {
+    const struct setup *setup;
+    struct dispatch *d;
+    void *policy;
+    double now;
+    unsigned had[HAPPENINGS];
+    uint64_t sent, seen; /* pieces handed out; events */
+    size_t before;       /* pieces of the frames before this one */
+    int is_stuck;        /* nobody is left */
+} run;
+
+static const char *wrong; /* what was found first, or NULL */
+
+static void expect(int pass, const char *what)
+{
+    if (!pass && !wrong)
+        wrong = what;
+}
+
+static void end_run(void)
+{
+    dispatch_destroy(run.d);
+    free(run.policy);
+    memset(&run, 0, sizeof run);
+}
+
+/* -1: no memory. */
+static int start_run(const struct setup *setup)
+{
+    static const double value[POLICY_PARAMS] = {2};
+    static const struct profile profile = {{1}};
+    static struct metric metric[NODES_MOST];
+    const struct policy_kind *kind =
+        setup->is_bundles ? kinds_find("manual") : &static_kind;
+    const struct policy_setup policy = {setup->nodes, metric, &profile, value};
+
+    memset(&run, 0, sizeof run);
+    for (size_t i = 0; i < setup->nodes; i++)
+        metric[i].JL = 1;
+    run.setup = setup;
+    if (setup->is_bundles) {
+        run.policy = malloc(kind->state_bytes(setup->nodes, value));
+        if (!run.policy || kind->init(run.policy, &policy) < 0)
+            return -1;
+    }
+    run.d = dispatch_create(setup->nodes, setup->grain, setup->pieces);
+    if (!run.d)
+        return -1;
+    dispatch_set_policy(run.d, kind, run.policy, setup->load);
+    return 0;
+}
+
+/* --- each unit in one place ----------------------------------------------- */
+
+static unsigned char places[UNITS_MOST];
+
+static uint64_t put(struct slice s)
+{
+    expect(s.begin <= s.end && s.end <= run.setup->units,
+           "units are of the frame");
+    for (uint64_t u = s.begin; u < s.end && u < UNITS_MOST; u++)
+        places[u]++;
+    return s.end - s.begin;
+}
+
+static void check_pieces(void)
+{
+    uint64_t left = run.setup->units, out[NODES_MOST] = {0};
+    size_t n[NODES_MOST] = {0};
+
+    for (size_t i = 0; i < run.setup->n_done; i++)
+        left -= put(run.setup->done[i]);
+    for (size_t i = 0; i < dispatch_pieces(run.d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(run.d, i);
+
+        expect(p->id == run.before + i, "ids ascend");
+        if (p->state == PIECE_VOID)
+            continue;
+        if (p->state == PIECE_DONE) {
+            left -= put(p->units);
+            continue;
+        }
+        n[p->node]++;
+        out[p->node] += put(p->units);
+        expect(dispatch_find(run.d, p->node, p->id) == p,
+               "what is out can be found");
+    }
+    expect(left == dispatch_left(run.d), "units that are left are counted");
+    for (size_t i = 0; i < run.setup->nodes; i++)
+        expect(dispatch_node(run.d, i)->out == n[i]
+                   && dispatch_node(run.d, i)->out_units == out[i],
+               "what a node has out is counted");
+}
+
+/* All places of all units. */
+static void check(void)
+{
+    const struct unit_pool *pool = dispatch_pool(run.d);
+    uint64_t units = 0;
+    size_t waiting = 0;
+
+    memset(places, 0, sizeof places);
+    check_pieces();
+    for (size_t i = 0; i < pool->n; i++)
+        units += put(pool->batch[i].units);
+    expect(units == pool->units, "units of the pool are counted");
+    for (size_t i = 0; i < run.setup->nodes; i++)
+        waiting += put(dispatch_node(run.d, i)->waiting.units) > 0;
+    expect(waiting == dispatch_waiting(run.d), "who has units is counted");
+    for (uint64_t u = 0; u < run.setup->units; u++)
+        expect(places[u] == 1, "each unit is in one place");
+}
+
+/* The same by sums alone, for many events. */
+static void check_sums(void)
+{
+    uint64_t units = dispatch_pool(run.d)->units;
+    size_t out = 0;
+
+    for (size_t i = 0; i < run.setup->nodes; i++) {
+        const struct dispatch_node *s = dispatch_node(run.d, i);
+
+        units += s->waiting.units.end - s->waiting.units.begin + s->out_units;
+        out += s->out;
+        expect(s->out <= (s->standing == STANDING_LEAVING ? 1
+                          : s->standing == STANDING_AWAY  ? 0
+                          : run.setup->is_bundles         ? 2
+                                                          : 1),
+               "a node has no more out than it may");
+    }
+    expect(units == dispatch_left(run.d), "what is left is somewhere");
+    expect(out > 0 || units == 0 || run.is_stuck, "somebody is at work");
+}
+
+/* --- one event ------------------------------------------------------------ */
+
+static void send_all(void)
+{
+    const struct dispatch_piece *p;
+
+    while ((p = dispatch_next(run.d)) != NULL) {
+        expect(p->state == PIECE_OUT && p->id >= run.sent,
+               "a piece is handed out once");
+        expect(dispatch_may_send(run.d, p->node), "to one that may have it");
+        run.sent = p->id + 1;
+    }
+}
+
+/* -1: no memory. */
+static int feed(size_t node)
+{
+    int rc = node < run.setup->nodes ? dispatch_feed_node(run.d, node, run.now)
+                                     : dispatch_feed(run.d, run.now);
+
+    run.is_stuck = rc == DISPATCH_NOBODY;
+    send_all();
+    return rc == DISPATCH_NO_MEMORY ? -1 : 0;
+}
+
+static int begin_frame(void)
+{
+    size_t before = run.before + dispatch_pieces(run.d);
+
+    if (dispatch_begin(run.d, (struct slice){0, run.setup->units},
+                       run.setup->done, run.setup->n_done)
+        < 0)
+        return -1;
+    run.before = before;
+    run.now = 0;
+    return feed(SIZE_MAX);
+}
+
+static int may_happen(enum happening h, size_t node)
+{
+    const struct dispatch_node *s = dispatch_node(run.d, node);
+
+    if (h != ANSWER && run.had[h] >= run.setup->most[h])
+        return 0;
+    switch (h) {
+    case RETURN:
+        return s->standing == STANDING_AWAY;
+    case RETIRE:
+        return dispatch_may_send(run.d, node);
+    case LOSE:
+        return s->standing != STANDING_AWAY;
+    case DISTRUST:
+        return s->standing == STANDING_GOOD;
+    case GIVE:
+        return s->waiting.units.end > s->waiting.units.begin;
+    case LOOK:
+        return node == 0;
+    default:
+        return s->out > 0;
+    }
+}
+
+/* It happens; then the caller does what it must.  -1: no memory. */
+static int happen(enum happening h, size_t node)
+{
+    const struct dispatch_piece *p = dispatch_current(run.d, node);
+    int rc = 0;
+
+    run.now += 1;
+    run.had[h]++;
+    run.seen++;
+    switch (h) {
+    case ANSWER:
+        dispatch_answered(run.d, p->id, run.now, 0.5);
+        return feed(node);
+    case FAIL:
+        dispatch_failed(run.d, p->id, run.now, 0.5);
+        break;
+    case LOSE_BLAMED:
+        dispatch_blame(run.d, p->id);
+        /* fall through */
+    case LOSE:
+        dispatch_lost(run.d, node, run.now);
+        break;
+    case RETURN:
+        dispatch_returned(run.d, node);
+        break;
+    case RETIRE:
+        dispatch_retire(run.d, node, run.now);
+        break;
+    case DISTRUST:
+        dispatch_distrust(run.d, node, run.now);
+        break;
+    case METER:
+        dispatch_metered(run.d, node, p->id, 0.5);
+        dispatch_moved(run.d, node, 0.5, run.now);
+        break;
+    case GIVE:
+        rc = dispatch_give(run.d, node, 1);
+        break;
+    case LOOK:
+    case HAPPENINGS:
+        break;
+    }
+    return feed(SIZE_MAX) < 0 || rc < 0 ? -1 : 0;
+}
+
+/* --- all orders ----------------------------------------------------------- */
+
+#define DEPTH 40
+
+struct path {
+    unsigned choice[DEPTH], of[DEPTH];
+    size_t n;
+};
+
+static struct {
+    enum happening h;
+    size_t node;
+} can[HAPPENINGS * NODES_MOST];
+
+static unsigned list_events(void)
+{
+    unsigned n = 0;
+
+    for (size_t node = 0; node < run.setup->nodes; node++)
+        for (int h = 0; h < HAPPENINGS; h++)
+            if (may_happen((enum happening)h, node)) {
+                can[n].h = (enum happening)h;
+                can[n++].node = node;
+            }
+    return n;
+}
+
+/* One order of events to the frame's end: as the path says, then the first
+ * that may happen, which it is told. */
+static void walk(struct path *path)
+{
+    size_t at = 0;
+
+    if (begin_frame() < 0)
+        bail("no memory");
+    check();
+    for (; dispatch_left(run.d) > 0 && !run.is_stuck && !wrong; at++) {
+        unsigned choice = at < path->n ? path->choice[at] : 0;
+
+        if (at == DEPTH)
+            bail("%s: too many events", run.setup->name);
+        path->of[at] = list_events();
+        path->choice[at] = choice;
+        if (happen(can[choice].h, can[choice].node) < 0)
+            bail("no memory");
+        check();
+        check_sums();
+    }
+    path->n = at;
+}
+
+/* The next order; 0 if that was the last. */
+static int next_path(struct path *path)
+{
+    while (path->n > 0
+           && path->choice[path->n - 1] + 1 == path->of[path->n - 1])
+        path->n--;
+    if (path->n == 0)
+        return 0;
+    path->choice[path->n - 1]++;
+    return 1;
+}
+
+static const struct setup small[] = {
+    {"two nodes, answers only", 2, 6, 1, 3, {{0}}, 0, 0, {1, 1}, {0}},
+    {"two nodes, one of which is lost and returns",
+     2,
+     4,
+     1,
+     2,
+     {{0}},
+     0,
+     0,
+     {3, 1},
+     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2}},
+    {"two nodes, commands that fail",
+     2,
+     4,
+     1,
+     2,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[FAIL] = 3, [DISTRUST] = 1}},
+    {"three nodes in grains, one leaves",
+     3,
+     9,
+     2,
+     2,
+     {{0}},
+     0,
+     0,
+     {1, 2, 1},
+     {[RETIRE] = 1, [LOSE] = 1, [GIVE] = 1}},
+    {"three nodes, of which one has no load",
+     3,
+     4,
+     1,
+     2,
+     {{0}},
+     0,
+     0,
+     {1, 1, 0},
+     {[LOSE] = 2, [RETURN] = 1}},
+    {"what a run before has done is left out",
+     2,
+     8,
+     1,
+     2,
+     {{1, 3}, {5, 6}},
+     2,
+     0,
+     {1, 1},
+     {[FAIL] = 1, [LOSE] = 1, [GIVE] = 1}},
+    {"two nodes, with a meter, looked at",
+     2,
+     4,
+     1,
+     4,
+     {{0}},
+     0,
+     0,
+     {2, 1},
+     {[METER] = 1, [LOOK] = 2, [LOSE] = 1}},
+    {"one whose commands failed helps out until another is back",
+     2,
+     6,
+     1,
+     3,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[DISTRUST] = 1, [LOSE] = 1, [RETURN] = 1}},
+    {"bundles for two nodes that are lost and return",
+     2,
+     8,
+     1,
+     1,
+     {{0}},
+     0,
+     1,
+     {1, 1},
+     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [FAIL] = 1}},
+    {"bundles for three nodes, one of which leaves",
+     3,
+     9,
+     2,
+     1,
+     {{2, 4}},
+     1,
+     1,
+     {1, 1, 1},
+     {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1}},
+};
+
+static void test_all_orders(const struct setup *setup)
+{
+    struct path path = {.n = 0};
+    uint64_t orders = 0, had[HAPPENINGS] = {0};
+    char text[200] = "";
+
+    wrong = NULL;
+    do {
+        if (start_run(setup) < 0)
+            bail("no memory");
+        walk(&path);
+        orders++;
+        for (int h = 0; h < HAPPENINGS; h++)
+            had[h] += run.had[h];
+        end_run();
+    } while (!wrong && next_path(&path));
+    ok(!wrong, "%s: %s in %ju orders", setup->name,
+       wrong ? wrong : "each unit comes out once", (uintmax_t)orders);
+    for (int h = 0; h < HAPPENINGS; h++)
+        if (setup->most[h] > 0 && had[h] == 0)
+            snprintf(text, sizeof text, "%s", names[h]);
+    ok(text[0] == '\0', "each event happens%s%s", text[0] ? ", but not " : "",
+       text);
+}
+
+/* --- at random ------------------------------------------------------------ */
+
+#define EVENTS 1000000
+
+static struct rng rng;
+
+/* Answers come often, the rest now and then. */
+static int draw(enum happening *h, size_t *node)
+{
+    for (int i = 0; i < 1000; i++) {
+        *node = (size_t)random_below(&rng, (int32_t)run.setup->nodes);
+        *h = random_below(&rng, 100) < 85
+                 ? ANSWER
+                 : (enum happening)random_below(&rng, HAPPENINGS);
+        if (may_happen(*h, *node))
+            return 1;
+    }
+    return 0;
+}
+
+static void bring_back_all(void)
+{
+    for (size_t i = 0; i < run.setup->nodes; i++) {
+        dispatch_lost(run.d, i, run.now);
+        dispatch_returned(run.d, i);
+    }
+    if (feed(SIZE_MAX) < 0)
+        bail("no memory");
+}
+
+static void random_setup(struct setup *s)
+{
+    *s = (struct setup){
+        .name = "at random",
+        .nodes = 1 + (size_t)random_below(&rng, NODES_MOST),
+        .units = 1 + (uint64_t)random_below(&rng, UNITS_MOST),
+        .grain = 1 + (uint64_t)random_below(&rng, 5),
+        .pieces = 1 + (uint64_t)random_below(&rng, 8),
+        .is_bundles = random_boolean(&rng),
+    };
+    for (int h = 0; h < HAPPENINGS; h++)
+        s->most[h] = UINT32_MAX;
+    for (size_t i = 0; i < s->nodes; i++)
+        s->load[i] = random_below(&rng, 5);
+    if (s->units > 20 && random_boolean(&rng)) {
+        s->done[0] = (struct slice){3, 7};
+        s->done[1] = (struct slice){s->units - 5, s->units};
+        s->n_done = 2;
+    }
+}
+
+/* A few frames of one setup; returns how many events. */
+static uint64_t random_run(void)
+{
+    static struct setup setup;
+    uint64_t events;
+
+    random_setup(&setup);
+    if (start_run(&setup) < 0)
+        bail("no memory");
+    for (int frame = 0; frame < 5 && !wrong; frame++) {
+        if (begin_frame() < 0)
+            bail("no memory");
+        while (dispatch_left(run.d) > 0 && !wrong) {
+            enum happening h;
+            size_t node;
+
+            if (run.is_stuck || !draw(&h, &node))
+                bring_back_all();
+            else if (happen(h, node) < 0)
+                bail("no memory");
+            check_sums();
+            if (run.seen % 64 == 0)
+                check();
+        }
+        check();
+    }
+    events = run.seen;
+    end_run();
+    return events;
+}
+
+static void test_random(void)
+{
+    uint64_t events = 0, runs = 0;
+
+    random_init(&rng, GENERATOR_LCG32, 14);
+    wrong = NULL;
+    for (; events < EVENTS && !wrong; runs++)
+        events += random_run();
+    ok(!wrong, "%ju events in %ju runs: %s", (uintmax_t)events, (uintmax_t)runs,
+       wrong ? wrong : "each unit comes out once");
+}
+
+/* --- without memory ------------------------------------------------------- */
+
+/* As many events as make each array grow.  0, or -1: an allocation failed, and
+ * all is as it must be. */
+static int go_on(void)
+{
+    uint64_t x = 1;
+
+    for (int frame = 0; frame < 2; frame++) {
+        if (begin_frame() < 0)
+            return -1;
+        while (dispatch_left(run.d) > 0 && !wrong) {
+            size_t node = (size_t)(x % run.setup->nodes);
+            enum happening h = x % 11 == 0 ? FAIL : x % 7 == 0 ? GIVE : ANSWER;
+
+            x++;
+            if (may_happen(h, node) && happen(h, node) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static void finish_frame(void)
+{
+    if (dispatch_pieces(run.d) > 0 || dispatch_left(run.d) > 0)
+        check();
+    else if (begin_frame() < 0)
+        bail("no memory");
+    if (feed(SIZE_MAX) < 0)
+        bail("no memory");
+    while (dispatch_left(run.d) > 0 && !wrong && list_events() > 0)
+        if (happen(can[0].h, can[0].node) < 0)
+            bail("no memory");
+    check();
+    expect(dispatch_left(run.d) == 0, "the frame can be ended after that");
+}
+
+static void test_no_memory(int is_bundles)
+{
+    struct setup setup = {.name = "no memory",
+                          .nodes = 5,
+                          .units = 500,
+                          .grain = 1,
+                          .pieces = 60,
+                          .is_bundles = is_bundles,
+                          .load = {1, 2, 3, 4, 5},
+                          .most = {[FAIL] = 100, [GIVE] = 20}};
+    long n = 0, failed = 0;
+    int rc = -1;
+
+    wrong = NULL;
+    for (; rc < 0 && !wrong; n++) {
+        fault_at = n;
+        rc = start_run(&setup);
+        if (rc == 0)
+            rc = go_on();
+        fault_at = -1;
+        failed += rc < 0;
+        if (run.d && rc < 0)
+            finish_frame();
+        end_run();
+    }
+    ok(!wrong && failed > 8, "%s: each of %ld allocations fails: %s",
+       is_bundles ? "bundles" : "slices", failed,
+       wrong ? wrong : "each unit is in one place, and comes out once");
+}
+
+/* --- who gets what -------------------------------------------------------- */
+
+static const struct dispatch_piece *sent_to(size_t node)
+{
+    const struct dispatch_piece *last = NULL;
+
+    for (size_t i = 0; i < dispatch_pieces(run.d); i++)
+        if (dispatch_piece(run.d, i)->node == node
+            && dispatch_piece(run.d, i)->state == PIECE_OUT)
+            last = dispatch_piece(run.d, i);
+    return last;
+}
+
+static void begin_with(const struct setup *setup)
+{
+    wrong = NULL;
+    if (start_run(setup) < 0 || begin_frame() < 0)
+        bail("no memory");
+}
+
+static void test_slices(void)
+{
+    const struct setup setup = {
+        .nodes = 3, .units = 60, .grain = 1, .pieces = 3, .load = {3, 2, 1}};
+    uint64_t before;
+
+    begin_with(&setup);
+    ok(sent_to(0)->units.begin == 0 && sent_to(0)->units.end == 10
+           && sent_to(1)->units.begin == 30 && sent_to(2)->units.end == 54,
+       "each gets the first piece of its slice");
+    happen(ANSWER, 0);
+    ok(sent_to(0)->units.begin == 10 && sent_to(0)->attempt == 1,
+       "then its next one");
+    happen(FAIL, 1);
+    ok(sent_to(1)->units.begin == 37 && dispatch_pool(run.d)->n == 1,
+       "what failed is for another, while there is one");
+    ok(dispatch_node(run.d, 1)->failures == 1, "its failures are counted");
+    happen(ANSWER, 1);
+    ok(dispatch_node(run.d, 1)->failures == 0, "those in a row");
+    happen(ANSWER, 0);
+    happen(ANSWER, 0);
+    ok(sent_to(0)->units.begin == 30 && sent_to(0)->attempt == 2
+           && sent_to(0)->failures == 1,
+       "one with nothing left takes from the pool before it takes over");
+    before = dispatch_pool(run.d)->units;
+    dispatch_lost(run.d, 2, run.now);
+    ok(!dispatch_may_send(run.d, 2)
+           && dispatch_pool(run.d)->units == before + 10,
+       "of a lost one all is in the pool");
+    end_run();
+}
+
+/* Its only node leaves: what it works at it ends, and nobody does the rest. */
+static void test_last_leaves(void)
+{
+    const struct setup setup = {
+        .nodes = 2, .units = 40, .grain = 1, .pieces = 4, .load = {1, 1}};
+
+    begin_with(&setup);
+    happen(LOSE, 1);
+    ok(!run.is_stuck, "one of two is lost: the other goes on");
+    happen(RETIRE, 0);
+    ok(run.is_stuck && dispatch_node(run.d, 0)->out == 1,
+       "that one leaves: nobody is left, but it ends its piece");
+    happen(ANSWER, 0);
+    ok(dispatch_node(run.d, 0)->out == 0, "and gets no other");
+    dispatch_distrust(run.d, 0, run.now);
+    ok(dispatch_node(run.d, 0)->standing == STANDING_LEAVING,
+       "one that leaves stays so, whatever its commands do");
+    happen(RETURN, 1);
+    ok(!run.is_stuck && dispatch_node(run.d, 1)->out == 1,
+       "the other returns: it does the rest");
+    dispatch_returned(run.d, 1);
+    ok(dispatch_node(run.d, 1)->out == 1, "it can do so but once");
+    end_run();
+}
+
+static void test_bundles(void)
+{
+    const struct setup setup = {.nodes = 2,
+                                .units = 11,
+                                .grain = 1,
+                                .pieces = 1,
+                                .is_bundles = 1,
+                                .load = {1, 1}};
+
+    begin_with(&setup);
+    ok(dispatch_node(run.d, 0)->piece[0] == 0
+           && dispatch_node(run.d, 1)->piece[0] == 1
+           && dispatch_node(run.d, 0)->piece[1] == 2,
+       "all get one bundle before any gets a second");
+    happen(RETIRE, 0);
+    ok(dispatch_node(run.d, 0)->out == 1 && dispatch_pool(run.d)->units == 5,
+       "one that leaves keeps what it works at");
+    happen(ANSWER, 0);
+    happen(ANSWER, 1);
+    ok(dispatch_node(run.d, 1)->out == 2 && dispatch_node(run.d, 0)->out == 0,
+       "the rest is the other's");
+    end_run();
+}
+
+/* With a meter a node's speed is what it does now. */
+static void test_meter(void)
+{
+    const struct setup setup = {
+        .nodes = 2, .units = 40, .grain = 1, .pieces = 2, .load = {1, 1}};
+    const struct tail_node *t;
+
+    begin_with(&setup);
+    dispatch_metered(run.d, 0, sent_to(0)->id, 0.3);
+    dispatch_metered(run.d, 1, sent_to(0)->id, 0.3);
+    t = dispatch_tail(run.d, 0.1);
+    ok(t[0].running == 10 && t[0].since > 0, "too early to tell a speed");
+    t = dispatch_tail(run.d, 2);
+    is_near(t[0].speed, 1.5, 1e-12, "three units in 2 s");
+    ok(t[0].running == 7 && t[0].waiting == 10 && t[1].running == 10,
+       "what is done is done, of the piece that was metered");
+    dispatch_moved(run.d, 0, 1.5, 2);
+    t = dispatch_tail(run.d, 2);
+    is_near(t[0].speed, 6, 1e-12, "it was stopped for 1.5 s of them");
+    dispatch_moved(run.d, 0, 5, 2);
+    ok(dispatch_node(run.d, 0)->begun <= 2, "at most until now");
+    end_run();
+}
+
+/* --- the tail of many ----------------------------------------------------- */
+
+#define MANY 8192
+
+static struct dispatch *begin_many(const double load[])
+{
+    struct dispatch *d = dispatch_create(MANY, 1, 4);
+
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, &static_kind, NULL, load);
+    if (dispatch_begin(d, (struct slice){0, UINT64_C(100) * MANY}, NULL, 0) < 0)
+        bail("no memory");
+    return d;
+}
+
+/* All but the late are idle at once. */
+static void test_look(size_t late)
+{
+    static double load[MANY];
+    uint64_t work;
+    size_t helped = 0;
+    struct dispatch *d;
+
+    for (size_t i = 0; i < MANY; i++)
+        load[i] = i < late ? 1 : 1e-12;
+    d = begin_many(load);
+    if (dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    work = dispatch_work(d);
+    for (size_t i = late; i < MANY; i++)
+        helped += dispatch_node(d, i)->out > 0;
+    ok(helped >= late, "%zu late nodes: idle ones take over (%zu)", late,
+       helped);
+    ok(work > 0 && work < UINT64_C(40) * MANY,
+       "one look does for all of them: %ju nodes looked at, of %u",
+       (uintmax_t)work, MANY);
+    dispatch_destroy(d);
+}
+
+/* They become idle one by one, a microsecond after each other. */
+static void test_one_by_one(void)
+{
+    static double load[MANY];
+    const struct dispatch_piece *p;
+    struct dispatch *d;
+    double now = 1;
+    int waited = 0;
+
+    for (size_t i = 0; i < MANY; i++)
+        load[i] = i == 0 ? MANY : 1e-12;
+    d = begin_many(load);
+    for (size_t i = 0; i < MANY; i++)
+        (void)dispatch_feed_node(d, i, 0);
+    for (size_t i = 1; i < MANY; i++) {
+        p = dispatch_current(d, i);
+        if (p)
+            dispatch_answered(d, p->id, now, now);
+        (void)dispatch_feed_node(d, i, now);
+        waited |= dispatch_wants_look(d);
+        now += 1e-6;
+    }
+    ok(waited, "of many that become idle one after the other some wait");
+    ok(dispatch_work(d) <= UINT64_C(4) * 2 * MANY,
+       "and there is no look for each: %ju nodes looked at",
+       (uintmax_t)dispatch_work(d));
+    ok(dispatch_feed(d, now) == 0 && !dispatch_wants_look(d),
+       "the next look is for those that wait");
+    dispatch_destroy(d);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
+        test_all_orders(&small[i]);
+    test_random();
+    test_no_memory(0);
+    test_no_memory(1);
+    test_slices();
+    test_last_leaves();
+    test_bundles();
+    test_meter();
+    test_look(1);
+    test_look(100);
+    test_look(MANY / 2);
+    test_one_by_one();
+    return done();
+}
