@@ -317,7 +317,7 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
         receiver_ends(h, v, "");
     } else {
         if (d->text[0] == '\0')
-            snprintf(d->text, sizeof d->text, "%s: %s", h->s.destination,
+            snprintf(d->text, sizeof d->text, "%s: %s", h->s.wish.destination,
                      strerror((int)d->error));
         give_up(h, v, d->text);
     }
@@ -373,9 +373,9 @@ static void look_for_stalled(struct bcast_home *h, double t)
 {
     char why[64];
 
-    snprintf(why, sizeof why, "no progress for %g s", h->s.timeout_s);
+    snprintf(why, sizeof why, "no progress for %g s", h->s.wish.timeout_s);
     for (uint32_t v = 0; v < h->plan.nodes && !h->over; v++)
-        if (!h->node[v].ended && t - h->node[v].moved > h->s.timeout_s
+        if (!h->node[v].ended && t - h->node[v].moved > h->s.wish.timeout_s
             && (!h->s.is_late || h->s.is_late(h->s.arg, v)))
             give_up(h, v, why);
 }
@@ -401,7 +401,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 /* So little that a tree would only cost time. */
 static int is_small(const struct bcast_home *h)
 {
-    return h->plan.bytes <= h->s.small && h->plan.bytes <= h->plan.chunk
+    return h->plan.bytes <= h->s.wish.small && h->plan.bytes <= h->plan.chunk
            && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
 }
 
@@ -411,17 +411,17 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
     const struct stat *source = &h->source.stat;
     struct bcast_order o = {
         .id = h->s.id,
-        .flags = h->s.flags,
+        .flags = h->s.wish.flags,
         .mode = source->st_mode & 0777,
         .mtime_ns = (int64_t)((uint64_t)source->st_mtim.tv_sec * 1000000000u
                               + (uint64_t)source->st_mtim.tv_nsec),
-        .way = h->s.way,
+        .way = h->s.wish.way,
         .plan = h->plan,
         .port = content ? 0 : listener_port(h->listener),
         .content = content,
     };
 
-    snprintf(o.destination, sizeof o.destination, "%s", h->s.destination);
+    snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 
@@ -471,14 +471,14 @@ static int make_parts(struct bcast_home *h, struct es_error *err)
 
 static int start(struct bcast_home *h, struct es_error *err)
 {
-    struct plan_wish wish = {.nodes = h->s.nodes,
-                             .branches = h->s.branches,
-                             .chunk = h->s.chunk,
-                             .shape = h->s.flags & ORDER_STRICT ? PLAN_BRANCHES
-                                                                : PLAN_STRIPES};
+    struct plan_wish wish = {
+        .nodes = h->s.nodes,
+        .branches = h->s.wish.branches,
+        .chunk = h->s.wish.chunk,
+        .shape = h->s.wish.flags & ORDER_STRICT ? PLAN_BRANCHES : PLAN_STRIPES};
     const uint8_t *content = NULL;
 
-    if (bcast_source_open(&h->source, h->s.source, err) < 0)
+    if (bcast_source_open(&h->source, h->s.wish.source, err) < 0)
         return -1;
     wish.bytes = (uint64_t)h->source.stat.st_size;
     if (plan_make(&h->plan, &wish, err) < 0 || make_parts(h, err) < 0)
@@ -501,8 +501,8 @@ int bcast_home_start(struct bcast_home **out,
         return es_no_memory(err);
     h->s = *setup;
     h->source = BCAST_SOURCE_CLOSED;
-    if (!(h->s.timeout_s > 0))
-        h->s.timeout_s = TIMEOUT_S;
+    if (!(h->s.wish.timeout_s > 0))
+        h->s.wish.timeout_s = TIMEOUT_S;
     pending_init(&h->pending, h);
     h->start = clock_s();
     if (start(h, err) < 0) {

@@ -64,7 +64,7 @@ struct attend {
     struct broadcast table, copy;
     struct broadcast *broadcast; /* the one at work, or NULL */
     struct metrics_cast metrics;
-    struct broadcast_setup setup;
+    struct bcast_wish wish;
     struct qualification_setup qualify;
     struct qualification qualification;
     struct config_profile profile; /* `auto` */
@@ -288,7 +288,7 @@ static void copy(struct attend *a,
                  void (*ended)(void *arg))
 {
     a->broadcast = b;
-    if (broadcast_start(b, a->front.base, a->front.session, &a->setup, ended, a,
+    if (broadcast_start(b, a->front.base, a->front.session, &a->wish, ended, a,
                         a->err)
         < 0)
         give_up(a);
@@ -313,8 +313,8 @@ static void on_table(void *arg)
     if (broadcast_check(&a->table, a->err) < 0) {
         give_up(a);
     } else if (a->o->source) {
-        a->setup.source = a->o->source;
-        a->setup.destination = a->o->destination;
+        a->wish.source = a->o->source;
+        a->wish.destination = a->o->destination;
         copy(a, &a->copy, on_copied);
     } else {
         qualify(a);
@@ -342,8 +342,8 @@ static void bring_table(struct attend *a)
     step_name(a, step, sizeof step);
     (void)step_dir_anywhere(a->table_destination, sizeof a->table_destination,
                             step, "conntable"); /* it is short */
-    a->setup.source = a->table_path;
-    a->setup.destination = a->table_destination;
+    a->wish.source = a->table_path;
+    a->wish.destination = a->table_destination;
     copy(a, &a->table, on_table);
 }
 
@@ -621,9 +621,7 @@ static int start(struct attend *a)
                < 0
         || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
         return -1;
-    a->setup = (struct broadcast_setup){.branches = a->config.bcast.branches,
-                                        .chunk = a->config.bcast.chunk,
-                                        .small = a->config.bcast.small};
+    a->wish = broadcast_wish(&a->config.bcast, 0);
     if (front_begin(&a->front, a->err) < 0)
         return -1;
     a->on_stdin =

@@ -55,7 +55,7 @@ static const char usage[] =
 struct options {
     const char *srun;
     char destination[DESTINATION_MAX];
-    struct broadcast_setup setup;
+    struct bcast_wish setup;
     size_t local;
     int json, help;
 };
@@ -360,10 +360,7 @@ int command_bcast(int argc, char **argv, struct es_error *err)
 
     if (config_load(&c.config, NULL, err) < 0)
         return -1;
-    o.setup = (struct broadcast_setup){.flags = ORDER_SYNC,
-                                       .branches = c.config.bcast.branches,
-                                       .chunk = c.config.bcast.chunk,
-                                       .small = c.config.bcast.small};
+    o.setup = broadcast_wish(&c.config.bcast, ORDER_SYNC);
     if (parse(&o, argc, argv, err) < 0)
         return -1;
     if (o.help)

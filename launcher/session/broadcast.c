@@ -7,6 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+struct bcast_wish broadcast_wish(const struct config_bcast *config,
+                                 uint32_t flags)
+{
+    return (struct bcast_wish){.flags = flags,
+                               .branches = config->branches,
+                               .chunk = config->chunk,
+                               .small = config->small};
+}
+
 int broadcast_source(const char *source, struct es_error *err)
 {
     if (access(source, R_OK) == 0)
@@ -65,7 +74,7 @@ static void on_ended(void *arg)
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
-                    const struct broadcast_setup *setup,
+                    const struct bcast_wish *wish,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err)
@@ -78,14 +87,7 @@ int broadcast_start(struct broadcast *b,
         .loopback = session_is_local(session),
         .id = id,
         .nodes = (uint32_t)session_size(session),
-        .source = setup->source,
-        .destination = setup->destination,
-        .flags = setup->flags,
-        .way = setup->way,
-        .chunk = setup->chunk,
-        .branches = setup->branches,
-        .small = setup->small,
-        .timeout_s = setup->timeout_s,
+        .wish = *wish,
         .send = on_send,
         .is_late = is_late,
         .ended = on_ended,

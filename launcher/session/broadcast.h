@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_SESSION_BROADCAST_H
 #define LAUNCHER_SESSION_BROADCAST_H
 
+#include "launcher/config/config.h"
 #include "launcher/session/session.h"
 #include "launcher/session/standstill.h"
 #include "pmix_bcast/bcast_home.h"
@@ -18,15 +19,9 @@ struct broadcast {
     void *arg;
 };
 
-struct broadcast_setup {
-    const char *source, *destination; /* the latter absolute */
-    uint32_t flags;                   /* enum order_flag */
-    enum pull_way way;
-    uint32_t chunk, branches; /* 0: as it is best */
-    uint32_t small;           /* up to so many bytes go with the order */
-    double timeout_s;         /* 0: as it is best */
-};
-
+/* Of no file yet: what the configuration says of every broadcast. */
+struct bcast_wish broadcast_wish(const struct config_bcast *config,
+                                 uint32_t flags);
 /* Is the source there?  Worth to know before anything is started. */
 int broadcast_source(const char *source, struct es_error *err);
 /* The absolute name for what the user gave. */
@@ -35,11 +30,11 @@ int broadcast_destination(char out[DESTINATION_MAX],
                           struct es_error *err);
 
 /* Start, when the session is ready; ended() is called once, from the loop,
- * unless broadcast_stop() comes before.  setup must last until then. */
+ * unless broadcast_stop() comes before.  what wish points to must last until then. */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
-                    const struct broadcast_setup *setup,
+                    const struct bcast_wish *wish,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);

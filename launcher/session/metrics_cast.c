@@ -70,6 +70,7 @@ int metrics_cast_start(struct metrics_cast *m,
                        void *arg,
                        struct es_error *err)
 {
+    struct bcast_wish wish;
     char own[64];
 
     memset(m, 0, sizeof *m);
@@ -86,15 +87,12 @@ int metrics_cast_start(struct metrics_cast *m,
         < 0)
         return es_fail(err, ES_ENV, "report this",
                        "the step directory's name is too long");
-    m->setup = (struct broadcast_setup){.source = m->source,
-                                        .destination = m->destination,
-                                        .flags = ORDER_FORCE,
-                                        .branches = config->branches,
-                                        .chunk = config->chunk,
-                                        .small = config->small,
-                                        .timeout_s = PATIENCE_S};
-    return broadcast_start(&m->broadcast, base, q->session, &m->setup, ended,
-                           arg, err);
+    wish = broadcast_wish(config, ORDER_FORCE);
+    wish.source = m->source;
+    wish.destination = m->destination;
+    wish.timeout_s = PATIENCE_S;
+    return broadcast_start(&m->broadcast, base, q->session, &wish, ended, arg,
+                           err);
 }
 
 int metrics_cast_check(const struct metrics_cast *m, struct es_error *err)

@@ -14,7 +14,6 @@
 
 struct metrics_cast { /* all zero: not started */
     struct broadcast broadcast;
-    struct broadcast_setup setup;
     int fd;          /* of the file in memory; 0: none */
     char source[64]; /* its name */
     char destination[STEP_PATH_MAX];

@@ -239,12 +239,12 @@ static void prepare(size_t bytes)
                                       .loopback = 1,
                                       .id = ID,
                                       .nodes = NODES,
-                                      .source = path,
-                                      .destination = TO,
-                                      .flags = ORDER_FORCE,
-                                      .way = PULL_BY_NODE,
-                                      .chunk = CHUNK,
-                                      .timeout_s = 1000,
+                                      .wish = {.source = path,
+                                               .destination = TO,
+                                               .flags = ORDER_FORCE,
+                                               .way = PULL_BY_NODE,
+                                               .chunk = CHUNK,
+                                               .timeout_s = 1000},
                                       .send = on_send,
                                       .ended = on_ended,
                                       .arg = &node};
@@ -378,7 +378,7 @@ static void test_order(void)
        "so far nothing else was sent");
     finish();
     prepare(BYTES);
-    setup.flags = ORDER_STRICT;
+    setup.wish.flags = ORDER_STRICT;
     start();
     is_int(node[0].order.plan.shape, PLAN_BRANCHES, "strict is the one tree");
     finish();
@@ -402,8 +402,8 @@ static void test_small(void)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         prepare(sizes[i].bytes);
-        setup.small = sizes[i].small;
-        setup.chunk = sizes[i].chunk;
+        setup.wish.small = sizes[i].small;
+        setup.wish.chunk = sizes[i].chunk;
         start();
         ok((node[0].order.port == 0) == sizes[i].inside
                && (!sizes[i].inside || node[1].order.content)
@@ -417,7 +417,7 @@ static void test_small(void)
         finish();
     }
     prepare(1000);
-    setup.small = 1000;
+    setup.wish.small = 1000;
     start();
     for (uint32_t v = 0; v < NODES; v++)
         (void)report(v, 0, "");
@@ -635,7 +635,7 @@ static void test_failures(void)
 static void test_stalled(void)
 {
     prepare(BYTES);
-    setup.timeout_s = 0.01;
+    setup.wish.timeout_s = 0.01;
     setup.is_late = on_late;
     start();
     bcast_home_move(home, 1, 1000);
@@ -652,7 +652,7 @@ static void test_stalled(void)
        "and one that is done is not");
     finish();
     prepare(BYTES);
-    setup.timeout_s = 0; /* the default is 10 s */
+    setup.wish.timeout_s = 0; /* the default is 10 s */
     setup.is_late = on_late;
     start();
     for (int i = 0; i < 100; i++)
@@ -667,7 +667,7 @@ static void test_held(void)
     int asked = 0;
 
     prepare(BYTES);
-    setup.timeout_s = 0.2;
+    setup.wish.timeout_s = 0.2;
     setup.is_late = on_late;
     start();
     for (uint32_t held = 1; held < 2000 && asked == 0; held++) {
@@ -715,11 +715,11 @@ static void test_refused(void)
     struct es_error err = {0};
 
     prepare(BYTES);
-    setup.source = dir;
+    setup.wish.source = dir;
     is_int(bcast_home_start(&home, &setup, &err), -1, "a folder is refused");
     ok(strstr(err.what, "it is a directory") && node[0].orders == 0,
        "with the reason, and nobody is told");
-    setup.source = path;
+    setup.wish.source = path;
     setup.nodes = 0;
     is_int(bcast_home_start(&home, &setup, &err), -1, "so is no node");
 }
@@ -736,7 +736,7 @@ static void test_memory(size_t bytes)
         bcast_home_destroy(home);
         home = NULL;
         prepare(bytes);
-        setup.small = 1000;
+        setup.wish.small = 1000;
         err = (struct es_error){0};
         fault_at = n;
         rc = bcast_home_start(&home, &setup, &err);
