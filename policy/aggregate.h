@@ -2,7 +2,8 @@
 /*
  * aggregate.h - one number for many: how the progress of threads stands for
  * their node's, of nodes for their rack's, of racks for the step's.
- * Pure.  Source: seed 3, "Levels".
+ *
+ * US 9,477,533 balances threads, nodes and groups of nodes level by level.
  */
 #ifndef POLICY_AGGREGATE_H
 #define POLICY_AGGREGATE_H

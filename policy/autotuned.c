@@ -82,7 +82,7 @@ static size_t autotuned_bytes(size_t nodes, const double value[])
                              + SIZES_MOST * sizeof(struct known));
 }
 
-static struct known *known_of(void *state, size_t node)
+static struct known *sizes_of(void *state, size_t node)
 {
     struct bundles *b = state;
     struct own *own = bundles_rest(state);
@@ -124,7 +124,7 @@ static int autotuned_init(void *state, const struct policy_setup *setup)
 /* --- the map from sizes --------------------------------------------------- */
 
 /* The place of a size, or n. */
-static uint32_t find(const struct known known[], uint32_t n, int32_t size)
+static uint32_t find_size(const struct known known[], uint32_t n, int32_t size)
 {
     uint32_t i = 0;
 
@@ -144,9 +144,11 @@ static void forget_slowest(struct node *me, struct known known[])
     memmove(&known[at], &known[at + 1], (me->n_known - at) * sizeof known[0]);
 }
 
-static struct known *entry(struct node *me, struct known known[], int32_t size)
+static struct known *size_entry(struct node *me,
+                                struct known known[],
+                                int32_t size)
 {
-    uint32_t at = find(known, me->n_known, size);
+    uint32_t at = find_size(known, me->n_known, size);
 
     if (at < me->n_known)
         return &known[at];
@@ -167,7 +169,7 @@ static uint32_t bucket(const struct node *me, int32_t size)
 
 /* The size with the smallest mean, of several the first in the map's order; 0
    if there is none. */
-static int32_t best_size(const struct node *me, const struct known known[])
+static int32_t fastest_size(const struct node *me, const struct known known[])
 {
     double least = INFINITY;
     int32_t best = 0;
@@ -212,7 +214,7 @@ static int32_t analyse(const struct own *own,
                        struct known known[],
                        int32_t max)
 {
-    int32_t best = best_size(me, known);
+    int32_t best = fastest_size(me, known);
     uint32_t at;
 
     if (max > 0 && best > max)
@@ -220,11 +222,11 @@ static int32_t analyse(const struct own *own,
     for (int32_t i = 0; i < own->guesses; i++) {
         int32_t size = guess(own, me, best);
 
-        if (find(known, me->n_known, size) == me->n_known)
+        if (find_size(known, me->n_known, size) == me->n_known)
             return size;
     }
     best = best < 1 ? 1 : best;
-    at = find(known, me->n_known, best);
+    at = find_size(known, me->n_known, best);
     if (at < me->n_known) {
         known[0] = known[at];
         me->n_known = 1;
@@ -239,13 +241,13 @@ static void autotuned_feedback(void *state,
 {
     struct own *own = bundles_rest(state);
     struct channel *channel = bundles_channel(state, node);
-    struct known *known = known_of(state, node);
+    struct known *known = sizes_of(state, node);
     struct known *e;
     int64_t now;
 
     if (!channel)
         return;
-    e = entry(&own->node[node], known, tasks);
+    e = size_entry(&own->node[node], known, tasks);
     now = e->tasks + tasks;
     e->mean = (time_ns + (double)e->tasks * e->mean) / (double)now;
     e->tasks = now;

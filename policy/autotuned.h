@@ -7,7 +7,7 @@
  * looked for and the next one is guessed at random near it; when all guesses
  * are known sizes, the best one is kept and the others are forgotten.  It never
  * stops exploring, and no sample ages.  Three parameters that JPPF documents
- * have no effect there, nor here.  Source: seed 4, section 6.
+ * have no effect there, nor here.
  */
 #ifndef POLICY_AUTOTUNED_H
 #define POLICY_AUTOTUNED_H

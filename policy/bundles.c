@@ -163,7 +163,7 @@ int bundles_frame(void *state,
 }
 
 /* A size may be negative: nodethreads wraps.  It then has no load. */
-static double weight(const struct channel *c)
+static double size_weight(const struct channel *c)
 {
     return c->is_present && c->size > 0 ? c->size : 0;
 }
@@ -174,14 +174,14 @@ static int publish(struct bundles *b)
     int changed = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        sum += weight(&b->channel[i]);
+        sum += size_weight(&b->channel[i]);
         present += b->channel[i].is_present;
     }
     for (size_t i = 0; i < b->n; i++) {
         double before = b->channel[i].load, now = 0;
 
         if (sum > 0)
-            now = 100 * (weight(&b->channel[i]) / sum);
+            now = 100 * (size_weight(&b->channel[i]) / sum);
         else if (b->channel[i].is_present)
             now = 100 / present;
         changed |= now < before || now > before;

@@ -4,6 +4,10 @@
  * a node works at, the size of its next bundle, and how such a policy sizes
  * whole slices.
  *
+ * Six of them are JPPF's, with its names: manual, nodethreads, proportional, rl,
+ * rl2 and autotuned.  They send the very sizes that JPPF 5.2.10 would (package
+ * org.jppf.load.balancer), which t/policy/jppf.c compares to the bit.
+ *
  * A bundle policy's state begins with struct bundles; its own part lies behind
  * the channels, at bundles_rest().  Slices: a node's load is in proportion to
  * its bundle size, a frame is a job, and what a node did of it is a bundle.
@@ -13,7 +17,7 @@
 
 #include "policy/policy.h"
 
-#define BUNDLES_MAX_SIZE 300 /* of a channel without a job; seed 4, 0. */
+#define BUNDLES_MAX_SIZE 300 /* of a channel without a job, as in JPPF */
 
 /* A node; JPPF's word. */
 struct channel {

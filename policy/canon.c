@@ -119,7 +119,7 @@ static void canon_metrics(const void *state, struct metric m[])
 }
 
 /* e. */
-static int let_go(struct state *s, const struct completion c[])
+static int forget_those_gone(struct state *s, const struct completion c[])
 {
     int left = 0;
 
@@ -133,7 +133,7 @@ static int let_go(struct state *s, const struct completion c[])
 }
 
 /* The times of the nodes that had a slice; returns how many. */
-static size_t take_times(struct state *s, const struct completion c[])
+static size_t collect_times(struct state *s, const struct completion c[])
 {
     double *time = times_of(s);
     size_t m = 0;
@@ -219,8 +219,8 @@ static int canon_adjust(void *state,
                         double load[])
 {
     struct state *s = state;
-    int changed = let_go(s, c);
-    size_t m = take_times(s, c);
+    int changed = forget_those_gone(s, c);
+    size_t m = collect_times(s, c);
 
     /* 10. and 11. */
     if (over_threshold && m > 0 && differs(s, times_of(s), m)) {

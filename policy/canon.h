@@ -14,7 +14,7 @@
  *     is done with each of the `elements` of the highest influence.
  * 12. JL is recomputed from the adjusted CU.
  *
- * What the seed leaves open:
+ * What the publication leaves open:
  *  a. CU never goes below 0: what is given is what was really taken.
  *  b. Times of nodes without a slice do not count; of two equally late nodes
  *     the lower index is last.  One node that had a slice is never among the
@@ -28,17 +28,15 @@
  *     those that are given to (11), but if its CU is 0 too, only a new
  *     qualification brings it back.
  *
- * Unlike seed 1: an element that no node has is passed over in 11, because
- * moving its CU would change no JL, ever.
- *
- * Source: seed 1, steps 10-12 and "Guards"; Table 5 is the test's vector.
+ * Unlike there, an element that no node has is passed over in 11, because moving
+ * its CU would change no JL, ever.  Its Table 5 is the test's vector.
  */
 #ifndef POLICY_CANON_H
 #define POLICY_CANON_H
 
 #include "policy/policy.h"
 
-#define CANON_STEP 5 /* percent points moved at a time; seed 1, Table 5 */
+#define CANON_STEP 5 /* percent points moved at a time, as in Table 5 */
 
 extern const struct policy_kind canon_kind;
 

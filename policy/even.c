@@ -278,7 +278,7 @@ static void learn_density(struct state *s, const struct node node[])
 
 /* Loads such that the density adds up to shares in proportion to speed;
    1 if they differ from those before. */
-static int cut(const struct state *s, struct node node[])
+static int cut_by_density(const struct state *s, struct node node[])
 {
     double total = 0, speeds = 0, target = 0, before = 0, at = 0;
     size_t b = 0;
@@ -307,7 +307,9 @@ static int cut(const struct state *s, struct node node[])
 }
 
 /* Take note of who left; 1 if somebody who had load did. */
-static int let_go(struct node node[], const struct completion c[], size_t n)
+static int drop_those_gone(struct node node[],
+                           const struct completion c[],
+                           size_t n)
 {
     int changed = 0, able = 0;
 
@@ -354,7 +356,7 @@ static int even_adjust(void *state,
 {
     struct state *s = state;
     struct node *node = nodes_of(s);
-    int left = let_go(node, c, s->n), changed = left;
+    int left = drop_those_gone(node, c, s->n), changed = left;
 
     place_slices(node, s->n);
     if (find_surprises(s, node, c) > 0) {
@@ -365,7 +367,7 @@ static int even_adjust(void *state,
     }
     scale_speeds(node, s->n);
     if (over_threshold || left)
-        changed |= cut(s, node);
+        changed |= cut_by_density(s, node);
     even_loads(s, load);
     return changed;
 }

@@ -11,11 +11,11 @@
 /* A weight below this part of the largest is rounding. */
 #define FIT_NOTHING 1e-6
 
-static int add_up(const double measured[][ELEMENTS],
-                  const double rate[],
-                  size_t n,
-                  double sum[ELEMENTS],
-                  double *rates)
+static int sum_columns(const double measured[][ELEMENTS],
+                       const double rate[],
+                       size_t n,
+                       double sum[ELEMENTS],
+                       double *rates)
 {
     size_t working = 0;
     double all = 0;
@@ -47,7 +47,7 @@ int fit_add(struct fit *f,
 {
     double sum[ELEMENTS], rates;
 
-    if (add_up(measured, rate, n, sum, &rates) < 0)
+    if (sum_columns(measured, rate, n, sum, &rates) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         double x[ELEMENTS], y = 100 * (rate[i] / rates);

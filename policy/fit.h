@@ -8,8 +8,8 @@
  * together.  JL counts an influence twice (profile.h), so I = sqrt(w) makes
  * JL the fitted rate.
  *
- * Source: seed 1, step 5, "setting them automatically by heuristics is
- * contemplated"; non-negative least squares: Lawson and Hanson, Solving Least
+ * US 8,645,454 leaves it open how influences are found automatically.  Here by
+ * non-negative least squares: Lawson and Hanson, Solving Least
  * Squares Problems (1974), chapter 23, here by coordinate descent, as there
  * are but six unknowns.
  */

@@ -22,11 +22,11 @@ static int64_t greater(int64_t a, int64_t b)
 
 /* --- is it one ------------------------------------------------------------ */
 
-static enum graph_fault check(const int64_t time[],
-                              uint32_t n,
-                              const struct graph_edge edge[],
-                              uint32_t m,
-                              uint32_t *place)
+static enum graph_fault check_graph(const int64_t time[],
+                                    uint32_t n,
+                                    const struct graph_edge edge[],
+                                    uint32_t m,
+                                    uint32_t *place)
 {
     int64_t left = GRAPH_TOTAL_MAX;
 
@@ -56,7 +56,7 @@ static enum graph_fault check(const int64_t time[],
 /* --- neighbours ----------------------------------------------------------- */
 
 /* Make at[v + 1] the end of v's list, from counts in at[v + 1]. */
-static void add_up(uint32_t at[], uint32_t n)
+static void lists_from_counts(uint32_t at[], uint32_t n)
 {
     for (uint32_t v = 0; v < n; v++)
         at[v + 1] += at[v];
@@ -107,8 +107,8 @@ static void make_lists(struct graph *g,
         g->pred_at[edge[i].to + 1]++;
         g->succ_at[edge[i].from + 1]++;
     }
-    add_up(g->pred_at, n);
-    add_up(g->succ_at, n);
+    lists_from_counts(g->pred_at, n);
+    lists_from_counts(g->succ_at, n);
     for (uint32_t v = 0; v < n; v++)
         scratch[v] = g->pred_at[v];
     for (uint32_t i = 0; i < m; i++)
@@ -194,7 +194,7 @@ static uint32_t find_cycle(const struct graph *g, const uint32_t waiting[])
     return v;
 }
 
-/* --- parameters (seed 5, section 2) --------------------------------------- */
+/* --- what follows from the graph ------------------------------------------ */
 
 /* est, ect and fpred of v, whose predecessors have theirs. */
 static void set_earliest(struct graph *g, uint32_t v)
@@ -254,7 +254,7 @@ static void set_parameters(struct graph *g, uint32_t scratch[])
 
 /* --- create, destroy ------------------------------------------------------ */
 
-static struct graph *allocate(uint32_t n, uint32_t m)
+static struct graph *allocate_graph(uint32_t n, uint32_t m)
 {
     struct graph *g = calloc(1, sizeof *g);
 
@@ -291,14 +291,14 @@ enum graph_fault graph_create(struct graph **g,
 {
     uint32_t where = 0, *scratch;
     struct graph *made;
-    enum graph_fault fault = check(time, n, edge, m, &where);
+    enum graph_fault fault = check_graph(time, n, edge, m, &where);
 
     *g = NULL;
     if (place)
         *place = where;
     if (fault != GRAPH_SOUND)
         return fault;
-    made = allocate(n, m);
+    made = allocate_graph(n, m);
     scratch = calloc(n, sizeof *scratch);
     if (!made || !scratch) {
         fault = GRAPH_MEMORY;

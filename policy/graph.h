@@ -5,7 +5,14 @@
  * A task takes time; an edge u -> v says that v needs what u makes, and takes
  * comm if the two run on different processors, nothing otherwise.  Tasks are
  * numbered by their place in the input; times are whole nanoseconds, so that
- * ties are exact.  (Seed 5, sections 1 and 2.)
+ * ties are exact.
+ *
+ * The algorithms for task graphs are those of CN 103235742, dependence grouping
+ * of task paths on multi-core processors, and what it builds on: S. Darbha and
+ * D. P. Agrawal, Optimal Scheduling Algorithm for Distributed-Memory Machines,
+ * IEEE TPDS 9 (1), 1998 (TDS), and Z. Zong, A. Manzanares, X. Ruan and X. Qin,
+ * EAD and PEBD: Two Energy-Aware Duplication Scheduling Algorithms for Parallel
+ * Tasks on Homogeneous Clusters, IEEE Transactions on Computers 60 (3), 2011.
  */
 #ifndef POLICY_GRAPH_H
 #define POLICY_GRAPH_H

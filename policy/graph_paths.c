@@ -12,7 +12,7 @@ struct maker {
 };
 
 /* May y, the favourite predecessor of x, have one more copy to spare x the
- * message?  Steps 2' and 3' of section 4. */
+ * message?  Of EAD and PEBD. */
 static int is_worth_copy(const struct maker *m,
                          uint32_t y,
                          int64_t comm,
@@ -27,15 +27,14 @@ static int is_worth_copy(const struct maker *m,
     return more <= m->rule->threshold * saved;
 }
 
-/* Which task goes before x on its path; GRAPH_NOBODY: the path begins at x.
- * Steps 1 to 3 of sections 3 and 4. */
-static uint32_t choose(const struct maker *m, uint32_t x)
+/* Which task goes before x on its path; GRAPH_NOBODY: the path begins at x. */
+static uint32_t choose_previous(const struct maker *m, uint32_t x)
 {
     const struct graph *g = m->g;
     uint32_t y = g->fpred[x], alt = GRAPH_NOBODY;
     int64_t comm = 0, most = -1, slack;
 
-    /* 1. */
+    /* The favourite, if no path has it yet. */
     if (y == GRAPH_NOBODY || !m->assigned[y])
         return y;
     for (uint32_t i = g->pred_at[x]; i < g->pred_at[x + 1]; i++) {
@@ -50,19 +49,20 @@ static uint32_t choose(const struct maker *m, uint32_t x)
     }
     slack = g->last[x] - g->lact[y];
     if (m->rule->algorithm == PATH_TDS) {
-        /* 2.; 3., with an equal alternative */
+        /* Another that is on none, if the favourite's message is in time or
+           the other is needed as late; else a copy of the favourite. */
         if (alt != GRAPH_NOBODY && (slack >= comm || most == g->ect[y] + comm))
             return alt;
         return y;
     }
-    /* 3'., else 2'. */
+    /* A copy of the favourite, if it saves time and is worth it. */
     if (slack < comm && is_worth_copy(m, y, comm, slack))
         return y;
     return alt;
 }
 
 /* Room for one more than `used` members; doubled, so O(1) each. */
-static enum path_fault make_room(struct maker *m, uint32_t used)
+static enum path_fault make_room_for_member(struct maker *m, uint32_t used)
 {
     uint32_t room =
         m->room < GRAPH_MEMBERS_MAX / 2 ? 2 * m->room : GRAPH_MEMBERS_MAX;
@@ -91,12 +91,12 @@ static void reverse(uint32_t x[], uint32_t n)
 }
 
 /* One path, from its last task to its first. */
-static enum path_fault make_path(struct maker *m, uint32_t seed)
+static enum path_fault trace_path(struct maker *m, uint32_t seed)
 {
     uint32_t begin = m->p->at[m->p->n], end = begin;
 
-    for (uint32_t x = seed; x != GRAPH_NOBODY; x = choose(m, x)) {
-        enum path_fault fault = make_room(m, end);
+    for (uint32_t x = seed; x != GRAPH_NOBODY; x = choose_previous(m, x)) {
+        enum path_fault fault = make_room_for_member(m, end);
 
         if (fault != PATH_SOUND)
             return fault;
@@ -124,7 +124,7 @@ enum path_fault graph_paths_init(struct graph_paths *p,
     fault = PATH_SOUND;
     for (uint32_t i = g->tasks; i-- > 0 && fault == PATH_SOUND;)
         if (!m.assigned[g->ranked[i]])
-            fault = make_path(&m, g->ranked[i]);
+            fault = trace_path(&m, g->ranked[i]);
 done:
     free(m.assigned);
     if (fault != PATH_SOUND)

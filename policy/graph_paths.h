@@ -7,12 +7,12 @@
  * already, the three algorithms differ in whether they copy it:
  *
  * TDS   always where its result would come too late otherwise, and mostly
- *       where it would not (Darbha & Agrawal 1998)
+ *       where it would not
  * EAD   only if the copy costs no more energy than the message that it saves,
- *       plus a threshold (Zong, Manzanares, Ruan & Qin 2011)
+ *       plus a threshold
  * PEBD  likewise, the energy divided by the time that it can save
  *
- * Seed 5, sections 3 and 4.
+ * graph.h names the publications.
  */
 #ifndef POLICY_GRAPH_PATHS_H
 #define POLICY_GRAPH_PATHS_H

@@ -36,8 +36,8 @@ static struct graph_candidate consider(struct search *s,
 }
 
 /* The cheapest in time; of those too late the fastest. */
-static int is_better(const struct graph_candidate *a,
-                     const struct graph_candidate *b)
+static int is_better_plan(const struct graph_candidate *a,
+                          const struct graph_candidate *b)
 {
     double a_energy = a->sum.energy.total, b_energy = b->sum.energy.total;
 
@@ -53,7 +53,7 @@ static int is_better(const struct graph_candidate *a,
 }
 
 /* Add to the list, and keep the instances of the best one. */
-static int add(struct search *s, const struct graph_candidate *c)
+static int add_candidate(struct search *s, const struct graph_candidate *c)
 {
     struct graph_plan *p = s->p;
 
@@ -68,7 +68,7 @@ static int add(struct search *s, const struct graph_candidate *c)
         s->room_for = room;
     }
     p->candidate[p->candidates] = *c;
-    if (p->candidates == 0 || is_better(c, &p->candidate[p->chosen])) {
+    if (p->candidates == 0 || is_better_plan(c, &p->candidate[p->chosen])) {
         p->chosen = p->candidates;
         p->instances = c->instances;
         memcpy(p->instance, s->instance, c->instances * sizeof *p->instance);
@@ -91,7 +91,7 @@ static uint32_t needed(const struct search *s, enum grouping_mode mode)
     return (s->p->paths.n - 1) / together(s, mode) + 1;
 }
 
-static int is_enough(const struct search *s, enum grouping_mode mode)
+static int are_enough(const struct search *s, enum grouping_mode mode)
 {
     uint32_t most = s->wish->machine.processors;
 
@@ -102,7 +102,7 @@ static int try_apart(struct search *s, enum grouping_mode mode)
 {
     struct graph_candidate c = consider(s, mode, needed(s, mode));
 
-    return add(s, &c);
+    return add_candidate(s, &c);
 }
 
 /* The next M, from a ladder on which it is lowered by its parts-th part. */
@@ -142,18 +142,19 @@ static uint32_t first_rung(const struct search *s, uint32_t m)
     return m;
 }
 
-/* Steps 4 to 7; `all`: do not stop at the first that is too late. */
+/* Group onto ever fewer processors; `all`: do not stop at the first that is
+ * too late. */
 static int try_grouped(struct search *s, enum grouping_mode mode, int all)
 {
     uint32_t m = s->wish->machine.processors, parts;
 
-    if (is_enough(s, mode))
+    if (are_enough(s, mode))
         m = needed(s, mode);
     m = first_rung(s, m);
     for (parts = choose_parts(s, m); m > 0; m = rung_below(m, parts)) {
         struct graph_candidate c = consider(s, mode, m);
 
-        if (add(s, &c) < 0)
+        if (add_candidate(s, &c) < 0)
             return -1;
         if (!c.in_time && !all)
             return 0;
@@ -170,9 +171,9 @@ static int try_all(struct search *s)
         for (int mode = GROUPING_LITERAL; mode <= GROUPING_CAP; mode++)
             if (try_grouped(s, (enum grouping_mode)mode, 1) < 0)
                 return -1;
-    if (is_enough(s, GROUPING_PACK) && try_apart(s, GROUPING_PACK) < 0)
+    if (are_enough(s, GROUPING_PACK) && try_apart(s, GROUPING_PACK) < 0)
         return -1;
-    if (!s->p->deadline_met && is_enough(s, GROUPING_SPREAD))
+    if (!s->p->deadline_met && are_enough(s, GROUPING_SPREAD))
         return try_apart(s, GROUPING_SPREAD);
     return 0;
 }
@@ -186,7 +187,7 @@ static enum graph_plan_fault search(struct search *s)
         rc = try_all(s);
     else if (mode < GROUPING_PACK)
         rc = try_grouped(s, mode, 0);
-    else if (!is_enough(s, mode))
+    else if (!are_enough(s, mode))
         return GRAPH_PLAN_FEW;
     else
         rc = try_apart(s, mode);
@@ -202,7 +203,7 @@ static int is_power(double watts)
     return isfinite(watts) && watts >= 0;
 }
 
-static enum graph_plan_fault check(const struct graph_plan_wish *w)
+static enum graph_plan_fault check_wish(const struct graph_plan_wish *w)
 {
     const struct power *power = &w->machine.power;
 
@@ -216,7 +217,7 @@ static enum graph_plan_fault check(const struct graph_plan_wish *w)
     return GRAPH_PLAN_SOUND;
 }
 
-static enum graph_plan_fault prepare(struct search *s)
+static enum graph_plan_fault prepare_search(struct search *s)
 {
     const struct graph_plan_wish *w = s->wish;
     struct path_rule rule = {w->algorithm, w->threshold, w->machine.power.busy,
@@ -249,7 +250,7 @@ static enum graph_plan_fault prepare(struct search *s)
 }
 
 /* The deadline as a time. */
-static void set_deadline(struct search *s)
+static void find_deadline(struct search *s)
 {
     struct graph_candidate c;
     double ns;
@@ -268,13 +269,13 @@ enum graph_plan_fault graph_plan_init(struct graph_plan *p,
                                       const struct graph_plan_wish *wish)
 {
     struct search s = {.g = g, .wish = wish, .p = p};
-    enum graph_plan_fault fault = check(wish);
+    enum graph_plan_fault fault = check_wish(wish);
 
     *p = (struct graph_plan){0};
     if (fault == GRAPH_PLAN_SOUND)
-        fault = prepare(&s);
+        fault = prepare_search(&s);
     if (fault == GRAPH_PLAN_SOUND) {
-        set_deadline(&s);
+        find_deadline(&s);
         fault = search(&s);
     }
     grouping_destroy(s.grouping);

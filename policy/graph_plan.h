@@ -4,8 +4,8 @@
  *
  * Cut the graph into paths, place them on M processors for M from as many as
  * are needed down to one, time each placement, and keep the one that takes
- * least energy among those that meet the deadline.  Deterministic.
- * (Seed 5, sections 9 and 12.)
+ * least energy among those that meet the deadline.  Deterministic.  After
+ * CN 103235742.
  */
 #ifndef POLICY_GRAPH_PLAN_H
 #define POLICY_GRAPH_PLAN_H
@@ -15,11 +15,11 @@
 #define GRAPH_PLAN_FOREVER INT64_MAX /* no deadline */
 
 /*
- * Unlike seed 5: in a large graph M is lowered by a part of it and not by one.
+ * Unlike CN 103235742: in a large graph M is lowered by a part of it and not by one.
  * Each M is a placement and a simulation of the whole graph, so that all of
  * them would take hours for 100,000 tasks.  The part is the smallest that
  * keeps the search of one mode below so many steps of grouping_work(), about
- * 0.15 s; up to 1000 tasks or so it is one processor, the seed's search.  An M
+ * 0.15 s; up to 1000 tasks or so it is one processor, as there.  An M
  * whose placement alone takes more than GRAPH_PLAN_WORK_TASK steps a task, or
  * than GRAPH_PLAN_WORK_ONE, is left out if it is also above GRAPH_PLAN_WORK:
  * far more processors than a narrow graph has use for.

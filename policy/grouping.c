@@ -53,12 +53,12 @@ struct grouping {
     uint32_t *member;    /* by task: the last j + 1 that it is on */
 };
 
-static uint32_t begin_of(const struct grouping *x, uint32_t j)
+static uint32_t path_begin(const struct grouping *x, uint32_t j)
 {
     return x->p->at[x->sorted[j]];
 }
 
-static uint32_t end_of(const struct grouping *x, uint32_t j)
+static uint32_t path_end(const struct grouping *x, uint32_t j)
 {
     return x->p->at[x->sorted[j] + 1];
 }
@@ -71,7 +71,7 @@ uint32_t grouping_path(const struct grouping *x, uint32_t i)
 /* --- dependences ---------------------------------------------------------- */
 
 /* Make at[v + 1] the end of v's list, from counts in at[v + 1]. */
-static void add_up(uint32_t at[], uint32_t n)
+static void ends_from_counts(uint32_t at[], uint32_t n)
 {
     for (uint32_t v = 0; v < n; v++)
         at[v + 1] += at[v];
@@ -123,7 +123,7 @@ static uint32_t count_beside(struct grouping *x, uint32_t j)
     const struct graph *g = x->g;
     uint32_t n = 0;
 
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k];
 
         n += count_once(x, v, j);
@@ -147,7 +147,7 @@ static enum grouping_fault make_beside(struct grouping *x)
             return GROUPING_DENSE;
         sum += n;
     }
-    add_up(x->beside.at, x->g->tasks);
+    ends_from_counts(x->beside.at, x->g->tasks);
     x->beside.item = calloc(sum, sizeof *x->beside.item);
     x->weight = calloc(sum, sizeof *x->weight);
     return x->beside.item && x->weight ? GROUPING_SOUND : GROUPING_MEMORY;
@@ -155,9 +155,9 @@ static enum grouping_fault make_beside(struct grouping *x)
 
 /* --- create, destroy ------------------------------------------------------ */
 
-static struct grouping *allocate(const struct graph *g,
-                                 const struct graph_paths *p,
-                                 uint32_t cores)
+static struct grouping *allocate_grouping(const struct graph *g,
+                                          const struct graph_paths *p,
+                                          uint32_t cores)
 {
     struct grouping *x = calloc(1, sizeof *x);
     size_t members = p->at[p->n], processors = (p->n - 1) / cores + 1;
@@ -189,7 +189,7 @@ static struct grouping *allocate(const struct graph *g,
     return x;
 }
 
-/* Step 2; before[] is scratch. */
+/* Heaviest first; before[] is scratch. */
 static void sort_paths(struct grouping *x)
 {
     const struct graph_paths *p = x->p;
@@ -208,7 +208,7 @@ enum grouping_fault grouping_create(struct grouping **made,
                                     uint32_t cores,
                                     int dependent)
 {
-    struct grouping *x = allocate(g, p, cores);
+    struct grouping *x = allocate_grouping(g, p, cores);
     enum grouping_fault fault;
 
     *made = NULL;
@@ -217,7 +217,7 @@ enum grouping_fault grouping_create(struct grouping **made,
     sort_paths(x);
     for (uint32_t i = 0; i < p->at[p->n]; i++)
         x->places.at[p->task[i] + 1]++;
-    add_up(x->places.at, g->tasks);
+    ends_from_counts(x->places.at, g->tasks);
     fault = dependent ? make_beside(x) : GROUPING_SOUND;
     if (fault != GROUPING_SOUND) {
         grouping_destroy(x);
@@ -282,7 +282,7 @@ static int is_wide(const struct placing *s, uint32_t v)
     return at[v + 1] - at[v] >= s->processors;
 }
 
-static void start(const struct placing *s)
+static void start_placing(const struct placing *s)
 {
     struct grouping *x = s->x;
     size_t tasks = x->g->tasks;
@@ -324,14 +324,14 @@ static void add_beside(const struct placing *s,
 }
 
 /* Enter path j, now on processor p, beside its tasks and their neighbours. */
-static void enter(const struct placing *s, uint32_t j, uint32_t p)
+static void enter_path(const struct placing *s, uint32_t j, uint32_t p)
 {
     struct grouping *x = s->x;
     const struct graph *g = x->g;
 
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++)
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++)
         x->member[x->p->task[k]] = j + 1;
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k];
 
         add_beside(s, v, p, (double)g->time[v]);
@@ -351,7 +351,7 @@ static void weigh_dependence(const struct placing *s, uint32_t j)
     double *dependence = x->dependence;
 
     memset(dependence, 0, s->processors * sizeof *dependence);
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k], n = x->n_beside[v];
         const uint32_t *item = x->beside.item + x->beside.at[v];
         const double *weight = x->weight + x->beside.at[v];
@@ -384,7 +384,7 @@ static void find_idle_core(struct grouping *x, uint32_t p)
 static void stamp_shared(const struct placing *s, uint32_t j, uint32_t p)
 {
     struct grouping *x = s->x;
-    uint64_t length = end_of(x, j) - begin_of(x, j);
+    uint64_t length = path_end(x, j) - path_begin(x, j);
 
     if (x->processor[p].instances < length * s->processors) {
         for (uint32_t i = x->processor[p].last; i != GRAPH_NOBODY;
@@ -392,7 +392,7 @@ static void stamp_shared(const struct placing *s, uint32_t j, uint32_t p)
             x->stamp[s->instance[i].task] = j + 1;
         return;
     }
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k];
         const uint32_t *place = x->places.item + x->places.at[v];
 
@@ -403,7 +403,7 @@ static void stamp_shared(const struct placing *s, uint32_t j, uint32_t p)
 }
 
 /* Put the tasks of path j that are not on processor p yet on its idle core. */
-static void put(struct placing *s, uint32_t j, uint32_t p)
+static void put_path(struct placing *s, uint32_t j, uint32_t p)
 {
     struct grouping *x = s->x;
     struct processor *to = &x->processor[p];
@@ -411,7 +411,7 @@ static void put(struct placing *s, uint32_t j, uint32_t p)
     int64_t more = 0;
 
     stamp_shared(s, j, p);
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k];
 
         if (x->stamp[v] == j + 1)
@@ -436,7 +436,7 @@ static void weigh_shared(const struct placing *s, uint32_t j)
     int64_t everywhere = 0;
 
     memset(x->shared, 0, s->processors * sizeof *x->shared);
-    for (uint32_t k = begin_of(x, j); k < end_of(x, j); k++) {
+    for (uint32_t k = path_begin(x, j); k < path_end(x, j); k++) {
         uint32_t v = x->p->task[k], n = x->n_places[v];
         const uint32_t *place = x->places.item + x->places.at[v];
 
@@ -469,9 +469,9 @@ static struct offer offer_of(const struct grouping *x,
 }
 
 /* Is a, of the higher index, better than b? */
-static int is_better(const struct placing *s,
-                     const struct offer *a,
-                     const struct offer *b)
+static int is_better_offer(const struct placing *s,
+                           const struct offer *a,
+                           const struct offer *b)
 {
     if (s->mode != GROUPING_LITERAL) {
         int fits = a->top <= s->most;
@@ -488,7 +488,7 @@ static int is_better(const struct placing *s,
     return a->dependence > b->dependence || a->load < b->load;
 }
 
-static uint32_t choose(const struct placing *s, uint32_t j)
+static uint32_t choose_processor(const struct placing *s, uint32_t j)
 {
     const struct grouping *x = s->x;
     int64_t load = x->load[x->sorted[j]];
@@ -502,7 +502,7 @@ static uint32_t choose(const struct placing *s, uint32_t j)
         struct offer o = offer_of(x, p, load);
 
         if (x->processor[p].paths < s->cap
-            && (best == GRAPH_NOBODY || is_better(s, &o, &chosen))) {
+            && (best == GRAPH_NOBODY || is_better_offer(s, &o, &chosen))) {
             best = p;
             chosen = o;
         }
@@ -541,12 +541,12 @@ uint32_t grouping_place(struct grouping *x,
     if (mode == GROUPING_CAP)
         s.cap = (paths + processors - 1) / processors;
     s.most = x->load[x->sorted[0]];
-    start(&s);
+    start_placing(&s);
     for (uint32_t j = 0; j < paths; j++) {
-        uint32_t p = j < processors ? j : choose(&s, j);
+        uint32_t p = j < processors ? j : choose_processor(&s, j);
 
-        put(&s, j, p);
-        enter(&s, j, p);
+        put_path(&s, j, p);
+        enter_path(&s, j, p);
     }
     return s.n;
 }

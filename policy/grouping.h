@@ -4,7 +4,7 @@
  *
  * Paths that depend on each other go to the cores of one processor, where
  * communication is free and copies of the same task fall away.  This is one
- * placement for a given number of processors: step 5 of seed 5, section 9;
+ * placement for a given number of processors (step 5 of CN 103235742);
  * graph_plan.h searches for the number.
  */
 #ifndef POLICY_GROUPING_H
@@ -17,13 +17,12 @@
  */
 #define GROUPING_DEPENDENCES_MAX (1u << 26)
 
-/* Seed 5, section 12. */
 enum grouping_mode {
-    GROUPING_BEST, /* of the others the one whose plan costs least */
-    GROUPING_LITERAL,
-    GROUPING_GUARD,
-    GROUPING_CAP,
-    GROUPING_PACK, /* not grouped: as many paths a processor as it has cores */
+    GROUPING_BEST,    /* of the others the one whose plan costs least */
+    GROUPING_LITERAL, /* to the processor that a path depends on most */
+    GROUPING_GUARD, /* likewise, if no core gets more than the heaviest path */
+    GROUPING_CAP,   /* likewise, and no processor more paths than its part */
+    GROUPING_PACK,  /* not grouped: as many paths a processor as it has cores */
     GROUPING_SPREAD, /* not grouped: a path a processor */
 };
 
@@ -59,8 +58,8 @@ uint32_t grouping_path(const struct grouping *x, uint32_t i);
 
 /*
  * DF(a, b), how much path a depends on path b: for each task of a its time if
- * b has it, else its communication with b.  Not symmetric.  Section 7; for
- * reading, grouping reckons it faster.  O(product of the lengths).
+ * b has it, else its communication with b.  Not symmetric.  For reading:
+ * grouping reckons it faster.  O(product of the lengths).
  */
 int64_t grouping_dependence(const struct graph *g,
                             const struct graph_paths *p,

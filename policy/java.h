@@ -3,8 +3,8 @@
  * java.h - arithmetic as Java does it, for policies that must come out to the
  * bit as JPPF's do.
  *
- * C leaves undefined or rounds otherwise what these define.  Source: seed 4,
- * section 0; the Java Language Specification, 5.1.3; java.lang.Math.
+ * C leaves undefined or rounds otherwise what these define.  Sources: the Java
+ * Language Specification, 5.1.3; java.lang.Math.
  */
 #ifndef POLICY_JAVA_H
 #define POLICY_JAVA_H

@@ -2,7 +2,7 @@
 /*
  * manual.h - JPPF's manual: bundles of one size.
  *
- * Neither the job nor what comes back changes it.  Source: seed 4, section 1.
+ * Neither the job nor what comes back changes it.
  */
 #ifndef POLICY_MANUAL_H
 #define POLICY_MANUAL_H

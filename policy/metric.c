@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static int is_amount(double x)
+static int is_measured_amount(double x)
 {
     return isfinite(x) && x >= 0;
 }
@@ -12,7 +12,7 @@ static int is_amount(double x)
 static int profile_holds(const struct profile *p)
 {
     for (int j = 0; j < ELEMENTS; j++)
-        if (!is_amount(p->influence[j]))
+        if (!is_measured_amount(p->influence[j]))
             return 0;
     return 1;
 }
@@ -56,7 +56,7 @@ int metric_rank(const double measured[][ELEMENTS],
         return -1;
     for (size_t i = 0; i < n; i++) {
         for (int j = 0; j < ELEMENTS; j++) {
-            if (!is_amount(measured[i][j]))
+            if (!is_measured_amount(measured[i][j]))
                 return -1;
             sum[j] += measured[i][j];
         }
@@ -75,7 +75,7 @@ int metric_rank(const double measured[][ELEMENTS],
     return 0;
 }
 
-static void complete(
+static void complete_element(
     double measured[][ELEMENTS], int j, double value, int for_all, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -97,9 +97,9 @@ void metric_complete(double measured[][ELEMENTS],
         left_out[j] =
             known > 0 && (double)(n - known) > METRIC_UNKNOWN_MOST * (double)n;
         if (known == 0 || left_out[j])
-            complete(measured, j, 0, 1, n);
+            complete_element(measured, j, 0, 1, n);
         else
-            complete(measured, j, select_median(scratch, known), 0, n);
+            complete_element(measured, j, select_median(scratch, known), 0, n);
     }
 }
 
@@ -136,7 +136,7 @@ void metric_leave_out_alike(double measured[][ELEMENTS],
 
         if (j != first && p->influence[j] > 0
             && r.most <= METRIC_ALIKE * r.least)
-            complete(measured, j, 0, 1, n);
+            complete_element(measured, j, 0, 1, n);
     }
 }
 
@@ -147,7 +147,7 @@ int metric_load(struct metric m[], const struct profile *p, size_t n)
     for (size_t i = 0; i < n; i++) {
         double load = raw_load(&m[i], p);
 
-        if (!is_amount(load))
+        if (!is_measured_amount(load))
             return -1;
         total += load;
     }

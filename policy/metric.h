@@ -2,7 +2,8 @@
 /*
  * metric.h - from what the nodes measured to their job load metric.
  *
- * Steps 4 to 7 and 12 of seed 1, with the words and letters of its sheet.
+ * Steps 4 to 7 and 12 of the loop of US 8,645,454, with its words and
+ * letters.
  * Pure: no allocation, no I/O, no clock, no globals.
  */
 #ifndef POLICY_METRIC_H
@@ -50,7 +51,7 @@ struct metric {
  *
  * Returns 0, or -1 if n is 0, a value breaks the rules above, or no node has
  * any load: nothing was measured in an element with influence (m untouched).
- * O(n).  Source: seed 1, steps 4-7.
+ * O(n).
  */
 int metric_rank(const double measured[][ELEMENTS],
                 const struct profile *p,
@@ -90,12 +91,12 @@ void metric_complete(double measured[][ELEMENTS],
  *
  * JL adds up shares.  What all nodes have the same of says nothing about who
  * can do more, and draws together the shares of those that differ: with equal
- * links, memory and buses the sheet's own CPU-heavy profile (C 0.3, M 0.3,
+ * links, memory and buses the publication's CPU-heavy profile (C 0.3, M 0.3,
  * I 0.2, B 0.15) would give the nodes at 80, 40, 20 and 10 % of a core 36, 26,
  * 21 and 18 % of the work.  But where the element that counts most is what
  * they are alike in, they are alike for this work.  O(n).
  *
- * Unlike seed 1: it ranks by all elements that have influence.
+ * Unlike US 8,645,454, which ranks by all elements that have influence.
  */
 void metric_leave_out_alike(double measured[][ELEMENTS],
                             const struct profile *p,
@@ -105,7 +106,7 @@ void metric_leave_out_alike(double measured[][ELEMENTS],
  * Recompute JL of n nodes from their X and CU.
  *
  * Returns 0, or -1 if no node has any load or a value is not finite or
- * negative (m untouched).  O(n).  Source: seed 1, steps 7 and 12.
+ * negative (m untouched).  O(n).
  */
 int metric_load(struct metric m[], const struct profile *p, size_t n);
 

@@ -3,8 +3,7 @@
  * nodethreads.h - JPPF's nodethreads: a bundle for each thread of the node.
  *
  * size = threads * multiplicator, in 32 bits that wrap; 1 until the threads are
- * known.  Neither the job nor what comes back changes it.  Source: seed 4,
- * section 2.
+ * known.  Neither the job nor what comes back changes it.
  */
 #ifndef POLICY_NODETHREADS_H
 #define POLICY_NODETHREADS_H

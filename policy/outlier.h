@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define OUTLIER_LIMIT 3 /* robust deviations; issue 4 */
+#define OUTLIER_LIMIT 3 /* robust deviations; a usual choice */
 
 /* 1 / the 0.75 quantile of the normal distribution. */
 #define OUTLIER_MAD_SCALE 1.4826
@@ -47,7 +47,7 @@ struct outlier {
  *
  * Where the median is 0 there is no measure of far, and nobody is.
  * Returns how many there are, of which at most "most" are stored.
- * O(n * kinds).  Source: issue 4; Rousseeuw and Croux, Alternatives to the
+ * O(n * kinds).  Source: Rousseeuw and Croux, Alternatives to the
  * Median Absolute Deviation, JASA 88 (1993), section 1.
  */
 size_t outlier_find(const double measured[][ELEMENTS],

@@ -124,7 +124,7 @@ struct policy_kind {
     void (*metrics)(const void *state, struct metric m[]);
 
     /*
-     * Steps 10 to 12 of seed 1, after a frame.
+     * After a frame: the loads of the next one.
      *
      *   c               n values; seconds are looked at only with units > 0
      *   over_threshold  last response - first response > T, as found by the

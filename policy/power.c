@@ -33,7 +33,7 @@ static int reports(const struct power_node *node)
     return isfinite(node->progress) && node->progress > 0;
 }
 
-static double highest(const struct power_node node[], size_t n)
+static double highest_progress(const struct power_node node[], size_t n)
 {
     double most = 0;
 
@@ -48,7 +48,7 @@ static size_t fractions(const struct power_node node[],
                         size_t n,
                         double fraction[])
 {
-    double most = highest(node, n);
+    double most = highest_progress(node, n);
     size_t k = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static size_t sort(const struct power_node node[],
                    size_t n,
                    const struct room *room)
 {
-    double most = highest(node, n);
+    double most = highest_progress(node, n);
     size_t k = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static uint64_t whole(double amount, uint64_t left)
     return amount < (double)left ? (uint64_t)amount : left;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of_two(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -109,14 +109,14 @@ static int is_full(const struct power_node *node)
 
 /* --- pairs ---------------------------------------------------------------- */
 
-static int steer(const struct power_rule *rule,
-                 struct power_node *fast,
-                 struct power_node *slow)
+static int steer_pair(const struct power_rule *rule,
+                      struct power_node *fast,
+                      struct power_node *slow)
 {
     double sum = (double)fast->limit + (double)slow->limit;
     double goal = sum * need(slow) / (need(slow) + need(fast));
     uint64_t left =
-        least(fast->limit - fast->floor, slow->ceiling - slow->limit);
+        least_of_two(fast->limit - fast->floor, slow->ceiling - slow->limit);
     uint64_t amount = whole(rule->gain * (goal - (double)slow->limit), left);
 
     fast->limit -= amount;
@@ -149,7 +149,7 @@ static size_t steer_pairs(const struct power_rule *rule,
         } else if (is_full(slow)) {
             j--;
         } else {
-            changed += 2 * (size_t)steer(rule, fast, slow);
+            changed += 2 * (size_t)steer_pair(rule, fast, slow);
             i++;
             j--;
         }
@@ -206,8 +206,8 @@ static size_t boost_slowest(const struct power_rule *rule,
     for (size_t i = 0; i < d.n && d.surplus > 0; i++) {
         struct power_node *donor = &node[d.node[i]];
         double part = amount * (surplus_of(donor, d.goal) / d.surplus);
-        uint64_t give =
-            whole(part, least(donor->limit - donor->floor, left - given));
+        uint64_t give = whole(
+            part, least_of_two(donor->limit - donor->floor, left - given));
 
         donor->limit -= give;
         given += give;
@@ -232,7 +232,8 @@ size_t power_step(const struct power_rule *rule,
         || power_skew(node, n, at) <= rule->bound) /* step 3 */
         return 0;
     k = fractions(node, n, room.value);
-    median = aggregate_of(AGGREGATE_MEDIAN, room.value, k) * highest(node, n);
+    median = aggregate_of(AGGREGATE_MEDIAN, room.value, k)
+             * highest_progress(node, n);
     k = sort(node, n, &room);
     if (rule->variant == POWER_PAIR)
         return steer_pairs(rule, node, room.index, k, median);

@@ -3,7 +3,7 @@
  * power.h - steer power from the nodes that reach the barrier first to those
  * that come last, within a total that is never exceeded.
  *
- * Pure.  Source: seed 3, "The balancing step", whose numbers are in the code:
+ * Pure.  The balancing step of US 9,477,533; the code has its numbers:
  *
  *  2. The skew of a group is variance / mean of its work fractions: what each
  *     node has done of its work when the fastest has done all of its own.

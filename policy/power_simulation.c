@@ -57,7 +57,7 @@ static double speed(const struct simulation *s, size_t node)
     return pow((double)s->node[node].limit / FULL, s->setup->exponent);
 }
 
-static double seconds(struct simulation *s, size_t node)
+static double region_seconds(struct simulation *s, size_t node)
 {
     double noise = s->setup->noise;
 
@@ -72,7 +72,7 @@ void power_simulation_next(void *state, struct power_region *region)
     double busy = 0, last = 0, work = 0, speeds = 0;
 
     for (size_t i = 0; i < n; i++) {
-        double took = seconds(s, i);
+        double took = region_seconds(s, i);
 
         s->node[i].progress = 1 / took;
         busy += took;

@@ -2,7 +2,7 @@
 #include "policy/profile.h"
 
 static const struct named_profile profiles[] = {
-    /* Seed 1's CPU-heavy example, step 5, to the letter. */
+    /* The CPU-heavy example of US 8,645,454. */
     {"cpu",
      {{[ELEMENT_C] = 0.3,
        [ELEMENT_M] = 0.3,

@@ -3,7 +3,7 @@
  * profile.h - the influence profiles that are shipped: how much each core
  * element matters to a kind of work.
  *
- * JL counts an influence twice, in CU and beside it (seed 1, steps 6 and 7).
+ * JL counts an influence twice, in CU and beside it (metric.h, steps 6 and 7).
  * So what an element weighs is its influence squared: 0.6 against 0.2 is nine
  * to one, and an element of 0.1 does no more than decide between equals.
  */

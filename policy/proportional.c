@@ -50,7 +50,7 @@ static size_t proportional_bytes(size_t nodes, const double value[])
 }
 
 /* Past a fixed point, 0, 1 or infinity, there is nothing to multiply. */
-static double weigh(double mean, int32_t factor)
+static double weight_of(double mean, int32_t factor)
 {
     double power = 1;
 
@@ -70,7 +70,7 @@ static void proportional_join(void *state, size_t node)
 
     bundles_join(state, node, own->initial_size);
     sample_cache_init(&own->node[node].cache, own->capacity, own->initial_mean);
-    own->node[node].weight = weigh(own->initial_mean, own->factor);
+    own->node[node].weight = weight_of(own->initial_mean, own->factor);
 }
 
 static int proportional_init(void *state, const struct policy_setup *setup)
@@ -135,7 +135,7 @@ static void resize(struct bundles *b, const struct own *own, int32_t max)
     }
 }
 
-static void learn(void *state, size_t node, int32_t tasks, double time_ns)
+static void learn_mean(void *state, size_t node, int32_t tasks, double time_ns)
 {
     struct bundles *b = state;
     struct own *own = bundles_rest(state);
@@ -143,7 +143,7 @@ static void learn(void *state, size_t node, int32_t tasks, double time_ns)
     struct sample_cache *cache = &own->node[node].cache;
 
     sample_cache_add(cache, rings + node, b->n, tasks, time_ns);
-    own->node[node].weight = weigh(cache->mean, own->factor);
+    own->node[node].weight = weight_of(cache->mean, own->factor);
 }
 
 static void proportional_feedback(void *state,
@@ -153,7 +153,7 @@ static void proportional_feedback(void *state,
 {
     if (tasks <= 0 || !bundles_channel(state, node))
         return;
-    learn(state, node, tasks, time_ns);
+    learn_mean(state, node, tasks, time_ns);
     resize(state, bundles_rest(state), bundles_max(state, node));
 }
 
@@ -161,7 +161,7 @@ static void proportional_feedback(void *state,
    is as good as one each. */
 static const struct policy_bundles learning = {
     .set_job = bundles_set_job,
-    .feedback = learn,
+    .feedback = learn_mean,
     .leave = bundles_leave,
 };
 

@@ -5,7 +5,7 @@
  * Every node has a moving average of its time per task.  Each result sizes the
  * bundles of all nodes anew, in proportion to 1 / average^factor, so that one
  * round of bundles is the whole job; the fastest node gets what rounding left.
- * So it also sizes whole slices.  Source: seed 4, section 3.
+ * So it also sizes whole slices.
  *
  * Unlike JPPF: nodes are registered in the order of their index, also one that
  * has left and joined again.

@@ -7,7 +7,7 @@
 #define JAVA_ADDEND     11
 #define JAVA_MASK       ((UINT64_C(1) << 48) - 1)
 
-#define SEED_STEP 7919 /* from node to node; seed 4, section 8 */
+#define SEED_STEP 7919 /* from node to node; a prime */
 
 uint64_t random_seed(uint64_t seed, uint64_t node)
 {

@@ -3,8 +3,9 @@
  * random.h - random numbers from a caller's seed, so that every run can be
  * replayed.
  *
- * Two generators: the 32-bit one of seed 4, section 8, which evenstep uses,
- * and java.util.Random's, with which a run of JPPF itself can be repeated.
+ * Two generators: a linear congruential one of 32 bits (Press et al., Numerical
+ * Recipes, section 7.1), which is the default, and java.util.Random's, with
+ * which a run of JPPF itself can be repeated.
  * Good enough to pick bundle sizes, not for secrets.
  */
 #ifndef POLICY_RANDOM_H
@@ -23,7 +24,7 @@ struct rng {
     uint64_t x;
 };
 
-/* The seed of a node's own stream; seed 4, section 8. */
+/* The seed of a node's own stream. */
 uint64_t random_seed(uint64_t seed, uint64_t node);
 
 void random_init(struct rng *r, enum generator generator, uint64_t seed);

@@ -44,7 +44,7 @@ static int make_rest(struct replan *r, const struct graph *g)
     return r->rest ? 0 : -1;
 }
 
-static uint32_t core_of(const struct replan *r, const struct instance *x)
+static uint32_t core_in_row(const struct replan *r, const struct instance *x)
 {
     return x->processor * r->m.cores + x->core;
 }
@@ -76,7 +76,7 @@ static int64_t inputs_at(const struct replan *r, uint32_t v, uint32_t processor)
 static void run_on(struct replan *r, uint32_t k)
 {
     struct instance *x = &r->instance[k];
-    int64_t *free_from = &r->free_from[core_of(r, x)];
+    int64_t *free_from = &r->free_from[core_in_row(r, x)];
     int64_t inputs = inputs_at(r, x->task, x->processor);
 
     x->start = inputs > *free_from ? inputs : *free_from;
@@ -100,7 +100,7 @@ static uint32_t first_free(const struct replan *r, uint32_t processor)
 /* Where v would start first, but for one processor; GRAPH_NOBODY: nowhere. */
 static uint32_t find_processor(const struct replan *r,
                                uint32_t v,
-                               uint32_t barred)
+                               uint32_t excluded)
 {
     uint32_t best = GRAPH_NOBODY;
     int64_t best_at = NEVER;
@@ -108,7 +108,7 @@ static uint32_t find_processor(const struct replan *r,
     for (uint32_t p = 0; p < r->m.processors; p++) {
         int64_t free_at, at;
 
-        if (!r->usable[p] || p == barred)
+        if (!r->usable[p] || p == excluded)
             continue;
         free_at = r->free_from[p * r->m.cores + first_free(r, p)];
         at = inputs_at(r, v, p);
@@ -122,9 +122,9 @@ static uint32_t find_processor(const struct replan *r,
     return best;
 }
 
-static int place(struct replan *r, uint32_t v, uint32_t barred)
+static int place(struct replan *r, uint32_t v, uint32_t excluded)
 {
-    uint32_t p = find_processor(r, v, barred);
+    uint32_t p = find_processor(r, v, excluded);
 
     if (p == GRAPH_NOBODY)
         p = find_processor(r, v, GRAPH_NOBODY);
@@ -155,7 +155,7 @@ static int chain_up(struct replan *r)
     return 0;
 }
 
-static int is_ready(const struct replan *r, uint32_t v)
+static int inputs_are_there(const struct replan *r, uint32_t v)
 {
     const struct graph *g = r->rest;
 
@@ -171,15 +171,16 @@ static void run_begun(struct replan *r)
     for (uint32_t i = 0; i < r->rest->tasks; i++) {
         uint32_t v = r->rest->ranked[i];
 
-        if (!is_ready(r, v))
+        if (!inputs_are_there(r, v))
             continue;
         for (uint32_t k = r->first[v]; k != GRAPH_NOBODY; k = r->next[k])
-            if (r->done[v] || r->free_from[core_of(r, &r->instance[k])] == 0)
+            if (r->done[v]
+                || r->free_from[core_in_row(r, &r->instance[k])] == 0)
                 run_on(r, k);
     }
 }
 
-static int place_all(struct replan *r, const uint32_t barred[])
+static int place_all(struct replan *r, const uint32_t excluded[])
 {
     if (chain_up(r) < 0)
         return -1;
@@ -188,7 +189,7 @@ static int place_all(struct replan *r, const uint32_t barred[])
         uint32_t v = r->rest->ranked[i];
 
         if (r->first[v] == GRAPH_NOBODY) {
-            if (place(r, v, barred ? barred[v] : GRAPH_NOBODY) < 0)
+            if (place(r, v, excluded ? excluded[v] : GRAPH_NOBODY) < 0)
                 return -1;
             continue;
         }
@@ -199,7 +200,7 @@ static int place_all(struct replan *r, const uint32_t barred[])
     return 0;
 }
 
-static int reckon(struct replan *r, int64_t *makespan)
+static int reckon_makespan(struct replan *r, int64_t *makespan)
 {
     struct schedule_room *room =
         schedule_room_create(r->rest, r->n, r->m.processors * r->m.cores);
@@ -218,7 +219,7 @@ int replan_place(const struct graph *g,
                  const struct machine *m,
                  const uint8_t done[],
                  const uint8_t usable[],
-                 const uint32_t barred[],
+                 const uint32_t excluded[],
                  struct instance instance[],
                  uint32_t *n,
                  int64_t *makespan)
@@ -240,7 +241,7 @@ int replan_place(const struct graph *g,
     r.free_from =
         calloc((size_t)r.m.processors * r.m.cores + 1, sizeof *r.free_from);
     if (r.timed && r.first && r.next && r.free_from && make_rest(&r, g) == 0
-        && place_all(&r, barred) == 0 && reckon(&r, makespan) == 0) {
+        && place_all(&r, excluded) == 0 && reckon_makespan(&r, makespan) == 0) {
         *n = r.n;
         rc = 0;
     }

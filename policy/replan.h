@@ -17,7 +17,7 @@
  *   done      by task: not 0 if what it makes is there: its instances, which
  *             take no time, say on which processors
  *   usable    by processor: 0 if it is lost
- *   barred    NULL, or by task a processor that it may not go to if there is
+ *   excluded    NULL, or by task a processor that it may not go to if there is
  *             another (it has failed there), or GRAPH_NOBODY
  *   instance  *n of them, with room for one more for each task; of a task
  *             that is done the core does not matter.  On return by processor,
@@ -33,7 +33,7 @@ int replan_place(const struct graph *g,
                  const struct machine *m,
                  const uint8_t done[],
                  const uint8_t usable[],
-                 const uint32_t barred[],
+                 const uint32_t excluded[],
                  struct instance instance[],
                  uint32_t *n,
                  int64_t *makespan);

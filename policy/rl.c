@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-#define START_MEAN 1000.0 /* nanoseconds; seed 4, section 0.1 */
+#define START_MEAN 1000.0 /* nanoseconds, as in JPPF */
 
 enum { CACHE, VARIATION, RANGE };
 

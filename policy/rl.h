@@ -4,7 +4,7 @@
  *
  * Every node goes on in the direction that made its moving average shorter and
  * turns round where it grew; after a quiet step it always goes down, and so it
- * sinks to bundles of 1.  Deterministic.  Source: seed 4, section 4.
+ * sinks to bundles of 1.  Deterministic.
  */
 #ifndef POLICY_RL_H
 #define POLICY_RL_H

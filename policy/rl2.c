@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define START_MEAN 1000.0 /* nanoseconds; seed 4, section 0.1 */
+#define START_MEAN 1000.0 /* nanoseconds, as in JPPF */
 
 /* Unlike JPPF: more states than this are not kept, the slowest is forgotten
    for a new one, as their memory is set aside at the start. */
@@ -95,7 +95,7 @@ static struct sample *rings_of(void *state)
     return (struct sample *)(void *)(own->node + b->n);
 }
 
-static struct known *known_of(void *state, size_t node)
+static struct known *states_of(void *state, size_t node)
 {
     struct bundles *b = state;
     struct own *own = bundles_rest(state);
@@ -143,7 +143,7 @@ static void rl2_set_job(void *state, size_t node, int32_t tasks, int32_t left)
     struct own *own = bundles_rest(state);
     struct channel *channel = bundles_channel(state, node);
     struct node *me = &own->node[node];
-    struct known *known = known_of(state, node);
+    struct known *known = states_of(state, node);
     uint32_t kept = 0;
 
     if (!channel)
@@ -161,7 +161,7 @@ static void rl2_set_job(void *state, size_t node, int32_t tasks, int32_t left)
 }
 
 /* The place of a key, or n. */
-static uint32_t find(const struct known known[], uint32_t n, int32_t key)
+static uint32_t find_key(const struct known known[], uint32_t n, int32_t key)
 {
     uint32_t i = 0;
 
@@ -170,7 +170,7 @@ static uint32_t find(const struct known known[], uint32_t n, int32_t key)
     return i;
 }
 
-static void drop(struct known known[], uint32_t *n, uint32_t at)
+static void drop_state(struct known known[], uint32_t *n, uint32_t at)
 {
     memmove(&known[at], &known[at + 1], (--*n - at) * sizeof known[0]);
 }
@@ -186,14 +186,14 @@ static uint32_t slowest(const struct known known[], uint32_t n)
 }
 
 /* 2. The state that is updated becomes the last. */
-static void note(const struct own *own,
-                 struct node *me,
-                 struct known known[],
-                 int32_t key,
-                 int32_t tasks,
-                 double time_ns)
+static void note_result(const struct own *own,
+                        struct node *me,
+                        struct known known[],
+                        int32_t key,
+                        int32_t tasks,
+                        double time_ns)
 {
-    uint32_t at = find(known, me->n_known, key);
+    uint32_t at = find_key(known, me->n_known, key);
     double mean = time_ns / tasks;
     struct known now = {.key = key, .size = tasks};
 
@@ -205,7 +205,7 @@ static void note(const struct own *own,
     now.total += mean;
     now.mean = now.total / (double)now.count;
     if (at < me->n_known)
-        drop(known, &me->n_known, at);
+        drop_state(known, &me->n_known, at);
     known[me->n_known++] = now;
 }
 
@@ -223,7 +223,7 @@ static int explores(const struct own *own, struct node *me)
 }
 
 /* 4. One of those with the lowest mean. */
-static int32_t best_size(struct node *me, const struct known known[])
+static int32_t draw_best(struct node *me, const struct known known[])
 {
     double least = known[0].mean;
     int32_t ties = 0, chosen = 0;
@@ -247,7 +247,7 @@ static void rl2_feedback(void *state,
     struct own *own = bundles_rest(state);
     struct channel *channel = bundles_channel(state, node);
     struct node *me = &own->node[node];
-    struct known *known = known_of(state, node);
+    struct known *known = states_of(state, node);
 
     if (tasks <= 0 || !channel)
         return;
@@ -257,14 +257,14 @@ static void rl2_feedback(void *state,
     if ((me->cache.previous - me->cache.mean) / me->cache.previous
         < -own->variation)
         me->n_known = 0;
-    note(own, me, known, channel->size, tasks, time_ns);
+    note_result(own, me, known, channel->size, tasks, time_ns);
     /* The order matters: the first may draw. */
     if (explores(own, me) && (int32_t)me->n_known < me->limit) {
         do
             channel->size = 1 + random_below(&me->rng, me->limit);
-        while (find(known, me->n_known, channel->size) < me->n_known);
+        while (find_key(known, me->n_known, channel->size) < me->n_known);
     } else {
-        channel->size = best_size(me, known);
+        channel->size = draw_best(me, known);
     }
 }
 

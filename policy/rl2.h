@@ -4,7 +4,7 @@
  *
  * Every node tries sizes up to a part of the job until it knows enough of them,
  * then ever more often takes the one with the least mean time per task.  A
- * sudden slow-down empties its table.  Source: seed 4, section 5.
+ * sudden slow-down empties its table.
  *
  * Tied states are listed in the order of their last update, and a smaller job
  * drops them by key.

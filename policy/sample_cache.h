@@ -3,8 +3,7 @@
  * sample_cache.h - JPPF's moving average of a channel's time per task.
  *
  * The capacity counts tasks, not bundles, and whole bundles leave.  A phantom
- * task of time 0 is always counted, so the mean is a bit low.  Source: seed 4,
- * section 0.1.
+ * task of time 0 is always counted, so the mean is a bit low.
  */
 #ifndef POLICY_SAMPLE_CACHE_H
 #define POLICY_SAMPLE_CACHE_H

@@ -60,7 +60,7 @@ void schedule_room_destroy(struct schedule_room *r)
 
 /* --- order ---------------------------------------------------------------- */
 
-static uint32_t core_of(const struct machine *m, const struct instance *i)
+static uint32_t core_number(const struct machine *m, const struct instance *i)
 {
     return i->processor * m->cores + i->core;
 }
@@ -97,7 +97,7 @@ struct key {
 
 static uint32_t key_of(const struct key *k, const struct instance *i)
 {
-    return k->rank ? k->rank[i->task] : core_of(k->m, i);
+    return k->rank ? k->rank[i->task] : core_number(k->m, i);
 }
 
 /* Stable; count[] ends as each key's end. */
@@ -128,7 +128,7 @@ static int is_once(const struct machine *m,
 {
     for (uint32_t i = 1; i < n; i++)
         if (sorted[i].task == sorted[i - 1].task
-            && core_of(m, &sorted[i]) == core_of(m, &sorted[i - 1]))
+            && core_number(m, &sorted[i]) == core_number(m, &sorted[i - 1]))
             return 0;
     return 1;
 }
@@ -168,7 +168,7 @@ static int64_t run_one(const struct graph *g,
                        struct schedule_room *room)
 {
     uint32_t begin = g->pred_at[i->task], end = g->pred_at[i->task + 1];
-    int64_t start = room->free_from[core_of(m, i)], messages = 0;
+    int64_t start = room->free_from[core_number(m, i)], messages = 0;
 
     for (uint32_t j = begin; j < end; j++) {
         uint32_t u = g->pred[j].task;
@@ -186,7 +186,7 @@ static int64_t run_one(const struct graph *g,
             messages += g->pred[j].comm;
     i->start = start;
     i->finish = start + g->time[i->task];
-    room->free_from[core_of(m, i)] = i->finish;
+    room->free_from[core_number(m, i)] = i->finish;
     if (i->finish < room->earliest[i->task])
         room->earliest[i->task] = i->finish;
     return messages;
@@ -195,12 +195,12 @@ static int64_t run_one(const struct graph *g,
 /* --- the sum -------------------------------------------------------------- */
 
 /* sorted: by core. */
-static void add_up(const struct machine *m,
-                   const struct instance sorted[],
-                   uint32_t n,
-                   double busy,
-                   double messages,
-                   struct schedule_sum *sum)
+static void sum_up_energy(const struct machine *m,
+                          const struct instance sorted[],
+                          uint32_t n,
+                          double busy,
+                          double messages,
+                          struct schedule_sum *sum)
 {
     struct energy *e = &sum->energy;
     double span, on;
@@ -211,7 +211,7 @@ static void add_up(const struct machine *m,
 
         if (i == 0 || x->processor != x[-1].processor)
             sum->processors++;
-        if (i == 0 || core_of(m, x) != core_of(m, x - 1))
+        if (i == 0 || core_number(m, x) != core_number(m, x - 1))
             sum->cores++;
         if (x->finish > sum->makespan)
             sum->makespan = x->finish;
@@ -256,6 +256,6 @@ int schedule_evaluate(const struct graph *g,
     count_into(room->other, instance, n, &by_core, room->count);
     for (uint32_t i = 0; i < n; i++)
         instance[i] = room->other[i];
-    add_up(m, instance, n, busy, messages, sum);
+    sum_up_energy(m, instance, n, busy, messages, sum);
     return 0;
 }

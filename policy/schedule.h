@@ -4,8 +4,7 @@
  *
  * A placement says on which core which instances of tasks run; one task may
  * have several.  Times and energy follow from it alone, so that a plan, a
- * what-if and the runtime's re-planning reckon alike.  (Seed 5, sections 6
- * and 8.)
+ * what-if and the runtime's re-planning reckon alike.
  *
  * Sums are doubles that hold whole nanoseconds: exact up to 2^53 ns, which is
  * 104 days of all cores together; beyond, rounded in the same way everywhere.
@@ -17,7 +16,7 @@
 
 #define SCHEDULE_CORES_MAX (1u << 24) /* of all processors together */
 
-/* Watts; those in brackets are the sheet's, for examples only. */
+/* Watts; those in brackets are of the publication's example. */
 struct power {
     double busy; /* a core at work (10) */
     double idle; /* a core of an occupied processor that waits (2) */

@@ -58,7 +58,7 @@ static struct scale scale_for(const double load[], size_t n)
     return s;
 }
 
-static uint64_t weight(double load, struct scale s)
+static uint64_t load_weight(double load, struct scale s)
 {
     return (uint64_t)(load * s.lift * s.size); /* < 2^52: scale_for() */
 }
@@ -97,9 +97,9 @@ static uint64_t take_quotas(uint64_t grains,
     uint64_t sum = 0, left = grains;
 
     for (size_t i = 0; i < n; i++)
-        sum += weight(load[i], scale);
+        sum += load_weight(load[i], scale);
     for (size_t i = 0; i < n; i++) {
-        uint64_t w = weight(load[i], scale), rest = 0;
+        uint64_t w = load_weight(load[i], scale), rest = 0;
         uint64_t whole = divide(&rest, 0, grains >> shift, w, sum) << shift;
 
         whole +=
@@ -116,7 +116,7 @@ static uint64_t take_quotas(uint64_t grains,
  * that gets one is found byte by byte from the top: 8 passes, no sorting.
  * left < number of remainders > 0, so a remainder of 0 gets nothing.
  */
-static void hand_out(uint64_t left, struct slice slice[], size_t n)
+static void hand_out_grains(uint64_t left, struct slice slice[], size_t n)
 {
     uint64_t least = 0, mask = 0, ties = left;
 
@@ -156,7 +156,7 @@ int shares_cut(uint64_t begin,
     if (!arguments_hold(begin, end, grain, load, n))
         return -1;
     grains = (end - begin) / grain + ((end - begin) % grain != 0);
-    hand_out(take_quotas(grains, load, slice, n), slice, n);
+    hand_out_grains(take_quotas(grains, load, slice, n), slice, n);
     for (size_t i = 0; i < n; i++) {
         done += slice[i].begin;
         slice[i].begin = at;

@@ -34,7 +34,7 @@ struct slice {
  * with fewer (whole-number loads below 2^47 not at all).
  *
  * Returns 0, or -1 if an argument breaks the rules above (slice untouched).
- * O(n).  Source: seed 1, step 8.
+ * O(n).
  */
 int shares_cut(uint64_t begin,
                uint64_t end,

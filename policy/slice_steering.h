@@ -6,7 +6,7 @@
  * Pure.  The balancing step of power.h, with units in place of power and the
  * time that is left in place of progress: whoever has the longest way to go is
  * paired with whoever has the shortest, and gives so much that both come in
- * together.  Source: seed 3, "Parts" (a task's share of the work).
+ * together.  US 9,477,533 names a task's share of the work beside its power.
  */
 #ifndef POLICY_SLICE_STEERING_H
 #define POLICY_SLICE_STEERING_H

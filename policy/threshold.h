@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * threshold.h - seed 1's threshold T: how much later than the first response
- * the last may come before the loads are adjusted.
+ * threshold.h - the threshold T of US 8,645,454: how much later than the first
+ * response the last may come before the loads are adjusted.
  *
  * By hand in seconds or in percent of the frame's mean time, or `auto`: so much
  * as noise alone would exceed in one frame of twenty.  Noise is what a node's
@@ -17,8 +17,6 @@
  * A difference of one grain on the slowest node is the best that can be had, so
  * `auto` is never less.  Before two frames are known the noise counts as 0: the
  * first frames are adjusted.
- *
- * Source: seed 1, step 10.
  */
 #ifndef POLICY_THRESHOLD_H
 #define POLICY_THRESHOLD_H

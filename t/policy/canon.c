@@ -103,7 +103,7 @@ static void start(struct ring *r, double influence_c, double influence_m)
         bail("init failed");
 }
 
-/* JL if node `last`'s CU of C has lost 5 points, by the sheet's formula. */
+/* JL if node `last`'s CU of C has lost 5 points, by the formula of metric.h. */
 static double expected_load(const struct ring *r, size_t node, size_t last)
 {
     double I = r->profile.influence[ELEMENT_C], CU = 100 * I;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is no task graph; the parameters and the paths of the nine tasks of
- * seed 5, section 11; and its dependences.
+ * What is no task graph; the parameters, the paths and the dependences of
+ * nine_tasks.h, found by hand.
  */
 #include "policy/graph.h"
 #include "policy/grouping.h"
@@ -90,7 +90,7 @@ static void test_edges(void)
 
 static void test_parameters(const struct graph *g)
 {
-    /* level est ect last lact fpred, of the sheet */
+    /* level est ect last lact fpred, by hand */
     static const int64_t want[9][6] = {
         {11, 0, 2, 0, 2, -1}, {8, 2, 5, 2, 5, 1},    {8, 2, 5, 5, 8, 1},
         {9, 2, 6, 7, 11, 1},  {6, 2, 7, 8, 13, 1},   {5, 5, 9, 6, 10, 2},
@@ -104,8 +104,7 @@ static void test_parameters(const struct graph *g)
                && (g->fpred[v] == GRAPH_NOBODY
                        ? want[v][5] == -1
                        : (int64_t)g->fpred[v] + 1 == want[v][5]),
-           "task %u: level, est, ect, last, lact, fpred as in the sheet",
-           v + 1);
+           "task %u: level, est, ect, last, lact, fpred as by hand", v + 1);
     is_int(g->ideal, 16, "the ideal is 16");
 }
 
@@ -136,7 +135,7 @@ static void test_dependences(const struct graph *g)
     for (uint32_t a = 0; a < 5; a++)
         for (uint32_t b = 0; b < 5; b++)
             same &= grouping_dependence(g, &p, a, b) == want[a][b];
-    ok(same, "their dependences are the sheet's matrix");
+    ok(same, "their dependences are those found by hand");
     is_int(grouping_dependence(g, &p, 4, 0), 7, "DF(L5,L1) is 7");
     graph_paths_clear(&p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The vectors of seed 5, made by an independent implementation of its sheet:
+ * Vectors made by an independent implementation of the same rules:
  * paths, every candidate, energy, and each instance's place and time.
  */
 #include "policy/graph_plan.h"

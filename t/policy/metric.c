@@ -2,7 +2,7 @@
 #include "policy/metric.h"
 #include "tap.h"
 
-/* seed 1: "CPU-heavy example from the text" */
+/* The CPU-heavy example of US 8,645,454. */
 static const struct profile cpu = {{[ELEMENT_C] = 0.3,
                                     [ELEMENT_M] = 0.3,
                                     [ELEMENT_I] = 0.2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of parameters: what is taken from text, what is refused with which
- * message, and what JPPF makes of a value out of range (seed 4).
+ * message, and what JPPF makes of a value out of range.
  */
 #include "launcher/config/policy_option.h"
 #include "policy/kinds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Seed 3's balancing step on tables of numbers, and that it settles. */
+/* The balancing step on tables of numbers, and that it settles. */
 #include "policy/power.h"
 #include "policy/aggregate.h"
 #include "policy/power_simulation.h"
@@ -76,7 +76,7 @@ static void test_aggregates(void)
     ok(aggregate_find("mode") == AGGREGATES, "an unknown name is none");
 }
 
-/* --- the sheet's rules ---------------------------------------------------- */
+/* --- the rules, one by one ------------------------------------------------- */
 
 static void test_skew(void)
 {

@@ -16,7 +16,7 @@
 
 static struct instance x[4 * MAX];
 static uint8_t is_done[MAX], usable[8];
-static uint32_t barred[MAX], n;
+static uint32_t excluded[MAX], n;
 static int64_t makespan;
 
 static uint32_t draw(uint64_t *seed, uint32_t below)
@@ -175,16 +175,16 @@ static void test_by_hand(void)
        "one half where the input is, the other beside it");
 
     for (int i = 0; i < 4; i++)
-        barred[i] = GRAPH_NOBODY;
-    barred[1] = 0;
+        excluded[i] = GRAPH_NOBODY;
+    excluded[1] = 0;
     x[0] = (struct instance){0, 0, 0, 0, 0};
     n = 1;
-    (void)replan_place(g, &m, is_done, usable, barred, x, &n, &makespan);
+    (void)replan_place(g, &m, is_done, usable, excluded, x, &n, &makespan);
     ok(first_of(1)->processor != 0, "not where it has failed");
     usable[1] = usable[2] = 0;
     x[0] = (struct instance){0, 0, 0, 0, 0};
     n = 1;
-    (void)replan_place(g, &m, is_done, usable, barred, x, &n, &makespan);
+    (void)replan_place(g, &m, is_done, usable, excluded, x, &n, &makespan);
     ok(first_of(1)->processor == 0 && makespan == 9 * S,
        "unless there is nowhere else");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who gives units away: the sheet's pairs, with time in place of progress. */
+/* Who gives units away: pairs as of power.h, with time in place of progress. */
 #include "policy/slice_steering.h"
 #include "tap.h"
 
