@@ -47,7 +47,7 @@ test_expect_success 'X, CM, CU and JL of four nodes are what the sheet says' '
 '
 test_expect_success 'the format is that of the design, key by key, in its order' '
 	jq -c "keys_unsorted, (.nodes[0] | keys_unsorted, (.X, .CM, .CU | keys_unsorted))" out >got &&
-	printf "%s\n" "[\"nodes\"]" "[\"name\",\"X\",\"CM\",\"CU\",\"JL\",\"begin\",\"end\"]" >want &&
+	printf "%s\n" "[\"nodes\",\"rank_by\",\"elements\"]" "[\"name\",\"X\",\"CM\",\"CU\",\"JL\",\"begin\",\"end\"]" >want &&
 	for row in X CM CU; do echo "[\"C\",\"M\",\"I\",\"B\",\"S\",\"G\"]"; done >>want &&
 	test_cmp want got
 '
@@ -85,6 +85,20 @@ test_expect_success 'a profile of the site, and the default that it changes' '
 	EVENSTEP_CONF=site.conf plan each.json && near "[.nodes[].JL]" "[100,0,0,0,0]" &&
 	fails 2 "evenstep: --profile: \"none\" is unknown: give one of: cpu memory network io gpu cards auto" \
 		env EVENSTEP_CONF=site.conf evenstep plan --metrics each.json --range 0:5 --profile none
+'
+
+# C 3 to 1; what M, at 1.2 to 1, adds by the profile cpu: CU * X * I of M is 30 * .3 * 54.5 and 45.5.
+test_expect_success 'elements in which the nodes are alike do not count, unless the site says so' '
+	echo "{\"nodes\":[{\"name\":\"a\",\"C\":3,\"M\":1.2},{\"name\":\"b\",\"C\":1,\"M\":1}]}" >alike.json &&
+	plan alike.json && cat out && near "[.nodes[].JL]" "[75,25]" && near "[.nodes[].X.M]" "[0,0]" &&
+	jq -e ".rank_by == \"different\" and .elements == \"C\"" out &&
+	echo "probe { rank_by = \"all\" }" >all.conf && EVENSTEP_CONF=all.conf plan alike.json && cat out &&
+	near "[.nodes[].JL * 2.2]" "[142.5,77.5]" && jq -e ".rank_by == \"all\" and .elements == \"CM\"" out &&
+	EVENSTEP_CONF=all.conf evenstep plan --metrics alike.json --range 0:10 >out && tail -n1 out | grep -x "ranked by CM: the elements of the profile cpu"
+'
+test_expect_success 'the element that counts most is kept: nodes alike in it are alike' '
+	echo "{\"nodes\":[{\"name\":\"a\",\"C\":1,\"M\":1},{\"name\":\"b\",\"C\":1,\"M\":1}]}" >same.json &&
+	plan same.json && near "[.nodes[].JL]" "[50,50]" && jq -e ".elements == \"C\"" out
 '
 
 # Seed 1, step 11 and Table 5: a CU of C of 30, 10, 10, 50.
@@ -134,7 +148,7 @@ test_expect_success 'every policy plans, before and after' '
 '
 test_expect_success 'as a table: three lines a node' '
 	evenstep plan --metrics four.json --range 0:1000 >out 2>err && cat out && test ! -s err &&
-	test "$(wc -l <out)" = 13 && test "$(wc -L <out)" -le 80 &&
+	test "$(wc -l <out)" = 14 && tail -n1 out | grep -x "ranked by CMIB: the elements of the profile cpu in which the nodes differ" && test "$(wc -L <out)" -le 80 &&
 	grep -xE "n0 +X +40.00 +10.00 +40.00 +0.00 +0.00 +0.00 +25.15 +0 +252" out &&
 	grep -xE " +CM +12.00 +3.00 +8.00 +0.00 +0.00 +0.00" out &&
 	test "$(grep -cxE " +CU +30.00 +30.00 +20.00 +15.00 +0.00 +0.00" out)" = 4

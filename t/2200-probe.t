@@ -113,6 +113,20 @@ test_expect_success 'run --metrics FILE: the first slices are its, by the profil
 	EVENSTEP_CONF=cards.conf evenstep run --local 2 --metrics m.json --profile cards --range 0:400 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map([.node, .end - .begin]) == [[\"local1\", 400]]" report
 '
+# A file as `evenstep probe --json` prints it, of two nodes that differ in C only.
+first() { jq -cs ".[0].slices | map([.node, .begin, .end]) | sort" report; }
+planned() { jq -c "[.nodes[] | select(.end > .begin) | [.name, .begin, .end]] | sort" plan; }
+test_expect_success 'evenstep probe --json | evenstep plan is the first frame of the run, by either rule' '
+	evenstep probe --json >out && jq ".nodes[0] as \$n | {nodes: [
+		(\$n | .name = \"local0\" | .C *= 3 | .M //= 5), (\$n | .name = \"local1\" | .M //= 5)]}" out >measured.json &&
+	for by in different all; do
+		echo "probe { rank_by = \"$by\" }" >by.conf &&
+		EVENSTEP_CONF=by.conf evenstep plan --metrics measured.json --range 0:4000 --json >plan &&
+		EVENSTEP_CONF=by.conf evenstep run --local 2 --metrics measured.json --range 0:4000 --pieces 1 --report report -- true &&
+		first >first.$by && planned >planned.$by && cat first.$by && test_cmp planned.$by first.$by &&
+		jq -es --slurpfile plan plan ".[-1].rank_by == \"$by\" and .[-1].elements == \$plan[0].elements" report || return 1
+	done && jq -e ". == [[\"local0\", 0, 3000], [\"local1\", 3000, 4000]]" first.different && ! cmp first.different first.all
+'
 # What is wrong with it | the file | status and message.
 while IFS='|' read -r what text message; do
 	test_expect_success "a metrics file with $what: exit 2, with the reason" '

@@ -53,6 +53,15 @@ test_expect_success 'run --metrics cached: the first slices are in the order of 
 	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report
 '
+# Between nodes `evenstep probe` measures the links, too, which a run by this profile does not.
+test_expect_success 'evenstep probe --json | evenstep plan is the first frame of that run' '
+	{ cat own.conf && echo "probe { element \"I\" { measure = false } }"; } >links.conf &&
+	EVENSTEP_CONF=$PWD/links.conf in_job -N4 evenstep probe --nodes --json >out &&
+	EVENSTEP_CONF=$PWD/links.conf in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
+	EVENSTEP_CONF=$PWD/links.conf evenstep plan --metrics /dev/stdin --range 0:4000 --json <out >plan && cat plan &&
+	jq -c "[.nodes[] | [.name, .begin, .end]] | sort" plan >want && jq -cs ".[0].slices | map([.node, .begin, .end]) | sort" report >got &&
+	test_cmp want got && jq -es --slurpfile plan plan ".[-1].elements == \$plan[0].elements and .[-1].rank_by == \"different\"" report
+'
 test_expect_success 'a file of another boot in the cache: that node is measured, and the reason is told' '
 	sed -i "s/\"boot_id\": \"./\"boot_id\": \"x/" cache/n1.json && in_job -N4 evenstep probe --nodes --json >out &&
 	jq -c ".details[] | .cached, .why" out &&

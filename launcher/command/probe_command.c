@@ -13,6 +13,7 @@
 #include "launcher/session/qualification.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,7 @@ static int show_all(struct command *c)
         memcpy(node[i].hardware, q->answer[i].hardware,
                sizeof node[i].hardware);
         memcpy(node[i].result, q->result[i], sizeof node[i].result);
+        memcpy(node[i].metrics, q->measured[i], sizeof node[i].metrics);
     }
     rc = show(c, node, q->n);
     free(node);
@@ -319,6 +321,10 @@ static int probe_this(struct command *c)
     if (probe_here(&node, name, &c->config.probe, elements, c->o->fresh, c->err)
         < 0)
         return -1;
+    for (int e = 0; e < ELEMENTS; e++)
+        node.metrics[e] = node.result[e].state == PROBE_MEASURED
+                              ? node.result[e].value
+                              : (double)NAN;
     return show(c, &node, 1);
 }
 

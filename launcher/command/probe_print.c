@@ -188,8 +188,8 @@ static json_t *metrics_of(const struct probe_node_view *node)
     for (int e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter((enum element)e), '\0'};
 
-        if (node->result[e].state == PROBE_MEASURED
-            && json_object_set_new(json, key, json_real(node->result[e].value))
+        if (!isnan(node->metrics[e])
+            && json_object_set_new(json, key, json_real(node->metrics[e]))
                    < 0) {
             json_decref(json);
             return NULL;

@@ -16,6 +16,7 @@ struct probe_node_view {
     char why[TEXT_MAX]; /* it was not from the cache; "": nobody asked it */
     char hardware[FINGERPRINT_MAX];
     struct probe_result result[ELEMENTS];
+    double metrics[ELEMENTS]; /* as a run counts them; NaN: not known */
 };
 
 /*
@@ -41,7 +42,7 @@ void probe_outlier_text(char text[200],
 int probe_print_table(const struct probe_node_view node[], size_t n);
 
 /*
- * One object: "nodes" as in a metrics FILE, with what was measured;
+ * One object: "nodes" as in a metrics FILE, with what a run counts;
  * "details" an object a node, with probe_json.h's "elements"; "outliers".
  * 0, or -1 if memory ran out or it cannot be written.
  */

@@ -12,6 +12,7 @@
 #include "policy/aggregate.h"
 #include "policy/kinds.h"
 #include "policy/profile.h"
+#include "policy/rank_by.h"
 #include "policy/schedule.h"
 #include "policy/threshold.h"
 
@@ -34,6 +35,7 @@ struct config {
         char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
         unsigned elements;            /* element "C" { measure = true }, … */
         double outlier[ELEMENTS];     /* robust deviations; 0: never */
+        enum rank_by rank_by;         /* which elements count */
     } probe;
     struct config_slurm {     /* slurm { … } */
         int drain_interval_s; /* between two questions; 0: none is asked */

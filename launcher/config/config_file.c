@@ -110,6 +110,7 @@ static void take_probe(struct config_probe *p, cfg_t *probe)
     long budget = cfg_getint(probe, "budget_ms"),
          ttl = cfg_getint(probe, "ttl");
     const char *cache = cfg_getstr(probe, "cache");
+    const char *rank_by = cfg_getstr(probe, "rank_by");
 
     if (budget != NOT_GIVEN)
         p->budget_ms = (int)budget;
@@ -117,6 +118,8 @@ static void take_probe(struct config_probe *p, cfg_t *probe)
         p->ttl_s = ttl;
     if (cache)
         snprintf(p->cache, sizeof p->cache, "%s", cache);
+    if (rank_by)
+        p->rank_by = rank_by_find(rank_by);
     for (unsigned i = 0; i < cfg_size(probe, "element"); i++)
         take_element(p, cfg_getnsec(probe, "element", i));
 }

@@ -65,7 +65,7 @@ static void print_probe(const struct config_probe *p)
     printf("probe {\n  budget_ms = %d\n  ttl = %lld\n  cache = ", p->budget_ms,
            (long long)p->ttl_s);
     print_text(p->cache);
-    putchar('\n');
+    printf("\n  rank_by = \"%s\"\n", rank_by_name(p->rank_by));
     for (enum element e = 0; e < ELEMENTS; e++) {
         printf("  element \"%c\" {\n    measure = %s\n    outlier = ",
                element_letter(e),

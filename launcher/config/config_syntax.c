@@ -101,6 +101,14 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
                   "plugin: agent_path is out of range");
 }
 
+static int check_rank_by(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (rank_by_find(cfg_opt_getnstr(opt, 0)) < RANK_BYS)
+        return 0;
+    return refuse(cfg, "give \"different\" or \"all\"",
+                  "probe: rank_by is out of range");
+}
+
 /* Of the tasks of a step, each of which gets one slice of a frame. */
 static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
 {
@@ -436,8 +444,10 @@ static cfg_t *all_sections(void)
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
                            number_key("outlier", check_outlier),
                            text_key("scratch", check_directory), CFG_END()};
-    cfg_opt_t probe[] = {whole_key("budget_ms"), whole_key("ttl"),
+    cfg_opt_t probe[] = {whole_key("budget_ms"),
+                         whole_key("ttl"),
                          text_key("cache", check_directory),
+                         text_key("rank_by", check_rank_by),
                          titled_key("element", element, check_element),
                          CFG_END()};
     cfg_opt_t slurm[] = {whole_key("drain_interval"), CFG_END()};

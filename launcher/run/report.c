@@ -88,12 +88,13 @@ int report_summary(struct report *r,
 {
     if (!r->file)
         return 0;
-    return write_line(r,
-                      json_pack("{s:s, s:I, s:f, s:f, s:s}", "type", "summary",
-                                "frames", (json_int_t)s->frames, "seconds",
-                                s->seconds, "efficiency", s->efficiency,
-                                "policy", s->policy),
-                      err);
+    return write_line(
+        r,
+        json_pack("{s:s, s:I, s:f, s:f, s:s, s:s, s:s}", "type", "summary",
+                  "frames", (json_int_t)s->frames, "seconds", s->seconds,
+                  "efficiency", s->efficiency, "policy", s->policy, "rank_by",
+                  rank_by_name(s->rank_by), "elements", s->elements),
+        err);
 }
 
 int report_close(struct report *r, struct es_error *err)

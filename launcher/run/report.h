@@ -8,6 +8,7 @@
 #define LAUNCHER_RUN_REPORT_H
 
 #include "launcher/run/determination.h"
+#include "policy/rank_by.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,8 @@ struct summary {
     double seconds;    /* from the first frame's start to the last one's end */
     double efficiency; /* mean over the frames */
     const char *policy;
+    enum rank_by rank_by;        /* the rule of the first ranking */
+    char elements[ELEMENTS + 1]; /* that the nodes were ranked by then */
 };
 
 /* path must outlive r; NULL is no report. */

@@ -235,6 +235,8 @@ static void qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
 
+    r->summary.rank_by = r->config->probe.rank_by;
+    rank_by_elements(r->summary.elements, q->metric, &r->profile.profile, q->n);
     if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
                                q->metric, &r->profile.profile, q->n, r->err)
         < 0) {

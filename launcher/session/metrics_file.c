@@ -310,14 +310,14 @@ char *metrics_file_text(const char *const name[],
     return text;
 }
 
-int metrics_file_rank(const struct metrics_file *m,
+int metrics_file_rank(struct metrics_file *m,
                       const struct profile *p,
+                      enum rank_by by,
                       struct metric metric[])
 {
     int given = 0;
 
-    if (metric_rank((const double(*)[ELEMENTS])m->measured, p, metric, m->n)
-        < 0)
+    if (rank_by_rank(by, m->measured, p, metric, m->n) < 0)
         return -1;
     for (size_t i = 0; i < m->n; i++)
         for (int e = 0; e < ELEMENTS; e++)

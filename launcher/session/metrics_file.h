@@ -14,7 +14,7 @@
 
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/error.h"
-#include "policy/metric.h"
+#include "policy/rank_by.h"
 
 #include <stdio.h>
 
@@ -51,11 +51,13 @@ char *metrics_file_text(const char *const name[],
                         size_t n);
 
 /*
- * Rank the nodes: metric_rank(), and JL by the CU that the file gives.
+ * Rank the nodes: rank_by_rank(), and JL by the CU that the file gives.  What
+ * does not count becomes 0 in m->measured.
  * 0, or -1 if no node has any load by this profile (metric[] undefined).
  */
-int metrics_file_rank(const struct metrics_file *m,
+int metrics_file_rank(struct metrics_file *m,
                       const struct profile *p,
+                      enum rank_by by,
                       struct metric metric[]);
 
 #endif

@@ -56,6 +56,17 @@ static int is_news(const struct qualification *q, enum element e, size_t n)
            && (n < q->n || p->influence[e] >= highest(p));
 }
 
+/* What nodes of one machine share is not known of any of them; of the links it
+ * is where all were measured at once. */
+static int is_shared(const struct qualification *q, size_t node, enum element e)
+{
+    unsigned shared = q->shares[node] ? SHARED : 0;
+
+    if (q->ring.rounds > 0)
+        shared &= ~PROBE_BIT(ELEMENT_I);
+    return (shared & PROBE_BIT(e)) != 0;
+}
+
 /* One line an element, however many nodes: the first, and how many more. */
 static void warn(const struct qualification *q, enum element e, int left_out)
 {
@@ -64,7 +75,8 @@ static void warn(const struct qualification *q, enum element e, int left_out)
     char more[40] = "";
 
     for (size_t i = q->n; i-- > 0;)
-        if (q->answered[i] && q->result[i][e].state == PROBE_NOT_MEASURED) {
+        if (q->answered[i] && !is_shared(q, i, e)
+            && q->result[i][e].state == PROBE_NOT_MEASURED) {
             first = i;
             why = q->result[i][e].what;
             n++;
@@ -77,14 +89,6 @@ static void warn(const struct qualification *q, enum element e, int left_out)
            probe_name(e), name_of(q, first), more, why,
            left_out || n == q->n ? "does not count"
                                  : "counts as the median of the other nodes");
-}
-
-static void row_of(struct qualification *q, size_t node)
-{
-    for (int e = 0; e < ELEMENTS; e++)
-        q->measured[node][e] = q->result[node][e].state == PROBE_MEASURED
-                                   ? q->result[node][e].value
-                                   : (double)NAN;
 }
 
 static int compare_machines(const void *a, const void *b)
@@ -100,28 +104,18 @@ static int are_neighbours(const struct msg_probed *a,
     return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
 }
 
-/* What nodes of one machine share is not known of any of them; of the links
- * it is where all were measured at once. */
-static void forget_shared(struct qualification *q)
+/* Mark the nodes that share their machine with another. */
+static void find_shared(struct qualification *q)
 {
     const struct msg_probed **a = q->by_machine;
-    unsigned shared = SHARED;
 
-    if (q->ring.rounds > 0)
-        shared &= ~PROBE_BIT(ELEMENT_I);
     for (size_t i = 0; i < q->n; i++)
         a[i] = &q->answer[i];
     qsort(a, q->n, sizeof(const struct msg_probed *), compare_machines);
-    for (size_t i = 0; i < q->n; i++) {
-        struct probe_result *r = q->result[a[i] - q->answer];
-
-        if ((i == 0 || !are_neighbours(a[i], a[i - 1]))
-            && (i + 1 == q->n || !are_neighbours(a[i], a[i + 1])))
-            continue;
-        for (int e = 0; e < ELEMENTS; e++)
-            if (shared & PROBE_BIT(e))
-                r[e].state = PROBE_LEFT_OUT;
-    }
+    for (size_t i = 0; i < q->n; i++)
+        q->shares[a[i] - q->answer] =
+            (i > 0 && are_neighbours(a[i], a[i - 1]))
+            || (i + 1 < q->n && are_neighbours(a[i], a[i + 1]));
 }
 
 /* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
@@ -134,21 +128,38 @@ static void rank_equal(struct qualification *q)
                       &q->setup->profile->profile, q->metric, q->n);
 }
 
+static void row_of(struct qualification *q, size_t node)
+{
+    for (int e = 0; e < ELEMENTS; e++) {
+        const struct probe_result *r = &q->result[node][e];
+
+        q->measured[node][e] =
+            r->state == PROBE_MEASURED && !is_shared(q, node, (enum element)e)
+                ? r->value
+                : (double)NAN;
+    }
+}
+
+/* What is known of all nodes, each element in all of them or in none. */
+static void complete(struct qualification *q, int left_out[ELEMENTS])
+{
+    find_shared(q);
+    for (size_t i = 0; i < q->n; i++)
+        row_of(q, i);
+    metric_complete(q->measured, q->scratch, left_out, q->n);
+}
+
 static void rank(struct qualification *q)
 {
     const struct profile *profile = &q->setup->profile->profile;
     int left_out[ELEMENTS];
 
-    forget_shared(q);
-    for (size_t i = 0; i < q->n; i++)
-        row_of(q, i);
-    metric_complete(q->measured, q->scratch, left_out, q->n);
+    complete(q, left_out);
     for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
         warn(q, (enum element)e, left_out[e]);
     memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
-    metric_leave_out_alike(q->counted, profile, q->n);
-    if (metric_rank((const double(*)[ELEMENTS])q->counted, profile, q->metric,
-                    q->n)
+    if (rank_by_rank(q->setup->probe->rank_by, q->counted, profile, q->metric,
+                     q->n)
         == 0)
         return;
     notice("warning: no node could be measured in what the profile %s counts: "
@@ -180,10 +191,14 @@ static void take_ring(struct qualification *q)
 
 static void over(struct qualification *q)
 {
+    int left_out[ELEMENTS];
+
     q->missing = 0;
     take_ring(q);
     if (q->setup->profile)
         rank(q);
+    else
+        complete(q, left_out);
 }
 
 /* When all have answered the ring begins: it wants the CPUs, too. */
@@ -305,11 +320,13 @@ static int allocate(struct qualification *q)
     q->result = calloc(q->n, sizeof *q->result);
     q->measured = calloc(q->n, sizeof *q->measured);
     q->counted = calloc(q->n, sizeof *q->counted);
+    q->shares = calloc(q->n, 1);
     q->by_machine = calloc(q->n, sizeof *q->by_machine);
     q->metric = calloc(q->n, sizeof *q->metric);
     q->scratch = calloc(q->n, sizeof *q->scratch);
     return q->answered && q->again && q->answer && q->result && q->measured
-                   && q->counted && q->by_machine && q->metric && q->scratch
+                   && q->counted && q->shares && q->by_machine && q->metric
+                   && q->scratch
                ? 0
                : -1;
 }
@@ -351,7 +368,7 @@ static const struct named_row *find(const struct named_row *row,
 static int take_file(struct qualification *q, struct es_error *err)
 {
     const struct metrics_file *m = q->setup->file;
-    struct metrics_file mine = {q->n, NULL, q->measured, NULL};
+    struct metrics_file mine = {q->n, NULL, q->counted, NULL};
     struct named_row *rows = sort_rows(m);
     const struct config_profile *profile = q->setup->profile;
     int rc = 0;
@@ -368,11 +385,15 @@ static int take_file(struct qualification *q, struct es_error *err)
                          name_of(q, i));
             break;
         }
-        memcpy(mine.measured[i], m->measured[r->row], sizeof mine.measured[i]);
+        memcpy(q->measured[i], m->measured[r->row], sizeof q->measured[i]);
         memcpy(mine.utilization[i], m->utilization[r->row],
                sizeof mine.utilization[i]);
     }
-    if (rc == 0 && metrics_file_rank(&mine, &profile->profile, q->metric) < 0)
+    memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
+    if (rc == 0
+        && metrics_file_rank(&mine, &profile->profile, q->setup->probe->rank_by,
+                             q->metric)
+               < 0)
         rc = es_fail(err, ES_USAGE, "give another --profile, or measure more",
                      "%s: no node has any load by the profile %s",
                      q->setup->file_name, profile->name);
@@ -450,6 +471,7 @@ void qualification_clear(struct qualification *q)
     free(q->result);
     free(q->measured);
     free(q->counted);
+    free(q->shares);
     free(q->by_machine);
     free(q->metric);
     free(q->scratch);

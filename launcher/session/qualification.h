@@ -9,7 +9,8 @@
  *
  * What nodes of one machine share (containers, several slurmd of one host) does
  * not count: each has measured how much the others left of it at that moment.
- * Nor does what tells no node from another: metric_leave_out_alike().
+ * By which elements the nodes are ranked the configuration says: probe {
+ * rank_by }.
  */
 #ifndef LAUNCHER_SESSION_QUALIFICATION_H
 #define LAUNCHER_SESSION_QUALIFICATION_H
@@ -52,6 +53,7 @@ struct qualification {
     struct metric *metric;        /* likewise, ranked */
     /* workspace */
     double (*counted)[ELEMENTS]; /* of what was measured: what they rank by */
+    char *shares;                /* one a node: its machine with another */
     const struct msg_probed **by_machine;
     double *scratch;
 };

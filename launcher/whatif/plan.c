@@ -24,6 +24,7 @@ struct options {
     const char *profile_name, *policy_text;
     const struct config_profile *profile;
     struct config_profile fitted; /* `auto` */
+    enum rank_by rank_by;
     struct policy_option policy;
     struct option_range range;
     uint64_t grain;
@@ -63,6 +64,7 @@ static int parse(struct options *o,
 {
     const char *name = o->profile_name;
 
+    o->rank_by = c->probe.rank_by;
     o->profile = profile_option_find(c, name, "--profile", err);
     if (!o->profile)
         return -1;
@@ -155,13 +157,13 @@ static int cut(struct forecast *f,
 /* Steps 4 to 8: the first frame. */
 static int first_frame(struct forecast *f,
                        const struct options *o,
-                       const struct metrics_file *m,
+                       struct metrics_file *m,
                        struct es_error *err)
 {
     const struct policy_setup setup = {m->n, f->metric, &o->profile->profile,
                                        o->policy.value};
 
-    if (metrics_file_rank(m, &o->profile->profile, f->metric) < 0
+    if (metrics_file_rank(m, &o->profile->profile, o->rank_by, f->metric) < 0
         || o->policy.kind->init(f->state, &setup) < 0)
         return es_fail(err, ES_USAGE, "give another --profile, or measure more",
                        "%s: no node has any load by the profile %s", o->metrics,
@@ -215,10 +217,18 @@ static json_t *node_to_json(const struct forecast *f, size_t i)
                      (json_int_t)f->slice[i].end);
 }
 
-static int print_json(const struct forecast *f, struct es_error *err)
+static int print_json(const struct forecast *f,
+                      const struct options *o,
+                      struct es_error *err)
 {
-    json_t *nodes = json_array(), *all = json_pack("{s:O}", "nodes", nodes);
-    int rc = nodes && all ? 0 : -1;
+    char elements[ELEMENTS + 1];
+    json_t *nodes = json_array(), *all;
+    int rc;
+
+    rank_by_elements(elements, f->metric, &o->profile->profile, f->n);
+    all = json_pack("{s:O, s:s, s:s}", "nodes", nodes, "rank_by",
+                    rank_by_name(o->rank_by), "elements", elements);
+    rc = nodes && all ? 0 : -1;
 
     for (size_t i = 0; rc == 0 && i < f->n; i++)
         rc = json_array_append_new(nodes, node_to_json(f, i));
@@ -243,9 +253,12 @@ static void print_row(const char *name,
 }
 
 /* Three lines a node: all of it fits beside each other on no terminal. */
-static int print_table(const struct forecast *f, struct es_error *err)
+static int print_table(const struct forecast *f,
+                       const struct options *o,
+                       struct es_error *err)
 {
     size_t width = strlen("node");
+    char elements[ELEMENTS + 1];
 
     for (size_t i = 0; i < f->n; i++)
         if (strlen(f->name[i]) > width)
@@ -264,13 +277,17 @@ static int print_table(const struct forecast *f, struct es_error *err)
         print_row("", (int)width, "CU", f->metric[i].CU);
         putchar('\n');
     }
+    rank_by_elements(elements, f->metric, &o->profile->profile, f->n);
+    printf("ranked by %s: the elements of the profile %s%s\n", elements,
+           o->profile->name,
+           o->rank_by == RANK_BY_ALL ? "" : " in which the nodes differ");
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : es_no_space(err);
 }
 
 /* --- all ------------------------------------------------------------------ */
 
 static int plan(const struct options *o,
-                const struct metrics_file *m,
+                struct metrics_file *m,
                 struct es_error *err)
 {
     struct forecast f;
@@ -283,7 +300,7 @@ static int plan(const struct options *o,
     if (rc == 0 && o->times)
         rc = next_frame(&f, o, err);
     if (rc == 0)
-        rc = o->json ? print_json(&f, err) : print_table(&f, err);
+        rc = o->json ? print_json(&f, o, err) : print_table(&f, o, err);
     forecast_clear(&f);
     return rc;
 }

@@ -45,6 +45,8 @@ static const struct {
      "f.conf:2:", "duplicate title", "see etc/evenstep.conf"},
     {"a scratch of the CPU", "probe { element \"C\" { scratch = \"/x\" } }\n",
      "f.conf:1:", "element \"C\" has no scratch", "give it in element \"S\""},
+    {"a rule of ranking that there is not", "probe { rank_by = alike }\n",
+     "f.conf:1:", "rank_by is out of range", "give \"different\" or \"all\""},
     {"an outlier below 0", "probe { element \"C\" { outlier = -1 } }\n",
      "f.conf:1:", "outlier is out of range",
      "give 1 to 1000 deviations, or 0 for never"},
@@ -262,6 +264,7 @@ static void test_shipped(const struct config *base)
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
     c.probe.cache[0] = 'x';
+    c.probe.rank_by = RANK_BY_ALL;
     memset(c.policy, 0, sizeof c.policy);
     for (size_t i = 0; i < c.profiles; i++)
         c.profile[i].profile = (struct profile){{0}};
@@ -433,6 +436,7 @@ static void test_printed(const struct config *base)
         c.step_patience_s = 7;
         c.slurm.drain_interval_s = 8;
         c.probe.budget_ms = 1234;
+        c.probe.rank_by = RANK_BY_ALL;
         c.probe.ttl_s = 77;
         strcpy(c.probe.cache, "/a cache");
         strcpy(c.probe.scratch, prints[i].path[0] ? "/local \\ 'x'" : "");

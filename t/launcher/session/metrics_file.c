@@ -224,15 +224,15 @@ static void test_rank(void)
     if (metric_rank(measured, &cpu, plain, 2) < 0
         || load_text(&m, two, strlen(two), NULL) < 0)
         bail("refused");
-    ok(metrics_file_rank(&m, &cpu, metric) == 0
+    ok(metrics_file_rank(&m, &cpu, RANK_BY_ALL, metric) == 0
            && memcmp(metric, plain, sizeof metric) == 0,
        "without a CU it is metric_rank()");
-    is_int(metrics_file_rank(&m, &bus, metric), -1,
+    is_int(metrics_file_rank(&m, &bus, RANK_BY_ALL, metric), -1,
            "influence on what nobody has ranks nobody");
     metrics_file_clear(&m);
     if (load_text(&m, half, strlen(half), NULL) < 0)
         bail("refused");
-    ok(metrics_file_rank(&m, &cpu, metric) == 0
+    ok(metrics_file_rank(&m, &cpu, RANK_BY_ALL, metric) == 0
            && metric[0].CU[ELEMENT_C] == plain[0].CU[ELEMENT_C]
            && metric[1].CU[ELEMENT_C] == 10,
        "a CU that is given replaces the first one, of that node");
@@ -240,7 +240,8 @@ static void test_rank(void)
     metrics_file_clear(&m);
     if (load_text(&m, none, strlen(none), NULL) < 0)
         bail("refused");
-    is_int(metrics_file_rank(&m, &cpu, metric), -1, "a CU of 0 ranks nobody");
+    is_int(metrics_file_rank(&m, &cpu, RANK_BY_ALL, metric), -1,
+           "a CU of 0 ranks nobody");
     metrics_file_clear(&m);
 }
 
