@@ -183,19 +183,23 @@ test_expect_success 'the efficiency of a frame is the busy time over nodes times
 		| .efficiency / \$e | . > 0.9 and . < 1.1] | all" report
 '
 test_expect_success 'the slow one of two gets fewer units, in the first frame already' '
-	for again in 1 2 3; do # a probe of 250 ms on a machine that others use, too
-		evenstep run --local 2=80,20 --range 0:1000 --pieces 1 --report report -- true &&
+	for again in 1 2 3 4 5; do # a probe of 250 ms on a machine that others use, too
+		evenstep run --local 2=20,5 --range 0:1000 --pieces 1 --report report -- true &&
 		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" report >got && cat got &&
 		jq -e ".local0 / .local1 | . > 2 and . < 8" got && return 0
 	done
 	return 1
 '
 test_expect_success 'even brings the two to one end, static does not' '
-	for policy in even static; do
-		evenstep run --local 2=20,5 --range 0:60 --pieces 1 --repeat 4 --policy $policy --report $policy -- \
-			"$burn" {begin} {end} >got || return 1
-	done && jq -s "map(select(.type == \"frame\") | .efficiency) | max" even static && 
-	jq -es ".[-1].efficiency > 0.75" even && jq -es ".[-1].efficiency < 0.75" static
+	for again in 1 2 3 4 5; do # others may be busy here
+		for policy in even static; do
+			evenstep run --local 2=20,5 --range 0:60 --pieces 1 --repeat 4 --policy $policy --report $policy -- \
+				"$burn" {begin} {end} >got || return 1
+		done
+		jq -c "[.efficiency]" even static
+		! jq -es ".[-1].efficiency > 0.75" even || ! jq -es ".[-1].efficiency < 0.75" static || return 0
+	done
+	return 1
 '
 if test "$(id -u)" = 0; then
 	test_expect_success 'a speed leaves no cgroup' '
@@ -359,9 +363,12 @@ if test "$(id -u)" = 0; then
 	fi
 	test_expect_success NOBODY 'without root: every unit once, and speeds by the duty cycle' '
 		seq 0 99 >want && as_nobody evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got && test_cmp want got &&
-		as_nobody evenstep run --local 2=80,20 --range 0:1000 --pieces 1 --report report -- true 2>err && cat err &&
-		jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" nobody/report >got && cat got &&
-		jq -e ".local0 / .local1 | . > 2 and . < 10" got
+		for again in 1 2 3 4 5; do # others may be busy here
+			as_nobody evenstep run --local 2=20,5 --range 0:1000 --pieces 1 --report report -- true 2>err && cat err &&
+			jq -s ".[0].slices | map({(.node): (.end - .begin)}) | add" nobody/report >got && cat got &&
+			jq -e ".local0 / .local1 | . > 2 and . < 10" got && return 0
+		done
+		return 1
 	'
 	test_expect_success NOBODY 'without root: an agent killed, the run goes on and leaves nothing' '
 		rm -f nobody/started nobody/go &&

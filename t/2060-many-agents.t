@@ -29,7 +29,7 @@ lines_are() { test -e "$1" && test "$(wc -l <"$1")" -ge "$2"; }
 test_expect_success 'no more agents are on their way than the machine has use for' '
 	EVENSTEP_CONF=slow.conf evenstep run --local $agents --metrics equal --range 0:$agents --pieces 1 \
 		-- echo {node} {begin} >got 2>err & front=$!
-	wait_for 60 lines_are started $ahead && sleep 1 &&
+	wait_for 60 lines_are started $ahead && wait_for 60 settled started &&
 	first=$(wc -l <started) && touch started.go && wait $front && cat err && echo "$first at first" &&
 	if test $ahead -lt $agents; then test "$first" = $ahead; fi
 '
@@ -55,7 +55,7 @@ test_expect_success 'an interrupted start of many leaves no agent' '
 	rm -f started.go started && { EVENSTEP_CONF=slow.conf evenstep run --local $agents --metrics equal --range 0:$agents \
 		-- true 2>err & front=$!; } && wait_for 60 lines_are started 16 && touch started.go && wait_for 60 lines_are started 40 &&
 	kill -TERM $front; wait $front; test $? = 143 &&
-	while read -r pid; do wait_for 60 test ! -d "/proc/$pid" || { echo "$pid"; return 1; }; done <started
+	while read -r pid; do wait_for 60 dead "$pid" || { echo "$pid"; return 1; }; done <started
 '
 test_expect_success 'a low limit of open files is raised for evenstep itself, and not for the commands' '
 	(ulimit -Sn 64 && evenstep run --local 70 --metrics equal --range 0:70 --gather got -- sh -c "ulimit -Sn") &&

@@ -61,7 +61,7 @@ test_expect_success 'several sources, one queue, in the order of arrival' '
 test_expect_success 'not read far ahead: a writer of a long queue is held up' '
 	mkfifo fifo && { yes "" | awk "{ print NR - 1 \":\" NR; print NR >\"written\"; fflush() }" >fifo 2>&- & } &&
 	behind evenstep run --local 1 --queue fifo -- sh -c "until test -e go; do sleep 0.05; done" &&
-	wait_for 60 test -s written && sleep 1 && lines=$(wc -l <written) && kill -KILL $run && { wait $run || : ; } && run= &&
+	wait_for 60 test -s written && wait_for 60 settled written && lines=$(wc -l <written) && kill -KILL $run && { wait $run || : ; } && run= &&
 	echo "$lines lines" && test "$lines" -lt 20000 && rm fifo
 '
 test_expect_success 'ten thousand frames of one unit each' '

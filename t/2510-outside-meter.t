@@ -36,7 +36,7 @@ test_expect_success 'what a program prints tells how far it is: on stderr, redra
 	test_cmp want got && grep -q "^step 0[.]0: 2 nodes, skew 0[.]0*, metered by cmd$" top.now
 '
 # terminal KEYS: what evenstep top draws until the keys have ended it.
-terminal() { printf %s "$1" | TERM=vt100 timeout 20 script -qec "evenstep top" /dev/null; }
+terminal() { printf %s "$1" | TERM=vt100 timeout 120 script -qec "evenstep top" /dev/null; }
 test_expect_success 'on a terminal: a line a node, keys sort, q ends' '
 	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter "$pattern" -- ./rows {begin} {end} err && wait_for 60 are_half && terminal swlnq >screen; rc=$?; go_on && tr -d "\000" <screen && test $rc = 0 &&
 	grep -q local0 screen && grep -q local1 screen && grep -q "q)uit" screen

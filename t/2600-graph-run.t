@@ -15,7 +15,8 @@ run='' agents=''
 # shellcheck disable=SC2086 # numbers of processes
 trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; (exit $code); die' EXIT
 
-nothing_left() { find "$TMPDIR" -mindepth 1 -name "evenstep-graph*" >left && cat left && test ! -s left; }
+no_folder() { find "$TMPDIR" -mindepth 1 -name "evenstep-graph*" >left && cat left && test ! -s left; }
+nothing_left() { wait_for 60 no_folder; }
 fresh() { rm -rf "$MARKS" && mkdir "$MARKS"; }
 times_run() { find "$MARKS" -name "$1.*" | wc -l; }
 
@@ -375,11 +376,11 @@ test_expect_success 'and what the other nodes had is gone, too: they say so, and
 '
 test_expect_success 'Ctrl-C: exit 130, no task goes on, nothing is left' '
 	rm -rf out && fresh && behind_to table evenstep graph run --local 2 $spread wait.json && wait_for 60 at_last && agents_are 2 &&
-	kill -INT $run && test_expect_code 130 wait $run && ! kill -0 $agents 2>&- && nothing_left && run=
+	kill -INT $run && test_expect_code 130 wait $run && wait_for 60 dead $agents && nothing_left && run=
 '
 test_expect_success 'kill -9 of evenstep with a journal: --resume goes on' '
 	rm -rf out journal && fresh && behind_to table evenstep graph run --local 2 $spread --algorithm ead --journal journal wait.json && wait_for 60 at_last &&
-	agents_are 2 && kill -KILL $run && test_expect_code 137 wait $run; wait_for 60 sh -c "! kill -0 $(echo $agents) 2>&-" && run= &&
+	agents_are 2 && kill -KILL $run && test_expect_code 137 wait $run; wait_for 60 dead $agents && run= &&
 	: >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume wait.json >table 2>err &&
 	said "evenstep: 3 of 4 tasks are done already" && test_cmp want out/all && test "$(times_run first)" = 1 && nothing_left
 '

@@ -36,6 +36,16 @@ fails() {
 
 # lines FILE N: it has so many.
 lines() { test -e "$1" && test "$(wc -l <"$1")" = "$2"; }
+# settled FILE: for wait_for; it has had one length for twenty looks in a row.
+settled() {
+	helpers_now=$(wc -l <"$1")
+	if test "$helpers_now" = "$helpers_length"; then
+		helpers_looks=$((helpers_looks + 1))
+	else
+		helpers_length=$helpers_now helpers_looks=0
+	fi
+	test "$helpers_looks" -ge 20
+}
 # started N: so many commands have said that they are there, in the file started.
 started() { lines started "$1"; }
 
