@@ -1,9 +1,11 @@
 # evenstep.  What one can type:
 #
-#   make deps        install the Debian packages that are missing (root)
+#   make deps        install the Debian packages that are missing (root, or sudo)
 #   make [all]       build everything into build/
-#   make check       every test: unit, local, cluster, faults (root for the last)
-#   make demo        a rendering on a cluster of four unequal nodes (root)
+#   make check       every test (root for the last two tiers); one tier alone:
+#                    check-unit check-local check-san check-cluster check-faults
+#   make check T='t/policy/even.c t/2000-local.t' PROVE=-v    only these
+#   make demo        a rendering on a cluster of four unequal nodes (root, or sudo)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make bench-scale what a front end of 100 to 1,000 agents needs, and more
 #   make bench-tick  what a tick of the progress meter costs, and its monitor
@@ -144,15 +146,18 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment the demo) povray netpbm \
             $(comment what it is measured beside) parallel
 
+# What makes a user root: root has no need of it, and may have none.
+as_root = $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
+
 deps:
 	@missing=$$(for p in $(packages); do dpkg-query -Wf '$${Status}' $$p \
 	    2>/dev/null | grep -q ' installed$$' || printf '%s ' $$p; done); \
 	if [ -z "$$missing" ]; then echo "deps: nothing is missing"; exit 0; fi; \
 	echo "deps: installing $$missing"; \
-	if [ "$$(id -u)" -ne 0 ]; then \
-	    echo "deps: not root: run 'sudo make deps'" >&2; exit 3; fi; \
-	export DEBIAN_FRONTEND=noninteractive; \
-	apt-get -q update && apt-get -q -y install --no-install-recommends $$missing
+	if [ "$$(id -u)" -ne 0 ] && [ -z "$(as_root)" ]; then \
+	    echo "deps: not root, and no sudo here: run it as root" >&2; exit 3; fi; \
+	$(as_root) apt-get -q update && $(as_root) env DEBIAN_FRONTEND=noninteractive \
+	    apt-get -q -y install --no-install-recommends $$missing
 
 # --- tests -------------------------------------------------------------------
 t_src := $(wildcard t/policy/*.c t/pmix_bcast/*.c t/launcher/*/*.c \
@@ -163,9 +168,15 @@ f_bin := $(f_src:t/fuzz/%.c=$(B)/t/fuzz/%)
 wrap  := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 $(B)/t/%.o: own = -It/lib $(launcher_cflags)
-$(t_bin): $(B)/t/%.t: $(B)/t/%.o $(LIBS)
+$(t_bin): $(B)/t/%.t: $(B)/t/%.o
 	$(CC) $(ALL_LDFLAGS) $(if $(findstring fault.h,$(file <t/$*.c)),$(wrap)) \
 	    -o $@ $^ $(launcher_libs) $(LDLIBS)
+# A test of policy/ or pmix_bcast/ needs no more than these may use.
+t_policy := $(filter-out %/params.t,$(filter $(B)/t/policy/%,$(t_bin)))
+t_bcast  := $(filter $(B)/t/pmix_bcast/%,$(t_bin))
+$(t_policy): $(B)/libpolicy.a
+$(t_bcast):  $(B)/libpmix_bcast.a $(B)/libpolicy.a
+$(filter-out $(t_policy) $(t_bcast),$(t_bin)): $(LIBS)
 # What of the plugin does without Slurm.
 $(B)/t/spank_plugin/env_file.t $(B)/t/fuzz/env_file: \
   $(B)/spank_plugin/env_file.o
@@ -178,51 +189,60 @@ $(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
 $(B)/t/programs/disk.o: own = -fPIC -fvisibility=default
 $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
-$(t_bin): | $(B)/t/programs/disk.so
 # What shell tests run.
 t_programs := $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
-$(t_bin): | $(t_programs)
+for_scripts := all $(t_programs) $(B)/t/programs/disk.so
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %
 	printf '#!/bin/sh\nexec %s t/fuzz/corpus/%s/*\n' $< $(notdir $<) >$@
 	chmod +x $@
 
-# make check T=t/2000-local.t PROVE=-v runs some of them
-tap = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' \
-      LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
-      prove -e 'timeout -k 10 600' $(PROVE)
+# A tier runs its tests by t/lib/tier: "twice" where a test that shares the machine
+# with others may be run again.  Each can be run alone.
+tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' \
+       LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
+       t/lib/tier
 unit_tests    := $(t_bin) $(f_bin:=.t) $(wildcard t/0*.t)
 local_tests   := $(wildcard t/1*.t t/2*.t t/9*.t)
 cluster_tests := $(wildcard t/3*.t)
 fault_tests   := $(wildcard t/4*.t)
 
+# make check T='t/policy/even.c t/2000-local.t' PROVE=-v: these, and what they need.
 ifdef T
-check: all $(t_bin) $(f_bin:=.t)
-	$(tap) $(T)
+t_given := $(patsubst t/%.c,$(B)/t/%.t,$(T))
+check: $(filter $(B)/%,$(t_given)) $(if $(filter-out $(B)/%,$(t_given)),$(for_scripts))
+	$(tier) once $(t_given)
 else
-check: check-unit check-local check-san check-cluster check-faults
+check: # one after the other, also with -j
+	$(MAKE) check-unit
+	$(MAKE) check-local
+	$(MAKE) check-san
+	$(MAKE) check-cluster
+	$(MAKE) check-faults
 endif
-check-unit: all $(t_bin) $(f_bin:=.t)
+tests: $(for_scripts) $(t_bin) $(f_bin:=.t)
+check-unit: tests
 	@echo "== tier 1: unit and layers (no root)"
-	$(tap) $(unit_tests)
-check-local: check-unit
+	$(tier) once $(unit_tests)
+check-local: $(for_scripts)
 	@echo "== tier 2: command line and --local (no root)"
-	$(tap) $(local_tests)
-check-san: check-local # the same, built with sanitizers
+	$(tier) twice $(local_tests)
+check-san: # the same, built with sanitizers
 	@echo "== tier 3: unit and --local with sanitizers (no root)"
 	$(MAKE) -s SAN=address,undefined check-programs
-	$(MAKE) -s SAN=thread T=build-thread/t/launcher/probe/probe_cpu.t check
-check-cluster: check-san
+	$(MAKE) -s SAN=thread T=t/launcher/probe/probe_cpu.c check
+check-cluster: $(for_scripts)
 	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
-	$(tap) $(cluster_tests)
-check-faults: check-cluster
+	$(tier) twice $(cluster_tests)
+check-faults: $(for_scripts)
 	@echo "== tier 5: faults and security on it (root)"
-	$(tap) $(fault_tests)
-check-programs: all $(t_bin) $(f_bin:=.t)
-	$(tap) $(t_bin) $(f_bin:=.t) t/2000-local.t
+	$(tier) twice $(fault_tests)
+check-programs: tests
+	$(tier) once $(t_bin) $(f_bin:=.t)
+	$(tier) twice t/2000-local.t
 
 # What is fuzzed, instrumented, once for all targets.
 fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -260,7 +280,7 @@ $(B)/contrib/bench-tick/tick: $(B)/contrib/bench-tick/tick.o $(B)/libevenstep.so
 demo: # from nothing: each step sees what the one before has made
 	$(MAKE) deps
 	$(MAKE) all
-	contrib/demo/run
+	$(as_root) contrib/demo/run
 bench: all
 	contrib/bench
 bench-scale: all
@@ -279,7 +299,7 @@ manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
              contrib/bench-graph contrib/bench-graph-size \
              contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic \
-             t/fuzz/run .ci/run)
+             t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
 	cppcheck -q -j2 --error-exitcode=1 --inline-suppr \
@@ -322,7 +342,7 @@ uninstall: # leaves the site's configuration
 clean:
 	rm -rf build build-*
 
-.PHONY: all deps check check-unit check-san check-local check-cluster \
+.PHONY: all tests deps check check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-graph bench-scale bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
