@@ -52,7 +52,7 @@ test_expect_success '--resume: no unit is done again that was done; the output i
 '
 test_expect_success 'a torn end (power cut): it is told, cut off, and its units are done again' '
 	truncate -s -10 torn && job --journal torn --resume --gather file 2>err && test_cmp want file &&
-	said "evenstep: torn: its last [0-9]+ bytes are torn, and not used" && kept torn 400
+	said "evenstep: torn: its last [0-9]+ bytes are incomplete and not used" && kept torn 400
 '
 test_expect_success 'any length that a power cut may leave of the journal is good for a resume' '
 	size=$(wc -c <changed) && for cut in 1 2 28 100 200 $((size / 2)); do
@@ -61,7 +61,7 @@ test_expect_success 'any length that a power cut may leave of the journal is goo
 '
 test_expect_success 'a byte that was changed: what stands behind it does not count' '
 	printf x | dd of=changed bs=1 seek=$(($(wc -c <changed) / 2)) conv=notrunc status=none && job --journal changed --resume --gather file 2>err &&
-	test_cmp want file && said "evenstep: changed: its last [0-9]+ bytes are torn, and not used"
+	test_cmp want file && said "evenstep: changed: its last [0-9]+ bytes are incomplete and not used"
 '
 test_expect_success 'an empty one, and one that is not there, are begun' '
 	: >empty && rm -f none && job --journal empty --resume >got && test_cmp want got && kept empty 400 &&
@@ -89,7 +89,7 @@ while IFS='|' read -r options message; do
 		said "$message" && test_cmp before journal
 	'
 done <<'END'
---range 0:200 --repeat 2 --journal journal -- ./gated {begin} {end}|evenstep: --journal: journal: is there already: give --resume to go on with it, or another file
+--range 0:200 --repeat 2 --journal journal -- ./gated {begin} {end}|evenstep: --journal: journal: is there already: give --resume to go on with it, or name another file
 --range 0:201 --repeat 2 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: range 0:200 repeat 2 grain 1: give what it was begun with, or another file
 --range 0:200 --repeat 3 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: range 0:200 repeat 2 grain 1: .*
 --range 0:200 --repeat 2 --grain 2 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: .*
@@ -104,7 +104,7 @@ END
 test_expect_success 'a journal that another run is at: exit 2, and that one is not disturbed' '
 	behind evenstep run --local 2 --metrics equal --policy static --pieces 4 --range 0:200 --repeat 2 --journal busy -- ./gated {begin} {end} &&
 	wait_for 60 kept busy 100 && mv err other && test_expect_code 2 job --journal busy --resume 2>err &&
-	said "evenstep: --journal: busy: another run is at it: wait for it, or name another file" && : >go && wait $run && run= && test_cmp want out
+	said "evenstep: --journal: busy: another run is using it: wait for it, or name another file" && : >go && wait $run && run= && test_cmp want out
 '
 if test "$(id -u)" = 0 && mkdir -p small && unshare -m mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	test_set_prereq MOUNT

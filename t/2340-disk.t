@@ -49,7 +49,7 @@ test_expect_success '--lines: a file that grows is what it was at the start' '
 for error in ENOLCK:37 EOPNOTSUPP:95; do
 	test_expect_success "a journal where there are no locks (${error%:*}): a warning, and the run goes on" '
 		rm -f journal && with="DISK_FLOCK=${error#*:} LD_PRELOAD=$disk" && job --journal journal >got 2>err && test_cmp want got &&
-		said "evenstep: warning: journal: its file system has no locks: see that no other run is at it"
+		said "evenstep: warning: journal: its file system has no locks: make sure that no other run uses it"
 	'
 done
 test_expect_success 'an error of the lock that says something else is told' '
@@ -67,7 +67,7 @@ for what in journal:journal gather:gather.part report:report; do
 	option=${what%:*} file=sticky/${what#*:}
 	test_expect_success ROOT "--$option: another user's file in a sticky folder is refused, and left as it is" '
 		echo his >$file && chown 65534 $file && chmod 666 $file && test_expect_code 2 job --$option sticky/$option 2>err >got &&
-		said "evenstep: --$option: $file: another user has made it, in a folder that is everybody.s: .*" &&
+		said "evenstep: --$option: $file: another user has made it, in a folder that all may write to: .*" &&
 		echo his | test_cmp - $file && test ! -s got
 	'
 done

@@ -265,17 +265,17 @@ test_expect_success 'and so is one with a line that was changed' '
 	rm -rf out journal && fresh && test_expect_code 1 evenstep graph run --local 1 --cores 1 --journal journal gate.json 2>err &&
 	sed -i "3s/\"seconds\":/\"seconds\":1/" journal && : >"$MARKS/go" &&
 	evenstep graph run --local 1 --cores 1 --journal journal --resume gate.json >table 2>err && cat err && said "evenstep: 1 of 4 tasks are done already" &&
-	said "evenstep: journal: its last [0-9]+ bytes are torn, and not used" && test_cmp want out/all
+	said "evenstep: journal: its last [0-9]+ bytes are incomplete and not used" && test_cmp want out/all
 '
 test_expect_success 'a journal that is there, of another graph, or none: exit 2' '
 	test_expect_code 2 evenstep graph run --local 1 --journal journal gate.json 2>err &&
-	said "evenstep: --journal: journal: is there already: give --resume to go on with it, or another file" &&
+	said "evenstep: --journal: journal: is there already: give --resume to go on with it, or name another file" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal journal --resume diamond.json 2>err &&
 	said "evenstep: --journal: journal: is of another graph, or its tasks have changed: run it anew, with another journal" &&
 	cp words words.was && test_expect_code 2 evenstep graph run --local 1 --journal words --resume diamond.json 2>err &&
 	said "evenstep: --journal: words: is no journal of evenstep: name another file" && cmp words words.was &&
 	flock journal sh -c "evenstep graph run --local 1 --journal journal --resume gate.json" 2>err; test $? = 2 &&
-	said "evenstep: --journal: journal: another run is at it: wait for it, or name another file" &&
+	said "evenstep: --journal: journal: another run is using it: wait for it, or name another file" &&
 	test_expect_code 2 evenstep graph run --local 1 --journal nowhere/journal --resume diamond.json 2>err &&
 	said "evenstep: --journal: nowhere/journal: No such file or directory: .*"
 '

@@ -15,11 +15,11 @@ struct aside {
     void (*done)(void *arg);
     void *arg;
     struct event *ended;
-    int fd; /* an eventfd: the work is done */
+    int fd; /* eventfd that says that the work is done */
     pthread_t thread;
 };
 
-static void *run(void *arg)
+static void *run_work(void *arg)
 {
     const struct aside *a = arg;
     const uint64_t one = 1;
@@ -38,7 +38,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     a->done(a->arg);
 }
 
-/* Signals are the loop's. */
+/* The new thread blocks all signals: they are for the event loop. */
 static int start_thread(struct aside *a)
 {
     sigset_t all, before;
@@ -46,12 +46,12 @@ static int start_thread(struct aside *a)
 
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    why = pthread_create(&a->thread, NULL, run, a);
+    why = pthread_create(&a->thread, NULL, run_work, a);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return why;
 }
 
-static void clear(struct aside *a)
+static void free_aside(struct aside *a)
 {
     if (a->ended)
         event_free(a->ended);
@@ -78,7 +78,7 @@ struct aside *aside_start(struct event_base *base,
         why = start_thread(a);
     if (why == 0)
         return a;
-    clear(a);
+    free_aside(a);
     errno = why;
     return NULL;
 }
@@ -90,6 +90,6 @@ void aside_destroy(struct aside *a)
     if (!a)
         return;
     (void)pthread_join(a->thread, NULL);
-    clear(a);
+    free_aside(a);
     errno = saved;
 }

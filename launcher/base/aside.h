@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * aside.h - work that takes long, beside the event loop: in a thread of its
- * own, which shares nothing with the loop while it is at it.
+ * aside.h - long work beside the event loop, in a thread of its own.  Until it
+ * is done, the loop must not touch what the work uses.
  */
 #ifndef LAUNCHER_BASE_ASIDE_H
 #define LAUNCHER_BASE_ASIDE_H
@@ -9,14 +9,14 @@
 struct aside;
 struct event_base;
 
-/* Do work(arg) aside; done(arg) follows, from the loop.  NULL with errno if
- * there is no thread to be had. */
+/* Run work(arg) in a thread, then call done(arg) from the event loop.  Returns
+ * NULL with errno if no thread can be started. */
 struct aside *aside_start(struct event_base *base,
                           void (*work)(void *arg),
                           void (*done)(void *arg),
                           void *arg);
-/* In done() or after it; before it, the end of the work is waited for, and
- * done() not called.  NULL is allowed. */
+/* Wait for the work and release everything; may be called from done().  If
+ * done() was not called yet, it never will be.  NULL is allowed. */
 void aside_destroy(struct aside *a);
 
 #endif

@@ -9,7 +9,7 @@ struct awake {
     struct event *beat;
     void (*woken)(void *arg);
     void *arg;
-    int64_t stopped_ns; /* that is told */
+    int64_t stopped_ns; /* already reported */
 };
 
 static void on_beat(evutil_socket_t fd, short what, void *arg)

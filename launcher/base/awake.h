@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * awake.h - the beat of the clock (clock.h) of an event loop, and who is told
- * that this process was stopped.
+ * awake.h - calls clock_beat() (clock.h) from an event loop, and reports when
+ * this process was stopped and goes on.
  */
 #ifndef LAUNCHER_BASE_AWAKE_H
 #define LAUNCHER_BASE_AWAKE_H
@@ -11,8 +11,8 @@
 struct awake;
 struct event_base;
 
-/* woken(arg) is called, from the loop, soon after a stop; NULL: nobody is
- * told.  Returns NULL without memory: then time goes on while we stand still.
+/* woken(arg), which may be NULL, is called from the loop soon after a stop.
+ * Returns NULL if memory ran out: then the time of a stop counts as any other.
  */
 struct awake *awake_start(struct event_base *base,
                           void (*woken)(void *arg),

@@ -17,7 +17,7 @@ static void limit_cpus(struct cgroup_limit *limit, double quota, double period)
         limit->cpus = cpus;
 }
 
-/* "cache": pages of files that the kernel gives up before it kills. */
+/* cache: pages of files, which the kernel gives up before it kills. */
 static void limit_memory(struct cgroup_limit *limit,
                          uint64_t most,
                          uint64_t used,
@@ -64,7 +64,7 @@ static void read_v1(struct cgroup_limit *limit, const char *group)
     limit_memory(limit, most, used, cache);
 }
 
-/* The group <mount><path> and all above it, up to the mount. */
+/* Read the group <mount><path> and all above it, up to the mount. */
 static void read_groups(struct cgroup_limit *limit,
                         void (*read_group)(struct cgroup_limit *, const char *),
                         const char *mount,
@@ -84,8 +84,8 @@ static void read_groups(struct cgroup_limit *limit,
     }
 }
 
-/* The mount points of one line's controllers: a version 1 hierarchy is mounted
- * under the name of each, which may be a link to "cpu,cpuacct". */
+/* Read the groups of one version 1 hierarchy.  It is mounted under the name of
+ * each of its controllers, which may be a link to "cpu,cpuacct". */
 static void read_hierarchy(struct cgroup_limit *limit,
                            const char *root,
                            char *controllers,
@@ -100,8 +100,8 @@ static void read_hierarchy(struct cgroup_limit *limit,
             read_groups(limit, read_v1, mount, path);
 }
 
-/* One line of /proc/self/cgroup: "number:controllers:path"; version 2 has no
- * controllers, and is mounted beside version 1 as "unified". */
+/* Read the groups of one line of /proc/self/cgroup, "number:controllers:path".
+ * Version 2 has no controllers; beside version 1 it is mounted as "unified". */
 static void read_line(struct cgroup_limit *limit, const char *root, char *line)
 {
     char unified[SYSFS_PATH], *controllers = strchr(line, ':');

@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-static struct rlimit given; /* of this process, when it began */
+static struct rlimit given; /* before it was raised */
 static int is_raised;
 
 void file_limit_raise(void)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file_limit.h - how many files a process of ours may have open: as many as
- * the system allows, as each connection is one; what it starts gets the limit
- * that we were given.
+ * file_limit.h - the limit of open files.  Each connection is one, so our own
+ * processes take as many as the system allows; commands that they start get the
+ * limit that was set before.
  */
 #ifndef LAUNCHER_BASE_FILE_LIMIT_H
 #define LAUNCHER_BASE_FILE_LIMIT_H
 
-/* Raise our limit to the hard one; once. */
+/* Raise the soft limit to the hard one.  A second call does nothing. */
 void file_limit_raise(void);
-/* In a child, between fork and exec: the limit as it was before.  Async-signal-
- * safe. */
+/* Set the limit back, in a child between fork and exec.  Async-signal-safe. */
 void file_limit_restore(void);
-/* A listener's full(): say what is wrong and how to mend it. */
+/* A callback full() of listener.h: say what is wrong and how to mend it. */
 void file_limit_reached(void *arg, const char *why);
 
 #endif

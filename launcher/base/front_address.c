@@ -35,7 +35,7 @@ void front_address_last(const char *list, char name[NODE_NAME_MAX])
     name[0] = '\0';
     if (len == 0)
         return;
-    if (at[-1] != ']') { /* a plain name, which has no brackets */
+    if (at[-1] != ']') { /* the last name has no brackets */
         open = strrchr(list, ',');
         n = snprintf(name, NODE_NAME_MAX, "%s", open ? open + 1 : list);
     } else if ((open = strrchr(list, '[')) != NULL) {
@@ -53,9 +53,10 @@ void front_address_last(const char *list, char name[NODE_NAME_MAX])
         name[0] = '\0';
 }
 
-/* Our address on the way to that one; a datagram socket's connect sends
- * nothing.  0, or -1 if it is a loopback address or there is no way. */
-static int take_way(const struct sockaddr_in *to, char address[ADDRESS_MAX])
+/* Find our address on the way to `to`.  connect() of a datagram socket sends
+ * nothing.  0, or -1 if it is a loopback address or there is no route. */
+static int address_towards(const struct sockaddr_in *to,
+                           char address[ADDRESS_MAX])
 {
     struct sockaddr_in own, port = *to;
     socklen_t len = sizeof own;
@@ -74,7 +75,7 @@ static int take_way(const struct sockaddr_in *to, char address[ADDRESS_MAX])
     return rc;
 }
 
-static int towards(const char *host, char address[ADDRESS_MAX])
+static int address_towards_host(const char *host, char address[ADDRESS_MAX])
 {
     const struct addrinfo hints = {.ai_family = AF_INET,
                                    .ai_socktype = SOCK_DGRAM};
@@ -84,7 +85,7 @@ static int towards(const char *host, char address[ADDRESS_MAX])
     if (!host || !*host || getaddrinfo(host, NULL, &hints, &list) != 0)
         return -1;
     for (i = list; i && rc < 0; i = i->ai_next)
-        rc = take_way((const void *)i->ai_addr, address);
+        rc = address_towards((const void *)i->ai_addr, address);
     freeaddrinfo(list);
     return rc;
 }
@@ -114,7 +115,8 @@ void front_address_find(const char *job_nodes, char address[ADDRESS_MAX])
     address[0] = '\0';
     (void)gethostname(own, sizeof own - 1); /* else there are the others */
     front_address_last(job_nodes ? job_nodes : "", last);
-    if (towards(own, address) < 0 && towards(last, address) < 0
-        && towards(getenv("SLURM_SUBMIT_HOST"), address) < 0)
+    if (address_towards_host(own, address) < 0
+        && address_towards_host(last, address) < 0
+        && address_towards_host(getenv("SLURM_SUBMIT_HOST"), address) < 0)
         take_interface(address);
 }

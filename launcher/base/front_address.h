@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * front_address.h - where the front end is, for agents that Slurm tells no
- * more than a loopback address: beside it on a node whose own name is
- * 127.0.1.1, as on any Debian.
+ * front_address.h - the address at which agents reach the front end, where Slurm
+ * knows only a loopback address: on Debian the name of a machine means
+ * 127.0.1.1.
  */
 #ifndef LAUNCHER_BASE_FRONT_ADDRESS_H
 #define LAUNCHER_BASE_FRONT_ADDRESS_H
 
 #include "pmix_bcast/wireup.h"
 
-/* 127.0.0.0/8, or no IPv4 address at all? */
+/* Is it in 127.0.0.0/8, or no IPv4 address at all? */
 int front_address_is_loopback(const char *text);
 
 /*
- * Of Slurm's list of nodes, "n[0-3,7],m[01-12]": the name that ends it, here
- * "m12", which is not the batch host where there are two.  "" if it does not
- * fit or is no such list.  Pure.
+ * The last name in Slurm's list of nodes: "m12" of "n[0-3,7],m[01-12]".  With
+ * two nodes or more it is not the batch host, which is the first.  "" if the
+ * name does not fit or the text is no such list.  Pure.
  */
 void front_address_last(const char *list, char name[NODE_NAME_MAX]);
 
 /*
- * This machine's own address on the way to others: to what its name means, to
- * the last node of our allocation, to where the job was submitted, else that
- * of its first interface.  job_nodes is Slurm's list of the allocation's nodes,
- * or NULL.  Numeric IPv4; "" if all is loopback.  Names are
+ * The address that this machine uses to reach others, as numeric IPv4.  It is
+ * the first of these that is no loopback address: on the way to what its own
+ * name means, to the last node of the allocation, to the submit host; the
+ * address of its first interface.  "" if there is none.
+ *
+ * job_nodes is Slurm's list of the allocation's nodes, or NULL.  Names are
  * looked up, which may block.
  */
 void front_address_find(const char *job_nodes, char address[ADDRESS_MAX]);

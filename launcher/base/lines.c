@@ -57,8 +57,8 @@ static int add_landmark(struct lines *l, uint64_t at, size_t *room)
     return 0;
 }
 
-/* The lines that begin behind a newline of the block, but for one that would
- * begin at the end of the file. */
+/* Count the lines that begin behind a newline of this block.  Behind the last
+ * newline of the file no line begins. */
 static int add_lines(
     struct lines *l, const char *text, size_t len, uint64_t at, size_t *room)
 {
@@ -95,20 +95,20 @@ static int find_lines(struct lines *l, char *block, struct es_error *err)
     return rc ? 0 : es_no_memory(err);
 }
 
-static int cannot(const char *path, const char *why, struct es_error *err)
+static int refuse_file(const char *path, const char *why, struct es_error *err)
 {
     return es_fail(err, ES_USAGE, "name a file of lines that you may read",
                    "--lines: %s: %s", path, why);
 }
 
-static int look_at(struct lines *l, struct es_error *err)
+static int scan_file(struct lines *l, struct es_error *err)
 {
     struct stat st;
     char *block;
     int rc;
 
     if (fstat(l->fd, &st) < 0)
-        return cannot(l->path, strerror(errno), err);
+        return refuse_file(l->path, strerror(errno), err);
     if (!S_ISREG(st.st_mode) || st.st_size == 0)
         return es_fail(err, ES_USAGE, "name a file of lines", "--lines: %s: %s",
                        l->path,
@@ -129,9 +129,9 @@ int lines_open(struct lines *l, const char *path, struct es_error *err)
     *l = (struct lines){.path = path, .fd = fd};
     if (fd < 0) {
         memset(l, 0, sizeof *l);
-        return cannot(path, strerror(errno), err);
+        return refuse_file(path, strerror(errno), err);
     }
-    if (look_at(l, err) == 0)
+    if (scan_file(l, err) == 0)
         return 0;
     lines_close(l);
     return -1;
@@ -147,12 +147,12 @@ void lines_close(struct lines *l)
 
 /* --- where lines are ------------------------------------------------------ */
 
-/* Pass over so many lines, from *at on. */
-static int pass_over(const struct lines *l,
-                     uint64_t lines,
-                     uint64_t *at,
-                     char *block,
-                     struct es_error *err)
+/* Move *at on by so many lines. */
+static int skip_lines(const struct lines *l,
+                      uint64_t lines,
+                      uint64_t *at,
+                      char *block,
+                      struct es_error *err)
 {
     while (lines > 0 && *at < l->size) {
         size_t len = block_at(l, *at);
@@ -179,7 +179,7 @@ static int begin_of(const struct lines *l,
         return 0;
     }
     *at = l->landmark[line / LINES_STRIDE];
-    return pass_over(l, line % LINES_STRIDE, at, block, err);
+    return skip_lines(l, line % LINES_STRIDE, at, block, err);
 }
 
 int lines_find(const struct lines *l,

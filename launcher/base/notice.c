@@ -12,13 +12,13 @@
  * of this module. */
 static char shown[512];
 
-static void wipe(void)
+static void wipe_progress(void)
 {
     if (shown[0])
         fputs("\r\033[K", stderr);
 }
 
-static void redraw(void)
+static void redraw_progress(void)
 {
     if (shown[0])
         fputs(shown, stderr);
@@ -29,20 +29,20 @@ void notice(const char *fmt, ...)
 {
     va_list ap;
 
-    wipe();
+    wipe_progress();
     fputs("evenstep: ", stderr);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fputc('\n', stderr);
-    redraw();
+    redraw_progress();
 }
 
 void notice_lines(const char *name, const char *text, size_t len)
 {
     const char *end = text + len;
 
-    wipe();
+    wipe_progress();
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
 
@@ -51,7 +51,7 @@ void notice_lines(const char *name, const char *text, size_t len)
         fprintf(stderr, "%s: %.*s\n", name, (int)(stop - text), text);
         text = stop + 1;
     }
-    redraw();
+    redraw_progress();
 }
 
 int notice_is_terminal(void)
@@ -70,7 +70,7 @@ void notice_progress(const char *line)
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
         && size.ws_col < room)
         room = size.ws_col;
-    wipe();
+    wipe_progress();
     snprintf(shown, room, "%s", line ? line : "");
-    redraw();
+    redraw_progress();
 }

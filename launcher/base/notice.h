@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * notice.h - what evenstep says to people on stderr: one line an event, and
- * the progress line of a terminal, which notices never run into.
+ * notice.h - messages for people on stderr: one line for each event, and one
+ * progress line on a terminal, which stays below the messages.
  */
 #ifndef LAUNCHER_BASE_NOTICE_H
 #define LAUNCHER_BASE_NOTICE_H
@@ -10,11 +10,11 @@
 
 /* One line "evenstep: …" on stderr. */
 void notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Text of others, each of its lines behind "name: ". */
+/* Text from elsewhere; each of its lines is printed behind "name: ". */
 void notice_lines(const char *name, const char *text, size_t len);
 /* Is stderr a terminal that can show a progress line? */
 int notice_is_terminal(void);
-/* Replace the progress line; NULL takes it away.  Only on a terminal. */
+/* Replace the progress line; NULL removes it.  Only on a terminal. */
 void notice_progress(const char *line);
 
 #endif

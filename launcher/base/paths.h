@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /*
- * evenstep-agent: configured if that is not "", else as it lies beside this
- * program.  It must have the same path on the nodes.
+ * The path of evenstep-agent: the configured one, or if that is "" the one
+ * beside this program.  The nodes must have it at the same path.  Fails with
+ * ES_ENV if it cannot be executed here.
  */
 int path_of_agent(char *path,
                   size_t size,

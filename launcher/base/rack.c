@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char last_level[] = "switch.node";
-/* Of one name: a list of switches, "s[1,2]", is not one rack. */
+/* The characters of one name; a list of switches, "s[1,2]", is no rack. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 

@@ -16,11 +16,11 @@
 
 static const char mend_path[] = "name a file that you may write";
 
-static int fail(const struct record_log *l,
-                enum es_kind kind,
-                const char *mend,
-                const char *what,
-                struct es_error *err)
+static int fail_log(const struct record_log *l,
+                    enum es_kind kind,
+                    const char *mend,
+                    const char *what,
+                    struct es_error *err)
 {
     return es_fail(err, kind, mend, "--journal: %s: %s", l->path, what);
 }
@@ -51,9 +51,9 @@ int record_log_full(struct record_log *l, struct es_error *err)
 {
     int why = errno;
 
-    (void)!ftruncate(l->fd, l->end); /* else its torn end is cut off later */
-    return fail(l, ES_WORK, "free some space, then --resume goes on",
-                strerror(why), err);
+    (void)!ftruncate(l->fd, l->end); /* else the next reader cuts it off */
+    return fail_log(l, ES_WORK, "free some space, then --resume goes on",
+                    strerror(why), err);
 }
 
 int record_log_put(struct record_log *l, const char *line, int64_t *at)
@@ -129,20 +129,21 @@ static int read_lines(struct record_log *l,
     return v == RECORD_FAILED ? -1 : 0;
 }
 
-static int cut(struct record_log *l, struct es_error *err)
+static int cut_torn_end(struct record_log *l, struct es_error *err)
 {
     struct stat st;
 
     if (l->end == 0)
-        return fail(l, ES_USAGE, "name another file",
-                    "is no journal of evenstep", err);
+        return fail_log(l, ES_USAGE, "name another file",
+                        "is no journal of evenstep", err);
     if (fstat(l->fd, &st) == 0 && st.st_size > l->end)
-        notice("%s: its last %jd bytes are torn, and not used", l->path,
+        notice("%s: its last %jd bytes are incomplete and not used", l->path,
                (intmax_t)(st.st_size - l->end));
     return ftruncate(l->fd, l->end) < 0 ? record_log_full(l, err) : 0;
 }
 
-/* What is quite another file is not read for its first line. */
+/* A file of another kind may have no line end for gigabytes: look at its first
+ * bytes before a line is read. */
 static int begins_well(const struct record_log *l)
 {
     static const char head[] = "{\"type\":\"";
@@ -161,31 +162,31 @@ int record_log_read(struct record_log *l,
     FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
     if (!file) {
-        rc = fail(l, ES_ENV, mend_path, strerror(errno), err);
+        rc = fail_log(l, ES_ENV, mend_path, strerror(errno), err);
         if (fd >= 0)
             close(fd);
         return rc;
     }
     rc = begins_well(l) ? read_lines(l, file, fn, arg, err) : 0;
     fclose(file);
-    return rc < 0 ? -1 : cut(l, err);
+    return rc < 0 ? -1 : cut_torn_end(l, err);
 }
 
 /* --- opening -------------------------------------------------------------- */
 
-/* One process at a time is at it; where the file system has no locks, that is
- * for the user to see to. */
-static int lock(const struct record_log *l, struct es_error *err)
+/* Keep other processes out.  Where the file system has no locks, the user must
+ * see to it. */
+static int lock_log(const struct record_log *l, struct es_error *err)
 {
     if (flock(l->fd, LOCK_EX | LOCK_NB) == 0)
         return 0;
     if (errno == EWOULDBLOCK)
-        return fail(l, ES_USAGE, "wait for it, or name another file",
-                    "another run is at it", err);
+        return fail_log(l, ES_USAGE, "wait for it, or name another file",
+                        "another run is using it", err);
     if (errno != ENOLCK && errno != EOPNOTSUPP && errno != ENOSYS)
-        return fail(l, ES_USAGE, mend_path, strerror(errno), err);
-    notice("warning: %s: its file system has no locks: see that no other run "
-           "is at it",
+        return fail_log(l, ES_USAGE, mend_path, strerror(errno), err);
+    notice("warning: %s: its file system has no locks: make sure that no other "
+           "run uses it",
            l->path);
     return 0;
 }
@@ -202,18 +203,18 @@ int record_log_open(struct record_log *l,
     l->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
                  0666);
     if (l->fd < 0 || fstat(l->fd, &st) < 0)
-        return fail(l, ES_USAGE, mend_path, strerror(errno), err);
+        return fail_log(l, ES_USAGE, mend_path, strerror(errno), err);
     if (!S_ISREG(st.st_mode))
-        return fail(l, ES_USAGE, mend_path, "is no regular file", err);
+        return fail_log(l, ES_USAGE, mend_path, "is no regular file", err);
     why = user_file_why_not(l->fd, path);
     if (why)
-        return fail(l, ES_USAGE, "name a file of your own", why, err);
-    if (lock(l, err) < 0)
+        return fail_log(l, ES_USAGE, "name a file of your own", why, err);
+    if (lock_log(l, err) < 0)
         return -1;
     if (st.st_size > 0 && !resume)
-        return fail(l, ES_USAGE,
-                    "give --resume to go on with it, or another file",
-                    "is there already", err);
+        return fail_log(l, ES_USAGE,
+                        "give --resume to go on with it, or name another file",
+                        "is there already", err);
     return st.st_size > 0;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record_log.h - the file of a --journal: JSON lines, only ever appended, of
- * which each ends with the XXH3-64 of what stands before it.
+ * record_log.h - the file of a --journal: JSON lines, which are only ever
+ * appended.  Each line ends with the XXH3-64 of what stands before it.
  *
- * What was committed is on the disk.  A line that is not whole, and all behind
- * it, is what a power cut has left: it is cut off when the log is read.  One
- * process at a time is at a log.  Messages begin with --journal.
+ * What was committed is on the disk.  A crash or a power cut may leave a line
+ * that is not whole: reading the log cuts it off, with all that follows it.
+ * Only one process at a time may have a log open.  Error messages begin with
+ * "--journal".
  */
 #ifndef LAUNCHER_BASE_RECORD_LOG_H
 #define LAUNCHER_BASE_RECORD_LOG_H
@@ -16,18 +17,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_SUM_BYTES 27 /* of a line's end: ,"sum":"16 digits"} and \n */
+#define RECORD_SUM_BYTES 27 /* the end of a line: ,"sum":"16 digits"} and \n */
 
 struct record_log {
     const char *path;
     int fd;      /* -1: closed */
-    int64_t end; /* of what is committed */
+    int64_t end; /* where the committed lines end */
 };
 
 /*
- * Open path, which must outlive the log, and make it if it is not there.
- * Returns 0 if it is empty, 1 if it holds something, which is an error without
- * resume.
+ * Open path, which must outlive the log, and create it if it is missing.
+ * Returns 0 if it is empty and 1 if it is not.  Without resume a log that is
+ * not empty is an error.
  */
 int record_log_open(struct record_log *l,
                     const char *path,
@@ -39,42 +40,44 @@ void record_log_close(struct record_log *l);
 
 enum record_verdict {
     RECORD_FAILED = -1, /* with *err set */
-    RECORD_KEPT,        /* it counts, and all before it */
-    RECORD_PART,        /* it counts with one behind it */
-    RECORD_UNKNOWN      /* it does not count, nor does what is behind it */
+    RECORD_KEPT,        /* the line counts, and all before it */
+    RECORD_PART,        /* it counts only if a later one is RECORD_KEPT */
+    RECORD_UNKNOWN      /* it does not count, nor does what follows it */
 };
 
-/* A whole line, which begins at `at`. */
+/* Called for a whole line, which begins at byte `at` of the file. */
 typedef enum record_verdict (*record_fn)(void *arg,
                                          const char *line,
                                          int64_t at,
                                          struct es_error *err);
 
-/* Hear all lines, and cut off what does not count; a file whose first line does
- * not count is none of ours, and is left as it is: ES_USAGE. */
+/* Call fn for each whole line in turn, then cut off what does not count.  A
+ * file whose first line does not count is not a journal: it stays as it is, and
+ * the call fails with ES_USAGE. */
 int record_log_read(struct record_log *l,
                     record_fn fn,
                     void *arg,
                     struct es_error *err);
-/* Is a line of len bytes, with its end, a text with the sum that it says? */
+/* Is this a text that ends with its own sum?  len includes the newline. */
 int record_is_whole(const char *line, size_t len);
 
 /* --- writing -------------------------------------------------------------- */
 
-/* Write a line that ends with a brace, behind what is committed or was written
- * before at *at, which is moved on.  Returns -1 with errno. */
+/* Write a line, which ends with a brace, at *at: at first the end of the
+ * committed lines.  *at moves on to the end of the line.  0, or -1 with errno.
+ */
 int record_log_put(struct record_log *l, const char *line, int64_t *at);
-/* Likewise an object, which is taken over and may be NULL (no memory). */
+/* Likewise an object, which is released; NULL means that memory ran out. */
 int record_log_put_object(struct record_log *l, json_t *object, int64_t *at);
-/* What was put up to `at` counts, and if sync is set is on the disk. */
+/* All lines up to `at` count from now on; with sync they are on the disk. */
 int record_log_commit(struct record_log *l,
                       int64_t at,
                       int sync,
                       struct es_error *err);
-/* What was put does not count: for errno.  Returns -1. */
+/* Take back what was put and not committed, and report errno.  Returns -1. */
 int record_log_full(struct record_log *l, struct es_error *err);
-/* Put one object, which is taken over, and commit it; of an empty log the name
- * itself is on the disk then, too. */
+/* Put one object, which is released, and commit it with sync.  The first one
+ * also puts the name of the file itself on the disk. */
 int record_log_add(struct record_log *l, json_t *object, struct es_error *err);
 
 #endif

@@ -11,14 +11,15 @@
 #include <stddef.h>
 
 /*
- * The value of the first key of that name, up to a blank: a key begins a line
- * or stands behind a blank, so that one in another's value or name is none.
- * 0, or -1 if there is none or out, of size bytes, is too small (untouched).
+ * Copy the value of the first key of that name, up to a blank.  A key begins a
+ * line or stands behind a blank, so one inside another's name or value does not
+ * count.  0, or -1 if there is none or it needs more than size bytes (out is
+ * untouched).
  */
 int scontrol_value(const char *text, const char *key, char *out, size_t size);
-/* "LOW-HIGH"; 0-0 if that is none. */
+/* Parse "LOW-HIGH"; 0-0 if it is no range of ports. */
 struct port_range scontrol_port_range(const char *value);
-/* SrunPortRange; 0-0 if there is none. */
+/* The value of SrunPortRange in text; 0-0 if there is none. */
 struct port_range scontrol_ports(const char *text);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * signals.h - the signals by which people and Slurm end a front end or an
- * agent: caught in the event loop, so that it cleans up; a front end passes
- * them on at its end, so that a shell's loop ends too.
+ * signals.h - SIGINT, SIGTERM and SIGHUP, by which people and Slurm end a front
+ * end or an agent.
+ *
+ * They are caught in the event loop, so that the process can clean up.  A front
+ * end then dies of the signal, so that a loop of the shell around it ends, too.
  */
 #ifndef LAUNCHER_BASE_SIGNALS_H
 #define LAUNCHER_BASE_SIGNALS_H
@@ -26,7 +28,7 @@ int signals_catch(struct signals *s,
                   void (*fn)(void *arg, int number),
                   void *arg);
 void signals_release(struct signals *s);
-/* Say err, and end as one who was killed by the signal. */
+/* Print err, then die of the signal. */
 void signals_die(int number, const struct es_error *err);
 
 #endif

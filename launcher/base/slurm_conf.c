@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of slurm.conf(5): a key and its value are "Key=Value", several on a line,
- * without regard to the key's case, the last one holds, what is behind a # is a
- * comment, a \ at the end of a line joins the next to it, and "Include FILE"
- * stands for that file.
+ * The rules of slurm.conf(5): a line holds one or more pairs "Key=Value".  The
+ * case of a key does not matter, and its last value holds.  A # begins a
+ * comment, a \ at the end of a line joins the next line to it, and "Include
+ * FILE" stands for the lines of that file.
  */
 #include "launcher/base/slurm_conf.h"
 
@@ -26,7 +26,7 @@ struct search {
 
 static int read_file(struct search *s, const char *path);
 
-/* Cut the comment off: a # that no \ stands before. */
+/* Cut the comment off: it begins at a # without a \ before it. */
 static void cut_comment(char *line)
 {
     for (char *at = line; (at = strchr(at, '#')) != NULL; at++)
@@ -47,9 +47,9 @@ static char *trim(char *text)
     return text;
 }
 
-/* A file beside the one that includes it, or with its full path; a name that
- * Slurm fills in (%c, the cluster's) is not for us. */
-static int include(struct search *s, const char *from, const char *name)
+/* Read an included file.  A relative path begins at the folder of the file that
+ * includes it.  -1 also for a name that Slurm fills in (%c, the cluster's). */
+static int include_file(struct search *s, const char *from, const char *name)
 {
     const char *slash = strrchr(from, '/');
     char path[PATH_MAX];
@@ -68,7 +68,7 @@ static int include(struct search *s, const char *from, const char *name)
     return n;
 }
 
-/* Behind "key =" in a line of such pairs, NULL if it is not there. */
+/* What stands behind "key =" in a line of pairs; NULL if it is not there. */
 static char *find_key(char *line, const char *key)
 {
     size_t len = strlen(key);
@@ -82,7 +82,7 @@ static char *find_key(char *line, const char *key)
     return NULL;
 }
 
-static int take_line(struct search *s, const char *path, char *line)
+static int read_pairs(struct search *s, const char *path, char *line)
 {
     char *value;
     size_t len;
@@ -90,7 +90,7 @@ static int take_line(struct search *s, const char *path, char *line)
     cut_comment(line);
     line = trim(line);
     if (strncasecmp(line, "include", 7) == 0 && isblank((unsigned char)line[7]))
-        return include(s, path, trim(line + 7));
+        return include_file(s, path, trim(line + 7));
     value = find_key(line, s->key);
     if (!value)
         return 0;
@@ -103,8 +103,8 @@ static int take_line(struct search *s, const char *path, char *line)
     return 0;
 }
 
-/* Does the line go on in the next?  Then without its end. */
-static int goes_on(char *line)
+/* Does the line go on in the next?  Then cut its \ off. */
+static int is_continued(char *line)
 {
     size_t len = strcspn(line, "\n");
 
@@ -114,14 +114,15 @@ static int goes_on(char *line)
     return 1;
 }
 
-/* The next line, with those that it goes on in; -1 at the end. */
+/* Read the next line and those that continue it; -1 at the end. */
 static int next_line(FILE *file, char **line, size_t *cap)
 {
     char *more = NULL, *whole;
     size_t more_cap = 0;
     int rc = getline(line, cap, file) < 0 ? -1 : 0;
 
-    while (rc == 0 && goes_on(*line) && getline(&more, &more_cap, file) >= 0) {
+    while (rc == 0 && is_continued(*line)
+           && getline(&more, &more_cap, file) >= 0) {
         rc = asprintf(&whole, "%s%s", *line, more) < 0 ? -1 : 0;
         if (rc < 0)
             break;
@@ -143,7 +144,7 @@ static int read_file(struct search *s, const char *path)
     if (!file)
         return -1;
     while (rc == 0 && next_line(file, &line, &cap) == 0)
-        rc = take_line(s, path, line);
+        rc = read_pairs(s, path, line);
     if (ferror(file))
         rc = -1;
     free(line);

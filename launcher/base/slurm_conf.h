@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slurm_conf.h - what slurm.conf says, read where it lies rather than asked of
- * slurmctld, which every step on the cluster would do.
+ * slurm_conf.h - values from slurm.conf.  The file is read here rather than
+ * slurmctld asked, as every step on the cluster would ask it.
  *
- * The file is $SLURM_CONF, else where Slurm has put it by default or brought
- * it (slurm.conf(5), and "configless").
+ * The file is $SLURM_CONF, else the first that exists of the usual places,
+ * which include that of "configless" Slurm.
  */
 #ifndef LAUNCHER_BASE_SLURM_CONF_H
 #define LAUNCHER_BASE_SLURM_CONF_H
@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 /*
- * The value of a key of the file itself, not of a node or partition; in value,
- * "" if there is none.  Returns 0, or -1 (value is "") where the files do not
- * tell: one cannot be read, or a line is not understood.
+ * Find the value of a key that is global, not of a node or a partition; "" if
+ * the file does not have it.  Returns 0, or -1 (value is "") if a file cannot be
+ * read or a line is not understood.
  */
 int slurm_conf_find(const char *key, char *value, size_t size);
 

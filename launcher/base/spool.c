@@ -15,8 +15,8 @@ int write_all(int fd, const void *bytes, size_t len)
     const char *at = bytes;
 
     while (len > 0) {
-        /* A pipe that is ready takes PIPE_BUF without blocking; and poll(),
-         * unlike write(), always ends when a signal is caught. */
+        /* A pipe that is ready takes PIPE_BUF bytes without blocking.  And
+         * poll(), unlike write(), always ends when a signal is caught. */
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
         ssize_t n;
 
@@ -44,14 +44,14 @@ int spool_open_file(void)
     fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
         return fd;
-    fd = mkostemp(name, O_CLOEXEC); /* a file system without O_TMPFILE */
+    fd = mkostemp(name, O_CLOEXEC); /* some file systems have no O_TMPFILE */
     if (fd >= 0)
         (void)unlink(name);
     return fd;
 }
 
-/* Move what memory holds to the file. */
-static int spill(struct spool *s)
+/* Move what is in memory to the file. */
+static int spill_to_file(struct spool *s)
 {
     if (s->fd == 0) {
         int fd = spool_open_file();
@@ -60,7 +60,7 @@ static int spill(struct spool *s)
             return -1;
         s->fd = fd;
     }
-    /* Behind what counts: an attempt that failed may have left some more. */
+    /* A write that failed before may have left bytes behind s->in. */
     if (lseek(s->fd, (off_t)s->in, SEEK_SET) < 0
         || write_all(s->fd, s->text, s->len) < 0)
         return -1;
@@ -69,7 +69,7 @@ static int spill(struct spool *s)
     return 0;
 }
 
-static int grow(struct spool *s, size_t need)
+static int grow_memory(struct spool *s, size_t need)
 {
     char *text = array_grow(s->text, &s->cap, need, 1, SIZE_MAX);
 
@@ -83,9 +83,9 @@ int spool_add(struct spool *s, const void *bytes, size_t len)
 {
     if (len == 0)
         return 0;
-    if (s->len + len > SPOOL_MEMORY && s->len > 0 && spill(s) < 0)
+    if (s->len + len > SPOOL_MEMORY && s->len > 0 && spill_to_file(s) < 0)
         return -1;
-    if (grow(s, s->len + len) < 0)
+    if (grow_memory(s, s->len + len) < 0)
         return -1;
     memcpy(s->text + s->len, bytes, len);
     s->len += len;

@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Written for "wherever the directories of its user are". */
+/* Stands for the user's directory, whatever its name is on a node. */
 #define ANYWHERE USER_DIR_BASE "/evenstep-*/"
 
-/* The directory of a step, and of its user: who holds it. */
+/* A step's directory, and the name of the user's that it is in. */
 struct place {
-    int fd; /* -1: there is none, with errno */
+    int fd; /* -1 with errno: there is none */
     char user[USER_DIR_NAME];
 };
 
@@ -42,7 +42,7 @@ static struct place find_step(const char *step)
     return p;
 }
 
-/* Again if the last step of before takes the user's directory away. */
+/* A step that ends may remove the user's directory at any time: try again. */
 static struct place make_step(const char *step)
 {
     struct place p = find_step(step);
@@ -116,7 +116,7 @@ int step_dir_link(const char *step, const char *file, const char *target)
 
     if (dir < 0)
         return errno;
-    (void)unlinkat(dir, file, 0); /* of a predecessor */
+    (void)unlinkat(dir, file, 0); /* an agent before us may have left it */
     if (symlinkat(target, dir, file) < 0)
         why = errno;
     close(dir);
@@ -138,7 +138,7 @@ int step_dir_put(const char *step,
         return 0;
     }
     snprintf(beside, sizeof beside, ".%s", file);
-    (void)unlinkat(dir, beside, 0); /* of a predecessor that was killed */
+    (void)unlinkat(dir, beside, 0); /* one that was killed may have left it */
     fd = openat(dir, beside,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) {
@@ -156,8 +156,8 @@ int step_dir_put(const char *step,
     return why;
 }
 
-/* All names in fd, a directory, which is closed; no directory is below it. */
-static void empty(int fd)
+/* Remove all files in the directory fd, and close it. */
+static void remove_files(int fd)
 {
     DIR *list = fdopendir(fd);
     const struct dirent *d;
@@ -167,22 +167,22 @@ static void empty(int fd)
         return;
     }
     while ((d = readdir(list)) != NULL)
-        (void)unlinkat(fd, d->d_name, 0); /* not of "." and ".." */
+        (void)unlinkat(fd, d->d_name, 0); /* "." and ".." stay */
     (void)closedir(list);
 }
 
-/* From a directory of the user's. */
+/* Remove a step's directory from one of the user's. */
 static void remove_from(int user, const char *step)
 {
     int fd = user_dir_open(user, step, 0);
 
     if (fd < 0)
         return;
-    empty(fd);
+    remove_files(fd);
     (void)unlinkat(user, step, AT_REMOVEDIR);
 }
 
-/* The user's directory goes with its last step; another's keeps it. */
+/* The user's directory goes with its last step: rmdir() fails before. */
 void step_dir_remove(const char *step)
 {
     struct user_dirs all;
@@ -198,7 +198,7 @@ void step_dir_remove(const char *step)
     user_dirs_close(&all);
 }
 
-/* Is it called after a process that is no more? */
+/* Does the name end with the id of a process that is no more? */
 static int is_orphan(const char *name, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -209,7 +209,7 @@ static int is_orphan(const char *name, const char *prefix)
            && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-static void sweep(int user, const char *prefix)
+static void sweep_user_dir(int user, const char *prefix)
 {
     DIR *list = fdopendir(user); /* takes over user */
     struct dirent *d;
@@ -232,7 +232,7 @@ void step_dir_sweep(const char *prefix)
     if (user_dirs_open(&all) < 0)
         return;
     while ((user = user_dirs_next(&all)) >= 0) {
-        sweep(user, prefix);
+        sweep_user_dir(user, prefix);
         user_dir_remove(all.name);
     }
     user_dirs_close(&all);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * step_env.h - what the plugin sets for the tasks of a step on this node: home
- * tells what, and where the step directory is only this node knows.
+ * step_env.h - the environment that the plugin sets for the tasks of a step on
+ * this node.  The front end sends its lines; the paths of the step directory
+ * are known on this node only.
  */
 #ifndef LAUNCHER_BASE_STEP_ENV_H
 #define LAUNCHER_BASE_STEP_ENV_H
@@ -10,8 +11,8 @@
 
 #define STEP_ENV "env" /* in the step directory; lines EVENSTEP_NAME=value */
 
-/* Put these lines there, with EVENSTEP_DIR and EVENSTEP_SOCKET before them.
- * Returns 0, or an errno value. */
+/* Write EVENSTEP_DIR, EVENSTEP_SOCKET and then these lines to that file.
+ * Returns 0 or an errno value. */
 int step_env_put(const char *step, const void *lines, size_t len);
 
 #endif

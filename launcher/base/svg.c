@@ -8,9 +8,9 @@
 
 /* --- text ----------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at the start of text, 0 if it is none that XML
- * 1.0 can hold (its section 2.2; RFC 3629, section 4). */
-static size_t character(const unsigned char *text)
+/* Bytes of the UTF-8 character at the start of text; 0 if it is not one that
+ * XML 1.0 can hold (XML 1.0, section 2.2; RFC 3629, section 4). */
+static size_t character_bytes(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
@@ -33,7 +33,7 @@ static size_t character(const unsigned char *text)
 static void print_escaped(FILE *out, const char *text)
 {
     while (*text) {
-        size_t n = character((const unsigned char *)text);
+        size_t n = character_bytes((const unsigned char *)text);
 
         if (n == 0)
             putc('?', out);
@@ -102,7 +102,7 @@ void svg_text(
     fprintf(out, "</text>\n");
 }
 
-/* What of a label does not fit is cut off by a picture of its own. */
+/* A nested <svg> clips what does not fit. */
 static void print_label(FILE *out, const struct svg_box *b)
 {
     fprintf(out,

@@ -62,7 +62,7 @@ int sysfs_read(char line[SYSFS_LINE], const char *fmt, ...)
     return rc;
 }
 
-static int parse(uint64_t *value, const char *text)
+static int parse_u64(uint64_t *value, const char *text)
 {
     unsigned long long v;
 
@@ -86,13 +86,13 @@ int sysfs_read_u64(uint64_t *value, const char *fmt, ...)
     va_start(ap, fmt);
     rc = read_line(line, fmt, ap);
     va_end(ap);
-    return rc < 0 ? -1 : parse(value, line);
+    return rc < 0 ? -1 : parse_u64(value, line);
 }
 
-static int find(char line[SYSFS_LINE],
-                const char *key,
-                const char *fmt,
-                va_list ap)
+static int find_line(char line[SYSFS_LINE],
+                     const char *key,
+                     const char *fmt,
+                     va_list ap)
 {
     char path[SYSFS_PATH];
     size_t len = strlen(key);
@@ -123,7 +123,7 @@ int sysfs_find(char line[SYSFS_LINE], const char *key, const char *fmt, ...)
     int rc;
 
     va_start(ap, fmt);
-    rc = find(line, key, fmt, ap);
+    rc = find_line(line, key, fmt, ap);
     va_end(ap);
     return rc;
 }
@@ -135,7 +135,7 @@ int sysfs_find_u64(uint64_t *value, const char *key, const char *fmt, ...)
     int rc;
 
     va_start(ap, fmt);
-    rc = find(line, key, fmt, ap);
+    rc = find_line(line, key, fmt, ap);
     va_end(ap);
-    return rc < 0 ? -1 : parse(value, line);
+    return rc < 0 ? -1 : parse_u64(value, line);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 16 /* of a random name; 2^32 would have to be taken */
+#define TRIES 16 /* random names; one try is enough unless 2^32 are taken */
 
 static void plain_name(char name[USER_DIR_NAME])
 {
@@ -42,8 +42,8 @@ int user_dirs_open(struct user_dirs *all)
     return all->list ? 0 : -1;
 }
 
-/* Is it called like one?  Then it is all->name. */
-static int is_candidate(struct user_dirs *all, const char *name)
+/* Does the name look like one of them?  Then copy it to all->name. */
+static int copy_candidate(struct user_dirs *all, const char *name)
 {
     char plain[USER_DIR_NAME];
     size_t len;
@@ -67,7 +67,7 @@ int user_dirs_next(struct user_dirs *all)
         fd = user_dir_open(dirfd(all->list), all->name, 0);
     }
     while (fd < 0 && (d = readdir(all->list)) != NULL)
-        if (is_candidate(all, d->d_name))
+        if (copy_candidate(all, d->d_name))
             fd = user_dir_open(dirfd(all->list), all->name, 0);
     return fd;
 }
@@ -79,7 +79,7 @@ void user_dirs_close(struct user_dirs *all)
     all->list = NULL;
 }
 
-/* One of a name that nobody has. */
+/* Create one with a random suffix. */
 static int make_private(int base, char name[USER_DIR_NAME])
 {
     int fd = -1;
@@ -99,7 +99,7 @@ static int make_private(int base, char name[USER_DIR_NAME])
     return fd;
 }
 
-/* Not the user's: something of that name is in the way. */
+/* Does the error mean that something of another user has that name? */
 static int is_taken(int why)
 {
     return why == EPERM || why == EACCES || why == ENOTDIR || why == ELOOP;

@@ -36,11 +36,11 @@ const char *user_file_why_not(int fd, const char *path)
     if (!(folder.st_mode & S_ISVTX) || !(folder.st_mode & S_IWOTH)
         || file.st_uid == folder.st_uid)
         return NULL;
-    return "another user has made it, in a folder that is everybody's";
+    return "another user has created it, in a folder that all may write to";
 }
 
 /* A pipe or a device is written to as it is. */
-static const char *make_empty(int fd, const char *path)
+static const char *empty_file(int fd, const char *path)
 {
     const char *why = user_file_why_not(fd, path);
     struct stat st;
@@ -56,7 +56,7 @@ int user_file_create(const char *path, int flags, const char **why)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
 
-    *why = fd < 0 ? strerror(errno) : make_empty(fd, path);
+    *why = fd < 0 ? strerror(errno) : empty_file(fd, path);
     if (!*why)
         return fd;
     if (fd >= 0)
@@ -72,7 +72,7 @@ int user_file_sync_name(const char *path)
         return -1;
     rc = fsync(fd);
     if (rc < 0 && errno == EINVAL)
-        rc = 0; /* a file system that has no such thing */
+        rc = 0; /* this file system cannot sync a folder */
     close(fd);
     return rc;
 }

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static char path[600];
+static char file_path[600];
 
 static void set_content(const char *text, size_t len)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(file_path, "w");
 
     if (!file || fwrite(text, 1, len, file) != len || fclose(file) != 0)
-        bail("%s: %s", path, strerror(errno));
+        bail("%s: %s", file_path, strerror(errno));
 }
 
 static struct lines open_lines(void)
@@ -22,7 +22,7 @@ static struct lines open_lines(void)
     struct lines l;
     struct es_error err;
 
-    if (lines_open(&l, path, &err) < 0)
+    if (lines_open(&l, file_path, &err) < 0)
         bail("%s", err.what);
     return l;
 }
@@ -171,7 +171,7 @@ static void test_changes(void)
     is_int((int)l.n, 3, "what is added later is no line of it");
     is_str(text_of(&l, 0, 3), "one\ntwo\nthree\n",
            "and what was there is read");
-    if (truncate(path, 6) < 0)
+    if (truncate(file_path, 6) < 0)
         bail("truncate");
     ok(lines_read(&l, 0, text, 6, &err) == 0, "what is still there is read");
     ok(lines_read(&l, 0, text, 7, &err) == -1 && err.kind == ES_WORK,
@@ -198,7 +198,7 @@ static void test_refused(void)
     char pipe_path[600];
 
     set_content("", 0);
-    ok(refuses(path), "an empty file has no lines");
+    ok(refuses(file_path), "an empty file has no lines");
     ok(refuses(tree_path("none")), "a file must be there");
     ok(refuses(tree_root), "a folder is none");
     snprintf(pipe_path, sizeof pipe_path, "%s", tree_path("pipe"));
@@ -224,7 +224,7 @@ static void test_no_memory(void)
     for (long at = 0; rc < 0 && at < 100; at++) {
         err = (struct es_error){0};
         fault_at = at;
-        rc = lines_open(&l, path, &err);
+        rc = lines_open(&l, file_path, &err);
         fault_at = -1;
         failures += rc < 0;
         wrong += rc < 0 && (err.kind != ES_ENV || l.path);
@@ -237,7 +237,7 @@ static void test_no_memory(void)
 int main(void)
 {
     tree_make();
-    snprintf(path, sizeof path, "%s", tree_path("lines"));
+    snprintf(file_path, sizeof file_path, "%s", tree_path("lines"));
     test_text();
     test_hash();
     test_many();

@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-static int before; /* where stderr went */
+static int old_stderr; /* where stderr went */
 
 static void set_stderr(int fd)
 {
@@ -32,7 +32,7 @@ static const char *printed(void (*say)(void))
         bail("%s: %s", path, strerror(errno));
     set_stderr(fd);
     say();
-    set_stderr(before);
+    set_stderr(old_stderr);
     n = pread(fd, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     close(fd);
@@ -101,7 +101,7 @@ static size_t sent(unsigned short columns)
     ok(!notice_is_terminal(), "but not if it is dumb");
     unsetenv("TERM");
     ok(!notice_is_terminal(), "or nobody says what it is");
-    set_stderr(before);
+    set_stderr(old_stderr);
     n = read(outer, text, sizeof text);
     close(inner);
     close(outer);
@@ -123,13 +123,13 @@ static void test_no_terminal(void)
     setenv("TERM", "xterm", 1);
     set_stderr(fd);
     ok(!notice_is_terminal(), "a file is no terminal, whatever TERM says");
-    set_stderr(before);
+    set_stderr(old_stderr);
     close(fd);
 }
 
 int main(void)
 {
-    before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+    old_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     tree_make();
     test_lines();
     test_progress();
