@@ -166,14 +166,13 @@ static void test_power_cut(void)
     len = content(whole);
     tree_quiet(1);
     for (size_t left = 1; left <= len; left++) {
-        int want = left < end[0]   ? -1
-                   : left < end[1] ? 1
-                   : left < end[2] ? 2
-                                   : 3;
-        size_t stays = want < 0 ? left : end[want - 1];
+        int n = 0;
 
+        while (n < 3 && end[n] <= left)
+            n++;
         set_content(whole, left);
-        bad += lines_heard() != want || !is_content(whole, stays);
+        bad += lines_heard() != (n ? n : -1)
+               || !is_content(whole, n ? end[n - 1] : left);
     }
     tree_quiet(0);
     is_int((int)bad, 0,

@@ -22,7 +22,7 @@ static int catch_one(struct event_base *base, int number)
 
     caught = 0;
     event_base_loopexit(base, &limit);
-    raise(number);
+    kill(getpid(), number);
     event_base_dispatch(base);
     return caught;
 }
@@ -77,7 +77,7 @@ static void release_and_raise(void)
     if (!base || signals_catch(&s, base, on_caught, base) < 0)
         _exit(1);
     signals_release(&s);
-    raise(SIGTERM);
+    kill(getpid(), SIGTERM);
 }
 
 static void test_die(void)

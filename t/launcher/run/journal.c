@@ -374,6 +374,35 @@ static void test_full_disk(void)
     is_int((int)n, SLICES, "all are there in the end");
 }
 
+/* Many frames, in an order that is not theirs. */
+static void test_frames(void)
+{
+    char line[200];
+    size_t n, wrong = 0;
+    struct journal *j;
+
+    tree_put("journal", "");
+    add(HEAD);
+    for (int i = 0; i < 100; i++) {
+        snprintf(line, sizeof line,
+                 "{\"type\":\"slice\",\"frame\":%d,\"begin\":%d,"
+                 "\"end\":%d,\"bytes\":0}",
+                 i * 37 % 20, i * 37 % 100, i * 37 % 100 + 1);
+        add(line);
+    }
+    j = open_journal(1);
+    for (uint64_t frame = 0; frame < 21; frame++) {
+        const struct kept *kept = journal_kept(j, frame, &n);
+
+        wrong += n != (frame < 20 ? 5 : 0);
+        for (size_t i = 0; i < n; i++)
+            wrong += kept[i].frame != frame
+                     || (i > 0 && kept[i].units.begin < kept[i - 1].units.end);
+    }
+    is_int((int)wrong, 0, "each frame has its own slices, ascending");
+    journal_close(j);
+}
+
 /* --- whose journal it is -------------------------------------------------- */
 
 /* The journal of "w" and {"c"}: is it opened for this? */
@@ -448,6 +477,7 @@ int main(void)
     test_lines();
     test_output();
     test_order();
+    test_frames();
     test_large_output();
     test_whose();
     test_overlap();

@@ -4,6 +4,7 @@
 #include "tree.h"
 
 #include <event2/event.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,12 +24,14 @@ static void there(void *arg)
 static const char *name_of(const char *name)
 {
     static char kept[8][600];
-    static size_t next;
-    char *path = kept[next++ % 8];
+    static size_t used;
+    char *path = kept[used++ % 8];
 
     snprintf(path, 600, "%s", tree_path(name));
     return path;
 }
+
+static int follow; /* as --follow says */
 
 static int open_queue(struct queue **q,
                       const char *first,
@@ -37,7 +40,8 @@ static int open_queue(struct queue **q,
                       struct es_error *err)
 {
     static const char *path[SOURCES];
-    struct queue_setup setup = {.path = path, .n = 1, .journal = journal};
+    struct queue_setup setup = {
+        .path = path, .n = 1, .follow = follow, .journal = journal};
 
     path[0] = first;
     path[1] = second;
@@ -171,10 +175,25 @@ static void test_bad_lines(void)
     test_bad("10:5\n", "a frame that is reversed");
     test_bad("\n", "an empty line");
     test_bad("20:30", "a line without an end");
-    snprintf(text, sizeof text, "20:30 %0300d\n", 1);
-    test_bad(text, "a label that is too long");
+    snprintf(text, sizeof text, "20:30 %0256d\n", 1);
+    test_bad(text, "a label of 256 bytes");
     snprintf(text, sizeof text, "20:30 %05000d\n", 1);
     test_bad(text, "a line that is too long");
+}
+
+static void test_longest_label(void)
+{
+    struct queue *q;
+    struct frame f;
+    struct es_error err;
+    char text[400];
+
+    snprintf(text, sizeof text, "0:10 %0255d\n", 1);
+    tree_put("label", text);
+    q = queue_of(name_of("label"), NULL);
+    ok(queue_next(q, &f, &err) == EXTRACTED_FRAME && strlen(f.label) == 255,
+       "a label may have 255 bytes");
+    queue_close(q);
 }
 
 static void test_nul(void)
@@ -215,6 +234,24 @@ static void test_overlap(void)
     q = queue_of(name_of("a"), name_of("b"));
     (void)next(q);
     is_str(next(q), "bad", "units twice in two files are found, too");
+    queue_close(q);
+}
+
+/* Each of ten adjoining frames, in an order that is not theirs. */
+static void test_adjoining(void)
+{
+    struct queue *q;
+    char text[200] = "";
+    int frames = 0;
+
+    for (int i = 0; i < 10; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d:%d l\n",
+                 i * 7 % 10, i * 7 % 10 + 1);
+    tree_put("adjoin", text);
+    q = queue_of(name_of("adjoin"), NULL);
+    while (strcmp(next(q), "end") != 0 && frames < 20)
+        frames++;
+    is_int(frames, 10, "frames may adjoin, in any order");
     queue_close(q);
 }
 
@@ -273,6 +310,61 @@ static void test_pipe(void)
     close(fd);
     wait_told();
     is_str(next(q), "end", "without a writer it ends");
+    queue_close(q);
+}
+
+/* --- with --follow -------------------------------------------------------- */
+
+static void append(const char *name, const char *text)
+{
+    int fd = open(tree_path(name), O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    if (fd < 0)
+        bail("%s", name);
+    put(fd, text);
+    close(fd);
+}
+
+static void test_follow_file(void)
+{
+    struct queue *q;
+
+    tree_put("grows", "0:10 a\n10:");
+    follow = 1;
+    q = queue_of(name_of("grows"), NULL);
+    is_str(next(q), "0: 0:10 a", "of a file that may grow a line is a frame");
+    is_str(next(q), "later", "and its end is none");
+    append("grows", "20 a\n20:30 a\n");
+    wait_told();
+    is_str(next(q), "1: 10:20 a", "what is added is found");
+    is_str(next(q), "2: 20:30 a", "all of it");
+    is_str(next(q), "later", "and more may come");
+    follow = 0;
+    queue_close(q);
+}
+
+static void test_follow_pipe(void)
+{
+    const char *path = name_of("pipe3");
+    struct queue *q;
+    int fd;
+
+    if (mkfifo(path, 0600) < 0)
+        bail("no pipe");
+    follow = 1;
+    q = queue_of(path, NULL);
+    follow = 0;
+    for (int i = 0; i < 2; i++) {
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            bail("no pipe");
+        put(fd, i ? "10:20\n" : "0:10\n");
+        close(fd);
+        wait_told();
+        is_str(next(q), i ? "1: 10:20" : "0: 0:10",
+               i ? "nor with the next" : "a pipe does not end with its writer");
+    }
+    is_str(next(q), "later", "there may always be another");
     queue_close(q);
 }
 
@@ -387,6 +479,32 @@ static void test_resume_pipe(void)
     close(fd);
 }
 
+/* A frame that cannot be noted must not be given out: a run that resumes would
+ * not know of it. */
+static void test_full_disk(void)
+{
+    const char *log = name_of("log4");
+    struct rlimit before, none;
+    struct journal *j = journal_at(log, 0);
+    struct queue *q;
+    struct es_error err;
+    int rc;
+
+    tree_put("f", "0:10\n");
+    if (getrlimit(RLIMIT_FSIZE, &before) < 0)
+        bail("no limits");
+    none = before;
+    none.rlim_cur = 1;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    rc = open_queue(&q, name_of("f"), NULL, j, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ok(rc == -1 && err.kind == ES_WORK,
+       "a frame that the journal has no room for is not given out");
+    queue_close(q);
+    journal_close(j);
+}
+
 int main(void)
 {
     base = event_base_new();
@@ -397,13 +515,18 @@ int main(void)
     test_long_file();
     test_two_files();
     test_bad_lines();
+    test_longest_label();
     test_nul();
     test_overlap();
+    test_adjoining();
     test_refused();
     test_pipe();
+    test_follow_file();
+    test_follow_pipe();
     test_resume();
     test_resume_two();
     test_resume_pipe();
+    test_full_disk();
     tree_remove();
     event_base_free(base);
     return done();
