@@ -136,8 +136,8 @@ void plugin_options_register(spank_t sp)
          "without it",
          ARGUMENT_OPTIONAL, OPTION_EVENSTEP, take_option},
         {"evenstep-profile", "NAME",
-         "[evenstep] what the step needs most: cpu is known so far (implies "
-         "--evenstep)",
+         "[evenstep] what the step needs most: cpu, memory, network, io, gpu, "
+         "another profile of evenstep.conf, or auto (implies --evenstep)",
          ARGUMENT_NEEDED, OPTION_PROFILE, take_option},
         {"evenstep-bcast", "SRC:DST",
          "[evenstep] bring the file SRC to DST on every node before the step "

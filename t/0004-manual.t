@@ -42,6 +42,11 @@ test_expect_success 'evenstep.conf(5) has every profile and policy' '
 	sed -n "s/^policy \"\(.*\)\" {/\1/p" config >titles && test -s titles &&
 	while read -r title; do grep -q "\"$title\"" evenstep.conf.5 || { echo "missing: $title" && return 1; }; done <titles
 '
+test_expect_success 'srun --help names every profile that is shipped' '
+	sed -n "/what the step needs most/,/OPTION_PROFILE/p" "$EVENSTEP_SRC/spank_plugin/plugin_options.c" >told && test -s told &&
+	EVENSTEP_CONF= evenstep config | sed -n "s/^profile \"\(.*\)\" {/\1/p" >shipped && test "$(wc -l <shipped)" -ge 5 &&
+	while read -r profile; do grep -qw "$profile" told || { echo "missing: $profile" && return 1; }; done <shipped
+'
 test_expect_success 'evenstep-plugin(8) has every option and argument of the plugin' '
 	grep -ohE "\"evenstep(-[a-z]+)?\"" "$EVENSTEP_SRC/spank_plugin/plugin_options.c" | tr -d \" | sort -u >options && test -s options &&
 	while read -r option; do grep -q -e "--$option" evenstep-plugin.8 || { echo "missing: $option" && return 1; }; done <options &&
