@@ -64,6 +64,26 @@ test_expect_success 'a channel that is removed is null, one that joins is the la
 	END
 	test_cmp want got
 '
+test_expect_success 'a channel that was removed is added again, as new: to a bundle policy and to a size policy' '
+	{ sed 5d trace && echo "{\"op\":\"add_channel\",\"channel\":1}" && echo "{\"op\":\"add_channel\"}"; } >again &&
+	evenstep replay --policy proportional <again >got && cat got && tail -n2 got >last &&
+	printf "%s\n" "{\"sizes\":[99,10,1]}" "{\"sizes\":[99,10,1,10]}" >want && test_cmp want last &&
+	cat >trace <<-\END &&
+	{"op":"open","channels":2,"context_max":90}
+	{"op":"remove_channel","channel":0}
+	{"op":"add_channel","channel":0}
+	{"op":"add_channel","channel":2}
+	END
+	evenstep replay --policy even <trace >got && cat got &&
+	printf "{\"sizes\":[%s]}\n" 45,45 null,90 45,45 30,30,30 >want && test_cmp want got
+'
+# More than the room that was set aside have joined, and two of them have left and are back.
+test_expect_success 'all that happened is told again with who was back' '
+	{ echo "{\"op\":\"open\",\"channels\":1}" && for i in $(seq 16); do echo "{\"op\":\"add_channel\"}"; done &&
+		for i in 3 16; do echo "{\"op\":\"remove_channel\",\"channel\":$i}" && echo "{\"op\":\"add_channel\",\"channel\":$i}"; done &&
+		for i in $(seq 30); do echo "{\"op\":\"add_channel\"}"; done; } >many &&
+	evenstep replay --policy manual:size=7 <many | tail -n1 | jq -c . >got && jq -cn "{sizes: [range(47) | 7]}" >want && test_cmp want got
+'
 # Channel 0 and 1 are fed the same in both; in one, many more join first, which
 # takes more room than was set aside.
 test_expect_success 'however many join, the sizes go on as if they had been there' '
@@ -207,6 +227,8 @@ an empty line||.*: give a JSON object a line
 no object|[1,2]|has no "op": 
 no op|{"channel":1}|has no "op": 
 an unknown op|{"op":"dance"}|"dance" is no op: give open, set_job, 
+a channel that is there|{"op":"add_channel","channel":1}|channel 1 is there already: give one that was removed, or none
+a channel that leaves a gap|{"op":"add_channel","channel":3}|channel 3 is none: give one that is there
 an op that is a number|{"op":7}|"op" is no op: 
 an unknown type|{"type":"farme"}|"farme" is no type: give frame or summary
 no channel|{"op":"set_job","job_tasks":5}|"channel" is missing: 

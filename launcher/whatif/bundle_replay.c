@@ -49,7 +49,8 @@ static void tell(const struct policy_bundles *policy,
         policy->set_threads(state, e->channel, e->threads, e->processors);
         break;
     case TRACE_ADD_CHANNEL:
-        policy->join(state, (*n)++);
+        policy->join(state, e->channel);
+        *n += e->channel == *n;
         break;
     case TRACE_REMOVE_CHANNEL:
         policy->leave(state, e->channel);
@@ -122,7 +123,8 @@ int bundle_replay_apply(struct bundle_replay *b,
                         const struct trace_event *e,
                         struct es_error *err)
 {
-    if (e->op == TRACE_ADD_CHANNEL && b->n == b->room && enlarge(b, err) < 0)
+    if (e->op == TRACE_ADD_CHANNEL && e->channel == b->room
+        && enlarge(b, err) < 0)
         return -1;
     if (remember(b, e, err) < 0)
         return -1;

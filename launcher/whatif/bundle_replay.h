@@ -30,7 +30,8 @@ int bundle_replay_init(struct bundle_replay *b,
                        struct es_error *err);
 void bundle_replay_clear(struct bundle_replay *b);
 
-/* Any event but open, frame or summary, of a channel that is there. */
+/* Any event but open, frame or summary, of a channel that is there; one that is
+ * added was removed before, or is the next number. */
 int bundle_replay_apply(struct bundle_replay *b,
                         const struct trace_event *e,
                         struct es_error *err);

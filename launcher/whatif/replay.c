@@ -42,7 +42,7 @@ static const char usage[] =
     "   \"overhead_ns\":50000,\"threads\":1}                    on one line\n"
     "  {\"op\":\"set_threads\",\"channel\":0,\"threads\":4,"
     "\"available_processors\":null}\n"
-    "  {\"op\":\"add_channel\"}\n"
+    "  {\"op\":\"add_channel\"}      a new one; \"channel\":1: it is back\n"
     "  {\"op\":\"remove_channel\",\"channel\":1}\n"
     "or the file of `evenstep run --report` or --journal, of which each frame "
     "is a\n"
@@ -183,8 +183,15 @@ static int check(const struct replay *r,
     if (r->n == 0)
         return es_fail(err, ES_USAGE, "give {\"op\":\"open\",...} first",
                        "trace, line %zu: nothing is open", r->number);
-    if (e->op == TRACE_ADD_CHANNEL)
+    if (e->op == TRACE_ADD_CHANNEL && e->channel == r->n)
         return check_number(r, r->n + 1, err);
+    if (e->op == TRACE_ADD_CHANNEL && e->channel < r->n
+        && !r->has_left[e->channel])
+        return es_fail(err, ES_USAGE, "give one that was removed, or none",
+                       "trace, line %zu: channel %zu is there already",
+                       r->number, e->channel);
+    if (e->op == TRACE_ADD_CHANNEL && e->channel < r->n)
+        return 0;
     if (e->channel >= r->n || r->has_left[e->channel])
         return es_fail(err, ES_USAGE, "give one that is there",
                        "trace, line %zu: channel %zu %s", r->number, e->channel,
@@ -193,20 +200,26 @@ static int check(const struct replay *r,
 }
 
 static int apply(struct replay *r,
-                 const struct trace_event *e,
+                 const struct trace_event *event,
                  struct es_error *err)
 {
-    if (check(r, e, err) < 0)
+    struct trace_event e = *event;
+
+    if (e.op == TRACE_ADD_CHANNEL && e.channel == TRACE_CHANNEL_NEW)
+        e.channel = r->n;
+    if (check(r, &e, err) < 0)
         return -1;
-    if (e->op == TRACE_OPEN)
-        return open_channels(r, e, err);
-    if (is_bundled(r) ? bundle_replay_apply(&r->bundles, e, err) < 0
-                      : slice_replay_apply(&r->slices, e, err) < 0)
+    if (e.op == TRACE_OPEN)
+        return open_channels(r, &e, err);
+    if (is_bundled(r) ? bundle_replay_apply(&r->bundles, &e, err) < 0
+                      : slice_replay_apply(&r->slices, &e, err) < 0)
         return -1;
-    if (e->op == TRACE_ADD_CHANNEL)
-        r->n++;
-    if (e->op == TRACE_REMOVE_CHANNEL)
-        r->has_left[e->channel] = 1;
+    if (e.op == TRACE_ADD_CHANNEL) {
+        r->has_left[e.channel] = 0;
+        r->n += e.channel == r->n;
+    }
+    if (e.op == TRACE_REMOVE_CHANNEL)
+        r->has_left[e.channel] = 1;
     return 0;
 }
 
@@ -217,7 +230,8 @@ static int name_channels(struct replay *r,
                          const struct trace_line *line,
                          struct es_error *err)
 {
-    struct trace_event add = {.op = TRACE_ADD_CHANNEL};
+    struct trace_event add = {.op = TRACE_ADD_CHANNEL,
+                              .channel = TRACE_CHANNEL_NEW};
     struct trace_event first = {.op = TRACE_OPEN};
 
     for (size_t i = 0; i < line->n; i++) {

@@ -36,8 +36,9 @@ static int start(struct slice_replay *s, struct es_error *err)
     return 0;
 }
 
-/* One more, that gets as much as the others have on average. */
-static int add(struct slice_replay *s, struct es_error *err)
+/* One more, or one that is back: it gets as much as the others have on
+ * average. */
+static int add(struct slice_replay *s, size_t channel, struct es_error *err)
 {
     double sum = 0, present = 0;
 
@@ -46,8 +47,9 @@ static int add(struct slice_replay *s, struct es_error *err)
         sum += s->cut[i];
         present += s->completion[i].presence == PRESENCE_PRESENT;
     }
-    s->load[s->n] = sum > 0 ? sum / present : 1;
-    s->completion[s->n++] = (struct completion){0};
+    s->load[channel] = sum > 0 ? sum / present : 1;
+    s->completion[channel] = (struct completion){0};
+    s->n += channel == s->n;
     return start(s, err);
 }
 
@@ -156,7 +158,7 @@ int slice_replay_apply(struct slice_replay *s,
                        const struct trace_event *e,
                        struct es_error *err)
 {
-    if (e->op == TRACE_ADD_CHANNEL && add(s, err) < 0)
+    if (e->op == TRACE_ADD_CHANNEL && add(s, e->channel, err) < 0)
         return -1;
     if (e->op == TRACE_SET_JOB)
         s->job = e->tasks > 0 ? (uint64_t)e->tasks : 0;

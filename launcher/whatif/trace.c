@@ -162,9 +162,9 @@ static int read_set_threads(const struct reader *r, struct trace_event *e)
 
 static int read_add_channel(const struct reader *r, struct trace_event *e)
 {
-    (void)r; /* it has no keys */
     e->op = TRACE_ADD_CHANNEL;
-    return 0;
+    e->channel = TRACE_CHANNEL_NEW;
+    return json_object_get(r->object, "channel") ? take_channel(r, e) : 0;
 }
 
 static int read_remove_channel(const struct reader *r, struct trace_event *e)

@@ -12,6 +12,7 @@
  *   {"op":"set_threads","channel":0,"threads":4,"available_processors":null}
  *    (of another driver: "peer":true,"peer_threads":4)
  *   {"op":"add_channel"}
+ *    (a new one; "channel":1 is one that was removed, as new)
  *   {"op":"remove_channel","channel":1}
  *
  * and the lines of a run's report (report.h), with "type" for "op".  A channel
@@ -30,6 +31,7 @@
 #include <sys/types.h>
 
 #define TRACE_CHANNELS_MAX 65536 /* as many as a broadcast has receivers */
+#define TRACE_CHANNEL_NEW  SIZE_MAX
 
 /* Far above the line of a frame on 16,384 nodes in 16 pieces each. */
 #define TRACE_LINE_MAX (64u << 20)
@@ -47,7 +49,8 @@ enum trace_op {
 
 struct trace_event {
     enum trace_op op;
-    size_t channel;     /* open: how many there are */
+    size_t channel;     /* open: how many there are; add_channel: which is
+                           back, or TRACE_CHANNEL_NEW */
     int64_t tasks;      /* of the job, of the bundle; open: context_max or 0 */
     int64_t left;       /* set_job: tasks that are yet to be sent */
     double time_ns;     /* of the bundle, >= 0 if it has tasks */
