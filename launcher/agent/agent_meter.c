@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct agent_meter {
-    agent_meter_say_fn say;
+    agent_meter_send_fn send;
     void *arg;
     struct monitor *monitor;
     struct power_link *power;    /* to the guard, or NULL */
@@ -21,7 +21,7 @@ static void on_progress(void *arg, const struct msg_progress *record)
     struct writer w = {0};
 
     msg_write_progress(&w, record);
-    m->say(m->arg, MSG_PROGRESS, &w);
+    m->send(m->arg, MSG_PROGRESS, &w);
 }
 
 static void on_power(void *arg, const struct msg_power *power)
@@ -30,7 +30,7 @@ static void on_power(void *arg, const struct msg_power *power)
     struct writer w = {0};
 
     msg_write_power(&w, power);
-    m->say(m->arg, MSG_POWER, &w);
+    m->send(m->arg, MSG_POWER, &w);
 }
 
 static void on_limited(void *arg, const struct msg_limited *limited)
@@ -39,7 +39,7 @@ static void on_limited(void *arg, const struct msg_limited *limited)
     struct writer w = {0};
 
     msg_write_limited(&w, limited);
-    m->say(m->arg, MSG_LIMITED, &w);
+    m->send(m->arg, MSG_LIMITED, &w);
 }
 
 static const struct power_link_events power_events = {
@@ -71,7 +71,7 @@ static void set_threads(struct agent_meter *m, uint64_t limit)
 
 struct agent_meter *agent_meter_start(struct event_base *base,
                                       const struct msg_monitor *order,
-                                      agent_meter_say_fn say,
+                                      agent_meter_send_fn sender,
                                       void *arg,
                                       struct es_error *err)
 {
@@ -81,7 +81,7 @@ struct agent_meter *agent_meter_start(struct event_base *base,
         es_no_memory(err);
         return NULL;
     }
-    m->say = say;
+    m->send = sender;
     m->arg = arg;
     m->monitor = monitor_start(base, order, on_progress, m, err);
     if (!m->monitor) {

@@ -12,15 +12,15 @@ struct agent_meter;
 struct event_base;
 
 /* Send what w holds: PROGRESS, POWER or LIMITED. */
-typedef void (*agent_meter_say_fn)(void *arg,
-                                   enum protocol_type type,
-                                   struct writer *w);
+typedef void (*agent_meter_send_fn)(void *arg,
+                                    enum protocol_type type,
+                                    struct writer *w);
 
 /* Start on an order.  NULL with *err set: the node is one that does not
  * report. */
 struct agent_meter *agent_meter_start(struct event_base *base,
                                       const struct msg_monitor *order,
-                                      agent_meter_say_fn say,
+                                      agent_meter_send_fn sender,
                                       void *arg,
                                       struct es_error *err);
 /* A limit for the node, or 0: none.  LIMITED follows where there is one to

@@ -77,9 +77,11 @@ static void drop_waiting(struct agent_work *w)
 
 /* --- what is said --------------------------------------------------------- */
 
-static void say(struct agent_work *w, enum protocol_type type, struct writer *m)
+static void work_send(struct agent_work *w,
+                      enum protocol_type type,
+                      struct writer *m)
 {
-    w->setup.say(w->setup.arg, type, m);
+    w->setup.send(w->setup.arg, type, m);
 }
 
 static void on_output(void *arg, const void *buf, size_t len)
@@ -93,7 +95,7 @@ static void on_output(void *arg, const void *buf, size_t len)
         struct writer out = {0};
 
         msg_write_output(&out, &m);
-        say(w, MSG_OUTPUT, &out);
+        work_send(w, MSG_OUTPUT, &out);
     }
 }
 
@@ -109,10 +111,11 @@ static void on_metered(void *arg, const struct msg_metered *m)
     struct writer out = {0};
 
     msg_write_metered(&out, m);
-    say(arg, MSG_METERED, &out);
+    work_send(arg, MSG_METERED, &out);
 }
 
-static void say_done(struct agent_work *w, const struct execution_end *end)
+static void work_send_done(struct agent_work *w,
+                           const struct execution_end *end)
 {
     struct msg_done m = {
         .id = w->id,
@@ -127,7 +130,7 @@ static void say_done(struct agent_work *w, const struct execution_end *end)
     struct writer out = {0};
 
     msg_write_done(&out, &m);
-    say(w, MSG_DONE, &out);
+    work_send(w, MSG_DONE, &out);
 }
 
 /* A slice that cannot be started is a slice that failed, with the reason. */
@@ -139,19 +142,19 @@ static void refuse(struct agent_work *w, uint64_t id, const char *why)
     m.err = (const uint8_t *)why;
     m.err_len = strlen(why);
     msg_write_done(&out, &m);
-    say(w, MSG_DONE, &out);
+    work_send(w, MSG_DONE, &out);
 }
 
-static void say_over(struct agent_work *w,
-                     int status,
-                     const char *err,
-                     size_t len)
+static void work_send_over(struct agent_work *w,
+                           int status,
+                           const char *err,
+                           size_t len)
 {
     struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
     struct writer out = {0};
 
     msg_write_over(&out, &m);
-    say(w, MSG_OVER, &out);
+    work_send(w, MSG_OVER, &out);
 }
 
 /* --- a command for each slice --------------------------------------------- */
@@ -186,7 +189,8 @@ static void on_end(void *arg, const struct execution_end *end)
 
     slice_meter_end(w->meter, end->status == 0);
     if (!w->stopped)
-        say_done(w, end); /* one that was stopped has not done its slice */
+        work_send_done(w,
+                       end); /* one that was stopped has not done its slice */
     execution_destroy(w->execution);
     w->execution = NULL;
     w->stopped = 0;
@@ -228,7 +232,7 @@ static void on_program_idle(void *arg, const struct msg_idle *idle)
     struct writer out = {0};
 
     msg_write_idle(&out, idle);
-    say(arg, MSG_IDLE, &out);
+    work_send(arg, MSG_IDLE, &out);
 }
 
 static void on_program_done(void *arg, const struct feeder_result *result)
@@ -239,17 +243,17 @@ static void on_program_done(void *arg, const struct feeder_result *result)
     w->feeding = 0;
     slice_meter_end(w->meter, 1);
     if (!w->stopped)
-        say_done(w, &end);
+        work_send_done(w, &end);
     start_next(w);
 }
 
-static void say_program_over(struct agent_work *w,
-                             const struct execution_end *end)
+static void work_send_program_over(struct agent_work *w,
+                                   const struct execution_end *end)
 {
     const char *why = end->exec_errno ? strerror(end->exec_errno) : NULL;
 
-    say_over(w, end->status, why ? why : end->err_tail,
-             why ? strlen(why) : end->err_len);
+    work_send_over(w, end->status, why ? why : end->err_tail,
+                   why ? strlen(why) : end->err_len);
 }
 
 static void on_program_end(void *arg, const struct execution_end *end)
@@ -259,9 +263,9 @@ static void on_program_end(void *arg, const struct execution_end *end)
     if (w->feeding)
         slice_meter_end(w->meter, 0);
     if (w->feeding && !w->stopped)
-        say_done(w, end);
+        work_send_done(w, end);
     else if (!w->stopped)
-        say_program_over(w, end);
+        work_send_program_over(w, end);
     persistent_destroy(w->program);
     w->program = NULL;
     w->feeding = w->stopped = 0;
@@ -301,7 +305,7 @@ static void feed_program(struct agent_work *w)
         return;
     if (!w->program && (t || (w->measured && !w->place[0]))
         && start_program(w, &err) < 0)
-        say_over(w, 126, err.what, strlen(err.what));
+        work_send_over(w, 126, err.what, strlen(err.what));
     if (!t)
         return;
     (void)take_first(w);
@@ -388,7 +392,7 @@ static int take_over(struct agent_work *w, const uint8_t *body, size_t len)
     if (w->program)
         persistent_finish(w->program);
     else
-        say_over(w, 0, "", 0); /* it has ended, and that was told */
+        work_send_over(w, 0, "", 0); /* it has ended, and that was told */
     return 0;
 }
 
@@ -404,10 +408,10 @@ static int take_meter(struct agent_work *w, const uint8_t *body, size_t len)
     return w->meter ? 0 : -1;
 }
 
-int agent_work_told(struct agent_work *w,
-                    enum protocol_type type,
-                    const uint8_t *body,
-                    size_t len)
+int agent_work_receive(struct agent_work *w,
+                       enum protocol_type type,
+                       const uint8_t *body,
+                       size_t len)
 {
     if (type == MSG_COMMAND)
         return take_command(w, body, len);

@@ -20,7 +20,7 @@ struct agent_work_setup {
     struct throttle *throttle; /* NULL: full speed */
     const char *node;
     char **environ; /* for the commands */
-    void (*say)(void *arg, enum protocol_type type, struct writer *w);
+    void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*idle)(void *arg); /* what ran has ended, and nothing has followed */
     void *arg;
 };
@@ -28,10 +28,10 @@ struct agent_work_setup {
 /* NULL if memory ran out. */
 struct agent_work *agent_work_open(const struct agent_work_setup *setup);
 /* COMMAND, METER, INPUT, RUN or OVER has come; -1 if it breaks the protocol. */
-int agent_work_told(struct agent_work *w,
-                    enum protocol_type type,
-                    const uint8_t *body,
-                    size_t len);
+int agent_work_receive(struct agent_work *w,
+                       enum protocol_type type,
+                       const uint8_t *body,
+                       size_t len);
 /* Start nothing (on != 0) while the node is measured. */
 void agent_work_pause(struct agent_work *w, int on);
 /* From now on the commands hear of the step directory, as EVENSTEP_DIR.

@@ -70,7 +70,7 @@ struct feeder {
 
 /* --- callers come and go -------------------------------------------------- */
 
-static void say(struct caller *c, const struct slice_message *m)
+static void feeder_send(struct caller *c, const struct slice_message *m)
 {
     if (slice_message_send(c->fd, m) < 0)
         (void)shutdown(c->fd, SHUT_RDWR); /* its end is heard by reading */
@@ -119,7 +119,7 @@ static void hand_out(struct feeder *f, struct seat *s)
         f->on->begun(f->arg);
     s->doing = WORKING;
     s->since_ns = clock_ns();
-    say(s->caller, &m);
+    feeder_send(s->caller, &m);
 }
 
 static void part_done(struct feeder *f, struct seat *s)
@@ -131,7 +131,7 @@ static void part_done(struct feeder *f, struct seat *s)
     if (s->elapsed_ns > f->elapsed_ns)
         f->elapsed_ns = s->elapsed_ns;
     result.elapsed_ns = f->elapsed_ns;
-    say(s->caller, &(struct slice_message){.type = SLICE_TAKEN});
+    feeder_send(s->caller, &(struct slice_message){.type = SLICE_TAKEN});
     f->owed--;
     if (f->owed == 0)
         f->on->done(f->arg, &result);
@@ -153,7 +153,8 @@ static void on_next(struct caller *c)
     if (s->doing != ITS_OWN) {
         leave(c, "it asked for a slice before the one at hand was done", 1);
     } else if (f->ended) {
-        say(c, &(struct slice_message){.type = SLICE_OVER, .error = f->error});
+        feeder_send(
+            c, &(struct slice_message){.type = SLICE_OVER, .error = f->error});
     } else if (s->owes) {
         hand_out(f, s);
     } else {
@@ -214,7 +215,7 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     struct slice_message welcome = {.type = SLICE_WELCOME,
                                     .error = judge(f, m)};
 
-    say(c, &welcome);
+    feeder_send(c, &welcome);
     if (welcome.error) {
         hang_up(c);
         if (welcome.error != EBUSY) /* its seat will stay empty */
@@ -392,7 +393,7 @@ void feeder_end(struct feeder *f, uint32_t error)
     for (uint32_t i = 0; i < f->seats; i++)
         if (f->seat[i].doing == ASKING) {
             f->seat[i].doing = ITS_OWN;
-            say(f->seat[i].caller, &over);
+            feeder_send(f->seat[i].caller, &over);
         }
 }
 

@@ -39,11 +39,11 @@ static int on_open(void *arg, uint32_t file)
     return work_folder_read(&g->folder, file);
 }
 
-static void say_brought(struct graph_node *g,
-                        uint32_t token,
-                        uint32_t from,
-                        int64_t elapsed_ns,
-                        const char *why)
+static void graph_send_brought(struct graph_node *g,
+                               uint32_t token,
+                               uint32_t from,
+                               int64_t elapsed_ns,
+                               const char *why)
 {
     struct graph_brought m = {
         .token = token, .from = from, .elapsed_ns = (uint64_t)elapsed_ns};
@@ -51,7 +51,7 @@ static void say_brought(struct graph_node *g,
 
     snprintf(m.why, sizeof m.why, "%s", why ? why : "");
     graph_write_brought(&w, &m);
-    g->s.say(g->s.arg, GRAPH_MSG_BROUGHT, &w);
+    g->s.send(g->s.arg, GRAPH_MSG_BROUGHT, &w);
 }
 
 static void on_fetched(void *arg,
@@ -69,7 +69,7 @@ static void on_fetched(void *arg,
         return;
     if (!why && graph_tasks_hold(g->tasks, file) < 0)
         why = "out of memory";
-    say_brought(g, file, from, elapsed_ns, why);
+    graph_send_brought(g, file, from, elapsed_ns, why);
     LIST_REMOVE(c, next);
     free(c);
     if (!why)
@@ -89,7 +89,7 @@ static void fetch(struct graph_node *g, const struct graph_bring *m)
     char path[sizeof g->folder.path];
 
     if (!c) {
-        say_brought(g, m->token, m->from, 0, "out of memory");
+        graph_send_brought(g, m->token, m->from, 0, "out of memory");
         return;
     }
     *c = (struct coming){.token = m->token, .from = m->from};
@@ -101,7 +101,7 @@ static void fetch(struct graph_node *g, const struct graph_bring *m)
         return;
     LIST_REMOVE(c, next);
     free(c);
-    say_brought(g, m->token, m->from, 0, strerror(errno));
+    graph_send_brought(g, m->token, m->from, 0, strerror(errno));
 }
 
 static int told_bring(struct graph_node *g, const uint8_t *body, size_t len)
@@ -119,7 +119,7 @@ static int told_bring(struct graph_node *g, const uint8_t *body, size_t len)
     if (graph_tasks_hold(g->tasks, m.token) < 0)
         return -1;
     if (m.is_file)
-        say_brought(g, m.token, m.from, 0, NULL);
+        graph_send_brought(g, m.token, m.from, 0, NULL);
     graph_tasks_start(g->tasks);
     return 0;
 }
@@ -167,7 +167,7 @@ static void list_store(void *arg)
 }
 
 /* Home knows what it should be, and says what of it is here. */
-static void say_opened(void *arg)
+static void graph_send_opened(void *arg)
 {
     struct graph_node *g = arg;
     struct writer w = {0};
@@ -179,7 +179,7 @@ static void say_opened(void *arg)
     g->opened.room = NULL;
     aside_destroy(g->opening);
     g->opening = NULL;
-    g->s.say(g->s.arg, GRAPH_MSG_OPENED, &w);
+    g->s.send(g->s.arg, GRAPH_MSG_OPENED, &w);
 }
 
 static int open_all(struct graph_node *g, const struct graph_open *open)
@@ -192,7 +192,7 @@ static int open_all(struct graph_node *g, const struct graph_open *open)
     if (open_exchange(g, open->port) < 0)
         return es_fail(&g->error, ES_ENV, "let the nodes reach the front end",
                        "no way to the front end: %s", strerror(errno));
-    g->opening = aside_start(g->s.base, list_store, say_opened, g);
+    g->opening = aside_start(g->s.base, list_store, graph_send_opened, g);
     return g->opening ? 0
                       : es_fail(&g->error, ES_ENV, "free some memory",
                                 "no thread: %s", strerror(errno));
@@ -207,7 +207,7 @@ struct graph_node *graph_node_start(const struct graph_node_setup *setup,
                                       .environ = setup->environ,
                                       .throttle = setup->throttle,
                                       .keep = (int)open->keep,
-                                      .say = setup->say,
+                                      .send = setup->send,
                                       .idle = setup->idle,
                                       .arg = setup->arg};
 
@@ -226,14 +226,14 @@ struct graph_node *graph_node_start(const struct graph_node_setup *setup,
     g->opened.cores = count_cores(g);
     work_folder_sweep(open->folder, setup->node);
     if (open_all(g, open) < 0)
-        say_opened(g);
+        graph_send_opened(g);
     return g;
 }
 
-int graph_node_told(struct graph_node *g,
-                    enum graph_kind kind,
-                    const uint8_t *body,
-                    size_t len)
+int graph_node_receive(struct graph_node *g,
+                       enum graph_kind kind,
+                       const uint8_t *body,
+                       size_t len)
 {
     if (!g->exchange || g->stopping)
         return kind == GRAPH_MSG_CLOSE ? 0 : -1;

@@ -23,7 +23,7 @@ struct graph_node_setup {
     const char *node, *front_address;
     char **environ;            /* for the tasks */
     struct throttle *throttle; /* NULL: full speed; else one task at a time */
-    void (*say)(void *arg, enum graph_kind kind, struct writer *w);
+    void (*send)(void *arg, enum graph_kind kind, struct writer *w);
     void (*idle)(void *arg); /* after graph_node_stop(): all have ended */
     void *arg;
 };
@@ -32,10 +32,10 @@ struct graph_node_setup {
 struct graph_node *graph_node_start(const struct graph_node_setup *setup,
                                     const struct graph_open *open);
 /* A message has come; -1 if it breaks the protocol. */
-int graph_node_told(struct graph_node *g,
-                    enum graph_kind kind,
-                    const uint8_t *body,
-                    size_t len);
+int graph_node_receive(struct graph_node *g,
+                       enum graph_kind kind,
+                       const uint8_t *body,
+                       size_t len);
 /* Forget what waits and end what runs; how many are still at it.  NULL is
  * allowed. */
 unsigned graph_node_stop(struct graph_node *g);

@@ -87,12 +87,12 @@ static void free_work(struct work *w)
     free(w);
 }
 
-static void say_done(struct graph_tasks *g, const struct graph_done *m)
+static void graph_send_done(struct graph_tasks *g, const struct graph_done *m)
 {
     struct writer w = {0};
 
     graph_write_done(&w, m);
-    g->s.say(g->s.arg, GRAPH_MSG_DONE, &w);
+    g->s.send(g->s.arg, GRAPH_MSG_DONE, &w);
 }
 
 /* A task that cannot be started is one that failed, with the reason. */
@@ -102,7 +102,7 @@ static void refuse(struct graph_tasks *g, uint32_t id, const char *why)
 
     m.err = (const uint8_t *)why;
     m.err_len = strlen(why);
-    say_done(g, &m);
+    graph_send_done(g, &m);
 }
 
 /* Keep the end of what a task says. */
@@ -138,7 +138,7 @@ static void end_work(struct work *w)
     if (!w->dropped && !g->stopping) {
         w->done.out = (const uint8_t *)w->said;
         w->done.out_len = w->said_len;
-        say_done(g, &w->done);
+        graph_send_done(g, &w->done);
     }
     work_folder_end(g->s.folder, w->task.id);
     free_work(w);

@@ -25,7 +25,7 @@ struct graph_tasks_setup {
     char **environ;
     struct throttle *throttle; /* NULL: full speed; else one task at a time */
     int keep;                  /* outputs must outlive a crash of the node */
-    void (*say)(void *arg, enum graph_kind kind, struct writer *w);
+    void (*send)(void *arg, enum graph_kind kind, struct writer *w);
     void (*idle)(void *arg); /* after graph_tasks_stop(): all have ended */
     void *arg;
 };

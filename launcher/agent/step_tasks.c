@@ -8,7 +8,7 @@
 
 struct step_tasks {
     struct feeder *feeder;
-    step_tasks_say_fn say;
+    step_tasks_send_fn send;
     void *arg;
     struct event *on_patience; /* pending while the first slice is waited for */
     struct timeval patience;
@@ -30,10 +30,10 @@ static void on_idle(void *arg, const struct msg_idle *idle)
 
         t->done = t->busy = 0;
         msg_write_done(&w, &done);
-        t->say(t->arg, MSG_DONE, &w);
+        t->send(t->arg, MSG_DONE, &w);
     } else {
         msg_write_idle(&w, idle);
-        t->say(t->arg, MSG_IDLE, &w);
+        t->send(t->arg, MSG_IDLE, &w);
     }
 }
 
@@ -45,20 +45,20 @@ static void on_done(void *arg, const struct feeder_result *result)
     t->result = *result;
 }
 
-static void say_over(struct step_tasks *t, int error, const char *why)
+static void tasks_send_over(struct step_tasks *t, int error, const char *why)
 {
     const struct msg_over over = {(uint32_t)error, (const uint8_t *)why,
                                   strlen(why)};
     struct writer w = {0};
 
     msg_write_over(&w, &over);
-    t->say(t->arg, MSG_OVER, &w);
+    t->send(t->arg, MSG_OVER, &w);
 }
 
 static void on_left(void *arg, const char *why, int culprit)
 {
     (void)culprit; /* the others' fate is the same, and Slurm sees to its */
-    say_over(arg, why ? ECONNABORTED : 0, why ? why : "");
+    tasks_send_over(arg, why ? ECONNABORTED : 0, why ? why : "");
 }
 
 static void on_waits(void *arg)
@@ -73,7 +73,8 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    say_over(arg, ETIMEDOUT, "it has waited for its first slice for too long");
+    tasks_send_over(arg, ETIMEDOUT,
+                    "it has waited for its first slice for too long");
 }
 
 static const struct feeder_events events = {
@@ -99,7 +100,7 @@ int step_tasks_open(struct step_tasks **t,
                     const char *step,
                     uint32_t n,
                     uint32_t patience_s,
-                    step_tasks_say_fn say,
+                    step_tasks_send_fn sender,
                     void *arg,
                     struct es_error *err)
 {
@@ -108,7 +109,7 @@ int step_tasks_open(struct step_tasks **t,
 
     if (!new)
         return es_no_memory(err);
-    new->say = say;
+    new->send = sender;
     new->arg = arg;
     new->patience.tv_sec = patience_s;
     new->on_patience = event_new(base, -1, 0, on_patience, new);

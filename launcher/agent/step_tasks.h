@@ -16,9 +16,9 @@
 struct step_tasks;
 
 /* Send what w holds, and clear it. */
-typedef void (*step_tasks_say_fn)(void *arg,
-                                  enum protocol_type type,
-                                  struct writer *w);
+typedef void (*step_tasks_send_fn)(void *arg,
+                                   enum protocol_type type,
+                                   struct writer *w);
 
 /* Listen for n tasks in the directory of step; so many seconds, >= 1, is the
  * first slice waited for.  Fails as feeder_open(). */
@@ -27,7 +27,7 @@ int step_tasks_open(struct step_tasks **t,
                     const char *step,
                     uint32_t n,
                     uint32_t patience_s,
-                    step_tasks_say_fn say,
+                    step_tasks_send_fn sender,
                     void *arg,
                     struct es_error *err);
 /* A slice for them.  0, or -1 if they have not done the one before. */

@@ -69,7 +69,7 @@ static void on_parent_message(struct channel *c,
     struct peer *p = arg;
     struct table_tree *t = p->tree;
 
-    if (type != MSG_FENCE || t->s.on->told(t->s.arg, body, len) < 0)
+    if (type != MSG_FENCE || t->s.on->receive(t->s.arg, body, len) < 0)
         peer_drop(p);
     else if (channel_send(c, MSG_TAKEN, NULL, 0) < 0)
         channel_hang_up(c);

@@ -32,7 +32,7 @@ struct table_tree;
 struct table_tree_events {
     /* The parent has handed over the body of a FENCE: 0, or -1 if that is not
      * one that this agent can take. */
-    int (*told)(void *arg, const uint8_t *body, size_t len);
+    int (*receive)(void *arg, const uint8_t *body, size_t len);
     /* A child has not taken it. */
     void (*missed)(void *arg, uint32_t rank);
 };

@@ -40,7 +40,7 @@ static int take(struct agent *a, const uint8_t *body, size_t len)
     return 0;
 }
 
-static int on_told(void *arg, const uint8_t *body, size_t len)
+static int on_receive(void *arg, const uint8_t *body, size_t len)
 {
     if (take(arg, body, len) < 0)
         return -1;
@@ -57,7 +57,7 @@ static void on_missed(void *arg, uint32_t rank)
 }
 
 static const struct table_tree_events events = {
-    .told = on_told,
+    .receive = on_receive,
     .missed = on_missed,
 };
 
@@ -86,7 +86,7 @@ static void test_shape(void)
     unsigned twice = 0, none = 0, n = sizeof parents / sizeof parents[0];
 
     for (uint32_t r = 0; r < TABLE_BRANCHES; r++)
-        parents[r]++; /* home's */
+        parents[r]++; /* the front end's */
     for (uint32_t r = 0; r < n; r++)
         for (uint64_t i = 0; i < TABLE_BRANCHES; i++)
             if (table_first_child(TABLE_BRANCHES, r) + i < n)
@@ -98,10 +98,10 @@ static void test_shape(void)
     ok(none == 0 && twice == 0, "each of 65,536 agents has one parent");
     ok(table_branches(TABLE_DIRECT_MAX) == 0
            && table_branches(TABLE_DIRECT_MAX + 1) == TABLE_BRANCHES,
-       "up to 64 agents home is that of all");
+       "up to 64 agents the front end is that of all");
 }
 
-/* Home tells its own children. */
+/* The front end tells its own children. */
 static void tell_first(void)
 {
     for (uint32_t r = 0; r < BRANCHES; r++)
@@ -121,7 +121,7 @@ static void test_tree(void)
     is_int(n_told, want - 1, "all others have been told but its children");
     want = 4;
     n_told = n_missed = 0;
-    is_int(on_told(&agent[DEAF], fence.buf, fence.len), 0, "home tells it");
+    is_int(on_receive(&agent[DEAF], fence.buf, fence.len), 0, "the front end tells it");
     event_base_dispatch(base);
     for (uint32_t r = 0; r < AGENTS; r++) {
         all += agent[r].told == 1;

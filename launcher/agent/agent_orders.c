@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/agent_orders.h"
+#include "launcher/agent/agent_meter.h"
+#include "launcher/agent/agent_probe.h"
+#include "launcher/agent/agent_ring.h"
+#include "launcher/agent/agent_work.h"
+#include "launcher/agent/graph_node.h"
+#include "launcher/agent/step_tasks.h"
+#include "launcher/base/notice.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/base/step_env.h"
+#include "launcher/exec/template.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct agent_orders {
+    struct agent_orders_setup s;
+    struct agent_work *work;
+    struct agent_probe *probe; /* at work, and slices wait for it */
+    struct agent_ring *ring;
+    struct agent_meter *meter;
+    struct bcast_node *broadcast;
+    struct graph_node *graph;
+    struct step_tasks *tasks; /* of the step that is fed, or NULL */
+    int leaving;
+    char step[64]; /* name of the step directory, or "" */
+};
+
+struct message {
+    uint16_t type;
+    const uint8_t *body;
+    size_t len;
+};
+
+static void send_out(void *arg, enum protocol_type type, struct writer *w)
+{
+    struct agent_orders *o = arg;
+
+    o->s.send(o->s.arg, type, w);
+}
+
+static void on_idle(void *arg)
+{
+    struct agent_orders *o = arg;
+
+    o->s.idle(o->s.arg);
+}
+
+/* What receives a message returns -1 if it breaks the protocol. */
+
+/* --- slices --------------------------------------------------------------- */
+
+static int receive_work(struct agent_orders *o, const struct message *in)
+{
+    return agent_work_receive(o->work, (enum protocol_type)in->type, in->body,
+                              in->len);
+}
+
+/* Under srun the slices are the step's own tasks'. */
+static int receive_run(struct agent_orders *o, const struct message *in)
+{
+    struct msg_run run;
+
+    if (!o->tasks)
+        return receive_work(o, in);
+    return msg_read_run(&run, in->body, in->len) == 0
+               ? step_tasks_run(o->tasks, &run)
+               : -1;
+}
+
+static int receive_over(struct agent_orders *o, const struct message *in)
+{
+    struct msg_over over;
+
+    if (!o->tasks)
+        return receive_work(o, in);
+    if (msg_read_over(&over, in->body, in->len) < 0)
+        return -1;
+    step_tasks_over(o->tasks, &over);
+    return 0;
+}
+
+static int receive_tasks(struct agent_orders *o, const struct message *in)
+{
+    struct msg_tasks m;
+    struct writer w = {0};
+    int rc;
+
+    if (msg_read_tasks(&m, in->body, in->len) < 0 || o->tasks)
+        return -1;
+    snprintf(o->step, sizeof o->step, "%s", m.dir);
+    rc = step_tasks_open(&o->tasks, o->s.base, m.dir, m.tasks, m.patience_s,
+                         send_out, o, NULL);
+    write_u32(&w, rc < 0 ? (uint32_t)errno : 0);
+    send_out(o, MSG_STORED, &w);
+    return 0;
+}
+
+static int receive_put(struct agent_orders *o, const struct message *in)
+{
+    struct writer w = {0};
+    struct msg_put m;
+    int why;
+
+    if (msg_read_put(&m, in->body, in->len) < 0)
+        return -1;
+    snprintf(o->step, sizeof o->step, "%s", m.dir);
+    why = strcmp(m.file, STEP_ENV) == 0
+              ? step_env_put(m.dir, m.content, m.len)
+              : step_dir_put(m.dir, m.file, m.content, m.len);
+    if (why == 0)
+        why = agent_work_directory(o->work, o->step);
+    write_u32(&w, (uint32_t)why);
+    send_out(o, MSG_STORED, &w);
+    return 0;
+}
+
+static int receive_measured(struct agent_orders *o, const struct message *in)
+{
+    (void)in;
+    agent_work_measured(o->work);
+    return 0;
+}
+
+/* --- qualification -------------------------------------------------------- */
+
+static void on_probed(void *arg, const struct msg_probed *m)
+{
+    struct agent_orders *o = arg;
+    struct writer w = {0};
+
+    msg_write_probed(&w, m);
+    send_out(o, MSG_PROBED, &w);
+    agent_probe_destroy(o->probe);
+    o->probe = NULL;
+    if (!o->leaving)
+        agent_work_pause(o->work, 0);
+}
+
+static int receive_probe(struct agent_orders *o, const struct message *in)
+{
+    const struct agent_probe_setup setup = {.base = o->s.base,
+                                            .throttle = o->s.throttle,
+                                            .speed_pct = o->s.agent->speed_pct,
+                                            .environ = o->s.agent->environ,
+                                            .sysfs = o->s.agent->sysfs};
+    struct msg_probe order;
+
+    if (msg_read_probe(&order, in->body, in->len) < 0 || o->probe
+        || agent_work_busy(o->work))
+        return -1;
+    o->probe = agent_probe_start(&setup, &order, on_probed, o);
+    if (!o->probe)
+        return -1;
+    agent_work_pause(o->work, 1);
+    return 0;
+}
+
+static int receive_ring_open(struct agent_orders *o, const struct message *in)
+{
+    struct writer w = {0};
+
+    (void)in;
+    agent_ring_close(o->ring);
+    o->ring = agent_ring_open(o->s.base, &o->s.agent->secret, o->s.wireup->rank,
+                              o->s.agent->ports, o->s.loopback);
+    write_u32(&w, o->ring ? agent_ring_port(o->ring) : 0);
+    send_out(o, MSG_RING_PORT, &w);
+    return 0;
+}
+
+static void on_round(void *arg, double received_per_s)
+{
+    struct writer w = {0};
+
+    write_double(&w, received_per_s);
+    send_out(arg, MSG_RANG, &w);
+}
+
+static int receive_ring(struct agent_orders *o, const struct message *in)
+{
+    struct endpoint to;
+    struct msg_ring m;
+
+    if (msg_read_ring(&m, in->body, in->len) < 0
+        || m.receiver >= o->s.wireup->size)
+        return -1;
+    to = o->s.wireup->agent[m.receiver];
+    to.port = (uint16_t)m.port;
+    if (!o->ring
+        || agent_ring_round(o->ring, m.port > 0 ? &to : NULL, m.receiver, m.ms,
+                            on_round, o)
+               < 0)
+        on_round(o, 0);
+    return 0;
+}
+
+/* --- broadcasts ----------------------------------------------------------- */
+
+static void end_broadcast(struct agent_orders *o)
+{
+    mesh_set_broadcast(o->s.mesh, NULL);
+    bcast_node_destroy(o->broadcast);
+    o->broadcast = NULL;
+}
+
+static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
+{
+    send_out(arg, (enum protocol_type)(MSG_BCAST + kind), w);
+}
+
+/* In a destination {node} is this node's name, as in a command's words. */
+static int fill_in(const struct agent_orders *o, struct bcast_order *order)
+{
+    struct msg_run none = {0};
+    char *words[] = {order->destination, NULL};
+    char **filled = template_argv(words, &none, o->s.agent->node);
+    int rc = -1;
+
+    if (filled && strlen(filled[0]) < sizeof order->destination) {
+        snprintf(order->destination, sizeof order->destination, "%s",
+                 filled[0]);
+        rc = step_dir_here(order->destination, sizeof order->destination);
+    }
+    template_free(filled);
+    return rc;
+}
+
+static int start_broadcast(struct agent_orders *o, const struct message *in)
+{
+    struct bcast_node_setup setup = {.base = o->s.base,
+                                     .secret = &o->s.agent->secret,
+                                     .wireup = o->s.wireup,
+                                     .home_address = o->s.agent->front_address,
+                                     .send = send_bcast,
+                                     .arg = o};
+    struct bcast_order *order = malloc(sizeof *order);
+
+    end_broadcast(o);
+    if (order && bcast_read_order(order, in->body, in->len) == 0
+        && fill_in(o, order) == 0)
+        o->broadcast = bcast_node_start(&setup, order);
+    free(order);
+    if (!o->broadcast)
+        return -1;
+    mesh_set_broadcast(o->s.mesh, o->broadcast);
+    return 0;
+}
+
+static int receive_bcast(struct agent_orders *o, const struct message *in)
+{
+    enum bcast_kind kind = (enum bcast_kind)(in->type - MSG_BCAST);
+
+    if (kind == BCAST_ORDER)
+        return start_broadcast(o, in);
+    if (!o->broadcast
+        || bcast_node_receive(o->broadcast, kind, in->body, in->len) < 0)
+        return -1;
+    if (kind == BCAST_END)
+        end_broadcast(o);
+    return 0;
+}
+
+/* --- meters and limits ---------------------------------------------------- */
+
+/* A node without meters is one that does not report. */
+static int receive_monitor(struct agent_orders *o, const struct message *in)
+{
+    struct es_error err = {0};
+    struct msg_monitor m;
+
+    if (o->meter || msg_read_monitor(&m, in->body, in->len) < 0)
+        return -1;
+    snprintf(o->step, sizeof o->step, "%s", m.dir);
+    o->meter = agent_meter_start(o->s.base, &m, send_out, o, &err);
+    if (!o->meter)
+        notice("%s: %s: %s", o->s.agent->node, err.what, err.mend);
+    return 0;
+}
+
+static int receive_limit(struct agent_orders *o, const struct message *in)
+{
+    uint64_t v;
+
+    if (msg_read_u64(&v, in->body, in->len) < 0)
+        return -1;
+    if (o->meter)
+        agent_meter_limit(o->meter, v);
+    return 0;
+}
+
+/* --- task graphs ---------------------------------------------------------- */
+
+static void send_graph(void *arg, enum graph_kind kind, struct writer *w)
+{
+    send_out(arg, (enum protocol_type)(MSG_GRAPH + kind), w);
+}
+
+static int start_graph(struct agent_orders *o, const struct message *in)
+{
+    struct graph_node_setup setup = {.base = o->s.base,
+                                     .secret = &o->s.agent->secret,
+                                     .wireup = o->s.wireup,
+                                     .mesh = o->s.mesh,
+                                     .node = o->s.agent->node,
+                                     .front_address = o->s.agent->front_address,
+                                     .environ = o->s.agent->environ,
+                                     .throttle = o->s.throttle,
+                                     .send = send_graph,
+                                     .idle = on_idle,
+                                     .arg = o};
+    struct graph_open *open = malloc(sizeof *open);
+    int rc = -1;
+
+    if (open && !o->graph && graph_read_open(open, in->body, in->len) == 0) {
+        o->graph = graph_node_start(&setup, open);
+        rc = o->graph ? 0 : -1;
+    }
+    free(open);
+    return rc;
+}
+
+static int receive_graph(struct agent_orders *o, const struct message *in)
+{
+    enum graph_kind kind = (enum graph_kind)(in->type - MSG_GRAPH);
+
+    if (kind == GRAPH_MSG_OPEN)
+        return start_graph(o, in);
+    return o->graph ? graph_node_receive(o->graph, kind, in->body, in->len)
+                    : -1;
+}
+
+/* --- all of them ------------------------------------------------------------ */
+
+static const struct {
+    uint16_t first, last; /* types */
+    int (*receive)(struct agent_orders *o, const struct message *in);
+} orders[] = {
+    {MSG_COMMAND, MSG_COMMAND, receive_work},
+    {MSG_METER, MSG_METER, receive_work},
+    {MSG_INPUT, MSG_INPUT, receive_work},
+    {MSG_RUN, MSG_RUN, receive_run},
+    {MSG_OVER, MSG_OVER, receive_over},
+    {MSG_TASKS, MSG_TASKS, receive_tasks},
+    {MSG_PUT, MSG_PUT, receive_put},
+    {MSG_MEASURED, MSG_MEASURED, receive_measured},
+    {MSG_PROBE, MSG_PROBE, receive_probe},
+    {MSG_RING_OPEN, MSG_RING_OPEN, receive_ring_open},
+    {MSG_RING, MSG_RING, receive_ring},
+    {MSG_MONITOR, MSG_MONITOR, receive_monitor},
+    {MSG_LIMIT, MSG_LIMIT, receive_limit},
+    {MSG_BCAST, MSG_BCAST_END - 1, receive_bcast},
+    {MSG_GRAPH, MSG_GRAPH_END - 1, receive_graph},
+};
+
+int agent_orders_receive(struct agent_orders *o,
+                         uint16_t type,
+                         const uint8_t *body,
+                         size_t len)
+{
+    const struct message in = {type, body, len};
+
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        if (type >= orders[i].first && type <= orders[i].last)
+            return orders[i].receive(o, &in);
+    return -1;
+}
+
+/* --- begin and end --------------------------------------------------------- */
+
+int agent_orders_open(struct agent_orders **out,
+                      const struct agent_orders_setup *setup,
+                      struct es_error *err)
+{
+    struct agent_orders *o = calloc(1, sizeof *o);
+    struct agent_work_setup work = {.base = setup->base,
+                                    .throttle = setup->throttle,
+                                    .node = setup->agent->node,
+                                    .environ = setup->agent->environ,
+                                    .send = send_out,
+                                    .idle = on_idle,
+                                    .arg = o};
+
+    if (!o)
+        return es_no_memory(err);
+    o->s = *setup;
+    o->work = agent_work_open(&work);
+    if (!o->work) {
+        free(o);
+        return es_no_memory(err);
+    }
+    *out = o;
+    return 0;
+}
+
+void agent_orders_hold(struct agent_orders *o, int on)
+{
+    agent_work_hold(o->work, on);
+}
+
+int agent_orders_feed_step(const struct agent_orders *o)
+{
+    return o->tasks != NULL;
+}
+
+int agent_orders_stop(struct agent_orders *o, int leaving)
+{
+    unsigned tasks;
+
+    if (!o)
+        return 0;
+    o->leaving |= leaving;
+    if (!leaving)
+        end_broadcast(o);
+    tasks = graph_node_stop(o->graph);
+    return agent_work_stop(o->work) || tasks > 0;
+}
+
+int agent_orders_busy(const struct agent_orders *o)
+{
+    return agent_work_busy(o->work) || graph_node_stop(o->graph) > 0;
+}
+
+void agent_orders_forget(struct agent_orders *o)
+{
+    graph_node_destroy(o->graph);
+    o->graph = NULL;
+}
+
+void agent_orders_close(struct agent_orders *o)
+{
+    if (!o)
+        return;
+    agent_work_close(o->work);
+    agent_probe_destroy(o->probe);
+    agent_ring_close(o->ring);
+    step_tasks_close(o->tasks);
+    agent_meter_stop(o->meter);
+    if (o->step[0])
+        step_dir_remove(o->step);
+    end_broadcast(o);
+    graph_node_destroy(o->graph);
+    free(o);
+}
