@@ -16,7 +16,7 @@
 #ifndef LAUNCHER_EXEC_EXECUTION_H
 #define LAUNCHER_EXEC_EXECUTION_H
 
-#include "pmix_bcast/error.h"
+#include "launcher/exec/spawn.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,20 +29,6 @@
 
 struct event_base;
 struct execution;
-struct throttle;
-
-struct execution_spec {
-    /* The command.  A name without a slash is looked for in PATH of envp, or
-     * in ours if envp has none, as execvp(3) does, but for folders that we may
-     * not look into, which are passed over; and a file that is neither
-     * a program nor begins with #! is not given to a shell. */
-    char *const *argv;
-    char *const *envp;         /* NULL: ours */
-    const char *dir;           /* its working directory; NULL: ours */
-    struct throttle *throttle; /* one execution at a time; NULL: full speed */
-    int orphan_signal;         /* what it gets if we die; 0: SIGKILL */
-    int in_fd;                 /* its stdin; 0: /dev/null */
-};
 
 struct execution_end {
     int status;           /* 0..255; 128 + signal if it was killed */
