@@ -101,26 +101,36 @@ static size_t size_of(const struct bcast_node *b, uint32_t chunk)
     return (size_t)(b->offset[chunk + 1] - b->offset[chunk]);
 }
 
-/* Read some chunks back. */
+/* Read a chunk back: 0, or an errno value; EBADMSG if it is another. */
+static int verify_chunk(struct bcast_node *b, uint32_t chunk, uint8_t *bytes)
+{
+    size_t size = size_of(b, chunk);
+    ssize_t n = pread(b->file.fd, bytes, size, (off_t)b->offset[chunk]);
+
+    if (n < 0)
+        return errno;
+    if ((size_t)n < size)
+        return EBADMSG;
+    return seal_check(b->seal, chunk, bytes, size, b->tag[chunk].bytes) < 0
+               ? errno
+               : 0;
+}
+
+/* Some chunks: 0, or an errno value. */
 static int verify_some(struct bcast_node *b)
 {
     uint8_t *bytes = malloc(b->order.plan.chunk);
-    int good = bytes != NULL;
+    uint32_t end = b->verified + VERIFY_TURN;
+    int why = bytes ? 0 : ENOMEM;
 
-    for (unsigned i = 0; good && i < VERIFY_TURN; i++, b->verified++) {
-        size_t size;
-
-        if (b->verified == b->order.plan.chunks)
-            break;
-        size = size_of(b, b->verified);
-        good = pread(b->file.fd, bytes, size, (off_t)b->offset[b->verified])
-                   == (ssize_t)size
-               && seal_check(b->seal, b->verified, bytes, size,
-                             b->tag[b->verified].bytes)
-                      == 0;
+    if (end > b->order.plan.chunks)
+        end = b->order.plan.chunks;
+    while (!why && b->verified < end) {
+        why = verify_chunk(b, b->verified, bytes);
+        b->verified += why == 0;
     }
     free(bytes);
-    return good;
+    return why;
 }
 
 /* In the loop's next round: messages and the tick have their turn. */
@@ -135,13 +145,17 @@ static void verify_on(struct bcast_node *b)
 static void on_verify(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_node *b = arg;
+    int why;
 
     (void)fd;
     (void)what;
     if (b->state != VERIFYING)
         return;
-    if (!verify_some(b))
+    why = verify_some(b);
+    if (why == EBADMSG)
         fail(b, EIO, "what was written does not read back the same");
+    else if (why)
+        fail(b, why, "");
     else if (b->verified == b->order.plan.chunks)
         finish(b);
     else
@@ -187,6 +201,19 @@ static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
     return p->buffer; /* without memory it is lost, and pulled later */
 }
 
+/* What came is not what its tag says, or that cannot be seen: is it the peer's
+ * fault? */
+static int take_wrong(const struct peer *p, int why)
+{
+    if (why != EBADMSG) {
+        fail(p->node, why, "");
+        return 0;
+    }
+    if (p->rank == PLAN_NOBODY)
+        fail(p->node, EBADMSG, "home's file changes while it is read");
+    return -1;
+}
+
 static int take_chunk(struct peer *p,
                       const struct link_head *h,
                       const uint8_t *bytes)
@@ -199,11 +226,8 @@ static int take_chunk(struct peer *p,
     if (b->state != RECEIVING)
         return 0;
     if (bytes && relay_wants(b->relay, h->chunk)) {
-        if (seal_check(b->seal, h->chunk, bytes, h->size, h->digest) < 0) {
-            if (p->rank == PLAN_NOBODY)
-                fail(b, EBADMSG, "home's file changes while it is read");
-            return -1;
-        }
+        if (seal_check(b->seal, h->chunk, bytes, h->size, h->digest) < 0)
+            return take_wrong(p, errno);
         why = destination_write(&b->file, bytes, h->size, b->offset[h->chunk]);
         if (why) {
             fail(b, why, "");

@@ -51,11 +51,11 @@ struct secret {
 
 /* What a connection is for.  Never 0. */
 enum purpose {
-    PURPOSE_SESSION = 1, /* an agent calls its front end */
-    PURPOSE_MESH,        /* see mesh.h */
-    PURPOSE_BROADCAST,   /* an agent calls home for chunks */
-    PURPOSE_RING,        /* measures the way from one agent to another */
-    PURPOSE_TABLE,       /* the endpoints go down a tree of the agents */
+    PURPOSE_SESSION = 1,   /* an agent calls its front end */
+    PURPOSE_MESH = 2,      /* see mesh.h */
+    PURPOSE_BROADCAST = 3, /* an agent calls home for chunks */
+    PURPOSE_RING = 4,      /* measures the way from one agent to another */
+    PURPOSE_TABLE = 5,     /* the endpoints go down a tree of the agents */
 };
 
 struct parties {

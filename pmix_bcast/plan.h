@@ -31,7 +31,8 @@
 #define CHUNKS_MAX     (1u << 24) /* so that an index array stays small */
 #define PLAN_NODES_MAX 65536u     /* AGENTS_MAX */
 
-enum plan_shape { PLAN_STRIPES, PLAN_BRANCHES };
+/* In an order, too: see bcast_message.h. */
+enum plan_shape { PLAN_STRIPES = 0, PLAN_BRANCHES = 1 };
 
 struct plan {
     uint64_t bytes;

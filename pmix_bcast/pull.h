@@ -10,9 +10,10 @@
 
 #include "pmix_bcast/estimator.h"
 
-enum pull_way {
-    PULL_BY_CHUNK, /* way A: first the chunk, then who has it */
-    PULL_BY_NODE,  /* way B: first the node, then which of its chunks */
+enum pull_way {                    /* in an order, too: see bcast_message.h */
+                PULL_BY_CHUNK = 0, /* way A: first the chunk, then who has it */
+                PULL_BY_NODE =
+                    1, /* way B: first the node, then which of its chunks */
 };
 
 enum hold { CHUNK_MISSING, CHUNK_ASKED, CHUNK_HELD };

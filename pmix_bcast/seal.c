@@ -255,7 +255,10 @@ int seal_check(struct seal *s,
 {
     uint8_t want[TAG_BYTES];
 
-    if (seal_tag(s, number, bytes, len, want) < 0)
+    if (seal_tag(s, number, bytes, len, want) < 0) {
+        errno = ENOMEM;
         return -1;
+    }
+    errno = EBADMSG;
     return sodium_memcmp(want, tag, TAG_BYTES) == 0 ? 0 : -1;
 }

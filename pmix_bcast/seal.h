@@ -57,7 +57,8 @@ int seal_tag(struct seal *s,
              const uint8_t *bytes,
              size_t len,
              uint8_t tag[TAG_BYTES]);
-/* 0, or -1 if tag is not theirs. */
+/* 0, or -1 with errno: EBADMSG if tag is not theirs, ENOMEM if libcrypto
+ * fails. */
 int seal_check(struct seal *s,
                uint64_t number,
                const uint8_t *bytes,

@@ -4,13 +4,13 @@
  * knows the secret, and lies.  Real sockets on loopback and a real file.
  */
 #include "pmix_bcast/bcast_node.h"
+#include "fault.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/mesh.h"
 #include "tap.h"
 
-#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -41,7 +41,7 @@ static struct bcast_node *node;
 static struct mesh *mesh; /* the node's open door */
 static struct bcast_order order;
 static struct bcast_done report;
-static int said_done, file;
+static int said_done, unsaid, file;
 static uint64_t offset[64];
 static uint8_t content[BYTES];
 static char dir[] = "/tmp/bcast_node.XXXXXX";
@@ -65,16 +65,23 @@ static int on_next(
     return 1;
 }
 
+static struct link_head chunk[64]; /* as home sends them */
+
+static void say(struct speaker *s, struct link_head h);
+
+/* Who is asked answers; else what the node says does not matter here. */
 static int on_taken(struct link *l,
                     void *arg,
                     const struct link_head *h,
                     const uint8_t *bytes)
 {
+    struct speaker *s = arg;
+
     (void)l;
-    (void)arg;
-    (void)h;
     (void)bytes;
-    return 0; /* what the node says does not matter here */
+    if (h->type == LINK_PULL && chunk[h->chunk].size > 0 && s->n < 80)
+        say(s, chunk[h->chunk]);
+    return 0;
 }
 
 static void on_closed(struct link *l, void *arg, const char *why)
@@ -106,7 +113,8 @@ static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
     (void)arg;
     if (kind == BCAST_DONE) {
         said_done++;
-        if (bcast_read_done(&report, w->buf, w->len) < 0)
+        unsaid = w->bad; /* without memory; its channel ends then */
+        if (!unsaid && bcast_read_done(&report, w->buf, w->len) < 0)
             bail("a DONE that cannot be read");
     }
     writer_clear(w);
@@ -184,6 +192,7 @@ static void open_door(struct listener **l,
 
 static void open_doors(void)
 {
+    memset(chunk, 0, sizeof chunk);
     memset(&home, 0, sizeof home);
     memset(&liar, 0, sizeof liar);
     said_done = 0;
@@ -233,22 +242,31 @@ static void end(void)
     (void)unlink(order.destination);
 }
 
-/* Home gives all, as it does when another has nothing to give. */
-static void give_all(void)
+/* Home gives all, as it does when another has nothing to give; meanwhile the
+ * allocation of that number fails, if it is not negative. */
+static void give_all_failing(long number)
 {
     struct chunk_tag tags[64];
     struct writer w = {0};
 
     for (uint32_t j = 0; j < order.plan.chunks; j++) {
-        struct link_head h = right(j);
-
-        memcpy(tags[j].bytes, h.digest, TAG_BYTES);
-        say(&home, h);
+        chunk[j] = right(j);
+        memcpy(tags[j].bytes, chunk[j].digest, TAG_BYTES);
     }
     bcast_write_sum(&w, order.id, chunk_tag_sum(tags, order.plan.chunks));
+    fault_at = number;
+    for (uint32_t j = 0; j < order.plan.chunks; j++)
+        say(&home, chunk[j]);
     if (bcast_node_receive(node, BCAST_SUM, w.buf, w.len) < 0)
         bail("no sum");
+    until(said_done);
+    fault_at = -1;
     writer_clear(&w);
+}
+
+static void give_all(void)
+{
+    give_all_failing(-1);
 }
 
 static int is_whole(void)
@@ -323,7 +341,6 @@ static void test_lies(void)
         ok(liar.closed == 1 && said_done == 0, "%s: the peer is cut off",
            lies[i].what);
         give_all();
-        until(said_done);
         ok(said_done == 1 && report.error == 0 && is_whole(),
            "and the file is whole without it");
         end();
@@ -335,7 +352,6 @@ static void test_right(void)
     begin();
     say(&liar, right(its_chunk()));
     give_all();
-    until(said_done);
     ok(said_done == 1 && report.error == 0 && liar.closed == 0 && is_whole(),
        "a peer that says what is right is kept");
     end();
@@ -351,7 +367,6 @@ static void test_early(void)
         event_base_loop(base, EVLOOP_NONBLOCK);
     start();
     give_all();
-    until(said_done);
     ok(said_done == 1 && report.error == 0 && liar.closed == 0 && is_whole(),
        "a chunk that comes before the order waits for it");
     end();
@@ -369,6 +384,34 @@ static void test_home(void)
     ok(report.error == EBADMSG && access(order.destination, F_OK) < 0,
        "home's wrong digest: nothing is left, and that is said");
     end();
+}
+
+/* Whichever allocation fails: the file is whole in the end, or it is memory
+ * that was lacking. */
+static void test_memory(void)
+{
+    int whole = 0, lacking = 0, wrong = 0;
+
+    order.flags = ORDER_VERIFY;
+    for (long n = 0; n < 20; n++) {
+        begin();
+        say(&liar, right(its_chunk()));
+        give_all_failing(n);
+        if (said_done == 1 && (unsaid || report.error == 0) && is_whole())
+            whole++;
+        else if (said_done == 1 && report.error == ENOMEM
+                 && report.text[0] == '\0')
+            lacking++;
+        else
+            wrong++;
+        end();
+    }
+    order.flags = 0;
+    ok(wrong == 0 && whole > 0,
+       "an allocation that fails costs time, or is told: %d, %d", whole,
+       lacking);
+    ok(lacking > 0, "what cannot be read back for want of memory is not said "
+                    "to be another");
 }
 
 static void set_up(void)
@@ -399,6 +442,7 @@ int main(void)
     test_right();
     test_early();
     test_home();
+    test_memory();
     event_base_free(base);
     close(file);
     (void)rmdir(dir);
