@@ -22,8 +22,8 @@ test_expect_success 'a slow node holds the others up by little' '
 test_expect_success 'nodes that die half-way: the others have all' '
 	evenstep simulate bcast $small --dead 2 --json >got && cat got && jq -e ".unfinished_nodes == 0 and .seconds < 1.5" got
 '
-test_expect_success 'the formula of seed 2, on a smaller tree of two full layers, and its simulation' '
-	evenstep simulate bcast --nodes 1056 --bytes 50MB --branches 32 --scheme seed --chunk 1562500 --json >got && cat got &&
+test_expect_success 'the formula of CN 102486739, on a smaller tree of two full layers, and its simulation' '
+	evenstep simulate bcast --nodes 1056 --bytes 50MB --branches 32 --scheme strict --chunk 1562500 --json >got && cat got &&
 	jq -e "(.formula_seconds / (50e6 / 32 * 64 * 8 / 10e9 + 50e6 * 31 / 32 * 8 / 10e9) - 1 | fabs) < 1e-6 and
 		.seconds > .limit_seconds and .unfinished_nodes == 0" got
 '

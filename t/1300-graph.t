@@ -15,7 +15,7 @@ test_expect_success 'the graphs of the vectors are files of evenstep' '
 	: >empty && echo "{\"tasks\":[]}" >none.json
 '
 
-# Every vector by the command line: what design.md calls "graph plan --json".
+# Every vector by the command line: `evenstep graph plan --json`.
 test_expect_success 'all 216 vectors, by the command line' '
 	jq -r ".cases[] | [.dag, .options.algorithm, .options.cores, .options.threshold,
 		.options.group, .options.baseline, .options.deadline // \"-\",

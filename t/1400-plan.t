@@ -20,7 +20,7 @@ near() {
 		echo "$2" | jq -c . >want && test_cmp want got
 }
 
-# Four nodes; worked out by hand from the formulas of seed 1, steps 4 to 8, with
+# Four nodes; worked out by hand from steps 4 to 8 of US 8,645,454, with
 # the profile cpu: I = C 0.3, M 0.3, I 0.2, B 0.15.
 #      X: C  M  I   B    CU * X * I, added up                    JL of 2425
 #  n0    40 10 40   0    30*.3*40 + 30*.3*10 + 20*.2*40              =  610
@@ -45,7 +45,7 @@ test_expect_success 'X, CM, CU and JL of four nodes are what the sheet says' '
 	near "[.nodes[].CU | [.C, .M, .I, .B, .S, .G]] | unique" "[[30,30,20,15,0,0]]" &&
 	near "[.nodes[].JL * 2425]" "[61000,61000,45000,75500]"
 '
-test_expect_success 'the format is that of the design, key by key, in its order' '
+test_expect_success 'the format is that of the manual, key by key, in its order' '
 	jq -c "keys_unsorted, (.nodes[0] | keys_unsorted, (.X, .CM, .CU | keys_unsorted))" out >got &&
 	printf "%s\n" "[\"nodes\",\"rank_by\",\"elements\"]" "[\"name\",\"X\",\"CM\",\"CU\",\"JL\",\"begin\",\"end\"]" >want &&
 	for row in X CM CU; do echo "[\"C\",\"M\",\"I\",\"B\",\"S\",\"G\"]"; done >>want &&
@@ -101,7 +101,7 @@ test_expect_success 'the element that counts most is kept: nodes alike in it are
 	plan same.json && near "[.nodes[].JL]" "[50,50]" && jq -e ".elements == \"C\"" out
 '
 
-# Seed 1, step 11 and Table 5: a CU of C of 30, 10, 10, 50.
+# US 8,645,454, step 11 and Table 5: a CU of C of 30, 10, 10, 50.
 cat >table5.json <<'END'
 {"nodes": [
 	{"name": "n1", "C": 1, "CU": {"C": 30}},

@@ -7,7 +7,7 @@ unset EVENSTEP_CONF
 PATH="$EVENSTEP_BUILD:$PATH"
 vectors=$EVENSTEP_SRC/t/policy/jppf_vectors.json
 
-# --- seed 4's vectors: what JPPF itself chose ---------------------------------
+# --- vectors: what JPPF itself chose -------------------------------------------
 # A file a case: its trace, what must come out, and its options.
 jq -r '.cases[] | .id' "$vectors" >ids
 jq -c '.cases[] | {op: "open", channels, context_max: .context_max_bundle_size}, .steps[]' "$vectors" | awk '

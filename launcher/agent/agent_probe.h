@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * agent_probe.h - seed 1, step 2 on the node: answer one PROBE.
+ * agent_probe.h - a node is measured: answers one PROBE.
  *
  * From the site's cache if it will do, else by a process of its own that runs
  * under the very limits that the slices will (`evenstep-agent --probe`), so

@@ -6,7 +6,7 @@
  * A record goes out only when something has changed since the last one; where
  * nothing is metered the node is looked at four times a second only.  The
  * slowest thread stands for the node, or the mean, or the median, as the site
- * has it.  Source: seed 3, "Runtime monitor" and "Levels".
+ * has it.  It is the runtime monitor of US 9,477,533.
  */
 #ifndef LAUNCHER_AGENT_MONITOR_H
 #define LAUNCHER_AGENT_MONITOR_H

@@ -45,7 +45,7 @@ static const char usage[] =
     "  --no-sync            DST need not be on the disk when this command "
     "ends\n"
     "  --verify             read DST back on every node before it counts\n"
-    "  --strict             the tree and pull of seed 2 to the letter\n"
+    "  --strict             the tree and pull as published (CN 102486739)\n"
     "  --pull chunk|node    with --strict: choose first the chunk, or the "
     "node\n"
     "  --json               print what was done as one JSON object\n"

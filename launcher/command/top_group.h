@@ -5,7 +5,8 @@
  *
  * What stands for a rack on the level above is the site's aggregate of its
  * nodes' speeds.  Nodes whose rack is not known, and whose speed is not, are
- * left out; without any rack the step is of nodes.  Source: seed 3, "Levels".
+ * left out; without any rack the step is of nodes.  The
+ * levels are those of US 9,477,533.
  */
 #ifndef LAUNCHER_COMMAND_TOP_GROUP_H
 #define LAUNCHER_COMMAND_TOP_GROUP_H

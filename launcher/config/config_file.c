@@ -25,9 +25,9 @@
 
 /* power { }: as it is built in. */
 #define ACTUATOR "cgroup" /* reaches nobody but the step */
-#define START    0.8      /* below full speed: room to shift (seed 3) */
+#define START    0.8      /* below full speed: room to shift */
 #define FLOOR    0.2
-/* Watts of the sheet's examples: seed 5, section 8. */
+/* Watts of the examples for CN 103235742. */
 static const struct power example_power = {10, 2, 5, 0};
 
 static void defaults(struct config *c)

@@ -2,8 +2,7 @@
 /*
  * execution.h - run one command for one slice: hear its output and its end.
  *
- * Seed 1, the execution and output modules of a compute node.  The command
- * runs in a process group of its own, with /dev/null or a file as its stdin,
+ * The command runs in a process group of its own, with /dev/null or a file as its stdin,
  * the limit of open files that we were given (file_limit.h), signals at their
  * defaults and none blocked.  When it has exited, what it left running
  * in that group is killed; a process that has escaped from the group and

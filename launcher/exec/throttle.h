@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define THROTTLE_PERIOD_US 10000 /* cgroup; design.md 6: slow evenly */
+#define THROTTLE_PERIOD_US 10000 /* cgroup; short, so as to slow evenly */
 #define THROTTLE_QUOTA_US  1000  /* least quota; Linux, kernel/sched/core.c */
 #define THROTTLE_CYCLE_US  20000 /* duty cycle */
 #define THROTTLE_RUN_US    2000  /* least run; libevent's timers: 1 ms */

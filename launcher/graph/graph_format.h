@@ -3,7 +3,7 @@
  * graph_format.h - the formats of task graphs: one reader each.
  *
  * Each adds what it finds to a draft and returns 0, or -1 with err, which
- * names the place.  Source of all: seed 5, section 13.
+ * names the place.  The formats are described in evenstep(1), FORMATS.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_FORMAT_H
 #define LAUNCHER_GRAPH_GRAPH_FORMAT_H

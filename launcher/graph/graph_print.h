@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* One object in one line: design.md, section 7, "graph plan --json". */
+/* One object in one line; evenstep(1), FORMATS. */
 int graph_print_json(FILE *out,
                      const struct graph_file *f,
                      const struct graph_plan *p,

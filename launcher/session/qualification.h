@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * qualification.h - seed 1, steps 2 to 7: has every node of a session measured
- * at the start, keeps what came back, and ranks the nodes by it.
+ * qualification.h - has every node of a session measured at the start, keeps
+ * what came back, and ranks the nodes by it: steps 2 to 7 of US 8,645,454.
  *
  * Whatever goes wrong on a node costs precision, never the job: what could not
  * be measured counts as the median of the other nodes, and if nothing could,

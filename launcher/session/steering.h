@@ -10,7 +10,7 @@
  * The sum of the limits never exceeds what it was at the start, at no instant:
  * what is taken is confirmed before it is given.  A node that falls silent
  * keeps its limit; when one is lost, all others go back to what they had at
- * the start before its guard does the same.  Source: seed 3.
+ * the start before its guard does the same.  Source: US 9,477,533.
  */
 #ifndef LAUNCHER_SESSION_STEERING_H
 #define LAUNCHER_SESSION_STEERING_H

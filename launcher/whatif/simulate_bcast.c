@@ -25,22 +25,22 @@ static const char usage[] =
     "100mbit (10gbit)\n"
     "  --latency L          20us, 1ms, … (20us)\n"
     "  --scheme NAME        overlap: as `evenstep bcast`\n"
-    "                       seed: seed 2 to the letter, --strict\n"
+    "                       strict: as `evenstep bcast --strict`\n"
     "                       chain: from node to node\n"
     "                       sbcast, scatter-allgather: by their formulas only\n"
     "  --branches K         nodes that home serves (as it is best)\n"
     "  --chunk SIZE         bytes of a chunk; with sbcast, of a block (as it "
     "is "
     "best)\n"
-    "  --pull chunk|node    with seed: choose first the chunk, or the node\n"
+    "  --pull chunk|node    with strict: choose first the chunk, or the node\n"
     "  --slow P             percent of the nodes have a quarter of the rate\n"
     "  --dead K             nodes that die half-way\n"
     "  --seed S             of the random choices (1)\n"
     "  --json               print one JSON object\n";
 
-enum scheme { OVERLAP, SEED, CHAIN, SBCAST, SCATTER_ALLGATHER, SCHEMES };
+enum scheme { OVERLAP, STRICT, CHAIN, SBCAST, SCATTER_ALLGATHER, SCHEMES };
 static const char *const scheme_names[SCHEMES] = {
-    "overlap", "seed", "chain", "sbcast", "scatter-allgather"};
+    "overlap", "strict", "chain", "sbcast", "scatter-allgather"};
 
 /* What sbcast takes where neither it nor slurm.conf is told else: TreeWidth,
  * and BcastParameters' block. */
@@ -174,7 +174,7 @@ static const char *take(struct options *o, int option, const char *text)
     case 's':
         return take_scheme(&o->scheme, text) == 0
                    ? NULL
-                   : "give overlap, seed, chain, sbcast or scatter-allgather";
+                   : "give overlap, strict, chain, sbcast or scatter-allgather";
     case 'k':
         return take_whole(&o->wish.branches, text, 1, PLAN_NODES_MAX) == 0
                    ? NULL
@@ -247,7 +247,7 @@ struct outcome {
     double formula; /* negative: there is none */
 };
 
-static uint32_t seed_branches(const struct plan_wish *w)
+static uint32_t strict_branches(const struct plan_wish *w)
 {
     struct plan_wish wish = *w;
     struct plan plan;
@@ -263,8 +263,8 @@ static double formula(const struct options *o)
     double bytes = (double)w->bytes;
 
     switch (o->scheme) {
-    case SEED:
-        return formula_seed(bytes, s->rate, w->nodes, seed_branches(w));
+    case STRICT:
+        return formula_seed(bytes, s->rate, w->nodes, strict_branches(w));
     case SBCAST:
         return formula_sbcast(bytes, s->rate, s->latency, w->nodes,
                               w->branches ? w->branches : SBCAST_FANOUT,
@@ -297,8 +297,8 @@ static int run(struct outcome *out, struct options *o, struct es_error *err)
                            scheme_names[o->scheme]);
         return 0;
     }
-    wish.shape = o->scheme == SEED ? PLAN_BRANCHES : PLAN_STRIPES;
-    s->strict = o->scheme == SEED;
+    wish.shape = o->scheme == STRICT ? PLAN_BRANCHES : PLAN_STRIPES;
+    s->strict = o->scheme == STRICT;
     if (o->scheme == CHAIN)
         wish.branches = 1;
     if (plan_make(&s->plan, &wish, err) < 0)

@@ -24,7 +24,7 @@ static int start(struct slice_replay *s, struct es_error *err)
     s->state = bytes ? malloc(bytes) : NULL;
     for (size_t i = 0; metric && i < s->n; i++) {
         metric[i].JL = metric[i].X[ELEMENT_C] = s->load[i];
-        metric[i].CU[ELEMENT_C] = 100; /* seed 1, step 6 */
+        metric[i].CU[ELEMENT_C] = 100; /* as metric_rank() does */
     }
     if (metric && s->state)
         rc = s->kind->init(s->state, &setup);

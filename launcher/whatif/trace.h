@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.h - one line of a TRACE: what happened to the nodes of a policy, as
- * JSON; design.md, section 7.
+ * JSON; evenstep(1), FORMATS.
  *
  *   {"op":"open","channels":4,"context_max":null}
  *   {"op":"set_job","channel":0,"job_tasks":1000,"left":400}
@@ -16,8 +16,7 @@
  *   {"op":"remove_channel","channel":1}
  *
  * and the lines of a run's report (report.h), with "type" for "op".  A channel
- * is a node; JPPF's word.  Keys that an op does not need are ignored, so the
- * steps of seed 4's vectors are such lines, too.
+ * is a node; JPPF's word.  Keys that an op does not need are ignored.
  */
 #ifndef LAUNCHER_WHATIF_TRACE_H
 #define LAUNCHER_WHATIF_TRACE_H

@@ -89,7 +89,7 @@
 
 #define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
 #define TEXT_MAX        512u /* bytes of a reason, with its NUL */
-#define INTERVAL_MS     10   /* between samples of the meters; issue 6 */
+#define INTERVAL_MS     10   /* between samples of the meters */
 #define INTERVAL_MIN_MS 1
 #define INTERVAL_MAX_MS 10000
 #define RECORD_MAX_MS   100000u /* pace_record_ms() of AGENTS_MAX is 6,554 */

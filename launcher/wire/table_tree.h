@@ -17,7 +17,7 @@
 #include "pmix_bcast/channel.h"
 
 /* Up to so many agents have it from the front end itself, and may fetch from PMIx all
- * they want: 64 tables of 64 lines are some 130 KB.  Issue 13, 13 and 15. */
+ * they want: 64 tables of 64 lines are some 130 KB. */
 #define TABLE_DIRECT_MAX 64u
 /* 16,384 agents are five calls deep.  A parent sends so many tables. */
 #define TABLE_BRANCHES 8u
