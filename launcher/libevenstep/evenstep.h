@@ -18,29 +18,29 @@ enum evenstep_link {
     EVENSTEP_LINK_ROCE = 3        /* an RDMA port on Ethernet: it has no LID */
 };
 
-/* How a task of the step is reached: its line of the connection table. */
+/* How to reach a task of the step: its entry in the connection table. */
 struct evenstep_peer {
-    uint8_t address[16]; /* GID; else as ip */
+    uint8_t address[16]; /* GID; without one the same as ip */
     uint8_t ip[16];      /* IPv6, or IPv4 as ::ffff:a.b.c.d */
-    uint64_t network;    /* alike for all adapters of one subnet */
+    uint64_t network;    /* the same for all adapters of one subnet */
     uint32_t lid, port;  /* of an InfiniBand port, else 0 */
     uint32_t rate_mbps;  /* 0: not known */
     uint32_t node;       /* its number in the step, from 0 */
     uint16_t local_rank; /* among the node's tasks */
     uint16_t window;     /* among the tasks that share the adapter */
-    uint16_t tcp_port;   /* on ip, where the node's agent listens */
+    uint16_t tcp_port;   /* where the node's agent listens, on ip */
     uint8_t lmc;         /* 2^lmc LIDs from lid on lead to the port */
     uint8_t link;        /* enum evenstep_link */
 };
 
 /*
- * The line of a rank of this step (SLURM_PROCID).  The table is mapped at the
- * first call; after that each is O(1) and needs no system call.  Any thread
- * may call it.
+ * The entry of a rank of this step (SLURM_PROCID).  The first call maps the
+ * table; later calls are O(1) and need no system call.  Any thread may call it.
  *
- * Returns 0, or -1 (*peer zeroed) and errno: ENOENT there is no table (not
- * under evenstep), ERANGE the step has no such rank, EBADMSG the table is
- * damaged or of another version, else what opening it failed with.
+ * Returns 0, or -1 (*peer zeroed) and errno: ENOENT if there is no table (the
+ * program does not run under evenstep), ERANGE if the step has no such rank,
+ * EBADMSG if the table is damaged or of another version, or the errno of
+ * opening it.
  */
 int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
 
@@ -56,79 +56,80 @@ int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
  *     }
  *     evenstep_close();
  *
- * Under `evenstep run --persistent` the work comes from its command line, and
- * units and frames are not looked at.  Under `srun --evenstep` the program
- * brings it: every frame is the units [0, units), shared by all tasks of the
- * step, `frames` times, or with 0 until a task closes.  All tasks open, with
- * the same numbers; in each frame each gets one slice, which may be empty
- * (begin == end), and the next frame begins when all have asked for it.
- * The time from evenstep_next() to evenstep_done() is what the next slices are
- * sized by.
+ * Under `evenstep run --persistent` the command line of evenstep defines the
+ * work, and units and frames are ignored.  Under `srun --evenstep` the program
+ * defines it: every frame is the units [0, units), shared by all tasks of the
+ * step.  There are `frames` frames; 0 means until a task closes.  All tasks
+ * must open with the same numbers.  In each frame each task gets one slice,
+ * which may be empty (begin == end); the next frame begins when all tasks have
+ * asked for it.  The time from evenstep_next() to evenstep_done() decides how
+ * large the next slices are.
  *
- * One process is one customer; its threads must not call these at once.
+ * A process has one connection; its threads must not make these calls at the
+ * same time.
  */
 
 /*
- * Begin.  Returns 1; 0 if there is no evenstep, so that this process is alone:
- * it gets every frame whole, from itself; or -1 and errno:
+ * Begin.  Returns 1; 0 if the process does not run under evenstep, and then it
+ * gets every frame whole; or -1 and errno:
  *
  *   EINVAL   units is 0
- *   EISCONN  it is open already
- *   EBUSY    another process has opened in this one's place
- *   EPROTO   the tasks do not agree about units and frames
+ *   EISCONN  the connection is open already
+ *   EBUSY    another process has opened with the same rank
+ *   EPROTO   the tasks gave different units or frames
  *   EPROTONOSUPPORT  this library and the agent are of different versions
  *
- * or what connecting to $EVENSTEP_SOCKET failed with.
+ * or the errno of connecting to $EVENSTEP_SOCKET.
  */
 int evenstep_open(uint64_t units, uint64_t frames);
 
 /*
  * Wait for a slice, the units [*begin, *end).  Returns 1; 0 if there are no
- * more (both 0); or -1 (both 0) and errno: EALREADY the slice before is not
- * done, ENOTCONN not open, ECONNABORTED another task has ended in the middle,
- * ECONNRESET the agent has gone.
+ * more (both 0); or -1 (both 0) and errno: EALREADY if the slice before is not
+ * done, ENOTCONN if there is no connection, ECONNABORTED if another task has
+ * ended early, ECONNRESET if the agent has gone.
  */
 int evenstep_next(uint64_t *begin, uint64_t *end);
 
 /*
- * Wait at most so long, for ever if it is below 0: 1 if evenstep_next() would
- * return at once, 0 if not yet; -1 and errno, EALREADY or ENOTCONN as there.
+ * Wait at most so long, or without limit if it is below 0.  Returns 1 if
+ * evenstep_next() would return at once, 0 if not yet; or -1 and errno, EALREADY
+ * or ENOTCONN as there.
  *
- * For programs that have to see to other things meanwhile.  So has one that
- * has just communicated by MPI: a message that it has sent may need its help
- * to arrive, and whoever waits for that one never asks for his slice.
+ * This is for programs with other duties.  One that has just sent a message by
+ * MPI may have to make progress for the message to arrive, and the task that
+ * waits for the message does not ask for its slice.
  *
  *     while ((ready = evenstep_wait(1)) == 0)
  *         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &status);
  */
 int evenstep_wait(int milliseconds);
 
-/* Of the slice at hand: its frame, from 0, and that one's label, "" if it has
- * none; valid until the next evenstep_next(). */
+/* The number of the current slice's frame, from 0, and the label of that frame,
+ * "" if it has none; valid until the next evenstep_next(). */
 uint64_t evenstep_frame(void);
 const char *evenstep_label(void);
 
 /*
- * The slice is done.  Under `evenstep run` what was written to stdout since
- * evenstep_next() is the slice's output, and what is written there outside of
- * slices is left out; so both flush stdout.  Returns 0, or -1 and errno: EINVAL
- * there is none at hand, ECONNRESET the agent has gone, or what writing failed
- * with.
+ * The slice is done.  Under `evenstep run` the bytes written to stdout since
+ * evenstep_next() are the slice's output, and those written between slices are
+ * dropped; both calls flush stdout.  Returns 0, or -1 and errno: EINVAL if there
+ * is no slice, ECONNRESET if the agent has gone, or the errno of writing.
  */
 int evenstep_done(void);
 
-/* End; a slice that is not done goes back.  May be called at any time. */
+/* End.  A slice that is not done is given to others.  May be called at any
+ * time. */
 void evenstep_close(void);
 
 /*
  * The progress meter: how far this thread (or rank) is on its way to the next
- * barrier, so that evenstep can speed up who comes last.
+ * barrier, so that evenstep can speed up the one that comes last.
  *
- * evenstep_work() begins a parallel region: total is the work of this thread
- * until the barrier, in any unit, 0 for none.  evenstep_tick() tells how much
- * of it is done so far, from 0 to total, never less than before.  When all of
- * it is told the thread is taken to wait, or to do what is not metered, until
- * its next region.
+ * evenstep_work() begins a parallel region; total is the work of this thread
+ * until the barrier, in any unit, or 0 for none.  evenstep_tick() says how much
+ * of it is done so far, from 0 to total, never less than before.  A thread that
+ * has said total counts as waiting until its next region.
  *
  *   evenstep_work(rows);
  *   for (row = 0; row < rows; row++) {
@@ -137,16 +138,16 @@ void evenstep_close(void);
  *   }
  *   MPI_Barrier(MPI_COMM_WORLD);
  *
- * A tick is a store to memory that the node's agent reads: no lock, no system
- * call, a few nanoseconds.  A call that makes no sense (a tick before the
- * first region, beyond the total, backwards) is counted for the agent to
- * report, and has no other effect.  Without evenstep neither has any.
+ * A tick is a store to memory that the node's agent reads: it needs no lock and
+ * no system call, and takes a few nanoseconds.  A tick before the first region,
+ * beyond the total or backwards is counted for the agent to report, and has no
+ * other effect.  Without evenstep both calls do nothing.
  */
 void evenstep_work(uint64_t total);
 void evenstep_tick(uint64_t done);
 
-/* How many threads this rank had best use from its next region on, as in
- * omp_set_num_threads(); 0: as it likes. */
+/* How many threads this rank should use from its next region on, as for
+ * omp_set_num_threads(); 0: evenstep has no advice. */
 int evenstep_threads(void);
 
 #ifdef __cplusplus

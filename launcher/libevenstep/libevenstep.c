@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libevenstep: what applications link.  Nothing here prints, exits or keeps
- * more than the one mapping.
+ * evenstep_peer() of libevenstep, which applications link.  Nothing here prints
+ * or exits; it keeps one mapping of the connection table.
  */
 #include "launcher/libevenstep/evenstep.h"
 #include "pmix_bcast/conntable.h"
@@ -19,8 +19,8 @@ static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static struct conntable table;
 static int why; /* errno value, if it could not be opened */
 
-/* The whole digest is read once: a damaged table is told at the first call,
- * not by a peer that cannot be reached. */
+/* The digest of the whole table is checked once, so a damaged table shows at
+ * the first call, and not as a peer that cannot be reached. */
 static void open_table(void)
 {
     const char *dir = getenv("EVENSTEP_DIR");

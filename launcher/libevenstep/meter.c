@@ -2,9 +2,9 @@
 /*
  * The progress meter of libevenstep: the writer's side of meter_page.h.
  *
- * Each thread has a slot of its own from its first call on; without a page,
- * or when all slots are taken, the slot is one that nobody reads.  So a tick
- * looks for nothing: it compares and stores.
+ * Each thread gets a slot at its first call.  If there is no page, or all slots
+ * are taken, it gets one that nobody reads.  So a tick need not look for a
+ * slot: it compares and stores.
  */
 #include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/meter_page.h"
@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-/* Of the few hundred bytes that glibc keeps for libraries that are opened
- * late; the general way costs a call. */
+/* glibc reserves a few hundred bytes of this kind for libraries that are loaded
+ * late.  The general model costs a function call for each access. */
 #define THREAD_OWN _Thread_local __attribute__((tls_model("initial-exec")))
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
-static pthread_key_t at_exit; /* of a thread */
+static pthread_key_t at_exit; /* its destructor runs when a thread ends */
 static int has_key;
 static struct meter_page *page; /* NULL: there is none */
 
@@ -51,14 +51,14 @@ static struct meter_page *map_page(const char *path)
     return NULL;
 }
 
-static void give_back(void *slot)
+static void release_slot(void *slot)
 {
     atomic_store_explicit(&((struct meter_slot *)slot)->owner, 0,
                           memory_order_release);
 }
 
-/* The slots stay the parent's. */
-static void in_child(void)
+/* After fork() the slots still belong to the parent. */
+static void on_fork_child(void)
 {
     own = NULL;
     if (has_key)
@@ -75,12 +75,12 @@ static void open_page(void)
                >= sizeof path)
         return;
     page = map_page(path);
-    has_key = page && pthread_key_create(&at_exit, give_back) == 0;
+    has_key = page && pthread_key_create(&at_exit, release_slot) == 0;
     if (page)
-        (void)pthread_atfork(NULL, NULL, in_child);
+        (void)pthread_atfork(NULL, NULL, on_fork_child);
 }
 
-static void clear(struct meter_slot *slot)
+static void clear_slot(struct meter_slot *slot)
 {
     atomic_store_explicit(&slot->sequence, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->total, 0, memory_order_relaxed);
@@ -100,7 +100,7 @@ static void raise_high(uint32_t slots)
         ;
 }
 
-/* The first slot that is free becomes this thread's. */
+/* Take the first free slot for this thread. */
 static struct meter_slot *take_slot(void)
 {
     uint32_t self = (uint32_t)getpid();
@@ -112,7 +112,7 @@ static struct meter_slot *take_slot(void)
 
         if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == 0
             && atomic_compare_exchange_strong(&slot->owner, &nobody, self)) {
-            clear(slot);
+            clear_slot(slot);
             if (has_key)
                 (void)pthread_setspecific(at_exit, slot);
             raise_high(i + 1);
@@ -122,7 +122,7 @@ static struct meter_slot *take_slot(void)
     return &unread;
 }
 
-static void count(_Atomic uint32_t *n)
+static void increment(_Atomic uint32_t *n)
 {
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
                           memory_order_relaxed);
@@ -145,17 +145,17 @@ EXPORT void evenstep_work(uint64_t total)
                           memory_order_release);
 }
 
-/* A call that makes no sense is counted, and the meter stays as it is. */
-static __attribute__((noinline)) void misused(uint64_t done)
+/* Count a call that makes no sense; it changes nothing else. */
+static __attribute__((noinline)) void count_misuse(uint64_t done)
 {
     struct meter_slot *slot = own ? own : (own = take_slot());
 
     if (atomic_load_explicit(&slot->regions, memory_order_relaxed) == 0)
-        count(&slot->early);
+        increment(&slot->early);
     else if (done > atomic_load_explicit(&slot->total, memory_order_relaxed))
-        count(&slot->beyond);
+        increment(&slot->beyond);
     else
-        count(&slot->backwards);
+        increment(&slot->backwards);
 }
 
 EXPORT void evenstep_tick(uint64_t done)
@@ -171,7 +171,7 @@ EXPORT void evenstep_tick(uint64_t done)
                 || atomic_load_explicit(&slot->regions, memory_order_relaxed)
                        == 0,
             0))
-        misused(done);
+        count_misuse(done);
     else
         atomic_store_explicit(&slot->done, done, memory_order_relaxed);
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * meter_page.h - the page in which programs leave their progress for the
- * agent of their node.
+ * meter_page.h - the shared memory in which programs write their progress, for
+ * the agent of their node to read.
  *
  *   offset  size  field       (in the node's own byte order)
  *        0     4  magic       METER_MAGIC
- *        4     4  high        slots from this one on were never used
- *        8     4  threads     that the agent advises a rank to use; 0: none
- *       64   64n  slots       one a thread, a cache line each
+ *        4     4  high        slots from this number on were never used
+ *        8     4  threads     number that the agent advises; 0: no advice
+ *       64   64n  slots       one for each thread, a cache line each
  *
- *   slot 0     4  owner       process; 0: the slot is free
+ *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
  *        8     8  total       work of the region, in the program's own units
- *       16     8  done        of it so far
- *       24     8  regions     begun so far
- *       32     4  early       calls of tick before the first region
- *       36     4  beyond      calls with more than the total
- *       40     4  backwards   calls with less than before
+ *       16     8  done        part of the total that is done
+ *       24     8  regions     number of regions begun
+ *       32     4  early       ticks before the first region
+ *       36     4  beyond      ticks with more than the total
+ *       40     4  backwards   ticks with less than the one before
  *
- * A slot has one writer, the thread that took it; it and the agent share no
- * lock.  Nothing here is believed: whatever bytes there are, a sample holds.
- * The page is a memfd that is sealed against a change of its size, so no
- * program can pull it away under the agent.
+ * A slot has one writer, the thread that took it, which shares no lock with the
+ * agent.  The agent trusts nothing here: a sample is in range whatever the
+ * bytes are.  The page is a memfd that is sealed against a change of its size,
+ * so no program can make the agent fault by truncating it.
  */
 #ifndef LAUNCHER_LIBEVENSTEP_METER_PAGE_H
 #define LAUNCHER_LIBEVENSTEP_METER_PAGE_H
@@ -29,8 +29,8 @@
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x314d5645u /* "EVM1"; a change of meaning: another */
-#define METER_SLOTS 4096u       /* 1000 ranks and some threads each */
+#define METER_MAGIC 0x314d5645u /* "EVM1"; another layout needs another */
+#define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
 #define METER_BYTES sizeof(struct meter_page)
 
 struct meter_slot {
@@ -47,25 +47,24 @@ struct meter_page {
     struct meter_slot slot[METER_SLOTS];
 };
 
-/* What a slot says at one moment. */
+/* What a slot holds at one moment. */
 struct meter_sample {
     uint32_t owner;
     uint64_t regions;
-    double fraction; /* of the region's work, 0..1; 1 of a total of 0 */
-    uint64_t misuse; /* calls that made no sense */
+    double fraction; /* of the region's work, 0..1; 1 if the total is 0 */
+    uint64_t misuse; /* early + beyond + backwards */
 };
 
-/* 0, or -1 if its writer was at work each time we looked (*sample untouched).
- */
+/* Read a slot.  0, or -1 if its writer was beginning a region at each try
+ * (*sample untouched). */
 int meter_slot_read(const struct meter_slot *slot, struct meter_sample *sample);
 
-/*
- * A new page, sealed and mapped; *fd is its memfd, the caller's.  NULL: errno.
- */
+/* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL with
+ * errno on failure. */
 struct meter_page *meter_page_create(int *fd);
 /* Unmap a page; NULL is allowed. */
 void meter_page_destroy(struct meter_page *page);
-/* How many slots there are to look at. */
+/* Number of slots to read: all behind them were never used. */
 uint32_t meter_page_slots(const struct meter_page *page);
 
 #endif

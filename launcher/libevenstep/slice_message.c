@@ -99,7 +99,7 @@ int slice_message_receive(int fd, struct slice_message *m)
     ssize_t n;
 
     memset(m, 0, sizeof *m);
-    do /* of a longer message all but the first bytes are gone: it is bad */
+    do /* a longer message is cut, and then refused by slice_message_read() */
         n = recv(fd, buf, sizeof buf, 0);
     while (n < 0 && errno == EINTR);
     if (n <= 0)

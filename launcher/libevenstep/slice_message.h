@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slice_message.h - what a program that stays alive between slices and the
- * agent of its node say to each other, over a unix socket that keeps messages
- * apart (SOCK_SEQPACKET).  A message is its type, u32, and its fields in order
- * (bytes.h):
+ * slice_message.h - the messages between the agent of a node and a program that
+ * stays alive from slice to slice.
+ *
+ * They go over a unix socket of type SOCK_SEQPACKET, which keeps messages
+ * apart.  A message is its type, u32, and its fields in order (bytes.h):
  *
  *   type     from     fields
  *   HELLO    program  version u32, rank u32 (among the node's tasks),
- *                     units u64, frames u64 (what the program brings along)
- *   WELCOME  agent    error u32             (0; else why not)
+ *                     units u64, frames u64 (the work, under srun)
+ *   WELCOME  agent    error u32             (0: welcome)
  *   NEXT     program  -
  *   SLICE    agent    id u64, frame u64, begin u64, end u64, label text
- *   OVER     agent    error u32             (0: no more slices; else why)
+ *   OVER     agent    error u32             (0: there are no more slices)
  *   DONE     program  id u64
- *   TAKEN    agent    -                     (what it has printed is read)
+ *   TAKEN    agent    -                     (the slice's output was read)
  *   BYE      program  -
  *
  * NEXT is answered by SLICE or OVER, DONE by TAKEN, BYE by nothing.  An error
@@ -26,7 +27,7 @@
 
 #define SLICE_VERSION     1u
 #define SLICE_LABEL_MAX   256u /* LABEL_MAX of protocol.h */
-#define SLICE_MESSAGE_MAX 512u /* bytes; a label and five numbers, to spare */
+#define SLICE_MESSAGE_MAX 512u /* bytes: a label, five numbers and some room */
 
 enum slice_message_type {
     SLICE_HELLO = 1,
@@ -39,7 +40,7 @@ enum slice_message_type {
     SLICE_BYE,
 };
 
-struct slice_message { /* of its fields those that the type has */
+struct slice_message { /* only the fields of its type are used */
     enum slice_message_type type;
     uint32_t version, rank, error;
     uint64_t units, frames;
@@ -49,18 +50,18 @@ struct slice_message { /* of its fields those that the type has */
 
 void slice_message_write(struct writer *w, const struct slice_message *m);
 
-/* 0, or -1 if these bytes are no message (*m zeroed). */
+/* Decode a message.  0, or -1 if these bytes are none (*m zeroed). */
 int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len);
 
 /*
- * Send on a socket.  Returns 0, or -1 with errno; of a peer that has gone that
- * is EPIPE, without a signal.  A message that does not fit into the socket's
- * buffer (nobody reads) is EAGAIN if the socket does not block.
+ * Send a message.  Returns 0, or -1 with errno: EPIPE if the peer has gone (no
+ * signal is raised), EAGAIN if the socket does not block and its buffer is full
+ * because nobody reads.
  */
 int slice_message_send(int fd, const struct slice_message *m);
 
-/* Receive one.  1; 0 if the peer has closed; -1 with errno, EBADMSG if it was
- * no message (*m zeroed). */
+/* Receive a message.  Returns 1; 0 if the peer has closed; or -1 with errno
+ * (*m zeroed), EBADMSG if the bytes were no message. */
 int slice_message_receive(int fd, struct slice_message *m);
 
 #endif

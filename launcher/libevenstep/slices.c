@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slices: libevenstep's side of slice_message.h.  A connection for a process;
- * every call waits for the agent's answer.  Without an agent the process is
- * given its frames by itself.
+ * The program's side of slice_message.h.  A process has one connection; every
+ * call waits for the agent's answer.  Without an agent the process gets every
+ * frame whole.
  */
 #include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
@@ -22,9 +22,10 @@ enum state { CLOSED, CONNECTED, ALONE };
 
 static struct {
     enum state state;
-    int fd; /* CONNECTED: to the agent */
-    int asked, at_work;
-    struct slice_message slice; /* at hand, or the one before */
+    int fd;                     /* CONNECTED: to the agent */
+    int asked;                  /* NEXT was sent and is not answered */
+    int at_work;                /* the slice is not done */
+    struct slice_message slice; /* the latest one */
     uint64_t units, frames;     /* ALONE */
     uint64_t next;              /* ALONE: number of the next frame */
 } here;
@@ -50,8 +51,9 @@ static int send_to_agent(const struct slice_message *m)
     return -1;
 }
 
-/* What was wanted, or instead of a slice OVER. */
-static int receive(enum slice_message_type wanted, struct slice_message *answer)
+/* Receive a message of the wanted type; for SLICE also OVER. */
+static int receive_answer(enum slice_message_type wanted,
+                          struct slice_message *answer)
 {
     int rc = slice_message_receive(here.fd, answer);
 
@@ -66,15 +68,15 @@ static int receive(enum slice_message_type wanted, struct slice_message *answer)
     return -1;
 }
 
-static int ask(const struct slice_message *m,
-               enum slice_message_type wanted,
-               struct slice_message *answer)
+static int ask_agent(const struct slice_message *m,
+                     enum slice_message_type wanted,
+                     struct slice_message *answer)
 {
     memset(answer, 0, sizeof *answer);
-    return send_to_agent(m) < 0 ? -1 : receive(wanted, answer);
+    return send_to_agent(m) < 0 ? -1 : receive_answer(wanted, answer);
 }
 
-/* Our number among the tasks of this node; 0 if nobody has numbered us. */
+/* Our number among the tasks of this node; 0 outside of Slurm. */
 static uint32_t own_rank(void)
 {
     const char *text = getenv("SLURM_LOCALID");
@@ -118,7 +120,7 @@ static int open_connected(const char *path, uint64_t units, uint64_t frames)
     if (here.fd < 0)
         return -1;
     here.state = CONNECTED;
-    if (ask(&hello, SLICE_WELCOME, &answer) == 0 && answer.error == 0)
+    if (ask_agent(&hello, SLICE_WELCOME, &answer) == 0 && answer.error == 0)
         return 1;
     if (answer.error != 0)
         errno = (int)answer.error;
@@ -131,7 +133,7 @@ static int next_connected(void)
     struct slice_message answer;
 
     here.asked = 0;
-    if (receive(SLICE_SLICE, &answer) < 0)
+    if (receive_answer(SLICE_SLICE, &answer) < 0)
         return -1;
     if (answer.type == SLICE_SLICE) {
         here.slice = answer;
@@ -148,7 +150,7 @@ static int done_connected(void)
     struct slice_message done = {.type = SLICE_DONE, .id = here.slice.id};
     struct slice_message answer;
 
-    return ask(&done, SLICE_TAKEN, &answer);
+    return ask_agent(&done, SLICE_TAKEN, &answer);
 }
 
 /* --- alone ---------------------------------------------------------------- */
@@ -181,7 +183,7 @@ EXPORT int evenstep_open(uint64_t units, uint64_t frames)
     return 0;
 }
 
-/* NEXT is on its way, once. */
+/* Send NEXT, unless it was sent before. */
 static int ask_for_next(void)
 {
     const struct slice_message next = {.type = SLICE_NEXT};
@@ -192,7 +194,7 @@ static int ask_for_next(void)
     }
     if (here.asked || here.state == ALONE)
         return 0;
-    if (fflush(stdout) != 0 /* it is no slice's */
+    if (fflush(stdout) != 0 /* this output belongs to no slice */
         || send_to_agent(&next) < 0)
         return -1;
     here.asked = 1;
@@ -258,7 +260,7 @@ EXPORT void evenstep_close(void)
     int saved = errno;
 
     if (here.state == CONNECTED)
-        (void)send_to_agent(&bye); /* if it has gone, so be it */
+        (void)send_to_agent(&bye); /* the agent may have gone before */
     hang_up();
     errno = saved;
 }

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ticks that a process has used; 0 if it is not of the group.  See proc(5),
- * /proc/[pid]/stat: its second field is a name with whatever in it. */
+/* Clock ticks that a process has used; 0 if it is not of the group.  See
+ * /proc/[pid]/stat in proc(5): the second field is a name, which may contain
+ * blanks and brackets. */
 static unsigned long long ticks_of(const char *stat, pid_t group)
 {
     const char *rest = strrchr(stat, ')');

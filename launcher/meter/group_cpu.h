@@ -8,8 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Seconds that the group's processes have used, with the children that they
- * have waited for; 0 if there are none.  O(processes of the machine).
+ * Seconds of CPU time that the processes of the group have used, and the
+ * children that they have waited for; 0 if there is no process.  O(processes of
+ * the machine).
  */
 double group_cpu_seconds(const char *proc, pid_t group);
 

@@ -17,7 +17,7 @@ void meter_track_start(struct meter_track *track)
     track->work_ns = 0;
 }
 
-/* A region that is left before its total is told counts as done. */
+/* A region that ends before its total was reached counts as done. */
 static double advance(const struct meter_track *t, const struct meter_sample *s)
 {
     return (double)(s->regions - t->regions) + s->fraction - t->fraction;
@@ -31,8 +31,8 @@ static int starts_over(const struct meter_track *t,
            || (s->regions > 0 && t->regions == 0);
 }
 
-static enum meter_change begin(struct meter_track *t,
-                               const struct meter_sample *s)
+static enum meter_change start_over(struct meter_track *t,
+                                    const struct meter_sample *s)
 {
     int was_used = meter_track_is_used(t);
 
@@ -51,7 +51,7 @@ enum meter_change meter_track_update(struct meter_track *t,
     double done;
 
     if (starts_over(t, s))
-        return begin(t, s);
+        return start_over(t, s);
     done = advance(t, s);
     t->regions = s->regions;
     t->fraction = s->fraction;

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define GROUPS      3  /* the whole, and two */
+#define GROUPS      3  /* the whole match, and two */
 #define NUMBER_MAX  32 /* bytes of a number, NUL included */
 #define NUMBER_MOST 1e18
-/* What is learnt of other slices does not say that one is done. */
+/* An estimate from other slices cannot say that this one is done. */
 #define CPU_MOST 0.99
 
 int outside_pattern_check(const char *pattern, struct es_error *err)
@@ -77,8 +77,8 @@ static int read_group(const char *line, const regmatch_t *at, double *value)
     return number_parse_double(text, 0, NUMBER_MOST, value);
 }
 
-/* The fraction that a line tells, above 1 if that makes no sense; -1 if it
- * tells none. */
+/* The fraction that a line says, above 1 if it makes no sense; -1 if it says
+ * none. */
 static double fraction_of(const struct outside_meter *m, const char *line)
 {
     regmatch_t at[GROUPS];

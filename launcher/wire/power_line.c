@@ -36,7 +36,7 @@ static int read_power(struct msg_power *m, const char *text)
                : 0;
 }
 
-static void take_power(struct power_line *line, const char *text)
+static void read_power_line(struct power_line *line, const char *text)
 {
     line->kind = POWER_LINE_POWER;
     if (read_power(&line->power, text) == 0) {
@@ -44,11 +44,11 @@ static void take_power(struct power_line *line, const char *text)
         return;
     }
     line->power = (struct msg_power){.limit = 0};
-    copy_why(line->power.unit, "evenstep-power does not speak as we do");
+    copy_why(line->power.unit, "evenstep-power is of another version");
 }
 
-/* Anything else leaves what is in force. */
-static void take_limited(struct power_line *line, const char *text)
+/* A line that is neither "set" nor "error" leaves the limit as it is. */
+static void read_limited_line(struct power_line *line, const char *text)
 {
     uint64_t limit;
 
@@ -65,12 +65,12 @@ void power_line_read(struct power_line *line, const char *text, uint64_t limit)
 {
     memset(line, 0, sizeof *line);
     if (strncmp(text, "power ", 6) == 0) {
-        take_power(line, text + 6);
+        read_power_line(line, text + 6);
     } else if (strncmp(text, "off ", 4) == 0) {
         line->kind = POWER_LINE_POWER;
         copy_why(line->power.unit, text + 4);
     } else {
         line->limit = limit;
-        take_limited(line, text);
+        read_limited_line(line, text);
     }
 }

@@ -7,7 +7,7 @@
 int roll_call(struct roll *r, const struct msg_here *m)
 {
     if (r->called == 0)
-        roll_clear(r); /* who was lost does not bind the next */
+        roll_clear(r); /* agents of another start may give another number */
     if (!r->agent) {
         r->agent = calloc(m->agents, sizeof *r->agent);
         r->n = r->agent ? m->agents : 0;

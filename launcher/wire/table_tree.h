@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * table_tree.h - the table of all agents' endpoints (wireup.h) goes down a tree
- * of the agents, so that the front end need not send N tables of N lines.
+ * table_tree.h - passes the table of all agents' endpoints (wireup.h) down a
+ * tree of the agents, so that the front end need not send N tables of N lines.
  *
- * The front end is the root: its children are the ranks 0 to k-1, those of rank r are
- * k(r+1) to k(r+1)+k-1.  Each agent waits at a door, a port that it has for the
- * start only: its parent calls there and hands on the FENCE that it got itself.
- * A child that does not take it is missed: the front end then sends it the table.
+ * The front end is the root.  Its children are the ranks 0 to k-1; those of
+ * rank r are k(r+1) to k(r+1)+k-1.  Each agent listens at its door, a port that
+ * is open during the start only.  There its parent connects and sends the FENCE
+ * that it got itself.  If a child does not take it, the front end sends it the
+ * table.
  *
  * All callbacks come from the event loop.
  */
@@ -16,24 +17,26 @@
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/channel.h"
 
-/* Up to so many agents have it from the front end itself, and may fetch from PMIx all
- * they want: 64 tables of 64 lines are some 130 KB. */
+/* Up to so many agents get the table from the front end itself, or fetch all
+ * endpoints from PMIx: 64 tables of 64 lines are some 130 KB. */
 #define TABLE_DIRECT_MAX 64u
-/* 16,384 agents are five calls deep.  A parent sends so many tables. */
+/* Children of an agent.  The tree of 16,384 agents is five levels deep. */
 #define TABLE_BRANCHES 8u
 
-/* For so many agents; 0: the front end sends each of them the table. */
+/* Branches of the tree for so many agents; 0: there is none, the front end
+ * sends the table to each. */
 uint32_t table_branches(uint32_t agents);
-/* The first child of a rank, which may be none of the agents' ranks. */
+/* The first child of a rank; there is no such agent if it is not below their
+ * number. */
 uint64_t table_first_child(uint32_t branches, uint32_t rank);
 
 struct table_tree;
 
 struct table_tree_events {
-    /* The parent has handed over the body of a FENCE: 0, or -1 if that is not
-     * one that this agent can take. */
+    /* The parent has sent the body of a FENCE.  0, or -1 if the agent cannot
+     * take it. */
     int (*receive)(void *arg, const uint8_t *body, size_t len);
-    /* A child has not taken it. */
+    /* A child has not taken it, or cannot be reached. */
     void (*missed)(void *arg, uint32_t rank);
 };
 
@@ -47,18 +50,19 @@ struct table_tree_setup {
     void *arg;
 };
 
-/* Open the door; secret, on and arg must outlive the tree. */
+/* Listen for the parent; secret, on and arg must outlive the tree. */
 int table_tree_open(struct table_tree **t,
                     const struct table_tree_setup *setup,
                     struct es_error *err);
+/* The port at which we listen. */
 uint16_t table_tree_door(const struct table_tree *t);
-/* Shut it, and call the children of w's rank to hand on that body. */
+/* Stop listening, and send the body to the children of w's rank. */
 void table_tree_pass(struct table_tree *t,
                      const struct wireup *w,
                      uint32_t branches,
                      const uint8_t *body,
                      size_t len);
-/* NULL is allowed, and any callback but its own. */
+/* NULL is allowed.  May be called from any callback but those of the tree. */
 void table_tree_close(struct table_tree *t);
 
 #endif

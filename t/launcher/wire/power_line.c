@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define FOREIGN "evenstep-power does not speak as we do"
+#define FOREIGN "evenstep-power is of another version"
 
 static const struct {
     const char *name, *text, *unit;

@@ -121,7 +121,8 @@ static void test_tree(void)
     is_int(n_told, want - 1, "all others have been told but its children");
     want = 4;
     n_told = n_missed = 0;
-    is_int(on_receive(&agent[DEAF], fence.buf, fence.len), 0, "the front end tells it");
+    is_int(on_receive(&agent[DEAF], fence.buf, fence.len), 0,
+           "the front end tells it");
     event_base_dispatch(base);
     for (uint32_t r = 0; r < AGENTS; r++) {
         all += agent[r].told == 1;
