@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what scripts read is what the manual says: every key is in FORMATS of evenstep(1)'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+unset EVENSTEP_CONF SLURM_JOB_ID
+PATH=$EVENSTEP_BUILD:$PATH
+export XDG_STATE_HOME=$PWD/state
+mkdir state
+sed -n '/^\.Sh FORMATS/,/^\.Sh EXIT STATUS/p' "$EVENSTEP_SRC/launcher/evenstep.1" >formats
+
+# documented KEY FILE: every key of the JSON objects in it is a word of the manual, KEY among them.
+documented() {
+	jq -r '.. | objects | keys[]' "$2" | sort -u >keys && grep -qx "$1" keys &&
+		while read -r key; do grep -qw -e "$key" formats || { echo "missing: $key" && return 1; }; done <keys
+}
+
+test_expect_success 'there is a section to look in' '
+	test "$(wc -l <formats)" -gt 100
+'
+test_expect_success 'the report and the journal of a run, its history, and evenstep report --json' '
+	evenstep run --local 2 --metrics probe --range 0:40 --report report --journal journal -- echo >out &&
+	documented slices report && documented rank_by report && documented sum journal && documented bytes journal &&
+	documented rate state/evenstep/history && evenstep report --json report >told && documented busy_seconds told
+'
+test_expect_success 'a run from a queue has its frames in the journal' '
+	echo 0:10 >queue && evenstep run --local 1 --metrics equal --queue queue --journal queued -- echo >out &&
+	documented source queued
+'
+test_expect_success 'evenstep probe --json and evenstep plan --json' '
+	evenstep probe --json >probed && jq ".details |= [.[]]" probed >no-names && documented outliers no-names && documented spread no-names &&
+	evenstep plan --metrics probed --range 0:10 --json >planned && documented JL planned && documented elements planned
+'
+test_expect_success 'the example of a graph is one, plans, runs, and has a journal' '
+	sed -n "/own format:/,/^\.Ed/p" formats | sed "1,2d;\$d" >first.json && jq -e ".tasks[0].outputs == [\"out\"]" first.json &&
+	jq ".tasks += [{id: 2, time: 1, command: \"wc -l <out >lines\", inputs: [\"out\"], outputs: [\"lines\"]}]" first.json >graph.json &&
+	echo b >in && evenstep graph plan --json graph.json >planned && documented candidates planned &&
+	evenstep graph run --local 1 --json --journal graph.journal graph.json >ran && documented planned_start ran &&
+	documented outputs graph.journal && test "$(cat lines)" = 1
+'
+test_expect_success 'the example of a trace is one, in all its lines' '
+	sed -n "/^\.Ss Trace/,/^\.Ed/p" formats | grep -v "^\." | sed -n "/^{/,\$p" | tr -d "\n" | sed "s/}/}\n/g" >trace && cat trace &&
+	evenstep replay --policy rl <trace >sizes && test "$(wc -l <sizes)" = "$(wc -l <trace)" && test "$(wc -l <sizes)" = 7 && documented sizes sizes
+'
+test_expect_success 'the example of a metrics file is one' '
+	grep -m1 "^{\"nodes\":\[{\"name\":\"n0\",\"C\":1.5" formats >metrics.json && evenstep plan --metrics metrics.json --range 0:10 --json >planned &&
+	jq -e ".nodes[0].end == 10" planned
+'
+test_expect_success 'evenstep top names every one of its gauges there' '
+	test_expect_code 3 evenstep top --once --metrics-file gauges 4294967295 && sed -n "s/^# TYPE \([a-z_]*\) gauge/\1/p" gauges >names && test "$(wc -l <names)" = 8 &&
+	while read -r name; do grep -qw "$name" formats || { echo "missing: $name" && return 1; }; done <names
+'
+test_done
