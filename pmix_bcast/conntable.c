@@ -83,8 +83,8 @@ int conntable_compose(uint8_t *out,
         e.node = layout->node_of[rank];
         e.adapter = adapter[e.node];
         e.local_rank = (uint16_t)local[e.node]++;
-        /* Nobody hands out windows here, unlike seed 2's machine: a node has
-         * one adapter, all of its tasks share it. */
+        /* No switch hands out windows here: a node has one adapter, all of its
+         * tasks share it. */
         e.window = e.local_rank;
         put_entry(out + conntable_size(rank), &e);
     }

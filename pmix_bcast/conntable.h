@@ -20,7 +20,7 @@
  *       62     2  window id    among the tasks that share the adapter
  *
  * Each byte of the head but the digest's has one right value in a file of a
- * given length, so no damage to it goes unseen.  (Seed 2, "the problem".)
+ * given length, so no damage to it goes unseen.
  */
 #ifndef PMIX_BCAST_CONNTABLE_H
 #define PMIX_BCAST_CONNTABLE_H

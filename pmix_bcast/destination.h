@@ -2,7 +2,7 @@
 /*
  * destination.h - the file that a broadcast makes on a node: without a name, or
  * where the file system cannot have that beside under a name of its own, until
- * it is whole, so that it is never half-visible (design, section 11).
+ * it is whole, so that it is never half-visible.
  */
 #ifndef PMIX_BCAST_DESTINATION_H
 #define PMIX_BCAST_DESTINATION_H

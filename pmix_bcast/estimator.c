@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/estimator.h"
 
-/* What a refusal adds to all times, and the first silence after one, in slots
- * (study, section 4, R8); how often that silence is doubled: when home stalls
- * nobody has anything, and nobody should ask. */
+/* What a refusal adds to all times, and the first silence after one, in slots;
+ * how often that silence is doubled: when home stalls nobody has anything, and
+ * nobody should ask. */
 #define CORRECTION 0.25
 #define DOUBLINGS  5u
-/* Slots behind its time, per branch and in all, that are not yet late: below
- * that it is the usual coming and going of queues (study, section 4, R8). */
+/* Slots behind its time, per branch and in all, that are not yet late: in
+ * simulations queues come and go by as much. */
 #define LATE_PER_BRANCH 4u
 #define LATE            8u
 

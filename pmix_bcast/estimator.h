@@ -2,12 +2,12 @@
 /*
  * estimator.h - which node holds which chunk by now, without asking.  Pure.
  *
- * Seed 2: from the start time, the tree's shape and the chunk's time on a
- * link follows when any node is pushed any chunk.  That time is not
- * configured but taken from what comes: each chunk that arrives on its way
- * moves the slope, and a "not here" answer adds a correction; answers of that
- * kind in a row silence the node for a while, longer each time.  Times are
- * seconds of the caller's own clock, so no clocks need to agree.
+ * The start time, the tree's shape and a chunk's time on a link tell when any
+ * node is pushed any chunk (CN 102486739).  Here that time is not configured:
+ * each chunk that arrives on its way corrects it.  A "not here" answer adds a
+ * correction, too, and several in a row silence the node for a while, longer
+ * each time.  Times are seconds of the caller's own clock, so that no clocks
+ * need to agree.
  */
 #ifndef PMIX_BCAST_ESTIMATOR_H
 #define PMIX_BCAST_ESTIMATOR_H

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* Chunks that a node may have been given and not relayed (study, BL = 6 to
- * 12), or this part of all if that is more: what the others wait for at most
- * when it stops. */
+/* Chunks that a node may have been given and not relayed, or this part of all
+ * if that is more: the others wait for them when it stops.  In simulations 6 to
+ * 12 are best. */
 #define GIVEN_MIN  8u
 #define GIVEN_PART 128u
 
@@ -144,7 +144,7 @@ static int is_free(const struct feed *f, uint32_t node)
     if (!r->connected || r->silent)
         return 0;
     if (f->plan->shape == PLAN_BRANCHES)
-        return 1; /* the seed's: each gets its chunks, come what may */
+        return 1; /* each gets the chunks of its branch, come what may */
     if (room < 2u * f->plan->chunk)
         room = 2u * f->plan->chunk;
     return r->queued < room
@@ -153,7 +153,7 @@ static int is_free(const struct feed *f, uint32_t node)
 }
 
 /* Of the free ones the one that is done first, from a random one on: always
- * the next one would double its neighbour's load (study, P5). */
+ * the next one would double its neighbour's load. */
 static uint32_t soonest(struct feed *f)
 {
     uint32_t first = (uint32_t)((pull_random(&f->random) >> 32) % f->used);

@@ -3,10 +3,10 @@
  * feed.h - home's part in a broadcast: which node of the first layer is given
  * the next chunk.  Pure.
  *
- * Every chunk leaves home about once.  It goes to the root of its tree unless
- * that one lags: has been given more than it has passed on, or has stopped;
- * then to the node with the least to do (study, section 4, H1 to H5).  What a
- * node was given that is silent or gone is given to another.
+ * Every chunk leaves home about once.  It goes to the root of its tree.  If
+ * that one lags (it has been given more than it has passed on) or has stopped,
+ * the chunk goes to the node with the least to do.  What a silent or lost node
+ * was given is given to another.
  */
 #ifndef PMIX_BCAST_FEED_H
 #define PMIX_BCAST_FEED_H
@@ -24,18 +24,18 @@ struct feed_give {
 struct feed *feed_create(const struct plan *p, uint64_t random, double start);
 void feed_destroy(struct feed *f);
 
-/* What happens to a node; of those above plan_used() nothing is kept. */
+/* Something has happened to a node; those above plan_used() do not matter. */
 void feed_connected(struct feed *f, uint32_t node, double now);
 void feed_lost(struct feed *f, uint32_t node);
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now);
-/* So many bytes for it are queued here and in the kernel. */
+/* So many bytes for the node wait here and in the kernel. */
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes);
 
 /* The next to send, if any may be sent now: 1 and *g, or 0. */
 int feed_next(struct feed *f, struct feed_give *g, double now);
 /* Look for nodes that are silent: about every 10 ms. */
 void feed_tick(struct feed *f, double now);
-/* Everything has been given, and no give is in doubt. */
+/* Everything has been given and passed on. */
 int feed_is_done(const struct feed *f);
 
 /*
@@ -44,8 +44,8 @@ int feed_is_done(const struct feed *f);
  * shows.
  */
 uint64_t feed_budget(const struct feed *f);
-/* How many do, as feed_queued() was told; one node that does not take them
- * counts for a third of the budget at most, so that it does not stop all. */
+/* The sum of what feed_queued() was given.  One node counts for a third of the
+ * budget at most, so that one that takes nothing does not stop all. */
 uint64_t feed_waiting(const struct feed *f);
 
 #endif

@@ -8,10 +8,10 @@ double formula_limit(double bytes, double rate)
     return bytes / rate;
 }
 
-double formula_seed(double bytes,
-                    double rate,
-                    uint32_t nodes,
-                    uint32_t branches)
+double formula_strict(double bytes,
+                      double rate,
+                      uint32_t nodes,
+                      uint32_t branches)
 {
     double k = branches, children = ceil((nodes - k) / k), chunk = bytes / k;
 

@@ -13,14 +13,14 @@
 double formula_limit(double bytes, double rate);
 
 /*
- * Seed 2's own: the last child of the last first-layer node has the chunk of
- * its branch after (branches + children) × chunk / rate, and then pulls the
- * others.  (Seed 2, "Its own figures".)
+ * One tree with pulls (CN 102486739): the last child of the last first-layer
+ * node has the chunk of its branch after (branches + children) × chunk / rate,
+ * and then pulls the others.
  */
-double formula_seed(double bytes,
-                    double rate,
-                    uint32_t nodes,
-                    uint32_t branches);
+double formula_strict(double bytes,
+                      double rate,
+                      uint32_t nodes,
+                      uint32_t branches);
 
 /*
  * Slurm's sbcast: block after block, each acknowledged before the next; home

@@ -2,13 +2,13 @@
 #include "pmix_bcast/plan.h"
 
 /* Up to here every node is a root of its own stripe: shallow trees, but a
- * connection for each pair of nodes.  (Study, section 5: 32 to 64.) */
+ * connection for each pair of nodes. */
 #define MESH_MAX 32u
 /* Above: a depth of log4(nodes), 1.065 × the limit with 16,512 nodes. */
 #define STRIPES 4u
 
 /* A chunk costs each link's start-up once per node of the first layer, and
- * each chunk costs messages: 500 of them are the study's best (section 4). */
+ * each chunk costs messages: 500 chunks were the best in simulations. */
 #define CHUNKS_WANTED 500u
 #define CHUNK_LOW     (8u << 10)
 #define CHUNK_HIGH    (32u << 10)
@@ -36,7 +36,7 @@ static uint32_t choose_chunk(const struct plan_wish *w)
     if (high < w->bytes / CHUNKS_MANY)
         high = w->bytes / CHUNKS_MANY;
 
-    if (w->shape == PLAN_BRANCHES && w->bytes > 0) /* the seed's: k chunks */
+    if (w->shape == PLAN_BRANCHES && w->bytes > 0) /* one a branch */
         chunk = w->bytes / w->branches + (w->bytes % w->branches > 0);
     else if (chunk > high)
         chunk = high;

@@ -10,13 +10,13 @@
  *   tree over all nodes.  A node is an inner one in a single stripe and a leaf
  *   in the others, so every link is used both ways all the time and no node
  *   must pull unless something goes wrong.  With branches = nodes every tree
- *   is a root and its leaves.  (SplitStream, SOSP 2003; bcast-study, 4 and 5.)
+ *   is a root and its leaves.  (SplitStream, SOSP 2003.)
  *
- * PLAN_BRANCHES  The seed's: one tree, home at its root, where an inner node
- *   has up to `branches` children.  A node is pushed only the chunks of its
- *   branch and pulls all others.  With k + k² nodes it is the seed's two
- *   layers, k branches, k children each; with other numbers branches differ
- *   by one node, and may have more layers.  (Seed 2.)
+ * PLAN_BRANCHES  One tree, home at its root, where an inner node has up to
+ *   `branches` children.  A node is pushed only the chunks of its branch and
+ *   pulls all others.  With k + k² nodes there are two layers, k branches of k
+ *   children each; with other numbers branches differ by one node, and may
+ *   have more layers.  (CN 102486739.)
  */
 #ifndef PMIX_BCAST_PLAN_H
 #define PMIX_BCAST_PLAN_H
@@ -104,8 +104,8 @@ int plan_are_neighbours(const struct plan *p, uint32_t a, uint32_t b);
 
 /*
  * After how many times of one chunk on a link node has the chunk: those
- * before it at home, and at every layer the siblings before it.  (Seed 2:
- * (i + j) × s / g with j the child's number.)
+ * before it at home, and at every layer the siblings before it.  In CN
+ * 102486739 it is (i + j) × s / g, with j the child's number.
  */
 uint64_t plan_slots(const struct plan *p, uint32_t node, uint32_t chunk);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pmix_host.h - a PMIx server for n agents on this machine, for `--local`:
- * the same agents do the same wire-up without Slurm (design, section 5,
- * fact 9).
+ * the same agents do the same wire-up without Slurm.
  *
  * PMIx calls the server's functions on its own thread; they touch nothing of
  * ours but hand a fence's data straight back, as all clients are here.

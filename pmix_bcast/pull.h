@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pull.h - what a node asks for next, and whom: the seed's two ways.  Pure.
+ * pull.h - what a node asks for next, and whom, in two ways.  Pure.
  *
  * Both choose at random among what should be had by now, as the estimator
- * tells, so that no node is asked by all.  (Seed 2, "Pull".)
+ * tells, so that no node is asked by all.  (CN 102486739.)
  */
 #ifndef PMIX_BCAST_PULL_H
 #define PMIX_BCAST_PULL_H

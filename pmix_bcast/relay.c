@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PULLS_MAX    8 /* in flight: study, R9 */
-#define PULLS_SEED   2 /* of the seed's pull: one on its way, one asked */
+#define PULLS_MAX    8 /* in flight */
+#define PULLS_OTHERS 2 /* of other branches: one on its way, one asked */
 #define LOG_MAX      UINT32_MAX /* entries: NOTHING is none of them */
 #define RING         16u        /* small rings of a lane; a power of two */
-#define RATE_WINDOW  0.02       /* s over which a link is idle or not: R9 */
+#define RATE_WINDOW  0.02       /* s over which a link is idle or not */
 #define WINDOW_SLOTS 16         /* and at least so many chunks' time */
 #define IDLE_SHARE   0.5        /* of its average rate */
 /* A tick that comes so late: the CPU is the limit, not links.  More than the
@@ -315,7 +315,7 @@ static void push(struct relay *r, uint32_t from, uint32_t chunk, int as_root)
     if (from != PLAN_NOBODY)
         return;
     /* Half of the copies for the root; what was re-given goes the way of a
-     * chunk that somebody waits for: one.  (Study, R7 and P6.) */
+     * chunk that somebody waits for: one. */
     e->to_relay = as_root ? 1 : (e->to_send + 1) / 2;
     if (e->to_send == 0)
         relayed(r, e);
@@ -408,7 +408,7 @@ static int serves(const struct relay *r)
     return (r->pushed_missing > 0 && r->n_gone == 0) || r->unsent > 0;
 }
 
-/* The seed's pull, for all that is not pushed. */
+/* For all that is not pushed. */
 static void pull_branches(struct relay *r, double now)
 {
     struct pull_view v = view(r, now);
@@ -416,7 +416,7 @@ static void pull_branches(struct relay *r, double now)
 
     if (r->missing == 0 || (r->s.strict && serves(r)))
         return;
-    while (r->n_flights < PULLS_SEED && pull_choose(&p, &v, r->s.way))
+    while (r->n_flights < PULLS_OTHERS && pull_choose(&p, &v, r->s.way))
         take_off(r, &p, now);
 }
 

@@ -7,8 +7,7 @@
  * A chunk from home or the parent goes to the children in the chunk's tree.
  * A node pulls only what its trees do not bring: in PLAN_BRANCHES all chunks
  * of other branches, in PLAN_STRIPES what is overdue while its own link is
- * idle (repair; study, section 4, R8 to R10).  No answer is waited for
- * without an end.
+ * idle.  No answer is waited for without an end.
  *
  * as_root: home gave the chunk to another than the tree's root, whose place
  * this node takes for it; the root itself becomes one of its children.
@@ -39,8 +38,8 @@ struct relay_setup {
     const struct plan *plan; /* must outlive the relay */
     uint32_t self;
     enum pull_way way;
-    int strict;      /* seed 2: while it serves its children a node neither
-                        asks nor answers */
+    int strict;      /* while it serves its children a node neither asks nor
+                        answers; CN 102486739 prefers it */
     double start;    /* now */
     double slot;     /* see estimator_init() */
     uint64_t random; /* a seed, not 0 */

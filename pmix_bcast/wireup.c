@@ -93,7 +93,7 @@ static int put_endpoint(const struct endpoint *mine, struct es_error *err)
 }
 
 /* Fence over the whole namespace: over a subset Slurm's plugin kills the
- * step (design, section 5, fact 3). */
+ * step. */
 static int fence(struct es_error *err)
 {
     pmix_info_t info;

@@ -3,8 +3,7 @@
  * wireup.h - the agents of a companion step find each other.
  *
  * Over PMIx each puts its endpoint, one fence over the whole namespace collects
- * them all, and PMIx is left again at once (design, section 5, facts 3, 4 and
- * 10).  All of it blocks, and the exchange until the last agent is in it.  It
+ * them all, and PMIx is left again at once.  All of it blocks, and the exchange until the last agent is in it.  It
  * is better begun when all are known to run: what the PMIx of Slurm 22.05 sends
  * to a node whose step is not there yet it sends again half a second later,
  * which was one start in five on 8 nodes.

@@ -264,7 +264,7 @@ static double formula(const struct options *o)
 
     switch (o->scheme) {
     case STRICT:
-        return formula_seed(bytes, s->rate, w->nodes, strict_branches(w));
+        return formula_strict(bytes, s->rate, w->nodes, strict_branches(w));
     case SBCAST:
         return formula_sbcast(bytes, s->rate, s->latency, w->nodes,
                               w->branches ? w->branches : SBCAST_FANOUT,

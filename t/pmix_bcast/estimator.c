@@ -57,7 +57,7 @@ static void test_unknown(void)
            "nor after a refusal without a slope");
 }
 
-/* Seed 2: (i + j) × s / g after the start. */
+/* As in CN 102486739: (i + j) × s / g after the start. */
 static void test_known(void)
 {
     struct estimator e = fresh(SLOT);

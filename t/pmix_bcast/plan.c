@@ -140,9 +140,9 @@ static void test_choices(void)
     struct plan p = make(PLAN_STRIPES, 8, 0, 12500000, 0);
 
     ok(p.branches == 8 && p.chunk == 24 * 1024 && p.taper == 4096,
-       "12.5 MB to 8 nodes: 8 stripes, chunks of 24 KiB down to 4 (study)");
+       "12.5 MB to 8 nodes: 8 stripes, chunks of 24 KiB down to 4");
     p = make(PLAN_STRIPES, 16512, 0, 50000000, 0);
-    is_int(p.branches, 4, "to 16,512 nodes: 4 stripes (study, section 5)");
+    is_int(p.branches, 4, "to 16,512 nodes: 4 stripes");
     p = make(PLAN_STRIPES, 8, 0, 1, 0);
     ok(p.chunks == 1 && p.chunk == 8192, "a byte is one chunk");
     p = make(PLAN_STRIPES, 8, 0, 400000000, 0);
@@ -431,9 +431,9 @@ static void test_laws(void)
            law[l].tried);
 }
 
-/* --- the seed's examples -------------------------------------------------- */
+/* --- published examples --------------------------------------------------- */
 
-/* Seed 2's own figures: 50 MB, 128 branches of 128 children. */
+/* Of CN 102486739: 50 MB, 128 branches of 128 children. */
 static void test_seed(void)
 {
     uint32_t k = 128, wrong = 0;
@@ -488,7 +488,7 @@ static void test_unequal(void)
            "and its time adds up over the layers");
 }
 
-/* Deep enough for all, at the study's size. */
+/* Deep enough for all, with many nodes. */
 static void test_large(void)
 {
     struct plan p = make(PLAN_STRIPES, 16512, 0, 50000000, 48 << 10);

@@ -81,7 +81,7 @@ static struct simulated run(const struct simulation *s)
     return o;
 }
 
-/* Strict ones have the seed's tree, as in evenstep bcast. */
+/* Strict ones have one tree, as in evenstep bcast. */
 static struct simulation make(uint32_t nodes,
                               uint64_t bytes,
                               uint32_t chunk,
