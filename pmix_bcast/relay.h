@@ -15,24 +15,12 @@
 #ifndef PMIX_BCAST_RELAY_H
 #define PMIX_BCAST_RELAY_H
 
+#include "pmix_bcast/outbox.h"
 #include "pmix_bcast/pull.h"
 
 #include <stddef.h>
 
 struct relay;
-
-enum relay_kind {
-    RELAY_CHUNK,   /* the chunk's bytes */
-    RELAY_PULL,    /* ask for it */
-    RELAY_ABSENT,  /* "not here" */
-    RELAY_CANCEL,  /* do not send it any more */
-    RELAY_RELAYED, /* to home: enough others have got it from us */
-};
-
-struct relay_item {
-    enum relay_kind kind;
-    uint32_t chunk;
-};
 
 struct relay_setup {
     const struct plan *plan; /* must outlive the relay */
