@@ -5,7 +5,7 @@ test_description='what scripts read is what the manual says: every key is in FOR
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 unset EVENSTEP_CONF SLURM_JOB_ID
 PATH=$EVENSTEP_BUILD:$PATH
-export XDG_STATE_HOME=$PWD/state
+export XDG_STATE_HOME="$PWD/state"
 mkdir state
 sed -n '/^\.Sh FORMATS/,/^\.Sh EXIT STATUS/p' "$EVENSTEP_SRC/launcher/evenstep.1" >formats
 
