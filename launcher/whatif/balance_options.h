@@ -9,14 +9,14 @@
 #include "policy/balance.h"
 
 struct balance_options {
-    struct balance_setup setup; /* but for the policy */
+    struct balance_setup setup; /* without the policy */
     double *speed;              /* setup.n */
     struct balance_change *change;
     struct policy_option *policy;
     size_t n_policies;
     int64_t frames;
     int json;
-    /* As they were given, NULL: not given. */
+    /* As on the command line; NULL: not given. */
     const char *trace, *nodes, *speeds, *policies, *seed;
     int is_equal, help;
 };

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node while the report is gone through. */
+/* What is known of a node at the frame that is looked at. */
 struct node {
     size_t number;         /* in the trace, if it has a speed */
-    double speed;          /* the last one known; 0: none yet */
-    double units, seconds; /* of the frame that is looked at */
+    double speed;          /* the last known; 0: none yet */
+    double units, seconds; /* done in that frame */
 };
 
 static void add_up(struct node node[],
@@ -29,8 +29,8 @@ static void add_up(struct node node[],
     }
 }
 
-/* Its speed at the start is the first that is known; what differs from the one
- * before is a change. */
+/* The first speed that is known counts from the start; each that differs from
+ * the one before is a change. */
 static void note(struct balance_trace *t, struct node *n, uint64_t frame)
 {
     double speed = n->seconds > 0 ? n->units / n->seconds : 0;

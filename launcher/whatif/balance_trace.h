@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * balance_trace.h - what nodes a real run had, from its report or journal, to
- * simulate others on them: how fast each was, frame by frame.
+ * balance_trace.h - the nodes of a real run, from its report or journal: how
+ * fast each was, frame by frame.  Other policies are then simulated on them.
  *
- * The speed of a node in a frame is the units it has done over the seconds
- * that their commands ran; where it did none it is as before.
+ * The speed of a node in a frame is the units that it did, over the seconds
+ * that their commands ran.  In a frame in which it did none it keeps the speed
+ * it had.
  */
 #ifndef LAUNCHER_WHATIF_BALANCE_TRACE_H
 #define LAUNCHER_WHATIF_BALANCE_TRACE_H
@@ -18,11 +19,11 @@ struct balance_trace {
     struct balance_change *change;
     size_t n_changes;
     uint64_t frames;
-    uint64_t units; /* of a frame, their mean */
+    uint64_t units; /* of a frame, on average */
 };
 
-/* Fails as report_file_read(), or with ES_USAGE if no node has done anything;
- * clear it in any case. */
+/* Fails as report_file_read() does, or with ES_USAGE if no node has done
+ * anything.  Call balance_trace_clear() in any case. */
 int balance_trace_read(struct balance_trace *t,
                        const char *path,
                        struct es_error *err);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_SPARE 16 /* channels that may join before it is done again */
+#define ROOM_SPARE 16 /* channels that may join before a larger state is made */
 
-/* A state for that many, of which the first n are there; NULL: no memory. */
+/* A state with that much room, whose first n channels are there.  NULL if
+ * memory ran out. */
 static void *start(const struct bundle_replay *b, size_t n, size_t room)
 {
-    /* Bundle policies look at no metric, but it must hold. */
+    /* Bundle policies do not use the metrics, but init() checks them. */
     struct metric *metric = calloc(room, sizeof *metric);
     const struct profile profile = {{[ELEMENT_C] = 1}};
     struct policy_setup setup = {room, metric, &profile, b->value};
@@ -29,7 +30,7 @@ static void *start(const struct bundle_replay *b, size_t n, size_t room)
     return state;
 }
 
-/* Let one thing happen; *n is the number of channels. */
+/* Tell a policy of one event; *n is the number of channels. */
 static void tell(const struct policy_bundles *policy,
                  void *state,
                  size_t *n,
@@ -75,7 +76,7 @@ static int remember(struct bundle_replay *b,
     return 0;
 }
 
-/* Tell all anew to a state with twice the room. */
+/* Make a state with twice the room, and tell it all that happened. */
 static int enlarge(struct bundle_replay *b, struct es_error *err)
 {
     size_t n = b->event[0].channel, room = 2 * b->room;

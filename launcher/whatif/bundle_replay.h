@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bundle_replay.h - what happened, told to a bundle policy: the next bundle of
- * every channel.
+ * bundle_replay.h - a bundle policy is told what happened, and says the next
+ * bundle of every channel.
  *
- * A policy's state is made for so many channels.  When one more joins than
- * there is room for, all that happened is told again to a larger one.
+ * The state of a policy has room for a number of channels.  When more join, a
+ * larger state is made and told again all that happened.
  */
 #ifndef LAUNCHER_WHATIF_BUNDLE_REPLAY_H
 #define LAUNCHER_WHATIF_BUNDLE_REPLAY_H
@@ -22,7 +22,7 @@ struct bundle_replay {
     size_t n_events, events_room;
 };
 
-/* kind->bundles is not NULL.  Fails with ES_ENV for want of memory. */
+/* kind->bundles must not be NULL. Fails with ES_ENV if memory ran out. */
 int bundle_replay_init(struct bundle_replay *b,
                        const struct policy_kind *kind,
                        const double value[],
@@ -30,8 +30,8 @@ int bundle_replay_init(struct bundle_replay *b,
                        struct es_error *err);
 void bundle_replay_clear(struct bundle_replay *b);
 
-/* Any event but open, frame or summary, of a channel that is there; one that is
- * added was removed before, or is the next number. */
+/* Any event but open, frame or summary.  Its channel must be there, or, of
+ * add_channel, have been removed or be the next number. */
 int bundle_replay_apply(struct bundle_replay *b,
                         const struct trace_event *e,
                         struct es_error *err);

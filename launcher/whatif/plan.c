@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep plan: the slices that a run would begin with, without running, and
- * those after one adjustment.
+ * evenstep plan: the slices that a run would begin with, and those after one
+ * adjustment.  Nothing is run.
  */
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_MAX 1e9 /* seconds that a node takes for a slice */
+#define TIME_MAX 1e9 /* seconds of a slice */
 
 struct options {
     const char *metrics, *times; /* NULL: not given */
@@ -105,12 +105,12 @@ static int take_times(struct completion c[],
 
 struct forecast {
     size_t n;
-    const char (*name)[NODE_NAME_MAX]; /* the metrics file's */
-    struct metric *metric; /* JL: the load that the slice is cut by */
+    const char (*name)[NODE_NAME_MAX]; /* of the metrics file */
+    struct metric *metric; /* JL is the load that the slice is cut by */
     double *load;
     struct slice *slice;
     struct completion *completion;
-    void *state; /* the policy's */
+    void *state; /* of the policy */
 };
 
 static int forecast_init(struct forecast *f,
@@ -139,7 +139,7 @@ static void forecast_clear(struct forecast *f)
     free(f->state);
 }
 
-/* Step 8, by the loads as they are. */
+/* Cut the slices by the loads: step 8 of US 8,645,454. */
 static int cut(struct forecast *f,
                const struct options *o,
                struct es_error *err)
@@ -154,7 +154,7 @@ static int cut(struct forecast *f,
                    "%s: no node has any load", o->policy.kind->name);
 }
 
-/* Steps 4 to 8: the first frame. */
+/* The first frame: steps 4 to 8. */
 static int first_frame(struct forecast *f,
                        const struct options *o,
                        struct metrics_file *m,
@@ -172,7 +172,7 @@ static int first_frame(struct forecast *f,
     return cut(f, o, err);
 }
 
-/* Steps 10 to 12 and 8: the next one. */
+/* The next frame: steps 10 to 12, and 8. */
 static int next_frame(struct forecast *f,
                       const struct options *o,
                       struct es_error *err)
@@ -252,7 +252,7 @@ static void print_row(const char *name,
         printf(" %6.2f", row[e]);
 }
 
-/* Three lines a node: all of it fits beside each other on no terminal. */
+/* Three lines a node: one would be wider than a terminal. */
 static int print_table(const struct forecast *f,
                        const struct options *o,
                        struct es_error *err)

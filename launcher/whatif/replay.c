@@ -2,9 +2,9 @@
 /*
  * evenstep replay: the sizes that a policy would choose, event by event.
  *
- * A line in, a line out, at once: so a program can drive a policy through two
- * pipes.  Nothing but the command line and the trace counts, no configuration:
- * a replay is the same everywhere.
+ * Each line is answered at once, so that a program can drive a policy through
+ * two pipes.  No configuration is read, so that a replay is the same
+ * everywhere.
  */
 #include "launcher/base/help.h"
 #include "launcher/base/notice.h"
@@ -61,16 +61,16 @@ struct options {
     int help;
 };
 
-/* A trace under way. */
+/* A trace that is being replayed. */
 struct replay {
     const struct policy_option *policy;
-    struct bundle_replay bundles; /* if the policy has them */
-    struct slice_replay slices;   /* else */
+    struct bundle_replay bundles; /* of a bundle policy */
+    struct slice_replay slices;   /* of a size policy */
     char *has_left;               /* n */
-    size_t n;                     /* channels; 0: not yet opened */
+    size_t n;                     /* channels; 0: there was no open yet */
     size_t number;                /* of the line */
-    int64_t task;                 /* units that a task of a bundle policy is */
-    json_t *node;                 /* channel by name, of a report */
+    int64_t task;                 /* units in a task of a bundle policy */
+    json_t *node;                 /* of a report: channel by name */
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A policy that makes no random choices needs no seed. */
+/* A policy without random choices ignores the seed. */
 static int take_seed(struct options *o, struct es_error *err)
 {
     struct policy_option *p = &o->policy;
@@ -170,7 +170,7 @@ static int check_number(const struct replay *r, size_t n, struct es_error *err)
                    "trace, line %zu: too many channels", r->number);
 }
 
-/* What one line alone cannot tell. */
+/* Does the event fit what came before? */
 static int check(const struct replay *r,
                  const struct trace_event *e,
                  struct es_error *err)
@@ -225,7 +225,7 @@ static int apply(struct replay *r,
 
 /* --- a frame of a report -------------------------------------------------- */
 
-/* The nodes that are new become channels, in the order of their slices. */
+/* Each node that is new becomes a channel, in the order of the slices. */
 static int name_channels(struct replay *r,
                          const struct trace_line *line,
                          struct es_error *err)
@@ -243,7 +243,7 @@ static int name_channels(struct replay *r,
         if (json_object_set_new(r->node, name, json_integer((json_int_t)n)) < 0)
             return es_no_memory(err);
         if (n < r->n)
-            continue; /* opened by an op */
+            continue; /* an op has opened it */
         if (r->n > 0 && apply(r, &add, err) < 0)
             return -1;
     }
@@ -268,7 +268,8 @@ static int64_t frame_tasks(struct replay *r, const struct trace_line *line)
     return tasks_of_units(r, units);
 }
 
-/* Each slice is a bundle; for a size policy they are the frame together. */
+/* To a bundle policy each slice is a bundle; to a size policy, all slices are
+ * one frame. */
 static int apply_frame(struct replay *r,
                        const struct trace_line *line,
                        struct es_error *err)

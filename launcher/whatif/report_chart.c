@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Three charts below each other, of one width.  A node has the same colour in
- * the first two, so that its row in the first is the key to the second.
+ * Three charts of one width, below each other.  A node has the same colour in
+ * the first two, so that its row in the first explains the second.
  */
 #include "launcher/whatif/report_chart.h"
 #include "launcher/base/svg.h"
@@ -20,14 +20,14 @@
 #define ROW     20 /* of a node */
 #define SHARES  160
 #define EVEN    100
-#define LETTER  7 /* a digit of the font, and a bit */
+#define LETTER  7 /* a little wider than a digit of the font */
 
 #define GRID      "#ddd"
 #define FAILED    "#d62728"
 #define OTHERS    "#bbb"
-#define TICKS_MIN 5 /* of an axis; at most twice and a half as many */
+#define TICKS_MIN 5 /* of an axis; it has up to 2.5 times as many */
 
-/* Ten that can be told apart, lightened (D3's category10). */
+/* Ten colours that can be told apart: category10 of D3, lightened. */
 static const char *const colour[] = {"#8fb8da", "#ffb97a", "#95cf95", "#e99393",
                                      "#c5aedd", "#c5aaa4", "#f0b9df", "#bdbdbd",
                                      "#dcdc87", "#86dce5"};
@@ -36,7 +36,7 @@ struct chart {
     FILE *out;
     const struct report_file *f;
     size_t begin, end; /* frames */
-    size_t rows;       /* nodes with one of their own */
+    size_t rows;       /* nodes that have a row of their own */
     double y;          /* of the chart that is drawn */
 };
 
@@ -72,7 +72,8 @@ static double x_of(const struct chart *c, double seconds)
     return LEFT + (seconds - start_of(c)) / seconds_of(c) * WIDTH;
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are TICKS_MIN or more. */
+/* The distance of ticks: 1, 2 or 5 times a power of ten, so that there are at
+ * least TICKS_MIN. */
 static double tick(double range)
 {
     double power = pow(10, floor(log10(range / TICKS_MIN)));
@@ -172,7 +173,7 @@ static double frame_x(const struct chart *c, double i)
     return LEFT + i / (double)(c->end - c->begin) * WIDTH;
 }
 
-/* 0, half and all of a chart whose whole is `all`. */
+/* Lines at 0, half and all of a chart whose height is `all`. */
 static void draw_scale(struct chart *c, double height, const char *all[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -200,13 +201,13 @@ static void draw_frame_numbers(struct chart *c, double height)
     c->y += height + AXIS;
 }
 
-/* Do boxes show between lines around them? */
+/* Are the boxes wide enough to have an outline? */
 static int is_roomy(const struct chart *c)
 {
     return c->end - c->begin <= CHART_FRAMES / 4 && c->rows <= CHART_NODES / 4;
 }
 
-/* What a node did of a frame, in one box on top of those before it. */
+/* The share of a node in a frame: a box on top of those of the nodes before. */
 static void draw_share(struct chart *c,
                        size_t i,
                        const char *name,

@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 #define CHART_FRAMES 400 /* at most: a frame is then 2 pixels wide */
-#define CHART_NODES  64  /* with a row and a colour of their own */
+#define CHART_NODES  64  /* that have a row and a colour of their own */
 
-/* Frames [begin, end) of the file's, at most CHART_FRAMES and at least one.
- * What could not be written the stream knows. */
+/* Frames [begin, end) of the file's, at most CHART_FRAMES and at least one.  If
+ * something cannot be written, the stream has its error set. */
 void report_chart_draw(FILE *out,
                        const struct report_file *f,
                        size_t begin,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep report: what the report of a run tells, as a table, JSON, picture.
+ * evenstep report: what the report of a run says, as a table, JSON or a
+ * picture.
  */
 #include "launcher/base/help.h"
 #include "launcher/base/notice.h"
@@ -37,7 +38,7 @@ struct options {
 
 struct picture {
     const struct report_file *f;
-    size_t begin, end; /* places in the file, not numbers */
+    size_t begin, end; /* places in the file, not numbers of frames */
 };
 
 static const struct option options[] = {
@@ -101,7 +102,7 @@ static int parse(struct options *o, int argc, char **argv, struct es_error *err)
 
 /* --- the picture ---------------------------------------------------------- */
 
-/* The frames that were asked for, as many as can be drawn. */
+/* Choose the frames that were asked for, as many as can be drawn. */
 static int choose(struct picture *p,
                   const struct options *o,
                   struct es_error *err)

@@ -16,7 +16,7 @@ static const char give_report[] =
 struct reading {
     struct report_file *f;
     json_t *known; /* number of a node, by name */
-    double *busy;  /* one a node: until when, in the frame that is read */
+    double *busy;  /* one a node: when its last slice of the frame ended */
     size_t room_slices, room_frames, room_nodes;
     size_t number; /* of the line */
     struct es_error *err;
@@ -54,8 +54,8 @@ static int find_node(struct reading *r, const char *name, size_t *node)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* When it began is known by when it came back; else a node is taken to do one
- * after the other. */
+/* A slice began its seconds before it came back.  Where that is not known, a
+ * node is taken to have done one slice after the other. */
 static int add_slice(struct reading *r, const struct trace_slice *s, int done)
 {
     struct report_file *f = r->f;
@@ -187,7 +187,7 @@ int report_file_read(struct report_file *f,
                        "%s: %s: %s", of, path, strerror(errno));
     f->node = json_array();
     r.known = json_object();
-    /* There from the start, so that it can be zeroed. */
+    /* so that each frame can set it to 0 */
     rc = grow((void **)&r.busy, &r.room_nodes, 0, sizeof *r.busy);
     rc = rc < 0 || !f->node || !r.known ? es_no_memory(&why)
                                         : add_lines(&r, file);

@@ -13,7 +13,7 @@
 
 struct report_slice {
     size_t node;
-    int done; /* 0: it failed, or was lost with its node */
+    int done; /* 0: it failed, or its node was lost */
     int64_t begin, units;
     double seconds; /* that its command ran */
     double start;   /* seconds into its frame */
@@ -22,11 +22,11 @@ struct report_slice {
 struct report_frame {
     int64_t number;
     double start; /* seconds into the run: frames follow each other at once */
-    double last;  /* seconds that it took */
+    double last;  /* seconds from its start to its last answer */
     double efficiency;
     int adjusted;
     int64_t units;
-    size_t slice, n; /* the first of its slices, and how many they are */
+    size_t slice, n; /* number of its first slice, how many it has */
 };
 
 struct report_file {
@@ -35,17 +35,18 @@ struct report_file {
     struct report_slice *slice;
     size_t n_slices;
     size_t nodes;
-    json_t *node; /* their names, in the order of appearance */
-    int ended;    /* there is a summary; else the run has failed, unless .. */
-    int journal;  /* .. it is a journal, which does not say */
+    json_t *node; /* names, in the order in which they appear */
+    int ended;    /* it has a summary; a run that failed has none, */
+    int journal;  /* nor has a journal */
     char policy[64];
     double seconds;    /* of the summary, or what the frames add up to */
     double efficiency; /* likewise: mean over the frames */
-    int torn;          /* the last line was cut off, and is left out */
+    int torn;          /* the last line is not whole, and was left out */
 };
 
-/* 0, or -1 with ES_USAGE (ES_ENV for want of memory); clear it in any case.
- * of: what the file is for the user, as its messages begin. */
+/* 0, or -1 with ES_USAGE (ES_ENV if memory ran out).  Call report_file_clear()
+ * in any case.  Messages begin with "of", which says what the file is to the
+ * user. */
 int report_file_read(struct report_file *f,
                      const char *of,
                      const char *path,

@@ -135,7 +135,7 @@ int report_print_json(FILE *out, const struct report_file *f)
     json_t *nodes = nodes_json(f), *frames = frames_json(f), *all;
     int rc = -1;
 
-    /* One that is short ran out of memory. */
+    /* A list that is too short ran out of memory. */
     if (json_array_size(nodes) == f->nodes && json_array_size(frames) == f->n) {
         all = json_pack("{s:O, s:O, s:f, s:f, s:s, s:b}", "nodes", nodes,
                         "frames", frames, "seconds", f->seconds, "efficiency",

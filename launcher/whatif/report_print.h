@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_print.h - a run's report for people and for programs.
+ * report_print.h - prints the report of a run, for people and for programs.
  *
  * All write to a stream and return 0, or -1 if memory runs out or the stream
  * has an error; the caller flushes it.
@@ -17,13 +17,13 @@ struct report_node {
     int64_t units;
     double share;       /* of all units, 0..1 */
     double busy;        /* seconds */
-    size_t slices;      /* that it has done */
-    size_t failed;      /* or that were lost with it */
-    double units_per_s; /* while busy; 0: it was not */
+    size_t slices;      /* that were done */
+    size_t failed;      /* that failed, or were lost with the node */
+    double units_per_s; /* while busy; 0 if it never was */
 };
 
-/* The sums of every node: f->nodes of them, to be freed; NULL without memory.
- */
+/* Add up each node: f->nodes results, owned by the caller.  NULL if memory ran
+ * out. */
 struct report_node *report_sum(const struct report_file *f);
 
 /* A line for every node, then one for every frame, then the run's. */

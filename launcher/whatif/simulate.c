@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep simulate: what-if at sizes that nobody has at hand.
+ * evenstep simulate: tries out what no cluster is at hand for.
  */
 #include "launcher/base/help.h"
 #include "launcher/commands.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep simulate balance: what each policy makes of the same frames.
+ * evenstep simulate balance: each policy divides the same frames.
  */
 #include "launcher/whatif/balance_options.h"
 #include "launcher/whatif/simulations.h"
@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GOOD 0.9 /* efficiency that a policy should come to */
+#define GOOD 0.9 /* an efficiency that a policy should reach */
 
 /* --- a policy's run ------------------------------------------------------- */
 
 struct outcome {
     double mean, first; /* efficiency: of all frames, of the first */
-    int64_t good;       /* the first frame with an efficiency of GOOD, or -1 */
+    int64_t good;       /* number of the first frame that reaches GOOD, or -1 */
     double seconds, ideal;
     uint64_t messages, taken;
 };
 
-/* Of the node that changes, until it does. */
+/* The speed of the node that changes, before it does. */
 static double speed_before(const struct balance_options *o, size_t change)
 {
     size_t node = o->change[change].node;
@@ -32,7 +32,7 @@ static double speed_before(const struct balance_options *o, size_t change)
     return o->speed[node];
 }
 
-/* What all frames take if nobody ever waits. */
+/* The seconds of all frames if no node ever waits. */
 static double ideal_seconds(const struct balance_options *o)
 {
     double all = 0, seconds = 0;
@@ -62,7 +62,8 @@ static void add_up(struct outcome *out,
     out->taken += f->taken;
 }
 
-/* efficiency: one a frame; out: but for ideal still empty. */
+/* Simulate one policy. efficiency has one element a frame; of out, ideal is set
+ * already. */
 static int run(const struct balance_options *o,
                const struct policy_option *policy,
                double efficiency[],

@@ -42,8 +42,7 @@ enum scheme { OVERLAP, STRICT, CHAIN, SBCAST, SCATTER_ALLGATHER, SCHEMES };
 static const char *const scheme_names[SCHEMES] = {
     "overlap", "strict", "chain", "sbcast", "scatter-allgather"};
 
-/* What sbcast takes where neither it nor slurm.conf is told else: TreeWidth,
- * and BcastParameters' block. */
+/* Defaults of sbcast: TreeWidth, and the block size of BcastParameters. */
 #define SBCAST_FANOUT 50
 #define SBCAST_BLOCK  (8u << 20)
 
@@ -241,7 +240,7 @@ static int parse(struct options *o, int argc, char **argv, struct es_error *err)
 /* --- the simulation ------------------------------------------------------- */
 
 struct outcome {
-    struct simulated simulated; /* zeroed if there is but a formula */
+    struct simulated simulated; /* all 0 if the scheme has a formula only */
     struct plan plan;           /* likewise */
     double seconds, limit;
     double formula; /* negative: there is none */

@@ -14,7 +14,7 @@
 
 #define NODES_MAX   65536
 #define REGIONS_MAX 1000000
-#define STEP        10000 /* of a limit in a percent of a core */
+#define STEP        10000 /* of a limit: so many are a percent of a core */
 
 static const char see_help[] = "see `evenstep simulate balance --power --help`";
 
@@ -47,7 +47,7 @@ struct options {
     struct power_simulation_setup setup;
     double *work; /* setup.n */
     const char *works;
-    int64_t nodes, regions; /* nodes 0: one a number */
+    int64_t nodes, regions; /* nodes 0: as many as numbers */
     int json, help;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * simulations.h - what `evenstep simulate` can simulate, each in a file of its
- * name.  argv[0] is that name; else as a subcommand (commands.h).
+ * simulations.h - what `evenstep simulate` can simulate. argv[0] is the name of
+ * the simulation.
  */
 #ifndef LAUNCHER_WHATIF_SIMULATIONS_H
 #define LAUNCHER_WHATIF_SIMULATIONS_H
@@ -10,7 +10,7 @@
 
 int simulate_bcast(int argc, char **argv, struct es_error *err);
 int simulate_balance(int argc, char **argv, struct es_error *err);
-/* `balance --power`: power that is steered, and no frames. */
+/* `balance --power`: steers the power of nodes; there are no frames. */
 int simulate_power(int argc, char **argv, struct es_error *err);
 
 #endif

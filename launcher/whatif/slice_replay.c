@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `evenstep run` without --threshold. */
+/* The default of `evenstep run`. */
 static const struct threshold_rule threshold = {THRESHOLD_PERCENT, 5};
 
 /* --- the channels --------------------------------------------------------- */
@@ -36,7 +36,7 @@ static int start(struct slice_replay *s, struct es_error *err)
     return 0;
 }
 
-/* One more, or one that is back: it gets as much as the others have on
+/* Add a channel, or one that is back.  It gets as much as the others have on
  * average. */
 static int add(struct slice_replay *s, size_t channel, struct es_error *err)
 {
@@ -55,14 +55,14 @@ static int add(struct slice_replay *s, size_t channel, struct es_error *err)
 
 /* --- a frame -------------------------------------------------------------- */
 
-/* The slices of the next one. */
+/* Cut the slices of the next frame. */
 static void cut_slices(struct slice_replay *s)
 {
     for (size_t i = 0; i < s->n; i++)
         s->cut[i] =
             s->completion[i].presence == PRESENCE_PRESENT ? s->load[i] : 0;
     if (shares_cut(0, s->job, 1, s->cut, s->slice, s->n) < 0)
-        memset(s->slice, 0, s->n * sizeof *s->slice); /* nobody is there */
+        memset(s->slice, 0, s->n * sizeof *s->slice); /* no channel is left */
 }
 
 static void end_frame(struct slice_replay *s)
@@ -77,7 +77,7 @@ static void end_frame(struct slice_replay *s)
         last = fmax(last, c[i].seconds);
     }
     if (first > last)
-        return; /* nobody has done anything */
+        return; /* no channel has done anything */
     limit = threshold_seconds(&threshold, &s->noise, c, s->n, 1);
     threshold_hear(&s->noise, c, s->n);
     (void)s->kind->adjust(s->state, c, last - first > limit, s->load);
@@ -99,7 +99,7 @@ static int all_are_in(const struct slice_replay *s)
 
 /* --- all together --------------------------------------------------------- */
 
-/* For as many channels as may ever join: what is not used costs nothing. */
+/* Room for all channels that may ever join: unused pages cost nothing. */
 static int allocate(struct slice_replay *s, struct es_error *err)
 {
     s->load = calloc(TRACE_CHANNELS_MAX, sizeof *s->load);
@@ -145,7 +145,7 @@ void slice_replay_clear(struct slice_replay *s)
     memset(s, 0, sizeof *s);
 }
 
-/* A time of 0 says nothing of a speed. */
+/* From a time of 0 no speed follows. */
 void slice_replay_hear(struct slice_replay *s, const struct trace_event *e)
 {
     if (e->tasks <= 0 || !(e->time_ns > 0))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slice_replay.h - what happened, told to a size policy: the next slice of
- * every channel.
+ * slice_replay.h - a size policy is told what happened, and says the next slice
+ * of every channel.
  *
- * Such a policy hears of whole frames.  A frame is a job, and over as soon as
+ * Such a policy is told of whole frames.  A frame is a job.  It is over when
  * every channel that has a slice of it has fed back, or when the caller says
- * so; then the policy adjusts, with the threshold that `evenstep run` has.
+ * so.  Then the policy adjusts, with the default threshold of `evenstep run`.
  */
 #ifndef LAUNCHER_WHATIF_SLICE_REPLAY_H
 #define LAUNCHER_WHATIF_SLICE_REPLAY_H
@@ -23,13 +23,13 @@ struct slice_replay {
     uint64_t job; /* units */
     struct threshold_noise noise;
     /* n each */
-    double *load;                  /* as the policy says */
-    double *cut;                   /* as it is cut: 0 for who has left */
+    double *load; /* as the policy says */
+    double *cut;  /* what it is cut by: 0 of a channel that was removed */
     struct slice *slice;           /* of the next frame */
     struct completion *completion; /* of the frame that is under way */
 };
 
-/* kind->bundles is NULL.  Fails with ES_ENV for want of memory. */
+/* kind->bundles must be NULL. Fails with ES_ENV if memory ran out. */
 int slice_replay_init(struct slice_replay *s,
                       const struct policy_kind *kind,
                       const double value[],
@@ -37,12 +37,13 @@ int slice_replay_init(struct slice_replay *s,
                       struct es_error *err);
 void slice_replay_clear(struct slice_replay *s);
 
-/* Any event but open, of a channel that is there; frame: the frame is over. */
+/* Any event but open.  Its channel must be there, or, of add_channel, have been
+ * removed or be the next number.  TRACE_FRAME: the frame is over. */
 int slice_replay_apply(struct slice_replay *s,
                        const struct trace_event *e,
                        struct es_error *err);
 
-/* A feedback within a frame that goes on until TRACE_FRAME. */
+/* A feedback of a frame that TRACE_FRAME will end. */
 void slice_replay_hear(struct slice_replay *s, const struct trace_event *e);
 
 /* Units of a channel's next slice. */

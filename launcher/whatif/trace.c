@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define SECONDS_MAX 1e18
-#define QUOTE_MAX   40 /* bytes of a strange word that a message repeats */
+#define QUOTE_MAX   40 /* bytes of an unknown word that a message quotes */
 
-/* A line that is being read. */
+/* The line that is being read. */
 struct reader {
     const json_t *object;
     size_t number;
@@ -71,7 +71,7 @@ static int take_int(const struct reader *r, const char *key, int64_t *v)
     return take_whole(r, key, INT32_MIN, INT32_MAX, v);
 }
 
-/* null, or no such key, is 0: not known. */
+/* null, or an absent key, is 0: not known. */
 static int take_known(const struct reader *r, const char *key, int32_t *v)
 {
     const json_t *value = json_object_get(r->object, key);
@@ -227,7 +227,7 @@ static int read_slice(const struct reader *r,
     return 0;
 }
 
-/* Those that are done from the front, the others from the back. */
+/* Slices that are done fill the array from the front, others from the back. */
 static int keep_slice(const struct reader *r,
                       struct trace_line *line,
                       const struct trace_slice *s,
@@ -235,7 +235,7 @@ static int keep_slice(const struct reader *r,
                       uint64_t *units)
 {
     if (s->units == 0)
-        return 0; /* nothing: it says nothing */
+        return 0; /* an empty slice says nothing */
     if (status != 0) {
         line->failed--;
         line->n_failed++;

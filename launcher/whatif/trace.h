@@ -29,21 +29,21 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define TRACE_CHANNELS_MAX 65536 /* as many as a broadcast has receivers */
+#define TRACE_CHANNELS_MAX 65536 /* as many as a broadcast may have nodes */
 #define TRACE_CHANNEL_NEW  SIZE_MAX
 
-/* Far above the line of a frame on 16,384 nodes in 16 pieces each. */
+/* Bytes; a frame of 16,384 nodes with 16 pieces each has one of some 30 MB. */
 #define TRACE_LINE_MAX (64u << 20)
 
 enum trace_op {
     TRACE_OPEN,
     TRACE_SET_JOB,
-    TRACE_FEEDBACK, /* feedback4, too: its time is worked out */
+    TRACE_FEEDBACK, /* feedback4, too, with the time that follows from it */
     TRACE_SET_THREADS,
     TRACE_ADD_CHANNEL,
     TRACE_REMOVE_CHANNEL,
     TRACE_FRAME,  /* of a report */
-    TRACE_SUMMARY /* likewise; nothing happened */
+    TRACE_SUMMARY /* of a report: nothing happened */
 };
 
 struct trace_event {
@@ -61,23 +61,23 @@ struct trace_event {
 struct trace_slice {
     const char *node;
     int64_t begin, units; /* >= 1 */
-    double seconds;       /* that its command ran */
+    double seconds;       /* for which its command ran */
     double back; /* from the frame's start to its answer; -1: unknown */
 };
 
 struct trace_line {
     struct trace_event event;
-    struct trace_slice *slice; /* of a frame, done; one allocation with .. */
+    struct trace_slice *slice; /* of a frame: done, in one block with failed */
     size_t n;
-    const struct trace_slice *failed; /* those that failed, or were lost */
+    const struct trace_slice *failed; /* that failed, or were lost */
     size_t n_failed;
-    json_t *json; /* holds the nodes' names */
+    json_t *json; /* owns the names of the nodes */
 };
 
 /*
- * Read one line, without its end; number is the line's, for messages.  All
- * numbers of ops are within Java's int; the units of a frame add up to less
- * than 2^63.  Fails with ES_USAGE, or ES_ENV for want of memory.
+ * Read one line, without its end; number is that of the line, for messages.
+ * The numbers of ops fit into an int32_t, as in JPPF; the units of a frame add
+ * up to less than 2^63.  Fails with ES_USAGE, or with ES_ENV if memory ran out.
  */
 int trace_parse(struct trace_line *line,
                 size_t number,
@@ -86,7 +86,8 @@ int trace_parse(struct trace_line *line,
                 struct es_error *err);
 void trace_clear(struct trace_line *line);
 
-/* Another number of the line's object, from low to high; of line `number`. */
+/* Another number of the object, from low to high.  `number` is that of the
+ * line. */
 int trace_number(const struct trace_line *line,
                  size_t number,
                  const char *key,

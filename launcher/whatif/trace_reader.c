@@ -26,8 +26,8 @@ static int make_room(struct trace_reader *r, struct es_error *err)
     return 0;
 }
 
-/* The next line, without its end, in r->text: its length, -1 at the end of the
- * file, -2 with err filled. */
+/* Read the next line, without its end, into r->text.  Returns its length, -1 at
+ * the end of the file, or -2 with err filled. */
 static ssize_t read_text(struct trace_reader *r, struct es_error *err)
 {
     size_t len = 0;
@@ -49,7 +49,7 @@ static ssize_t read_text(struct trace_reader *r, struct es_error *err)
 
 /* --- a journal ------------------------------------------------------------ */
 
-/* How long the frame that is under way took, at least, and how evenly. */
+/* How long the frame took at least, and its efficiency. */
 static void time_frame(const json_t *slices, double *last, double *efficiency)
 {
     json_t *busy = json_object();
@@ -65,7 +65,7 @@ static void time_frame(const json_t *slices, double *last, double *efficiency)
         double sum;
 
         if (!node)
-            continue; /* trace_parse() will say so */
+            continue; /* trace_parse() reports it */
         sum = json_number_value(json_object_get(busy, node)) + s;
         (void)json_object_set_new(busy, node, json_real(sum));
         all += s;
@@ -76,7 +76,7 @@ static void time_frame(const json_t *slices, double *last, double *efficiency)
     json_decref(busy);
 }
 
-/* The frame that is under way, as a line of a report. */
+/* End the frame: it becomes a line of a report. */
 static int end_frame(struct trace_reader *r,
                      struct trace_line *line,
                      struct es_error *err)
@@ -90,7 +90,7 @@ static int end_frame(struct trace_reader *r,
     frame = json_pack("{s:s, s:I, s:o, s:f, s:f}", "type", "frame", "frame",
                       r->frame, "slices", r->slices, "last", last, "efficiency",
                       efficiency);
-    r->slices = NULL; /* json_pack() has it, also if it fails */
+    r->slices = NULL; /* json_pack() takes it over, also if it fails */
     text = frame ? json_dumps(frame, JSON_COMPACT) : NULL;
     json_decref(frame);
     if (!text)
@@ -105,8 +105,7 @@ static json_int_t begin_of(const json_t *slice)
     return json_integer_value(json_object_get(slice, "begin"));
 }
 
-/* The slice on the line that was read begins a frame, or goes to its own: as in
- * a report, in the order of the units. */
+/* Add the slice to the frame, in the order of the units as in a report. */
 static int add_slice(struct trace_reader *r, json_t *slice)
 {
     size_t at;
@@ -128,7 +127,7 @@ static int is_of_another_frame(const struct trace_reader *r,
            && json_integer_value(json_object_get(slice, "frame")) != r->frame;
 }
 
-/* A line of a journal: 1 if a frame is over by it. */
+/* Take a line of a journal.  Returns 1 if it ends a frame. */
 static int take_line(struct trace_reader *r,
                      size_t len,
                      struct trace_line *line,

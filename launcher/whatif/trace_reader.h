@@ -2,11 +2,10 @@
 /*
  * trace_reader.h - the lines of a trace file, one after another (trace.h).
  *
- * A run's journal (journal.h) is such a file, too: its slices come out as the
- * frames that they are of, each when a slice of another follows or the file
- * ends, as the lines of a report.  As the journal does not say when a slice
- * came back, a frame lasts for as long as the commands of its slowest node ran.
- * What a crash has left of a journal's last line is passed over.
+ * The journal of a run (journal.h) is read as if it were its report: a frame is
+ * over when a slice of another follows, or the file ends.  The journal does not
+ * say when a slice came back, so a frame lasts for as long as the commands of
+ * its slowest node ran.  A last line of a journal that is not whole is ignored.
  */
 #ifndef LAUNCHER_WHATIF_TRACE_READER_H
 #define LAUNCHER_WHATIF_TRACE_READER_H
@@ -15,11 +14,11 @@
 
 struct trace_reader {
     FILE *file;
-    size_t number; /* of the line that was read last, from 1 */
+    size_t number; /* of the last line that was read, from 1 */
     char *text;
     size_t room;
     int is_journal;
-    json_t *slices; /* of the frame that is under way; NULL: none is */
+    json_t *slices; /* of the frame that has begun; NULL: none has */
     json_int_t frame;
 };
 
@@ -27,9 +26,9 @@ struct trace_reader {
 void trace_reader_clear(struct trace_reader *r);
 
 /*
- * The next line, or frame of a journal: 1, with *line to be cleared; 0 at the
- * end of the file; -1 as trace_parse(), or if the file cannot be read or a line
- * is longer than TRACE_LINE_MAX.
+ * The next line, or the next frame of a journal.  Returns 1, and *line must be
+ * cleared; 0 at the end of the file; -1 as trace_parse() does, or if the file
+ * cannot be read or a line is longer than TRACE_LINE_MAX.
  */
 int trace_reader_next(struct trace_reader *r,
                       struct trace_line *line,
