@@ -177,9 +177,10 @@ t_bcast  := $(filter $(B)/t/pmix_bcast/%,$(t_bin))
 $(t_policy): $(B)/libpolicy.a
 $(t_bcast):  $(B)/libpmix_bcast.a $(B)/libpolicy.a
 $(filter-out $(t_policy) $(t_bcast),$(t_bin)): $(LIBS)
-# What of the plugin does without Slurm.
-$(B)/t/spank_plugin/env_file.t $(B)/t/fuzz/env_file: \
-  $(B)/spank_plugin/env_file.o
+# The plugin's modules, without Slurm or with that of t/lib/fake_spank.h.
+$(B)/libspank_plugin.a: $(call obj,$(plugin_src))
+$(filter $(B)/t/spank_plugin/%,$(t_bin)) $(B)/t/fuzz/env_file: \
+  $(B)/libspank_plugin.a
 # What a test opens at run time: a stand-in for the driver of a GPU.
 $(B)/t/launcher/probe/probe.t $(B)/t/launcher/probe/probe_gpu.t: | $(B)/t/programs/libcuda.so
 $(B)/t/programs/libcuda.so: own = -fPIC

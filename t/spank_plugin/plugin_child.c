@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the plugin starts has no descriptors of srun's, also where libc cannot
- * close all above 2 by one word: glibc before 2.34.
+ * What the plugin starts, what it may answer, and how it ends.  That it has no
+ * descriptors of srun's is tested where libc cannot close all above 2 by one
+ * word, too: glibc before 2.34.
  */
 #define CLOSE_EACH
 #include "spank_plugin/plugin_child.c"
 #include "tap.h"
 
-static const char *hear(int fd)
+static struct plugin_child child;
+
+static void start(const char *script)
+{
+    char *const argv[] = {"/bin/sh", "-c", (char *)script, NULL};
+
+    if (plugin_child_start(&child, argv, "CHILD=here") != 0)
+        bail("no child");
+}
+
+static const char *all_of(int fd)
 {
     static char text[256];
     size_t len = 0;
@@ -19,17 +30,101 @@ static const char *hear(int fd)
     return text;
 }
 
-int main(void)
+static void test_start(void)
 {
-    char *const argv[] = {"/bin/sh", "-c", "ls /proc/$$/fd; echo $CHILD", NULL};
-    struct plugin_child c;
+    char *const none[] = {"/nowhere/program", NULL};
+    struct plugin_child untouched = {.pid = 7};
 
     for (int i = 0; i < 20; i++)
         if (open("/dev/null", O_RDONLY) < 0) /* the child is to have none */
             bail("no descriptors");
-    (void)alarm(60);
-    is_int(plugin_child_start(&c, argv, "CHILD=here"), 0, "a child starts");
-    is_str(hear(c.stdout_fd), "0\n1\n2\nhere\n", "with three descriptors");
-    ok(plugin_child_stop(&c, 10000), "and ends");
+    start("ls /proc/$$/fd; echo $CHILD");
+    is_str(all_of(child.stdout_fd), "0\n1\n2\nhere\n",
+           "a child has three descriptors, and the guard");
+    ok(plugin_child_stop(&child, 60000), "and ends");
+    ok(plugin_child_start(&untouched, none, "A=1") == ENOENT
+           && untouched.pid == 7,
+       "what is not there is said at once, and nothing changed");
+    start("read line; echo \"got '$line'\"");
+    (void)close(child.stdin_fd);
+    child.stdin_fd = -1;
+    is_str(all_of(child.stdout_fd), "got ''\n",
+           "the end of its stdin is what it sees of ours");
+    ok(plugin_child_stop(&child, 60000), "it ends by itself");
+}
+
+/* --- answers --------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *script;
+    enum child_answer want;
+    const char *text;
+} answers[] = {
+    {"ready", "echo ready", ANSWER_READY, ""},
+    {"ready in two parts", "printf rea; sleep .1; echo dy", ANSWER_READY, ""},
+    {"a reason to go on", "echo continue: no room", ANSWER_CONTINUE, "no room"},
+    {"a reason to stop", "echo fail: no file", ANSWER_FAIL, "no file"},
+    {"a reason of control characters", "printf 'fail: a\\033[1mb\\tc\\177\\n'",
+     ANSWER_FAIL, "a?[1mb?c?"},
+    {"only the first line counts", "printf 'fail: a\\nready\\n'", ANSWER_FAIL,
+     "a"},
+    {"nothing", ":", ANSWER_NONE, ""},
+    {"an end within a line", "printf ready", ANSWER_GARBLED, ""},
+    {"no reason", "echo 'fail: '", ANSWER_GARBLED, ""},
+    {"another word", "echo readily", ANSWER_GARBLED, ""},
+    {"a line that is too long", "printf 'fail: %2000s\\n' a", ANSWER_GARBLED,
+     ""},
+    {"an empty line", "echo", ANSWER_GARBLED, ""},
+};
+
+static void test_answers(void)
+{
+    char text[CHILD_LINE_MAX];
+
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        start(answers[i].script);
+        is_int(plugin_child_hear(&child, 60, text), answers[i].want,
+               answers[i].name);
+        is_str(text, answers[i].text, answers[i].name);
+        ok(plugin_child_stop(&child, 60000), "it has ended");
+    }
+    start("sleep 300");
+    is_int(plugin_child_hear(&child, 0, text), ANSWER_LATE,
+           "who says nothing in time is late");
+    ok(!plugin_child_stop(&child, 0), "it may still be there");
+    plugin_child_kill(&child);
+    ok(plugin_child_stop(&child, 60000), "it can be ended");
+}
+
+/* As srun has them: blocked, for its signal thread. */
+static void test_interrupted(void)
+{
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    char text[CHILD_LINE_MAX];
+    sigset_t set, pending;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < 4; i++)
+        (void)sigaddset(&set, number[i]);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    for (size_t i = 0; i < 4; i++) {
+        start("sleep 300");
+        (void)kill(getpid(), number[i]);
+        is_int(plugin_child_hear(&child, 60, text), ANSWER_INTERRUPTED,
+               strsignal(number[i]));
+        (void)sigpending(&pending);
+        is_int(sigismember(&pending, number[i]), 0, "and it is used up");
+        plugin_child_kill(&child);
+        ok(plugin_child_stop(&child, 60000), "the child ends, though blocked");
+    }
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int main(void)
+{
+    (void)alarm(300);
+    test_start();
+    test_answers();
+    test_interrupted();
     return done();
 }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In srun: what is started for which step, and what becomes of the step after
+ * each answer.  The front end is a script that keeps its words.
+ */
+#include "spank_plugin/plugin_local.h"
+#include "fake_spank.h"
+#include "spank_plugin/plugin_options.h"
+#include "spank_plugin/plugin_remote.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <slurm/slurm.h>
+#include <sys/stat.h>
+
+static char folder[64], program[96], words[96], ended[96], launcher[110];
+
+/* The launcher says its words into a file, the answer, and waits for the end
+ * of its stdin. */
+static void answer(const char *line)
+{
+    FILE *f = fopen(program, "w");
+
+    if (!f)
+        bail("no program");
+    fprintf(f,
+            "#!/bin/sh\n"
+            "echo \"$*\" \"$EVENSTEP_COMPANION\" >%s\n"
+            "%s\n"
+            "while read line; do :; done\n"
+            "echo ended >%s\n",
+            words, line, ended);
+    if (fclose(f) != 0 || chmod(program, 0700) < 0)
+        bail("no program");
+    (void)unlink(words);
+    (void)unlink(ended);
+}
+
+static const char *content(const char *path)
+{
+    static char text[512];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+/* It ends by itself, and may be slow where much else runs. */
+static void await_end(const char *what)
+{
+    for (int i = 0; i < 6000 && access(ended, F_OK) < 0; i++)
+        (void)usleep(10000);
+    ok(access(ended, F_OK) == 0, "%s", what);
+}
+
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER };
+
+static void give(int option, const char *value)
+{
+    if (fake_spank.option[option].cb(option, value, 0) < 0)
+        bail("a value is refused");
+}
+
+/* srun of step 7.2 on 3 nodes; all that was given before is forgotten. */
+static void prepare(const char *line)
+{
+    char *argument = launcher;
+
+    fake_spank_clear();
+    fake_spank.context = S_CTX_LOCAL;
+    fake_spank.job = 7;
+    fake_spank.step = 2;
+    fake_spank.nodes = 3;
+    plugin_options_clear();
+    plugin_options_register(&fake_spank.handle);
+    plugin_options_set_arguments(1, &argument, 1);
+    unsetenv(REFUSED);
+    unsetenv(PROMISE);
+    answer(line);
+}
+
+static int run(void)
+{
+    int rc = plugin_local_start(&fake_spank.handle);
+
+    plugin_local_stop();
+    return rc;
+}
+
+static int is_refused(void)
+{
+    return getenv(REFUSED) != NULL;
+}
+
+static void test_ready(void)
+{
+    prepare("echo ready");
+    is_int(run(), 0, "nobody asks for evenstep");
+    ok(access(words, F_OK) < 0 && !getenv(PROMISE), "nothing is started");
+
+    give(EVENSTEP, "on");
+    is_int(plugin_local_start(&fake_spank.handle), 0, "a step is attended");
+    is_str(content(words), "attend --job 7 --step 2 --nodes 3 1",
+           "the front end is told of it, and that its own sruns are ours");
+    is_str(getenv(PROMISE), "on:7.2", "the tasks are promised the file");
+    ok(!is_refused() && fake_spank.errors == 0, "nothing is said");
+    ok(access(ended, F_OK) < 0, "the front end stays");
+    plugin_local_stop();
+    await_end("until the step is over");
+}
+
+static void test_words(void)
+{
+    prepare("echo ready");
+    give(EVENSTEP, "required");
+    give(PROFILE, "io");
+    give(PROBE, "fresh");
+    give(POWER, "pair");
+    give(BCAST, "a:/b");
+    fake_spank.nodes = 0;
+    is_int(run(), 0, "a step with all options");
+    is_str(content(words),
+           "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
+           "--power pair --required 1",
+           "the front end has them all");
+    is_str(getenv(PROMISE), "required:7.2", "the promise says required");
+}
+
+/* --- what becomes of the step ------------------------------------------------ */
+
+enum { NO = 0, YES = 1 };
+static const struct {
+    const char *name, *line;
+    int refused_on, refused_required, refused_bcast;
+    const char *said; /* on */
+} answers[] = {
+    {"a reason to go on", "echo continue: no room; exit", NO, YES, NO,
+     "evenstep: no room"},
+    {"a reason to stop", "echo fail: no file; exit", YES, YES, YES,
+     "evenstep: no file"},
+    {"nothing", "exit", NO, YES, YES, "ended before it was ready"},
+    {"another word", "echo hello; exit", NO, YES, YES, "does not know"},
+};
+
+static void test_answers(void)
+{
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        for (int how = 0; how < 3; how++) {
+            static const char *const hows[] = {"on", "required", "bcast"};
+            const int want[] = {answers[i].refused_on,
+                                answers[i].refused_required,
+                                answers[i].refused_bcast};
+
+            prepare(answers[i].line);
+            if (how == 2)
+                give(BCAST, "a:/b");
+            else
+                give(EVENSTEP, hows[how]);
+            ok(run() == 0 && is_refused() == want[how] && !getenv(PROMISE),
+               "%s, %s: the step is %s", answers[i].name, hows[how],
+               want[how] ? "refused" : "started");
+            ok(fake_spank.errors == 1
+                   && strstr(fake_spank.said, answers[i].said),
+               "the user reads why");
+        }
+    }
+}
+
+static void test_late(void)
+{
+    char *argument[] = {"timeout=1"};
+
+    prepare("");
+    plugin_options_set_arguments(1, argument, 1);
+    give(EVENSTEP, "required");
+    ok(run() == 0 && is_refused()
+           && strstr(fake_spank.said, "gave no answer within 1 s")
+           && strstr(fake_spank.said, "--evenstep=required"),
+       "no answer: a step that needs it is refused");
+    argument[0] = "timeout=60";
+    plugin_options_set_arguments(1, argument, 1);
+}
+
+static void test_missing(void)
+{
+    prepare("echo ready");
+    give(EVENSTEP, "on");
+    (void)unlink(program);
+    ok(run() == 0 && !is_refused() && strstr(fake_spank.said, program)
+           && strstr(fake_spank.said, "the step goes on without evenstep"),
+       "a program that is not there: its name is said, the step goes on");
+}
+
+/* --- which steps -------------------------------------------------------------- */
+
+static void test_steps(void)
+{
+    prepare("echo ready");
+    give(EVENSTEP, "on");
+    setenv("EVENSTEP_COMPANION", "1", 1);
+    ok(run() == 0 && access(words, F_OK) < 0,
+       "an srun of evenstep's own is left alone");
+    unsetenv("EVENSTEP_COMPANION");
+    fake_spank.step = SLURM_INTERACTIVE_STEP;
+    ok(run() == 0 && access(words, F_OK) < 0, "so is the shell of salloc");
+    fake_spank.handle.of_a_step = 0;
+    ok(run() == 0 && access(words, F_OK) < 0 && fake_spank.errors == 1
+           && strstr(fake_spank.said, "ids of this step"),
+       "a step without ids goes on without evenstep");
+}
+
+static void test_again(void)
+{
+    prepare("echo ready");
+    give(EVENSTEP, "on");
+    (void)plugin_local_start(&fake_spank.handle);
+    fake_spank.job = 8;
+    ok(plugin_local_start(&fake_spank.handle) == 0 && fake_spank.errors == 1
+           && strstr(fake_spank.said, "first component"),
+       "of a heterogeneous step the first component is evened");
+    fake_spank.job = 7;
+    fake_spank.step = 3;
+    (void)plugin_local_start(&fake_spank.handle);
+    await_end("srun starts its step again: the front end of before ends");
+    is_str(getenv(PROMISE), "on:7.3", "there is another for it");
+    plugin_local_stop();
+    plugin_local_stop(); /* there is none any more */
+    is_int(fake_spank.errors, 1, "to stop twice does nothing");
+}
+
+int main(void)
+{
+    (void)alarm(300);
+    snprintf(folder, sizeof folder, "/tmp/evenstep-local.XXXXXX");
+    if (!mkdtemp(folder))
+        bail("no folder");
+    snprintf(program, sizeof program, "%s/evenstep", folder);
+    snprintf(words, sizeof words, "%s/words", folder);
+    snprintf(ended, sizeof ended, "%s/ended", folder);
+    snprintf(launcher, sizeof launcher, "launcher=%s", program);
+    test_ready();
+    test_words();
+    test_answers();
+    test_late();
+    test_missing();
+    test_steps();
+    test_again();
+    (void)unlink(program);
+    (void)unlink(words);
+    (void)unlink(ended);
+    (void)rmdir(folder);
+    return done();
+}

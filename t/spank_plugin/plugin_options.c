@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What users and sites may give, and what comes of it. */
+#include "spank_plugin/plugin_options.h"
+#include "fake_spank.h"
+#include "tap.h"
+
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, OPTIONS };
+
+static int give(int option, const char *value, int remote)
+{
+    fake_spank.errors = 0;
+    return fake_spank.option[option].cb(fake_spank.option[option].val, value,
+                                        remote);
+}
+
+static void test_register(void)
+{
+    static const char *const names[OPTIONS] = {
+        "evenstep", "evenstep-profile", "evenstep-bcast", "evenstep-probe",
+        "evenstep-power"};
+    int tagged = 1;
+
+    plugin_options_register(&fake_spank.handle);
+    is_int(fake_spank.options, OPTIONS, "five options are registered");
+    for (int i = 0; i < OPTIONS; i++) {
+        is_str(fake_spank.option[i].name, names[i], names[i]);
+        is_int(fake_spank.option[i].has_arg, i == EVENSTEP ? 2 : 1,
+               "its argument");
+        tagged &= strncmp(fake_spank.option[i].usage, "[evenstep] ", 11) == 0;
+    }
+    ok(tagged, "srun --help says whose they are");
+    fake_spank_clear();
+    fake_spank.refuse_option = PROBE;
+    plugin_options_register(&fake_spank.handle);
+    ok(fake_spank.errors == 1 && fake_spank.options == OPTIONS - 1
+           && strstr(fake_spank.said, "--evenstep-probe"),
+       "one that another plugin has: it is named, the others are there");
+    fake_spank_clear();
+    plugin_options_register(&fake_spank.handle);
+}
+
+static void test_demand(void)
+{
+    static const struct {
+        const char *value;
+        enum plugin_demand demand;
+    } table[] = {{NULL, DEMAND_ON},     {"", DEMAND_ON},
+                 {"(null)", DEMAND_ON}, {"on", DEMAND_ON},
+                 {"off", DEMAND_NONE},  {"required", DEMAND_REQUIRED}};
+
+    is_int(plugin_options_get().demand, DEMAND_NONE, "nothing is asked for");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        ok(give(EVENSTEP, table[i].value, 0) == 0
+               && plugin_options_get().demand == table[i].demand,
+           "--evenstep=%s", table[i].value ? table[i].value : "nothing");
+        plugin_options_clear();
+    }
+    for (int i = PROFILE; i < OPTIONS; i++) {
+        (void)give(i, i == BCAST ? "a:/b" : "off", 0);
+        is_int(plugin_options_get().demand, DEMAND_ON,
+               "another option implies --evenstep");
+        (void)give(EVENSTEP, "off", 0);
+        is_int(plugin_options_get().demand, DEMAND_NONE,
+               "but for --evenstep=off");
+        plugin_options_clear();
+    }
+}
+
+static void test_good(void)
+{
+    struct plugin_options o;
+
+    ok(give(PROFILE, "cpu_2-x", 0) == 0 && give(BCAST, "a b:/c d", 0) == 0
+           && give(PROBE, "fresh", 0) == 0 && give(POWER, "boost", 0) == 0,
+       "good values are taken");
+    o = plugin_options_get();
+    is_str(o.profile, "cpu_2-x", "a profile");
+    is_str(o.bcast, "a b:/c d", "a file");
+    is_str(o.probe, "fresh", "a way to probe");
+    is_str(o.power, "boost", "a way to steer");
+    is_int(o.timeout_s, 660, "with a file to bring the start may take longer");
+    (void)give(PROFILE, "io", 0);
+    is_str(plugin_options_get().profile, "io", "the last one counts");
+    plugin_options_clear();
+    o = plugin_options_get();
+    ok(!o.profile && !o.bcast && !o.probe && !o.power && o.timeout_s == 60,
+       "all is forgotten");
+}
+
+static void test_bad(void)
+{
+    static const char long_name[] =
+        "a23456789b23456789c23456789d23456789e23456789f23456789g23456789h";
+    static const struct {
+        int option;
+        const char *value;
+    } table[] = {{EVENSTEP, "yes"}, {EVENSTEP, "ON"}, {PROFILE, ""},
+                 {PROFILE, "-x"},   {PROFILE, "a b"}, {PROFILE, "a/b"},
+                 {PROFILE, NULL},   {BCAST, "a"},     {BCAST, ":/b"},
+                 {BCAST, "a:b"},    {BCAST, "a:/"},   {PROBE, "new"},
+                 {PROBE, ""},       {POWER, "on"},    {PROFILE, long_name}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const char *value = table[i].value ? table[i].value : "";
+
+        ok(give(table[i].option, table[i].value, 0) == -1
+               && fake_spank.errors == 1
+               && strstr(fake_spank.said,
+                         fake_spank.option[table[i].option].name),
+           "--%s=%s is refused by name",
+           fake_spank.option[table[i].option].name, value);
+        ok(give(table[i].option, table[i].value, 1) == 0
+               && fake_spank.errors == 0,
+           "on a node it is left out in silence");
+    }
+    ok(give(PROFILE, long_name + 1, 0) == 0, "63 letters are not too many");
+    ok(fake_spank.option[0].cb(OPTIONS, "on", 0) == -1
+           && fake_spank.option[0].cb(-1, "on", 0) == -1
+           && fake_spank.option[0].cb(OPTIONS, "on", 1) == 0,
+       "a number that is none of ours");
+    plugin_options_clear();
+    is_int(plugin_options_get().demand, DEMAND_NONE, "nothing bad was kept");
+}
+
+static int argument(char *text, int complain)
+{
+    fake_spank.errors = 0;
+    plugin_options_set_arguments(1, &text, complain);
+    return fake_spank.errors;
+}
+
+static void test_site(void)
+{
+    static char *good[] = {"config=/etc/e", "default=on", "launcher=/opt/e",
+                           "timeout=7"};
+    static char *bad[] = {"config=e",   "default=yes",
+                          "launcher=e", "timeout=",
+                          "timeout=0",  "timeout=3601",
+                          "timeout=-1", "timeout= 5",
+                          "timeout=5s", "timeout=99999999999999999999",
+                          "conf=/e",    ""};
+    struct plugin_options o = plugin_options_get();
+
+    ok(!o.config && o.launcher[0] == '/', "there is a program without any");
+    plugin_options_set_arguments(4, good, 1);
+    o = plugin_options_get();
+    is_str(o.config, "/etc/e", "config=");
+    is_str(o.launcher, "/opt/e", "launcher=");
+    is_int(o.timeout_s, 7, "timeout=");
+    is_int(o.demand, DEMAND_ON, "default=on");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ok(argument(bad[i], 1) == 1 && strstr(fake_spank.said, bad[i]),
+           "\"%s\" is left out by name", bad[i]);
+        is_int(argument(bad[i], 0), 0, "in silence on a node");
+    }
+    o = plugin_options_get();
+    ok(o.timeout_s == 7 && strcmp(o.config, "/etc/e") == 0
+           && strcmp(o.launcher, "/opt/e") == 0 && o.demand == DEMAND_ON,
+       "what was left out has changed nothing");
+    ok(argument("timeout=3600", 1) == 0
+           && plugin_options_get().timeout_s == 3600
+           && argument("timeout=1", 1) == 0
+           && plugin_options_get().timeout_s == 1,
+       "the bounds are allowed");
+    (void)argument("default=off", 1);
+    is_int(plugin_options_get().demand, DEMAND_NONE, "default=off");
+}
+
+int main(void)
+{
+    fake_spank_clear();
+    test_register();
+    test_demand();
+    test_good();
+    test_bad();
+    test_site();
+    return done();
+}
