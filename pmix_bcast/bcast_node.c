@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_node.h"
-#include "pmix_bcast/chunk_tag.h"
+#include "pmix_bcast/bcast_copy.h"
 #include "pmix_bcast/clock.h"
-#include "pmix_bcast/destination.h"
 #include "pmix_bcast/relay.h"
 
 #include <arpa/inet.h>
@@ -16,8 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define HELD_S      1.0 /* how often home is told that we live */
-#define VERIFY_TURN 64  /* chunks read back at once, before others' turn */
+#define HELD_S 1.0 /* how often home is told that we live */
 
 struct peer { /* another node, or home */
     struct bcast_node *node;
@@ -36,17 +34,13 @@ struct bcast_node {
     uint32_t self;
     enum state state;
     struct relay *relay;
-    struct destination file;
-    uint64_t *offset;      /* of each chunk */
-    struct chunk_tag *tag; /* likewise */
-    struct seal *seal;
+    struct bcast_copy copy;
     struct peer home, **peer; /* by rank; NULL: none yet */
     struct event *tick, *verify;
     double held_sent; /* when */
     int some_unreachable;
     uint64_t sum;
     int has_sum;
-    uint32_t verified;
     uint64_t pulls, refused, duplicates;
 };
 
@@ -71,15 +65,13 @@ static void fail(struct bcast_node *b, int error, const char *text)
     if (b->state == DONE || b->state == FAILED)
         return;
     b->state = FAILED;
-    destination_close(&b->file);
+    bcast_copy_abandon(&b->copy);
     send_done(b, error, text);
 }
 
 static void finish(struct bcast_node *b)
 {
-    const int64_t *mtime =
-        b->order.flags & ORDER_TIMES ? &b->order.mtime_ns : NULL;
-    int why = destination_finish(&b->file, b->order.mode, mtime);
+    int why = bcast_copy_finish(&b->copy);
 
     if (why) {
         fail(b, why, "");
@@ -90,48 +82,6 @@ static void finish(struct bcast_node *b)
 }
 
 /* --- is it what home has? ------------------------------------------------- */
-
-static int sum_is_right(const struct bcast_node *b)
-{
-    return chunk_tag_sum(b->tag, b->order.plan.chunks) == b->sum;
-}
-
-static size_t size_of(const struct bcast_node *b, uint32_t chunk)
-{
-    return (size_t)(b->offset[chunk + 1] - b->offset[chunk]);
-}
-
-/* Read a chunk back: 0, or an errno value; EBADMSG if it is another. */
-static int verify_chunk(struct bcast_node *b, uint32_t chunk, uint8_t *bytes)
-{
-    size_t size = size_of(b, chunk);
-    ssize_t n = pread(b->file.fd, bytes, size, (off_t)b->offset[chunk]);
-
-    if (n < 0)
-        return errno;
-    if ((size_t)n < size)
-        return EBADMSG;
-    return seal_check(b->seal, chunk, bytes, size, b->tag[chunk].bytes) < 0
-               ? errno
-               : 0;
-}
-
-/* Some chunks: 0, or an errno value. */
-static int verify_some(struct bcast_node *b)
-{
-    uint8_t *bytes = malloc(b->order.plan.chunk);
-    uint32_t end = b->verified + VERIFY_TURN;
-    int why = bytes ? 0 : ENOMEM;
-
-    if (end > b->order.plan.chunks)
-        end = b->order.plan.chunks;
-    while (!why && b->verified < end) {
-        why = verify_chunk(b, b->verified, bytes);
-        b->verified += why == 0;
-    }
-    free(bytes);
-    return why;
-}
 
 /* In the loop's next round: messages and the tick have their turn. */
 static void verify_on(struct bcast_node *b)
@@ -151,12 +101,12 @@ static void on_verify(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (b->state != VERIFYING)
         return;
-    why = verify_some(b);
+    why = bcast_copy_verify(&b->copy);
     if (why == EBADMSG)
         fail(b, EIO, "what was written does not read back the same");
     else if (why)
         fail(b, why, "");
-    else if (b->verified == b->order.plan.chunks)
+    else if (b->copy.verified == b->order.plan.chunks)
         finish(b);
     else
         verify_on(b);
@@ -166,7 +116,7 @@ static void check_whole(struct bcast_node *b)
 {
     if (b->state != RECEIVING || !b->has_sum || relay_missing(b->relay) > 0)
         return;
-    if (!sum_is_right(b)) {
+    if (bcast_copy_sum(&b->copy) != b->sum) {
         fail(b, EBADMSG, "the data is not what home has sent");
     } else if (b->order.flags & ORDER_VERIFY) {
         b->state = VERIFYING;
@@ -181,7 +131,7 @@ static void check_whole(struct bcast_node *b)
 static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
 {
     return h->broadcast == b->order.id && h->chunk < b->order.plan.chunks
-           && h->size == size_of(b, h->chunk);
+           && h->size == bcast_copy_size(&b->copy, h->chunk);
 }
 
 static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
@@ -201,9 +151,9 @@ static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
     return p->buffer; /* without memory it is lost, and pulled later */
 }
 
-/* What came is not what its tag says, or that cannot be seen: is it the peer's
- * fault? */
-static int take_wrong(const struct peer *p, int why)
+/* It could not be stored, or its tag is not its own: -1 if the peer must not
+ * send that. */
+static int refuse_chunk(const struct peer *p, int why)
 {
     if (why != EBADMSG) {
         fail(p->node, why, "");
@@ -219,21 +169,16 @@ static int take_chunk(struct peer *p,
                       const uint8_t *bytes)
 {
     struct bcast_node *b = p->node;
-    int why;
 
     if (!is_good_chunk(b, h))
         return -1;
     if (b->state != RECEIVING)
         return 0;
     if (bytes && relay_wants(b->relay, h->chunk)) {
-        if (seal_check(b->seal, h->chunk, bytes, h->size, h->digest) < 0)
-            return take_wrong(p, errno);
-        why = destination_write(&b->file, bytes, h->size, b->offset[h->chunk]);
-        if (why) {
-            fail(b, why, "");
-            return 0;
-        }
-        memcpy(b->tag[h->chunk].bytes, h->digest, TAG_BYTES);
+        int why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
+
+        if (why)
+            return refuse_chunk(p, why);
     } else if (relay_wants(b->relay, h->chunk)) {
         return 0; /* there was no memory for it */
     }
@@ -301,10 +246,10 @@ static int on_next(
     h->type = link_type_of[item.kind];
     h->chunk = item.chunk;
     if (item.kind == RELAY_CHUNK) {
-        memcpy(h->digest, b->tag[item.chunk].bytes, TAG_BYTES);
-        h->size = (uint32_t)size_of(b, item.chunk);
-        *fd = b->file.fd;
-        *at = (off_t)b->offset[item.chunk];
+        memcpy(h->digest, b->copy.tag[item.chunk].bytes, TAG_BYTES);
+        h->size = (uint32_t)bcast_copy_size(&b->copy, item.chunk);
+        *fd = b->copy.file.fd;
+        *at = (off_t)b->copy.offset[item.chunk];
     }
     return 1;
 }
@@ -492,7 +437,7 @@ static void send_held(struct bcast_node *b)
 
     bcast_write_number(&w, b->order.id,
                        b->order.plan.chunks - relay_missing(b->relay)
-                           + b->verified);
+                           + b->copy.verified);
     b->s.send(b->s.arg, BCAST_HELD, &w);
 }
 
@@ -530,9 +475,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 /* All of it came with the order. */
 static void take_content(struct bcast_node *b, const uint8_t *content)
 {
-    int why = b->order.plan.bytes > 0 ? destination_write(
-                  &b->file, content, (size_t)b->order.plan.bytes, 0)
-                                      : 0;
+    int why = bcast_copy_put_all(&b->copy, content);
 
     if (why)
         fail(b, why, "");
@@ -553,17 +496,14 @@ static int make_parts(struct bcast_node *b)
                                 .wake = on_wake,
                                 .arg = b};
 
+    if (bcast_copy_init(&b->copy, &b->order, b->s.secret) != 0)
+        return -1;
     b->relay = relay_create(&setup);
-    b->offset = calloc(p->chunks + 1u, sizeof *b->offset);
-    b->tag = calloc(p->chunks + 1u, sizeof *b->tag);
-    b->seal = chunk_tag_seal(b->s.secret, b->order.id);
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
     b->verify = evtimer_new(b->s.base, on_verify, b);
-    if (!b->relay || !b->offset || !b->tag || !b->seal || !b->peer || !b->tick
-        || !b->verify)
+    if (!b->relay || !b->peer || !b->tick || !b->verify)
         return -1;
-    plan_offsets(p, b->offset);
     b->home = (struct peer){.node = b, .rank = PLAN_NOBODY};
     return 0;
 }
@@ -581,22 +521,16 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     b->order.content = NULL;
     b->self = s->wireup->rank;
     b->held_sent = clock_s();
-    b->file = DESTINATION_CLOSED;
     if (make_parts(b) < 0 || start_tick(b) < 0) {
         bcast_node_destroy(b);
         return NULL;
     }
-    why =
-        order->plan.nodes != s->wireup->size
-            ? EPROTO
-            : destination_open(&b->file, order->destination, order->plan.bytes,
-                               (order->flags & ORDER_FORCE) != 0);
+    why = order->plan.nodes != s->wireup->size ? EPROTO
+                                               : bcast_copy_open(&b->copy);
     if (why) {
         fail(b, why, "");
         return b;
     }
-    if (order->flags & ORDER_SYNC)
-        destination_keep(&b->file);
     if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
@@ -668,15 +602,12 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
-    destination_close(&b->file);
+    bcast_copy_clear(&b->copy);
     relay_destroy(b->relay);
     if (b->tick)
         event_free(b->tick);
     if (b->verify)
         event_free(b->verify);
     free(b->peer);
-    free(b->offset);
-    free(b->tag);
-    seal_destroy(b->seal);
     free(b);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bcast_copy.h - the file that a node makes of a broadcast: chunk by chunk,
+ * each checked by its tag (chunk_tag.h), which is kept for the nodes that get
+ * the chunk from here.
+ *
+ * All that return int return 0 or an errno value.
+ */
+#ifndef PMIX_BCAST_BCAST_COPY_H
+#define PMIX_BCAST_BCAST_COPY_H
+
+#include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/chunk_tag.h"
+#include "pmix_bcast/destination.h"
+
+struct bcast_copy {
+    const struct bcast_order *order;
+    struct destination file;
+    uint64_t *offset;      /* of each chunk, and the end of the last */
+    struct chunk_tag *tag; /* of each chunk */
+    struct seal *seal;
+    uint32_t verified; /* chunks that were read back */
+};
+
+/* Nothing is opened yet.  The order must outlive the copy. */
+int bcast_copy_init(struct bcast_copy *c,
+                    const struct bcast_order *order,
+                    const struct secret *secret);
+/* What is not finished is removed. */
+void bcast_copy_clear(struct bcast_copy *c);
+int bcast_copy_open(struct bcast_copy *c);
+size_t bcast_copy_size(const struct bcast_copy *c, uint32_t chunk);
+/* A chunk has come, of its right size; EBADMSG if the tag is not its own. */
+int bcast_copy_put(struct bcast_copy *c,
+                   uint32_t chunk,
+                   const uint8_t *bytes,
+                   const uint8_t tag[TAG_BYTES]);
+/* All of it has come at once. */
+int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes);
+/* The digest of all tags. */
+uint64_t bcast_copy_sum(const struct bcast_copy *c);
+/* Read some chunks back, until `verified` is the number of them; EBADMSG if one
+ * is not as it came. */
+int bcast_copy_verify(struct bcast_copy *c);
+/* Give it its name.  It stays open for those who get chunks from it. */
+int bcast_copy_finish(struct bcast_copy *c);
+/* It has failed: remove it. */
+void bcast_copy_abandon(struct bcast_copy *c);
+
+#endif
