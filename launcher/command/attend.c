@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * evenstep attend: the front end that the plugin starts beside one step of an
- * unchanged program.  It brings the step's connection table to all nodes, and
- * the user's file, qualifies the nodes, puts what the tasks are told into the
- * step directory of every node, and stays until the step ends.
+ * unchanged program.  It brings the connection table of the step and the file
+ * of the user to all nodes, qualifies the nodes, and writes what the tasks need
+ * to know into the step directory of each node.  It ends with the step.
  *
- * With the plugin it speaks by its stdout, one line:
+ * It writes one line to the plugin, on its stdout:
  *
  *   ready             the step may start
  *   continue: TEXT    something failed; the site lets the step start anyway
  *   fail: TEXT        something failed; the step must not start
  *
- * and the end of its stdin says that the step has ended.
+ * When its stdin ends, the step has ended.
  */
 #include "launcher/base/number.h"
 #include "launcher/base/step_dir.h"
@@ -40,7 +40,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TOP_MS 500 /* between two writings of what `evenstep top` shows */
+#define TOP_MS 500 /* between two updates of what `evenstep top` shows */
 
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
@@ -57,28 +57,28 @@ struct attend {
     struct es_error *err;
     struct front front;
     struct event *on_stdin, *on_term, *on_time;
-    char *layout;        /* what Slurm says of the step's tasks */
-    char table_path[64]; /* of the table, and where it goes to */
+    char *layout;        /* of the tasks of the step, as Slurm prints it */
+    char table_path[64]; /* of the connection table; its destination */
     char table_destination[STEP_PATH_MAX];
     int table_fd;
     struct broadcast table, copy;
-    struct broadcast *broadcast; /* the one at work, or NULL */
+    struct broadcast *broadcast; /* that is running, or NULL */
     struct metrics_cast metrics;
     struct bcast_wish wish;
     struct qualification_setup qualify;
     struct qualification qualification;
     struct config_profile profile; /* `auto` */
-    uint32_t *tasks;               /* of the step, on each node */
-    struct policy_option policy;   /* of the tasks' slices */
+    uint32_t *tasks;               /* how many of the step are on each node */
+    struct policy_option policy;   /* for slices of the tasks */
     struct iteration iteration;
-    struct steering *steering; /* from the start of qualification on */
+    struct steering *steering; /* once qualification has begun */
     int copied;                /* the source is on every node */
-    size_t unstored;           /* what is not confirmed yet */
-    int told;                  /* all that is to be stored has been sent */
-    int said;                  /* the one line has been said */
+    size_t unstored;           /* files that nodes have not confirmed yet */
+    int told;                  /* all files for the nodes have been sent */
+    int said;                  /* the line to the plugin has been written */
 };
 
-/* The step's answer; only the first one counts. */
+/* Write the line to the plugin, once: only the first counts. */
 static void say(struct attend *a,
                 const char *word,
                 const struct es_error *err,
@@ -91,10 +91,10 @@ static void say(struct attend *a,
         printf("%s: %s: %s%s\n", word, err->what, err->mend, sequel);
     else
         printf("%s\n", word);
-    (void)fflush(stdout); /* the plugin takes silence for a failure */
+    (void)fflush(stdout); /* the plugin takes no line for a failure */
 }
 
-/* The file that the user wants on the nodes is not there. */
+/* Is the file of the user still missing on the nodes? */
 static int lacks_input(const struct attend *a)
 {
     return a->o->source && !a->copied;
@@ -134,7 +134,7 @@ static void put(struct attend *a,
     session_send(a->front.session, node, MSG_PUT, &w);
 }
 
-/* The tasks of a node are fed with slices, if they ask for any. */
+/* Tell a node about its tasks, which may ask for slices. */
 static void put_tasks(struct attend *a, size_t node)
 {
     struct msg_tasks m = {.tasks = a->tasks[node],
@@ -232,7 +232,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     steering_look(a->steering);
     step_name(a, name, sizeof name);
     if (steering_is_alive(a->steering))
-        (void)top_file_write(name, &top); /* a view is worth no warning */
+        (void)top_file_write(name, &top); /* a view only: no warning */
 }
 
 static int start_view(struct attend *a)
@@ -254,7 +254,7 @@ static void end_view(struct attend *a)
     step_dir_remove(step);
 }
 
-/* Before the tasks start: their meters look for the page once. */
+/* Before the tasks start, as their meters look for the page only once. */
 static int steer(struct attend *a)
 {
     char step[64];
@@ -303,7 +303,7 @@ static void on_copied(void *arg)
         return;
     }
     a->copied = 1;
-    qualify(a); /* only now: the nodes were busy */
+    qualify(a); /* not before: the broadcast kept the nodes busy */
 }
 
 static void on_table(void *arg)
@@ -336,7 +336,7 @@ static void bring_table(struct attend *a)
         return;
     }
     for (size_t i = 0; i < session_size(a->front.session); i++)
-        put(a, i, "", ""); /* the directory */
+        put(a, i, "", ""); /* makes the directory */
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
     step_name(a, step, sizeof step);
@@ -352,7 +352,7 @@ static void on_ready(void *arg)
     struct attend *a = arg;
 
     if (a->layout)
-        bring_table(a); /* else open_session() will */
+        bring_table(a); /* else open_session() does it */
 }
 
 static void on_stored(struct attend *a, size_t node, uint32_t why)
@@ -427,7 +427,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     char byte;
 
     if (what == EV_READ && read((int)fd, &byte, 1) > 0)
-        return; /* the plugin says nothing; only the end counts */
+        return; /* the plugin writes nothing; only the end counts */
     front_finish(&a->front, 0);
 }
 
@@ -466,7 +466,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* SRC:DST; neither may have a colon, as with Slurm's own options. */
+/* SRC:DST; neither may have a colon in it, as with options of Slurm. */
 static int take_copy(struct attend_options *o,
                      const char *text,
                      struct es_error *err)
@@ -552,13 +552,14 @@ static int parse(struct attend_options *o,
     return 0;
 }
 
-/* After the configuration, which says what becomes of the step then. */
+/* Called when the configuration is read: it says what becomes of the step if
+ * this fails. */
 static int set_qualification(struct attend *a)
 {
     const char *probe = a->o->probe ? a->o->probe : "cached";
 
     a->qualify.probe = &a->config.probe;
-    a->qualify.quiet = 1; /* every srun would say it */
+    a->qualify.quiet = 1; /* else every srun would print it */
     a->qualify.source = strcmp(probe, "off") == 0     ? METRICS_EQUAL
                         : strcmp(probe, "fresh") == 0 ? METRICS_PROBE
                                                       : METRICS_CACHED;
@@ -575,7 +576,7 @@ static int set_qualification(struct attend *a)
     return 0;
 }
 
-/* Where the step's tasks are, once. */
+/* Ask Slurm where the tasks of the step are. */
 static int ask_layout(struct attend *a)
 {
     if (!a->layout)
@@ -584,12 +585,12 @@ static int ask_layout(struct attend *a)
     return a->layout ? 0 : -1;
 }
 
-/* The companion step has the nodes of the step. */
+/* The agents run on the nodes of the step. */
 static int find_place(struct attend *a, struct companion_place *place)
 {
     place->job = a->o->job;
     if (companion_is_whole(a->o->job, a->o->nodes))
-        return 0; /* all of them, as *place says */
+        return 0; /* *place says all nodes already */
     if (ask_layout(a) < 0)
         return -1;
     return step_layout_nodes(a->layout, place->nodes, sizeof place->nodes,
@@ -667,6 +668,6 @@ int command_attend(int argc, char **argv, struct es_error *err)
         (void)front_run(&a.front);
     clear(&a);
     free(o.source);
-    /* What failed has been told through the plugin, in its one line. */
+    /* What failed is in the line that the plugin has got. */
     return 0;
 }

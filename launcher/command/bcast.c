@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep bcast: a file to every node of the allocation, as sbcast does it
- * but near the speed of the wire.
+ * evenstep bcast: brings a file to every node of the allocation, as sbcast
+ * does, but near the speed of the wire.
  */
 #include "launcher/base/help.h"
 #include "launcher/base/notice.h"

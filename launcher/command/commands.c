@@ -19,7 +19,7 @@ static int print_commands(struct es_error *err)
     return fflush(stdout) == 0 ? 0 : es_no_space(err);
 }
 
-/* The one below c that is called so; "balance" is "simulate balance". */
+/* The subcommand of c with that name; "balance" is "simulate balance". */
 static const struct subcommand *find_below(const struct subcommand *c,
                                            const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep conntable: the connection table of a step, or one task of it.
+ * evenstep conntable: prints the connection table of a step, or the entry of
+ * one task.
  */
 #include "pmix_bcast/conntable.h"
 #include "launcher/base/help.h"
@@ -99,7 +100,7 @@ static const char *ip_text(const uint8_t ip[16], char text[INET6_ADDRSTRLEN])
                : inet_ntop(AF_INET6, ip, text, INET6_ADDRSTRLEN);
 }
 
-/* A GID is always written as IPv6. */
+/* A GID is written like an IPv6 address. */
 static const char *address_text(const struct adapter *a,
                                 char text[INET6_ADDRSTRLEN])
 {

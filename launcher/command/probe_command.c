@@ -58,7 +58,7 @@ struct options {
 
 struct command {
     const struct options *o;
-    struct config config; /* its elements are those asked for */
+    struct config config; /* its elements are those that were asked for */
     struct es_error *err;
     struct front front;
     struct qualification_setup setup;

@@ -28,7 +28,7 @@ static uint32_t kind_of(const struct probe_node_view node[], size_t i)
     return k;
 }
 
-/* Of the elements whose limit is not 0: never. */
+/* The lowest limit but 0, which means never. */
 static double lowest_limit(const double limit[ELEMENTS])
 {
     double lowest = (double)INFINITY;
@@ -129,7 +129,7 @@ static void print_line(const char *name,
            100 * r->spread, BAR, bar, r->what);
 }
 
-/* Where the results are from, a line for all nodes that have the same. */
+/* Where the results come from; nodes of which that is the same share a line. */
 static void print_origin(const struct probe_node_view node[], size_t n)
 {
     size_t cached = 0;

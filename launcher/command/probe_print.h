@@ -13,16 +13,16 @@
 struct probe_node_view {
     const char *name;
     int cached;
-    char why[TEXT_MAX]; /* it was not from the cache; "": nobody asked it */
+    char why[TEXT_MAX]; /* the cache was not used; "": it was, or not asked */
     char hardware[FINGERPRINT_MAX];
     struct probe_result result[ELEMENTS];
     double metrics[ELEMENTS]; /* as a run counts them; NaN: not known */
 };
 
 /*
- * The nodes that are an outlier in an element, by the limits of the
- * configuration: nodes are of a kind if they have the same hardware and as
- * many CPUs for us.  *found is the caller's to free, "count" long.
+ * Find the nodes that are an outlier in an element, by the limits of the
+ * configuration.  Nodes are of one kind if they have the same hardware and we
+ * may use as many CPUs. *found has *count elements and is owned by the caller.
  * 0, or -1 if memory ran out.
  */
 int probe_outliers(const struct probe_node_view node[],
@@ -37,8 +37,8 @@ void probe_outlier_text(char text[200],
                         const struct probe_node_view node[],
                         const struct outlier *o);
 
-/* A block an element, a line a node with its bar.  Bars are relative to the
- * best of the nodes.  0, or -1 if that cannot be written. */
+/* Each element has a block, in which each node has a line with a bar.  The best
+ * node has the longest bar. 0, or -1 if it cannot be written. */
 int probe_print_table(const struct probe_node_view node[], size_t n);
 
 /*

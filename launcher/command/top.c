@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep top: how the nodes of running steps stand.
+ * evenstep top: the progress of the nodes of running steps.
  */
 #include "launcher/base/help.h"
 #include "launcher/base/number.h"

@@ -21,7 +21,8 @@ static int by_rack(const void *a, const void *b)
     return strverscmp((*x)->rack, (*y)->rack);
 }
 
-/* The nodes that count, by rack; of the known racks only if there is any. */
+/* Choose the nodes that count, sorted by rack.  Nodes of no known rack count
+ * only if no rack is known. */
 static size_t choose(const struct top_step *of, const struct top_node *node[])
 {
     size_t n = 0, k = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top_group.h - how the racks of a step stand, and the step: of threads the
- * node is told (monitor.h), of nodes their rack, of racks the step.
+ * top_group.h - how fast the racks of a step are, and the step as a whole.  The
+ * threads of a node are summed up by its monitor (monitor.h), nodes by their
+ * rack, racks by the step.
  *
- * What stands for a rack on the level above is the site's aggregate of its
- * nodes' speeds.  Nodes whose rack is not known, and whose speed is not, are
- * left out; without any rack the step is of nodes.  The
- * levels are those of US 9,477,533.
+ * A rack counts by the aggregate of the speeds of its nodes that the site has
+ * chosen.  Nodes are left out if their rack or their speed is not known.  If no
+ * rack is known, the step sums up nodes.  The levels are those of US 9,477,533.
  */
 #ifndef LAUNCHER_COMMAND_TOP_GROUP_H
 #define LAUNCHER_COMMAND_TOP_GROUP_H
@@ -20,8 +20,9 @@ struct top_group {
 };
 
 /*
- * *racks are sorted by name and the caller's to free(); how many there are is
- * returned.  step is of them.  If memory ran out there are none, and no step.
+ * Returns how many racks there are. *racks is sorted by name and owned by the
+ * caller; *step sums them up.  If memory ran out there are none, and *step is
+ * empty.
  */
 size_t top_groups_find(const struct top_step *of,
                        struct top_group **racks,

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BAR 20 /* characters of a region */
+#define BAR 20 /* characters for a whole region */
 
 /* --- order ---------------------------------------------------------------- */
 
@@ -90,7 +90,8 @@ void top_group_line(char line[TOP_LINE], const struct top_group *group)
 const char top_head[] = "node                 region               speed/s"
                         "  waiting    skew  share  limit";
 
-/* Of the region that it is in; a whole one is the end of the last. */
+/* Draw how much of its region is done.  A whole number is the end of the region
+ * before. */
 static void draw_bar(char bar[BAR + 1], double progress)
 {
     double part = progress - floor(progress);
@@ -186,7 +187,8 @@ static void print_metric(FILE *file,
                     value_of(&steps[i].node[k], m->value));
 }
 
-/* Skew is of fractions; of speeds it is what nobody asks for. */
+/* All aggregates but the skew, which is defined for fractions, not for speeds.
+ */
 static void print_group(FILE *file,
                         const struct top_step *step,
                         const struct top_group *group)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top_print.h - steps of top_file.h as lines for people, and as a text file
- * for Prometheus (its text-based format, version 0.0.4).
+ * top_print.h - steps (top_file.h) as lines for people, and as a file for
+ * Prometheus (text-based format, version 0.0.4).
  */
 #ifndef LAUNCHER_COMMAND_TOP_PRINT_H
 #define LAUNCHER_COMMAND_TOP_PRINT_H
@@ -15,13 +15,13 @@ enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
 /* Sort a step's nodes: by name, or the worst first. */
 void top_sort(struct top_step *step, enum top_order order);
 void top_step_line(char line[TOP_LINE], const struct top_step *step);
-/* Of a rack, or, as its rack is "", of the step. */
+/* The line of a rack, or of the step, whose rack is "". */
 void top_group_line(char line[TOP_LINE], const struct top_group *group);
-extern const char top_head[]; /* of the columns below */
+extern const char top_head[]; /* the heads of the columns of top_node_line() */
 void top_node_line(char line[TOP_LINE],
                    const struct top_step *step,
                    const struct top_node *node);
-/* Write it beside, then rename it to path. */
+/* Written to a file beside path, which is then renamed to it. */
 int top_metrics_write(const char *path,
                       const struct top_step steps[],
                       size_t n,

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOK_MS 500 /* as often as the front end writes */
+#define LOOK_MS 500 /* the front end writes as often */
 
 static const char keys[] = "sort by n)ame, s)peed, w)aiting, l)imit; q)uit";
 
 static void put_line(int row, const char *line)
 {
     if (row < LINES - 1)
-        (void)mvaddnstr(row, 0, line, COLS); /* cut where the screen ends */
+        (void)mvaddnstr(row, 0, line, COLS); /* cut at the end of the screen */
 }
 
-/* The next row. */
+/* Returns the row below what was drawn. */
 static int draw_groups(const struct top_step *step, int row)
 {
     struct top_group *rack, all;

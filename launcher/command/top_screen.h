@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-/* Show the user's steps (job 0: all) until q is typed; see help in the
- * screen's last line.  metrics: also written at each look; NULL: none. */
+/* Show the steps of the user (job 0: of all jobs) until q is typed.  The last
+ * line of the screen tells the keys. metrics: a file that is written at each
+ * look, too; NULL: none. */
 int top_screen(uint32_t job, const char *metrics, struct es_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* By libcgraph, Graphviz' own parser. */
+/* Read by libcgraph, the parser of Graphviz. */
 #include "launcher/base/number.h"
 #include "launcher/graph/graph_format.h"
 

@@ -2,8 +2,8 @@
 /*
  * graph_draft.h - a task graph while its file is being read.
  *
- * The readers of all formats hand tasks and edges over here, by the file's
- * identifiers and in seconds; here it is found out whether they make a graph.
+ * The readers of all formats add tasks and edges, by the identifiers of the
+ * file and with times in seconds.  Whether they make a graph is found out here.
  * Every error names the file and the place in it that the reader gives.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_DRAFT_H
@@ -21,7 +21,7 @@ struct graph_file {
 };
 
 struct graph_draft {
-    const char *name; /* of the file, for messages; the caller's */
+    const char *name; /* of the file, for messages; owned by the caller */
     json_t *ids;      /* by task */
     json_t *index;    /* number of the task by its identifier's text */
     int64_t *time;

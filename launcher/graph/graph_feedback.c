@@ -83,7 +83,7 @@ static void place_done(struct graph_running *r,
     graph_check_end(r);
 }
 
-/* What a task has failed of, in words. */
+/* Say in words why a task failed. */
 static void say_how(const struct graph_done *m, char *how, size_t size)
 {
     if (m->missing[0])
@@ -98,7 +98,8 @@ static void say_how(const struct graph_done *m, char *how, size_t size)
         snprintf(how, size, "exited with status %u", m->status);
 }
 
-/* Once more on its node, unless its command is not there; then elsewhere. */
+/* Try the task once more on its node, unless its command is missing there; then
+ * elsewhere. */
 static void try_again(struct graph_running *r,
                       uint32_t place,
                       const struct graph_done *m)
@@ -223,7 +224,7 @@ void graph_feedback_brought(struct graph_running *r,
                            : NULL;
 
     if (!h || h->from != m->from)
-        return; /* of an order that does not count any more */
+        return; /* it answers an order that was withdrawn */
     if (m->why[0]) {
         graph_state_let_go(&r->state, m->token, node);
         bring_failed(r, m->token, m->from, graph_node_name(r, node), m->why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_file.h - a task graph from a file, whichever of the formats it has.
+ * graph_file.h - reads a task graph from a file of any format.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_FILE_H
 #define LAUNCHER_GRAPH_GRAPH_FILE_H

@@ -10,7 +10,7 @@
 
 #include "launcher/graph/graph_draft.h"
 
-/* What a file does not say. */
+/* What some formats do not say. */
 struct graph_reading {
     double rate; /* bytes/s between processors, for files that know bytes */
     double ccr;  /* mean communication over mean time of a task, for files

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_journal.h - what a run of a task graph has done, in a file, so that
- * another can go on where it ended.
+ * graph_journal.h - the file in which a run of a task graph keeps what is done,
+ * so that another run can go on where it ended.
  *
- * A record_log: which graph, the name of the run (of its folders on the nodes),
- * and size and time of what the user gave; then each task that is done and
- * each result that was delivered, with sizes and digests:
+ * It is a record_log.  The first line says which graph it is of, the name of
+ * the run, which is that of its folders on the nodes, and size and time of each
+ * input.  Then follow the tasks that are done and the results that were
+ * delivered, with sizes and digests:
  *
  *   {"type":"graph","version":2,"graph":HEX,"run":NAME,
  *    "inputs":[[BYTES,MTIME_NS]...],"sum":HEX}
@@ -42,17 +43,17 @@ struct graph_journal_events {
     void *arg;
 };
 
-/* A file of the user's, as it was at the start; of others nothing. */
+/* An input as it was at the start; all 0 of other files. */
 struct graph_input {
     uint64_t bytes;
     int64_t mtime_ns;
 };
 
 /*
- * Begin a journal, with the name of the run; or, with resume, hear what one
- * that is there says and go on behind it, and run becomes the name that is
- * there.  One of another graph, or of inputs that were others, is not gone on
- * with: ES_USAGE.  path must outlive it; NULL: none is kept.
+ * Begin a journal, with the name of the run.  With resume, read the journal
+ * that is there, tell its events, and append to it; run becomes the name that
+ * is in it.  Fails with ES_USAGE if it is of another graph or its inputs have
+ * changed. path must outlive it; NULL: no journal is kept.
  *
  *   input  by file
  */

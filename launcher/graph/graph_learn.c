@@ -71,7 +71,7 @@ struct learning {
     json_t *index; /* number of a task by its name */
 };
 
-/* Of what went from node to node; the front end's link is another. */
+/* Of files between nodes; the link of the front end is another. */
 static double mean_rate(const struct graph_work *w,
                         const struct graph_measured *m)
 {

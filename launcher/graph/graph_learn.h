@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_learn.h - what a run has measured, and how it gets into the file of
- * the graph, so that the next plan is right.
+ * graph_learn.h - what a run has measured is written into the file of the
+ * graph, so that the next plan is right.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_LEARN_H
 #define LAUNCHER_GRAPH_GRAPH_LEARN_H
@@ -24,11 +24,12 @@ void graph_measured_tasks(struct graph_measured *m,
                           const struct graph_state *s);
 
 /*
- * Write it into the graph's file, which is replaced at once.
+ * Write it into the file of the graph, which is replaced in one step.
  *
- * evenstep's own: the times, and for an edge that carries files their seconds:
- * as measured, or by the mean rate of those that were.  WfFormat: times and
- * sizes; it has no rate, so that is said.
+ * Into evenstep's own format: the times of tasks, and for each edge with files
+ * the seconds that they took, or would take at the mean rate where that was not
+ * measured.  Into WfFormat: times and sizes; it has no place for the rate, so a
+ * notice tells it.
  */
 int graph_learn(const char *path,
                 const struct graph_work *w,

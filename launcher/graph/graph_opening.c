@@ -93,7 +93,7 @@ static int begin_run(struct graph_running *r)
 
 /* --- the folders ---------------------------------------------------------- */
 
-/* Is it what a task has made, to the last byte?  Inputs come anew. */
+/* Is it exactly what a task has made? Inputs are brought again. */
 static int is_good(const struct graph_running *r, const struct exchange_file *f)
 {
     const struct exchange_file *made;
@@ -106,8 +106,8 @@ static int is_good(const struct graph_running *r, const struct exchange_file *f)
            && file_digest_is_equal(&f->digest, &made->digest);
 }
 
-/* What a node has from before counts if it is what was made; the node itself
- * believes none of it until it is told to. */
+/* Files that a node has from an earlier run count if they are what was made
+ * then.  The node uses none of them until it is told to. */
 static int take_store(struct graph_running *r,
                       uint32_t node,
                       const struct graph_opened *m)

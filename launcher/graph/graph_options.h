@@ -8,7 +8,7 @@
 #include "launcher/graph/graph_wish.h"
 
 struct graph_options {
-    struct graph_run_wish run; /* its plan is that of `graph plan`, too */
+    struct graph_run_wish run; /* its plan is for `graph plan`, too */
     struct graph_reading reading;
     struct local_option local;
     const char *svg; /* NULL: not given */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where what a task has made is; at least one node, as a plan needs it. */
+/* Add the nodes that have what a task made; at least one, as the planner needs
+ * one. */
 static void add_done(const struct graph_running *r,
                      uint32_t v,
                      struct instance x[],
@@ -23,7 +24,7 @@ static void add_done(const struct graph_running *r,
         if (file->holder[i].from == HOLDER_HERE)
             x[(*n)++] = (struct instance){v, file->holder[i].node, 0, 0, 0};
     while (!r->state.usable[node])
-        node++; /* there is one, else we were not here */
+        node++; /* at least one node is left */
     if (*n == before)
         x[(*n)++] = (struct instance){v, node, 0, 0, 0};
 }

@@ -10,7 +10,7 @@ static double seconds(int64_t ns)
     return round((double)ns / 1e3) / 1e6;
 }
 
-/* The sum of what was: as schedule.h reckons it of a plan. */
+/* Add up how the run was, as schedule.h does for a plan. */
 static int add_up(const struct graph_result *r, struct schedule_sum *sum)
 {
     const struct graph_state *s = r->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_result.h - what a run of a task graph was, beside its plan.
+ * graph_result.h - prints how a task graph ran, beside its plan.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_RESULT_H
 #define LAUNCHER_GRAPH_GRAPH_RESULT_H

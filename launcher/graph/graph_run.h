@@ -3,8 +3,8 @@
  * graph_run.h - run a task graph on the nodes of an allocation, by a plan.
  *
  * A processor of the plan is a node.  The nodes run the tasks (graph_node.h)
- * and fetch files from each other; here is who decides: what runs where, who
- * fetches what from whom, and what becomes of what fails or is lost.
+ * and fetch files from each other.  The front end decides what runs where, who
+ * fetches what from whom, and what is done when something fails or is lost.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_RUN_H
 #define LAUNCHER_GRAPH_GRAPH_RUN_H

@@ -26,13 +26,13 @@
 
 enum phase { STARTING, OPENING, RUNNING, FINISHED };
 
-/* A file of the user's: one that is taken, or a result. */
+/* An input or a result. */
 struct user_file {
     struct exchange_file file; /* as it is, or is to be */
-    uint32_t from; /* a result on its way: the node; else GRAPH_NOBODY */
+    uint32_t from; /* the node that a result is coming from, or GRAPH_NOBODY */
 };
 
-/* The whole of a run. */
+/* The state of a run. */
 struct graph_running {
     const struct graph_run_wish *o;
     const struct graph_file *f;
@@ -46,13 +46,13 @@ struct graph_running {
     struct graph_journal journal;
     struct graph_progress progress;
     struct machine machine;
-    struct user_file *user;     /* by file */
-    struct graph_input *input;  /* by file: those of the user */
-    struct exchange_file *made; /* by file: as it was made last; number is not
-                                   set */
-    uint8_t *delivered;         /* by file */
-    uint8_t *was_done;          /* by task: says the journal */
-    uint32_t undelivered;       /* results */
+    struct user_file *user;    /* by file */
+    struct graph_input *input; /* by file: those of the user */
+    struct exchange_file
+        *made;          /* by file: as the last task made it; without number */
+    uint8_t *delivered; /* by file */
+    uint8_t *was_done;  /* by task, from the journal */
+    uint32_t undelivered; /* results */
     char run[GRAPH_RUN_NAME];
     uint32_t opened;
     struct schedule_sum planned;
@@ -67,7 +67,7 @@ struct graph_running {
 void graph_finish(struct graph_running *r, int failed);
 /* The end of the run, if nothing is left to be done. */
 void graph_check_end(struct graph_running *r);
-/* Since it began. */
+/* ns since the run began. */
 int64_t graph_running_ns(const struct graph_running *r);
 const char *graph_node_name(const struct graph_running *r, uint32_t node);
 /* Send what w holds and clear it. */

@@ -41,8 +41,8 @@ static int comes_by_itself(const struct graph_running *r,
            && r->state.place[own].planned_finish <= p->planned_start;
 }
 
-/* See that the token is or comes to where the place is; 0, or -1 without
- * memory.  What is nowhere yet follows when it is made. */
+/* Have the token brought to the node of the place.  What no node has yet
+ * follows when it is made. 0, or -1 if memory ran out. */
 static int stage_in_one(struct graph_running *r,
                         const struct place *p,
                         uint32_t token)

@@ -9,8 +9,8 @@
 
 #include "launcher/graph/graph_running.h"
 
-/* See that all that a place waits for is or comes to its node; what is
- * nowhere yet follows when it is made. */
+/* Have all that a place waits for brought to its node.  What no node has yet
+ * follows when it is made. */
 int graph_stage_in(struct graph_running *r, uint32_t place);
 /* The same for all places that wait for a task; on one node, or GRAPH_NOBODY
  * for all. */

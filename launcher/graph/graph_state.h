@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_state.h - how far a running task graph is: where its tasks are to run
- * or have run, and which nodes have what.
+ * graph_state.h - how far a running task graph is: where its tasks run or have
+ * run, and which nodes have which files.
  *
  * A place is one try of a task on a core of a node; a task that is run twice,
  * or tried again, has several.  A token is what a task waits for: a file, or,
@@ -91,7 +91,7 @@ uint32_t graph_state_waiting(const struct graph_state *s,
 struct holder *graph_state_holder(const struct graph_state *s,
                                   uint32_t token,
                                   uint32_t node);
-/* A node that has it, but for one; NULL: nobody. */
+/* A node other than `but` that has it, or NULL. */
 const struct holder *graph_state_source(const struct graph_state *s,
                                         uint32_t token,
                                         uint32_t but);
@@ -103,8 +103,8 @@ void graph_state_let_go(struct graph_state *s, uint32_t token, uint32_t node);
 
 /* The node is lost: what waited there is gone, and what it had. */
 void graph_state_lose(struct graph_state *s, uint32_t node);
-/* Is it the place that its core may be at: of those that wait there the first
- * in the graph's order, and its inputs are made? */
+/* May the core be running this place? It is the first in the order of the graph
+ * of those that wait there, and its inputs are made. */
 int graph_state_may_run(const struct graph_state *s, uint32_t place);
 /*
  * Tasks that are done and must be done again, because what they made is
