@@ -166,10 +166,12 @@ t_bin := $(t_src:t/%.c=$(B)/t/%.t)
 f_src := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
 f_bin := $(f_src:t/fuzz/%.c=$(B)/t/fuzz/%)
 wrap  := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+fence := $(wrap),--wrap=free
 
 $(B)/t/%.o: own = -It/lib $(launcher_cflags)
 $(t_bin): $(B)/t/%.t: $(B)/t/%.o
 	$(CC) $(ALL_LDFLAGS) $(if $(findstring fault.h,$(file <t/$*.c)),$(wrap)) \
+	    $(if $(findstring fenced.h,$(file <t/$*.c)),$(fence)) \
 	    -o $@ $^ $(launcher_libs) $(LDLIBS)
 # A test of policy/ or pmix_bcast/ needs no more than these may use.
 t_policy := $(filter-out %/params.t,$(filter $(B)/t/policy/%,$(t_bin)))

@@ -20,17 +20,14 @@ size_t slice_steering_step(const struct power_rule *rule,
                            struct power_node power[],
                            void *room)
 {
-    uint64_t all = 0;
     size_t givers = 0;
 
-    for (size_t i = 0; i < n; i++)
-        all += node[i].running + node[i].waiting;
     for (size_t i = 0; i < n; i++)
         power[i] = (struct power_node){
             .progress = time_left(&node[i]),
             .limit = node[i].running + node[i].waiting,
             .floor = node[i].running, /* cannot be had back */
-            .ceiling = all,
+            .ceiling = UINT64_MAX,
         };
     (void)power_step(rule, power, n, room);
     for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
  * nine_tasks.h, found by hand.
  */
 #include "policy/graph.h"
+#include "fenced.h"
 #include "policy/grouping.h"
 #include "tap.h"
 
@@ -37,6 +38,13 @@ static const struct {
      3,
      GRAPH_CYCLE,
      2},
+    {"a cycle far behind the first that waits",
+     {1, 1, 1},
+     3,
+     {{1, 0, 0}, {2, 1, 0}, {2, 2, 0}},
+     3,
+     GRAPH_CYCLE,
+     2},
     {"a time above the sum",
      {1, GRAPH_TOTAL_MAX},
      2,
@@ -65,6 +73,33 @@ static void test_bad(void)
                && !g && place == bad[i].place,
            "%s is refused, at its place", bad[i].what);
     }
+}
+
+/* The largest that may be, told by the fault that is found after them. */
+static void test_bounds(void)
+{
+    static const int64_t all = GRAPH_TOTAL_MAX, minus = -1, none[2];
+    static const struct graph_edge nowhere = {9, 9, 0},
+                                   most = {0, 1, GRAPH_TOTAL_MAX};
+    uint32_t place;
+    struct graph *g;
+
+    is_int(graph_create(&g, &minus, GRAPH_TASKS_MAX, NULL, 0, &place),
+           GRAPH_TASK, "as many tasks as may be");
+    is_int(graph_create(&g, &minus, GRAPH_TASKS_MAX + 1, NULL, 0, &place),
+           GRAPH_TASKS, "and one more");
+    is_int(graph_create(&g, none, 2, &nowhere, GRAPH_EDGES_MAX, &place),
+           GRAPH_EDGE, "as many edges as may be");
+    is_int(graph_create(&g, none, 2, &nowhere, GRAPH_EDGES_MAX + 1, &place),
+           GRAPH_EDGES, "and one more");
+    is_int(graph_create(&g, &all, 1, NULL, 0, &place), GRAPH_SOUND,
+           "a task as long as all may be");
+    ok(g->ideal == all && g->total == all, "is all of it");
+    graph_destroy(g);
+    is_int(graph_create(&g, none, 2, &most, 1, NULL), GRAPH_SOUND,
+           "a communication as long as all may be");
+    ok(g->total == all && g->ideal == 0, "is spared on one processor");
+    graph_destroy(g);
 }
 
 static void test_edges(void)
@@ -118,6 +153,166 @@ static void test_order(const struct graph *g)
     ok(same, "the queue is 9, 8, 7, 6, 5, 3, 2, 4, 1");
 }
 
+/* --- what follows, by its definitions ------------------------------------- */
+
+#define MOST 12
+
+static uint32_t lcg(uint32_t bound)
+{
+    static uint32_t x = 1;
+
+    x = x * 1664525u + 1013904223u;
+    return (x >> 8) % bound;
+}
+
+/* comm[u][v] of an edge, or -1. */
+struct table {
+    uint32_t n;
+    int64_t time[MOST], comm[MOST][MOST];
+};
+
+/* Its edges lead along a random order of the tasks. */
+static struct graph *draw(struct table *t)
+{
+    uint32_t along[MOST], m = 0;
+    struct graph_edge edge[3 * MOST];
+    struct graph *g;
+
+    memset(t, -1, sizeof *t);
+    t->n = 1 + lcg(MOST);
+    for (uint32_t v = 0; v < t->n; v++) {
+        uint32_t at = lcg(v + 1);
+
+        t->time[v] = lcg(4);
+        along[v] = along[at];
+        along[at] = v;
+    }
+    for (uint32_t i = lcg(3 * MOST); i > 0 && t->n > 1; i--) {
+        uint32_t a = lcg(t->n - 1), b = a + 1 + lcg(t->n - 1 - a);
+        int64_t *comm = &t->comm[along[a]][along[b]];
+
+        edge[m] = (struct graph_edge){along[a], along[b], lcg(4)};
+        *comm = (*comm < 0 ? 0 : *comm) + edge[m++].comm;
+    }
+    if (graph_create(&g, t->time, t->n, edge, m, NULL) != GRAPH_SOUND)
+        bail("refused");
+    return g;
+}
+
+static int neighbours_are(const struct graph *g, const struct table *t)
+{
+    uint32_t in = 0, out = 0;
+
+    for (uint32_t v = 0; v < t->n; v++) {
+        for (uint32_t u = 0; u < t->n; u++) {
+            if (t->comm[u][v] >= 0
+                && (g->pred[in].task != u
+                    || g->pred[in++].comm != t->comm[u][v]))
+                return 0;
+            if (t->comm[v][u] >= 0
+                && (g->succ[out].task != u
+                    || g->succ[out++].comm != t->comm[v][u]))
+                return 0;
+        }
+        if (g->pred_at[v + 1] != in || g->succ_at[v + 1] != out)
+            return 0;
+    }
+    return g->edges == in && in == out;
+}
+
+/* est, ect, fpred of v: the favourite is the one whose result would come last,
+   and spares its message. */
+static int earliest_is(const struct graph *g, const struct table *t, uint32_t v)
+{
+    uint32_t f = GRAPH_NOBODY;
+    int64_t est = 0;
+
+    for (uint32_t u = 0; u < t->n; u++)
+        if (t->comm[u][v] >= 0
+            && (f == GRAPH_NOBODY
+                || g->ect[u] + t->comm[u][v] > g->ect[f] + t->comm[f][v]))
+            f = u;
+    for (uint32_t u = 0; u < t->n; u++)
+        if (t->comm[u][v] >= 0) {
+            int64_t there = g->ect[u] + (u == f ? 0 : t->comm[u][v]);
+
+            est = there > est ? there : est;
+        }
+    return g->fpred[v] == f && g->est[v] == est && g->ect[v] == est + t->time[v]
+           && g->ect[v] <= g->ideal;
+}
+
+static int latest_is(const struct graph *g, const struct table *t, uint32_t v)
+{
+    int64_t level = 0, lact = g->ideal;
+
+    for (uint32_t w = 0; w < t->n; w++)
+        if (t->comm[v][w] >= 0) {
+            int64_t comm = g->fpred[w] == v ? 0 : t->comm[v][w];
+
+            level = g->level[w] > level ? g->level[w] : level;
+            lact = g->last[w] - comm < lact ? g->last[w] - comm : lact;
+        }
+    return g->level[v] == level + t->time[v] && g->lact[v] == lact
+           && g->last[v] == lact - t->time[v];
+}
+
+/* Topologically, always the least number that is ready, then by level. */
+static int order_is(const struct graph *g, const struct table *t)
+{
+    uint32_t place[MOST], done = 0;
+    int is_out[MOST] = {0};
+
+    while (done < t->n) {
+        uint32_t v = 0;
+
+        for (;; v++) {
+            int ready = !is_out[v];
+
+            for (uint32_t u = 0; u < t->n; u++)
+                ready &= t->comm[u][v] < 0 || is_out[u];
+            if (ready)
+                break;
+        }
+        is_out[v] = 1;
+        place[v] = done++;
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t v = g->ranked[i], before = i > 0 ? g->ranked[i - 1] : v;
+
+        if (g->rank[v] != i || g->level[before] < g->level[v]
+            || (g->level[before] == g->level[v] && place[before] > place[v]))
+            return 0;
+    }
+    return 1;
+}
+
+static void test_definitions(void)
+{
+    int neighbours = 1, earliest = 1, latest = 1, order = 1, ideal = 1;
+
+    for (int round = 0; round < 2000; round++) {
+        struct table t;
+        struct graph *g = draw(&t);
+        int64_t most = 0;
+
+        neighbours &= neighbours_are(g, &t);
+        order &= order_is(g, &t);
+        for (uint32_t v = 0; v < t.n; v++) {
+            earliest &= earliest_is(g, &t, v);
+            latest &= latest_is(g, &t, v);
+            most = g->ect[v] > most ? g->ect[v] : most;
+        }
+        ideal &= most == g->ideal;
+        graph_destroy(g);
+    }
+    ok(neighbours, "2000 random graphs: neighbours ascend, parallel edges add");
+    ok(earliest, "each task's earliest start, completion, and favourite");
+    ok(latest, "each task's level, latest start and completion");
+    ok(order, "by level, equals topologically and by number");
+    ok(ideal, "the ideal is when the last is complete");
+}
+
 static void test_dependences(const struct graph *g)
 {
     static const int64_t want[5][5] = {{11, 9, 8, 5, 6},
@@ -144,8 +339,11 @@ int main(void)
 {
     struct graph *g;
 
+    fence_on = 1;
     test_bad();
+    test_bounds();
     test_edges();
+    test_definitions();
     if (graph_create(&g, nine_times, 9, nine_edges, 12, NULL) != GRAPH_SOUND)
         bail("the nine tasks are refused");
     test_parameters(g);

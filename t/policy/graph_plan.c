@@ -4,6 +4,7 @@
  * paths, every candidate, energy, and each instance's place and time.
  */
 #include "policy/graph_plan.h"
+#include "fenced.h"
 #include "tap.h"
 
 #include <jansson.h>
@@ -30,12 +31,12 @@ static struct graph *make_graph(const json_t *from)
 {
     const json_t *tasks = json_object_get(from, "tasks");
     const json_t *edges = json_object_get(from, "edges");
-    int64_t time[64];
-    struct graph_edge edge[256];
+    int64_t *time = calloc(json_array_size(tasks), sizeof *time);
+    struct graph_edge *edge = calloc(json_array_size(edges), sizeof *edge);
     struct graph *g;
 
-    if (json_array_size(tasks) > 64 || json_array_size(edges) > 256)
-        bail("the vectors have grown");
+    if (!time || !edge)
+        bail("no memory");
     for (size_t i = 0; i < json_array_size(tasks); i++)
         time[i] = (int64_t)number(json_array_get(tasks, i), "time") * S;
     for (size_t i = 0; i < json_array_size(edges); i++) {
@@ -49,6 +50,8 @@ static struct graph *make_graph(const json_t *from)
                      (uint32_t)json_array_size(edges), NULL)
         != GRAPH_SOUND)
         bail("a graph of the vectors is refused");
+    free(time);
+    free(edge);
     return g;
 }
 
@@ -205,6 +208,7 @@ int main(void)
     all = json_load_file(path, 0, NULL);
     graphs = json_object_get(all, "graphs");
     cases = json_object_get(all, "cases");
+    fence_on = 1;
     is_int((intmax_t)json_array_size(cases), 216, "there are 216 vectors");
     for (size_t i = 0; i < json_array_size(cases); i++)
         run_case(graphs, json_array_get(cases, i));
