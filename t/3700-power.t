@@ -194,7 +194,7 @@ rmdir "$group"
 END
 test_expect_success V1 'a cgroup of our name that is not ours: one line, and the step runs without' '
 	timeout 300 "$testbed" exec --name "$testbed_name" -- salloc -Q -N1 -w n0 sh squat.sh "$groups" >got 2>err; cat got &&
-	mentioned "evenstep: warning: n0: no power is steered: cgroup: .*evenstep-power-.* is not ours: process [0-9]+ is in it: " && grep -q ran got && nothing_left
+	mentioned "evenstep: warning: n0: no power is steered: cgroup: .*evenstep-power-.* is in use: process [0-9]+ is in it: " && grep -q ran got && nothing_left
 '
 test_expect_success 'the site has it off: one line, and the step runs without' '
 	echo "power { actuator = \"off\" }" >"$conf" && on_ctl srun -N2 --evenstep-power=pair sh -c "sleep 1; echo ran" >got 2>err &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * front_address.h - the address at which agents reach the front end, where Slurm
- * knows only a loopback address: on Debian the name of a machine means
+ * front_address.h - the address at which agents reach the front end, where
+ * Slurm knows only a loopback address: on Debian the name of a machine means
  * 127.0.1.1.
  */
 #ifndef LAUNCHER_BASE_FRONT_ADDRESS_H

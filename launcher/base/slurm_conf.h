@@ -13,8 +13,8 @@
 
 /*
  * Find the value of a key that is global, not of a node or a partition; "" if
- * the file does not have it.  Returns 0, or -1 (value is "") if a file cannot be
- * read or a line is not understood.
+ * the file does not have it.  Returns 0, or -1 (value is "") if a file cannot
+ * be read or a line is not understood.
  */
 int slurm_conf_find(const char *key, char *value, size_t size);
 

@@ -26,11 +26,11 @@ struct execution {
     int64_t begin_ns;
     int held;
     int exited;    /* the command was reaped; its output may still come */
-    int broken;    /* output was lost: never say that it went well */
+    int broken;    /* output was lost: never report success */
     int in_out;    /* out() is being called */
     int destroyed; /* from within out(): free when it returns */
     int drained;   /* EXECUTION_DRAIN_MS are over */
-    uint64_t out_bytes, out_until; /* read; to be read once drained is set */
+    uint64_t out_bytes, out_until; /* bytes read; to read once drained is set */
     struct execution_end result;
     char buf[EXECUTION_READ_MAX];
     char tail[EXECUTION_ERR_MAX]; /* ring: byte i of stderr is at i % size */
@@ -46,7 +46,7 @@ static void free_event(struct event **event)
 
 /* --- its end ------------------------------------------------------------- */
 
-/* What its last wait said, and what the pipe says about exec. */
+/* Fill in the end: from its wait status, and from the pipe about exec. */
 static void note_end(struct execution *x, int known, const siginfo_t *info)
 {
     struct execution_end *end = &x->result;
@@ -67,7 +67,7 @@ static void note_end(struct execution *x, int known, const siginfo_t *info)
     spawn_close(&x->exec_fd);
 }
 
-/* The command is a zombie: while it is, its number is nobody else's. */
+/* The command is a zombie; until it is reaped nobody else gets its pid. */
 static void kill_and_reap(struct execution *x)
 {
     siginfo_t info = {0};
@@ -84,7 +84,7 @@ static void kill_and_reap(struct execution *x)
     note_end(x, rc == 0 && info.si_pid != 0, &info);
 }
 
-/* The last bytes of stderr in order, at the start of buf. */
+/* Copy the last bytes of stderr, in order, to the start of buf. */
 static void straighten_tail(struct execution *x)
 {
     size_t len = sizeof x->tail, first;
@@ -110,7 +110,7 @@ static void finish_if_done(struct execution *x)
     if (!x->exited || x->held || x->out_fd >= 0 || x->err_fd >= 0)
         return;
     (void)event_del(x->on_timer); /* fails for a broken base only */
-    x->exited = 0;                /* once */
+    x->exited = 0;                /* so that this happens once */
     straighten_tail(x);
     if (x->broken) {
         x->result.signal = SIGKILL;
@@ -135,7 +135,7 @@ static ssize_t read_some(struct execution *x, int fd)
     return n > 0 ? n : -1;
 }
 
-/* -1: x was destroyed. */
+/* Pass its stdout on.  -1: x was destroyed. */
 static int pump_out(struct execution *x)
 {
     ssize_t n = read_some(x, x->out_fd);
@@ -189,11 +189,11 @@ static void set_timer(struct execution *x, int ms)
     struct timeval delay = {ms / 1000, ms % 1000 * 1000};
 
     if (event_add(x->on_timer, &delay) < 0)
-        event_active(x->on_timer, EV_TIMEOUT, 0); /* at once, then */
+        event_active(x->on_timer, EV_TIMEOUT, 0); /* at once instead */
 }
 
-/* Take what is in the pipes when the time is over, and not a byte more: who
- * still holds them may write for ever. */
+/* When the time is over, read what is in the pipes then and no more: a process
+ * that still holds them may write for ever. */
 static void drain(struct execution *x)
 {
     int there = 0;
@@ -227,7 +227,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         drain(x);
 }
 
-/* SIGCHLD tells of all children: is it this one? */
+/* SIGCHLD may be about any child: is it this one? */
 static int has_ended(const struct execution *x)
 {
     siginfo_t info = {0};
@@ -251,7 +251,8 @@ static void on_exit_of(evutil_socket_t fd, short what, void *arg)
     finish_if_done(x);
 }
 
-/* By its pidfd; before Linux 5.3 by SIGCHLD, which may have come already. */
+/* Listen to its pidfd, or before Linux 5.3 to SIGCHLD, which may have come
+ * already. */
 static int listen_to_exit(struct execution *x, struct event_base *base)
 {
     x->on_exit =
@@ -357,10 +358,10 @@ void execution_stop(struct execution *x)
 {
     if (x->pid == 0 || event_pending(x->on_timer, EV_TIMEOUT, NULL))
         return;
-    (void)kill(-x->pid, SIGTERM); /* a zombie at worst: not reaped yet */
+    (void)kill(-x->pid, SIGTERM); /* its pid is ours until it is reaped */
     if (x->throttle)
         throttle_watch(x->throttle, 0);
-    (void)kill(-x->pid, SIGCONT); /* a stopped one would not hear of it */
+    (void)kill(-x->pid, SIGCONT); /* a stopped process acts on no SIGTERM */
     set_timer(x, EXECUTION_STOP_MS);
 }
 
@@ -372,7 +373,7 @@ static void kill_now(struct execution *x)
     if (x->throttle)
         throttle_watch(x->throttle, 0);
     (void)kill(-x->pid, SIGKILL);
-    (void)kill(x->pid, SIGKILL); /* not yet in its group, if setpgid failed */
+    (void)kill(x->pid, SIGKILL); /* if setpgid failed, it is not in the group */
     if (x->pid_fd >= 0) {
         do {
             rc = poll(&end, 1, DESTROY_MS);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * execution.h - run one command for one slice: hear its output and its end.
+ * execution.h - runs one command for one slice, and reports its output and its
+ * end.
  *
- * The command runs in a process group of its own, with /dev/null or a file as its stdin,
- * the limit of open files that we were given (file_limit.h), signals at their
- * defaults and none blocked.  When it has exited, what it left running
- * in that group is killed; a process that has escaped from the group and
- * still holds the output is waited for EXECUTION_DRAIN_MS and then let go.
- * The command is signalled when the thread that started it dies
- * (PR_SET_PDEATHSIG), which must therefore be the main one.
+ * The command runs in a process group of its own, with a file or /dev/null as
+ * its stdin, the limit of open files that we were given (file_limit.h), default
+ * signal actions and no blocked signals.  When it has exited, what it left
+ * running in that group is killed.  A process that has left the group and still
+ * holds the output is waited for EXECUTION_DRAIN_MS, then ignored.
+ *
+ * The command gets a signal when the thread that started it dies
+ * (PR_SET_PDEATHSIG), so that must be the main thread.
  *
  * All functions and callbacks run on the event loop's thread.
  */
@@ -22,9 +24,9 @@
 #include <sys/types.h>
 
 #define EXECUTION_STOP_MS  2000  /* from SIGTERM to SIGKILL */
-#define EXECUTION_DRAIN_MS 200   /* for a daemon that holds the output */
-#define EXECUTION_READ_MAX 65536 /* a pipe's capacity; pipe(7) */
-#define EXECUTION_ERR_MAX  8192  /* the last lines of stderr, and to spare */
+#define EXECUTION_DRAIN_MS 200   /* wait for a daemon that holds the output */
+#define EXECUTION_READ_MAX 65536 /* capacity of a pipe; pipe(7) */
+#define EXECUTION_ERR_MAX  8192  /* bytes kept of the end of stderr */
 
 struct event_base;
 struct execution;
@@ -32,25 +34,25 @@ struct execution;
 struct execution_end {
     int status;           /* 0..255; 128 + signal if it was killed */
     int signal;           /* that killed it; 0 if it exited */
-    int exec_errno;       /* not 0: it could not be started; then status is 127
+    int exec_errno;       /* not 0: it could not be started, and status is 127
                              if there is no such command, else 126 */
     int64_t elapsed_ns;   /* from before fork to its exit, CLOCK_MONOTONIC */
     const char *err_tail; /* the last bytes of its stderr, not terminated */
     size_t err_len;       /* at most EXECUTION_ERR_MAX */
-    uint64_t err_dropped; /* how many bytes went before */
+    uint64_t err_dropped; /* bytes of stderr before err_tail */
 };
 
-/* len > 0 bytes of its stdout; buf is valid during the call. */
+/* Called with len > 0 bytes of its stdout; buf is valid during the call. */
 typedef void (*execution_output_fn)(void *arg, const void *buf, size_t len);
 
 /* Called once, after the last output; end is valid during the call. */
 typedef void (*execution_end_fn)(void *arg, const struct execution_end *end);
 
 /*
- * Start a command.  What spec points to is used during the call only, but for
- * the throttle, which must outlive the execution.
+ * Start a command.  The throttle must outlive the execution; the rest of spec
+ * is used during the call only.
  * Returns 0, or -1 (*x untouched, nothing started, no callback).  A command
- * that is not to be found or not executable is told by end, not here.
+ * that cannot be found or executed is reported by end, not here.
  * The caller owns *x and destroys it, in or after end.
  */
 int execution_start(struct execution **x,
@@ -69,25 +71,26 @@ int execution_start(struct execution **x,
  */
 void execution_hold(struct execution *x, int on);
 
-/* Hear its stderr, too, as it comes; err may not destroy it. */
+/* Call err for its stderr as it comes; err must not destroy x. */
 void execution_hear_err(struct execution *x, execution_output_fn err);
 
 /* Its process group; 0 if it has ended. */
 pid_t execution_group(const struct execution *x);
 
-/* Bytes of its stdout that are not read yet; out will bring them first. */
+/* Bytes of its stdout that are in the pipe, not yet passed to out. */
 size_t execution_unread(const struct execution *x);
 
 /*
- * SIGTERM to its group, which from then on runs at full speed if the throttle
- * is a duty cycle; SIGKILL after EXECUTION_STOP_MS.  end is still called.
+ * Send SIGTERM to its group, and SIGKILL after EXECUTION_STOP_MS.  A throttle
+ * by duty cycle lets the group run at full speed from now on.  end is still
+ * called.
  */
 void execution_stop(struct execution *x);
 
 /*
- * Free x; kill its group at once if it still runs, and reap it, which blocks
- * until the kernel has ended it (at most 1 s).  No callback comes any more.
- * NULL is allowed, and so is the call from out or from end.
+ * Free x.  If its group still runs, it is killed and reaped, which blocks until
+ * the kernel has ended it (at most 1 s).  No callback follows.  NULL is
+ * allowed, and so is the call from out or end.
  */
 void execution_destroy(struct execution *x);
 

@@ -43,8 +43,8 @@ static const struct field *field_at(const struct field f[], const char *text)
     return NULL;
 }
 
-/* One word with its braces filled in. */
-static char *fill(const char *word, const struct field f[])
+/* Copy a word and replace its fields. */
+static char *fill_word(const char *word, const struct field f[])
 {
     char *out = NULL;
     size_t size;
@@ -57,7 +57,7 @@ static char *fill(const char *word, const struct field f[])
         const struct field *hit = *word == '{' ? field_at(f, word) : NULL;
 
         if (hit) {
-            (void)fputs(hit->value, to); /* ferror() is asked below */
+            (void)fputs(hit->value, to); /* ferror() is checked below */
             word += strlen(hit->brace);
         } else {
             (void)putc(*word++, to);
@@ -71,7 +71,7 @@ static char *fill(const char *word, const struct field f[])
     return out;
 }
 
-static size_t count(char *const words[])
+static size_t count_words(char *const words[])
 {
     size_t n = 0;
 
@@ -85,12 +85,12 @@ char **template_argv(char *const argv[],
                      const char *node)
 {
     struct field f[FIELDS];
-    size_t n = count(argv);
+    size_t n = count_words(argv);
     char **words = calloc(n + 1, sizeof *words);
 
     fields_of(f, slice, node);
     for (size_t i = 0; words && i < n; i++) {
-        words[i] = fill(argv[i], f);
+        words[i] = fill_word(argv[i], f);
         if (!words[i]) {
             template_free(words);
             return NULL;
@@ -113,7 +113,7 @@ char **template_environ(char *const env[],
 {
     struct field f[FIELDS];
     size_t n = 0;
-    char **words = calloc(count(env) + FIELDS + 1, sizeof *words);
+    char **words = calloc(count_words(env) + FIELDS + 1, sizeof *words);
 
     fields_of(f, slice, node);
     for (size_t i = 0; words && env[i]; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * template.h - what CMD becomes for one slice: {begin} {end} {count} {frame}
- * {label} {node} in its words are filled in, and EVENSTEP_BEGIN, _END,
- * _COUNT, _FRAME, _LABEL, _NODE set (design, section 7).  Any other text in
- * braces stays as it is.
+ * template.h - the command line and environment of CMD for one slice.
+ *
+ * {begin} {end} {count} {frame} {label} {node} in its words are replaced, and
+ * EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL and _NODE are set.  Any other
+ * text in braces stays as it is.
  */
 #ifndef LAUNCHER_EXEC_TEMPLATE_H
 #define LAUNCHER_EXEC_TEMPLATE_H
@@ -11,9 +12,10 @@
 #include "launcher/wire/protocol.h"
 
 /*
- * The words of argv filled in, or the environment env without its EVENSTEP_
- * slice variables and with this slice's.  NULL-ended, owned by the caller,
- * ended with template_free(); NULL if memory ran out.
+ * The words of argv with their fields replaced; or the environment env with the
+ * EVENSTEP_ variables of this slice in place of those of another.  The result
+ * ends with NULL, and the caller frees it by template_free(); NULL if memory
+ * ran out.
  */
 char **template_argv(char *const argv[],
                      const struct msg_run *slice,

@@ -30,7 +30,7 @@ struct throttle {
     pid_t group; /* 0: none */
     int running;
     int64_t cycle_ns, begin_ns; /* of this cycle */
-    int64_t last_ns;            /* owed_ns is reckoned up to here */
+    int64_t last_ns;            /* owed_ns holds for this time */
     double owed_ns;
 };
 
@@ -67,7 +67,7 @@ static int next_line(const char **text, char *line, size_t size)
     return 1;
 }
 
-/* The path of our own group, "/..." of its hierarchy. */
+/* The path of our own group in its hierarchy, "/...". */
 static int own_group(const char *cgroup, int version, char *path, size_t size)
 {
     char line[PATH_MAX + 256];
@@ -89,7 +89,7 @@ static int own_group(const char *cgroup, int version, char *path, size_t size)
     return -1;
 }
 
-/* Where the hierarchy is mounted, and which of its groups is seen there. */
+/* Where the hierarchy is mounted, and which of its groups is at the mount. */
 static int find_mount(const char *mountinfo,
                       int version,
                       char root[PATH_MAX],
@@ -127,7 +127,7 @@ static int find_version(const char *mountinfo,
     len = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(own, root, len) != 0 || (own[len] != '/' && own[len] != '\0')
         || strncmp(own, "/..", 3) == 0)
-        return -1; /* our group is not in sight */
+        return -1; /* our group is not visible here */
     below = own + len;
     if (version == 2 && strrchr(below, '/'))
         *strrchr(own + len, '/') = '\0'; /* the parent */
@@ -214,7 +214,7 @@ static int find_here(struct throttle_place *place)
 
 /* v2: do children of this group have the controller, and may we move into
  * one?  That takes the right to write here, too. */
-static int children_limited(int dir)
+static int may_limit_children(int dir)
 {
     char *enabled = read_text(dir, "cgroup.subtree_control");
     int yes = enabled && has_word(enabled, "cpu", " \n")
@@ -264,7 +264,7 @@ static void cgroup_remove(const struct throttle *t)
 {
     const struct timespec pause = {0, CLOSE_WAIT_NS};
 
-    /* Unpaced they die faster; where it fails they die all the same. */
+    /* Without the limit processes end faster; they also end if this fails. */
     if (t->version == 2)
         (void)write_text(t->group_fd, "cpu.max", "max");
     else
@@ -274,14 +274,14 @@ static void cgroup_remove(const struct throttle *t)
             || errno != EBUSY)
             return;
         kill_group(t->group_fd);
-        (void)nanosleep(&pause, NULL); /* shorter when interrupted: fine */
+        (void)nanosleep(&pause, NULL); /* may be shorter if interrupted */
     }
 }
 
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
-        (void)close(*fd); /* nothing of worth was written */
+        (void)close(*fd); /* no data can be lost by it */
     *fd = -1;
 }
 
@@ -308,7 +308,8 @@ static int make_group(struct throttle *t)
     return t->group_fd < 0 ? -1 : 0;
 }
 
-/* 0, or -1 with nothing left behind if this is not allowed here. */
+/* Create the cgroup.  0, or -1 if that is not allowed here; then nothing is
+ * left behind. */
 static int cgroup_open(struct throttle *t)
 {
     struct throttle_place place;
@@ -317,7 +318,8 @@ static int cgroup_open(struct throttle *t)
         return -1;
     t->version = place.version;
     t->parent_fd = open(place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (t->parent_fd < 0 || (t->version == 2 && !children_limited(t->parent_fd))
+    if (t->parent_fd < 0
+        || (t->version == 2 && !may_limit_children(t->parent_fd))
         || make_group(t) < 0 || set_limit(t) < 0)
         goto fail;
     t->enter_fd = openat(t->group_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -335,7 +337,7 @@ static double share(const struct throttle *t)
     return t->percent / 100.0;
 }
 
-static void reckon(struct throttle *t, int64_t now)
+static void update_owed(struct throttle *t, int64_t now)
 {
     double passed = (double)(now - t->last_ns);
 
@@ -352,7 +354,7 @@ static void set_running(struct throttle *t, int running)
     if (running == t->running)
         return;
     if (kill(-t->group, running ? SIGCONT : SIGSTOP) < 0)
-        t->group = 0; /* it is gone */
+        t->group = 0; /* it has ended */
     t->running = running;
 }
 
@@ -362,7 +364,7 @@ static void wake_in(struct throttle *t, int64_t delay_ns)
                             delay_ns % 1000000000 / 1000};
 
     if (t->group != 0 && event_add(t->timer, &delay) < 0)
-        throttle_watch(t, 0); /* too fast is better than frozen */
+        throttle_watch(t, 0); /* full speed is better than stopped for ever */
 }
 
 static void begin_cycle(struct throttle *t, int64_t now)
@@ -381,7 +383,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    reckon(t, now);
+    update_owed(t, now);
     rest = t->begin_ns + t->cycle_ns - now;
     if (t->running && rest > 0) {
         set_running(t, 0);

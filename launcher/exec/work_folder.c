@@ -14,21 +14,21 @@
 #include <unistd.h>
 
 #define NAME_SIZE 32 /* of a file of the store, or a task's folder */
-#define DEPTH_MAX 64 /* of folders that are taken away */
-#define YOUNG_S   60 /* a folder may not be locked yet */
+#define DEPTH_MAX 64 /* of folders that are removed */
+#define YOUNG_S   60 /* a new folder may not be locked yet */
 #define KEPT      "kept"
 #define PREFIX    "evenstep-graph-%u-" /* the user */
 
-static int fail(const char *path, struct es_error *err)
+static int fail_on(const char *path, struct es_error *err)
 {
     return es_fail(err, ES_WORK, "see --work", "%s: %s", path, strerror(errno));
 }
 
-/* --- taking away ---------------------------------------------------------- */
+/* --- removing ------------------------------------------------------------- */
 
 static void remove_tree(int at, const char *name, int depth);
 
-static void empty(int dir, int depth)
+static void empty_folder(int dir, int depth)
 {
     DIR *list = fdopendir(dir);
     struct dirent *d;
@@ -43,7 +43,7 @@ static void empty(int dir, int depth)
     closedir(list);
 }
 
-/* As far as it can be done: what is left harms nobody. */
+/* Remove as much as possible; what is left does no harm. */
 static void remove_tree(int at, const char *name, int depth)
 {
     int dir;
@@ -52,13 +52,13 @@ static void remove_tree(int at, const char *name, int depth)
         return;
     dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir >= 0)
-        empty(dir, depth + 1);
+        empty_folder(dir, depth + 1);
     (void)unlinkat(at, name, AT_REMOVEDIR);
 }
 
 /* --- open ----------------------------------------------------------------- */
 
-/* Make or take over a folder that is ours alone; -1 with errno. */
+/* Create or take over a folder that is ours alone; -1 with errno. */
 static int open_own(int at, const char *name)
 {
     struct stat st;
@@ -91,8 +91,8 @@ static int is_abandoned(int at, const char *name)
     return is;
 }
 
-/* Is it the name of a folder of this user's for the node? */
-static int is_for(const char *name, const char *node)
+/* Is it the name of a work folder of this user and node? */
+static int is_folder_for(const char *name, const char *node)
 {
     char prefix[64];
     size_t len = strlen(name), node_len = strlen(node);
@@ -109,9 +109,10 @@ void work_folder_sweep(const char *folder, const char *node)
     struct dirent *d;
 
     if (!list)
-        return; /* who opens a folder there will tell */
+        return; /* work_folder_open() will report it */
     while ((d = readdir(list)) != NULL)
-        if (is_for(d->d_name, node) && is_abandoned(dirfd(list), d->d_name))
+        if (is_folder_for(d->d_name, node)
+            && is_abandoned(dirfd(list), d->d_name))
             remove_tree(dirfd(list), d->d_name, 0);
     closedir(list);
 }
@@ -122,12 +123,12 @@ int work_folder_keep(const struct work_folder *f, struct es_error *err)
         openat(f->fd, KEPT, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return fail(f->path, err);
+        return fail_on(f->path, err);
     close(fd);
     return 0;
 }
 
-/* A task that was at work when the run before ended. */
+/* Remove folders of tasks that were running when the run before ended. */
 static void remove_tasks(int fd)
 {
     int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -164,11 +165,11 @@ int work_folder_open(struct work_folder *f,
     if (f->fd >= 0)
         f->store = open_own(f->fd, "store");
     if (f->store >= 0) {
-        (void)flock(f->fd, LOCK_EX | LOCK_NB); /* till the end of us */
+        (void)flock(f->fd, LOCK_EX | LOCK_NB); /* until this process ends */
         remove_tasks(f->fd);
         return 0;
     }
-    (void)fail(f->path, err);
+    (void)fail_on(f->path, err);
     work_folder_close(f, 1);
     return -1;
 }
@@ -196,11 +197,12 @@ static void task_name(char name[NAME_SIZE], uint32_t task)
     snprintf(name, NAME_SIZE, "task-%u", task);
 }
 
-/* What a file of a folder is; 1 if it is no regular one, -1 with errno. */
-static int look_at(int dir,
-                   const char *name,
-                   int sync,
-                   struct exchange_file *file)
+/* Find mode, size and digest of a file; 1 if it is no regular one, -1 with
+ * errno. */
+static int describe_file(int dir,
+                         const char *name,
+                         int sync,
+                         struct exchange_file *file)
 {
     struct stat st;
     int fd, rc = -1;
@@ -229,8 +231,8 @@ static int add_listed(const struct work_folder *f,
     int64_t number;
 
     if (number_parse_int(name, 0, UINT32_MAX, &number) < 0
-        || look_at(f->store, name, 0, &found) != 0)
-        return 0; /* what was on its way, or cannot be read; not ours */
+        || describe_file(f->store, name, 0, &found) != 0)
+        return 0; /* no file of ours, or one that cannot be read */
     found.number = (uint32_t)number;
     grown = reallocarray(*file, *n + (size_t)1, sizeof *grown);
     if (!grown)
@@ -253,7 +255,7 @@ int work_folder_list(const struct work_folder *f,
     *file = NULL;
     *n = 0;
     if (!list) {
-        (void)fail(f->path, err);
+        (void)fail_on(f->path, err);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -327,26 +329,26 @@ int work_folder_begin(const struct work_folder *f,
     n = snprintf(path, size, "%s/%s", f->path, name);
     if (n < 0 || (size_t)n >= size)
         return es_fail(err, ES_USAGE, "give a shorter one", "--work: too long");
-    remove_tree(f->fd, name, 0); /* of an attempt before */
+    remove_tree(f->fd, name, 0); /* an earlier attempt may have left it */
     dir = open_own(f->fd, name);
     if (dir < 0)
-        return fail(path, err);
+        return fail_on(path, err);
     for (uint32_t i = 0; rc == 0 && i < task->inputs; i++)
         if (link_input(f, dir, &task->input[i]) < 0)
-            rc = fail(task->input[i].name, err);
+            rc = fail_on(task->input[i].name, err);
     for (uint32_t i = 0; rc == 0 && i < task->outputs; i++)
         if (work_folder_make_way(dir, task->output[i].name) < 0)
-            rc = fail(task->output[i].name, err);
+            rc = fail_on(task->output[i].name, err);
     close(dir);
     return rc;
 }
 
-static int take_all(const struct work_folder *f,
-                    int dir,
-                    const struct graph_task *task,
-                    int sync,
-                    struct exchange_file file[],
-                    struct es_error *err)
+static int move_outputs(const struct work_folder *f,
+                        int dir,
+                        const struct graph_task *task,
+                        int sync,
+                        struct exchange_file file[],
+                        struct es_error *err)
 {
     const struct graph_named *output = task->output;
     char name[NAME_SIZE];
@@ -354,16 +356,16 @@ static int take_all(const struct work_folder *f,
 
     for (uint32_t i = 0; i < task->outputs; i++) {
         file[i] = (struct exchange_file){.number = output[i].number};
-        rc = look_at(dir, output[i].name, sync, &file[i]);
+        rc = describe_file(dir, output[i].name, sync, &file[i]);
         if (rc != 0)
-            return rc < 0 ? fail(output[i].name, err) : (int)i + 1;
+            return rc < 0 ? fail_on(output[i].name, err) : (int)i + 1;
     }
     for (uint32_t i = 0; i < task->outputs; i++) {
         store_name(name, output[i].number);
         if (renameat(dir, output[i].name, f->store, name) < 0)
-            return fail(output[i].name, err);
+            return fail_on(output[i].name, err);
     }
-    return sync && fsync(f->store) < 0 ? fail(f->path, err) : 0;
+    return sync && fsync(f->store) < 0 ? fail_on(f->path, err) : 0;
 }
 
 int work_folder_take(const struct work_folder *f,
@@ -378,8 +380,8 @@ int work_folder_take(const struct work_folder *f,
     task_name(name, task->id);
     dir = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
-        return fail(name, err);
-    rc = take_all(f, dir, task, sync, file, err);
+        return fail_on(name, err);
+    rc = move_outputs(f, dir, task, sync, file, err);
     close(dir);
     return rc;
 }

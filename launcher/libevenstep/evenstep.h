@@ -113,8 +113,8 @@ const char *evenstep_label(void);
 /*
  * The slice is done.  Under `evenstep run` the bytes written to stdout since
  * evenstep_next() are the slice's output, and those written between slices are
- * dropped; both calls flush stdout.  Returns 0, or -1 and errno: EINVAL if there
- * is no slice, ECONNRESET if the agent has gone, or the errno of writing.
+ * dropped; both calls flush stdout.  Returns 0, or -1 and errno: EINVAL if
+ * there is no slice, ECONNRESET if the agent has gone, or the errno of writing.
  */
 int evenstep_done(void);
 

@@ -59,8 +59,8 @@ struct meter_sample {
  * (*sample untouched). */
 int meter_slot_read(const struct meter_slot *slot, struct meter_sample *sample);
 
-/* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL with
- * errno on failure. */
+/* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL
+ * with errno on failure. */
 struct meter_page *meter_page_create(int *fd);
 /* Unmap a page; NULL is allowed. */
 void meter_page_destroy(struct meter_page *page);

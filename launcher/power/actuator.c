@@ -22,14 +22,14 @@ const struct actuator_kind *actuator_find(const char *name)
     return NULL;
 }
 
-static uint64_t part(double share, uint64_t of)
+static uint64_t part_of(double share, uint64_t of)
 {
     uint64_t v = (uint64_t)(share * (double)of);
 
     return v < of ? v : of;
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -47,9 +47,9 @@ int actuator_open(struct actuator *a,
         actuator_close(a);
         return -1;
     }
-    a->floor = most(1, most(a->floor, part(lowest, a->ceiling)));
-    a->ceiling = most(a->floor, a->ceiling);
-    a->limit = most(a->floor, part(start, a->ceiling));
+    a->floor = larger(1, larger(a->floor, part_of(lowest, a->ceiling)));
+    a->ceiling = larger(a->floor, a->ceiling);
+    a->limit = larger(a->floor, part_of(start, a->ceiling));
     return 0;
 }
 
@@ -81,7 +81,7 @@ int actuator_check(const struct actuator *a, struct es_error *err)
     return 0;
 }
 
-/* To what was there before. */
+/* Write back the value before the last actuator_set(). */
 static void set_back(const struct actuator *a, const struct knob *knob)
 {
     if (a->is_set)
@@ -113,7 +113,7 @@ int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err)
 void actuator_restore(struct actuator *a)
 {
     for (size_t i = 0; a->is_set && i < a->n; i++)
-        (void)actuator_write(a->knob[i].path, a->knob[i].found); /* or gone */
+        (void)actuator_write(a->knob[i].path, a->knob[i].found);
     a->is_set = 0;
 }
 

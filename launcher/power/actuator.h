@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * actuator.h - what sets how fast a node may go; each kind has a file of its
- * own.
+ * actuator.h - limits how fast a node may run; each kind of actuator has a file
+ * of its own.
  *
- * What is found in the files of a kind is put back at the end.  A limit is of
- * the whole node, in the kind's unit; it is divided over the files.  The guard (power_guard.c)
- * is the only one that uses this, as it may be root: nothing but these files
- * is ever written, and nothing but numbers within their bounds.
+ * A limit is for the whole node, in the kind's unit; it is divided over the
+ * kind's files.  Their values from before are restored at the end.  Only the
+ * guard (power_guard.c) uses this, which may be root: it writes to no other
+ * files, and nothing but numbers within their bounds.
  */
 #ifndef LAUNCHER_POWER_ACTUATOR_H
 #define LAUNCHER_POWER_ACTUATOR_H
 
 #include "launcher/power/actuator_kind.h"
 
-/* NULL if there is none of that name. */
+/* Find a kind by its name; NULL if there is none. */
 const struct actuator_kind *actuator_find(const char *name);
 
 /*
- * Find the knobs and what is in them.  Nothing is set yet: limit is start, and
- * floor is lowest, both as parts of the ceiling (0..1).  On failure *a is
- * empty.  actuator_close() it.
+ * Find the knobs and read their values; nothing is set yet.  start and lowest
+ * are the limit and the floor, as parts of the ceiling (0..1).  On failure *a
+ * is empty.  To be ended by actuator_close().
  */
 int actuator_open(struct actuator *a,
                   const struct actuator_kind *kind,
@@ -27,14 +27,14 @@ int actuator_open(struct actuator *a,
                   double start,
                   double lowest,
                   struct es_error *err);
-/* Can all knobs be written?  Nothing is. */
+/* Check that all knobs can be written, without writing. */
 int actuator_check(const struct actuator *a, struct es_error *err);
-/* Set the node's limit, floor to ceiling.  If a knob cannot be set, those that
- * were are set back. */
+/* Set the node's limit, floor to ceiling.  If a knob cannot be set, those set
+ * before are set back. */
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err);
-/* Put back what was found, if anything was set. */
+/* Restore the values found at the start, if anything was set. */
 void actuator_restore(struct actuator *a);
-/* The same, and remove what was made for the tasks. */
+/* The same, and remove what was created for the tasks. */
 void actuator_close(struct actuator *a);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU bandwidth of the step's tasks, in microseconds of CPU time a second.
- * The group is the one that Slurm has made for the step, or, if there is none,
- * of v1, one that we make where the first task is, and into which each task is
- * moved.  Of v2 that would be beside the group where the task is, as one with
- * processes has no children with limits; and it is not for us to take a task
- * out of whatever limits it has there.  A group of anybody else is never
- * touched.
+ * Limits the CPU time of the step's tasks, in microseconds a second.
+ *
+ * The cgroup is the one that Slurm has created for the step.  If there is none,
+ * with v1 we create one below the group of the first task and move each task
+ * there.  With v2 it would have to be beside that group, as a group with
+ * processes cannot have limited children; that would take tasks out of other
+ * limits, so v2 is refused.  No other group is ever changed.
  */
 #include "launcher/power/actuator_cgroup.h"
 #include "launcher/base/cgroup_limit.h"
@@ -22,9 +22,9 @@
 
 #define SECOND_US 1000000u
 #define TEXT_SIZE (256 << 10) /* of /proc/self/mountinfo: a thousand mounts */
-/* In which Slurm has all steps; "NODE_slurmstepd.scope" with several slurmd. */
+/* Slurm keeps all steps in it; "NODE_slurmstepd.scope" with several slurmd. */
 #define SCOPE "slurmstepd.scope"
-/* What the kernel's least quota comes to in our period. */
+/* The kernel's least quota, in microseconds a second. */
 #define FLOOR ((uint64_t)SECOND_US / THROTTLE_PERIOD_US * THROTTLE_QUOTA_US)
 
 /* The text of a file in /proc; the caller frees.  NULL: errno. */
@@ -58,18 +58,16 @@ static int find_place(struct throttle_place *where,
     return rc;
 }
 
-/* Slurm 26.05's own name of a job: "s" and 64 bits as 13 digits to base 32, by
- * Crockford's alphabet, as sEKNKTV3WPV500.  It does not tell the job's number.
- */
+/* Is it the name that Slurm 26.05 gives a job: "s" and 13 digits of Crockford's
+ * base 32, as sEKNKTV3WPV500?  The number of the job is not in it. */
 static int is_sluid(const char *name)
 {
     return name[0] == 's' && strlen(name) == 14
            && strspn(name + 1, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == 13;
 }
 
-/* Is the group of this path a job's: "job_J", or in a slurmstepd.scope its
- * SLUID?  In the latter no other job's can be: it was root that has put the
- * task there, for this job. */
+/* Is this the group of the job: "job_J", or its SLUID in a slurmstepd.scope?
+ * The latter can only be this job's, as root has put the task there. */
 static int is_of_job(const char *path, uint32_t job)
 {
     static const char scope[] = SCOPE;
@@ -105,7 +103,7 @@ static int cut_to_step(char *path, const struct actuator_place *place)
     return 0;
 }
 
-/* A group of our name is ours if nothing runs in it: of one killed before. */
+/* An empty group of this name was left by an evenstep-power that was killed. */
 static int make_group(struct actuator *a,
                       const char *above,
                       const struct actuator_place *place,
@@ -125,13 +123,13 @@ static int make_group(struct actuator *a,
                        "cgroup: %s: %s", group, strerror(errno));
     if (sysfs_read(line, "%s/cgroup.procs", group) == 0 && line[0])
         return es_fail(err, ES_ENV, "see what process it is",
-                       "cgroup: %s is not ours: process %s is in it", group,
+                       "cgroup: %s is in use: process %s is in it", group,
                        line);
     memcpy(a->group, group, strlen(group) + 1);
     return 0;
 }
 
-/* The CPU time that the tasks may have at most. */
+/* The most CPU time that the tasks can get. */
 static uint64_t ceiling(const struct actuator_place *place)
 {
     struct cgroup_limit limit;
@@ -165,12 +163,12 @@ static int add_knobs(struct actuator *a,
                : actuator_add(a, path, a->floor, a->ceiling, err);
 }
 
-static int enter(struct actuator *a, pid_t task, struct es_error *err)
+static int enter_cgroup(struct actuator *a, pid_t task, struct es_error *err)
 {
     char path[SYSFS_PATH], text[KNOB_TEXT];
 
     if (!a->group[0])
-        return 0; /* Slurm has put it where it belongs */
+        return 0; /* Slurm has put it into the step's group */
     snprintf(text, sizeof text, "%d", (int)task);
     if (sysfs_path(path, "%s/cgroup.procs", a->group) == 0
         && actuator_write(path, text) == 0)
@@ -179,9 +177,9 @@ static int enter(struct actuator *a, pid_t task, struct es_error *err)
                    "cgroup: %s: %s", a->group, strerror(errno));
 }
 
-static int find(struct actuator *a,
-                const struct actuator_place *place,
-                struct es_error *err)
+static int find_cgroup(struct actuator *a,
+                       const struct actuator_place *place,
+                       struct es_error *err)
 {
     struct throttle_place where;
 
@@ -209,13 +207,13 @@ static int find(struct actuator *a,
     if (make_group(a, where.path, place, err) < 0
         || add_knobs(a, a->group, err) < 0)
         return -1;
-    return enter(a, place->task, err);
+    return enter_cgroup(a, place->task, err);
 }
 
-static void format(const struct actuator *a,
-                   const struct knob *knob,
-                   uint64_t limit,
-                   char text[KNOB_TEXT])
+static void format_quota(const struct actuator *a,
+                         const struct knob *knob,
+                         uint64_t limit,
+                         char text[KNOB_TEXT])
 {
     uint64_t quota = limit * THROTTLE_PERIOD_US / SECOND_US;
 
@@ -242,7 +240,7 @@ void actuator_remove_group(const char *group)
     }
 }
 
-static void remove_group(struct actuator *a)
+static void remove_own_group(struct actuator *a)
 {
     if (a->group[0])
         actuator_remove_group(a->group);
@@ -250,7 +248,7 @@ static void remove_group(struct actuator *a)
 
 const struct actuator_kind cgroup_kind = {.name = "cgroup",
                                           .unit = "us/s",
-                                          .find = find,
-                                          .format = format,
-                                          .enter = enter,
-                                          .remove = remove_group};
+                                          .find = find_cgroup,
+                                          .format = format_quota,
+                                          .enter = enter_cgroup,
+                                          .remove = remove_own_group};

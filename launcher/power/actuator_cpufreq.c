@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The highest frequency of the cores: scaling_max_freq of every policy below
- * <sysfs>/devices/system/cpu/cpufreq (Linux, admin-guide/pm/cpufreq.rst).
- * All get the node's limit, as far as their bounds allow.
+ * Limits the frequency of the cores by scaling_max_freq of every policy below
+ * <sysfs>/devices/system/cpu/cpufreq (Linux, admin-guide/pm/cpufreq.rst).  Each
+ * gets the node's limit, within its own bounds.
  */
 
 #include "launcher/power/actuator_cpufreq.h"
 
 #include <stdio.h>
 
-#define POLICIES_MAX 4096 /* numbers have gaps */
+#define POLICIES_MAX 4096 /* the numbers have gaps, so all are tried */
 
 static int add_policy(struct actuator *a,
                       const struct actuator_place *place,
@@ -34,9 +34,9 @@ static int add_policy(struct actuator *a,
     return actuator_add(a, path, least, most, err);
 }
 
-static int find(struct actuator *a,
-                const struct actuator_place *place,
-                struct es_error *err)
+static int find_policies(struct actuator *a,
+                         const struct actuator_place *place,
+                         struct es_error *err)
 {
     for (int i = 0; i < POLICIES_MAX; i++)
         if (add_policy(a, place, i, err) < 0)
@@ -48,10 +48,10 @@ static int find(struct actuator *a,
                    place->sysfs);
 }
 
-static void format(const struct actuator *a,
-                   const struct knob *knob,
-                   uint64_t limit,
-                   char text[KNOB_TEXT])
+static void format_frequency(const struct actuator *a,
+                             const struct knob *knob,
+                             uint64_t limit,
+                             char text[KNOB_TEXT])
 {
     (void)a;
     if (limit < knob->least)
@@ -64,5 +64,5 @@ static void format(const struct actuator *a,
 const struct actuator_kind cpufreq_kind = {.name = "cpufreq",
                                            .unit = "kHz",
                                            .is_of_node = 1,
-                                           .find = find,
-                                           .format = format};
+                                           .find = find_policies,
+                                           .format = format_frequency};

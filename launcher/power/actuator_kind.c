@@ -15,7 +15,8 @@ int actuator_write(const char *path, const char *text)
 
     if (fd < 0)
         return -1;
-    if (write(fd, text, len) != (ssize_t)len) /* an attribute goes whole */
+    if (write(fd, text, len)
+        != (ssize_t)len) /* an attribute takes all or nothing */
         why = errno ? errno : EIO;
     if (close(fd) < 0 && !why)
         why = errno;

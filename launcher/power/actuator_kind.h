@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * actuator_kind.h - one kind of actuator: it finds its files (its knobs), with
- * what each may be set to, and says what to write into them.
+ * actuator_kind.h - a kind of actuator.  It finds the files to write to (its
+ * knobs) and the bounds of each, and formats what to write.
  */
 #ifndef LAUNCHER_POWER_ACTUATOR_KIND_H
 #define LAUNCHER_POWER_ACTUATOR_KIND_H
@@ -12,20 +12,20 @@
 #include <sys/types.h>
 
 #define KNOB_TEXT 64   /* bytes of a value, NUL included */
-#define KNOBS_MAX 1024 /* a cpufreq policy each core */
+#define KNOBS_MAX 1024 /* for a cpufreq policy for each core */
 
-/* Where to look, and for whom. */
+/* Where to look for files, and for which step. */
 struct actuator_place {
     const char *sysfs, *proc; /* "/sys", "/proc" */
     uint32_t job, step;
-    pid_t task;        /* one of the step's, for what is its own */
-    const char *cores; /* that the job has here, see whole_node.h */
+    pid_t task;        /* a process of the step */
+    const char *cores; /* those that the job has here, see whole_node.h */
 };
 
 struct knob {
     char path[SYSFS_PATH];
-    char found[KNOB_TEXT]; /* what was in it */
-    uint64_t least, most;  /* that it may be set to */
+    char found[KNOB_TEXT]; /* its content at the start */
+    uint64_t least, most;  /* bounds of what it may be set to */
 };
 
 struct actuator {
@@ -40,11 +40,11 @@ struct actuator {
 
 struct actuator_kind {
     const char *name, *unit; /* of limits */
-    int is_of_node;          /* also of what is no part of the step */
+    int is_of_node;          /* it limits the whole node, not only the step */
     /*
-     * Add the knobs by actuator_add(), with their bounds, and set the ceiling,
-     * and a floor below which the kernel does not go.  0, or -1 if the node
-     * has no such thing.
+     * Add the knobs by actuator_add(), with their bounds; set the ceiling, and
+     * the floor below which the kernel does not go.  0, or -1 if the node has
+     * no such files.
      */
     int (*find)(struct actuator *a,
                 const struct actuator_place *place,
@@ -54,19 +54,20 @@ struct actuator_kind {
                    const struct knob *knob,
                    uint64_t limit,
                    char text[KNOB_TEXT]);
-    /* One more task of the step; NULL: nothing to do. */
+    /* A task of the step has started.  May be NULL. */
     int (*enter)(struct actuator *a, pid_t task, struct es_error *err);
-    /* Remove what find() made, after the knobs are put back; or NULL. */
+    /* Remove what find() created, after the knobs were restored.  May be
+     * NULL. */
     void (*remove)(struct actuator *a);
 };
 
-/* For find(): one more knob; its value is read.  -1: it cannot be. */
+/* For find(): add a knob and read its value.  -1 with *err if that fails. */
 int actuator_add(struct actuator *a,
                  const char *path,
                  uint64_t least,
                  uint64_t most,
                  struct es_error *err);
-/* Write one value.  -1 with errno. */
+/* Write a value.  0, or -1 with errno. */
 int actuator_write(const char *path, const char *text);
 
 #endif

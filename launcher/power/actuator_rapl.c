@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Power caps of the CPU packages: <sysfs>/class/powercap/intel-rapl:N, whose
- * constraint 0 is the long-term one (Linux, power/powercap/powercap.rst).  A
- * package's part of the node's limit is in proportion to what it may have.
+ * Limits the power of the CPU packages by <sysfs>/class/powercap/intel-rapl:N,
+ * whose constraint 0 is the long-term one (Linux, power/powercap/powercap.rst).
+ * The node's limit is divided over the packages in proportion to their maxima.
  */
 
 #include "launcher/power/actuator_rapl.h"
@@ -24,7 +24,8 @@ static int add_package(struct actuator *a,
             < 0
         || sysfs_path(path, "%s/constraint_0_power_limit_uw", zone) < 0)
         return 0;
-    /* What the site has set is the most; the maximum is for where it is 0. */
+    /* The limit that the site has set is the most; the package's own maximum
+     * is used where there is none. */
     if (sysfs_read_u64(&most, "%s", path) < 0 || most == 0)
         if (sysfs_read_u64(&most, "%s/constraint_0_max_power_uw", zone) < 0
             || most == 0)
@@ -33,9 +34,9 @@ static int add_package(struct actuator *a,
     return actuator_add(a, path, 1, most, err);
 }
 
-static int find(struct actuator *a,
-                const struct actuator_place *place,
-                struct es_error *err)
+static int find_packages(struct actuator *a,
+                         const struct actuator_place *place,
+                         struct es_error *err)
 {
     for (int i = 0; i < PACKAGES_MAX; i++)
         if (add_package(a, place, i, err) < 0)
@@ -46,12 +47,12 @@ static int find(struct actuator *a,
                    "rapl: %s/class/powercap has no intel-rapl", place->sysfs);
 }
 
-static void format(const struct actuator *a,
-                   const struct knob *knob,
-                   uint64_t limit,
-                   char text[KNOB_TEXT])
+static void format_power(const struct actuator *a,
+                         const struct knob *knob,
+                         uint64_t limit,
+                         char text[KNOB_TEXT])
 {
-    /* Rounded down, so that the packages never add up to more. */
+    /* Rounded down, so that the sum never exceeds the limit. */
     double share = (double)knob->most / (double)a->ceiling;
 
     snprintf(text, KNOB_TEXT, "%ju",
@@ -61,5 +62,5 @@ static void format(const struct actuator *a,
 const struct actuator_kind rapl_kind = {.name = "rapl",
                                         .unit = "uW",
                                         .is_of_node = 1,
-                                        .find = find,
-                                        .format = format};
+                                        .find = find_packages,
+                                        .format = format_power};

@@ -22,7 +22,7 @@ struct power_link {
     int fd; /* -1: not there yet */
     struct event *timer, *readable, *late;
     uint64_t limit; /* in force; 0: none */
-    int is_asked;   /* for one; its answer is to come */
+    int is_asked;   /* a limit was asked for, and not answered yet */
 };
 
 static void hang_up(struct power_link *l)
@@ -38,7 +38,7 @@ static void hang_up(struct power_link *l)
 /* --- what the guard says -------------------------------------------------- */
 
 /* The answer to a limit that was asked for. */
-static void hear_limited(struct power_link *l, const struct msg_limited *m)
+static void receive_limited(struct power_link *l, const struct msg_limited *m)
 {
     if (!l->is_asked)
         return;
@@ -49,7 +49,7 @@ static void hear_limited(struct power_link *l, const struct msg_limited *m)
     l->on->limited(l->arg, m);
 }
 
-static void hear(struct power_link *l, const char *text)
+static void receive_line(struct power_link *l, const char *text)
 {
     struct power_line line;
 
@@ -57,7 +57,7 @@ static void hear(struct power_link *l, const char *text)
     if (line.kind == POWER_LINE_POWER)
         l->on->power(l->arg, &line.power);
     else
-        hear_limited(l, &line.limited);
+        receive_limited(l, &line.limited);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -70,12 +70,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        hang_up(l); /* the step has ended, or the guard: nothing to steer */
-        hear(l, "");
+        hang_up(l); /* the step or the guard has ended */
+        receive_line(l, "");
         return;
     }
     text[n] = '\0';
-    hear(l, text);
+    receive_line(l, text);
 }
 
 /* --- start and end -------------------------------------------------------- */
@@ -86,11 +86,11 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    hang_up(l); /* should it go on, it sees that and puts back what it found */
-    hear(l, "error evenstep-power does not answer");
+    hang_up(l); /* if it still lives, it sees this and restores all */
+    receive_line(l, "error evenstep-power does not answer");
 }
 
-static int call(struct power_link *l)
+static int call_guard(struct power_link *l)
 {
     l->fd = power_socket_call(&l->place);
     if (l->fd >= 0)
@@ -108,7 +108,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (call(l) == 0)
+    if (call_guard(l) == 0)
         (void)event_del(l->timer);
 }
 
@@ -150,7 +150,7 @@ void power_link_set(struct power_link *l, uint64_t limit)
     if (l->fd < 0
         || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n
         || evtimer_add(l->late, &most) < 0)
-        hear(l, ""); /* it has gone, as at the end of the step */
+        receive_line(l, ""); /* it has gone, as at the end of the step */
 }
 
 void power_link_stop(struct power_link *l)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * power_link.h - the agent's connection to the guard of its node
- * (power_guard.c), which alone may set limits.
+ * power_link.h - the agent's connection to evenstep-power on its node, the
+ * guard (power_guard.c): only it may set limits.
  *
- * By the socket of power_socket.h, packets of text:
+ * Packets of text go over the socket of power_socket.h:
  *
- *   power ACTUATOR UNIT LIMIT FLOOR CEILING    guard: what there is to set, and
- *                                              what to begin with
+ *   power ACTUATOR UNIT LIMIT FLOOR CEILING    guard: what can be set, with the
+ *                                              limit to begin with
  *   off WHY                                    guard: nothing can be set
- *   LIMIT                                      agent; 0: put back what was
- *                                              found
+ *   LIMIT                                      agent; 0: restore what was
+ *                                              found at the start
  *   set LIMIT, or error WHY                    guard, in answer
  *
- * A guard that does not answer for POWER_ANSWER_MS is left.
+ * If the guard does not answer within POWER_ANSWER_MS, the agent hangs up.
  */
 #ifndef LAUNCHER_POWER_POWER_LINK_H
 #define LAUNCHER_POWER_POWER_LINK_H
@@ -20,7 +20,7 @@
 #include "launcher/wire/protocol.h"
 
 #define POWER_LINE_MAX  1024
-#define POWER_ANSWER_MS 5000 /* a limit is set in far less */
+#define POWER_ANSWER_MS 5000 /* setting a limit takes far less */
 
 struct event_base;
 struct power_link;
@@ -31,9 +31,9 @@ struct power_link_events {
 };
 
 /*
- * Look in dir for the guard of step "JOB.STEP" until it is there: it comes with
- * the step's first task.  NULL if memory ran out.  Called from the loop: power
- * once, limited after each power_link_set().
+ * Look in dir for the guard of step "JOB.STEP" until it is there; it starts
+ * with the step's first task.  NULL if memory ran out.  The event loop calls
+ * power once, and limited after each power_link_set().
  */
 struct power_link *power_link_start(struct event_base *base,
                                     const char *dir,

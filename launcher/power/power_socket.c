@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HOST_SIZE 65 /* of HOST_NAME_MAX: POWER_DIR and all that is 108 */
+#define HOST_SIZE 65 /* HOST_NAME_MAX + 1; a path of a socket has 108 */
 
 /* --- the folder ----------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ int power_dir_open(const char *dir)
     return -1;
 }
 
-/* Whatever the umask is. */
+/* Create a folder of mode 0755, whatever the umask is. */
 static int make_one(const char *dir)
 {
     int fd, rc;
@@ -47,7 +47,7 @@ static int make_one(const char *dir)
 int power_dir_make(const char *dir)
 {
     const char *slash = strrchr(dir, '/');
-    struct sockaddr_un above; /* no longer than what goes into one */
+    struct sockaddr_un above; /* paths here must fit into one */
     int n;
 
     n = snprintf(above.sun_path, sizeof above.sun_path, "%.*s",
@@ -86,8 +86,8 @@ static int is_of(int fd, uid_t uid)
            && (peer.uid == uid || peer.uid == 0);
 }
 
-/* A connected socket, or -1 with errno: EAGAIN if too many wait there. */
-static int call(const struct sockaddr_un *name)
+/* A connected socket, or -1 with errno; EAGAIN if too many others wait. */
+static int connect_to(const struct sockaddr_un *name)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int why;
@@ -104,7 +104,7 @@ static int call(const struct sockaddr_un *name)
 
 static int is_dead(const struct sockaddr_un *name)
 {
-    int fd = call(name);
+    int fd = connect_to(name);
 
     if (fd < 0)
         return errno == ECONNREFUSED;
@@ -114,7 +114,7 @@ static int is_dead(const struct sockaddr_un *name)
 
 /* --- the guard's end ------------------------------------------------------ */
 
-static int take_name(int fd, const struct sockaddr_un *name)
+static int bind_name(int fd, const struct sockaddr_un *name)
 {
     const struct sockaddr *address = (const struct sockaddr *)name;
 
@@ -136,7 +136,7 @@ int power_socket_listen(const struct power_place *place,
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd >= 0 && power_dir_make(place->dir) == 0 && name_of(&name, place) == 0
-        && take_name(fd, &name) == 0 && chmod(name.sun_path, 0600) == 0
+        && bind_name(fd, &name) == 0 && chmod(name.sun_path, 0600) == 0
         && lchown(name.sun_path, uid, (gid_t)-1) == 0 && listen(fd, 1) == 0)
         return fd;
     es_fail(err, ES_ENV,
@@ -182,7 +182,8 @@ void power_socket_sweep(int at, const char *name)
 
 /* --- the agent's end ------------------------------------------------------ */
 
-/* Where others can make names nobody is believed. */
+/* Can nobody but root and us write to the folder?  Else anybody could pose as
+ * the guard. */
 static int is_closed(const char *dir)
 {
     struct stat st;
@@ -199,7 +200,7 @@ int power_socket_call(const struct power_place *place)
 
     if (!is_closed(place->dir) || name_of(&name, place) < 0)
         return -1;
-    fd = call(&name);
+    fd = connect_to(&name);
     if (fd < 0 || is_of(fd, getuid()))
         return fd;
     close(fd);

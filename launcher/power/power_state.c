@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Only what we alone can write is believed; -1 with errno. */
+/* Create and open dir, if nobody else can write to it; -1 with errno. */
 static int make_dir(const char *dir)
 {
     return power_dir_make(dir) < 0 ? -1 : power_dir_open(dir);
@@ -24,8 +24,8 @@ void power_state_init(struct power_state *s)
     *s = (struct power_state){.fd = -1, .claim_fd = -1};
 }
 
-/* Its name begins with a dot: it is no state.  One that was unlinked between
- * our two calls is of a step that has just ended. */
+/* The name of a claim begins with a dot, as it is no state.  If it is unlinked
+ * between open() and flock(), its step has just ended. */
 int power_state_claim(struct power_state *s,
                       const char *dir,
                       const char *name,
@@ -47,7 +47,7 @@ int power_state_claim(struct power_state *s,
         return 0;
     close(s->claim_fd);
     s->claim_fd = -1;
-    return es_fail(err, ES_ENV, "wait until that has ended",
+    return es_fail(err, ES_ENV, "wait until that step has ended",
                    "another step sets the limits of this node");
 }
 
@@ -85,19 +85,19 @@ int power_state_save(struct power_state *s,
     return -1;
 }
 
-static void drop(const char *path, int *fd)
+static void drop_lock(const char *path, int *fd)
 {
     if (*fd < 0)
         return;
-    (void)unlink(path); /* before another can have the lock */
+    (void)unlink(path); /* before another process can get the lock */
     close(*fd);
     *fd = -1;
 }
 
 void power_state_remove(struct power_state *s)
 {
-    drop(s->path, &s->fd);
-    drop(s->claim, &s->claim_fd);
+    drop_lock(s->path, &s->fd);
+    drop_lock(s->claim, &s->claim_fd);
 }
 
 enum power_state_kind power_state_line(char *line,
@@ -122,7 +122,7 @@ enum power_state_kind power_state_line(char *line,
     return POWER_STATE_KNOB;
 }
 
-/* Of all lines those of one kind. */
+/* Restore what the lines of one kind say. */
 static void restore_lines(FILE *file, enum power_state_kind kind)
 {
     char line[POWER_STATE_LINE];
@@ -135,7 +135,7 @@ static void restore_lines(FILE *file, enum power_state_kind kind)
         if (kind == POWER_STATE_GROUP)
             actuator_remove_group(path);
         else
-            (void)actuator_write(path, value); /* or it is gone */
+            (void)actuator_write(path, value); /* the file may be gone */
     }
 }
 
@@ -152,7 +152,7 @@ static int restore_file(int at, const char *name)
         close(fd);
         return 0;
     }
-    /* The knobs of a group are set back before it goes. */
+    /* First the knobs of a group, then the group itself. */
     restore_lines(file, POWER_STATE_KNOB);
     restore_lines(file, POWER_STATE_GROUP);
     (void)unlinkat(at, name, 0);

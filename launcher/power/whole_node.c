@@ -32,7 +32,7 @@ static unsigned count_list(const char *list)
     }
 }
 
-/* A core is the first of its threads. */
+/* Count each core by the first of its threads. */
 static unsigned count_cores(const char *sysfs)
 {
     unsigned n = 0;
@@ -58,7 +58,7 @@ int whole_node_check(const char *sysfs, const char *cores, struct es_error *err)
         return 0;
     if (there == 0 || has == 0)
         return es_fail(err, ES_ENV, "choose another actuator in power { }",
-                       "nobody knows if other jobs are on this node");
+                       "cannot find out if other jobs are on this node");
     return es_fail(err, ES_ENV,
                    "give the job whole nodes by --exclusive, or choose another "
                    "actuator in power { }",

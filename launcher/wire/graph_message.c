@@ -14,8 +14,11 @@ static struct reader reader_of(const uint8_t *body, size_t len)
     return (struct reader){.at = body, .left = len};
 }
 
-/* The end of every decoder: whole and sound, or zeroed. */
-static int finish(const struct reader *r, void *m, size_t size, void *room)
+/* End a decoder: 0 if the body was whole and valid, else -1 with *m zeroed. */
+static int end_decoding(const struct reader *r,
+                        void *m,
+                        size_t size,
+                        void *room)
 {
     if (read_end(r) == 0)
         return 0;
@@ -117,7 +120,7 @@ int graph_read_open(struct graph_open *m, const uint8_t *body, size_t len)
         || strchr(m->run, '/') || m->port == 0 || m->port > UINT16_MAX
         || m->keep > 1)
         r.bad = 1;
-    return finish(&r, m, sizeof *m, NULL);
+    return end_decoding(&r, m, sizeof *m, NULL);
 }
 
 void graph_write_opened(struct writer *w, const struct graph_opened *m)
@@ -137,7 +140,7 @@ int graph_read_opened(struct graph_opened *m, const uint8_t *body, size_t len)
     m->room = m->file;
     if (m->cores == 0)
         r.bad = 1;
-    return finish(&r, m, sizeof *m, m->room);
+    return end_decoding(&r, m, sizeof *m, m->room);
 }
 
 /* --- tasks ---------------------------------------------------------------- */
@@ -280,7 +283,7 @@ int graph_read_task(struct graph_task *m, const uint8_t *body, size_t len)
         m->token[i] = read_u32(&r);
     m->input = take_named(&room, &r, &m->inputs);
     m->output = take_named(&room, &r, &m->outputs);
-    return finish(&r, m, sizeof *m, m->room);
+    return end_decoding(&r, m, sizeof *m, m->room);
 }
 
 void graph_write_drop(struct writer *w, uint32_t id)
@@ -293,7 +296,7 @@ int graph_read_drop(uint32_t *id, const uint8_t *body, size_t len)
     struct reader r = reader_of(body, len);
 
     *id = read_u32(&r);
-    return finish(&r, id, sizeof *id, NULL);
+    return end_decoding(&r, id, sizeof *id, NULL);
 }
 
 void graph_write_done(struct writer *w, const struct graph_done *m)
@@ -326,7 +329,7 @@ int graph_read_done(struct graph_done *m, const uint8_t *body, size_t len)
     if (m->status > STATUS_MAX || m->signal > SIGNAL_MAX
         || m->exec_errno > INT32_MAX || m->elapsed_ns > INT64_MAX)
         r.bad = 1;
-    return finish(&r, m, sizeof *m, m->room);
+    return end_decoding(&r, m, sizeof *m, m->room);
 }
 
 /* --- tokens --------------------------------------------------------------- */
@@ -349,7 +352,7 @@ int graph_read_bring(struct graph_bring *m, const uint8_t *body, size_t len)
     m->file = read_file(&r);
     if (m->is_file > 1)
         r.bad = 1;
-    return finish(&r, m, sizeof *m, NULL);
+    return end_decoding(&r, m, sizeof *m, NULL);
 }
 
 void graph_write_brought(struct writer *w, const struct graph_brought *m)
@@ -370,5 +373,5 @@ int graph_read_brought(struct graph_brought *m, const uint8_t *body, size_t len)
     read_text(&r, m->why, sizeof m->why);
     if (m->elapsed_ns > INT64_MAX)
         r.bad = 1;
-    return finish(&r, m, sizeof *m, NULL);
+    return end_decoding(&r, m, sizeof *m, NULL);
 }

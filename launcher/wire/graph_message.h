@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_message.h - what the front end and its agents say to each other about
- * a task graph, as bodies of pmix_bcast/message.h.
+ * graph_message.h - the messages between the front end and its agents about a
+ * task graph, as bodies of pmix_bcast/message.h.
  *
- * A token is what a task waits for: a file, or that another task is done.
- * Files and tasks go by numbers that the front end gives; the names of files
- * matter only inside the folder that a task runs in.
+ * A token is what a task waits for: a file, or that another task is done.  The
+ * front end numbers files and tasks; names of files matter only inside the
+ * folder that a task runs in.
  *
  *   kind      from       body
  *   OPEN      front end  folder text, run text, port u32, keep u32
@@ -13,21 +13,21 @@
  *   TASK      front end  id u32, core u32, order u32, makes u32, name text,
  *                        argc u32, argc × text, n u32, n × token u32,
  *                        n u32, n × named (inputs), n u32, n × named (outputs)
- *   DROP      front end  id u32                 (a task that is not wanted)
+ *   DROP      front end  id u32                 (do not run this task)
  *   BRING     front end  token u32, from u32, is_file u32, file
  *   BROUGHT   agent      token u32, from u32, elapsed_ns u64, why text
  *   DONE      agent      id u32, status u32, signal u32, exec_errno u32,
  *                        elapsed_ns u64, missing text, out blob, err blob,
  *                        n u32, n × file
- *   CLOSE     front end  -                      (the folder is not kept)
+ *   CLOSE     front end  -                      (remove the folder)
  *
  *   file   number u32, mode u32, bytes u64, digest blob of 32 bytes (all
  *          zero: not known)
  *   named  number u32, name text
  *
- * Decoders return 0, or -1 if the body is not just what is said here; then
- * the message is zeroed.  What a decoded message points to lies in the body,
- * or in `room`, one allocation to be freed by the caller.
+ * Decoders return 0, or -1 if the body is anything else; then the message is
+ * zeroed.  Pointers of a decoded message point into the body or into `room`,
+ * one allocation that the caller frees.
  */
 #ifndef LAUNCHER_WIRE_GRAPH_MESSAGE_H
 #define LAUNCHER_WIRE_GRAPH_MESSAGE_H
@@ -37,7 +37,7 @@
 
 #define GRAPH_NAME_MAX 1024u  /* bytes of a file's name, with its NUL */
 #define GRAPH_TEXT_MAX 512u   /* bytes of a reason, or a task's name */
-#define GRAPH_SAID_MAX 65536u /* bytes kept of what a task says on stdout */
+#define GRAPH_SAID_MAX 65536u /* bytes kept of the end of a task's stdout */
 
 /* Written, see PROTOCOL_VERSION of protocol.h. */
 enum graph_kind {
@@ -53,15 +53,15 @@ enum graph_kind {
 };
 
 struct graph_open {
-    char folder[4096]; /* PATH_MAX; absolute: where the run's folder is made */
-    char run[64];      /* its name, a plain one */
+    char folder[4096]; /* absolute path in which the run's folder is created */
+    char run[64];      /* name of the run, without a slash */
     uint32_t port;     /* of the front end's exchange */
-    uint32_t keep;     /* the folder if the run ends in between */
+    uint32_t keep;     /* 1: keep the folder if the run ends early */
 };
 struct graph_opened {
     uint32_t cores;
-    char why[GRAPH_TEXT_MAX];   /* not "": the node cannot take part */
-    struct exchange_file *file; /* that are there already, of a run before */
+    char why[GRAPH_TEXT_MAX];   /* why the node cannot take part; "": it can */
+    struct exchange_file *file; /* files that an earlier run has left there */
     uint32_t files;
     void *room;
 };
@@ -71,8 +71,8 @@ struct graph_named {
 };
 struct graph_task {
     uint32_t id, core;
-    uint32_t order; /* a core does the least first */
-    uint32_t makes; /* token: that it is done */
+    uint32_t order; /* a core runs the task with the lowest first */
+    uint32_t makes; /* the token that says that this task is done */
     char name[GRAPH_TEXT_MAX];
     char **argv; /* NULL-ended */
     uint32_t *token;
@@ -83,19 +83,19 @@ struct graph_task {
 struct graph_bring {
     uint32_t token;
     uint32_t from;             /* rank or EXCHANGE_HOME */
-    uint32_t is_file;          /* 0: the token is here by this word */
-    struct exchange_file file; /* its number is the token's, too */
+    uint32_t is_file;          /* 0: this message is the token */
+    struct exchange_file file; /* its number is that of the token */
 };
 struct graph_brought {
     uint32_t token, from;
     uint64_t elapsed_ns;
-    char why[GRAPH_TEXT_MAX]; /* "": it is here */
+    char why[GRAPH_TEXT_MAX]; /* why it failed; "": the file is here */
 };
 struct graph_done {
     uint32_t id, status, signal, exec_errno;
     uint64_t elapsed_ns;
-    char missing[GRAPH_NAME_MAX]; /* an output that it has not made */
-    const uint8_t *out, *err;     /* what it said, the end of it */
+    char missing[GRAPH_NAME_MAX]; /* an output that it did not create */
+    const uint8_t *out, *err;     /* the end of its stdout and stderr */
     size_t out_len, err_len;
     struct exchange_file *file; /* its outputs, in order; none if it failed */
     uint32_t files;
@@ -119,7 +119,7 @@ int graph_read_done(struct graph_done *m, const uint8_t *body, size_t len);
 void graph_write_drop(struct writer *w, uint32_t id);
 int graph_read_drop(uint32_t *id, const uint8_t *body, size_t len);
 
-/* May a file be called so: relative, every part of it a name? */
+/* May a file have this name?  It must be relative, without "." and "..". */
 int graph_name_is_good(const char *name);
 
 #endif

@@ -463,10 +463,11 @@ static void test_shared(void)
     second = start_guard();
     ok(tell_task(&second), "a second step of the job is on the node");
     agent = call_guard();
-    is_str(hear(agent, NULL),
-           "off another step sets the limits of this node: wait until that has "
-           "ended",
-           "its agent is told");
+    is_str(
+        hear(agent, NULL),
+        "off another step sets the limits of this node: wait until that step "
+        "has ended",
+        "its agent is told");
     close(agent);
     end_step(&second);
     end_step(&p);

@@ -35,16 +35,16 @@ int main(void)
         {"0", "other jobs may be on this node, of whose 2 cores this one has "
               "1"},
         {"1-1", "of whose 2 cores this one has 1"},
-        {NULL, "nobody knows"},
-        {"", "nobody knows"},
-        {"x", "nobody knows"},
-        {"0-", "nobody knows"},
-        {"0-1,", "nobody knows"},
-        {",0-1", "nobody knows"},
-        {"1-0", "nobody knows"},
-        {"0-1 ", "nobody knows"},
-        {"0-99999", "nobody knows"},
-        {"0-4294967297", "nobody knows"},
+        {NULL, "cannot find out"},
+        {"", "cannot find out"},
+        {"x", "cannot find out"},
+        {"0-", "cannot find out"},
+        {"0-1,", "cannot find out"},
+        {",0-1", "cannot find out"},
+        {"1-0", "cannot find out"},
+        {"0-1 ", "cannot find out"},
+        {"0-99999", "cannot find out"},
+        {"0-4294967297", "cannot find out"},
     };
     char command[100];
 
