@@ -9,7 +9,9 @@
 
 struct subcommand; /* base/options.h */
 
-extern const struct subcommand command_help, command_plan;
+extern const struct subcommand command_bcast, command_config, command_conntable,
+    command_graph, command_help, command_plan, command_replay, command_report,
+    command_run, command_top;
 
 /* All, in the order of --help, until NULL. */
 extern const struct subcommand *const commands[];
@@ -17,17 +19,8 @@ extern const struct subcommand *const commands[];
 /* The one of this name, or NULL with ES_USAGE. */
 const struct subcommand *command_find(const char *name, struct es_error *err);
 
-int command_run(int argc, char **argv, struct es_error *err);
-int command_bcast(int argc, char **argv, struct es_error *err);
 int command_probe(int argc, char **argv, struct es_error *err);
-int command_replay(int argc, char **argv, struct es_error *err);
 int command_simulate(int argc, char **argv, struct es_error *err);
-int command_conntable(int argc, char **argv, struct es_error *err);
-int command_graph(int argc, char **argv, struct es_error *err);
-int command_report(int argc, char **argv, struct es_error *err);
-int command_top(int argc, char **argv, struct es_error *err);
-/* Print what config_load() finds, in the file's own syntax. */
-int command_config(int argc, char **argv, struct es_error *err);
 /* For the plugin: stays beside one step of an unchanged program. */
 int command_attend(int argc, char **argv, struct es_error *err);
 

@@ -17,8 +17,8 @@ no command|2||evenstep: no command: see `evenstep --help`
 an unknown command|2|rum|evenstep: no such command: rum: did you mean run\?
 a command that is near to none|2|hopscotch|evenstep: no such command: hopscotch: see `evenstep --help`
 help for an unknown command|2|help pla|evenstep: no such command: pla: did you mean plan\?
-an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: see `evenstep run --help`
-an option without its value|2|run --range|evenstep: --range: a value is missing: see `evenstep run --help`
+an unknown option|2|run --rnage 0:5 -- true|evenstep: --rnage: no such option: did you mean --range\?
+an option without its value|2|run --range|evenstep: --range: a value is missing: give --range B:E
 no work|2|run --local 2 -- true|evenstep: no work: give --range BEGIN:END, --lines FILE or --queue FILE
 no CMD|2|run --local 2 --range 0:5|evenstep: no command: give it after --
 an empty range|2|run --range 5:5 -- true|evenstep: --range: 5:5 is empty: give a begin below the end
@@ -26,9 +26,9 @@ a reversed range|2|run --range 9:5 -- true|evenstep: --range: 9:5 is reversed: g
 a range that is none|2|run --range 9 -- true|evenstep: --range: "9" is no range: .*
 a range of words|2|run --range a:b -- true|evenstep: --range: "a:b" is no range: .*
 a negative range|2|run --range -1:5 -- true|evenstep: --range: "-1:5" is no range: .*
-a range above 64 bits|2|run --range 0:18446744073709551616 -- true|evenstep: --range: .* is no range: .*
+a range above 64 bits|2|run --range 0:18446744073709551616 -- true|evenstep: --range: .* is out of range: give an END below 2\^63
 grain 0|2|run --grain 0 --range 0:5 -- true|evenstep: --grain: "0" is out of range: give a whole number from 1
-a grain with a unit|2|run --grain 5k --range 0:5 -- true|evenstep: --grain: "5k" is out of range: give a whole number from 1
+a grain with a unit|2|run --grain 5k --range 0:5 -- true|evenstep: --grain: "5k" is no whole number: give a whole number from 1
 no frame at all|2|run --repeat 0 --range 0:5 -- true|evenstep: --repeat: "0" is out of range: give a whole number from 1
 an unknown policy|2|run --policy bogus --range 0:5 -- true|evenstep: --policy: "bogus" is unknown: give one of:.* even .*
 an unknown parameter of a policy|2|run --policy even:steep=1 --range 0:5 -- true|evenstep: --policy: even has no parameter "steep": .*

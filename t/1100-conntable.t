@@ -66,10 +66,10 @@ while IFS='|' read -r what status arguments message; do
 		fails $status "$message" evenstep conntable $arguments
 	'
 done <<'END'
-nothing asked|2||evenstep: conntable: give dump or lookup: see `evenstep conntable --help`
-an unknown verb|2|drop conntable|evenstep: conntable: give dump or lookup: .*
-an unknown option|2|dump --jsno conntable|evenstep: --jsno: no such option: see `evenstep conntable --help`
-no rank|2|lookup|evenstep: conntable lookup: no rank: .*
+nothing asked|2||evenstep: conntable: no action: give dump or lookup
+an unknown verb|2|drop conntable|evenstep: conntable: no such action: drop: give dump or lookup
+an unknown option|2|dump --jsno conntable|evenstep: --jsno: no such option: did you mean --json\?
+no rank|2|lookup|evenstep: conntable lookup: no RANK: give a whole number from 0
 a rank that is none|2|lookup two conntable|evenstep: conntable lookup: "two" is no rank: give a whole number from 0
 a rank of 33 bits|2|lookup 4294967296 conntable|evenstep: conntable lookup: "4294967296" is no rank: .*
 two files|2|dump conntable also|evenstep: conntable: unexpected argument "also": .*

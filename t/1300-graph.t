@@ -74,10 +74,10 @@ while IFS='|' read -r what arguments message; do
 		eval "fails 2 \"\$message\" evenstep graph $arguments"
 	'
 done <<'END'
-no action||evenstep: graph: no action: see `evenstep graph --help`
-an unknown action|draw nine.json|evenstep: graph: no such action: draw: see .*
-no graph|plan|evenstep: graph plan: no GRAPH: see .*
-two graphs|plan nine.json nine.json|evenstep: graph plan: more than one GRAPH: see .*
+no action||evenstep: graph: no action: give plan or run
+an unknown action|draw nine.json|evenstep: graph: no such action: draw: give plan or run
+no graph|plan|evenstep: graph: no GRAPH: see `evenstep graph --help`
+two graphs|plan nine.json nine.json|evenstep: graph: unexpected argument "nine.json": see .*
 a file that is not there|plan nowhere.json|evenstep: nowhere.json: No such file or directory: give a file that can be read
 a folder|plan .|evenstep: .: Is a directory: give a file that can be read
 an empty file|plan empty|evenstep: empty: is empty: give a graph
@@ -88,16 +88,17 @@ no core|plan --cores 0 nine.json|evenstep: --cores: "0" is out of range: give a 
 no processor|plan --processors 0 nine.json|evenstep: --processors: "0" is out of range: .*
 more cores than can be counted|plan --cores 16777216 nine.json|evenstep: --cores: 16777216 for each path are above 16777216 in all: give fewer cores
 too few processors|plan --group none --processors 4 nine.json|evenstep: --processors: 4 are too few for the paths, ungrouped: give more, or --group best
-an unknown algorithm|plan --algorithm heft nine.json|evenstep: --algorithm: "heft" is unknown: give one of: tds ead pebd
-an unknown grouping|plan --group all nine.json|evenstep: --group: "all" is unknown: give one of: best literal guard cap none
-an unknown baseline|plan --baseline x nine.json|evenstep: --baseline: "x" is unknown: give one of: spread pack
+an unknown algorithm|plan --algorithm heft nine.json|evenstep: --algorithm: "heft" is unknown: give tds, ead or pebd
+an unknown grouping|plan --group all nine.json|evenstep: --group: "all" is unknown: give best, literal, guard, cap or none
+an unknown baseline|plan --baseline x nine.json|evenstep: --baseline: "x" is unknown: give spread or pack
 three powers|plan --power 1,2,3 nine.json|evenstep: --power: not four numbers: give BUSY,IDLE,LINK,BASE in watts
-five powers|plan --power 1,2,3,4,5 nine.json|evenstep: --power: not four numbers: .*
-a negative power|plan --power 1,-2,3,4 nine.json|evenstep: --power: "-2" is out of range: give a number from 0 to .*
-a deadline that is none|plan --deadline soon nine.json|evenstep: --deadline: "soon" is out of range: .*
+five powers|plan --power 1,2,3,4,5 nine.json|evenstep: --power: more than 4 numbers: .*
+three powers|plan --power 1,2,3 nine.json|evenstep: --power: not four numbers: give BUSY,IDLE,LINK,BASE in watts
+a negative power|plan --power 1,-2,3,4 nine.json|evenstep: --power: "-2" is out of range: give numbers from 0 to .*
+a deadline that is none|plan --deadline soon nine.json|evenstep: --deadline: "soon" is no time: give seconds from 0 to 1000000000, as 90, 1.5h or 20us
 two deadlines|plan --deadline 5 --deadline-factor 2 nine.json|evenstep: --deadline and --deadline-factor exclude each other: give one of them
-a drawing of all|plan --all --svg x nine.json|evenstep: --all and --svg exclude each other: draw one plan at a time
-an option without its value|plan nine.json --cores|evenstep: --cores: a value is missing: see .*
+a drawing of all|plan --all --svg x nine.json|evenstep: --all and --svg exclude each other: give one of them
+an option without its value|plan nine.json --cores|evenstep: --cores: a value is missing: give --cores K
 an option of run|plan --resume nine.json|evenstep: graph plan: --resume is not for it: see .*
 an unknown option|plan --colour nine.json|evenstep: --colour: no such option: see .*
 END

@@ -200,16 +200,16 @@ while IFS='|' read -r what arguments message; do
 		echo "$open" | test_expect_code 2 evenstep replay $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
-no policy||replay needs --policy: see `evenstep replay --help`
+no policy||replay: --policy is missing: give --policy NAME
 an unknown policy|--policy bogus|--policy: "bogus" is unknown: give one of: .*rl2
 an unknown parameter|--policy rl:magic=1|--policy: rl has no parameter "magic": 
 a parameter that is no number|--policy rl:maxActionRange=abc|--policy: rl: maxActionRange: "abc" .*: give a whole number from
 an empty parameter|--policy rl:maxActionRange=|--policy: rl: maxActionRange: "" 
 a parameter of ours out of range|--policy canon:step=0|--policy: canon: step: "0" is out of range: 
-a seed that is no number|--policy rl2 --seed x|--seed: "x" is out of range: give a whole number from 0
+a seed that is no number|--policy rl2 --seed x|--seed: "x" is no whole number: give a whole number from 0 to 9007199254740992$
 a seed that is negative|--policy rl2 --seed -1|--seed: "-1" is out of range: 
-a seed that is a fraction|--policy manual --seed 1.5|--seed: "1.5" is out of range: 
-a file's name|--policy rl trace|replay: unexpected argument "trace": give the trace on stdin
+a seed that is a fraction|--policy manual --seed 1.5|--seed: "1.5" is no whole number: 
+a file's name|--policy rl trace|replay: unexpected argument "trace": see
 an unknown option|--policy rl --magic|--magic: no such option: 
 a value that is missing|--policy|--policy: a value is missing: 
 END

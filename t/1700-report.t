@@ -88,7 +88,7 @@ while IFS='|' read -r what arguments message; do
 	'
 done <<\END
 no file||report: no FILE: see
-two files|two two|report: more than one FILE: see
+two files|two two|report: unexpected argument "two": see
 a file that is not there|nowhere|report: nowhere: No such file or directory: name a file that you may read$
 a folder|.|report: \.: trace, line 1: Is a directory: 
 a file without a frame|empty|report: empty: there is no frame in it: give the file of `evenstep run --report` or --journal$
@@ -100,8 +100,8 @@ a time that is no number|text|report: text: trace, line 1: "seconds" is no numbe
 a trace of ops|trace|report: trace: line 1: is of a trace, not of a report: 
 a frame behind the summary|after|report: after: line 4: comes after the summary: 
 frames that are not there|--svg x.svg --frames 7:9 two|--frames: there is none from 7 to below 9: 
-frames that are none|--svg x.svg --frames all two|--frames: "all" is none: give B:E, 
-frames of no picture|--frames 0:1 two|--frames is of the picture: give --svg, too$
+frames that are none|--svg x.svg --frames all two|--frames: "all" is no range: give BEGIN:END, 
+frames of no picture|--frames 0:1 two|--frames: there is no --svg: give --svg PICTURE, too$
 an unknown option|--magic two|--magic: no such option: 
 a value that is missing|two --svg|--svg: a value is missing: 
 END

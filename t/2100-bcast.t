@@ -80,14 +80,14 @@ for n in 1 5; do
 	'
 	test_expect_success "to $n nodes: the same in chunks of 1 KiB" '
 		for bytes in 0 1 1023 1024 1025 2047 2048 3000 4096 4097 9217; do
-			head -c $bytes file >part && nodes $n && evenstep bcast --local $n -s 1k part "$here/dst/{node}/x" 2>err &&
+			head -c $bytes file >part && nodes $n && evenstep bcast --local $n -s 1Ki part "$here/dst/{node}/x" 2>err &&
 				arrived part || { echo "$bytes bytes"; cat err; return 1; }
 		done
 	'
 done
 for options in --verify --strict '--strict --pull chunk' '--strict --pull node' '--branches 1' '-F 2' '--fanout 6' \
-	'--branches 99' '-s 4k' '--size 1m' '--chunk 4m' '--strict -s 16k --pull node' '--strict -F 1' '--strict -F 6 -s 100000' \
-	'--verify --strict -p -f -s 64K'; do
+	'--branches 99' '-s 4Ki' '--size 1M' '--chunk 4MiB' '--strict -s 16k --pull node' '--strict -F 1' '--strict -F 6 -s 100000' \
+	'--verify --strict -p -f -s 64k'; do
 	test_expect_success "with $options" '
 		nodes 6 && evenstep bcast --local 6 $options file "$here/dst/{node}/x" 2>err && arrived file
 	'
@@ -98,7 +98,7 @@ test_expect_success 'large: home sends it about once, not to each node' '
 	cat out && arrived large && jq -e ".bytes == 20971520 and .home_bytes_sent >= .bytes and .home_bytes_sent <= 1.5 * .bytes" out
 '
 test_expect_success '--json: one object with what was done' '
-	nodes 3 && evenstep bcast --local 3 --json -s 64k file "$here/dst/{node}/x" >out 2>err && cat out && test ! -s err &&
+	nodes 3 && evenstep bcast --local 3 --json -s 64Ki file "$here/dst/{node}/x" >out 2>err && cat out && test ! -s err &&
 	jq -es "length == 1 and (.[0] | .bytes == 3000000 and .nodes == 3 and .seconds > 0 and .chunk_bytes == 65536
 		and .chunks > 45 and .home_bytes_sent >= .bytes and .duplicate_bytes >= 0 and .pulls >= 0 and .refused_pulls >= 0
 		and (.node_seconds | keys == [\"local0\", \"local1\", \"local2\"])
@@ -132,7 +132,7 @@ test_expect_success 'one after another, and two at once' '
 	for i in 0 1 2 3; do cmp large dst2/local$i/x || return 1; done && rm -r dst2
 '
 test_expect_success 'many small chunks to one node' '
-	nodes 1 && evenstep bcast --local 1 -s 1k large "$here/dst/{node}/x" && arrived large
+	nodes 1 && evenstep bcast --local 1 -s 1Ki large "$here/dst/{node}/x" && arrived large
 '
 
 # --- bad input -----------------------------------------------------------------
@@ -149,24 +149,24 @@ SRC that is a folder|1|--local 2 folder dst/{node}/x|folder: it is a directory: 
 SRC that is a pipe|1|--local 2 pipe dst/{node}/x|pipe: it is not a regular file: write it to a file first
 SRC that is a device|1|--local 2 /dev/zero dst/{node}/x|/dev/zero: it is not a regular file: write it to a file first
 an empty SRC|1|--local 2 "" dst/{node}/x|: No such file or directory: give a file that can be read
-no DST|2|--local 2 file|bcast needs SRC and DST: see .*
-a third name|2|--local 2 file dst/{node}/x y|bcast takes one SRC and one DST: see .*
+no DST|2|--local 2 file|bcast: no DST: see .*
+a third name|2|--local 2 file dst/{node}/x y|bcast: unexpected argument "y": see .*
 DST that names a folder|2|--local 2 file dst/{node}/|DST "dst/\{node\}/" names no file: give the file's whole name
 an empty DST|2|--local 2 file ""|DST "" names no file: .*
 DST without {node}|2|--local 2 file dst/x|with --local all nodes would write the same file: give DST with \{node\} in it
-chunks of 0|2|--local 2 -s 0 file dst/{node}/x|--size: "0" is out of range: give 1k to 4m
-chunks below the limit|2|--local 2 -s 1023 file dst/{node}/x|--size: "1023" is out of range: give 1k to 4m
-chunks over the limit|2|--local 2 -s 4097k file dst/{node}/x|--size: "4097k" is out of range: give 1k to 4m
-chunks of 2^64 bytes|2|--local 2 -s 18446744073709551616 file dst/{node}/x|--size: .* is out of range: give 1k to 4m
-chunks of a word|2|--local 2 -s k file dst/{node}/x|--size: "k" is out of range: give 1k to 4m
-a fanout of 0|2|--local 2 -F 0 file dst/{node}/x|--fanout: "0" is out of range: give 1 to 65536
-a fanout of -1|2|--local 2 --branches=-1 file dst/{node}/x|--fanout: "-1" is out of range: give 1 to 65536
+chunks of 0|2|--local 2 -s 0 file dst/{node}/x|--size: "0" is out of range: give bytes from 1Ki to 4Mi, as .*
+chunks below the limit|2|--local 2 -s 1023 file dst/{node}/x|--size: "1023" is out of range: give bytes from 1Ki to 4Mi, as .*
+chunks over the limit|2|--local 2 -s 4097Ki file dst/{node}/x|--size: "4097Ki" is out of range: give bytes from 1Ki to 4Mi, as .*
+chunks of 2^64 bytes|2|--local 2 -s 18446744073709551616 file dst/{node}/x|--size: .* is out of range: give bytes from 1Ki to 4Mi, as .*
+chunks of a word|2|--local 2 -s k file dst/{node}/x|--size: "k" is no size: give bytes from 1Ki to 4Mi, as 125k or 1MiB
+a fanout of 0|2|--local 2 -F 0 file dst/{node}/x|--fanout: "0" is out of range: give a whole number from 1 to 65536
+a fanout of -1|2|--local 2 --branches=-1 file dst/{node}/x|--fanout: "-1" is out of range: give a whole number from 1 to 65536
 a timeout of 0|2|--local 2 -t 0 file dst/{node}/x|--timeout: "0" is out of range: .*
-a timeout that a healthy node could miss|2|--local 2 -t 2.9 file dst/{node}/x|--timeout: "2.9" is out of range: give 3 to 1e6 seconds
-a timeout of nan|2|--local 2 -t nan file dst/{node}/x|--timeout: "nan" is out of range: .*
+a timeout that a healthy node could miss|2|--local 2 -t 2.9 file dst/{node}/x|--timeout: "2.9" is out of range: give seconds from 3 to 1000000, as .*
+a timeout of nan|2|--local 2 -t nan file dst/{node}/x|--timeout: "nan" is no time: .*
 an unknown pull|2|--local 2 --pull all file dst/{node}/x|--pull: "all" is unknown: give chunk or node
 an unknown option|2|--local 2 --fast file dst/{node}/x|--fast: no such option: see .*
-a value that is missing|2|--local 2 file dst/{node}/x -s|-s: a value is missing: see .*
+a value that is missing|2|--local 2 file dst/{node}/x -s|--size: a value is missing: give --size SIZE
 no nodes|2|--local 0 file dst/{node}/x|--local: "0" is out of range: .*
 no allocation|3|file dst/x|no allocation: run it inside salloc or sbatch, or give --local N
 END

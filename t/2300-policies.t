@@ -94,6 +94,6 @@ done <<'END'
 --threshold never|evenstep: --threshold: "never" is no threshold: give seconds, or percent with a %, or auto
 --pieces 0|evenstep: --pieces: "0" is out of range: give a whole number from 1
 --retries -1|evenstep: --retries: "-1" is out of range: give a whole number from 0 to 1000
---timeout 0|evenstep: --timeout: "0" is out of range: give seconds, 0.1 to 1e9
+--timeout 0|evenstep: --timeout: "0" is out of range: give seconds from 0.1 to 1000000000, as .*
 END
 test_done

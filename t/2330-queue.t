@@ -134,11 +134,11 @@ done <<'END'
 5:5\n|bad:1: 5:5 is empty: give a begin below the end
 0:4\n4:9\n9:8\n|bad:3: 9:8 is reversed: give a begin below the end
 0:4\nx:9\n|bad:2: "x:9" is no range: give BEGIN:END, whole numbers
-7\n|bad:1: "7" is no range: give BEGIN:END
+7\n|bad:1: "7" is no range: give BEGIN:END, whole numbers
 0:4.5\n|bad:1: "0:4.5" is no range: give BEGIN:END, whole numbers
-\n|bad:1: "" is no range: give BEGIN:END
+\n|bad:1: "" is no range: give BEGIN:END, whole numbers
 -1:4\n|bad:1: "-1:4" is no range: give BEGIN:END, whole numbers
-0:9223372036854775808\n|bad:1: 0:9223372036854775808 is out of range: give units below 2\^63
+0:9223372036854775808\n|bad:1: 0:9223372036854775808 is out of range: give an END below 2\^63
 0:10\n5:15\n|bad:2: 5:15 overlaps line 1 of bad: give frames apart, or labels of their own
 0:10 a\n0:10 b\n9:11 a\n|bad:3: 9:11 overlaps line 1 of bad: give frames apart, or labels of their own
 0:10\n20:3|bad:2: ends in the middle of a line: end each line with a newline
@@ -146,7 +146,7 @@ done <<'END'
 END
 test_expect_success 'the frames before a bad line are done, and gathered' '
 	printf "0:4 a\n0:4 b\nbad\n" >bad && want a 0 4 b 0 4 && rm -f file file.part && test_expect_code 2 job --queue bad --gather file 2>err &&
-	said "evenstep: bad:3: \"bad\" is no range: give BEGIN:END" && said "evenstep: 2 whole frames are kept in file.part" && test_cmp want file.part
+	said "evenstep: bad:3: \"bad\" is no range: give BEGIN:END, whole numbers" && said "evenstep: 2 whole frames are kept in file.part" && test_cmp want file.part
 '
 test_expect_success 'a label too long, and a line' '
 	{ printf "0:4 "; head -c 256 /dev/zero | tr "\\0" x; echo; } >bad && test_expect_code 2 job --queue bad 2>err &&
@@ -160,9 +160,9 @@ while IFS='|' read -r options message; do
 done <<'END'
 --queue nowhere|--queue: nowhere: No such file or directory: name a file that you may read
 --queue .|--queue: .: Is a directory: name a file
---queue queue --repeat 2|--repeat: is not for a queue: put the frames into the queue
---queue queue --range 0:4|--range, --lines and --queue exclude each other: give one of them
---follow --range 0:4|--follow: there is no queue: give --queue FILE
+--queue queue --repeat 2|--queue and --repeat exclude each other: give one of them
+--queue queue --range 0:4|--range and --queue exclude each other: give one of them
+--follow --range 0:4|--follow: there is no --queue: give --queue FILE\|-, too
 --lines nowhere|--lines: nowhere: No such file or directory: name a file of lines that you may read
 --lines empty|--lines: empty: is empty: name a file of lines
 --lines .|--lines: .: is no regular file: name a file of lines

@@ -227,7 +227,7 @@ test_expect_success 'a graph in DOT has no commands: exit 2' '
 test_expect_success 'no allocation: exit 3; options that do not go together: exit 2' '
 	test_expect_code 3 evenstep graph run diamond.json 2>err &&
 	said "evenstep: no allocation: run it inside salloc or sbatch, or give --local N" &&
-	test_expect_code 2 evenstep graph run --resume diamond.json 2>err && said "evenstep: --resume: of which journal\?: .*" &&
+	test_expect_code 2 evenstep graph run --resume diamond.json 2>err && said "evenstep: --resume: there is no --journal: give --journal FILE, too" &&
 	test_expect_code 2 evenstep graph run --local 1 --srun -N1 diamond.json 2>err && said "evenstep: --local and --srun exclude .*" &&
 	test_expect_code 2 evenstep graph run --local 1 --svg x diamond.json 2>err && said "evenstep: graph run: --svg is not for it: .*" &&
 	test_expect_code 2 evenstep graph run --local 1 --retries -1 diamond.json 2>err && said "evenstep: --retries: \"-1\" is out of range: .*" &&

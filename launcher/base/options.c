@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/options.h"
 
-#include "launcher/base/option_value.h"
 #include "launcher/base/suggestion.h"
 
 #include <stdarg.h>
@@ -137,7 +136,7 @@ static int take(struct parsing *p, const struct option *o, const char *value)
         }
     }
     p->given[o - p->command->option] = 1;
-    return option_value_store(o, p->into, value, p->err);
+    return option_store(o, p->into, value, p->err);
 }
 
 static int take_long(struct parsing *p, const char *word)
@@ -198,7 +197,7 @@ static int take_defaults(struct parsing *p)
 {
     for (const struct option *o = p->command->option; o->type != OPTION_END;
          o++)
-        if (o->def && option_value_store(o, p->into, o->def, p->err) < 0)
+        if (o->def && option_store(o, p->into, o->def, p->err) < 0)
             return -1;
     return 0;
 }
@@ -263,10 +262,11 @@ static int check_operand(struct parsing *p, const char *words, const char *text)
     option_words_join(known, sizeof known, words);
     snprintf(mend, sizeof mend, "give %s", known);
     if (!text)
-        return fail(p, mend, "%s: what?", p->command->name);
+        return fail(p, mend, "%s: no action", p->command->name);
     return option_word_find(words, text) >= 0
                ? 0
-               : fail(p, mend, "%s: \"%s\" is unknown", p->command->name, text);
+               : fail(p, mend, "%s: no such action: %s", p->command->name,
+                      text);
 }
 
 static int check_operands(struct parsing *p)

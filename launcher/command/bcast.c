@@ -3,61 +3,26 @@
  * evenstep bcast: brings a file to every node of the allocation, as sbcast
  * does, but near the speed of the wire.
  */
-#include "launcher/base/help.h"
 #include "launcher/base/notice.h"
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/config/local_option.h"
 #include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LOCAL_MAX 1024
-
-static const char see_help[] = "see `evenstep bcast --help`";
-
-static const char usage[] =
-    "usage: evenstep bcast [options] SRC DST\n"
-    "\n"
-    "Copy the file SRC to DST on every node of the allocation.  DST keeps "
-    "SRC's\n"
-    "mode; {node} in it is the node's name.  It appears on a node when it is\n"
-    "whole and its digests are right, never before.\n"
-    "\n"
-    "as with sbcast:\n"
-    "  -f, --force          replace DST where it exists\n"
-    "  -p, --preserve       keep SRC's time of change, too\n"
-    "  -F, --fanout K       nodes that are served by this host itself (as it\n"
-    "                       is best); also --branches K\n"
-    "  -s, --size SIZE      bytes of a chunk, with k or m behind, 1k to 4m "
-    "(as\n"
-    "                       it is best); also --chunk SIZE\n"
-    "  -t, --timeout SEC    give a node up that makes no progress for so long "
-    "(10; at\n"
-    "                       least 3: a node reports every second)\n"
-    "besides:\n"
-    "  --no-sync            DST need not be on the disk when this command "
-    "ends\n"
-    "  --verify             read DST back on every node before it counts\n"
-    "  --strict             the tree and pull as published (CN 102486739)\n"
-    "  --pull chunk|node    with --strict: choose first the chunk, or the "
-    "node\n"
-    "  --json               print what was done as one JSON object\n"
-    "  --local N            no Slurm: N agents here\n"
-    "  --srun \"ARGS\"        passed to the step of the agents\n";
-
 struct options {
     const char *srun;
     char destination[DESTINATION_MAX];
     struct bcast_wish setup;
-    size_t local;
-    int json, help;
+    struct local_option local;
+    int force, preserve, no_sync, verify, strict, json;
 };
 
 struct command {
@@ -70,179 +35,56 @@ struct command {
 
 /* --- options -------------------------------------------------------------- */
 
-enum option_code {
-    OPT_NO_SYNC = 256,
-    OPT_VERIFY,
-    OPT_STRICT,
-    OPT_PULL,
-    OPT_JSON,
-    OPT_LOCAL,
-    OPT_SRUN,
-    OPT_HELP
-};
+#define AT(member) OPTION_AT(struct options, member)
 
+/* clang-format off */
 static const struct option options[] = {
-    {"force", no_argument, NULL, 'f'},
-    {"preserve", no_argument, NULL, 'p'},
-    {"fanout", required_argument, NULL, 'F'},
-    {"branches", required_argument, NULL, 'F'},
-    {"size", required_argument, NULL, 's'},
-    {"chunk", required_argument, NULL, 's'},
-    {"timeout", required_argument, NULL, 't'},
-    {"no-sync", no_argument, NULL, OPT_NO_SYNC},
-    {"verify", no_argument, NULL, OPT_VERIFY},
-    {"strict", no_argument, NULL, OPT_STRICT},
-    {"pull", required_argument, NULL, OPT_PULL},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"local", required_argument, NULL, OPT_LOCAL},
-    {"srun", required_argument, NULL, OPT_SRUN},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
+    {OPTION_GROUP, .name = "as with sbcast:"},
+    {OPTION_FLAG, "force", NULL, AT(force), .letter = 'f', .help =
+     "replace DST where it exists"},
+    {OPTION_FLAG, "preserve", NULL, AT(preserve), .letter = 'p', .help =
+     "keep SRC's time of change, too"},
+    {OPTION_COUNT, "fanout", "K", AT(setup.branches), .low = 1,
+     .high = PLAN_NODES_MAX, .letter = 'F', .alias = "branches", .help =
+     "nodes that are served by this host itself (as it is best)"},
+    {OPTION_SIZE, "size", "SIZE", AT(setup.chunk), .low = CHUNK_MIN,
+     .high = CHUNK_MAX, .letter = 's', .alias = "chunk", .help =
+     "bytes of a chunk, 1Ki to 4Mi (as it is best)"},
+    {OPTION_SECONDS, "timeout", "SEC", AT(setup.timeout_s), .low = 3,
+     .high = 1e6, .letter = 't', .help =
+     "give a node up that makes no progress for so long (10; at least 3: a "
+     "node reports every second)"},
+    {OPTION_GROUP, .name = "besides:"},
+    {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
+     "DST need not be on the disk when this command ends"},
+    {OPTION_FLAG, "verify", NULL, AT(verify), .help =
+     "read DST back on every node before it counts"},
+    {OPTION_FLAG, "strict", NULL, AT(strict), .help =
+     "the tree and pull as published (CN 102486739)"},
+    {OPTION_WORD, "pull", "chunk|node", AT(setup.way), .help =
+     "with --strict: choose first the chunk, or the node"},
+    {OPTION_FLAG, "json", NULL, AT(json), .help =
+     "print what was done as one JSON object"},
+    {OPTION_LOCAL, AT(local), .excludes = "srun"},
+    {OPTION_SRUN, AT(srun)},
+    {OPTION_END},
 };
+/* clang-format on */
 
-static int bad(struct es_error *err,
-               const char *option,
-               const char *text,
-               const char *mend)
+static int parse(struct options *o, char **words, struct es_error *err)
 {
-    return es_fail(err, ES_USAGE, mend, "%s: \"%s\" is out of range", option,
-                   text);
-}
-
-static int take_number(uint32_t *v, int64_t low, int64_t high, const char *text)
-{
-    int64_t n;
-
-    if (number_parse_int(text, low, high, &n) < 0)
+    o->setup.flags =
+        (o->force ? ORDER_FORCE : 0u) | (o->preserve ? ORDER_TIMES : 0u)
+        | (o->no_sync ? 0u : ORDER_SYNC) | (o->verify ? ORDER_VERIFY : 0u)
+        | (o->strict ? ORDER_STRICT : 0u);
+    o->setup.source = words[0];
+    if (broadcast_destination(o->destination, words[1], err) < 0)
         return -1;
-    *v = (uint32_t)n;
-    return 0;
-}
-
-static int take_size(uint32_t *v, const char *text)
-{
-    size_t len = strlen(text);
-    char digits[16];
-    int64_t n, unit = 1;
-
-    if (len > 0 && strchr("kKmM", text[len - 1]))
-        unit = strchr("kK", text[--len]) ? 1024 : 1024 * 1024;
-    if (len >= sizeof digits)
-        return -1;
-    memcpy(digits, text, len);
-    digits[len] = '\0';
-    if (number_parse_int(digits, 1, CHUNK_MAX, &n) < 0
-        || n * unit < (int64_t)CHUNK_MIN || n * unit > (int64_t)CHUNK_MAX)
-        return -1;
-    *v = (uint32_t)(n * unit);
-    return 0;
-}
-
-static int take_pull(struct options *o, const char *text, struct es_error *err)
-{
-    if (strcmp(text, "chunk") == 0)
-        o->setup.way = PULL_BY_CHUNK;
-    else if (strcmp(text, "node") == 0)
-        o->setup.way = PULL_BY_NODE;
-    else
-        return es_fail(err, ES_USAGE, "give chunk or node",
-                       "--pull: \"%s\" is unknown", text);
-    return 0;
-}
-
-static int take(struct options *o,
-                int option,
-                const char *text,
-                struct es_error *err)
-{
-    uint32_t n;
-
-    switch (option) {
-    case 'f':
-        o->setup.flags |= ORDER_FORCE;
-        return 0;
-    case 'p':
-        o->setup.flags |= ORDER_TIMES;
-        return 0;
-    case OPT_NO_SYNC:
-        o->setup.flags &= ~(uint32_t)ORDER_SYNC;
-        return 0;
-    case OPT_VERIFY:
-        o->setup.flags |= ORDER_VERIFY;
-        return 0;
-    case OPT_STRICT:
-        o->setup.flags |= ORDER_STRICT;
-        return 0;
-    case OPT_JSON:
-        o->json = 1;
-        return 0;
-    case OPT_HELP:
-        o->help = 1;
-        return 0;
-    case OPT_SRUN:
-        o->srun = text;
-        return 0;
-    case OPT_PULL:
-        return take_pull(o, text, err);
-    case 'F':
-        return take_number(&o->setup.branches, 1, PLAN_NODES_MAX, text) == 0
-                   ? 0
-                   : bad(err, "--fanout", text, "give 1 to 65536");
-    case 's':
-        return take_size(&o->setup.chunk, text) == 0
-                   ? 0
-                   : bad(err, "--size", text, "give 1k to 4m");
-    case 't':
-        return number_parse_double(text, 3, 1e6, &o->setup.timeout_s) == 0
-                   ? 0
-                   : bad(err, "--timeout", text, "give 3 to 1e6 seconds");
-    default: /* OPT_LOCAL */
-        if (take_number(&n, 1, LOCAL_MAX, text) < 0)
-            return bad(err, "--local", text, "give 1 to 1024 agents");
-        o->local = n;
-        return 0;
-    }
-}
-
-static int take_paths(struct options *o,
-                      int argc,
-                      char **argv,
-                      struct es_error *err)
-{
-    if (argc != 2)
-        return es_fail(err, ES_USAGE, see_help, "%s",
-                       argc < 2 ? "bcast needs SRC and DST"
-                                : "bcast takes one SRC and one DST");
-    o->setup.source = argv[0];
-    if (broadcast_destination(o->destination, argv[1], err) < 0)
-        return -1;
-    if (o->local > 1 && !strstr(o->destination, "{node}"))
+    if (o->local.n > 1 && !strstr(o->destination, "{node}"))
         return es_fail(err, ES_USAGE, "give DST with {node} in it",
                        "with --local all nodes would write the same file");
     o->setup.destination = o->destination;
     return 0;
-}
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":fpF:s:t:", options, NULL))
-           != -1) {
-        if (option == ':')
-            return es_fail(err, ES_USAGE, see_help, "%s: a value is missing",
-                           argv[optind - 1]);
-        if (option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: no such option",
-                           argv[optind - 1]);
-        if (take(o, option, optarg, err) < 0)
-            return -1;
-    }
-    if (o->help)
-        return 0;
-    return take_paths(o, argc - optind, argv + optind, err);
 }
 
 /* --- results
@@ -336,7 +178,9 @@ static const struct session_events session_events = {
 
 static int start(struct command *c)
 {
-    struct session_setup setup = {.local = c->o->local,
+    struct session_setup setup = {.local = c->o->local.n,
+                                  .local_speed =
+                                      local_option_speeds(&c->o->local),
                                   .place.srun_args = c->o->srun};
 
     if (front_begin(&c->front, c->err) < 0
@@ -352,19 +196,29 @@ static void clear(struct command *c)
     front_end(&c->front);
 }
 
-int command_bcast(int argc, char **argv, struct es_error *err)
+/* What was not given is as the configuration says. */
+static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
+{
+    const struct bcast_wish known = broadcast_wish(c, w->flags);
+
+    if (w->branches == 0)
+        w->branches = known.branches;
+    if (w->chunk == 0)
+        w->chunk = known.chunk;
+    w->small = known.small;
+}
+
+static int bcast_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct command c = {.o = &o, .err = err};
-    int rc;
+    int rc = options_parse(&command_bcast, &o, argc, argv, err);
 
-    if (config_load(&c.config, NULL, err) < 0)
+    if (rc != 0)
+        return rc;
+    if (parse(&o, argv + 1, err) < 0 || config_load(&c.config, NULL, err) < 0)
         return -1;
-    o.setup = broadcast_wish(&c.config.bcast, ORDER_SYNC);
-    if (parse(&o, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
+    take_defaults(&o.setup, &c.config.bcast);
     /* Before the agents are started: it is the most common mistake. */
     if (broadcast_source(o.setup.source, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
@@ -372,3 +226,15 @@ int command_bcast(int argc, char **argv, struct es_error *err)
     clear(&c);
     return rc;
 }
+
+const struct subcommand command_bcast = {
+    .name = "bcast",
+    .brief = "copy a file to every node of the allocation",
+    .about =
+        "Copy the file SRC to DST on every node of the allocation.  DST keeps SRC's\n"
+        "mode; {node} in it is the node's name.  It appears on a node when it is\n"
+        "whole and its digests are right, never before.\n",
+    .option = options,
+    .operands = "SRC DST",
+    .run = bcast_main,
+};

@@ -62,22 +62,15 @@ const struct subcommand command_help = {
 #define OLD(name, brief)                                                       \
     static const struct subcommand old_##name = {                              \
         #name, brief, .about = "", .option = none, .run = command_##name}
-OLD(run, "run CMD over a range of units on all nodes, evenly");
-OLD(bcast, "copy a file to every node of the allocation");
 OLD(probe, "what this node, or every node, can do");
-OLD(replay, "sizes that a policy would choose, by a trace");
 OLD(simulate, "what-if at sizes that nobody has at hand");
-OLD(report, "what a run's --report file tells");
-OLD(conntable, "print a step's connection table");
-OLD(graph, "schedule a task graph, with energy in mind");
-OLD(top, "how the nodes of running steps stand");
-OLD(config, "print the configuration that is in force");
 OLD(attend, NULL);
 
 const struct subcommand *const commands[] = {
-    &old_run,      &old_bcast,    &old_probe,     &command_plan, &old_replay,
-    &old_simulate, &old_report,   &old_conntable, &old_graph,    &old_top,
-    &old_config,   &command_help, &old_attend,    NULL,
+    &command_run,    &command_bcast, &old_probe,      &command_plan,
+    &command_replay, &old_simulate,  &command_report, &command_conntable,
+    &command_graph,  &command_top,   &command_config, &command_help,
+    &old_attend,     NULL,
 };
 
 const struct subcommand *command_find(const char *name, struct es_error *err)

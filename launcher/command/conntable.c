@@ -4,12 +4,11 @@
  * one task.
  */
 #include "pmix_bcast/conntable.h"
-#include "launcher/base/help.h"
 #include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/commands.h"
 
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -18,74 +17,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char see_help[] = "see `evenstep conntable --help`";
-
-static const char usage[] =
-    "usage: evenstep conntable dump [--json] [FILE]\n"
-    "       evenstep conntable lookup [--json] RANK [FILE]\n"
-    "\n"
-    "Print how the tasks of a step are reached, or the task of one rank.  FILE "
-    "is\n"
-    "$EVENSTEP_DIR/conntable if it is not given.\n"
-    "\n"
-    "  --json   one JSON object for each task\n";
-
 struct options {
-    int lookup, json, help;
+    int lookup, json;
     uint32_t rank;
     const char *file;
 };
 
 /* --- options -------------------------------------------------------------- */
 
+/* clang-format off */
 static const struct option options[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {OPTION_FLAG, "json", NULL, OPTION_AT(struct options, json), .help =
+     "one JSON object for each task"},
+    {OPTION_END},
 };
+/* clang-format on */
 
-static int take_words(struct options *o,
-                      int argc,
-                      char **argv,
-                      struct es_error *err)
+static int take_words(struct options *o, char **words, struct es_error *err)
 {
     int64_t rank;
 
-    if (argc == 0
-        || (strcmp(argv[0], "dump") != 0 && strcmp(argv[0], "lookup") != 0))
-        return es_fail(err, ES_USAGE, see_help,
-                       "conntable: give dump or lookup");
-    o->lookup = strcmp(argv[0], "lookup") == 0;
-    if (o->lookup && argc == 1)
-        return es_fail(err, ES_USAGE, see_help, "conntable lookup: no rank");
+    o->lookup = strcmp(*words++, "lookup") == 0;
+    if (o->lookup && !*words)
+        return es_fail(err, ES_USAGE, "give a whole number from 0",
+                       "conntable lookup: no RANK");
+    if (o->lookup && number_parse_int(*words, 0, UINT32_MAX, &rank) < 0)
+        return es_fail(err, ES_USAGE, "give a whole number from 0",
+                       "conntable lookup: \"%s\" is no rank", *words);
     if (o->lookup) {
-        argc--, argv++;
-        if (number_parse_int(argv[0], 0, UINT32_MAX, &rank) < 0)
-            return es_fail(err, ES_USAGE, "give a whole number from 0",
-                           "conntable lookup: \"%s\" is no rank", argv[0]);
         o->rank = (uint32_t)rank;
+        words++;
     }
-    if (argc > 2)
-        return es_fail(err, ES_USAGE, see_help,
-                       "conntable: unexpected argument \"%s\"", argv[2]);
-    o->file = argc == 2 ? argv[1] : NULL;
+    o->file = *words;
+    if (o->file && words[1])
+        return es_fail(err, ES_USAGE, "give one FILE",
+                       "conntable: unexpected argument \"%s\"", words[1]);
     return 0;
-}
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: no such option",
-                           argv[optind - 1]);
-        o->json |= option == 'j';
-        o->help |= option == 'h';
-    }
-    return o->help ? 0 : take_words(o, argc - optind, argv + optind, err);
 }
 
 /* --- one task ------------------------------------------------------------- */
@@ -204,22 +171,33 @@ static int own_table(struct options *o,
     return 0;
 }
 
-int command_conntable(int argc, char **argv, struct es_error *err)
+static int conntable_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct conntable t;
     char path[PATH_MAX];
-    int rc;
+    int rc = options_parse(&command_conntable, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
-    if (!o.file && own_table(&o, path, err) < 0)
-        return -1;
-    if (conntable_open(&t, o.file, CONNTABLE_DIGEST, err) < 0)
+    if (rc != 0)
+        return rc;
+    if (take_words(&o, argv + 1, err) < 0
+        || (!o.file && own_table(&o, path, err) < 0)
+        || conntable_open(&t, o.file, CONNTABLE_DIGEST, err) < 0)
         return -1;
     rc = print_table(&o, &t, err);
     conntable_close(&t);
     return rc;
 }
+
+const struct subcommand command_conntable = {
+    .name = "conntable",
+    .brief = "print a step's connection table",
+    .usage = "evenstep conntable dump [--json] [FILE]\n"
+             "       evenstep conntable lookup [--json] RANK [FILE]",
+    .about =
+        "Print how the tasks of a step are reached, or the task of one rank.  FILE is\n"
+        "$EVENSTEP_DIR/conntable if it is not given.\n",
+    .option = options,
+    .operands = "dump|lookup [RANK] [FILE]",
+    .run = conntable_main,
+};

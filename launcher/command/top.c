@@ -2,75 +2,30 @@
 /*
  * evenstep top: the progress of the nodes of running steps.
  */
-#include "launcher/base/help.h"
 #include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/command/top_print.h"
 #include "launcher/command/top_screen.h"
 #include "launcher/commands.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char usage[] =
-    "usage: evenstep top [options] [JOBID]\n"
-    "\n"
-    "A live view of steps under `srun --evenstep` that report progress by\n"
-    "libevenstep, and of `evenstep run --meter`; run it where these run.  All\n"
-    "of yours, or those of one job.\n"
-    "\n"
-    "  --once               print them once, and end\n"
-    "  --metrics-file FILE  write them for Prometheus, too\n"
-    "\n"
-    "Keys: n, s, w, l sort by name, speed, waiting, limit; q ends.\n";
-
 struct options {
-    uint32_t job; /* 0: all */
     const char *metrics;
-    int once, help;
+    int once;
 };
 
+#define AT(member) OPTION_AT(struct options, member)
+
+/* clang-format off */
 static const struct option options[] = {
-    {"once", no_argument, NULL, 'o'},
-    {"metrics-file", required_argument, NULL, 'm'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {OPTION_FLAG, "once", NULL, AT(once), .help = "print them once, and end"},
+    {OPTION_TEXT, "metrics-file", "FILE", AT(metrics), .help =
+     "write them for Prometheus, too"},
+    {OPTION_END},
 };
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    static const char see_help[] = "see `evenstep top --help`";
-    int64_t job = 0;
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        switch (option) {
-        case 'o':
-            o->once = 1;
-            break;
-        case 'm':
-            o->metrics = optarg;
-            break;
-        case 'h':
-            o->help = 1;
-            return 0;
-        default:
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        }
-    if (optind + 1 < argc)
-        return es_fail(err, ES_USAGE, see_help,
-                       "top: unexpected argument \"%s\"", argv[optind + 1]);
-    if (optind < argc
-        && number_parse_int(argv[optind], 1, UINT32_MAX, &job) < 0)
-        return es_fail(err, ES_USAGE, "give a job's number",
-                       "top: \"%s\" is none", argv[optind]);
-    o->job = (uint32_t)job;
-    return 0;
-}
+/* clang-format on */
 
 static int print_groups(const struct top_step *step)
 {
@@ -105,10 +60,10 @@ static int print_step(struct top_step *step)
     return bad ? -1 : 0;
 }
 
-static int once(const struct options *o, struct es_error *err)
+static int once(const struct options *o, uint32_t job, struct es_error *err)
 {
     struct top_step *steps;
-    size_t n = top_steps_find(&steps, o->job);
+    size_t n = top_steps_find(&steps, job);
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++)
@@ -126,13 +81,30 @@ static int once(const struct options *o, struct es_error *err)
     return rc;
 }
 
-int command_top(int argc, char **argv, struct es_error *err)
+static int top_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
+    int64_t job = 0; /* all */
+    int rc = options_parse(&command_top, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
-    return o.once ? once(&o, err) : top_screen(o.job, o.metrics, err);
+    if (rc != 0)
+        return rc;
+    if (argv[1] && number_parse_int(argv[1], 1, UINT32_MAX, &job) < 0)
+        return es_fail(err, ES_USAGE, "give a job's number",
+                       "top: \"%s\" is none", argv[1]);
+    return o.once ? once(&o, (uint32_t)job, err)
+                  : top_screen((uint32_t)job, o.metrics, err);
 }
+
+const struct subcommand command_top = {
+    .name = "top",
+    .brief = "how the nodes of running steps stand",
+    .about =
+        "A live view of steps under `srun --evenstep` that report progress by\n"
+        "libevenstep, and of `evenstep run --meter`; run it where these run.  All\n"
+        "of yours, or those of one job.\n",
+    .option = options,
+    .end = "Keys: n, s, w, l sort by name, speed, waiting, limit; q ends.\n",
+    .operands = "[JOBID]",
+    .run = top_main,
+};

@@ -83,7 +83,7 @@ static void take_plugin(struct config *c, cfg_t *plugin)
     if (policy)
         c->step_policy = kinds_find(policy);
     if (threshold)
-        (void)threshold_option_parse(&c->step_threshold, threshold, NULL);
+        (void)threshold_option_take(&c->step_threshold, threshold, NULL);
     if (patience != NOT_GIVEN)
         c->step_patience_s = (int)patience;
 }

@@ -125,7 +125,7 @@ static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
 {
     struct threshold_rule rule;
 
-    if (threshold_option_parse(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
+    if (threshold_option_take(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
         return 0;
     return refuse(cfg,
                   "give seconds, or percent with a %, or auto, between quotes",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/local_option.h"
+
 #include "launcher/base/number.h"
 
 #include <stdio.h>
@@ -35,19 +36,28 @@ static int take_speeds(struct local_option *o,
                    "--local: the speeds are not %zu numbers from 1", o->n);
 }
 
-int local_option_parse(struct local_option *o,
-                       const char *text,
-                       struct es_error *err)
+int local_option_take(void *at, const char *text, struct es_error *err)
 {
+    struct local_option *o = at;
     size_t len = strcspn(text, "=");
     char number[16];
     int64_t n;
+    int why = NUMBER_NONE;
 
-    snprintf(number, sizeof number, "%.*s", (int)len, text);
-    if (len >= sizeof number || number_parse_int(number, 1, LOCAL_MAX, &n) < 0)
+    if (len < sizeof number) {
+        snprintf(number, sizeof number, "%.*s", (int)len, text);
+        why = number_parse_int(number, 1, LOCAL_MAX, &n);
+    }
+    if (why < 0)
         return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
-                       "--local: \"%s\" is out of range", text);
+                       "--local: \"%s\" is %s", text,
+                       why == NUMBER_NONE ? "no number" : "out of range");
     o->n = (size_t)n;
     o->has_speeds = 0;
     return text[len] == '=' ? take_speeds(o, text + len + 1, err) : 0;
+}
+
+const int *local_option_speeds(const struct local_option *o)
+{
+    return o->has_speeds ? o->speed : NULL;
 }

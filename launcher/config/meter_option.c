@@ -4,10 +4,9 @@
 
 #include <string.h>
 
-int meter_option_parse(struct meter_option *o,
-                       const char *text,
-                       struct es_error *err)
+int meter_option_take(void *at, const char *text, struct es_error *err)
 {
+    struct meter_option *o = at;
     const char *pattern = strncmp(text, "cmd:", 4) == 0 ? text + 4 : NULL;
 
     if (strcmp(text, "units") == 0) {

@@ -12,9 +12,8 @@ struct meter_option {
     const char *pattern;    /* of OUTSIDE_OUTPUT, else "" */
 };
 
-/* 0, or -1 with ES_USAGE (*o untouched).  pattern points into text. */
-int meter_option_parse(struct meter_option *o,
-                       const char *text,
-                       struct es_error *err);
+/* As struct option has it; at is a struct meter_option, whose pattern points
+ * into text. */
+int meter_option_take(void *at, const char *text, struct es_error *err);
 
 #endif

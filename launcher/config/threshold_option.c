@@ -7,10 +7,9 @@
 
 #define MOST 1e9 /* seconds, or percent: 30 years */
 
-int threshold_option_parse(struct threshold_rule *rule,
-                           const char *text,
-                           struct es_error *err)
+int threshold_option_take(void *at, const char *text, struct es_error *err)
 {
+    struct threshold_rule *rule = at;
     struct threshold_rule read = {.unit = THRESHOLD_SECONDS};
     size_t len = strlen(text);
     char number[32];

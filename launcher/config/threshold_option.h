@@ -9,9 +9,7 @@
 #include "pmix_bcast/error.h"
 #include "policy/threshold.h"
 
-/* 0, or -1 with ES_USAGE (*rule untouched). */
-int threshold_option_parse(struct threshold_rule *rule,
-                           const char *text,
-                           struct es_error *err);
+/* As struct option has it; at is a struct threshold_rule. */
+int threshold_option_take(void *at, const char *text, struct es_error *err);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "launcher/base/notice.h"
 #include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/base/svg.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
@@ -13,7 +14,6 @@
 #include "launcher/graph/graph_run.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +104,9 @@ static int add_bound(struct graph_row *row,
     return rc;
 }
 
+static const char *const algorithms[] = {
+    [PATH_TDS] = "tds", [PATH_EAD] = "ead", [PATH_PEBD] = "pebd"};
+
 /* Add a row; none if there are too few processors to run it ungrouped. */
 static int add_plan(struct graph_row row[],
                     size_t *n,
@@ -120,7 +123,7 @@ static int add_plan(struct graph_row row[],
     if (fault != GRAPH_PLAN_SOUND)
         return graph_fault_tell(fault, wish, err);
     c = &p.candidate[p.chosen];
-    row[(*n)++] = (struct graph_row){graph_algorithm_name(wish->algorithm),
+    row[(*n)++] = (struct graph_row){algorithms[wish->algorithm],
                                      graph_mode_name(c->mode), c->in_time,
                                      c->instances, c->sum};
     graph_plan_clear(&p);
@@ -153,18 +156,18 @@ static int plan_all(const struct graph_options *o,
     return 0;
 }
 
-int command_graph(int argc, char **argv, struct es_error *err)
+static int graph_main(int argc, char **argv, struct es_error *err)
 {
-    struct graph_options o;
+    struct graph_options o = {.power.busy = -1, .deadline_s = -1};
     struct config c;
     struct graph_file f;
-    int rc;
+    int rc = options_parse(&command_graph, &o, argc, argv, err);
 
+    if (rc != 0)
+        return rc;
     if (config_load(&c, NULL, err) < 0)
         return -1;
-    rc = graph_options_parse(&o, &c, argc, argv, err);
-    if (rc != 0)
-        return rc < 0 ? -1 : 0;
+    graph_options_settle(&o, &c, argv + 1);
     if (graph_file_read(&f, o.run.graph, &o.reading, err) < 0)
         return -1;
     if (o.is_run)
@@ -174,3 +177,21 @@ int command_graph(int argc, char **argv, struct es_error *err)
     graph_file_clear(&f);
     return rc;
 }
+
+const struct subcommand command_graph = {
+    .name = "graph",
+    .brief = "schedule a task graph, with energy in mind",
+    .about =
+        "Say when each task of a graph runs, on which core of which processor (a\n"
+        "node), so that it takes least energy within a deadline; or run it so on\n"
+        "the nodes of the allocation.  GRAPH is a file: JSON, WfCommons' or\n"
+        "evenstep's own, for plan also Graphviz DOT or Standard Task Graph.\n"
+        "\n"
+        "A task runs in a folder of its own, with its inputs; files that no task\n"
+        "makes are taken from here, those that none takes are put here.\n",
+    .option = graph_options_table,
+    .end =
+        "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n",
+    .operands = "plan|run GRAPH",
+    .run = graph_main,
+};

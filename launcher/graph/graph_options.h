@@ -11,23 +11,19 @@ struct graph_options {
     struct graph_run_wish run; /* its plan is for `graph plan`, too */
     struct graph_reading reading;
     struct local_option local;
-    const char *svg; /* NULL: not given */
-    int is_run, has_deadline, none, all;
+    const char *svg;    /* NULL: not given */
+    struct power power; /* busy below 0: not given */
+    double deadline_s;  /* below 0: not given */
+    int is_run, group, none, is_packed, all;
     enum grouping_mode baseline;
 };
 
-/* What the algorithm is called. */
-const char *graph_algorithm_name(enum path_algorithm algorithm);
+extern const struct option graph_options_table[];
 
-/*
- * Parse argv, argv[0] being "graph"; what it does not say is as in c, which
- * must outlive it.  Returns 0; 1 if --help was asked for and has been printed;
- * -1 with ES_USAGE.  The strings point into argv.
- */
-int graph_options_parse(struct graph_options *o,
-                        const struct config *c,
-                        int argc,
-                        char **argv,
-                        struct es_error *err);
+/* What the options and the two operands come to; what they do not say is as in
+ * c, which must outlive o. */
+void graph_options_settle(struct graph_options *o,
+                          const struct config *c,
+                          char **words);
 
 #endif

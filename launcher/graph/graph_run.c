@@ -164,7 +164,7 @@ static int open_session(struct graph_running *r)
 {
     struct session_setup setup = {
         .local = r->o->local->n,
-        .local_speed = r->o->local->has_speeds ? r->o->local->speed : NULL,
+        .local_speed = local_option_speeds(r->o->local),
         .place.srun_args = r->o->srun,
     };
 

@@ -5,7 +5,7 @@
  * the event loop says that there is something.
  */
 #include "launcher/run/queue.h"
-#include "launcher/config/range_option.h"
+#include "launcher/base/option.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -108,6 +108,7 @@ static int parse_line(const struct source *s,
                       struct es_error *err)
 {
     char where[300], *label = text + strcspn(text, " \t");
+    struct option_range units;
 
     snprintf(where, sizeof where, "%.250s:%zu", s->path, s->line);
     if (strlen(text) < len)
@@ -120,7 +121,11 @@ static int parse_line(const struct source *s,
                        "%s: its label is too long", where);
     memset(f, 0, sizeof *f);
     snprintf(f->label, sizeof f->label, "%s", label);
-    return range_option_parse(&f->begin, &f->end, where, text, err);
+    if (option_range_parse(&units, where, text, err) < 0)
+        return -1;
+    f->begin = units.begin;
+    f->end = units.end;
+    return 0;
 }
 
 static int is_same(const struct frame *a, const struct frame *b)

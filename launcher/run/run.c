@@ -10,6 +10,7 @@
  * Every end goes through finish().
  */
 #include "launcher/base/notice.h"
+#include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/run/history.h"
@@ -707,7 +708,7 @@ static int open_session(struct run *r)
 {
     struct session_setup setup = {
         .local = r->o->local.n,
-        .local_speed = r->o->local.has_speeds ? r->o->local.speed : NULL,
+        .local_speed = local_option_speeds(&r->o->local),
         .place.srun_args = r->o->srun,
     };
 
@@ -782,7 +783,7 @@ static void clear(struct run *r)
         event_free(r->soon);
 }
 
-int command_run(int argc, char **argv, struct es_error *err)
+static int run_main(int argc, char **argv, struct es_error *err)
 {
     struct run_options *o = calloc(1, sizeof *o);
     struct config config;
@@ -791,9 +792,12 @@ int command_run(int argc, char **argv, struct es_error *err)
 
     if (!o)
         return es_no_memory(err);
-    rc = config_load(&config, NULL, err);
+    o->command = argv + 1;
+    rc = options_parse(&command_run, o, argc, argv, err);
     if (rc == 0)
-        rc = run_options_parse(o, &config, argc, argv, err);
+        rc = config_load(&config, NULL, err);
+    if (rc == 0)
+        rc = run_options_settle(o, &config, err);
     if (rc == 0) {
         r.summary.policy = o->policy->name;
         r.profile = *o->profile;
@@ -808,3 +812,23 @@ int command_run(int argc, char **argv, struct es_error *err)
     free(o);
     return rc < 0 ? -1 : 0;
 }
+
+const struct subcommand command_run = {
+    .name = "run",
+    .brief = "run CMD over a range of units on all nodes, evenly",
+    .usage = "evenstep run [options] WORK -- CMD [ARG...]",
+    .about =
+        "Cut the units of a frame into one slice a node, sized to what each node can do,\n"
+        "run CMD once a slice on all nodes of the allocation, and re-size the slices\n"
+        "from frame to frame so that all nodes finish together.\n"
+        "\n"
+        "In CMD {begin} {end} {count} {frame} {label} {node} are filled in; its\n"
+        "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL, _NODE.  What\n"
+        "it prints comes out in the order of the units, whichever node did them.\n",
+    .option = run_options_table,
+    .end =
+        "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n",
+    .operands = "[CMD...]",
+    .stops = 1,
+    .run = run_main,
+};

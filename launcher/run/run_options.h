@@ -16,6 +16,7 @@
 #include "policy/threshold.h"
 
 struct run_options {
+    struct option_range range;
     struct extraction work;
     const char *lines;                    /* NULL: no such file */
     const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
@@ -23,6 +24,7 @@ struct run_options {
     int follow;
     uint64_t grain;
     uint64_t pieces; /* that a slice is sent in, at most */
+    const char *policy_text, *profile_name;
     const struct policy_kind *policy;
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
@@ -41,14 +43,12 @@ struct run_options {
     char **command;            /* points into argv */
 };
 
-/*
- * Parse argv, argv[0] being "run"; what it does not say is as in c.  Returns 0;
- * 1 if --help was asked for and has been printed; -1 with ES_USAGE.  The
- * strings point into argv.
- */
-int run_options_parse(struct run_options *o,
-                      const struct config *c,
-                      int argc,
-                      char **argv,
-                      struct es_error *err);
+extern const struct option run_options_table[];
+
+/* What the options come to, o->command set; what they do not say is as in c.
+ * Returns 0, or -1 with ES_USAGE. */
+int run_options_settle(struct run_options *o,
+                       const struct config *c,
+                       struct es_error *err);
+
 #endif

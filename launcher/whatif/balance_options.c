@@ -325,7 +325,7 @@ static int take(struct balance_options *o,
     case 'k':
         return take_count(&s->pieces, option->name, text, err);
     case 't':
-        return threshold_option_parse(&s->threshold, text, err);
+        return threshold_option_take(&s->threshold, text, err);
     case 'j':
         o->json = 1;
         return 0;

@@ -6,9 +6,8 @@
  * two pipes.  No configuration is read, so that a replay is the same
  * everywhere.
  */
-#include "launcher/base/help.h"
 #include "launcher/base/notice.h"
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/whatif/bundle_replay.h"
@@ -17,49 +16,18 @@
 #include "policy/tasks.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char see_help[] = "see `evenstep replay --help`";
-
-static const char usage[] =
-    "usage: evenstep replay --policy NAME[:key=value,...] [--seed N] < TRACE\n"
-    "\n"
-    "Tell a policy what happened, line by line, and print after each line what "
-    "it\n"
-    "would send to each channel (node) next, null for one that was removed:\n"
-    "  {\"sizes\":[985,5,5,5]}\n"
-    "\n"
-    "TRACE is JSON lines,\n"
-    "  {\"op\":\"open\",\"channels\":4,\"context_max\":null}       first\n"
-    "  {\"op\":\"set_job\",\"channel\":0,\"job_tasks\":1000}\n"
-    "  {\"op\":\"feedback\",\"channel\":0,\"size\":10,\"time_ns\":60050000}\n"
-    "  {\"op\":\"feedback4\",\"channel\":0,\"size\":10,"
-    "\"accumulated_ns\":60000000,\n"
-    "   \"overhead_ns\":50000,\"threads\":1}                    on one line\n"
-    "  {\"op\":\"set_threads\",\"channel\":0,\"threads\":4,"
-    "\"available_processors\":null}\n"
-    "  {\"op\":\"add_channel\"}      a new one; \"channel\":1: it is back\n"
-    "  {\"op\":\"remove_channel\",\"channel\":1}\n"
-    "or the file of `evenstep run --report` or --journal, of which each frame "
-    "is a\n"
-    "line.\n"
-    "\n"
-    "  --policy NAME        as `evenstep run`; what is not said is the "
-    "policy's "
-    "default,\n"
-    "                       and what JPPF clamps is clamped, with a warning\n"
-    "  --seed N             of the policy's random choices, if it makes any "
-    "(1)\n";
-
 struct options {
     struct policy_option policy;
-    const char *policy_text, *seed_text; /* NULL: not given */
-    int help;
+    const char *policy_text;
+    uint64_t seed; /* UINT64_MAX: not given */
 };
+
+#define SEED_MAX 0x1p53 /* above, a double has no odd numbers */
 
 /* A trace that is being replayed. */
 struct replay {
@@ -75,59 +43,33 @@ struct replay {
 
 /* --- options -------------------------------------------------------------- */
 
+#define AT(member) OPTION_AT(struct options, member)
+
+/* clang-format off */
 static const struct option options[] = {
-    {"policy", required_argument, NULL, 'p'},
-    {"seed", required_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
+     .required = 1, .word = policy_option_word, .help =
+     "as `evenstep run`; what is not said is the policy's default, and what "
+     "JPPF clamps is clamped, with a warning"},
+    {OPTION_COUNT, "seed", "N", AT(seed), .high = SEED_MAX, .help =
+     "of the policy's random choices, if it makes any (1)"},
+    {OPTION_END},
 };
+/* clang-format on */
 
 /* A policy without random choices ignores the seed. */
-static int take_seed(struct options *o, struct es_error *err)
+static int parse(struct options *o, struct es_error *err)
 {
-    struct policy_option *p = &o->policy;
-    size_t k = policy_param_find(p->kind, "seed");
-    int64_t seed;
+    size_t k;
 
-    if (number_parse_int(o->seed_text, 0, INT64_C(1) << 53, &seed) < 0)
-        return es_fail(err, ES_USAGE,
-                       "give a whole number from 0 to 9007199254740992",
-                       "--seed: \"%s\" is out of range", o->seed_text);
-    if (k < p->kind->n_params)
-        p->value[k] = (double)seed;
-    return 0;
-}
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == ':' || option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        if (option == 'p')
-            o->policy_text = optarg;
-        else if (option == 's')
-            o->seed_text = optarg;
-        else
-            o->help = 1;
-    }
-    if (o->help)
-        return 0;
-    if (optind < argc)
-        return es_fail(err, ES_USAGE, "give the trace on stdin",
-                       "replay: unexpected argument \"%s\"", argv[optind]);
-    if (!o->policy_text)
-        return es_fail(err, ES_USAGE, see_help, "replay needs --policy");
     if (policy_option_parse(&o->policy, NULL, o->policy_text, POLICY_SETTLE,
                             err)
         < 0)
         return -1;
-    return o->seed_text ? take_seed(o, err) : 0;
+    k = policy_param_find(o->policy.kind, "seed");
+    if (o->seed != UINT64_MAX && k < o->policy.kind->n_params)
+        o->policy.value[k] = (double)o->seed;
+    return 0;
 }
 
 /* --- channels ------------------------------------------------------------- */
@@ -356,16 +298,16 @@ static int replay_all(struct replay *r, struct es_error *err)
     return rc;
 }
 
-int command_replay(int argc, char **argv, struct es_error *err)
+static int replay_main(int argc, char **argv, struct es_error *err)
 {
-    struct options o = {0};
+    struct options o = {.seed = UINT64_MAX};
     struct replay r = {.policy = &o.policy, .task = 1};
-    int rc;
+    int rc = options_parse(&command_replay, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0)
+    if (rc != 0)
+        return rc;
+    if (parse(&o, err) < 0)
         return -1;
-    if (o.help)
-        return help_print(usage, err);
     notice_lines("evenstep", o.policy.warnings, strlen(o.policy.warnings));
     r.node = json_object();
     if (!r.node)
@@ -374,3 +316,27 @@ int command_replay(int argc, char **argv, struct es_error *err)
     clear(&r);
     return rc;
 }
+
+const struct subcommand command_replay = {
+    .name = "replay",
+    .brief = "sizes that a policy would choose, by a trace",
+    .usage = "evenstep replay --policy NAME[:key=value,...] [--seed N] < TRACE",
+    .about =
+        "Tell a policy what happened, line by line, and print after each line what it\n"
+        "would send to each channel (node) next, null for one that was removed:\n"
+        "  {\"sizes\":[985,5,5,5]}\n"
+        "\n"
+        "TRACE is JSON lines,\n"
+        "  {\"op\":\"open\",\"channels\":4,\"context_max\":null}       first\n"
+        "  {\"op\":\"set_job\",\"channel\":0,\"job_tasks\":1000}\n"
+        "  {\"op\":\"feedback\",\"channel\":0,\"size\":10,\"time_ns\":60050000}\n"
+        "  {\"op\":\"feedback4\",\"channel\":0,\"size\":10,\"accumulated_ns\":60000000,\n"
+        "   \"overhead_ns\":50000,\"threads\":1}                    on one line\n"
+        "  {\"op\":\"set_threads\",\"channel\":0,\"threads\":4,\"available_processors\":null}\n"
+        "  {\"op\":\"add_channel\"}      a new one; \"channel\":1: it is back\n"
+        "  {\"op\":\"remove_channel\",\"channel\":1}\n"
+        "or the file of `evenstep run --report` or --journal, of which each frame is a\n"
+        "line.\n",
+    .option = options,
+    .run = replay_main,
+};

@@ -3,37 +3,19 @@
  * evenstep report: what the report of a run says, as a table, JSON or a
  * picture.
  */
-#include "launcher/base/help.h"
 #include "launcher/base/notice.h"
+#include "launcher/base/options.h"
 #include "launcher/base/svg.h"
 #include "launcher/commands.h"
-#include "launcher/config/range_option.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_print.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 
-static const char see_help[] = "see `evenstep report --help`";
-
-static const char usage[] =
-    "usage: evenstep report [options] FILE\n"
-    "\n"
-    "Tell what FILE, the report of a run (`evenstep run --report FILE`), says: "
-    "which\n"
-    "node did how much in how long, and how evenly every frame ended.  A "
-    "journal says\n"
-    "it, too, but for the times between two commands.\n"
-    "\n"
-    "  --svg PICTURE        draw it, too: who worked when, shares, efficiency\n"
-    "  --frames B:E         only these in the picture, at most 400 (the first "
-    "400)\n"
-    "  --json               print one JSON object instead of the tables\n";
-
 struct options {
-    const char *file, *svg; /* svg NULL: no picture */
-    uint64_t begin, end;    /* frames of the picture; both 0: not given */
-    int json, help;
+    const char *file, *svg;     /* svg NULL: no picture */
+    struct option_range frames; /* of the picture; not given: the first */
+    int json;
 };
 
 struct picture {
@@ -41,64 +23,19 @@ struct picture {
     size_t begin, end; /* places in the file, not numbers of frames */
 };
 
+#define AT(member) OPTION_AT(struct options, member)
+
+/* clang-format off */
 static const struct option options[] = {
-    {"svg", required_argument, NULL, 's'},
-    {"frames", required_argument, NULL, 'f'},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {OPTION_TEXT, "svg", "PICTURE", AT(svg), .help =
+     "draw it, too: who worked when, shares, efficiency"},
+    {OPTION_RANGE, "frames", "B:E", AT(frames), .needs = "svg", .help =
+     "only these in the picture, at most 400 (the first 400)"},
+    {OPTION_FLAG, "json", NULL, AT(json), .help =
+     "print one JSON object instead of the tables"},
+    {OPTION_END},
 };
-
-static int take(struct options *o,
-                int option,
-                const char *text,
-                struct es_error *err)
-{
-    switch (option) {
-    case 's':
-        o->svg = text;
-        return 0;
-    case 'f':
-        if (range_option_parse(&o->begin, &o->end, "--range", text, NULL) == 0)
-            return 0;
-        return es_fail(err, ES_USAGE,
-                       "give B:E, frames from B up to, not "
-                       "with, E",
-                       "--frames: \"%s\" is none", text);
-    case 'j':
-        o->json = 1;
-        return 0;
-    default: /* 'h' */
-        o->help = 1;
-        return 0;
-    }
-}
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == ':' || option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        if (take(o, option, optarg, err) < 0)
-            return -1;
-    }
-    if (o->help)
-        return 0;
-    if (optind + 1 != argc)
-        return es_fail(err, ES_USAGE, see_help, "report: %s",
-                       optind < argc ? "more than one FILE" : "no FILE");
-    if (o->end > 0 && !o->svg)
-        return es_fail(err, ES_USAGE, "give --svg, too",
-                       "--frames is of the picture");
-    o->file = argv[optind];
-    return 0;
-}
+/* clang-format on */
 
 /* --- the picture ---------------------------------------------------------- */
 
@@ -111,20 +48,21 @@ static int choose(struct picture *p,
     size_t wanted;
 
     p->end = f->n;
-    for (size_t i = f->n; o->end > 0 && i > 0; i--) {
-        if ((uint64_t)f->frame[i - 1].number >= o->end)
+    for (size_t i = f->n; o->frames.end > 0 && i > 0; i--) {
+        if ((uint64_t)f->frame[i - 1].number >= o->frames.end)
             p->end = i - 1;
-        if ((uint64_t)f->frame[i - 1].number >= o->begin)
+        if ((uint64_t)f->frame[i - 1].number >= o->frames.begin)
             p->begin = i - 1;
         else
             break;
     }
     if (p->begin >= p->end
-        || (o->end > 0 && (uint64_t)f->frame[p->begin].number < o->begin))
+        || (o->frames.end > 0
+            && (uint64_t)f->frame[p->begin].number < o->frames.begin))
         return es_fail(err, ES_USAGE, "give some that are in the report",
                        "--frames: there is none from %" PRIu64
                        " to below %" PRIu64,
-                       o->begin, o->end);
+                       o->frames.begin, o->frames.end);
     wanted = p->end - p->begin;
     if (wanted > CHART_FRAMES)
         p->end = p->begin + CHART_FRAMES;
@@ -164,19 +102,30 @@ static int report(const struct options *o,
     return 0;
 }
 
-int command_report(int argc, char **argv, struct es_error *err)
+static int report_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct report_file f;
-    int rc;
+    int rc = options_parse(&command_report, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
+    if (rc != 0)
+        return rc;
+    o.file = argv[1];
     rc = report_file_read(&f, "report", o.file, err);
     if (rc == 0)
         rc = report(&o, &f, err);
     report_file_clear(&f);
     return rc;
 }
+
+const struct subcommand command_report = {
+    .name = "report",
+    .brief = "what a run's --report file tells",
+    .about =
+        "Tell what FILE, the report of a run (`evenstep run --report FILE`), says: which\n"
+        "node did how much in how long, and how evenly every frame ended.  A journal says\n"
+        "it, too, but for the times between two commands.\n",
+    .option = options,
+    .operands = "FILE",
+    .run = report_main,
+};

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         rest = text + size;
     if (is_cheap(text)) {
-        if (meter_option_parse(&o, text, &err) == 0)
+        if (meter_option_take(&o, text, &err) == 0)
             print(&o, rest, size - (size_t)(rest - text));
         else
             must(err.kind == ES_USAGE && err.what[0] && err.mend[0] && !o.kind);

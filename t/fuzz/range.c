@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as the units of a frame: refused with its reason and nothing
  * changed, or a range that prints as what was read. */
-#include "launcher/config/range_option.h"
+#include "launcher/base/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void look(uint64_t begin, uint64_t end, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint64_t begin = 7, end = 7;
+    struct option_range r = {7, 7};
     struct es_error err = {0};
     char *text = malloc(size + 1);
 
@@ -42,9 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0)
         memcpy(text, data, size);
     text[size] = '\0';
-    if (range_option_parse(&begin, &end, "--range", text, &err) == 0)
-        look(begin, end, text);
-    else if (begin != 7 || end != 7 || err.kind != ES_USAGE || !err.what[0]
+    if (option_range_parse(&r, "--range", text, &err) == 0)
+        look(r.begin, r.end, text);
+    else if (r.begin != 7 || r.end != 7 || err.kind != ES_USAGE || !err.what[0]
              || !err.mend[0])
         abort();
     free(text);

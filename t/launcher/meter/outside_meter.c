@@ -23,26 +23,25 @@ static void test_bad(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct es_error err = {0};
 
-        ok(meter_option_parse(&o, rows[i].text, &err) < 0
-               && err.kind == ES_USAGE && o.kind == OUTSIDE_NONE
+        ok(meter_option_take(&o, rows[i].text, &err) < 0 && err.kind == ES_USAGE
+               && o.kind == OUTSIDE_NONE
                && strncmp(err.what, rows[i].message, strlen(rows[i].message))
                       == 0,
            "\"%s\": %s", rows[i].text, err.what);
     }
     memset(text + 5, 'a', 590);
     text[595] = ')';
-    ok(meter_option_parse(&o, text, NULL) < 0, "one that is too long");
+    ok(meter_option_take(&o, text, NULL) < 0, "one that is too long");
 }
 
 static void test_options(void)
 {
     struct meter_option o;
 
-    ok(meter_option_parse(&o, "units", NULL) == 0 && o.kind == OUTSIDE_UNITS,
+    ok(meter_option_take(&o, "units", NULL) == 0 && o.kind == OUTSIDE_UNITS,
        "units");
-    ok(meter_option_parse(&o, "cpu", NULL) == 0 && o.kind == OUTSIDE_CPU,
-       "cpu");
-    ok(meter_option_parse(&o, "cmd:(a):(b)", NULL) == 0
+    ok(meter_option_take(&o, "cpu", NULL) == 0 && o.kind == OUTSIDE_CPU, "cpu");
+    ok(meter_option_take(&o, "cmd:(a):(b)", NULL) == 0
            && o.kind == OUTSIDE_OUTPUT && strcmp(o.pattern, "(a):(b)") == 0,
        "cmd:, and the pattern is what comes behind");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_options.h"
+#include "launcher/base/options.h"
+#include "launcher/commands.h"
 #include "policy/kinds.h"
 #include "tap.h"
-
-#include <getopt.h>
 
 static struct config config;
 static struct run_options o;
@@ -14,16 +14,18 @@ static int parse(const char *line)
 {
     static char copy[300];
     static char *argv[32];
-    int argc = 0;
+    int argc = 0, rc;
     char *rest = copy;
 
     snprintf(copy, sizeof copy, "run %s", line);
     while (argc < 31 && (argv[argc] = strsep(&rest, " ")) != NULL)
         argc++;
     argv[argc] = NULL;
-    optind = 0; /* GNU: start anew */
+    memset(&o, 0, sizeof o);
     memset(&err, 0, sizeof err);
-    return run_options_parse(&o, &config, argc, argv, &err);
+    rc = options_parse(&command_run, &o, argc, argv, &err);
+    o.command = argv + 1;
+    return rc == 0 ? run_options_settle(&o, &config, &err) : rc;
 }
 
 static const struct {
@@ -36,13 +38,13 @@ static const struct {
     {"--range -1:5 -- true", "--range: \"-1:5\" is no range", "whole numbers"},
     {"--range 5:5 -- true", "--range: 5:5 is empty", "below the end"},
     {"--range 6:5 -- true", "--range: 6:5 is reversed", "below the end"},
-    {"--range 0:18446744073709551616 -- true", "is no range", "whole numbers"},
+    {"--range 0:18446744073709551616 -- true", "is out of range", "below 2^63"},
     {"--range 0:9223372036854775808 -- true", "is out of range", "below 2^63"},
     {"-xy --range 0:5 -- true", "-x: no such option", "--help"},
     {"--grain 0 --range 0:5 -- true", "--grain: \"0\" is out of range",
      "from 1"},
     {"--repeat 0 --range 0:5 -- true", "--repeat: \"0\" is out of", "from 1"},
-    {"--repeat x --range 0:5 -- true", "--repeat: \"x\" is out of", "from 1"},
+    {"--repeat x --range 0:5 -- true", "--repeat: \"x\" is no whole", "from 1"},
     {"--policy odd --range 0:5 -- true", "--policy: \"odd\" is unknown",
      "give one of: even canon static"},
     {"--policy even:gain=2 --range 0:5 -- true", "gain: \"2\" is out of range",
@@ -59,7 +61,7 @@ static const struct {
     {"--profile odd --range 0:5 -- true", "--profile: \"odd\" is unknown",
      "give one of:"},
     {"--local 0 --range 0:5 -- true", "--local: \"0\" is out of range", "1 to"},
-    {"--local x --range 0:5 -- true", "--local: \"x\" is out of range", "1 to"},
+    {"--local x --range 0:5 -- true", "--local: \"x\" is no number", "1 to"},
     {"--local 2=80 --range 0:5 -- true", "are not 2 numbers",
      "--local 2=80,20"},
     {"--local 2=80,20,5 --range 0:5 -- true", "are not 2 numbers", "agent"},
@@ -76,7 +78,7 @@ static const struct {
     {"--range 00000000000000000000000000000000000000000:5 -- true",
      "is no range", "BEGIN:END"},
     {"--grain -1 --range 0:5 -- true", "--grain: \"-1\" is out of", "from 1"},
-    {"--repeat 1.5 --range 0:5 -- true", "--repeat: \"1.5\" is out", "from 1"},
+    {"--repeat 1.5 --range 0:5 -- true", "--repeat: \"1.5\" is no", "from 1"},
     {"--repeat 18446744073709551616 --range 0:5 -- true",
      "--repeat: \"18446744073709551616\" is out of range", "from 1"},
     {"--policy : --range 0:5 -- true", "--policy: \"\" is unknown",
@@ -106,7 +108,8 @@ static const struct {
     {"--local 1025 --range 0:5 -- true", "--local: \"1025\" is out of range",
      "1 to 1024"},
     {"--local -1 --range 0:5 -- true", "--local: \"-1\" is out of", "1 to"},
-    {"--local =80 --range 0:5 -- true", "--local: \"=80\" is out of", "1 to"},
+    {"--local =80 --range 0:5 -- true", "--local: \"=80\" is no number",
+     "1 to"},
     {"--local 2=80,x --range 0:5 -- true", "are not 2 numbers", "agent"},
     {"--local 2=80;20 --range 0:5 -- true", "are not 2 numbers", "agent"},
     {"--local 2=,20 --range 0:5 -- true", "are not 2 numbers", "agent"},
@@ -115,12 +118,13 @@ static const struct {
     {"--srun -N2 --local 2 --range 0:5 -- true", "exclude each other",
      "one of"},
     {"--odd --range 0:5 -- true", "--odd: no such option", "--help"},
+    {"--rnage 0:5 -- true", "--rnage: no such option", "did you mean --range?"},
     {"--re 2 --range 0:5 -- true", "--re: no such option", "--help"},
-    {"--help=yes", "--help=yes: no such option", "--help"},
+    {"--help=yes", "--help: it has no value", "leave it out"},
     {"-x", "-x: no such option", "--help"},
     {"--range 0:5 -\303\251 -- true", "-\303\251: no such option", "--help"},
-    {"--range", "--range: a value is missing", "--help"},
-    {"--range 0:5 --gather", "--gather: a value is missing", "--help"},
+    {"--range", "--range: a value is missing", "give --range B:E"},
+    {"--range 0:5 --gather", "--gather: a value is missing", "--gather FILE"},
 };
 
 static void test_bad(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/base/option_value.h"
+#include "launcher/base/option.h"
 
 #include "launcher/base/number.h"
 
@@ -68,7 +68,7 @@ static void bound_text(char text[32], double v, enum option_type type)
 
     while (i < 8 && (v < unit[i].bytes || fmod(v, unit[i].bytes) > 0))
         i++;
-    snprintf(text, 32, "%.12g%s", v / unit[i].bytes, unit[i].name);
+    snprintf(text, 32, "%.16g%s", v / unit[i].bytes, unit[i].name);
 }
 
 static int refuse(const struct option *o,
@@ -188,7 +188,7 @@ size_t option_numbers_parse(double v[],
 /* --- the others ----------------------------------------------------------- */
 
 int option_range_parse(struct option_range *r,
-                       const char *name,
+                       const char *where,
                        const char *text,
                        struct es_error *err)
 {
@@ -206,16 +206,27 @@ int option_range_parse(struct option_range *r,
     }
     if (why == NUMBER_NONE)
         return es_fail(err, ES_USAGE, "give BEGIN:END, whole numbers",
-                       "--%s: \"%s\" is no range", name, text);
+                       "%s: \"%s\" is no range", where, text);
     if (why < 0 || e > INT64_MAX)
         return es_fail(err, ES_USAGE, "give an END below 2^63",
-                       "--%s: %s is out of range", name, text);
+                       "%s: %s is out of range", where, text);
     if (b >= e)
         return es_fail(err, ES_USAGE, "give a begin below the end",
-                       "--%s: %s is %s", name, text,
+                       "%s: %s is %s", where, text,
                        b == e ? "empty" : "reversed");
     *r = (struct option_range){b, e};
     return 0;
+}
+
+static int store_range(const struct option *o,
+                       struct option_range *at,
+                       const char *text,
+                       struct es_error *err)
+{
+    char where[40];
+
+    snprintf(where, sizeof where, "--%s", o->name);
+    return option_range_parse(at, where, text, err);
 }
 
 static int store_word(const struct option *o,
@@ -236,10 +247,10 @@ static int store_word(const struct option *o,
                    text);
 }
 
-int option_value_store(const struct option *o,
-                       void *into,
-                       const char *text,
-                       struct es_error *err)
+int option_store(const struct option *o,
+                 void *into,
+                 const char *text,
+                 struct es_error *err)
 {
     void *at = (char *)into + o->offset;
 
@@ -253,11 +264,11 @@ int option_value_store(const struct option *o,
     case OPTION_COUNT:
         return store_count(o, at, text, err);
     case OPTION_RANGE:
-        return option_range_parse(at, o->name, text, err);
+        return store_range(o, at, text, err);
     case OPTION_WORD:
         return store_word(o, at, text, err);
     case OPTION_TAKE:
-        return o->take(into, text, err);
+        return o->take(at, text, err);
     default:
         return store_number(o, at, text, err);
     }
