@@ -205,7 +205,7 @@ static void open_doors(void)
 }
 
 /* The order comes. */
-static void start(void)
+static void start_node(void)
 {
     static struct endpoint agent[3] = {{"n0", "127.0.0.1", 1, 0},
                                        {"n1", "127.0.0.1", 1, 0},
@@ -221,6 +221,11 @@ static void start(void)
     if (!node)
         bail("no node");
     mesh_set_broadcast(mesh, node);
+}
+
+static void start(void)
+{
+    start_node();
     until(home.link && link_is_open(home.link)
           && (!liar.link || link_is_open(liar.link)));
 }
@@ -372,6 +377,65 @@ static void test_early(void)
     end();
 }
 
+static int tell(enum bcast_kind kind, uint32_t id, uint32_t number)
+{
+    struct writer w = {0};
+    int rc;
+
+    bcast_write_number(&w, id, number);
+    rc = bcast_node_receive(node, kind, w.buf, w.len);
+    writer_clear(&w);
+    return rc;
+}
+
+static void test_messages(void)
+{
+    begin();
+    is_int((intmax_t)bcast_node_id(node), order.id,
+           "a node knows its broadcast");
+    is_int(tell(BCAST_LOST, order.id + 1, LIAR), -1,
+           "what is said of another broadcast is refused");
+    is_int(tell(BCAST_LOST, order.id, order.plan.nodes), -1,
+           "so is a node that there is not");
+    is_int(tell(BCAST_DONE, order.id, 0), -1, "and what nodes say");
+    is_int(tell(BCAST_SUM, order.id, 0), -1, "and half a sum");
+    ok(said_done == 0 && liar.closed == 0, "none of it does anything");
+    is_int(tell(BCAST_LOST, order.id, SELF), 0,
+           "a node may be told that it is lost itself");
+    is_int(tell(BCAST_LOST, order.id, LIAR), 0, "or that another is");
+    until(liar.closed);
+    ok(liar.closed == 1 && said_done == 0, "which it drops");
+    is_int(tell(BCAST_END, order.id, 0), 0, "the end is taken");
+    give_all();
+    ok(said_done == 1 && report.error == 0 && is_whole(),
+       "and the file is whole without the other");
+    end();
+}
+
+/* What nodes cannot be told, and what goes wrong at the start. */
+static void test_failures(void)
+{
+    uint32_t nodes = order.plan.nodes;
+    int fd;
+
+    order.plan.nodes = 4;
+    open_doors();
+    start_node();
+    ok(said_done == 1 && report.error == EPROTO,
+       "a plan for others is refused");
+    end();
+    order.plan.nodes = nodes;
+    fd = open(order.destination, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        bail("no file");
+    close(fd);
+    open_doors();
+    start_node();
+    ok(said_done == 1 && report.error == EEXIST && report.text[0] == '\0',
+       "what is there already is not replaced");
+    end();
+}
+
 static void test_home(void)
 {
     struct link_head h;
@@ -441,6 +505,8 @@ int main(void)
     test_lies();
     test_right();
     test_early();
+    test_messages();
+    test_failures();
     test_home();
     test_memory();
     event_base_free(base);

@@ -334,6 +334,25 @@ static void refused(const char *name, const char *why)
     is_str(err.what, want, "with the reason");
 }
 
+/* A process may have been started without a standard input. */
+static void test_descriptor_0(void)
+{
+    int kept = dup(0);
+    struct conntable t;
+
+    write_file("whole", BYTES);
+    close(0);
+    ok(conntable_open(&t, named("whole"), CONNTABLE_DIGEST, NULL) == 0
+           && t.tasks == 6,
+       "a file with the number of a standard input is one, too");
+    conntable_close(&t);
+    if (kept >= 0) {
+        (void)dup2(kept, 0);
+        close(kept);
+    }
+    (void)unlink(path);
+}
+
 static void test_files(void)
 {
     struct conntable_entry e;
@@ -362,6 +381,7 @@ static void test_files(void)
     ok(!t.bytes && t.tasks == 0 && errno == 77, "then closed");
     conntable_close(&t);
     ok(conntable_lookup(&t, 0, &e) == -1, "a closed table has no rank");
+    test_descriptor_0();
     (void)unlink(named("empty")), (void)unlink(named("part"));
     (void)unlink(named("symlink")), (void)unlink(named("fifo"));
     (void)rmdir(named("folder"));

@@ -28,7 +28,7 @@ static void fresh(enum plan_shape shape, uint32_t branches, uint32_t self)
         bail("no plan");
     estimator_init(&estimator, &plan, START, SLOT);
     memset(hold, CHUNK_MISSING, sizeof hold);
-    memset(presence, 0, sizeof presence);
+    memset(presence, PRESENT, sizeof presence);
     seed = 42;
     view = (struct pull_view){.plan = &plan,
                               .estimator = &estimator,
@@ -184,6 +184,42 @@ static void test_spread(enum pull_way way)
        "for all their chunks alike");
 }
 
+/* One chunk of a branch is missing and all of another branch: how many of 1000
+ * choices are that one? */
+static unsigned choose_single(enum pull_way way)
+{
+    uint32_t single = 0, other = 1, root;
+    unsigned n = 0;
+
+    fresh(PLAN_BRANCHES, 6, 9);
+    while (plan_is_pushed(&plan, view.self, single))
+        single++;
+    while (plan_is_pushed(&plan, view.self, other)
+           || plan_give(&plan, other).node == plan_give(&plan, single).node)
+        other++;
+    root = plan_give(&plan, other).node;
+    for (uint32_t j = 0; j < CHUNKS; j++)
+        hold[j] = j == single || plan_give(&plan, j).node == root
+                      ? CHUNK_MISSING
+                      : CHUNK_HELD;
+    for (int i = 0; i < 1000; i++) {
+        struct pull p = {UINT32_MAX, UINT32_MAX};
+
+        n += pull_choose(&p, &view, way) && p.chunk == single;
+    }
+    return n;
+}
+
+static void test_ways(void)
+{
+    unsigned n = choose_single(PULL_BY_CHUNK);
+
+    ok(n > 20 && n < 250, "by chunk: one chunk is chosen as one of many: %u",
+       n);
+    n = choose_single(PULL_BY_NODE);
+    ok(n > 400 && n < 600, "by node: a branch is chosen as one of two: %u", n);
+}
+
 /* Repair: the chunk is known. */
 static void test_node(void)
 {
@@ -227,6 +263,7 @@ int main(void)
         test_last((enum pull_way)way);
         test_spread((enum pull_way)way);
     }
+    test_ways();
     test_node();
     return done();
 }

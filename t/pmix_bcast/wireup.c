@@ -109,6 +109,8 @@ int main(void)
     ok(endpoint_parse(&out, "n0 ::1 1") == 0 && out.port == 1
            && strcmp(out.address, "::1") == 0,
        "so does one of the other family, at the first port");
+    ok(endpoint_parse(&out, "n0 a 9090") == 0 && out.port == 9090,
+       "and a port that begins with the last digit");
     memset(in.node, 'n', sizeof in.node - 1);
     memset(in.address, '1', sizeof in.address - 1);
     endpoint_format(&in, text, sizeof text);
