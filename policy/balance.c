@@ -2,76 +2,53 @@
 /*
  * The workers stand in a heap by when they finish what they work at; idle ones
  * finish at infinity.  Each event is a result, after which the worker goes on
- * with what it has in hand and is sent more.
+ * with what it has in hand and the dispatcher is asked for more, or a look at
+ * the tail.
  */
 #include "policy/balance.h"
+#include "policy/determination.h"
+#include "policy/dispatch.h"
 #include "policy/random.h"
-#include "policy/shares.h"
-#include "policy/tail.h"
-#include "policy/tasks.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+struct hand { /* a piece that a worker has */
+    uint64_t id, units;
+    double begun;   /* at the earliest */
+    double seconds; /* that it takes, of a real one; else not yet known */
+    double back;    /* likewise */
+};
+
 struct worker {
-    double speed;                   /* true, units per second */
-    double known;                   /* as measured last; 0 = not yet */
-    double begun, finish;           /* what it works at, seconds */
-    double next_begun;              /* what it has in hand, at the earliest */
-    double busy, back;              /* seconds worked; last response */
-    uint64_t current, next;         /* units worked at, in hand; 0 = none */
-    uint64_t slice, chunk, waiting; /* own; in pieces now; not yet sent */
-    uint64_t done;
+    double speed; /* true, units per second */
+    double begun; /* what it works at, seconds */
+    double finish;
+    struct hand hand[DISPATCH_OUT]; /* the first is worked at */
+    size_t n;
     size_t place; /* in the heap */
 };
 
-struct sim {
-    const struct balance_setup *setup;
+struct balance {
+    struct balance_setup setup;
     struct rng rng;
-    struct threshold_noise noise;
-    uint64_t frame, rest; /* units of it that nobody has: bundles */
+    struct dispatch *dispatch;
+    struct determination determination;
+    uint64_t frame;
     size_t next_change;
-    struct tasks tasks; /* for bundle policies */
-    double start;       /* units, that a piece costs */
-    /* n each, and the policy's state, behind this */
+    size_t idle;  /* workers */
+    double look;  /* the next look at the tail, if there is one */
+    double start; /* units, that a piece costs */
+    int is_over;  /* a piece differs from the record */
     struct worker *worker;
     size_t *heap;
     double *load;
-    struct slice *slice;
-    struct completion *completion;
-    struct tail_node *tail;
     struct metric *metric;
     void *policy;
 };
 
-static size_t bytes_each(void)
-{
-    return sizeof(struct worker) + sizeof(size_t) + sizeof(double)
-           + sizeof(struct slice) + sizeof(struct completion)
-           + sizeof(struct tail_node) + sizeof(struct metric);
-}
-
-size_t balance_bytes(const struct balance_setup *setup)
-{
-    size_t policy = setup->policy->state_bytes(setup->n, setup->value);
-
-    if (policy == 0 || policy > SIZE_MAX / 2
-        || setup->n > (SIZE_MAX / 2 - sizeof(struct sim)) / bytes_each())
-        return 0;
-    return sizeof(struct sim) + setup->n * bytes_each() + policy;
-}
-
-static void place_arrays(struct sim *s, size_t n)
-{
-    s->worker = (struct worker *)(void *)(s + 1);
-    s->heap = (size_t *)(void *)(s->worker + n);
-    s->load = (double *)(void *)(s->heap + n);
-    s->slice = (struct slice *)(void *)(s->load + n);
-    s->completion = (struct completion *)(void *)(s->slice + n);
-    s->tail = (struct tail_node *)(void *)(s->completion + n);
-    s->metric = (struct metric *)(void *)(s->tail + n);
-    s->policy = s->metric + n;
-}
+/* --- begin and end -------------------------------------------------------- */
 
 static int is_length(double x)
 {
@@ -97,43 +74,89 @@ static int setup_holds(const struct balance_setup *setup)
     return 1;
 }
 
-int balance_init(void *state, const struct balance_setup *setup)
+static int allocate(struct balance *s)
+{
+    const struct balance_setup *setup = &s->setup;
+    size_t bytes = setup->policy->state_bytes(setup->n, setup->value);
+
+    s->worker = calloc(setup->n, sizeof *s->worker);
+    s->heap = calloc(setup->n, sizeof *s->heap);
+    s->load = calloc(setup->n, sizeof *s->load);
+    s->metric = calloc(setup->n, sizeof *s->metric);
+    s->policy = bytes ? calloc(1, bytes) : NULL;
+    s->dispatch = dispatch_create(setup->n, setup->grain, setup->pieces);
+    if (!s->worker || !s->heap || !s->load || !s->metric || !s->policy
+        || !s->dispatch)
+        return -1;
+    return determination_init(&s->determination, setup->n);
+}
+
+static int start_policy(struct balance *s)
 {
     const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
-    struct sim *s = state;
-    struct policy_setup policy = {
-        .n = setup->n, .profile = &profile, .value = setup->value};
+    const struct balance_setup *setup = &s->setup;
+    struct policy_setup policy = {.n = setup->n,
+                                  .metric = s->metric,
+                                  .profile = &profile,
+                                  .value = setup->value};
 
-    if (!setup_holds(setup))
-        return -1;
-    memset(s, 0, sizeof *s);
-    place_arrays(s, setup->n);
-    s->setup = setup;
-    random_init(&s->rng, GENERATOR_LCG32, setup->seed);
-    memset(s->metric, 0, setup->n * sizeof *s->metric);
     for (size_t i = 0; i < setup->n; i++) {
-        s->worker[i] = (struct worker){.speed = setup->speed[i]};
         s->metric[i].JL = setup->prior ? setup->prior[i] : 1;
         s->metric[i].X[ELEMENT_C] = s->metric[i].JL;
-        s->metric[i].CU[ELEMENT_C] = 100; /* seed 1, step 6 */
-        s->start = fmax(s->start, setup->start * setup->speed[i]);
+        s->metric[i].CU[ELEMENT_C] = 100; /* one element is all */
     }
-    policy.metric = s->metric;
-    s->tasks = tasks_of(setup->units, setup->grain);
     if (setup->policy->init(s->policy, &policy) < 0)
         return -1;
     setup->policy->loads(s->policy, s->load);
+    for (size_t i = 0; setup->policy->bundles && i < setup->n; i++)
+        if (setup->processors > 0)
+            setup->policy->bundles->set_threads(s->policy, i, setup->processors,
+                                                setup->processors);
+    dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
     return 0;
+}
+
+struct balance *balance_create(const struct balance_setup *setup)
+{
+    struct balance *s = setup_holds(setup) ? calloc(1, sizeof *s) : NULL;
+
+    if (!s)
+        return NULL;
+    s->setup = *setup;
+    if (allocate(s) < 0 || start_policy(s) < 0) {
+        balance_destroy(s);
+        return NULL;
+    }
+    random_init(&s->rng, GENERATOR_LCG32, setup->seed);
+    for (size_t i = 0; i < setup->n; i++) {
+        s->worker[i].speed = setup->speed[i];
+        s->start = fmax(s->start, setup->start * setup->speed[i]);
+    }
+    return s;
+}
+
+void balance_destroy(struct balance *s)
+{
+    if (!s)
+        return;
+    dispatch_destroy(s->dispatch);
+    determination_clear(&s->determination);
+    free(s->worker);
+    free(s->heap);
+    free(s->load);
+    free(s->metric);
+    free(s->policy);
+    free(s);
 }
 
 /* --- the heap ------------------------------------------------------------- */
 
-static double finish_at(const struct sim *s, size_t place)
+static double finish_at(const struct balance *s, size_t place)
 {
     return s->worker[s->heap[place]].finish;
 }
 
-static void swap(struct sim *s, size_t a, size_t b)
+static void swap(struct balance *s, size_t a, size_t b)
 {
     size_t was = s->heap[a];
 
@@ -144,9 +167,9 @@ static void swap(struct sim *s, size_t a, size_t b)
 }
 
 /* A worker's finish has changed. */
-static void restore(struct sim *s, size_t node)
+static void restore(struct balance *s, size_t node)
 {
-    size_t n = s->setup->n, at = s->worker[node].place;
+    size_t n = s->setup.n, at = s->worker[node].place;
 
     while (at > 0 && finish_at(s, at) < finish_at(s, (at - 1) / 2)) {
         swap(s, at, (at - 1) / 2);
@@ -166,192 +189,139 @@ static void restore(struct sim *s, size_t node)
 
 /* --- pieces --------------------------------------------------------------- */
 
-static void begin(struct sim *s, size_t node, uint64_t units, double at)
+/* A worker begins with the first that it has. */
+static void begin(struct balance *s, size_t node, double at)
 {
     struct worker *w = &s->worker[node];
-    double noise = s->setup->noise;
+    struct hand *h = &w->hand[0];
+    double noise = s->setup.noise;
 
-    w->current = units;
     w->begun = at;
-    w->finish = at + s->start / w->speed
-                + (double)units / w->speed
-                      * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
+    if (s->setup.record)
+        w->finish = h->back;
+    else
+        w->finish =
+            at + s->start / w->speed
+            + (double)h->units / w->speed
+                  * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);
 }
 
-/* Units that a bundle policy sends next, out of what nobody has. */
-static uint64_t next_bundle(struct sim *s, size_t node)
+/* Is the piece that one of the record?  Then it takes as long. */
+static int is_recorded(struct balance *s,
+                       const struct dispatch_piece *p,
+                       uint64_t place,
+                       struct hand *h)
 {
-    if (s->rest == 0)
+    const struct balance_record *record = &s->setup.record[s->frame];
+    const struct balance_piece *was = &record->piece[place];
+
+    if (place >= record->n || was->node != p->node
+        || was->units.begin != p->units.begin || was->units.end != p->units.end
+        || was->sent < p->sent || was->sent > p->sent)
         return 0;
-    return tasks_next(&s->tasks, s->setup->policy->bundles, s->policy, node,
-                      s->rest);
-}
-
-/* The next piece of what waits at a worker, which is idle. */
-static uint64_t next_piece(struct sim *s, struct worker *w)
-{
-    uint64_t pieces = s->setup->pieces, units;
-
-    if (w->known > 0)
-        pieces = tail_pieces((double)w->chunk / w->known, pieces);
-    units = tail_piece(w->chunk, w->waiting, s->setup->grain, pieces);
-    w->waiting -= units;
-    return units;
-}
-
-/* Send a worker one more, if there is any; returns whether. */
-static int send(struct sim *s, size_t node, double now, struct balance_frame *f)
-{
-    struct worker *w = &s->worker[node];
-    uint64_t units;
-
-    if (s->setup->policy->bundles) {
-        units = next_bundle(s, node);
-        s->rest -= units;
-    } else {
-        units = w->current > 0 ? 0 : next_piece(s, w);
-    }
-    if (units == 0)
-        return 0;
-    f->messages++;
-    if (w->current == 0) {
-        begin(s, node, units, now + s->setup->delay);
-    } else {
-        w->next = units;
-        w->next_begun = now + s->setup->delay;
-    }
+    h->back = was->back;
+    h->seconds = was->seconds;
     return 1;
 }
 
-/* Two at once: one to work at, one in hand. */
-static void send_first(struct sim *s,
-                       size_t node,
-                       double now,
-                       struct balance_frame *f)
+static void take(struct balance *s,
+                 const struct dispatch_piece *p,
+                 struct balance_frame *f)
 {
-    if (send(s, node, now, f))
-        (void)send(s, node, now, f);
-}
+    struct worker *w = &s->worker[p->node];
+    struct hand *h = &w->hand[w->n];
 
-/* --- the tail ------------------------------------------------------------- */
-
-/* The fastest idle worker; n if there is none. */
-static size_t fastest_idle(const struct sim *s)
-{
-    size_t n = s->setup->n, best = n;
-
-    for (size_t i = 0; i < n; i++)
-        if (s->worker[i].current == 0
-            && (best == n || s->worker[i].known > s->worker[best].known))
-            best = i;
-    return best;
-}
-
-static void view_tail(struct sim *s, double now)
-{
-    for (size_t i = 0; i < s->setup->n; i++) {
-        const struct worker *w = &s->worker[i];
-
-        s->tail[i] = (struct tail_node){
-            .speed = w->known,
-            .running = w->current + w->next,
-            .since = fmax(now - w->begun, 0),
-            .waiting = w->waiting,
-        };
+    *h = (struct hand){.id = p->id,
+                       .units = p->units.end - p->units.begin,
+                       .begun = p->sent + s->setup.delay};
+    if (s->setup.record && !is_recorded(s, p, f->same, h)) {
+        s->is_over = 1;
+        return;
+    }
+    f->same++;
+    f->messages++;
+    if (w->n++ == 0) {
+        s->idle--;
+        begin(s, p->node, h->begun);
     }
 }
 
-/* Idle workers take over, the fastest first, as long as that helps. */
-static void take_over(struct sim *s, double now, struct balance_frame *f)
+/* What the dispatcher has decided goes to the workers. */
+static int take_all(struct balance *s, int rc, struct balance_frame *f)
 {
-    size_t idle;
+    const struct dispatch_piece *p;
 
-    while ((idle = fastest_idle(s)) < s->setup->n) {
-        struct tail_move move;
-
-        view_tail(s, now);
-        if (!tail_take(s->tail, s->setup->n, idle, s->setup->grain,
-                       s->setup->delay + s->start / s->worker[idle].speed,
-                       &move))
-            return;
-        s->worker[move.from].waiting -= move.units;
-        s->worker[idle].waiting = s->worker[idle].chunk = move.units;
-        f->taken += move.units;
-        send_first(s, idle, now, f);
-    }
+    while (rc == 0 && !s->is_over && (p = dispatch_next(s->dispatch)) != NULL)
+        take(s, p, f);
+    return rc;
 }
 
 /* --- a frame -------------------------------------------------------------- */
 
-static void start_frame(struct sim *s, struct balance_frame *f)
+static int start_frame(struct balance *s, struct balance_frame *f)
 {
-    const struct balance_setup *setup = s->setup;
+    const struct balance_setup *setup = &s->setup;
 
-    *f = (struct balance_frame){.first = INFINITY};
-    s->rest = setup->units;
-    if (setup->policy->bundles)
-        setup->policy->bundles->set_context(s->policy, s->tasks.frame);
-    if (shares_cut(0, setup->units, setup->grain, s->load, s->slice, setup->n)
-        < 0)
-        memset(s->slice, 0, setup->n * sizeof *s->slice);
+    *f = (struct balance_frame){.first = 0};
+    s->idle = setup->n;
+    s->look = INFINITY;
     for (size_t i = 0; i < setup->n; i++) {
-        struct worker *w = &s->worker[i];
-        uint64_t units =
-            setup->policy->bundles ? 0 : s->slice[i].end - s->slice[i].begin;
-
-        *w = (struct worker){.speed = w->speed,
-                             .known = w->known,
-                             .finish = INFINITY,
-                             .slice = units,
-                             .chunk = units,
-                             .waiting = units,
-                             .place = i};
+        s->worker[i] = (struct worker){
+            .speed = s->worker[i].speed, .finish = INFINITY, .place = i};
         s->heap[i] = i;
     }
-    /* All get one before any gets a second, which may be of another's share. */
-    for (size_t i = 0; i < setup->n; i++)
-        (void)send(s, i, 0, f);
-    for (size_t i = 0; i < setup->n; i++)
-        (void)send(s, i, 0, f);
+    if (dispatch_begin(s->dispatch, (struct slice){0, setup->units}, NULL, 0)
+        < 0)
+        return -1;
+    return take_all(s, dispatch_feed(s->dispatch, 0), f);
 }
 
-static void finish(struct sim *s, size_t node, struct balance_frame *f)
+static int look(struct balance *s, double now, struct balance_frame *f)
+{
+    s->look = INFINITY;
+    return take_all(s, dispatch_feed(s->dispatch, now), f);
+}
+
+/* Idle workers look again after each result, if that is not too often. */
+static int look_again(struct balance *s, double now, struct balance_frame *f)
+{
+    if (s->setup.record || s->idle == 0 || dispatch_waiting(s->dispatch) == 0)
+        return 0;
+    s->look =
+        fmax(now, dispatch_looked(s->dispatch) + dispatch_gap(s->dispatch));
+    return s->look > now ? 0 : look(s, now, f);
+}
+
+static int finish(struct balance *s, size_t node, struct balance_frame *f)
 {
     struct worker *w = &s->worker[node];
-    double now = w->finish;
+    struct hand done = w->hand[0];
+    double now = w->finish, begun = w->begun;
 
-    if (s->setup->policy->bundles)
-        s->setup->policy->bundles->feedback(s->policy, node,
-                                            tasks_in(&s->tasks, w->current),
-                                            (now - w->begun) * 1e9);
-    w->done += w->current;
-    w->busy += now - w->begun;
-    w->back = now;
-    w->known = (double)w->done / w->busy;
-    w->current = 0;
-    w->finish = INFINITY;
     f->messages++;
-    if (w->next > 0) {
-        uint64_t next = w->next;
-
-        w->next = 0;
-        begin(s, node, next, fmax(now, w->next_begun));
-        (void)send(s, node, now, f);
-    } else {
+    w->n--;
+    memmove(w->hand, w->hand + 1, w->n * sizeof *w->hand);
+    w->finish = INFINITY;
+    if (w->n == 0) {
+        s->idle++;
         restore(s, node);
-        send_first(s, node, now, f);
+    } else {
+        begin(s, node, fmax(now, w->hand[0].begun));
     }
-    if (!s->setup->policy->bundles && s->setup->pieces > 1)
-        take_over(s, now, f);
+    dispatch_answered(s->dispatch, done.id, now,
+                      s->setup.record ? done.seconds : now - begun);
+    if (take_all(s, dispatch_feed_node(s->dispatch, node, now), f) < 0)
+        return -1;
+    return look_again(s, now, f);
 }
 
 /* What a worker works at goes on at the new speed. */
-static void change_speed(struct sim *s, const struct balance_change *c)
+static void change_speed(struct balance *s, const struct balance_change *c)
 {
     struct worker *w = &s->worker[c->node];
 
-    if (w->current > 0) {
+    if (w->n > 0) {
         double from = fmax(c->seconds, w->begun);
 
         w->finish = from + (w->finish - from) * (w->speed / c->speed);
@@ -361,76 +331,86 @@ static void change_speed(struct sim *s, const struct balance_change *c)
 }
 
 /* The next change of this frame that comes before `until`, or NULL. */
-static const struct balance_change *next_change(const struct sim *s,
+static const struct balance_change *next_change(const struct balance *s,
                                                 double until)
 {
-    const struct balance_change *c = &s->setup->change[s->next_change];
+    const struct balance_change *c = &s->setup.change[s->next_change];
 
-    if (s->next_change == s->setup->n_changes || c->frame > s->frame)
+    if (s->next_change == s->setup.n_changes || c->frame > s->frame)
         return NULL;
     return c->frame < s->frame || c->seconds < until ? c : NULL;
 }
 
-/* What the policy hears of the frame; returns the difference of responses. */
-static double weigh(struct sim *s, struct balance_frame *f)
+/* When the real run took a look at all nodes by which it sent something. */
+static double recorded_look(const struct balance *s)
 {
-    double first = INFINITY, last = 0, busy = 0;
+    const struct balance_record *record;
+    size_t next = dispatch_pieces(s->dispatch);
 
-    for (size_t i = 0; i < s->setup->n; i++) {
-        const struct worker *w = &s->worker[i];
-        struct completion *c = &s->completion[i];
-
-        *c = (struct completion){.units = w->done > 0 ? w->slice : 0};
-        c->seconds = tail_unaided(w->slice, w->done, w->back);
-        busy += w->busy;
-        if (w->done > 0) {
-            f->first = fmin(f->first, w->back);
-            f->last = fmax(f->last, w->back);
-        }
-        if (c->units > 0) {
-            first = fmin(first, c->seconds);
-            last = fmax(last, c->seconds);
-        }
-    }
-    f->efficiency = busy / ((double)s->setup->n * f->last);
-    return last > first ? last - first : 0;
+    if (!s->setup.record)
+        return INFINITY;
+    record = &s->setup.record[s->frame];
+    return next < record->n ? record->piece[next].sent : INFINITY;
 }
 
-void balance_next(void *state, struct balance_frame *frame)
+/* The next event of the frame; 0 if there is none. */
+static int next_event(struct balance *s, struct balance_frame *f)
 {
-    struct sim *s = state;
-    const struct balance_setup *setup = s->setup;
-    const struct balance_change *c;
-    double difference, threshold;
+    double end = finish_at(s, 0), at = fmin(s->look, recorded_look(s));
+    const struct balance_change *c = next_change(s, fmin(end, at));
+    size_t before = dispatch_pieces(s->dispatch);
 
-    start_frame(s, frame);
-    while (finish_at(s, 0) < INFINITY) {
-        c = next_change(s, finish_at(s, 0));
-        if (c) {
-            change_speed(s, c);
-            s->next_change++;
-        } else {
-            finish(s, s->heap[0], frame);
-        }
+    if (c) {
+        change_speed(s, c);
+        s->next_change++;
+        return 1;
     }
+    if (at < end) {
+        if (look(s, at, f) < 0)
+            return -1;
+        /* ... and with less than that the record is another's. */
+        s->is_over |= s->setup.record && dispatch_pieces(s->dispatch) == before;
+        return 1;
+    }
+    if (!(end < INFINITY))
+        return 0;
+    return finish(s, s->heap[0], f) < 0 ? -1 : 1;
+}
+
+static void adjust(struct balance *s, struct balance_frame *f)
+{
+    struct determination *t = &s->determination;
+
+    determination_weigh(t, s->dispatch, &s->setup.threshold);
+    f->first = t->first;
+    f->last = t->last;
+    f->efficiency = t->efficiency;
+    f->taken = dispatch_taken(s->dispatch);
+    if (!s->setup.policy->bundles)
+        f->adjusted =
+            s->setup.policy->adjust(s->policy, t->completion, t->over, s->load);
+}
+
+int balance_next(struct balance *s, struct balance_frame *frame)
+{
+    const struct balance_change *c;
+    int rc = start_frame(s, frame);
+
+    if (rc == 0)
+        rc = 1;
+    while (rc > 0 && !s->is_over)
+        rc = next_event(s, frame);
     while ((c = next_change(s, INFINITY)) != NULL) {
         change_speed(s, c);
         s->next_change++;
     }
+    if (rc == 0)
+        adjust(s, frame);
     s->frame++;
-    difference = weigh(s, frame);
-    if (setup->policy->bundles)
-        return;
-    threshold = threshold_seconds(&setup->threshold, &s->noise, s->completion,
-                                  setup->n, setup->grain);
-    threshold_hear(&s->noise, s->completion, setup->n);
-    frame->adjusted = setup->policy->adjust(s->policy, s->completion,
-                                            difference > threshold, s->load);
+    return rc < 0 ? -1 : 0;
 }
 
-uint64_t balance_done(const void *state, size_t node)
+uint64_t balance_done(const struct balance *s, size_t node)
 {
-    const struct sim *s = state;
-
-    return s->worker[node].done;
+    return dispatch_node(s->dispatch, node)->done;
 }

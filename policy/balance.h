@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * balance.h - what a policy would do, simulated: frames on nodes of given
- * speeds that are noisy and change, by the same code that sizes real ones.
+ * speeds that are noisy and change, by the same code that does real ones:
+ * dispatch.h says who gets what, determination.h how a frame went.
  *
- * A frame is cut into slices, sent in pieces and with a tail (tail.h), or, by a
- * bundle policy, into bundles, of which a node has one more in hand than it
- * works at.  A node works at one piece at a time, in
+ * A node works at one piece at a time, in
  *
  *   start * fastest / speed + units / speed * exp(noise * normal variate)
  *
  * seconds, fastest being the highest speed at first.  Events are simulated in
  * the order of time, so a speed may change within a piece.  Nothing is lost and
  * nobody leaves.
+ *
+ * Or the frames are those of a real run: then its times are taken instead, and
+ * each piece is compared with the one that was sent.
+ *
+ * Pure but for allocation.
  */
 #ifndef POLICY_BALANCE_H
 #define POLICY_BALANCE_H
 
 #include "policy/policy.h"
+#include "policy/shares.h"
 #include "policy/threshold.h"
 
 /* From so many seconds into a frame on, a node has another speed. */
@@ -27,14 +32,30 @@ struct balance_change {
     double speed;
 };
 
+/* A piece of a real frame; times are seconds since its start. */
+struct balance_piece {
+    size_t node;
+    struct slice units;
+    double sent, back;
+    double seconds; /* that its command ran */
+};
+
+/* A real frame without losses or failures. */
+struct balance_record {
+    const struct balance_piece *piece; /* n, in the order of sending */
+    size_t n;
+};
+
 struct balance_setup {
     size_t n;            /* nodes, >= 1 */
     const double *speed; /* n, units per second, each finite and > 0 */
     const double *prior; /* n, what the qualification found; NULL: all alike */
     const struct balance_change *change; /* by frame, then by seconds */
     size_t n_changes;
-    double noise; /* standard deviation, relative, >= 0 */
-    double start; /* seconds to start a piece at the fastest node, >= 0 */
+    const struct balance_record *record; /* one a frame; NULL: none is real */
+    int32_t processors; /* of every node, for the policies; 0: not known */
+    double noise;       /* standard deviation, relative, >= 0 */
+    double start;       /* seconds to start a piece at the fastest node, >= 0 */
     double delay; /* seconds from a result to the next piece's arrival, >= 0 */
     uint64_t units;  /* of every frame, >= 1 */
     uint64_t grain;  /* >= 1 */
@@ -50,20 +71,24 @@ struct balance_frame {
     double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
     uint64_t messages;  /* pieces or bundles out, and results back */
     uint64_t taken;     /* units that were taken over */
+    uint64_t same;      /* pieces as in the record; less than it has: the next
+                           one was decided otherwise, or not at all, and the
+                           simulation is over */
     int adjusted;       /* the loads changed after it */
 };
 
-/* Bytes of a simulation, aligned as by malloc(); 0 if that is too many. */
-size_t balance_bytes(const struct balance_setup *setup);
+struct balance;
 
-/* Start: 0, or -1 if setup breaks the rules above.  What setup points to stays
- * the caller's and must live as long. */
-int balance_init(void *state, const struct balance_setup *setup);
+/* NULL if setup breaks the rules above, or memory ran out.  What setup points
+ * to stays the caller's and must live as long. */
+struct balance *balance_create(const struct balance_setup *setup);
+void balance_destroy(struct balance *b);
 
-/* One more frame.  O(log n) an event, O(n) a taking over. */
-void balance_next(void *state, struct balance_frame *frame);
+/* One more frame: 0, or -1 if memory ran out.  O(log n) an event, O(n) a look
+ * at the tail. */
+int balance_next(struct balance *b, struct balance_frame *frame);
 
 /* Units that a node did in the last frame. */
-uint64_t balance_done(const void *state, size_t node);
+uint64_t balance_done(const struct balance *b, size_t node);
 
 #endif

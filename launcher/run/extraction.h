@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * extraction.h - seed 1's extraction module: takes frames out of the work,
+ * extraction.h - the extraction module: takes frames out of the work,
  * first in, first out.
  */
 #ifndef LAUNCHER_RUN_EXTRACTION_H
 #define LAUNCHER_RUN_EXTRACTION_H
 
-#include "launcher/wire/protocol.h"
+#include "launcher/run/frame.h"
 #include "pmix_bcast/error.h"
 
 struct queue;
-
-struct frame { /* one piece of work that all nodes share */
-    uint64_t number;
-    uint64_t begin, end; /* its units, [begin, end) */
-    char label[LABEL_MAX];
-};
 
 struct extraction {
     struct queue *queue; /* NULL: the frames are as the rest says */
@@ -23,8 +17,6 @@ struct extraction {
     uint64_t repeat;     /* frames in all; 0: as the queue has */
     uint64_t next;       /* number of the next one */
 };
-
-enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 
 /* The next frame.  An enum extracted, or -1 if it cannot be had (*f untouched
  * but for EXTRACTED_FRAME). */

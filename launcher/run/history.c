@@ -71,14 +71,14 @@ void history_clear(struct history *h)
     *h = (struct history){0};
 }
 
-void history_frame(struct history *h, const struct distribution *d)
+void history_frame(struct history *h, const struct dispatch *d)
 {
-    for (size_t i = 0; i < d->n; i++) {
-        const struct piece *p = &d->piece[i];
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
 
         if (p->state != PIECE_DONE)
             continue;
-        h->units[p->node] += (double)(p->slice.end - p->slice.begin);
+        h->units[p->node] += (double)(p->units.end - p->units.begin);
         h->seconds[p->node] += p->seconds;
     }
 }

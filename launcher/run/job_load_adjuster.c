@@ -59,34 +59,6 @@ int job_load_adjuster_step(struct job_load_adjuster *a,
     return a->kind->adjust(a->state, t->completion, t->over, a->load);
 }
 
-/* --- bundles -------------------------------------------------------------- */
-
-void job_load_adjuster_begin(struct job_load_adjuster *a,
-                             uint64_t frame,
-                             uint64_t grain)
-{
-    a->tasks = tasks_of(frame, grain);
-    if (a->kind->bundles)
-        a->kind->bundles->set_context(a->state, a->tasks.frame);
-}
-
-uint64_t job_load_adjuster_bundle(struct job_load_adjuster *a,
-                                  size_t node,
-                                  uint64_t left)
-{
-    return tasks_next(&a->tasks, a->kind->bundles, a->state, node, left);
-}
-
-void job_load_adjuster_hear(struct job_load_adjuster *a,
-                            size_t node,
-                            uint64_t units,
-                            int64_t time_ns)
-{
-    if (a->kind->bundles)
-        a->kind->bundles->feedback(a->state, node, tasks_in(&a->tasks, units),
-                                   (double)time_ns);
-}
-
 /* --- nodes come and go ---------------------------------------------------- */
 
 void job_load_adjuster_threads(struct job_load_adjuster *a,
@@ -98,12 +70,6 @@ void job_load_adjuster_threads(struct job_load_adjuster *a,
                                       (int32_t)cpus);
 }
 
-void job_load_adjuster_leave(struct job_load_adjuster *a, size_t node)
-{
-    if (a->kind->bundles)
-        a->kind->bundles->leave(a->state, node);
-}
-
 /* The loads that are known, as metrics of one element. */
 static int restart(struct job_load_adjuster *a, const struct profile *profile)
 {
@@ -112,7 +78,7 @@ static int restart(struct job_load_adjuster *a, const struct profile *profile)
     memset(a->metric, 0, a->n * sizeof *a->metric);
     for (size_t i = 0; i < a->n; i++) {
         a->metric[i].JL = a->metric[i].X[ELEMENT_C] = a->load[i];
-        a->metric[i].CU[ELEMENT_C] = 100; /* seed 1, step 6 */
+        a->metric[i].CU[ELEMENT_C] = 100; /* one element is all */
     }
     if (a->kind->init(a->state, &setup) < 0)
         return -1;

@@ -57,12 +57,12 @@ int journal_add_slice(struct journal *j,
                       struct es_error *err)
 {
     int64_t at = j->log.end;
-    json_t *slice =
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i, s:I}", "type",
-                  "slice", "frame", (json_int_t)frame, "node", node, "begin",
-                  (json_int_t)p->slice.begin, "end", (json_int_t)p->slice.end,
-                  "seconds", p->seconds, "attempt", (int)p->attempt, "status",
-                  p->status, "bytes", (json_int_t)spool_size(&p->out));
+    json_t *slice = json_pack(
+        "{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i, s:I}", "type", "slice",
+        "frame", (json_int_t)frame, "node", node, "begin",
+        (json_int_t)p->part.units.begin, "end", (json_int_t)p->part.units.end,
+        "seconds", p->part.seconds, "attempt", (int)p->part.attempt, "status",
+        p->status, "bytes", (json_int_t)spool_size(&p->out));
 
     if (put_output(j, &p->out, &at) < 0) {
         json_decref(slice);

@@ -22,17 +22,10 @@
 #ifndef LAUNCHER_RUN_JOURNAL_H
 #define LAUNCHER_RUN_JOURNAL_H
 
-#include "launcher/run/distribution.h"
+#include "launcher/run/frame.h"
 #include "pmix_bcast/error.h"
 
 struct journal;
-
-struct kept { /* a slice that is in the journal */
-    uint64_t frame;
-    struct slice units;
-    uint64_t bytes; /* of output */
-    int64_t at;     /* where its output begins in the file */
-};
 
 struct queued { /* a frame that was taken from a queue */
     struct frame frame;

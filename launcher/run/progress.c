@@ -22,7 +22,11 @@ void progress_start(struct progress *p, uint64_t frames)
 /* The share of the frame's units that are done, 0..1. */
 static double share_done(const struct distribution *d)
 {
-    return 1 - (double)d->left / (double)(d->frame.end - d->frame.begin);
+    const struct frame *f = distribution_frame(d);
+
+    return 1
+           - (double)dispatch_left(distribution_dispatch(d))
+                 / (double)(f->end - f->begin);
 }
 
 /* "3", or "3 of 20" where it is known how many come. */
@@ -82,7 +86,7 @@ void progress_piece(struct progress *p, const struct distribution *d)
     if (!p->terminal || now - p->drawn_ns < REDRAW_NS)
         return;
     p->drawn_ns = now;
-    draw(p, share_done(d), d->frame.number);
+    draw(p, share_done(d), distribution_frame(d)->number);
 }
 
 void progress_frame(struct progress *p,
@@ -92,7 +96,7 @@ void progress_frame(struct progress *p,
 {
     char frame[50];
 
-    name_frame(p, d->frame.number, frame, sizeof frame);
+    name_frame(p, distribution_frame(d)->number, frame, sizeof frame);
     p->done++;
     p->efficiency += (t->efficiency - p->efficiency) / (double)p->done;
     if (p->terminal) {

@@ -7,8 +7,9 @@
 #ifndef LAUNCHER_RUN_PROGRESS_H
 #define LAUNCHER_RUN_PROGRESS_H
 
-#include "launcher/run/determination.h"
+#include "launcher/run/distribution.h"
 #include "launcher/run/report.h"
+#include "policy/determination.h"
 
 struct progress {
     uint64_t frames; /* in all; 0: nobody knows */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * queue.h - seed 1's work queue: frames from files and pipes, one a line,
+ * queue.h - the work queue: frames from files and pipes, one a line,
  * `B:E [LABEL]`, first in, first out, read as they come and not far ahead.
  *
  * Several sources are one queue, in the order in which their lines arrive.  A

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/receiving.h"
 #include "launcher/base/user_file.h"
-#include "pmix_bcast/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,37 +52,6 @@ int receiving_open(struct receiving *r,
     return -1;
 }
 
-int receiving_output(struct distribution *d,
-                     size_t node,
-                     const struct msg_output *m,
-                     struct es_error *err)
-{
-    struct piece *p = distribution_find(d, node, m->id);
-
-    if (!p || spool_add(&p->out, m->bytes, m->len) == 0)
-        return 0;
-    return es_fail(err, ES_WORK, "free some space in TMPDIR",
-                   "cannot keep the output of a slice: %s", strerror(errno));
-}
-
-int receiving_done(struct distribution *d,
-                   size_t node,
-                   const struct msg_done *m,
-                   struct piece **done,
-                   struct es_error *err)
-{
-    struct piece *p = distribution_find(d, node, m->id);
-
-    *done = p;
-    if (!p)
-        return 0;
-    p->status = (int)m->status;
-    p->seconds = (double)m->elapsed_ns * 1e-9;
-    p->back = (double)(clock_ns() - d->start_ns) * 1e-9;
-    return distribution_settle(d, p, m->status == 0 ? PIECE_DONE : PIECE_VOID,
-                               err);
-}
-
 static int by_begin(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
@@ -118,8 +86,8 @@ static size_t sort_parts(struct receiving *r,
         r->part_of[n++] =
             (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
     for (size_t i = 0; i < n_pieces; i++)
-        if (piece[i].state == PIECE_DONE)
-            r->part_of[n++] = (struct part){.begin = piece[i].slice.begin,
+        if (piece[i].part.state == PIECE_DONE)
+            r->part_of[n++] = (struct part){.begin = piece[i].part.units.begin,
                                             .out = &piece[i].out};
     if (n > 0)
         qsort(r->part_of, n, sizeof *r->part_of, by_begin);
@@ -137,13 +105,15 @@ int receiving_frame(struct receiving *r,
                     uint64_t frame,
                     struct es_error *err)
 {
-    size_t n;
+    size_t n, pieces;
     const struct kept *kept = journal_kept(r->journal, frame, &n);
-    size_t pieces = d->frame.number == frame ? d->n : 0;
+    struct piece *piece = distribution_pieces(d, &pieces);
 
+    if (distribution_frame(d)->number != frame)
+        pieces = 0; /* a run before has done all of it */
     if (make_room(r, n + pieces) < 0)
         return es_no_memory(err);
-    n = sort_parts(r, d->piece, pieces, kept, n);
+    n = sort_parts(r, piece, pieces, kept, n);
     for (size_t i = 0; i < n; i++)
         if (write_part(r, &r->part_of[i]) < 0)
             return es_fail(err, ES_WORK,

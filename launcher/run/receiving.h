@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * receiving.h - seed 1's receiving module: takes what the nodes send back,
- * and writes each finished frame's output in the order of its units, frame
- * after frame, to the gathered file or to stdout.
+ * receiving.h - writes each finished frame's output in the order of its units,
+ * frame after frame, to the gathered file or to stdout.
  *
  * The gathered file is written beside (FILE.part) and renamed when the run has
  * succeeded; a run that fails leaves FILE as it was, and the frames that were
@@ -37,18 +36,6 @@ struct receiving {
 int receiving_open(struct receiving *r,
                    const char *path,
                    int sync,
-                   struct es_error *err);
-/* OUTPUT of a piece; of one that does not count any more it is nothing. */
-int receiving_output(struct distribution *d,
-                     size_t node,
-                     const struct msg_output *m,
-                     struct es_error *err);
-/* DONE of a piece: *done, now PIECE_DONE or (status not 0) PIECE_VOID, valid
- * until the next is sent; NULL if it does not count any more. */
-int receiving_done(struct distribution *d,
-                   size_t node,
-                   const struct msg_done *m,
-                   struct piece **done,
                    struct es_error *err);
 /* Write a frame of which every unit is done: by d's pieces or, in a run before,
  * in the journal. */

@@ -49,37 +49,43 @@ static int write_line(struct report *r, json_t *line, struct es_error *err)
 
 static json_t *slice_json(const struct distribution *d, const struct piece *p)
 {
-    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:i, s:i}", "node",
-                     session_node(d->session, p->node)->name, "begin",
-                     (json_int_t)p->slice.begin, "end",
-                     (json_int_t)p->slice.end, "seconds", p->seconds, "back",
-                     p->back, "attempt", (int)p->attempt, "status", p->status);
+    const struct dispatch_piece *part = &p->part;
+
+    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "node",
+                     distribution_name(d, part->node), "begin",
+                     (json_int_t)part->units.begin, "end",
+                     (json_int_t)part->units.end, "seconds", part->seconds,
+                     "sent", part->sent, "back", part->back, "attempt",
+                     (int)part->attempt, "status", p->status);
 }
 
 int report_frame(struct report *r,
-                 const struct distribution *d,
+                 struct distribution *d,
                  const struct determination *t,
                  int adjusted,
                  struct es_error *err)
 {
+    const struct piece *piece;
     json_t *slices;
+    size_t n;
 
     if (!r->file)
         return 0;
     slices = json_array();
-    for (size_t i = 0; i < d->n; i++)
-        if (json_array_append_new(slices, slice_json(d, &d->piece[i])) < 0) {
+    piece = distribution_pieces(d, &n);
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(slices, slice_json(d, &piece[i])) < 0) {
             json_decref(slices);
             errno = ENOMEM;
             return report_fail(r, err);
         }
-    return write_line(r,
-                      json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b}", "type",
-                                "frame", "frame", (json_int_t)d->frame.number,
-                                "slices", slices, "first", t->first, "last",
-                                t->last, "efficiency", t->efficiency,
-                                "adjusted", adjusted),
-                      err);
+    return write_line(
+        r,
+        json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b}", "type", "frame",
+                  "frame", (json_int_t)distribution_frame(d)->number, "slices",
+                  slices, "first", t->first, "last", t->last, "efficiency",
+                  t->efficiency, "adjusted", adjusted),
+        err);
 }
 
 int report_summary(struct report *r,

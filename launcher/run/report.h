@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report FILE of a run: JSON lines, one a frame as it ends and
- * a summary, in the format of design.md, section 7; a slice has besides "back",
- * the seconds from the frame's start to its answer.  Read by trace.h.
+ * a summary, in the format of design.md, section 7; a slice has besides "sent"
+ * and "back", the seconds from the frame's start to its sending and its answer.  Read by trace.h.
  */
 #ifndef LAUNCHER_RUN_REPORT_H
 #define LAUNCHER_RUN_REPORT_H
 
-#include "launcher/run/determination.h"
+#include "launcher/run/distribution.h"
+#include "policy/determination.h"
 #include "policy/rank_by.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct summary {
 /* path must outlive r; NULL is no report. */
 int report_open(struct report *r, const char *path, struct es_error *err);
 int report_frame(struct report *r,
-                 const struct distribution *d,
+                 struct distribution *d,
                  const struct determination *t,
                  int adjusted,
                  struct es_error *err);

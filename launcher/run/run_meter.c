@@ -84,10 +84,11 @@ int run_meter_message(struct run_meter *m,
 static int steer(struct run_meter *m, struct es_error *err)
 {
     struct distribution *d = m->setup.distribution;
+    const struct dispatch *held = distribution_dispatch(d);
 
-    if (m->rule.variant == POWER_OFF || d->pool.units > 0
-        || slice_steering_step(&m->rule, distribution_tail(d), m->n, d->grain,
-                               m->give, m->power, m->room)
+    if (m->rule.variant == POWER_OFF || dispatch_pool(held)->units > 0
+        || slice_steering_step(&m->rule, distribution_tail(d), m->n,
+                               dispatch_grain(held), m->give, m->power, m->room)
                == 0)
         return 0;
     for (size_t i = 0; i < m->n; i++)
@@ -101,11 +102,12 @@ static int steer(struct run_meter *m, struct es_error *err)
 /* Of its slice; of the frame if it has none, as with bundles. */
 static double part_done(const struct distribution *d, size_t node)
 {
-    const struct share *s = &d->share[node];
-    double units = (double)(d->frame.end - d->frame.begin);
+    const struct dispatch *held = distribution_dispatch(d);
+    const struct dispatch_node *s = dispatch_node(held, node);
+    const struct frame *f = distribution_frame(d);
 
     if (s->slice == 0)
-        return 1 - (double)d->left / units;
+        return 1 - (double)dispatch_left(held) / (double)(f->end - f->begin);
     return fmin(((double)s->done + s->metered) / (double)s->slice, 1);
 }
 
@@ -120,14 +122,15 @@ static struct steering_view view(const void *from, size_t node)
 {
     const struct run_meter *m = from;
     const struct distribution *d = m->setup.distribution;
-    const struct share *s = &d->share[node];
+    const struct dispatch_node *s =
+        dispatch_node(distribution_dispatch(d), node);
 
     return (struct steering_view){
         .name = session_node(m->setup.session, node)->name,
         .rack = session_node(m->setup.session, node)->rack,
         .unit = "",
         .slots = 1,
-        .progress = (double)d->frame.number + part_done(d, node),
+        .progress = (double)distribution_frame(d)->number + part_done(d, node),
         .speed = s->slice > 0 ? s->speed / (double)s->slice : 0,
         .waiting = waiting(m->setup.determination, node),
         .misuse = m->misuse[node],

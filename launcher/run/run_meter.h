@@ -12,8 +12,9 @@
 
 #include "launcher/config/config.h"
 #include "launcher/config/meter_option.h"
-#include "launcher/run/determination.h"
+#include "launcher/run/distribution.h"
 #include "launcher/session/top_file.h"
+#include "policy/determination.h"
 
 struct run_meter_setup {
     struct session *session;

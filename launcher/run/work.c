@@ -97,7 +97,7 @@ static int send_rest(struct distribution *d,
         done[i] = kept[i].units;
     rc = distribution_send(d, frame, done, n, err);
     free(done);
-    return rc < 0 ? -1 : 1;
+    return rc;
 }
 
 static uint64_t units_kept(const struct kept *kept, size_t n)
@@ -109,22 +109,45 @@ static uint64_t units_kept(const struct kept *kept, size_t n)
     return units;
 }
 
-int work_begin(struct work *w,
-               const struct frame *frame,
-               struct distribution *d,
-               struct es_error *err)
+static int begin_frame(struct work *w,
+                       const struct frame *frame,
+                       struct distribution *d,
+                       struct es_error *err)
 {
     size_t n;
     const struct kept *kept = journal_kept(w->journal, frame->number, &n);
 
     if (n == 0)
-        return distribution_send(d, frame, NULL, 0, err) < 0 ? -1 : 1;
+        return distribution_send(d, frame, NULL, 0, err) < 0 ? -1 : WORK_BEGUN;
     if (kept[0].units.begin < frame->begin
         || kept[n - 1].units.end > frame->end)
         return es_fail(err, ES_USAGE, "name another file",
                        "--journal: has units that frame %ju has not",
                        (uintmax_t)frame->number);
-    if (units_kept(kept, n) < frame->end - frame->begin)
-        return send_rest(d, frame, kept, n, err);
-    return 0;
+    if (units_kept(kept, n) >= frame->end - frame->begin)
+        return WORK_DONE;
+    return send_rest(d, frame, kept, n, err) < 0 ? -1 : WORK_BEGUN;
+}
+
+int work_next(struct work *w,
+              struct distribution *d,
+              uint64_t *number,
+              struct es_error *err)
+{
+    struct frame frame;
+    int rc = extraction_next(&w->extraction, &frame, err);
+
+    if (rc == EXTRACTED_LATER)
+        return WORK_LATER;
+    if (rc == EXTRACTED_END)
+        return WORK_END;
+    if (rc < 0)
+        return -1;
+    *number = frame.number;
+    return begin_frame(w, &frame, d, err);
+}
+
+uint64_t work_frames(const struct work *w)
+{
+    return w->extraction.repeat;
 }

@@ -8,6 +8,7 @@
 
 #include "launcher/base/lines.h"
 #include "launcher/run/distribution.h"
+#include "launcher/run/extraction.h"
 #include "launcher/run/journal.h"
 #include "launcher/run/run_options.h"
 
@@ -26,11 +27,20 @@ int work_open(struct work *w,
               void *arg,
               struct es_error *err);
 void work_close(struct work *w);
-/* Send what of a frame is not done: 1 if there is something, 0 if a run before
- * has done all of it, -1 on failure. */
-int work_begin(struct work *w,
-               const struct frame *frame,
-               struct distribution *d,
-               struct es_error *err);
+/* What work_next() has found. */
+enum work_state {
+    WORK_BEGUN, /* a frame, of which something is to be done and has been sent */
+    WORK_DONE,  /* a frame that a run before has done */
+    WORK_LATER, /* none yet: there() tells */
+    WORK_END
+};
+/* Begin the next frame: an enum work_state, or -1.  Of a frame *number is
+ * set. */
+int work_next(struct work *w,
+              struct distribution *d,
+              uint64_t *number,
+              struct es_error *err);
+/* Frames in all, or 0: as many as the queue has. */
+uint64_t work_frames(const struct work *w);
 
 #endif

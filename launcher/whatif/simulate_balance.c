@@ -71,26 +71,23 @@ static int run(const struct balance_options *o,
                struct es_error *err)
 {
     struct balance_setup setup = o->setup;
-    size_t bytes;
-    void *state;
+    struct balance *balance;
+    int rc = 0;
 
     setup.policy = policy->kind;
     setup.value = policy->value;
-    bytes = balance_bytes(&setup);
-    state = bytes ? malloc(bytes) : NULL;
-    if (!state || balance_init(state, &setup) < 0) {
-        free(state);
+    balance = balance_create(&setup);
+    if (!balance)
         return es_no_memory(err);
-    }
-    for (int64_t i = 0; i < o->frames; i++) {
+    for (int64_t i = 0; i < o->frames && rc == 0; i++) {
         struct balance_frame f;
 
-        balance_next(state, &f);
+        rc = balance_next(balance, &f);
         efficiency[i] = f.efficiency;
         add_up(out, &f, i);
     }
-    free(state);
-    return 0;
+    balance_destroy(balance);
+    return rc < 0 ? es_no_memory(err) : 0;
 }
 
 /* --- results -------------------------------------------------------------- */

@@ -40,14 +40,19 @@ static struct balance_setup ring(const struct policy_kind *kind)
     };
 }
 
-static void *start(const struct balance_setup *setup)
+static struct balance *start(const struct balance_setup *setup)
 {
-    size_t bytes = balance_bytes(setup);
-    void *state = bytes ? calloc(1, bytes) : NULL;
+    struct balance *b = balance_create(setup);
 
-    if (!state || balance_init(state, setup) < 0)
+    if (!b)
         bail("%s: init failed", setup->policy->name);
-    return state;
+    return b;
+}
+
+static void next(struct balance *b, struct balance_frame *f)
+{
+    if (balance_next(b, f) < 0)
+        bail("no memory");
 }
 
 /* What a run came to. */
@@ -61,13 +66,13 @@ struct result {
 static struct result run(const struct balance_setup *setup)
 {
     struct result r = {.is_whole = 1};
-    void *state = start(setup);
+    struct balance *state = start(setup);
 
     for (int i = 0; i < FRAMES; i++) {
         struct balance_frame f;
         uint64_t units = 0;
 
-        balance_next(state, &f);
+        next(state, &f);
         for (size_t k = 0; k < setup->n; k++)
             units += balance_done(state, k);
         r.is_whole &= units == setup->units && f.first <= f.last;
@@ -77,7 +82,7 @@ static struct result run(const struct balance_setup *setup)
         r.messages += f.messages;
         r.taken += f.taken;
     }
-    free(state);
+    balance_destroy(state);
     return r;
 }
 
@@ -216,23 +221,23 @@ static void test_by_hand(void)
                                   .policy = &static_kind,
                                   .value = NULL};
     struct balance_frame f;
-    void *state = start(&setup);
+    struct balance *state = start(&setup);
 
-    balance_next(state, &f);
+    next(state, &f);
     /* 0.5 + 1 + 20 / 2; the other takes 2 to start: at 3 s it has still 19.5 */
     is_near(f.first, 11.5, 1e-12, "start, delay and units add up");
     is_near(f.last, 3 + 19.5 / 2, 1e-12, "a change within a piece counts");
     is_near(f.efficiency, (11.0 + 12.25) / (2 * 12.75), 1e-12,
             "efficiency is busy time of all over nodes times the last");
     is_int((intmax_t)f.messages, 4, "a piece and a result each");
-    free(state);
+    balance_destroy(state);
     setup.policy = &even_kind;
     policy_defaults(&even_kind, defaults);
     setup.value = defaults;
     state = start(&setup);
-    balance_next(state, &f);
+    next(state, &f);
     is_int((intmax_t)balance_done(state, 0), 30, "the prior sizes slices");
-    free(state);
+    balance_destroy(state);
 }
 
 static void test_same_again(void)
@@ -257,7 +262,6 @@ static void test_bad(void)
     static const double no_prior[N] = {0, 0, 0, 0};
     const struct balance_setup good = ring(&even_kind);
     struct balance_setup bad[12];
-    void *state = start(&good);
     size_t n = sizeof bad / sizeof bad[0];
 
     for (size_t i = 0; i < n; i++)
@@ -276,10 +280,9 @@ static void test_bad(void)
     bad[10].grain = 0;
     bad[11].pieces = 0;
     for (size_t i = 0; i < n; i++)
-        is_int(balance_init(state, &bad[i]), -1, "a bad setup is refused");
+        ok(!balance_create(&bad[i]), "a bad setup is refused");
     bad[0].n = SIZE_MAX / 8;
-    ok(balance_bytes(&bad[0]) == 0, "too many nodes are refused");
-    free(state);
+    ok(!balance_create(&bad[0]), "too many nodes are refused");
 }
 
 /* Sizes at the edges: all is done all the same. */
@@ -372,7 +375,7 @@ static void test_big(void)
     static double speed[BIG];
     struct balance_setup setup = ring(&even_kind);
     struct balance_frame f = {0};
-    void *state;
+    struct balance *state;
 
     for (size_t i = 0; i < BIG; i++)
         speed[i] = 1 + (double)(i % 10);
@@ -381,10 +384,10 @@ static void test_big(void)
     setup.units = 1000 * BIG;
     state = start(&setup);
     for (int i = 0; i < 3; i++)
-        balance_next(state, &f);
+        next(state, &f);
     ok(f.efficiency > 0.9,
        "16,384 nodes are balanced in the third frame (%.3f)", f.efficiency);
-    free(state);
+    balance_destroy(state);
 }
 
 int main(void)

@@ -1,119 +1,339 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tail of a frame on thousands of nodes, of which most are idle. */
-#define SESSION_NODES 8192
-#define SESSION_BODY  512
+/*
+ * What the dispatcher decides reaches the nodes, and what they answer reaches
+ * it; the session is one of this test, that keeps what is sent.
+ */
 #include "launcher/run/distribution.h"
+#include "fault.h"
+#include "launcher/base/lines.h"
 #include "launcher/run/job_load_adjuster.h"
-#include "pmix_bcast/clock.h"
-#include "policy/pace.h"
-
-#include "fake_session.h"
 #include "policy/kinds.h"
 #include "tap.h"
 
-static struct session session;
-static struct distribution d;
-static struct job_load_adjuster adjuster;
-static struct es_error err;
-static double load[SESSION_NODES];
+#include <fcntl.h>
+#include <unistd.h>
 
-/* A frame of 100 units a node, of which the last `late` hold all. */
-static void start(size_t late)
+#define NODES 3
+
+struct session {
+    struct node node[NODES];
+    struct msg_run run[16];
+    size_t to[16], sent;
+    char input[100];
+    size_t input_len;
+    int is_short; /* of memory, so a message may be empty */
+};
+
+size_t session_size(const struct session *s)
 {
-    struct frame frame = {.end = UINT64_C(100) * SESSION_NODES};
-
-    session_make(&session);
-    for (size_t i = 0; i < SESSION_NODES; i++)
-        load[i] = 100;
-    adjuster.kind = kinds_find("static");
-    adjuster.load = load;
-    adjuster.n = SESSION_NODES;
-    if (distribution_init(&d, &session, 1, 4) < 0)
-        bail("no memory");
-    d.adjuster = &adjuster;
-    if (distribution_send(&d, &frame, NULL, 0, &err) < 0)
-        bail("cannot send");
-    for (size_t i = 0; i < SESSION_NODES - late; i++)
-        d.share[i].waiting.units.end = d.share[i].waiting.units.begin;
+    (void)s;
+    return NODES;
 }
 
-/* The node has done what it had out. */
-static void finish_one(size_t node)
+const struct node *session_node(const struct session *s, size_t node)
 {
-    struct piece *p = distribution_current(&d, node);
-
-    p->seconds = 0.1;
-    if (distribution_settle(&d, p, PIECE_DONE, &err) < 0)
-        bail("cannot settle");
+    return &s->node[node];
 }
 
-static uint64_t units_held(void)
+void session_send(struct session *s,
+                  size_t node,
+                  enum protocol_type type,
+                  struct writer *w)
 {
-    uint64_t units = 0;
+    struct msg_output input;
 
-    for (size_t i = 0; i < SESSION_NODES; i++)
-        units += d.share[i].out_units + d.share[i].waiting.units.end
-                 - d.share[i].waiting.units.begin;
-    return units;
-}
-
-/* All but the late are idle at once. */
-static void test_feed(size_t late)
-{
-    uint64_t before, work;
-    size_t idle = SESSION_NODES - late, helped = 0;
-
-    start(late);
-    for (size_t i = 0; i < idle; i++)
-        finish_one(i);
-    d.delay = 0;
-    before = units_held();
-    work = d.look.work;
-    ok(distribution_feed(&d, &err) == 0, "%zu late nodes", late);
-    work = d.look.work - work;
-    for (size_t i = 0; i < idle; i++)
-        helped += d.share[i].out > 0;
-    ok(helped >= late && units_held() == before,
-       "idle ones take over from them (%zu), no unit comes or goes", helped);
-    ok(work > 0 && work < UINT64_C(40) * SESSION_NODES,
-       "one look does for all of them: %ju nodes looked at, of %u",
-       (uintmax_t)work, SESSION_NODES);
-    distribution_clear(&d);
-}
-
-/* They become idle one by one. */
-static void test_one_by_one(void)
-{
-    uint64_t work;
-    int64_t from, gaps;
-    int waited = 0;
-
-    start(1);
-    work = d.look.work;
-    from = clock_ns();
-    for (size_t i = 0; i < SESSION_NODES - 1; i++) {
-        finish_one(i);
-        if (distribution_feed_node(&d, i, &err) < 0)
-            bail("nobody is fed");
-        waited |= d.hungry;
+    if (type == MSG_INPUT && msg_read_output(&input, w->buf, w->len) == 0
+        && s->input_len + input.len <= sizeof s->input) {
+        memcpy(s->input + s->input_len, input.bytes, input.len);
+        s->input_len += input.len;
+    } else if (type == MSG_RUN && s->sent < 16
+               && msg_read_run(&s->run[s->sent], w->buf, w->len) == 0) {
+        s->to[s->sent++] = node;
+    } else if (!s->is_short) {
+        bail("sent what is neither a slice nor its input");
     }
-    gaps = (clock_ns() - from) / distribution_gap_ns(&d) + 1;
-    work = d.look.work - work;
-    ok(waited, "of many that become idle one after the other some wait");
-    ok(work <= (uint64_t)gaps * 2 * SESSION_NODES,
-       "and there is no look for each: %ju nodes looked at, in %jd looks at "
-       "most",
-       (uintmax_t)work, (intmax_t)gaps);
-    is_int(distribution_feed(&d, &err), 0, "the next look");
-    ok(!d.hungry, "is for those that wait");
-    distribution_clear(&d);
+    writer_clear(w);
+}
+
+static double load[NODES] = {50, 30, 20};
+static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
+static struct session session;
+static struct distribution *d;
+static struct es_error err;
+
+static const struct dispatch *held(void)
+{
+    return distribution_dispatch(d);
+}
+
+static void send_frame(uint64_t number)
+{
+    struct frame frame = {.number = number, .end = 10, .label = "test"};
+
+    session.sent = 0;
+    if (distribution_send(d, &frame, NULL, 0, &err) < 0)
+        bail("cannot send");
+}
+
+static void make(uint64_t pieces)
+{
+    memset(&session, 0, sizeof session);
+    for (size_t i = 0; i < NODES; i++) {
+        snprintf(session.node[i].name, sizeof session.node[i].name, "n%zu", i);
+        session.node[i].present = 1;
+    }
+    memset(&err, 0, sizeof err);
+    adjuster.kind = kinds_find("static");
+    d = distribution_create(&session, 1, pieces);
+    if (!d)
+        bail("no memory");
+}
+
+static void start(void)
+{
+    make(1);
+    distribution_begin(d, &adjuster, NULL);
+    send_frame(0);
+}
+
+/* The node says: the units of its i-th slice, one a line. */
+static void answer_output(size_t i)
+{
+    char text[200] = "";
+    size_t len = 0;
+    struct msg_output m = {.id = session.run[i].id};
+
+    for (uint64_t u = session.run[i].begin; u < session.run[i].end; u++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%ju\n",
+                                (uintmax_t)u);
+    m.bytes = (const uint8_t *)text;
+    m.len = len;
+    if (distribution_output(d, session.to[i], &m, &err) < 0)
+        bail("output is refused");
+}
+
+static struct piece *answer_done(size_t i, uint32_t status)
+{
+    struct msg_done m = {
+        .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
+
+    return distribution_done(d, session.to[i], &m);
+}
+
+static void test_sent(void)
+{
+    size_t n;
+    struct piece *p;
+
+    start();
+    is_int((intmax_t)session.sent, NODES, "a frame is a slice a node");
+    ok(session.run[1].begin == 5 && session.run[1].end == 8
+           && session.to[1] == 1 && strcmp(session.run[1].label, "test") == 0,
+       "each is sent its own, with the frame's label");
+    p = distribution_pieces(d, &n);
+    ok(n == NODES && p[2].part.units.begin == 8 && p[2].status == -1,
+       "a piece is known as it was sent");
+    answer_output(1);
+    p = answer_done(1, 0);
+    ok(p && p->part.state == PIECE_DONE && p->part.seconds == 2.5
+           && p->part.back > 0 && spool_size(&p->out) == 6,
+       "and what came back, with its time");
+    is_str(distribution_name(d, 1), "n1", "nodes have names");
+    distribution_destroy(d);
+    distribution_destroy(NULL);
+}
+
+/* One that is not there when the work begins. */
+static void test_absent(void)
+{
+    make(1);
+    session.node[0].present = 0;
+    distribution_begin(d, &adjuster, NULL);
+    send_frame(3);
+    ok(session.sent == 2 && session.to[0] == 1 && session.run[0].frame == 3
+           && session.run[0].end == 6,
+       "a node that is not there gets nothing, the others its part");
+    is_int(distribution_returned(d, 0, &err), 0, "it returns");
+    send_frame(4);
+    ok(session.sent == 3 && session.run[0].end == 5, "then it gets its part");
+    distribution_destroy(d);
+}
+
+static void test_lines(void)
+{
+    char name[] = "/tmp/evenstep-distribution.XXXXXX";
+    int fd = mkstemp(name);
+    struct lines lines;
+
+    if (fd < 0 || write(fd, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", 20) != 20
+        || lines_open(&lines, name, &err) < 0)
+        bail("no file");
+    make(1);
+    distribution_begin(d, &adjuster, &lines);
+    send_frame(0);
+    ok(session.input_len == 20
+           && memcmp(session.input, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", 20) == 0,
+       "with lines each command is sent its own");
+    distribution_destroy(d);
+    lines_close(&lines);
+    close(fd);
+    unlink(name);
+}
+
+static int late[NODES];
+
+static int is_late(void *arg, size_t node)
+{
+    (void)arg;
+    return late[node];
+}
+
+static void test_overdue(void)
+{
+    const struct piece *p;
+
+    start();
+    memset(late, 0, sizeof late);
+    ok(!distribution_overdue(d, INT64_C(1000000000000), 124, is_late, NULL),
+       "nobody is late before the time is over");
+    ok(!distribution_overdue(d, -1, 124, is_late, NULL),
+       "nor while it is only to be asked");
+    late[1] = 1;
+    p = distribution_overdue(d, -1, 124, is_late, NULL);
+    ok(p && p->part.node == 1 && p->status == 124, "then the piece is told");
+    ok(!distribution_overdue(d, -1, 124, is_late, NULL), "once");
+    distribution_lost(d, 1, &err);
+    ok(dispatch_pool(held())->batch[0].failures == 1,
+       "when its node is cut off, that counts as its failure");
+    distribution_destroy(d);
+}
+
+static void test_give_up(void)
+{
+    make(2);
+    distribution_begin(d, &adjuster, NULL);
+    send_frame(0);
+    answer_done(1, 3);
+    distribution_distrust(d, 1);
+    is_int(distribution_feed(d, &err), 0, "one node's commands fail");
+    ok(session.sent == NODES && dispatch_node(held(), 1)->out == 0,
+       "it gets nothing more");
+    is_int(distribution_retire(d, 2, &err), 0, "another one leaves");
+    ok(dispatch_node(held(), 2)->out == 1, "when it has ended its piece");
+    ok(distribution_lost(d, 0, &err) == 0 && session.to[session.sent - 1] == 1,
+       "with nobody else it may try again");
+    ok(distribution_lost(d, 1, &err) < 0 && err.kind == ES_ENV
+           && strstr(err.what, "no node is left"),
+       "that nobody is left is told");
+    distribution_destroy(d);
+}
+
+static void test_create_no_memory(void)
+{
+    long n = 0;
+
+    memset(&err, 0, sizeof err);
+    for (d = NULL; !d; n++) {
+        fault_at = n;
+        d = distribution_create(&session, 1, 1);
+        fault_at = -1;
+    }
+    ok(n > 5, "each allocation of a new one may fail");
+    distribution_begin(d, &adjuster, NULL);
+    for (n = 0;; n++) {
+        int rc;
+
+        session.sent = 0;
+        session.is_short = 1;
+        fault_at = n;
+        rc = distribution_send(d, &(struct frame){.end = 10}, NULL, 0, &err);
+        fault_at = -1;
+        if (rc == 0)
+            break;
+        if (err.kind != ES_ENV)
+            bail("it is not told");
+    }
+    ok(n > 1 && dispatch_left(held()) == 10, "each of a frame may, too");
+    distribution_destroy(d);
+}
+
+/* What a node says that does not count. */
+static void test_not_counted(void)
+{
+    struct msg_output m = {.bytes = (const uint8_t *)"false\n", .len = 6};
+    struct msg_done end = {0};
+    const struct piece *p;
+
+    start();
+    m.id = end.id = session.run[0].id;
+    ok(distribution_output(d, 1, &m, &err) == 0
+           && !distribution_done(d, 1, &end),
+       "a node may not speak for another");
+    m.id = end.id = UINT64_MAX;
+    ok(distribution_output(d, 0, &m, &err) == 0
+           && !distribution_done(d, 0, &end),
+       "nor of a slice that never was");
+    answer_output(0);
+    answer_done(0, 0);
+    m.id = session.run[0].id;
+    ok(distribution_output(d, 0, &m, &err) == 0 && !answer_done(0, 0),
+       "nor of one that is done");
+    is_int((intmax_t)dispatch_left(held()), 5, "none of that counts as done");
+    answer_output(1);
+    p = answer_done(1, 3);
+    ok(p && p->part.state == PIECE_VOID && p->status == 3,
+       "a command that failed makes its piece void");
+    distribution_destroy(d);
+
+    start();
+    answer_output(0); /* half of it, then it is lost */
+    session.node[0].present = 0;
+    is_int(distribution_lost(d, 0, &err), 0, "a lost node's slice");
+    ok(dispatch_pool(held())->units == 5 && session.sent == NODES,
+       "is nobody's until the others have room");
+    m.id = end.id = session.run[0].id;
+    ok(distribution_output(d, 0, &m, &err) == 0
+           && !distribution_done(d, 0, &end),
+       "and what it still says does not count");
+    for (size_t i = 1; i < session.sent; i++) {
+        answer_output(i);
+        answer_done(i, 0);
+        if (distribution_feed(d, &err) < 0)
+            bail("nobody is fed");
+    }
+    ok(dispatch_left(held()) == 0 && session.sent > NODES,
+       "they do it, and finish");
+    send_frame(1);
+    m.id = session.run[0].id - 1;
+    ok(distribution_output(d, 1, &m, &err) == 0,
+       "what belongs to a frame of before does not count");
+    distribution_destroy(d);
+}
+
+static void test_no_memory(void)
+{
+    struct msg_output m = {.bytes = (const uint8_t *)"x", .len = 1};
+    int rc;
+
+    start();
+    m.id = session.run[0].id;
+    fault_at = 0;
+    rc = distribution_output(d, 0, &m, &err);
+    fault_at = -1;
+    ok(rc == -1 && err.kind == ES_WORK && strstr(err.what, "output of a slice"),
+       "without memory the run is told");
+    distribution_destroy(d);
 }
 
 int main(void)
 {
-    test_feed(1);
-    test_feed(100);
-    test_feed(SESSION_NODES / 2);
-    test_one_by_one();
+    test_sent();
+    test_absent();
+    test_lines();
+    test_overdue();
+    test_give_up();
+    test_not_counted();
+    test_no_memory();
+    test_create_no_memory();
     return done();
 }

@@ -163,9 +163,9 @@ static struct journal *open_journal(int resume)
 
 static int add_slice(struct journal *j, size_t i, size_t bytes)
 {
-    struct piece p = {.slice = {done_by_run[i].begin, done_by_run[i].end},
-                      .attempt = 1,
-                      .seconds = 0.5};
+    struct piece p = {.part.units = {done_by_run[i].begin, done_by_run[i].end},
+                      .part.attempt = 1,
+                      .part.seconds = 0.5};
     struct es_error err = {0};
     int rc;
 

@@ -4,7 +4,6 @@
  * keeps the slices that are sent.
  */
 #include "launcher/run/receiving.h"
-#include "fault.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "policy/kinds.h"
 #include "tap.h"
@@ -46,7 +45,7 @@ void session_send(struct session *s,
 static double load[NODES] = {50, 30, 20};
 static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
 static struct session session;
-static struct distribution d;
+static struct distribution *d;
 static struct es_error err;
 static char dir[] = "/tmp/evenstep-receiving.XXXXXX";
 static char path[100], part[110];
@@ -56,7 +55,7 @@ static void send_frame(uint64_t number)
     struct frame frame = {.number = number, .begin = 0, .end = 10};
 
     session.sent = 0;
-    if (distribution_send(&d, &frame, NULL, 0, &err) < 0)
+    if (distribution_send(d, &frame, NULL, 0, &err) < 0)
         bail("cannot send");
 }
 
@@ -66,10 +65,11 @@ static void start(void)
     for (size_t i = 0; i < NODES; i++)
         session.node[i].present = 1;
     memset(&err, 0, sizeof err);
-    if (distribution_init(&d, &session, 1, 1) < 0)
+    d = distribution_create(&session, 1, 1);
+    if (!d)
         bail("no memory");
     adjuster.kind = kinds_find("static");
-    d.adjuster = &adjuster;
+    distribution_begin(d, &adjuster, NULL);
     send_frame(0);
 }
 
@@ -85,17 +85,8 @@ static void answer_output(size_t i)
                                 (uintmax_t)u);
     m.bytes = (const uint8_t *)text;
     m.len = len;
-    if (receiving_output(&d, session.to[i], &m, &err) < 0)
+    if (distribution_output(d, session.to[i], &m, &err) < 0)
         bail("output is refused");
-}
-
-static struct piece *done_by(size_t node, const struct msg_done *m)
-{
-    struct piece *p;
-
-    if (receiving_done(&d, node, m, &p, &err) < 0)
-        bail("an answer is refused");
-    return p;
 }
 
 static struct piece *answer_done(size_t i, uint32_t status)
@@ -103,7 +94,7 @@ static struct piece *answer_done(size_t i, uint32_t status)
     struct msg_done m = {
         .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
 
-    return done_by(session.to[i], &m);
+    return distribution_done(d, session.to[i], &m);
 }
 
 static const char *content(const char *name)
@@ -133,12 +124,13 @@ static void test_in_order(void)
     for (size_t i = NODES; i-- > 0;) { /* the last first */
         answer_output(i);
         p = answer_done(i, 0);
-        ok(p && p->state == PIECE_DONE && p->status == 0 && p->seconds == 2.5
-               && p->back >= 0,
+        ok(p && p->part.state == PIECE_DONE && p->status == 0
+               && p->part.seconds == 2.5 && p->part.back >= 0,
            "node %zu is done", i);
     }
-    is_int((intmax_t)d.out, 0, "nothing is out then");
-    is_int(receiving_frame(&r, &d, d.frame.number, &err), 0,
+    is_int((intmax_t)dispatch_left(distribution_dispatch(d)), 0,
+           "nothing is left then");
+    is_int(receiving_frame(&r, d, distribution_frame(d)->number, &err), 0,
            "the frame is written");
     is_str(content(part), ten, "in the order of its units");
     send_frame(1);
@@ -146,7 +138,7 @@ static void test_in_order(void)
         answer_output(i);
         answer_done(i, 0);
     }
-    receiving_frame(&r, &d, d.frame.number, &err);
+    receiving_frame(&r, d, distribution_frame(d)->number, &err);
     ok(r.frames == 2, "a second frame too");
     is_int(receiving_close(&r, 1, &err), 0, "at the end");
     ok(content(path) && strncmp(content(path), ten, sizeof ten - 1) == 0
@@ -154,63 +146,7 @@ static void test_in_order(void)
        "the file has its name, and the second frame behind the first");
     ok(access(part, F_OK) < 0, "and the name of before is gone");
     ok(err.kind == ES_OK, "without a complaint");
-    distribution_clear(&d);
-}
-
-/* What a node says that does not count. */
-static void test_not_counted(void)
-{
-    struct msg_output m = {.bytes = (const uint8_t *)"false\n", .len = 6};
-    struct msg_done end = {0};
-    struct receiving r;
-    const struct piece *p;
-
-    start();
-    receiving_open(&r, path, 1, &err);
-    m.id = end.id = session.run[0].id;
-    ok(receiving_output(&d, 1, &m, &err) == 0 && !done_by(1, &end),
-       "a node may not speak for another");
-    m.id = end.id = UINT64_MAX;
-    ok(receiving_output(&d, 0, &m, &err) == 0 && !done_by(0, &end),
-       "nor of a slice that never was");
-    answer_output(0);
-    answer_done(0, 0);
-    m.id = session.run[0].id;
-    ok(receiving_output(&d, 0, &m, &err) == 0 && !answer_done(0, 0),
-       "nor of one that is done");
-    is_int((intmax_t)d.out, 2, "none of that counts as done");
-    answer_output(1);
-    p = answer_done(1, 3);
-    ok(p && p->state == PIECE_VOID && p->status == 3,
-       "a command that failed makes its piece void");
-    distribution_clear(&d);
-    receiving_close(&r, 0, NULL);
-
-    start();
-    receiving_open(&r, path, 1, &err);
-    answer_output(0); /* half of it, then it is lost */
-    session.node[0].present = 0;
-    is_int(distribution_lost(&d, 0, &err), 0, "a lost node's slice");
-    ok(d.pool.units == 5 && session.sent == NODES,
-       "is nobody's until the others have room");
-    m.id = end.id = session.run[0].id;
-    ok(receiving_output(&d, 0, &m, &err) == 0 && !done_by(0, &end),
-       "and what it still says does not count");
-    for (size_t i = 1; i < session.sent; i++) {
-        answer_output(i);
-        answer_done(i, 0);
-        if (distribution_feed(&d, &err) < 0)
-            bail("nobody is fed");
-    }
-    ok(d.left == 0 && session.sent > NODES, "they do it, and finish");
-    receiving_frame(&r, &d, d.frame.number, &err);
-    receiving_close(&r, 1, &err);
-    is_str(content(path), ten, "each unit is there once, in order");
-    send_frame(1);
-    m.id = session.run[0].id - 1;
-    ok(receiving_output(&d, 1, &m, &err) == 0,
-       "what belongs to a frame of before does not count");
-    distribution_clear(&d);
+    distribution_destroy(d);
 }
 
 static void write_old(void)
@@ -241,7 +177,7 @@ static void test_failed_runs(void)
     is_str(content(path), "old\n", "leaves the file as it was");
     ok(access(part, F_OK) < 0, "and nothing beside it");
     receiving_open(&r, path, 1, &err);
-    receiving_frame(&r, &d, d.frame.number, &err);
+    receiving_frame(&r, d, distribution_frame(d)->number, &err);
     is_int(receiving_close(&r, 0, NULL), 0, "one that fails later");
     is_str(content(path), "old\n", "leaves the file as it was");
     is_str(content(part), ten, "and its whole frames beside it");
@@ -253,7 +189,7 @@ static void test_failed_runs(void)
            && strstr(err.mend, "name another file"),
        "is told by its name");
     is_str(content(path), "old\n", "and the old one still there");
-    distribution_clear(&d);
+    distribution_destroy(d);
 }
 
 static void test_bad_files(void)
@@ -279,12 +215,12 @@ static void test_bad_files(void)
     unlink(part);
     ok(receiving_open(&r, "/dev/full", 1, &err) == 0 && !r.part,
        "a device is written to as it is");
-    ok(receiving_frame(&r, &d, d.frame.number, &err) == -1
+    ok(receiving_frame(&r, d, distribution_frame(d)->number, &err) == -1
            && err.kind == ES_WORK
            && strstr(err.what, "/dev/full: No space left"),
        "and a full one told");
     is_int(receiving_close(&r, 0, NULL), 0, "it is closed");
-    distribution_clear(&d);
+    distribution_destroy(d);
 
     err = (struct es_error){0};
     receiving_open(&r, "/dev/null", 1, &err);
@@ -303,24 +239,6 @@ static void test_stdout(void)
     ok(fcntl(STDOUT_FILENO, F_GETFD) >= 0, "and yet is left open");
 }
 
-static void test_no_memory(void)
-{
-    struct msg_output m = {.bytes = (const uint8_t *)"x", .len = 1};
-    struct receiving r;
-    int rc;
-
-    start();
-    receiving_open(&r, path, 1, &err);
-    m.id = session.run[0].id;
-    fault_at = 0;
-    rc = receiving_output(&d, 0, &m, &err);
-    fault_at = -1;
-    ok(rc == -1 && err.kind == ES_WORK && strstr(err.what, "output of a slice"),
-       "without memory the run is told");
-    receiving_close(&r, 0, NULL);
-    distribution_clear(&d);
-}
-
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -328,11 +246,9 @@ int main(void)
     snprintf(path, sizeof path, "%s/out", dir);
     snprintf(part, sizeof part, "%s.part", path);
     test_in_order();
-    test_not_counted();
     test_failed_runs();
     test_bad_files();
     test_stdout();
-    test_no_memory();
     unlink(path);
     unlink(part);
     is_int(rmdir(dir), 0, "nothing else is left");

@@ -55,7 +55,7 @@ void session_send(struct session *s,
 static double load[NODES] = {40, 40, 20};
 static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
 static struct session session;
-static struct distribution d;
+static struct distribution *d;
 static struct determination t;
 static struct run_meter m;
 static struct meter_option option;
@@ -66,11 +66,10 @@ static struct es_error err;
 /* A frame of 400 units, in ten pieces a slice, as it was begun 1 s ago. */
 static void start(enum outside_kind kind)
 {
-    const struct run_meter_setup setup = {.session = &session,
-                                          .distribution = &d,
-                                          .determination = &t,
-                                          .option = &option,
-                                          .config = &power};
+    struct run_meter_setup setup = {.session = &session,
+                                    .determination = &t,
+                                    .option = &option,
+                                    .config = &power};
     struct frame frame = {.begin = 0, .end = 400};
 
     memset(&session, 0, sizeof session);
@@ -80,20 +79,21 @@ static void start(enum outside_kind kind)
     }
     option = (struct meter_option){kind, "([0-9]+)%"};
     adjuster.kind = kinds_find("static");
-    if (distribution_init(&d, &session, 1, 10) < 0
-        || determination_init(&t, NODES) < 0 || run_meter_start(&m, &setup) < 0)
+    d = setup.distribution = distribution_create(&session, 1, 10);
+    if (!d || determination_init(&t, NODES) < 0
+        || run_meter_start(&m, &setup) < 0)
         bail("no memory");
-    d.adjuster = &adjuster;
-    if (distribution_send(&d, &frame, NULL, 0, &err) < 0)
+    distribution_begin(d, &adjuster, NULL);
+    if (distribution_send(d, &frame, NULL, 0, &err) < 0)
         bail("cannot send");
     for (size_t i = 0; i < NODES; i++)
-        d.share[i].begun_ns -= 1000000000;
+        distribution_move(d, i, -1000000000);
 }
 
 static void stop(void)
 {
     run_meter_stop(&m);
-    distribution_clear(&d);
+    distribution_destroy(d);
     determination_clear(&t);
 }
 
@@ -109,13 +109,23 @@ static int told(size_t node, uint64_t id, double fraction)
     return rc;
 }
 
+static const struct unit_pool *pool(void)
+{
+    return dispatch_pool(distribution_dispatch(d));
+}
+
+static const struct dispatch_node *part_of(size_t node)
+{
+    return dispatch_node(distribution_dispatch(d), node);
+}
+
 static uint64_t units_held(void)
 {
-    uint64_t units = d.pool.units;
+    uint64_t units = pool()->units;
 
     for (size_t i = 0; i < NODES; i++)
-        units += d.share[i].out_units + d.share[i].waiting.units.end
-                 - d.share[i].waiting.units.begin;
+        units += part_of(i)->out_units + part_of(i)->waiting.units.end
+                 - part_of(i)->waiting.units.begin;
     return units;
 }
 
@@ -132,7 +142,7 @@ static void test_orders(void)
     stop();
     start(OUTSIDE_NONE);
     ok(session.orders == 0 && !told(0, session.run[0].id, 0.5)
-           && run_meter_look(&m, &err) == 0 && d.pool.units == 0,
+           && run_meter_look(&m, &err) == 0 && pool()->units == 0,
        "without --meter there is none");
     stop();
 }
@@ -142,16 +152,16 @@ static void test_view(void)
     const struct tail_node *n;
 
     start(OUTSIDE_OUTPUT);
-    n = distribution_tail(&d);
+    n = distribution_tail(d);
     ok(n[0].speed == 0 && n[0].running == 16 && n[0].since >= 1,
        "before a meter tells, nothing is known of the first piece");
     ok(told(0, session.run[0].id, 0.5), "the meter's message is taken");
-    n = distribution_tail(&d);
+    n = distribution_tail(d);
     ok(n[0].speed > 7 && n[0].speed <= 8 && n[0].running == 8
            && n[0].since == 0,
        "then it is as fast as it is now, and has so much left");
     (void)told(1, session.run[0].id, 0.5);
-    ok(distribution_tail(&d)[1].speed == 0, "a piece of another's is nothing");
+    ok(distribution_tail(d)[1].speed == 0, "a piece of another's is nothing");
     stop();
 }
 
@@ -162,19 +172,20 @@ static void test_slice(void)
     (void)told(1, session.run[1].id, 0.5);
     (void)told(2, session.run[2].id, 0.1); /* at 0.8 units a second */
     is_int(run_meter_look(&m, &err), 0, "slices are steered");
-    ok(d.share[2].waiting.units.end < 400 && d.share[2].waiting.units.end > 340
-           && d.pool.units == 400 - d.share[2].waiting.units.end,
+    ok(part_of(2)->waiting.units.end < 400
+           && part_of(2)->waiting.units.end > 340
+           && pool()->units == 400 - part_of(2)->waiting.units.end,
        "the slow node gives units off its end, for who has done its own");
     is_int((int)units_held(), 400, "and every unit is still there once");
     (void)run_meter_look(&m, &err);
-    ok(d.pool.n == 1, "no more before these are taken");
+    ok(pool()->n == 1, "no more before these are taken");
     stop();
     strcpy(power.actuator, "cgroup");
     start(OUTSIDE_OUTPUT);
     for (size_t i = 0; i < NODES; i++)
         (void)told(i, session.run[i].id, i == 2 ? 0.1 : 0.5);
     (void)run_meter_look(&m, &err);
-    ok(d.pool.units == 0, "with another actuator slices stay as they are");
+    ok(pool()->units == 0, "with another actuator slices stay as they are");
     stop();
 }
 

@@ -1,39 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame is weighed of whose pieces all times are given.  The session is
- * one of this test: who is present, and no more.
+ * A frame is weighed of whose pieces all times are given; the dispatcher is the
+ * real one, which sends a slice in one piece.
  */
-#include "launcher/run/determination.h"
+#include "policy/determination.h"
 #include "fault.h"
+#include "policy/static.h"
 #include "tap.h"
 
 #define NODES 4
-
-struct session {
-    struct node node[NODES];
-};
-
-size_t session_size(const struct session *s)
-{
-    (void)s;
-    return NODES;
-}
-
-const struct node *session_node(const struct session *s, size_t node)
-{
-    return &s->node[node];
-}
-
-void session_send(struct session *s,
-                  size_t node,
-                  enum protocol_type type,
-                  struct writer *w)
-{
-    (void)s;
-    (void)node;
-    (void)type;
-    writer_clear(w);
-}
 
 struct done { /* a piece; the list ends where units are 0 */
     size_t node;
@@ -155,56 +130,72 @@ static const struct {
      0},
 };
 
-/* The frame i into d, whose pieces are p and nodes' parts share. */
-static void set_up(size_t i,
-                   struct session *s,
-                   struct distribution *d,
-                   struct piece p[],
-                   struct share share[])
+static double load[NODES];
+
+/* Nobody but node 3 takes what a lost node leaves. */
+static void lose(struct dispatch *d, size_t node)
 {
-    uint64_t at = 0;
+    for (size_t i = 0; i < 3; i++)
+        load[i] = 0;
+    dispatch_lost(d, node, 0);
+}
 
-    memset(s, 0, sizeof *s);
-    memset(d, 0, sizeof *d);
-    memset(p, 0, 8 * sizeof *p);
-    memset(share, 0, NODES * sizeof *share);
-    d->session = s;
-    d->grain = 1;
-    d->piece = p;
-    d->share = share;
-    for (size_t k = 0; k < NODES; k++)
-        s->node[k].present = !frames[i].gone[k];
-    for (size_t k = 0; k < 8 && frames[i].piece[k].units; k++) {
-        const struct done *from = &frames[i].piece[k];
+static void happen(struct dispatch *d, const struct done *p)
+{
+    const struct dispatch_piece *piece = dispatch_current(d, p->node);
 
-        p[k].node = from->node;
-        p[k].slice = (struct slice){at, at + from->units};
-        p[k].seconds = from->seconds;
-        p[k].back = from->back;
-        p[k].state = from->state;
-        p[k].attempt = from->attempt;
-        at += from->units;
-        d->n++;
-        if (from->attempt == 1)
-            share[from->node].slice += from->units;
-        if (from->state == PIECE_DONE)
-            share[from->node].done += from->units;
+    if (!piece || piece->units.end - piece->units.begin != p->units
+        || piece->attempt != p->attempt)
+        bail("node %zu has another piece", p->node);
+    if (p->state == PIECE_VOID)
+        lose(d, p->node);
+    else
+        dispatch_answered(d, piece->id, p->back, p->seconds);
+    if (dispatch_feed(d, p->back) < 0)
+        bail("nobody is fed");
+}
+
+/* The frame i, done. */
+static struct dispatch *frame_done(size_t i)
+{
+    struct dispatch *d = dispatch_create(NODES, 1, 1);
+    struct slice frame = {0, 0}, done = {0, 1};
+    size_t n_done = 0;
+
+    if (!d)
+        bail("no memory");
+    memset(load, 0, sizeof load);
+    for (const struct done *p = frames[i].piece; p->units > 0; p++)
+        if (p->attempt == 1) {
+            load[p->node] = (double)p->units;
+            frame.end += p->units;
+        }
+    if (frame.end == 0) { /* a run before has done its one unit */
+        frame.end = n_done = 1;
+        load[0] = 1;
     }
+    dispatch_set_policy(d, &static_kind, NULL, load);
+    if (dispatch_begin(d, frame, &done, n_done) < 0 || dispatch_feed(d, 0) < 0)
+        bail("cannot begin");
+    for (const struct done *p = frames[i].piece; p->units > 0; p++)
+        happen(d, p);
+    for (size_t k = 0; k < NODES; k++)
+        if (frames[i].gone[k] && dispatch_may_send(d, k))
+            dispatch_lost(d, k, frames[i].last);
+    return d;
 }
 
 static void test_frames(void)
 {
-    struct session s;
-    struct distribution d;
-    struct piece p[8];
-    struct share share[NODES];
     struct determination t;
+    struct dispatch *d;
 
     if (determination_init(&t, NODES) < 0)
         bail("no memory");
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
-        set_up(i, &s, &d, p, share);
-        determination_weigh(&t, &d, &frames[i].threshold);
+        d = frame_done(i);
+        determination_weigh(&t, d, &frames[i].threshold);
+        dispatch_destroy(d);
         ok(t.over == frames[i].over, "%s", frames[i].name);
         is_near(t.first, frames[i].first, 0, "  its first response");
         is_near(t.last, frames[i].last, 0, "  its last response");
@@ -216,18 +207,17 @@ static void test_frames(void)
 /* What the policy hears of the frame in which node 1 was lost. */
 static void test_policy_hears(void)
 {
-    struct session s;
-    struct distribution d;
-    struct piece p[8];
-    struct share share[NODES];
     struct determination t;
+    struct dispatch *d;
 
     if (determination_init(&t, NODES) < 0)
         bail("no memory");
-    set_up(0, &s, &d, p, share); /* so that something of before might stay */
-    determination_weigh(&t, &d, &frames[0].threshold);
-    set_up(7, &s, &d, p, share);
-    determination_weigh(&t, &d, &frames[7].threshold);
+    d = frame_done(0); /* so that something of before might stay */
+    determination_weigh(&t, d, &frames[0].threshold);
+    dispatch_destroy(d);
+    d = frame_done(7);
+    determination_weigh(&t, d, &frames[7].threshold);
+    dispatch_destroy(d);
     ok(t.completion[0].units == 10 && t.completion[0].seconds == 2
            && t.completion[0].presence == PRESENCE_PRESENT,
        "the policy hears of a node's own slice");
@@ -239,6 +229,25 @@ static void test_policy_hears(void)
     is_near(t.completion[3].seconds, 4 / 3.0, 1e-15,
             "and the time that it alone would have taken");
     is_near(t.back[3], 4, 0, "but its last response is that of all it did");
+    determination_clear(&t);
+}
+
+/* One that finishes its last piece gets no slice of the next frame. */
+static void test_leaving(void)
+{
+    const struct threshold_rule rule = {THRESHOLD_SECONDS, 0};
+    struct determination t;
+    struct dispatch *d;
+
+    if (determination_init(&t, NODES) < 0)
+        bail("no memory");
+    d = frame_done(0);
+    dispatch_retire(d, 2, 2);
+    determination_weigh(&t, d, &rule);
+    ok(t.completion[2].presence == PRESENCE_GONE && t.completion[2].units == 10,
+       "of one that leaves the policy hears that it has gone, and its slice");
+    is_near(t.efficiency, 1, 0, "the efficiency is of all that worked");
+    dispatch_destroy(d);
     determination_clear(&t);
 }
 
@@ -267,6 +276,7 @@ int main(void)
 {
     test_frames();
     test_policy_hears();
+    test_leaving();
     test_no_memory();
     return done();
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * determination.h - seed 1's determination module, step 10: the time
- * difference between the first and the last response of a frame, and whether
- * it is over the threshold.
+ * determination.h - how a frame went: the time difference between the first and
+ * the last response, and whether it is over the threshold.
+ *
+ * Pure but for allocation.  Source: US 8,645,454, step 10.
  */
-#ifndef LAUNCHER_RUN_DETERMINATION_H
-#define LAUNCHER_RUN_DETERMINATION_H
+#ifndef POLICY_DETERMINATION_H
+#define POLICY_DETERMINATION_H
 
-#include "launcher/run/distribution.h"
-#include "policy/policy.h"
+#include "policy/dispatch.h"
 #include "policy/threshold.h"
 
 struct determination {
@@ -27,14 +27,15 @@ void determination_clear(struct determination *t);
 /*
  * Weigh a frame that is done.  A node's time is its last response; a node
  * without a slice counts neither as first nor as last.  The nodes that the
- * efficiency divides by are those that are present or did a part.
+ * efficiency divides by are those that may go on or did a part.
  *
  * As nodes take over from each other, what the policy hears, and what is held
  * against the threshold, is the time that each would have needed for its own
- * slice: tail_unaided().
+ * slice: tail_unaided().  One that is lost or finishes its last piece is told
+ * as gone.
  */
 void determination_weigh(struct determination *t,
-                         const struct distribution *d,
+                         const struct dispatch *d,
                          const struct threshold_rule *rule);
 
 #endif

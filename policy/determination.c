@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/run/determination.h"
-
+#include "policy/determination.h"
 #include "policy/tail.h"
 
 #include <math.h>
@@ -28,13 +27,13 @@ void determination_clear(struct determination *t)
 
 /* Returns the sum of the times that commands ran; each node's last response is
  * in t->back. */
-static double add_up(struct determination *t, const struct distribution *d)
+static double add_up(struct determination *t, const struct dispatch *d)
 {
     double busy = 0;
 
     memset(t->back, 0, t->n * sizeof *t->back);
-    for (size_t i = 0; i < d->n; i++) {
-        const struct piece *p = &d->piece[i];
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
 
         if (p->state != PIECE_DONE)
             continue;
@@ -45,16 +44,16 @@ static double add_up(struct determination *t, const struct distribution *d)
     return busy;
 }
 
-static void complete(struct determination *t, const struct distribution *d)
+static void complete(struct determination *t, const struct dispatch *d)
 {
     for (size_t i = 0; i < t->n; i++) {
-        const struct share *s = &d->share[i];
+        const struct dispatch_node *s = dispatch_node(d, i);
 
         t->completion[i] = (struct completion){
             .units = s->done > 0 ? s->slice : 0,
             .seconds = tail_unaided(s->slice, s->done, t->back[i]),
             .presence =
-                distribution_has(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
+                dispatch_may_send(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
         };
     }
 }
@@ -74,7 +73,7 @@ static double spread(const struct determination *t)
 }
 
 void determination_weigh(struct determination *t,
-                         const struct distribution *d,
+                         const struct dispatch *d,
                          const struct threshold_rule *rule)
 {
     double busy = add_up(t, d), limit;
@@ -94,7 +93,8 @@ void determination_weigh(struct determination *t,
     if (!(t->last > 0))
         t->first = 0;
     t->efficiency = t->last > 0 ? busy / ((double)nodes * t->last) : 1;
-    limit = threshold_seconds(rule, &t->noise, t->completion, t->n, d->grain);
+    limit = threshold_seconds(rule, &t->noise, t->completion, t->n,
+                              dispatch_grain(d));
     threshold_hear(&t->noise, t->completion, t->n);
     t->over = spread(t) > limit;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frame.h - a frame of a run, and what is known of its pieces.
+ */
+#ifndef LAUNCHER_RUN_FRAME_H
+#define LAUNCHER_RUN_FRAME_H
+
+#include "launcher/base/spool.h"
+#include "launcher/wire/protocol.h"
+#include "policy/dispatch.h"
+
+struct frame { /* one piece of work that all nodes share */
+    uint64_t number;
+    uint64_t begin, end; /* its units, [begin, end) */
+    char label[LABEL_MAX];
+};
+
+/* What asking for the next frame comes to. */
+enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
+
+struct piece {                  /* of a frame, sent to a node */
+    struct dispatch_piece part; /* as the dispatcher has it */
+    int status; /* exit status of the command; -1 until it is known */
+    struct spool out;
+};
+
+struct kept { /* a slice that is in the journal of a run before */
+    uint64_t frame;
+    struct slice units;
+    uint64_t bytes; /* of output */
+    int64_t at;     /* where its output begins in the file */
+};
+
+#endif

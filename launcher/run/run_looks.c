@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_looks.h"
+#include "launcher/base/notice.h"
+
+#include <event2/event.h>
+
+/* How often a look is taken at who is late: what a run of milliseconds can
+ * lose by it is little, and so is what it costs. */
+#define LOOK_MS 50
+
+#define TIMED_OUT 124 /* exit status, as of timeout(1) */
+
+static int is_late(void *arg, size_t node)
+{
+    const struct run *r = arg;
+
+    return standstill_is_late(r->standstill, node);
+}
+
+/* A command that hangs: its node is cut off, which ends it, and may return. */
+static int end_overdue(struct run *r)
+{
+    unsigned most = r->o->retries > 0 ? r->o->retries : 1;
+    const char *name;
+    struct piece *p;
+
+    while ((p = distribution_overdue(r->distribution,
+                                     (int64_t)(r->o->timeout_s * 1e9),
+                                     TIMED_OUT, is_late, r))
+           != NULL) {
+        name = session_node(r->front.session, p->part.node)->name;
+        if (p->part.failures >= most)
+            return es_fail(
+                r->err, ES_WORK, "see --timeout and --retries",
+                "%s: frame %ju, units %ju:%ju: %.100s still ran "
+                "after %g s",
+                name, (uintmax_t)distribution_frame(r->distribution)->number,
+                (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+                r->o->command[0], r->o->timeout_s);
+        notice("%s: units %ju:%ju still run after %g s", name,
+               (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+               r->o->timeout_s);
+        session_drop(r->front.session, p->part.node);
+    }
+    return 0;
+}
+
+static void on_look(int fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
+        programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
+                           r->standstill);
+    if (r->phase != WORKING
+        || dispatch_left(distribution_dispatch(r->distribution)) == 0)
+        return;
+    if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
+        || run_meter_look(&r->meter, r->err) < 0
+        || distribution_feed(r->distribution, r->err) < 0)
+        run_finish(r, 1);
+}
+
+static void on_soon(int fd, short what, void *arg)
+{
+    struct run *r = arg;
+
+    (void)fd;
+    (void)what;
+    if (r->phase == WORKING
+        && dispatch_left(distribution_dispatch(r->distribution)) > 0
+        && distribution_feed(r->distribution, r->err) < 0)
+        run_finish(r, 1);
+}
+
+int run_looks_start(struct run *r)
+{
+    struct timeval period = {0, LOOK_MS * 1000};
+
+    r->look = event_new(r->front.base, -1, EV_PERSIST, on_look, r);
+    r->soon = evtimer_new(r->front.base, on_soon, r);
+    return r->look && r->soon && event_add(r->look, &period) == 0 ? 0 : -1;
+}
+
+void run_looks_stop(struct run *r)
+{
+    if (r->look)
+        event_free(r->look);
+    if (r->soon)
+        event_free(r->soon);
+}
+
+void run_looks_soon(struct run *r)
+{
+    int64_t ns = distribution_gap_ns(r->distribution);
+    struct timeval gap = {ns / 1000000000, ns % 1000000000 / 1000};
+
+    if (!event_pending(r->soon, EV_TIMEOUT, NULL))
+        (void)event_add(r->soon, &gap); /* else on_look() does it */
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_nodes.h"
+#include "launcher/base/notice.h"
+#include "launcher/run/run_frames.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the way to the first frame ------------------------------------------- */
+
+/* All have metrics.json, but those of which a line says that they have not:
+ * the work goes on without it. */
+static void begin_frames(void *arg)
+{
+    struct run *r = arg;
+    struct es_error err = {0};
+
+    if (r->phase != TELLING)
+        return;
+    if (metrics_cast_check(&r->cast, &err) < 0)
+        notice("warning: metrics.json: %s: %s", err.what, err.mend);
+    r->phase = LOADING;
+    if (r->o->persistent)
+        programs_await_start(&r->programs);
+    if (r->programs.missing == 0)
+        run_frames_begin(r);
+}
+
+static void make_directory(struct run *r, size_t node)
+{
+    struct msg_put m = {.content = NULL};
+    struct writer w = {0};
+
+    session_step_name(r->front.session, node, m.dir);
+    msg_write_put(&w, &m);
+    session_send(r->front.session, node, MSG_PUT, &w);
+}
+
+static int tell_metrics(struct run *r)
+{
+    int rc;
+
+    for (size_t i = 0; i < session_size(r->front.session); i++)
+        make_directory(r, i);
+    rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
+                            &r->config->bcast, NULL, begin_frames, r, r->err);
+    if (rc > 0)
+        begin_frames(r);
+    return rc;
+}
+
+void run_nodes_qualified(struct run *r)
+{
+    const struct qualification *q = &r->qualification;
+
+    r->summary.rank_by = r->config->probe.rank_by;
+    rank_by_elements(r->summary.elements, q->metric, &r->profile.profile, q->n);
+    if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
+                               q->metric, &r->profile.profile, q->n, r->err)
+        < 0) {
+        run_finish(r, 1);
+        return;
+    }
+    r->phase = TELLING;
+    if (tell_metrics(r) < 0)
+        run_finish(r, 1);
+}
+
+int run_nodes_command(struct run *r, size_t node)
+{
+    struct writer w = {0};
+    char dir[4096];
+
+    if (!getcwd(dir, sizeof dir))
+        return es_fail(r->err, ES_USAGE, "go to a directory that is there",
+                       "no working directory: %s", strerror(errno));
+    msg_write_command(&w, dir, r->o->persistent, r->o->command);
+    if (w.len > MESSAGE_BODY_MAX) {
+        writer_clear(&w);
+        return es_fail(r->err, ES_USAGE, "put it into a script",
+                       "the command is over 8 MiB");
+    }
+    session_send(r->front.session, node, MSG_COMMAND, &w);
+    return 0;
+}
+
+/* --- they leave and return ------------------------------------------------ */
+
+static int has_left(const struct run *r, size_t node)
+{
+    const struct dispatch_node *s =
+        dispatch_node(distribution_dispatch(r->distribution), node);
+
+    return s->standing == STANDING_LEAVING && s->out == 0;
+}
+
+void run_nodes_let_go(struct run *r, size_t node)
+{
+    struct writer nothing = {0};
+
+    if (has_left(r, node))
+        session_send(r->front.session, node, MSG_LEAVE, &nothing);
+}
+
+/* Slurm wants the node free.  The last one stays: a node that drains lets its
+ * jobs end. */
+void run_nodes_drain(void *arg, const char *name)
+{
+    struct run *r = arg;
+    const struct dispatch *held;
+    size_t node = session_size(r->front.session), others = 0;
+
+    if (r->phase != WORKING)
+        return;
+    held = distribution_dispatch(r->distribution);
+    for (size_t i = 0; i < session_size(r->front.session); i++)
+        if (strcmp(session_node(r->front.session, i)->name, name) == 0)
+            node = i;
+        else
+            others += dispatch_may_send(held, i) ? 1 : 0;
+    if (node == session_size(r->front.session) || others == 0
+        || !dispatch_may_send(held, node))
+        return;
+    notice("%s drains: it leaves, and the other nodes do its part", name);
+    if (distribution_retire(r->distribution, node, r->err) < 0)
+        run_finish(r, 1);
+    run_nodes_let_go(r, node);
+}
+
+/* A node that was lost has been measured again. */
+void run_nodes_take_in(struct run *r, size_t node)
+{
+    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.metric,
+                               r->err)
+            < 0
+        || distribution_returned(r->distribution, node, r->err) < 0)
+        run_finish(r, 1);
+    else
+        job_load_adjuster_threads(&r->adjuster, node,
+                                  session_node(r->front.session, node)->cpus);
+}
+
+static void program_lost(struct run *r, size_t node)
+{
+    if (!programs_heard(&r->programs, node))
+        return;
+    if (r->phase == LOADING)
+        run_frames_begin(r);
+    else
+        run_finish(r, 0);
+}
+
+void run_nodes_lost(void *arg, size_t node, const char *why)
+{
+    struct run *r = arg;
+    const char *name = session_node(r->front.session, node)->name;
+
+    if (r->phase == WORKING && has_left(r, node))
+        notice("%s has left", name);
+    else
+        notice("%s is lost (%s): the other nodes do its part", name, why);
+    if (r->phase == QUALIFYING) {
+        qualification_lost(&r->qualification, node);
+        if (r->qualification.missing == 0)
+            run_nodes_qualified(r);
+    } else if (r->phase == TELLING) {
+        broadcast_lost(&r->cast.broadcast, node, why);
+    } else if (r->phase == LOADING || r->phase == ENDING) {
+        program_lost(r, node);
+    } else if (distribution_lost(r->distribution, node, r->err) < 0) {
+        run_finish(r, 1);
+    }
+}
+
+/* Where nobody is asked, what is known of it holds. */
+static void ask_again(struct run *r, size_t node)
+{
+    if (!qualification_again(&r->qualification, node) && r->phase == WORKING)
+        run_nodes_take_in(r, node);
+}
+
+/* A node that was lost is back: it knows nothing. */
+void run_nodes_returned(void *arg, size_t node)
+{
+    struct run *r = arg;
+
+    if (r->phase == ENDING)
+        return;
+    notice("%s is back", session_node(r->front.session, node)->name);
+    run_meter_order(&r->meter, node);
+    if (run_nodes_command(r, node) < 0)
+        run_finish(r, 1);
+    else
+        ask_again(r, node);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_state.h - what the files of `evenstep run` share: a run, from its options
+ * to its summary.
+ *
+ *   run.c          begins and ends it
+ *   run_nodes.c    nodes come, are measured, are lost, return, leave
+ *   run_answers.c  what they say
+ *   run_looks.c    what is done now and then
+ *   run_frames.c   one frame after the other
+ */
+#ifndef LAUNCHER_RUN_RUN_STATE_H
+#define LAUNCHER_RUN_RUN_STATE_H
+
+#include "launcher/run/history.h"
+#include "launcher/run/job_load_adjuster.h"
+#include "launcher/run/programs.h"
+#include "launcher/run/progress.h"
+#include "launcher/run/receiving.h"
+#include "launcher/run/report.h"
+#include "launcher/run/run_meter.h"
+#include "launcher/run/run_options.h"
+#include "launcher/run/work.h"
+#include "launcher/session/drain.h"
+#include "launcher/session/front.h"
+#include "launcher/session/metrics_cast.h"
+#include "launcher/session/qualification.h"
+#include "launcher/session/standstill.h"
+
+struct event;
+
+/* LOADING and ENDING: of programs that stay alive from slice to slice. */
+enum phase {
+    STARTING,
+    QUALIFYING,
+    TELLING,
+    LOADING,
+    WORKING,
+    ENDING,
+    FINISHED
+};
+
+struct run {
+    const struct run_options *o;
+    const struct config *config;
+    struct es_error *err; /* of the command, filled when the run fails */
+    struct front front;
+    struct metrics_file metrics; /* --metrics FILE */
+    struct qualification_setup qualify;
+    struct qualification qualification;
+    struct metrics_cast cast;
+    struct work work;
+    struct config_profile profile; /* that is in force */
+    struct history history;
+    struct programs programs; /* if they are persistent */
+    struct distribution *distribution;
+    struct receiving receiving;
+    struct determination determination;
+    struct job_load_adjuster adjuster;
+    struct report report;
+    struct progress progress;
+    struct run_meter meter;
+    int idle; /* the queue is empty, but has not ended */
+    struct event *look;
+    struct event *soon;  /* a look before that, for nodes that wait for it */
+    struct drain *drain; /* NULL: not by Slurm */
+    struct standstill *standstill;
+    struct summary summary;
+    int64_t start_ns; /* of the first frame */
+    enum phase phase;
+};
+
+/* The end of the run, well or (with r->err filled) not. */
+void run_finish(struct run *r, int failed);
+
+#endif
