@@ -59,7 +59,7 @@ static int plan_one(const struct graph_options *o,
                  ? graph_print_json(stdout, f, &p, o->run.plan.machine.cores)
                  : graph_print_table(stdout, f, &p);
         if (rc < 0 || fflush(stdout) != 0)
-            rc = es_fail(err, ES_WORK, "free some space", "cannot write");
+            rc = es_no_space(err);
     }
     if (rc == 0)
         tell_late(&p);
@@ -152,7 +152,7 @@ static int plan_all(const struct graph_options *o,
         return -1;
     if (graph_print_rows(stdout, row, n, o->run.json) < 0
         || fflush(stdout) != 0)
-        return es_fail(err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(err);
     return 0;
 }
 

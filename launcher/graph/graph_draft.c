@@ -19,18 +19,12 @@ int draft_fail(const struct graph_draft *d,
     return es_fail(err, ES_USAGE, mend, "%s: %s: %s", d->name, place, what);
 }
 
-int draft_no_memory(const struct graph_draft *d, struct es_error *err)
-{
-    return es_fail(err, ES_ENV, "free some memory", "%s: out of memory",
-                   d->name);
-}
-
 int draft_init(struct graph_draft *d, const char *name, struct es_error *err)
 {
     *d = (struct graph_draft){.name = name};
     d->ids = json_array();
     d->index = json_object();
-    return d->ids && d->index ? 0 : draft_no_memory(d, err);
+    return d->ids && d->index ? 0 : es_no_memory(err);
 }
 
 void draft_clear(struct graph_draft *d)
@@ -99,7 +93,7 @@ static int enter(struct graph_draft *d,
             d->index, text, json_integer((json_int_t)json_array_size(d->ids)))
             < 0
         || json_array_append_new(d->ids, json_deep_copy(id)) < 0)
-        return draft_no_memory(d, err);
+        return es_no_memory(err);
     return 0;
 }
 
@@ -133,7 +127,7 @@ int draft_task(struct graph_draft *d,
     time = array_grow(d->time, &d->time_room, n + (size_t)1, sizeof *time,
                       GRAPH_NOBODY);
     if (!time)
-        return draft_no_memory(d, err);
+        return es_no_memory(err);
     d->time = time;
     if (enter(d, place, id, err) < 0)
         return -1;
@@ -159,7 +153,7 @@ int draft_edge(struct graph_draft *d,
     edge = array_grow(d->edge, &d->edge_room, d->edges + (size_t)1,
                       sizeof *edge, GRAPH_NOBODY);
     if (!edge)
-        return draft_no_memory(d, err);
+        return es_no_memory(err);
     d->edge = edge;
     d->edge[d->edges++] = (struct graph_edge){from, to, ns_of(seconds)};
     return 0;
@@ -191,6 +185,6 @@ int draft_finish(struct graph_draft *d,
         return es_fail(err, ES_USAGE, "give less than 73 years together",
                        "%s: all times together are too long", d->name);
     default: /* what else can be wrong was seen to before */
-        return draft_no_memory(d, err);
+        return es_no_memory(err);
     }
 }

@@ -72,7 +72,5 @@ int draft_fail(const struct graph_draft *d,
                const char *mend,
                const char *what,
                struct es_error *err);
-/* Fail with ES_ENV. */
-int draft_no_memory(const struct graph_draft *d, struct es_error *err);
 
 #endif

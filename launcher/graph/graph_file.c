@@ -64,7 +64,7 @@ static char *slurp(FILE *file, const char *path, struct es_error *err)
     for (;; room *= 2) {
         more = realloc(text, room);
         if (!more) {
-            es_fail(err, ES_ENV, "free some memory", "%s: out of memory", path);
+            (void)es_no_memory(err);
             break;
         }
         text = more;

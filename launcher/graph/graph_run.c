@@ -276,7 +276,7 @@ static int tell(struct graph_running *r)
     graph_progress_stop(&r->progress);
     if (graph_result_print(stdout, &result, r->o->json) < 0
         || fflush(stdout) != 0)
-        return es_fail(r->err, ES_WORK, "free some space", "cannot write");
+        return es_no_space(r->err);
     if (!r->o->learn)
         return 0;
     graph_measured_tasks(&r->measured, &r->state);

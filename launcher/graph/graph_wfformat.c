@@ -50,7 +50,7 @@ static int index_by_id(const struct wfformat *w,
             return bad(w, place, "no number from 0");
         }
         if (json_object_set(index, id, value) < 0)
-            return draft_no_memory(w->d, w->err);
+            return es_no_memory(w->err);
     }
     return 0;
 }
@@ -68,10 +68,10 @@ static int add_maker(struct wfformat *w, uint32_t v, const json_t *files)
         if (!list) {
             list = json_array();
             if (!list || json_object_set_new(w->makers, id, list) < 0)
-                return draft_no_memory(w->d, w->err);
+                return es_no_memory(w->err);
         }
         if (json_array_append_new(list, json_integer(v)) < 0)
-            return draft_no_memory(w->d, w->err);
+            return es_no_memory(w->err);
     }
     return 0;
 }
@@ -162,7 +162,7 @@ static int read_all(struct wfformat *w, const json_t *all)
     w->stamp = calloc(json_array_size(w->tasks) + 1, sizeof *w->stamp);
     w->sent = calloc(json_array_size(w->tasks) + 1, sizeof *w->sent);
     if (!w->seconds || !w->makers || !w->bytes || !w->stamp || !w->sent)
-        return draft_no_memory(w->d, w->err);
+        return es_no_memory(w->err);
     if (index_by_id(w, w->seconds, json_object_get(execution, "tasks"),
                     "workflow.execution.tasks", "runtimeInSeconds")
             < 0

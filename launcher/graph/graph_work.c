@@ -25,12 +25,6 @@ static int bad(const struct reading *r,
                    r->path, r->w->task[v].name, key, what);
 }
 
-static int no_memory(const struct reading *r)
-{
-    return es_fail(r->err, ES_ENV, "free some memory", "%s: out of memory",
-                   r->path);
-}
-
 /* --- files ---------------------------------------------------------------- */
 
 /* The number of a file by its name, new if there is none; -1: no memory. */
@@ -68,7 +62,7 @@ static int read_names(const struct reading *r,
         return bad(r, v, key, "give a list of names", "no list");
     *file = calloc(size + 1, sizeof **file);
     if (!*file)
-        return no_memory(r);
+        return es_no_memory(r->err);
     for (size_t i = 0; i < size; i++) {
         const char *name = json_string_value(json_array_get(list, i));
         int64_t number;
@@ -78,7 +72,7 @@ static int read_names(const struct reading *r,
                        name ? name : "no name");
         number = file_of(r->w, name);
         if (number < 0)
-            return no_memory(r);
+            return es_no_memory(r->err);
         for (uint32_t k = 0; k < *n; k++)
             if ((*file)[k] == number)
                 return bad(r, v, key, "name it once", name);
@@ -193,7 +187,7 @@ static int name_task(const struct reading *r, uint32_t v)
     else if (asprintf(name, "%" JSON_INTEGER_FORMAT, json_integer_value(id))
              < 0)
         *name = NULL;
-    return *name ? 0 : no_memory(r);
+    return *name ? 0 : es_no_memory(r->err);
 }
 
 /* The keys under which a format has what. */
@@ -249,7 +243,7 @@ static int read_all(const struct reading *r, const json_t *all)
         executions = index_executions(
             json_object_get(json_object_get(workflow, "execution"), "tasks"));
         if (!executions)
-            return no_memory(r);
+            return es_no_memory(r->err);
         k = (struct keys){json_object_get(spec, "tasks"), executions,
                           "inputFiles", "outputFiles"};
     }
@@ -272,7 +266,7 @@ int graph_work_read(struct graph_work *w,
     w->task = calloc(w->tasks, sizeof *w->task);
     w->index = json_object();
     if (!w->task || !w->index)
-        (void)no_memory(&r);
+        (void)es_no_memory(r.err);
     else if (!all)
         es_fail(err, ES_USAGE, "give JSON, evenstep's own or WfCommons'",
                 "%s: has no commands", path);
