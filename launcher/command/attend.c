@@ -16,6 +16,7 @@
 #include "launcher/base/number.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
+#include "launcher/command/step_power.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
@@ -27,9 +28,7 @@
 #include "launcher/session/front.h"
 #include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
-#include "launcher/session/steering.h"
 #include "launcher/session/step_layout.h"
-#include "launcher/session/top_file.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -39,8 +38,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define TOP_MS 500 /* between two updates of what `evenstep top` shows */
 
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
@@ -56,7 +53,7 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct front front;
-    struct event *on_stdin, *on_term, *on_time;
+    struct event *on_stdin, *on_term;
     char *layout;        /* of the tasks of the step, as Slurm prints it */
     char table_path[64]; /* of the connection table; its destination */
     char table_destination[STEP_PATH_MAX];
@@ -71,11 +68,11 @@ struct attend {
     uint32_t *tasks;               /* how many of the step are on each node */
     struct policy_option policy;   /* for slices of the tasks */
     struct iteration iteration;
-    struct steering *steering; /* once qualification has begun */
-    int copied;                /* the source is on every node */
-    size_t unstored;           /* files that nodes have not confirmed yet */
-    int told;                  /* all files for the nodes have been sent */
-    int said;                  /* the line to the plugin has been written */
+    struct step_power power;
+    int copied;      /* the source is on every node */
+    size_t unstored; /* files that nodes have not confirmed yet */
+    int told;        /* all files for the nodes have been sent */
+    int said;        /* the line to the plugin has been written */
 };
 
 /* Write the line to the plugin, once: only the first counts. */
@@ -209,60 +206,14 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
-static struct steering_view view(const void *from, size_t node)
-{
-    return steering_view(from, node);
-}
-
-static void on_time(evutil_socket_t fd, short what, void *arg)
-{
-    const struct attend *a = arg;
-    struct top_view top = {.job = a->o->job,
-                           .step = a->o->step,
-                           .skew = steering_skew(a->steering),
-                           .meter = "",
-                           .aggregate = a->config.power.aggregate,
-                           .n = session_size(a->front.session),
-                           .node = view,
-                           .from = a->steering};
-    char name[64];
-
-    (void)fd;
-    (void)what;
-    steering_look(a->steering);
-    step_name(a, name, sizeof name);
-    if (steering_is_alive(a->steering))
-        (void)top_file_write(name, &top); /* a view only: no warning */
-}
-
-static int start_view(struct attend *a)
-{
-    struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
-
-    a->on_time = event_new(a->front.base, -1, EV_PERSIST, on_time, a);
-    return a->on_time && event_add(a->on_time, &tv) == 0 ? 0 : -1;
-}
-
-static void end_view(struct attend *a)
-{
-    char step[64];
-
-    if (!a->on_time)
-        return;
-    event_free(a->on_time);
-    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
-    step_dir_remove(step);
-}
-
 /* Before the tasks start, as their meters look for the page only once. */
 static int steer(struct attend *a)
 {
-    char step[64];
-
-    snprintf(step, sizeof step, "%u.%u", a->o->job, a->o->step);
-    a->steering =
-        steering_start(a->front.session, step, &a->config.power, a->o->power);
-    if (a->steering && start_view(a) == 0)
+    a->power.job = a->o->job;
+    a->power.step = a->o->step;
+    if (step_power_start(&a->power, a->front.base, a->front.session,
+                         &a->config.power, a->o->power)
+        == 0)
         return 0;
     es_no_memory(a->err);
     give_up(a);
@@ -375,8 +326,8 @@ static void on_message(
     uint32_t why;
 
     if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
-        || (a->steering
-            && steering_message(a->steering, node, type, body, len)))
+        || (a->power.steering
+            && steering_message(a->power.steering, node, type, body, len)))
         return;
     if (a->qualification.missing > 0
         && qualification_message(&a->qualification, node, type, body, len)) {
@@ -394,8 +345,8 @@ static void on_lost(void *arg, size_t node, const char *why)
 {
     struct attend *a = arg;
 
-    if (a->steering)
-        steering_lost(a->steering, node);
+    if (a->power.steering)
+        steering_lost(a->power.steering, node);
     if (a->said) { /* the step runs; Slurm tells the user of a dead node */
         if (a->iteration.n > 0)
             iteration_lost(&a->iteration);
@@ -649,8 +600,7 @@ static void clear(struct attend *a)
     front_close(&a->front);
     iteration_clear(&a->iteration);
     free(a->tasks);
-    end_view(a); /* the last agent of this host may have its directory here */
-    steering_stop(a->steering);
+    step_power_stop(&a->power);
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/command/step_power.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/session/top_file.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOP_MS 500 /* between two updates of what `evenstep top` shows */
+
+static void name_step(const struct step_power *p, char name[STEP_NAME_MAX])
+{
+    snprintf(name, STEP_NAME_MAX, "%u.%u", p->job, p->step);
+}
+
+static struct steering_view view(const void *from, size_t node)
+{
+    return steering_view(from, node);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    const struct step_power *p = arg;
+    struct top_view top = {.job = p->job,
+                           .step = p->step,
+                           .skew = steering_skew(p->steering),
+                           .meter = "",
+                           .aggregate = p->aggregate,
+                           .n = p->nodes,
+                           .node = view,
+                           .from = p->steering};
+    char name[STEP_NAME_MAX];
+
+    (void)fd;
+    (void)what;
+    steering_look(p->steering);
+    name_step(p, name);
+    if (steering_is_alive(p->steering))
+        (void)top_file_write(name, &top); /* a view only: no warning */
+}
+
+int step_power_start(struct step_power *p,
+                     struct event_base *base,
+                     struct session *session,
+                     const struct config_power *config,
+                     enum power_variant variant)
+{
+    struct timeval tv = {TOP_MS / 1000, TOP_MS % 1000 * 1000};
+    char name[STEP_NAME_MAX];
+
+    p->nodes = (uint32_t)session_size(session);
+    p->aggregate = config->aggregate;
+    name_step(p, name);
+    p->steering = steering_start(session, name, config, variant);
+    if (!p->steering)
+        return -1;
+    p->on_time = event_new(base, -1, EV_PERSIST, on_time, p);
+    return p->on_time && event_add(p->on_time, &tv) == 0 ? 0 : -1;
+}
+
+void step_power_stop(struct step_power *p)
+{
+    char name[STEP_NAME_MAX];
+
+    if (p->on_time) {
+        event_free(p->on_time);
+        name_step(p, name);
+        step_dir_remove(name);
+    }
+    steering_stop(p->steering);
+    memset(p, 0, sizeof *p);
+}
