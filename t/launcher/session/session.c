@@ -139,9 +139,9 @@ static void fake_message(struct channel *c,
 
 static void fake_closed(struct channel *c, void *arg, const char *why)
 {
-    (void)arg;
+    (void)c;
     (void)why;
-    if (c == fake.channel)
+    if (*(const int *)arg == fake.calls)
         _exit(0); /* the front end does not want it */
 }
 
@@ -163,6 +163,7 @@ static const struct channel_events fake_events = {
 
 static void fake_call(void)
 {
+    static int call[8]; /* which call a connection is */
     const char *port = strrchr(getenv("EVENSTEP_FRONT_END"), ':');
     struct sockaddr_in in = {.sin_family = AF_INET};
     const struct parties p = {PURPOSE_SESSION, fake.rank, FRONT_END};
@@ -170,9 +171,10 @@ static void fake_call(void)
     in.sin_port = htons((uint16_t)atoi(port + 1));
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     fake.calls++;
+    call[fake.calls] = fake.calls;
     fake.channel =
         channel_call(fake.base, (const struct sockaddr *)&in, sizeof in,
-                     &fake.secret, &p, &fake_events, NULL);
+                     &fake.secret, &p, &fake_events, &call[fake.calls]);
     if (!fake.channel)
         _exit(7);
 }
