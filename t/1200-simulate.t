@@ -44,18 +44,19 @@ while IFS='|' read -r what arguments message; do
 		test_expect_code 2 evenstep simulate $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
-nothing|--json|simulate: what\?: give bcast
-something else|dance|simulate: what\?: give bcast
-no nodes|bcast --bytes 1k|simulate bcast needs --nodes and --bytes: 
-no bytes|bcast --nodes 3|simulate bcast needs --nodes and --bytes: 
-no node|bcast --nodes 0 --bytes 1k|--nodes: "0" is out of range: give 1 to 65536
+nothing||simulate: no action: give bcast or balance
+an option of one of them|--json|--json: no such option: see
+something else|dance|simulate: no such action: dance: give bcast or balance
+no nodes|bcast --bytes 1k|simulate bcast: --nodes is missing: give --nodes N
+no bytes|bcast --nodes 3|simulate bcast: --bytes is missing: give --bytes B
+no node|bcast --nodes 0 --bytes 1k|--nodes: "0" is out of range: give a whole number from 1 to 65536
 too many nodes|bcast --nodes 65537 --bytes 1k|--nodes: "65537" is out of range: 
-bytes that are none|bcast --nodes 3 --bytes many|--bytes: "many" is out of range: 
-a unit that is none|bcast --nodes 3 --bytes 5parsec|--bytes: "5parsec" is out of range: 
+bytes that are none|bcast --nodes 3 --bytes many|--bytes: "many" is no size: give bytes from 1 to 1P, as 125k or 1MiB
+a unit that is none|bcast --nodes 3 --bytes 5parsec|--bytes: "5parsec" is no size: 
 no rate|bcast --nodes 3 --bytes 1k --rate 0gbit|--rate: "0gbit" is out of range: 
-a rate without a unit|bcast --nodes 3 --bytes 1k --rate 100|--rate: "100" is out of range: give .* as 10gbit
+a rate in no unit of rates|bcast --nodes 3 --bytes 1k --rate 100mbps|--rate: "100mbps" is no rate: give bytes a second from 125 to 125T, as 125M or 100mbit
 a negative latency|bcast --nodes 3 --bytes 1k --latency -1s|--latency: "-1s" is out of range: 
-an unknown scheme|bcast --nodes 3 --bytes 1k --scheme magic|--scheme: "magic" is out of range: give overlap, 
+an unknown scheme|bcast --nodes 3 --bytes 1k --scheme magic|--scheme: "magic" is unknown: give overlap, 
 a chunk over the limit|bcast --nodes 3 --bytes 1k --chunk 5m|.*chunk
 more than all are slow|bcast --nodes 3 --bytes 1k --slow 101|--slow: "101" is out of range: 
 faults for a formula|bcast --nodes 3 --bytes 1k --scheme sbcast --dead 1|--slow and --dead: sbcast is but a formula: 

@@ -76,11 +76,11 @@ while IFS='|' read -r what arguments message; do
 		test_expect_code 2 evenstep simulate balance $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
-no speeds|--nodes 4|simulate balance needs --speeds or --trace: 
-no speed|--speeds 80,0|--speeds: number 2 is out of range: give numbers from
-a speed that is none|--speeds 80,fast,20|--speeds: number 2 is out of range: 
-a comma too many|--speeds 80,|--speeds: number 2 is out of range: 
-no node|--speeds 80 --nodes 0|--nodes: "0" is out of range: give 1 to 65536
+no speeds|--nodes 4|simulate balance: no nodes: give --speeds S1,S2,... or --trace FILE
+no speed|--speeds 80,0|--speeds: "0" is out of range: give numbers from
+a speed that is none|--speeds 80,fast,20|--speeds: "fast" is no number: 
+a comma too many|--speeds 80,|--speeds: "" is no number: 
+no node|--speeds 80 --nodes 0|--nodes: "0" is out of range: give a whole number from 1 to 65536
 too many nodes|--speeds 80 --nodes 65537|--nodes: "65537" is out of range: 
 more speeds than nodes|--speeds 80,40,20 --nodes 2|--speeds: has 3 for 2 nodes: 
 an unknown policy|--speeds 80 --policy even,bogus|--policy: "bogus" is unknown: give one of: even
@@ -88,9 +88,9 @@ a policy's parameter out of range|--speeds 80 --policy even,canon:step=0|--polic
 a parameter of no policy|--speeds 80 --policy step=5|--policy: "step=5" is unknown: 
 unknown metrics|--speeds 80 --metrics guess|--metrics: "guess" is unknown: give probe or equal
 too much noise|--speeds 80 --noise 101%|--noise: "101%" is out of range: give 0 to 1, or 0% to 100%
-noise that is none|--speeds 80 --noise much|--noise: "much" is out of range: 
+noise that is none|--speeds 80 --noise much|--noise: "much" is no number: 
 a negative start|--speeds 80 --start -1|--start: "-1" is out of range: give seconds
-no frames|--speeds 80 --frames 0|--frames: "0" is out of range: give 1 to 1000000
+no frames|--speeds 80 --frames 0|--frames: "0" is out of range: give a whole number from 1 to 1000000
 no units|--speeds 80 --units 0|--units: "0" is out of range: 
 no grain|--speeds 80 --grain 0|--grain: "0" is out of range: 
 no pieces|--speeds 80 --pieces 0|--pieces: "0" is out of range: 
@@ -99,7 +99,7 @@ a change of nobody|--speeds 80,40 --change 3:2:10|--change: there is no node 2 a
 a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is none: give FRAME:NODE:SPEED, as 8:0:40
 a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is none: 
 a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is none: 
-a seed that is none|--speeds 80 --seed x|--seed: "x" is out of range: 
+a seed that is none|--speeds 80 --seed x|--seed: "x" is no whole number: 
 a trace that is not there|--trace nowhere|--trace: nowhere: No such file or directory: 
 a trace and speeds|--trace two --speeds 80|--trace and --speeds exclude each other: give one of them
 a trace and nodes|--trace two --nodes 8|--trace and --nodes exclude each other: 

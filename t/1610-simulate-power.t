@@ -35,17 +35,17 @@ while IFS='|' read -r what arguments message; do
 		test_expect_code 2 evenstep simulate balance --power $arguments >got 2>err && mentioned "^evenstep: $message" && test ! -s got
 	'
 done <<\END
-no work||simulate balance --power needs --work: 
-work that is none|--work 1,x|--work: number 2 is out of range: 
-a node without work|--work 1,0|--work: number 2 is out of range: 
-a comma too many|--work 1,|--work: number 2 is out of range: 
+no work||simulate balance --power: --work is missing: give --work W1,W2,...
+work that is none|--work 1,x|--work: "x" is no number: 
+a node without work|--work 1,0|--work: "0" is out of range: 
+a comma too many|--work 1,|--work: "" is no number: 
 more work than nodes|--work 1,2,3 --nodes 2|--work: has 3 for 2 nodes: 
 an unknown variant|--work 1 --variant best|--variant: "best" is unknown: give pair or boost
 a limit below the floor|--work 1 --limit 5|--limit: 5% is not between 8% and 100%: 
 a gain of 0|--work 1 --gain 0|--gain: "0" is out of range: 
 an exponent of 0|--work 1 --exponent 0|--exponent: "0" is out of range: 
 no regions|--work 1 --regions 0|--regions: "0" is out of range: 
-a word too many|--work 1 fast|simulate balance: unexpected argument "fast": 
+a word too many|--work 1 fast|simulate balance --power: unexpected argument "fast": 
 an option of the other simulation|--work 1 --pieces 4|--pieces: no such option: 
 END
 test_done

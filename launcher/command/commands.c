@@ -63,12 +63,11 @@ const struct subcommand command_help = {
     static const struct subcommand old_##name = {                              \
         #name, brief, .about = "", .option = none, .run = command_##name}
 OLD(probe, "what this node, or every node, can do");
-OLD(simulate, "what-if at sizes that nobody has at hand");
 OLD(attend, NULL);
 
 const struct subcommand *const commands[] = {
     &command_run,    &command_bcast, &old_probe,      &command_plan,
-    &command_replay, &old_simulate,  &command_report, &command_conntable,
+    &command_replay, &command_simulate,  &command_report, &command_conntable,
     &command_graph,  &command_top,   &command_config, &command_help,
     &old_attend,     NULL,
 };

@@ -5,6 +5,7 @@
 #ifndef LAUNCHER_WHATIF_BALANCE_OPTIONS_H
 #define LAUNCHER_WHATIF_BALANCE_OPTIONS_H
 
+#include "launcher/base/option.h"
 #include "launcher/config/policy_option.h"
 #include "policy/balance.h"
 
@@ -14,21 +15,17 @@ struct balance_options {
     struct balance_change *change;
     struct policy_option *policy;
     size_t n_policies;
-    int64_t frames;
-    int json;
-    /* As on the command line; NULL: not given. */
-    const char *trace, *nodes, *speeds, *policies, *seed;
-    int is_equal, help;
+    int64_t frames; /* 0: not given */
+    int64_t seed;   /* below 0: not given */
+    uint64_t nodes; /* 0: not given */
+    int json, power, is_equal;
+    const char *trace, *speeds, *policies; /* NULL: not given */
 };
 
-/*
- * Parse argv, argv[0] being "balance".  Returns 0; 1 if --help was asked for
- * and has been printed; or -1.  Clear o in any case.
- */
-int balance_options_parse(struct balance_options *o,
-                          int argc,
-                          char **argv,
-                          struct es_error *err);
+extern const struct option balance_options_table[];
+
+/* What the options come to.  Returns 0, or -1.  Clear o in any case. */
+int balance_options_settle(struct balance_options *o, struct es_error *err);
 void balance_options_clear(struct balance_options *o);
 
 #endif

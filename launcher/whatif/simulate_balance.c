@@ -2,6 +2,7 @@
 /*
  * evenstep simulate balance: each policy divides the same frames.
  */
+#include "launcher/base/options.h"
 #include "launcher/whatif/balance_options.h"
 #include "launcher/whatif/simulations.h"
 
@@ -183,13 +184,26 @@ static int run_all(const struct balance_options *o, struct es_error *err)
     return rc;
 }
 
-int simulate_balance(int argc, char **argv, struct es_error *err)
+static int simulate_balance_main(int argc, char **argv, struct es_error *err)
 {
-    struct balance_options o;
-    int rc = balance_options_parse(&o, argc, argv, err);
+    struct balance_options o = {.seed = -1};
+    int rc = options_parse(&simulate_balance, &o, argc, argv, err);
 
+    if (rc == 0)
+        rc = balance_options_settle(&o, err);
     if (rc == 0)
         rc = run_all(&o, err);
     balance_options_clear(&o);
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
+
+const struct subcommand simulate_balance = {
+    .name = "simulate balance",
+    .usage =
+        "evenstep simulate balance --speeds S1,S2,... | --trace FILE [options]",
+    .about =
+        "Simulate frames on unequal nodes, sized by the very policies of `evenstep run`,\n"
+        "and tell how evenly each policy has them finish.\n",
+    .option = balance_options_table,
+    .run = simulate_balance_main,
+};

@@ -1,43 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/simulations.h"
 
-#include "launcher/base/help.h"
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "pmix_bcast/formula.h"
 #include "pmix_bcast/simulate.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char see_help[] = "see `evenstep simulate bcast --help`";
-
-static const char usage[] =
-    "usage: evenstep simulate bcast [options]\n"
-    "\n"
-    "Simulate a broadcast, event by event, with the planner, estimator, pulls\n"
-    "and relays of the real one, over modelled links.\n"
-    "\n"
-    "  --nodes N            receivers (required)\n"
-    "  --bytes B            also 50MB, 1GiB, … (required)\n"
-    "  --rate R             of every link and direction, in bit/s: 10gbit, "
-    "100mbit (10gbit)\n"
-    "  --latency L          20us, 1ms, … (20us)\n"
-    "  --scheme NAME        overlap: as `evenstep bcast`\n"
-    "                       strict: as `evenstep bcast --strict`\n"
-    "                       chain: from node to node\n"
-    "                       sbcast, scatter-allgather: by their formulas only\n"
-    "  --branches K         nodes that home serves (as it is best)\n"
-    "  --chunk SIZE         bytes of a chunk; with sbcast, of a block (as it "
-    "is "
-    "best)\n"
-    "  --pull chunk|node    with strict: choose first the chunk, or the node\n"
-    "  --slow P             percent of the nodes have a quarter of the rate\n"
-    "  --dead K             nodes that die half-way\n"
-    "  --seed S             of the random choices (1)\n"
-    "  --json               print one JSON object\n";
-
+#define SCHEME_WORDS "overlap|strict|chain|sbcast|scatter-allgather"
 enum scheme { OVERLAP, STRICT, CHAIN, SBCAST, SCATTER_ALLGATHER, SCHEMES };
 static const char *const scheme_names[SCHEMES] = {
     "overlap", "strict", "chain", "sbcast", "scatter-allgather"};
@@ -50,192 +22,46 @@ struct options {
     struct plan_wish wish;
     struct simulation simulation;
     enum scheme scheme;
-    int json, help;
+    double slow; /* percent */
+    int json;
 };
 
 /* --- options -------------------------------------------------------------- */
 
-struct unit {
-    const char *name;
-    double factor;
-};
-static const struct unit sizes[] = {
-    {"", 1},          {"k", 1024},
-    {"kb", 1e3},      {"kib", 1024},
-    {"m", 1048576},   {"mb", 1e6},
-    {"mib", 1048576}, {"g", 1073741824.0},
-    {"gb", 1e9},      {"gib", 1073741824.0},
-    {NULL, 0},
-};
-static const struct unit rates[] = {
-    {"bit", 1},    {"kbit", 1e3},  {"mbit", 1e6},
-    {"gbit", 1e9}, {"tbit", 1e12}, {NULL, 0},
-};
-static const struct unit times[] = {
-    {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {NULL, 0},
-};
+#define AT(member) OPTION_AT(struct options, member)
 
-/* A number and one of the units, within a range. */
-static int take_quantity(double *v,
-                         const char *text,
-                         const struct unit *unit,
-                         double low,
-                         double high)
-{
-    size_t len = strspn(text, "0123456789.");
-    char number[32];
-    double n;
-
-    if (len >= sizeof number)
-        return -1;
-    memcpy(number, text, len);
-    number[len] = '\0';
-    while (unit->name && strcasecmp(unit->name, text + len) != 0)
-        unit++;
-    if (!unit->name || number_parse_double(number, 0, 1e18, &n) < 0
-        || n * unit->factor < low || n * unit->factor > high)
-        return -1;
-    *v = n * unit->factor;
-    return 0;
-}
-
-static int take_whole(uint32_t *v, const char *text, int64_t low, int64_t high)
-{
-    int64_t n;
-
-    if (number_parse_int(text, low, high, &n) < 0)
-        return -1;
-    *v = (uint32_t)n;
-    return 0;
-}
-
-static int take_scheme(enum scheme *scheme, const char *text)
-{
-    for (int i = 0; i < SCHEMES; i++)
-        if (strcmp(scheme_names[i], text) == 0) {
-            *scheme = (enum scheme)i;
-            return 0;
-        }
-    return -1;
-}
-
-static int take_pull(enum pull_way *way, const char *text)
-{
-    if (strcmp(text, "chunk") != 0 && strcmp(text, "node") != 0)
-        return -1;
-    *way = text[0] == 'c' ? PULL_BY_CHUNK : PULL_BY_NODE;
-    return 0;
-}
-
+/* clang-format off */
 static const struct option options[] = {
-    {"nodes", required_argument, NULL, 'n'},
-    {"bytes", required_argument, NULL, 'b'},
-    {"rate", required_argument, NULL, 'r'},
-    {"latency", required_argument, NULL, 'l'},
-    {"scheme", required_argument, NULL, 's'},
-    {"branches", required_argument, NULL, 'k'},
-    {"chunk", required_argument, NULL, 'c'},
-    {"pull", required_argument, NULL, 'p'},
-    {"slow", required_argument, NULL, 'w'},
-    {"dead", required_argument, NULL, 'd'},
-    {"seed", required_argument, NULL, 'x'},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {OPTION_COUNT, "nodes", "N", AT(wish.nodes), .low = 1,
+     .high = PLAN_NODES_MAX, .required = 1, .help = "receivers"},
+    {OPTION_SIZE, "bytes", "B", AT(wish.bytes), .low = 1, .high = 1e15,
+     .required = 1, .help = "also 50MB, 1GiB, …"},
+    {OPTION_RATE, "rate", "R", AT(simulation.rate), .low = 125, .high = 125e12,
+     .def = "10gbit", .help =
+     "of every link and direction: 125M bytes a second, or 100mbit"},
+    {OPTION_SECONDS, "latency", "L", AT(simulation.latency), .high = 10,
+     .def = "20us", .help = "20us, 1ms, …"},
+    {OPTION_WORD, "scheme", SCHEME_WORDS, AT(scheme), .def = "overlap", .help =
+     "overlap: as `evenstep bcast`; strict: as `evenstep bcast --strict`; "
+     "chain: from node to node; sbcast, scatter-allgather: by their formulas "
+     "only"},
+    {OPTION_COUNT, "branches", "K", AT(wish.branches), .low = 1,
+     .high = PLAN_NODES_MAX, .help = "nodes that home serves (as it is best)"},
+    {OPTION_SIZE, "chunk", "SIZE", AT(wish.chunk), .low = CHUNK_MIN,
+     .high = 1e9, .help =
+     "bytes of a chunk, 1Ki to 4Mi; with sbcast, of a block (as it is best)"},
+    {OPTION_WORD, "pull", "chunk|node", AT(simulation.way), .def = "chunk",
+     .help = "with strict: choose first the chunk, or the node"},
+    {OPTION_NUMBER, "slow", "P", AT(slow), .high = 100, .help =
+     "percent of the nodes have a quarter of the rate (0)"},
+    {OPTION_COUNT, "dead", "K", AT(simulation.dead), .high = PLAN_NODES_MAX,
+     .help = "nodes that die half-way (0)"},
+    {OPTION_COUNT, "seed", "S", AT(simulation.random), .low = 1,
+     .high = UINT32_MAX, .def = "1", .help = "of the random choices"},
+    {OPTION_FLAG, "json", NULL, AT(json), .help = "print one JSON object"},
+    {OPTION_END},
 };
-
-/* Returns NULL, or what would have been right. */
-static const char *take(struct options *o, int option, const char *text)
-{
-    struct simulation *s = &o->simulation;
-    double v = 0;
-    uint32_t n;
-
-    switch (option) {
-    case 'n':
-        return take_whole(&o->wish.nodes, text, 1, PLAN_NODES_MAX) == 0
-                   ? NULL
-                   : "give 1 to 65536";
-    case 'b':
-        if (take_quantity(&v, text, sizes, 1, 1e15) < 0)
-            return "give 1 to 1e15 bytes, as 50MB";
-        o->wish.bytes = (uint64_t)v;
-        return NULL;
-    case 'r':
-        if (take_quantity(&v, text, rates, 1e3, 1e15) < 0)
-            return "give 1kbit to 1000tbit, as 10gbit";
-        s->rate = v / 8;
-        return NULL;
-    case 'l':
-        return take_quantity(&s->latency, text, times, 0, 10) == 0
-                   ? NULL
-                   : "give 0s to 10s, as 20us";
-    case 's':
-        return take_scheme(&o->scheme, text) == 0
-                   ? NULL
-                   : "give overlap, strict, chain, sbcast or scatter-allgather";
-    case 'k':
-        return take_whole(&o->wish.branches, text, 1, PLAN_NODES_MAX) == 0
-                   ? NULL
-                   : "give 1 to 65536";
-    case 'c':
-        if (take_quantity(&v, text, sizes, CHUNK_MIN, 1e9) < 0)
-            return "give 1k to 4m, with sbcast up to 1GB";
-        o->wish.chunk = (uint32_t)v;
-        return NULL;
-    case 'p':
-        return take_pull(&s->way, text) == 0 ? NULL : "give chunk or node";
-    case 'w':
-        if (number_parse_double(text, 0, 100, &v) < 0)
-            return "give 0 to 100 percent";
-        s->slow = v / 100;
-        return NULL;
-    case 'd':
-        return take_whole(&s->dead, text, 0, PLAN_NODES_MAX) == 0
-                   ? NULL
-                   : "give 0 to 65536";
-    case 'x':
-        if (take_whole(&n, text, 1, UINT32_MAX) < 0)
-            return "give 1 to 4294967295";
-        s->random = n;
-        return NULL;
-    case 'j':
-        o->json = 1;
-        return NULL;
-    default: /* 'h' */
-        o->help = 1;
-        return NULL;
-    }
-}
-
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    const char *mend;
-    int option, index = 0;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, &index)) != -1) {
-        if (option == ':' || option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        mend = take(o, option, optarg);
-        if (mend)
-            return es_fail(err, ES_USAGE, mend, "--%s: \"%s\" is out of range",
-                           options[index].name, optarg);
-    }
-    if (o->help)
-        return 0;
-    if (optind < argc)
-        return es_fail(err, ES_USAGE, see_help,
-                       "simulate bcast: unexpected argument \"%s\"",
-                       argv[optind]);
-    if (o->wish.nodes == 0 || o->wish.bytes == 0)
-        return es_fail(err, ES_USAGE, see_help,
-                       "simulate bcast needs --nodes and --bytes");
-    return 0;
-}
+/* clang-format on */
 
 /* --- the simulation ------------------------------------------------------- */
 
@@ -374,21 +200,15 @@ static int print_text(const struct options *o, const struct outcome *out)
     return 0;
 }
 
-int simulate_bcast(int argc, char **argv, struct es_error *err)
+static int simulate_bcast_main(int argc, char **argv, struct es_error *err)
 {
-    struct options o = {
-        .simulation = {.rate = 10e9 / 8,
-                       .latency = 20e-6,
-                       .per_message = 1e-6,
-                       .random = 1},
-    };
+    struct options o = {.simulation = {.per_message = 1e-6}};
     struct outcome out;
-    int rc;
+    int rc = options_parse(&simulate_bcast, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0)
-        return -1;
-    if (o.help)
-        return help_print(usage, err);
+    if (rc != 0)
+        return rc;
+    o.simulation.slow = o.slow / 100;
     if (run(&out, &o, err) < 0)
         return -1;
     rc = o.json ? print_json(&o, &out) : print_text(&o, &out);
@@ -396,3 +216,12 @@ int simulate_bcast(int argc, char **argv, struct es_error *err)
         return es_no_space(err);
     return 0;
 }
+
+const struct subcommand simulate_bcast = {
+    .name = "simulate bcast",
+    .about =
+        "Simulate a broadcast, event by event, with the planner, estimator, pulls\n"
+        "and relays of the real one, over modelled links.\n",
+    .option = options,
+    .run = simulate_bcast_main,
+};

@@ -6,11 +6,9 @@
 #ifndef LAUNCHER_WHATIF_SIMULATIONS_H
 #define LAUNCHER_WHATIF_SIMULATIONS_H
 
-#include "pmix_bcast/error.h"
+struct subcommand;
 
-int simulate_bcast(int argc, char **argv, struct es_error *err);
-int simulate_balance(int argc, char **argv, struct es_error *err);
-/* `balance --power`: steers the power of nodes; there are no frames. */
-int simulate_power(int argc, char **argv, struct es_error *err);
+/* Power steers the power of nodes; there are no frames. */
+extern const struct subcommand simulate_bcast, simulate_balance, simulate_power;
 
 #endif
