@@ -242,6 +242,20 @@ static int call_and_set(const char *limit)
     return fd;
 }
 
+/* Has the kernel closed its socket? */
+static int is_gone(void)
+{
+    struct power_place place = {.dir = state, .job = job, .step = step};
+    int fd = power_socket_call(&place);
+
+    if (fd < 0)
+        return errno == ECONNREFUSED;
+    close(fd);
+    return 0;
+}
+
+/* The kernel may close the agent's connection before the guard's other files,
+ * of which the next guard would then think that they are in use. */
 static void kill_guard(int agent)
 {
     struct ucred peer;
@@ -250,7 +264,9 @@ static void kill_guard(int agent)
     if (getsockopt(agent, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0
         || peer.pid <= 1 || kill(peer.pid, SIGKILL) < 0)
         bail("no guard to kill");
-    (void)hear(agent, NULL); /* until it is gone */
+    (void)hear(agent, NULL); /* until it hangs up */
+    if (!wait_for(is_gone))
+        bail("the guard does not end");
 }
 
 /* --- what must hold ------------------------------------------------------- */
