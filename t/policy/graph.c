@@ -8,6 +8,7 @@
 #include "policy/grouping.h"
 #include "tap.h"
 
+#include "drawn_graph.h"
 #include "nine_tasks.h"
 
 static const struct {
@@ -155,51 +156,7 @@ static void test_order(const struct graph *g)
 
 /* --- what follows, by its definitions ------------------------------------- */
 
-#define MOST 12
-
-static uint32_t lcg(uint32_t bound)
-{
-    static uint32_t x = 1;
-
-    x = x * 1664525u + 1013904223u;
-    return (x >> 8) % bound;
-}
-
-/* comm[u][v] of an edge, or -1. */
-struct table {
-    uint32_t n;
-    int64_t time[MOST], comm[MOST][MOST];
-};
-
-/* Its edges lead along a random order of the tasks. */
-static struct graph *draw(struct table *t)
-{
-    uint32_t along[MOST], m = 0;
-    struct graph_edge edge[3 * MOST];
-    struct graph *g;
-
-    memset(t, -1, sizeof *t);
-    t->n = 1 + lcg(MOST);
-    for (uint32_t v = 0; v < t->n; v++) {
-        uint32_t at = lcg(v + 1);
-
-        t->time[v] = lcg(4);
-        along[v] = along[at];
-        along[at] = v;
-    }
-    for (uint32_t i = lcg(3 * MOST); i > 0 && t->n > 1; i--) {
-        uint32_t a = lcg(t->n - 1), b = a + 1 + lcg(t->n - 1 - a);
-        int64_t *comm = &t->comm[along[a]][along[b]];
-
-        edge[m] = (struct graph_edge){along[a], along[b], lcg(4)};
-        *comm = (*comm < 0 ? 0 : *comm) + edge[m++].comm;
-    }
-    if (graph_create(&g, t->time, t->n, edge, m, NULL) != GRAPH_SOUND)
-        bail("refused");
-    return g;
-}
-
-static int neighbours_are(const struct graph *g, const struct table *t)
+static int neighbours_are(const struct graph *g, const struct drawn *t)
 {
     uint32_t in = 0, out = 0;
 
@@ -222,7 +179,7 @@ static int neighbours_are(const struct graph *g, const struct table *t)
 
 /* est, ect, fpred of v: the favourite is the one whose result would come last,
    and spares its message. */
-static int earliest_is(const struct graph *g, const struct table *t, uint32_t v)
+static int earliest_is(const struct graph *g, const struct drawn *t, uint32_t v)
 {
     uint32_t f = GRAPH_NOBODY;
     int64_t est = 0;
@@ -242,7 +199,7 @@ static int earliest_is(const struct graph *g, const struct table *t, uint32_t v)
            && g->ect[v] <= g->ideal;
 }
 
-static int latest_is(const struct graph *g, const struct table *t, uint32_t v)
+static int latest_is(const struct graph *g, const struct drawn *t, uint32_t v)
 {
     int64_t level = 0, lact = g->ideal;
 
@@ -258,10 +215,10 @@ static int latest_is(const struct graph *g, const struct table *t, uint32_t v)
 }
 
 /* Topologically, always the least number that is ready, then by level. */
-static int order_is(const struct graph *g, const struct table *t)
+static int order_is(const struct graph *g, const struct drawn *t)
 {
-    uint32_t place[MOST], done = 0;
-    int is_out[MOST] = {0};
+    uint32_t place[DRAWN_TASKS], done = 0;
+    int is_out[DRAWN_TASKS] = {0};
 
     while (done < t->n) {
         uint32_t v = 0;
@@ -292,8 +249,8 @@ static void test_definitions(void)
     int neighbours = 1, earliest = 1, latest = 1, order = 1, ideal = 1;
 
     for (int round = 0; round < 2000; round++) {
-        struct table t;
-        struct graph *g = draw(&t);
+        struct drawn t;
+        struct graph *g = draw_graph(&t);
         int64_t most = 0;
 
         neighbours &= neighbours_are(g, &t);
