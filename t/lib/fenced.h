@@ -3,10 +3,12 @@
  * allocation, or one that was freed, ends the test.
  *
  * What the test and the code under test allocate is fenced while fence_on is
- * set.  Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free.
+ * set.  They fail as in fault.h.  Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free.
  */
 #ifndef FENCED_H
 #define FENCED_H
+
+#include "fault.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -74,6 +76,8 @@ void *__wrap_malloc(size_t n)
 {
     void *p;
 
+    if (fault_now())
+        return NULL;
     if (!fence_on)
         return __real_malloc(n);
     p = fenced(n);
@@ -83,6 +87,8 @@ void *__wrap_malloc(size_t n)
 
 void *__wrap_calloc(size_t n, size_t m)
 {
+    if (fault_now())
+        return NULL;
     if (!fence_on)
         return __real_calloc(n, m);
     if (m > 0 && n > SIZE_MAX / m) {
@@ -113,6 +119,8 @@ void *__wrap_realloc(void *p, size_t n)
     size_t old = is_fenced(p) ? fenced_size(p) : 0;
     void *more;
 
+    if (fault_now())
+        return NULL;
     if (p ? !is_fenced(p) : !fence_on)
         return __real_realloc(p, n);
     more = fenced(n);
