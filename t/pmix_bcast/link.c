@@ -438,6 +438,18 @@ static void test_hold(void)
        "and nothing of it is lost");
 }
 
+/* The file ends before the chunk does. */
+static void test_shrunk(void)
+{
+    open_both();
+    send_next(&caller, LINK_CHUNK, CHUNK + 1, CHUNK);
+    until(caller.closed && guest.closed);
+    ok(caller.closed == 1 && guest.closed == 1 && guest.taken == 0
+           && caller.sent == 0 && strcmp(guest.why, gone) == 0,
+       "a file that has shrunk ends the link: no chunk of it arrives");
+    is_str(caller.why, strerror(ENODATA), "the sender is told why");
+}
+
 static void test_bounds(void)
 {
     open_both();
@@ -455,13 +467,7 @@ static void test_bounds(void)
     ok(guest.taken == 1 && guest.closed == 1 && caller.closed == 1
            && strcmp(guest.why, breach) == 0,
        "so does a message that its owner does not take");
-    open_both();
-    send_next(&caller, LINK_CHUNK, CHUNK, CHUNK + 1); /* the file ends before */
-    link_set_chunk(guest.link, 2 * CHUNK);
-    until(caller.closed && guest.closed);
-    ok(caller.closed == 1 && guest.closed == 1 && guest.taken == 0
-           && caller.sent == 0 && strcmp(guest.why, gone) == 0,
-       "so does a file that has shrunk: no chunk of it arrives");
+    test_shrunk();
 }
 
 static void test_wrong_secret(void)
@@ -723,6 +729,7 @@ static void test_encrypted(void)
     struct knowing k;
 
     secret.encrypt = 1;
+    test_shrunk();
     test_messages();
     test_byte_by_byte();
     test_at_once();
