@@ -106,9 +106,9 @@ static void stop_actuator(struct guard *g)
 
 /* --- the agent ------------------------------------------------------------ */
 
-__attribute__((format(printf, 2, 3))) static void say(struct guard *g,
-                                                      const char *fmt,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static void send_line(struct guard *g,
+                                                            const char *fmt,
+                                                            ...)
 {
     char text[POWER_LINE_MAX];
     va_list ap;
@@ -128,10 +128,11 @@ static void greet(struct guard *g)
         return;
     g->is_greeted = 1;
     if (g->is_open)
-        say(g, "power %s %s %ju %ju %ju", a->kind->name, a->kind->unit,
-            (uintmax_t)a->limit, (uintmax_t)a->floor, (uintmax_t)a->ceiling);
+        send_line(g, "power %s %s %ju %ju %ju", a->kind->name, a->kind->unit,
+                  (uintmax_t)a->limit, (uintmax_t)a->floor,
+                  (uintmax_t)a->ceiling);
     else
-        say(g, "off %s: %s", g->why.what, g->why.mend);
+        send_line(g, "off %s: %s", g->why.what, g->why.mend);
 }
 
 static void take_agent(struct guard *g)
@@ -152,7 +153,7 @@ static void take_agent(struct guard *g)
 static void put_back(struct guard *g)
 {
     actuator_restore(&g->actuator);
-    say(g, "set 0");
+    send_line(g, "set 0");
 }
 
 static void set_limit(struct guard *g, const char *text)
@@ -161,13 +162,13 @@ static void set_limit(struct guard *g, const char *text)
     uint64_t limit;
 
     if (number_parse_u64(text, &limit) < 0 || !g->is_open)
-        say(g, "error: no limit that can be set");
+        send_line(g, "error: no limit that can be set");
     else if (limit == 0)
         put_back(g);
     else if (actuator_set(&g->actuator, limit, &err) < 0)
-        say(g, "error %s: %s", err.what, err.mend);
+        send_line(g, "error %s: %s", err.what, err.mend);
     else
-        say(g, "set %ju", (uintmax_t)limit);
+        send_line(g, "set %ju", (uintmax_t)limit);
 }
 
 static void hear_agent(struct guard *g)

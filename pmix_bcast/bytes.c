@@ -30,7 +30,7 @@ void put_u32(uint8_t *p, uint32_t v)
 }
 
 /* The next n bytes, or NULL if they are not there. */
-static const uint8_t *take(struct reader *r, size_t n)
+static const uint8_t *take_bytes(struct reader *r, size_t n)
 {
     const uint8_t *p = r->at;
 
@@ -45,14 +45,14 @@ static const uint8_t *take(struct reader *r, size_t n)
 
 uint32_t read_u32(struct reader *r)
 {
-    const uint8_t *p = take(r, 4);
+    const uint8_t *p = take_bytes(r, 4);
 
     return p ? get_u32(p) : 0;
 }
 
 uint64_t read_u64(struct reader *r)
 {
-    const uint8_t *p = take(r, 8);
+    const uint8_t *p = take_bytes(r, 8);
 
     return p ? (uint64_t)get_u32(p) << 32 | get_u32(p + 4) : 0;
 }
@@ -72,7 +72,7 @@ double read_double(struct reader *r)
 const uint8_t *read_blob(struct reader *r, size_t *len)
 {
     size_t n = read_u32(r);
-    const uint8_t *p = take(r, n);
+    const uint8_t *p = take_bytes(r, n);
 
     *len = p ? n : 0;
     return p;

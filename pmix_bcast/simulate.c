@@ -156,10 +156,10 @@ static void transmit(
         w->out->home_bytes += (uint64_t)bytes;
 }
 
-static void say(struct world *w,
-                uint32_t from,
-                uint32_t peer,
-                const struct relay_item *item)
+static void send_control(struct world *w,
+                         uint32_t from,
+                         uint32_t peer,
+                         const struct relay_item *item)
 {
     uint32_t to = peer == PLAN_NOBODY ? home_id(w) : peer;
 
@@ -207,7 +207,7 @@ static void send_from(struct world *w, uint32_t id)
         if (item.kind == RELAY_CHUNK) {
             transmit(w, id, peer, item.chunk, 0);
         } else {
-            say(w, id, peer, &item);
+            send_control(w, id, peer, &item);
             add_ready(w, id, peer); /* there may be more */
         }
     }

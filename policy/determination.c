@@ -95,6 +95,6 @@ void determination_weigh(struct determination *t,
     t->efficiency = t->last > 0 ? busy / ((double)nodes * t->last) : 1;
     limit = threshold_seconds(rule, &t->noise, t->completion, t->n,
                               dispatch_grain(d));
-    threshold_hear(&t->noise, t->completion, t->n);
+    threshold_feedback(&t->noise, t->completion, t->n);
     t->over = spread(t) > limit;
 }

@@ -43,9 +43,9 @@ static size_t take_changes(struct threshold_noise *noise,
  * the median of a normal variate, 8 % less at n = 4 and 2 % or less from 5 on
  * (simulated); only of two the difference has twice the variance.
  */
-void threshold_hear(struct threshold_noise *noise,
-                    const struct completion c[],
-                    size_t n)
+void threshold_feedback(struct threshold_noise *noise,
+                        const struct completion c[],
+                        size_t n)
 {
     double change[THRESHOLD_NODES], *against;
     size_t known = take_changes(noise, c, n, change);

@@ -46,9 +46,9 @@ struct threshold_noise {
 };
 
 /* Take in a frame of n nodes; always the same n. */
-void threshold_hear(struct threshold_noise *noise,
-                    const struct completion c[],
-                    size_t n);
+void threshold_feedback(struct threshold_noise *noise,
+                        const struct completion c[],
+                        size_t n);
 
 /* Standard deviation of a node's time in a frame, relative to it; 0 = not yet
  * known. */

@@ -234,9 +234,9 @@ static enum wait wait_readable(int fd, int64_t deadline_ms)
     return WAIT_LATE;
 }
 
-enum child_answer plugin_child_hear(const struct plugin_child *c,
-                                    int timeout_s,
-                                    char *text)
+enum child_answer plugin_child_receive(const struct plugin_child *c,
+                                       int timeout_s,
+                                       char *text)
 {
     int64_t deadline = now_ms() + (int64_t)timeout_s * 1000;
     char line[CHILD_LINE_MAX];

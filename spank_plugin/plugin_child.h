@@ -51,9 +51,9 @@ int plugin_child_start(struct plugin_child *c,
  * To be called on srun's main thread; SIGINT, SIGTERM, SIGHUP and SIGQUIT to
  * srun end the waiting and are used up by it.
  */
-enum child_answer plugin_child_hear(const struct plugin_child *c,
-                                    int timeout_s,
-                                    char *text);
+enum child_answer plugin_child_receive(const struct plugin_child *c,
+                                       int timeout_s,
+                                       char *text);
 
 /*
  * Close the pipes and wait up to grace_ms for the child to end.  Returns 1 if

@@ -181,7 +181,7 @@ static int start(const struct plugin_options *o, const struct step *s)
     front_end.child = child;
     front_end.job = s->job;
     front_end.owner = getpid();
-    answer = plugin_child_hear(&child, o->timeout_s, text);
+    answer = plugin_child_receive(&child, o->timeout_s, text);
     if (answer != ANSWER_READY) {
         if (!plugin_child_stop(&child, STOP_GRACE_MS))
             plugin_child_kill(&child);

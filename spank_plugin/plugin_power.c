@@ -109,7 +109,7 @@ void plugin_power_start(spank_t sp)
 }
 
 /* Its next line, or its end, which is an empty one.  -1 if there is neither. */
-static int hear(char line[LINE_SIZE], int timeout_ms)
+static int receive_line(char line[LINE_SIZE], int timeout_ms)
 {
     struct pollfd p = {.fd = guard.child.stdout_fd, .events = POLLIN};
     ssize_t n = 0;
@@ -142,7 +142,7 @@ void plugin_power_task(spank_t sp)
         return;
     len = snprintf(line, sizeof line, "%d\n", (int)pid);
     (void)!write(guard.child.stdin_fd, line, (size_t)len); /* or it has ended */
-    if (hear(line, ANSWER_MS) < 0)
+    if (receive_line(line, ANSWER_MS) < 0)
         give_up(PROGRAM " does not answer");
     else if (strcmp(line, "ok") != 0)
         give_up(line[0] ? line : PROGRAM " has ended");
@@ -157,6 +157,6 @@ void plugin_power_stop(void)
     guard.is_running = 0;
     (void)close(guard.child.stdin_fd); /* which tells it */
     guard.child.stdin_fd = -1;
-    (void)hear(line, STOP_MS);
+    (void)receive_line(line, STOP_MS);
     (void)plugin_child_stop(&guard.child, 0); /* what we started has ended */
 }

@@ -16,7 +16,7 @@ struct greeting {
     int said, told;
 };
 
-static void tell(struct greeting *g, int reached, const char *why)
+static void report_reached(struct greeting *g, int reached, const char *why)
 {
     char text[TEXT_MAX];
 
@@ -77,7 +77,7 @@ static int on_taken(struct link *l,
         return -1;
     g->link = NULL;
     link_destroy(l);
-    tell(g, 1, "reached");
+    report_reached(g, 1, "reached");
     return 0;
 }
 
@@ -87,7 +87,7 @@ static void on_closed(struct link *l, void *arg, const char *why)
 
     (void)l;
     g->link = NULL;
-    tell(g, 0, why);
+    report_reached(g, 0, why);
 }
 
 static const struct link_events events = {

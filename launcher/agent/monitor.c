@@ -89,7 +89,7 @@ static double node_skew(struct monitor *m)
     return most > 0 ? over_slots(m, AGGREGATE_SKEW, speed_of) / most : 0;
 }
 
-static void tell(struct monitor *m)
+static void report_progress(struct monitor *m)
 {
     uint32_t slots = meter_page_slots(m->page);
     struct msg_progress record = {.epoch = m->epoch};
@@ -182,7 +182,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     if (m->is_news && is_time(m, now)) {
         m->told_ns = now;
         m->is_news = 0;
-        tell(m);
+        report_progress(m);
     }
     if (now - m->looked_ns >= ALIVE_NS) {
         m->looked_ns = now;

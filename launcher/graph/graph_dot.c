@@ -13,7 +13,7 @@
 /* The parser's callback has no argument of the caller's. */
 static _Thread_local char said[TEXT_MAX];
 
-static int hear(char *text)
+static int on_parse_error(char *text)
 {
     size_t len = strcspn(text, "\n");
 
@@ -93,7 +93,7 @@ int graph_read_dot(struct graph_draft *d,
     int rc;
 
     said[0] = '\0';
-    (void)agseterrf(hear);
+    (void)agseterrf(on_parse_error);
     g = agmemread(text);
     if (!g)
         return draft_fail(d, "DOT", "see `man dot`",

@@ -264,7 +264,7 @@ static int start(struct graph_running *r)
 
 /* --- the end -------------------------------------------------------------- */
 
-static int tell(struct graph_running *r)
+static int print_result(struct graph_running *r)
 {
     struct graph_result result = {.f = r->f,
                                   .state = &r->state,
@@ -342,7 +342,7 @@ int graph_run(const struct graph_run_wish *wish,
     r->err = err;
     if (start(r) < 0)
         graph_finish(r, 1);
-    rc = front_run(&r->front) < 0 ? -1 : tell(r);
+    rc = front_run(&r->front) < 0 ? -1 : print_result(r);
     graph_progress_stop(&r->progress);
     if (rc == 0)
         send_close(r);

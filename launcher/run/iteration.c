@@ -112,7 +112,7 @@ static void end_frame(struct iteration *it)
             last = c[i].seconds;
     }
     limit = threshold_seconds(&it->threshold, &it->noise, c, it->n, 1);
-    threshold_hear(&it->noise, c, it->n);
+    threshold_feedback(&it->noise, c, it->n);
     (void)it->adjuster.kind->adjust(it->adjuster.state, c, last - first > limit,
                                     it->adjuster.load);
     it->frame++;

@@ -233,7 +233,7 @@ static int apply_frame(struct replay *r,
         if (check(r, &back, err) < 0 || apply(r, &job, err) < 0)
             return -1;
         if (!is_bundled(r))
-            slice_replay_hear(&r->slices, &back);
+            slice_replay_feedback(&r->slices, &back);
         else if (apply(r, &back, err) < 0)
             return -1;
     }

@@ -79,7 +79,7 @@ static void end_frame(struct slice_replay *s)
     if (first > last)
         return; /* no channel has done anything */
     limit = threshold_seconds(&threshold, &s->noise, c, s->n, 1);
-    threshold_hear(&s->noise, c, s->n);
+    threshold_feedback(&s->noise, c, s->n);
     (void)s->kind->adjust(s->state, c, last - first > limit, s->load);
     for (size_t i = 0; i < s->n; i++) {
         c[i].units = 0;
@@ -146,7 +146,7 @@ void slice_replay_clear(struct slice_replay *s)
 }
 
 /* From a time of 0 no speed follows. */
-void slice_replay_hear(struct slice_replay *s, const struct trace_event *e)
+void slice_replay_feedback(struct slice_replay *s, const struct trace_event *e)
 {
     if (e->tasks <= 0 || !(e->time_ns > 0))
         return;
@@ -163,7 +163,7 @@ int slice_replay_apply(struct slice_replay *s,
     if (e->op == TRACE_SET_JOB)
         s->job = e->tasks > 0 ? (uint64_t)e->tasks : 0;
     if (e->op == TRACE_FEEDBACK)
-        slice_replay_hear(s, e);
+        slice_replay_feedback(s, e);
     if (e->op == TRACE_REMOVE_CHANNEL)
         s->completion[e->channel].presence = PRESENCE_GONE;
     if (e->op == TRACE_FRAME || (e->op != TRACE_SET_JOB && all_are_in(s)))

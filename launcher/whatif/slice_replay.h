@@ -44,7 +44,7 @@ int slice_replay_apply(struct slice_replay *s,
                        struct es_error *err);
 
 /* A feedback of a frame that TRACE_FRAME will end. */
-void slice_replay_hear(struct slice_replay *s, const struct trace_event *e);
+void slice_replay_feedback(struct slice_replay *s, const struct trace_event *e);
 
 /* Units of a channel's next slice. */
 int64_t slice_replay_size(const struct slice_replay *s, size_t channel);

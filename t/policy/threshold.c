@@ -75,7 +75,7 @@ static void test_noise(size_t n, double deviation, double drift)
                     > threshold_seconds(&by_itself, &noise, c, n, 1);
             known++;
         }
-        threshold_hear(&noise, c, n);
+        threshold_feedback(&noise, c, n);
     }
     ok(fabs(sum / known / deviation - 1) < 0.15,
        "%zu nodes: noise of %g is found (%.4f)", n, deviation, sum / known);
@@ -98,7 +98,7 @@ static void test_robust(void)
         c[3].seconds = exp(0.5 * normal(&seed));
         if (f % 3 == 0)
             c[5].units = 0;
-        threshold_hear(&noise, c, N);
+        threshold_feedback(&noise, c, N);
     }
     before = threshold_deviation(&noise);
     ok(before > 0.01 && before < 0.04, "a restless node is not all (%.4f)",
@@ -108,7 +108,7 @@ static void test_robust(void)
     c[0].seconds = 2;
     ok(difference(c, N) > threshold_seconds(&by_itself, &noise, c, N, 1),
        "a node at half speed is seen at once");
-    threshold_hear(&noise, c, N);
+    threshold_feedback(&noise, c, N);
     after = threshold_deviation(&noise);
     ok(after < 1.3 * before, "and does not count as noise (%.4f)", after);
 }
@@ -149,7 +149,7 @@ static void test_with_policy(double deviation)
             last = fmax(last, c[i].seconds);
         }
         now = difference(c, N) > threshold_seconds(&by_itself, &noise, c, N, 1);
-        threshold_hear(&noise, c, N);
+        threshold_feedback(&noise, c, N);
         (void)even_kind.adjust(state, c, now, load);
         over += f >= 10 && now;
         efficiency += f >= 3 ? sum / (N * last) : 0;

@@ -83,13 +83,13 @@ static void test_answers(void)
 
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         start(answers[i].script);
-        is_int(plugin_child_hear(&child, 60, text), answers[i].want,
+        is_int(plugin_child_receive(&child, 60, text), answers[i].want,
                answers[i].name);
         is_str(text, answers[i].text, answers[i].name);
         ok(plugin_child_stop(&child, 60000), "it has ended");
     }
     start("sleep 300");
-    is_int(plugin_child_hear(&child, 0, text), ANSWER_LATE,
+    is_int(plugin_child_receive(&child, 0, text), ANSWER_LATE,
            "who says nothing in time is late");
     ok(!plugin_child_stop(&child, 0), "it may still be there");
     plugin_child_kill(&child);
@@ -110,7 +110,7 @@ static void test_interrupted(void)
     for (size_t i = 0; i < 4; i++) {
         start("sleep 300");
         (void)kill(getpid(), number[i]);
-        is_int(plugin_child_hear(&child, 60, text), ANSWER_INTERRUPTED,
+        is_int(plugin_child_receive(&child, 60, text), ANSWER_INTERRUPTED,
                strsignal(number[i]));
         (void)sigpending(&pending);
         is_int(sigismember(&pending, number[i]), 0, "and it is used up");
