@@ -76,10 +76,10 @@ struct attend {
 };
 
 /* Write the line to the plugin, once: only the first counts. */
-static void say(struct attend *a,
-                const char *word,
-                const struct es_error *err,
-                const char *sequel)
+static void tell_plugin(struct attend *a,
+                        const char *word,
+                        const struct es_error *err,
+                        const char *sequel)
 {
     if (a->said)
         return;
@@ -102,10 +102,12 @@ static void give_up(struct attend *a)
     enum on_error on = a->config.on_error;
 
     if (!a->o->required && on == ON_ERROR_INPUT && lacks_input(a))
-        say(a, "fail", a->err, "; the step is not started without its input");
+        tell_plugin(a, "fail", a->err,
+                    "; the step is not started without its input");
     else
-        say(a, a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
-            a->err, "");
+        tell_plugin(a,
+                    a->o->required || on == ON_ERROR_FAIL ? "fail" : "continue",
+                    a->err, "");
     front_finish(&a->front, 1);
 }
 
@@ -116,10 +118,10 @@ static void step_name(const struct attend *a, char *name, size_t size)
     snprintf(name, size, "%u.%u", a->o->job, a->o->step);
 }
 
-static void put(struct attend *a,
-                size_t node,
-                const char *file,
-                const char *text)
+static void put_file(struct attend *a,
+                     size_t node,
+                     const char *file,
+                     const char *text)
 {
     struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
     struct writer w = {0};
@@ -152,13 +154,13 @@ static void put_environ(struct attend *a, size_t node, double share)
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n",
              share, session_size(a->front.session));
-    put(a, node, STEP_ENV, text);
+    put_file(a, node, STEP_ENV, text);
 }
 
 static void say_if_ready(struct attend *a)
 {
     if (a->unstored == 0 && a->told)
-        say(a, "ready", NULL, "");
+        tell_plugin(a, "ready", NULL, "");
 }
 
 static void on_metrics(void *arg)
@@ -287,7 +289,7 @@ static void bring_table(struct attend *a)
         return;
     }
     for (size_t i = 0; i < session_size(a->front.session); i++)
-        put(a, i, "", ""); /* makes the directory */
+        put_file(a, i, "", ""); /* makes the directory */
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
     step_name(a, step, sizeof step);

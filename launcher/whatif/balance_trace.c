@@ -47,9 +47,9 @@ static void note(struct balance_trace *t, struct node *n, uint64_t frame)
     n->speed = speed;
 }
 
-static int take(struct balance_trace *t,
-                const struct report_file *f,
-                struct es_error *err)
+static int take_node(struct balance_trace *t,
+                     const struct report_file *f,
+                     struct es_error *err)
 {
     struct node *node = calloc(f->nodes + 1, sizeof *node);
     double units = 0;
@@ -82,7 +82,7 @@ int balance_trace_read(struct balance_trace *t,
     memset(t, 0, sizeof *t);
     rc = report_file_read(&f, "--trace", path, err);
     if (rc == 0)
-        rc = take(t, &f, err);
+        rc = take_node(t, &f, err);
     report_file_clear(&f);
     if (rc == 0 && t->n == 0)
         return es_fail(err, ES_USAGE,

@@ -9,7 +9,7 @@
 
 /* A state with that much room, whose first n channels are there.  NULL if
  * memory ran out. */
-static void *start(const struct bundle_replay *b, size_t n, size_t room)
+static void *create_state(const struct bundle_replay *b, size_t n, size_t room)
 {
     /* Bundle policies do not use the metrics, but init() checks them. */
     struct metric *metric = calloc(room, sizeof *metric);
@@ -31,10 +31,10 @@ static void *start(const struct bundle_replay *b, size_t n, size_t room)
 }
 
 /* Tell a policy of one event; *n is the number of channels. */
-static void tell(const struct policy_bundles *policy,
-                 void *state,
-                 size_t *n,
-                 const struct trace_event *e)
+static void tell_policy(const struct policy_bundles *policy,
+                        void *state,
+                        size_t *n,
+                        const struct trace_event *e)
 {
     switch (e->op) {
     case TRACE_OPEN:
@@ -80,12 +80,12 @@ static int remember(struct bundle_replay *b,
 static int enlarge(struct bundle_replay *b, struct es_error *err)
 {
     size_t n = b->event[0].channel, room = 2 * b->room;
-    void *state = start(b, n, room);
+    void *state = create_state(b, n, room);
 
     if (!state)
         return es_no_memory(err);
     for (size_t i = 0; i < b->n_events; i++)
-        tell(b->kind->bundles, state, &n, &b->event[i]);
+        tell_policy(b->kind->bundles, state, &n, &b->event[i]);
     free(b->state);
     b->state = state;
     b->room = room;
@@ -102,14 +102,14 @@ int bundle_replay_init(struct bundle_replay *b,
                                 .value = value,
                                 .n = open->channel,
                                 .room = open->channel + ROOM_SPARE};
-    b->state = start(b, b->n, b->room);
+    b->state = create_state(b, b->n, b->room);
     if (!b->state)
         return es_no_memory(err);
     if (remember(b, open, err) < 0) {
         bundle_replay_clear(b);
         return -1;
     }
-    tell(kind->bundles, b->state, &b->n, open);
+    tell_policy(kind->bundles, b->state, &b->n, open);
     return 0;
 }
 
@@ -129,7 +129,7 @@ int bundle_replay_apply(struct bundle_replay *b,
         return -1;
     if (remember(b, e, err) < 0)
         return -1;
-    tell(b->kind->bundles, b->state, &b->n, e);
+    tell_policy(b->kind->bundles, b->state, &b->n, e);
     return 0;
 }
 

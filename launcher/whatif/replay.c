@@ -113,9 +113,9 @@ static int check_number(const struct replay *r, size_t n, struct es_error *err)
 }
 
 /* Does the event fit what came before? */
-static int check(const struct replay *r,
-                 const struct trace_event *e,
-                 struct es_error *err)
+static int check_event(const struct replay *r,
+                       const struct trace_event *e,
+                       struct es_error *err)
 {
     if (e->op == TRACE_OPEN && r->n > 0)
         return es_fail(err, ES_USAGE, "give one trace at a time",
@@ -141,15 +141,15 @@ static int check(const struct replay *r,
     return 0;
 }
 
-static int apply(struct replay *r,
-                 const struct trace_event *event,
-                 struct es_error *err)
+static int apply_event(struct replay *r,
+                       const struct trace_event *event,
+                       struct es_error *err)
 {
     struct trace_event e = *event;
 
     if (e.op == TRACE_ADD_CHANNEL && e.channel == TRACE_CHANNEL_NEW)
         e.channel = r->n;
-    if (check(r, &e, err) < 0)
+    if (check_event(r, &e, err) < 0)
         return -1;
     if (e.op == TRACE_OPEN)
         return open_channels(r, &e, err);
@@ -186,11 +186,11 @@ static int name_channels(struct replay *r,
             return es_no_memory(err);
         if (n < r->n)
             continue; /* an op has opened it */
-        if (r->n > 0 && apply(r, &add, err) < 0)
+        if (r->n > 0 && apply_event(r, &add, err) < 0)
             return -1;
     }
     first.channel = json_object_size(r->node);
-    return r->n > 0 || first.channel == 0 ? 0 : apply(r, &first, err);
+    return r->n > 0 || first.channel == 0 ? 0 : apply_event(r, &first, err);
 }
 
 /* A bundle policy counts in tasks. */
@@ -230,11 +230,11 @@ static int apply_frame(struct replay *r,
         back.channel = job.channel = (size_t)json_integer_value(channel);
         back.tasks = tasks_of_units(r, s->units);
         back.time_ns = s->seconds * 1e9;
-        if (check(r, &back, err) < 0 || apply(r, &job, err) < 0)
+        if (check_event(r, &back, err) < 0 || apply_event(r, &job, err) < 0)
             return -1;
         if (!is_bundled(r))
             slice_replay_feedback(&r->slices, &back);
-        else if (apply(r, &back, err) < 0)
+        else if (apply_event(r, &back, err) < 0)
             return -1;
     }
     return is_bundled(r) || r->n == 0
@@ -274,7 +274,9 @@ static int replay_line(struct replay *r,
     if (line->event.op == TRACE_FRAME)
         rc = apply_frame(r, line, err);
     else
-        rc = line->event.op == TRACE_SUMMARY ? 0 : apply(r, &line->event, err);
+        rc = line->event.op == TRACE_SUMMARY
+                 ? 0
+                 : apply_event(r, &line->event, err);
     return rc < 0 ? -1 : print_sizes(r, err);
 }
 

@@ -65,11 +65,11 @@ static void add_up(struct outcome *out,
 
 /* Simulate one policy. efficiency has one element a frame; of out, ideal is set
  * already. */
-static int run(const struct balance_options *o,
-               const struct policy_option *policy,
-               double efficiency[],
-               struct outcome *out,
-               struct es_error *err)
+static int simulate_policy(const struct balance_options *o,
+                           const struct policy_option *policy,
+                           double efficiency[],
+                           struct outcome *out,
+                           struct es_error *err)
 {
     struct balance_setup setup = o->setup;
     struct balance *balance;
@@ -173,7 +173,7 @@ static int run_all(const struct balance_options *o, struct es_error *err)
         const struct policy_option *p = &o->policy[i];
         struct outcome out = {.good = -1, .ideal = ideal_seconds(o)};
 
-        rc = run(o, p, efficiency, &out, err);
+        rc = simulate_policy(o, p, efficiency, &out, err);
         if (rc == 0)
             printed = o->json ? print_json(o, p, efficiency, &out)
                               : print_text(p->kind->name, &out);

@@ -106,7 +106,9 @@ static int is_simulated(enum scheme scheme)
     return scheme != SBCAST && scheme != SCATTER_ALLGATHER;
 }
 
-static int run(struct outcome *out, struct options *o, struct es_error *err)
+static int simulate_scheme(struct outcome *out,
+                           struct options *o,
+                           struct es_error *err)
 {
     struct simulation *s = &o->simulation;
     struct plan_wish wish = o->wish;
@@ -209,7 +211,7 @@ static int simulate_bcast_main(int argc, char **argv, struct es_error *err)
     if (rc != 0)
         return rc;
     o.simulation.slow = o.slow / 100;
-    if (run(&out, &o, err) < 0)
+    if (simulate_scheme(&out, &o, err) < 0)
         return -1;
     rc = o.json ? print_json(&o, &out) : print_text(&o, &out);
     if (rc < 0 || fflush(stdout) != 0)

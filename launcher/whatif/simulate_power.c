@@ -113,7 +113,9 @@ static int print_text(int64_t i, const struct power_region *r)
                   r->seconds, r->ideal, 100 * r->waiting, r->skew, r->changed);
 }
 
-static int run(const struct options *o, void *state, struct es_error *err)
+static int simulate_regions(const struct options *o,
+                            void *state,
+                            struct es_error *err)
 {
     int printed = 0;
 
@@ -142,7 +144,7 @@ static int simulate(const struct options *o, struct es_error *err)
     else if (power_simulation_init(state, &o->setup) < 0)
         es_fail(err, ES_USAGE, "give others", "a number is out of range");
     else
-        rc = run(o, state, err);
+        rc = simulate_regions(o, state, err);
     free(state);
     return rc;
 }

@@ -12,7 +12,7 @@ static const struct threshold_rule threshold = {THRESHOLD_PERCENT, 5};
 /* --- the channels --------------------------------------------------------- */
 
 /* Start the policy with the loads that are known. */
-static int start(struct slice_replay *s, struct es_error *err)
+static int start_policy(struct slice_replay *s, struct es_error *err)
 {
     struct metric *metric = calloc(s->n, sizeof *metric);
     const struct profile profile = {{[ELEMENT_C] = 1}};
@@ -38,7 +38,9 @@ static int start(struct slice_replay *s, struct es_error *err)
 
 /* Add a channel, or one that is back.  It gets as much as the others have on
  * average. */
-static int add(struct slice_replay *s, size_t channel, struct es_error *err)
+static int add_channel(struct slice_replay *s,
+                       size_t channel,
+                       struct es_error *err)
 {
     double sum = 0, present = 0;
 
@@ -50,7 +52,7 @@ static int add(struct slice_replay *s, size_t channel, struct es_error *err)
     s->load[channel] = sum > 0 ? sum / present : 1;
     s->completion[channel] = (struct completion){0};
     s->n += channel == s->n;
-    return start(s, err);
+    return start_policy(s, err);
 }
 
 /* --- a frame -------------------------------------------------------------- */
@@ -127,7 +129,7 @@ int slice_replay_init(struct slice_replay *s,
     }
     for (size_t i = 0; i < s->n; i++)
         s->load[i] = 1;
-    if (start(s, err) < 0) {
+    if (start_policy(s, err) < 0) {
         slice_replay_clear(s);
         return -1;
     }
@@ -158,7 +160,7 @@ int slice_replay_apply(struct slice_replay *s,
                        const struct trace_event *e,
                        struct es_error *err)
 {
-    if (e->op == TRACE_ADD_CHANNEL && add(s, e->channel, err) < 0)
+    if (e->op == TRACE_ADD_CHANNEL && add_channel(s, e->channel, err) < 0)
         return -1;
     if (e->op == TRACE_SET_JOB)
         s->job = e->tasks > 0 ? (uint64_t)e->tasks : 0;
