@@ -30,7 +30,7 @@ struct config {
     int step_patience_s;                   /* plugin { patience } */
     struct config_probe {                  /* probe { … } */
         int budget_ms;                     /* for all elements of a node */
-        int64_t ttl_s;                /* how long what is in the cache holds */
+        int64_t ttl_s; /* how long a result in the cache is valid */
         char cache[PROBE_PATH_MAX];   /* its directory */
         char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
         unsigned elements;            /* element "C" { measure = true }, … */
@@ -38,7 +38,7 @@ struct config {
         enum rank_by rank_by;         /* which elements count */
     } probe;
     struct config_slurm {     /* slurm { … } */
-        int drain_interval_s; /* between two questions; 0: none is asked */
+        int drain_interval_s; /* between two looks at drained nodes; 0: never */
     } slurm;
     struct config_bcast {  /* bcast { … } */
         uint32_t branches; /* 0: as it is best */
@@ -46,7 +46,7 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
     } bcast;
-    int encrypt;          /* nobody else can read what goes over the wire */
+    int encrypt;          /* encrypt all connections */
     struct config_power { /* power { … } */
         char actuator[16];
         double start, floor;      /* parts of what a node can have at most */

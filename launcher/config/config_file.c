@@ -18,13 +18,14 @@
 
 #define FILE_MAX (1 << 20) /* a configuration is a few KiB */
 #define SMALL    (4 << 10)
-/* One task of a program may read its input while the others wait for it. */
+/* Seconds; one task may read input for so long while others wait for it. */
 #define PATIENCE_S 300
-/* Slurm's controller is everybody's; who drains a node waits for hours. */
+/* Seconds; the controller of Slurm serves everybody, and a drain may take
+ * hours. */
 #define DRAIN_INTERVAL_S 60
 
-/* power { }: as it is built in. */
-#define ACTUATOR "cgroup" /* reaches nobody but the step */
+/* The defaults of power { }. */
+#define ACTUATOR "cgroup" /* limits nothing but the step */
 #define START    0.8      /* below full speed: room to shift */
 #define FLOOR    0.2
 /* Watts of the examples for CN 103235742. */
@@ -138,7 +139,7 @@ static void take_policy(struct config *c, cfg_t *section)
     }
 }
 
-/* A profile of a known name takes its place.  -1: there are too many. */
+/* Add a profile, or replace the one of that name.  -1: there are too many. */
 static int take_profile(struct config *c, cfg_t *section)
 {
     const char *name = cfg_title(section);
@@ -292,7 +293,7 @@ static char *read_file(const char *path)
         if (text)
             n = read(fd, text, (size_t)st.st_size);
         if (n > 0 && memchr(text, '\0', (size_t)n)) {
-            errno = EILSEQ; /* what is behind a NUL would go unread */
+            errno = EILSEQ; /* text behind a NUL would be ignored */
             n = -1;
         }
     }

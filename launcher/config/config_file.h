@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * config_file.h - the configuration is read: the built-in values, then the
- * site's file, then the file that $EVENSTEP_CONF names.
+ * config_file.h - reads the configuration: the built-in values, then the file
+ * of the site, then the file that $EVENSTEP_CONF names.
  *
  * libconfuse is used here and in config_syntax.c, nowhere else.  Unknown keys
  * and values out of range are errors that name file, line, key and what is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The configuration as it holds, in the file's own syntax. */
+/* Prints the configuration in force, in the syntax of the file. */
 #include "launcher/config/config.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A text is parsed with one more option behind it: libconfuse takes a file that
- * ends within a section or a comment for a whole one, and the last option then
- * does not arrive at the top level.
+ * A text is parsed with one more option at its end.  libconfuse accepts a file
+ * that ends within a section or a comment; then that option does not arrive at
+ * the top level.
  */
 #include "launcher/config/config_syntax.h"
 #include "launcher/config/config.h"
@@ -22,19 +22,19 @@
 #define END_OPTION "__end"
 
 #define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
-#define OUTLIER_MAX  1000           /* robust deviations: never, in practice */
+#define OUTLIER_MAX  1000           /* robust deviations: in practice, never */
 #define SMALL_MAX    (64 << 10)     /* an order is kept whole, for every node */
 #define WATTS_MAX    1e6
-#define PATIENCE_MAX 86400 /* seconds: a step that waits for longer hangs */
+#define PATIENCE_MAX 86400 /* seconds; a step that waits longer hangs */
 #define DRAIN_MAX    86400 /* seconds */
 
 static const char see_example[] = "see etc/evenstep.conf for what is known";
 
-/* libconfuse's error callback has no pointer of ours. */
+/* For the error callback of libconfuse, which has no pointer for the caller. */
 struct parsing {
     struct es_error err;
     const char *name; /* of the file */
-    long end;         /* value of the option behind it: its length */
+    long end; /* value of the option at the end: the length of the text */
 };
 static _Thread_local struct parsing parsing;
 
@@ -45,7 +45,7 @@ __attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
     char what[300];
 
     if (parsing.err.kind != ES_OK)
-        return; /* the first one says most */
+        return; /* the first error says most */
     vsnprintf(what, sizeof what, fmt, ap);
     if (strstr(what, END_OPTION))
         es_fail(&parsing.err, ES_USAGE, "close it",
@@ -325,7 +325,7 @@ static int check_element(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
-/* Ours is the only one: a file that has it, too, means nothing by it. */
+/* Only the one at the end is allowed: a file may not have this key. */
 static int check_end(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (cfg_opt_getnint(opt, 0) == parsing.end)
@@ -338,8 +338,8 @@ static int unknown_policy(const cfg_t *cfg, const char *title)
     return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
 }
 
-/* The parameters of every kind are known to libconfuse in every policy
- * section; that they are this kind's is ours. */
+/* libconfuse allows the parameters of all policies in each policy section.
+ * Whether one is of this policy is checked here. */
 static int check_param(cfg_t *cfg, cfg_opt_t *opt)
 {
     const struct policy_kind *kind = kinds_find(cfg_title(cfg));
@@ -412,7 +412,7 @@ static cfg_opt_t titled_key(const char *name,
         check);
 }
 
-/* Every parameter of every kind once; its end is a CFG_END(). */
+/* The parameters of all policies, each once, and a CFG_END(). */
 static void list_keys(cfg_opt_t keys[KEYS_MAX])
 {
     const cfg_opt_t end = CFG_END();

@@ -54,7 +54,7 @@ static int same_model(const struct pcie_device *a, const struct pcie_device *b)
     return a->vendor == b->vendor && a->model == b->model;
 }
 
-/* Each model with how often it is there, in the order of the first ones. */
+/* Each model and how many there are, in the order in which they are found. */
 static void add_accelerators(char text[FINGERPRINT_MAX], const char *sysfs)
 {
     struct pcie_device found[PCIE_MOST];

@@ -17,7 +17,7 @@
 #define VENDOR_NVIDIA     0x10de
 #define VENDOR_INTEL      0x8086
 
-#define LANES_MOST 64 /* more is no link: sysfs says 255 for unknown */
+#define LANES_MOST 64 /* sysfs says 255 for unknown */
 
 double pcie_rate(double gt_per_s, unsigned width)
 {

@@ -16,7 +16,7 @@ struct pcie_device {
     double gt_per_s_most; /* as the device could; 0: not told */
     unsigned width;       /* lanes, as they are now */
     unsigned width_most;  /* likewise */
-    double bytes_per_s;   /* one way; 0: it tells of no link */
+    double bytes_per_s;   /* one way; 0: not known */
 };
 
 /*
@@ -27,9 +27,9 @@ struct pcie_device {
 size_t pcie_accelerators(const char *sysfs,
                          struct pcie_device found[PCIE_MOST]);
 
-/* Bytes a second and way of so many lanes, after line coding: 8b/10b to
- * 5 GT/s, 128b/130b to 32, flits of 242 in 256 bytes above.  (PCI Express Base
- * Specification 6.0, section 4.2.) */
+/* Bytes a second in one direction of so many lanes, after line coding: 8b/10b
+ * to 5 GT/s, 128b/130b to 32, flits of 242 in 256 bytes above.  (PCI Express
+ * Base Specification 6.0, section 4.2.) */
 double pcie_rate(double gt_per_s, unsigned width);
 
 #endif

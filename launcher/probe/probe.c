@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A child writes its result to a page shared with us, and says that it has by
- * ending with status 0.  It also holds the only writing end of a pipe: when
- * that is hung up it has ended, however, which poll() tells us in time.
+ * ending with status 0.  It also holds the only writing end of a pipe: poll()
+ * tells when that is closed, and so the child has ended, in whatever way.
  */
 #include "launcher/probe/probe.h"
 #include "launcher/probe/probe_bus.h"
@@ -31,7 +31,7 @@
  * late, such as a process that its CPU limit stops in mid-flight. */
 #define PLANNED 0.80
 
-/* As long after its deadline poll() does not wake a process that may run. */
+/* Nanoseconds within which poll() wakes a process that is allowed to run. */
 #define STANDSTILL_NS 5000000
 
 /* Elements of one round run together.  Parts of the planned time: C must see
@@ -114,9 +114,9 @@ static void child_start(struct child *c,
     close(ends[1]);
 }
 
-/* Wait for the end of a child, which by its pipe has come, or of one that was
- * killed.  A process that hangs in the kernel does not die: it is left, to
- * whoever inherits it.  Returns its status, or -1. */
+/* Wait for a child whose pipe is closed, or that was killed.  A process that
+ * hangs in the kernel does not die: it is left to init.  Returns its status, or
+ * -1. */
 static int child_reap(pid_t pid)
 {
     const struct timespec pause_1ms = {0, 1000000};
@@ -181,9 +181,9 @@ static size_t end_some(struct child child[],
     return ended;
 }
 
-/* Collect n children's results as they come, until deadline_ns.  If we come
- * late ourselves, a CPU limit has kept us standing still and the children as
- * well: they have as much time again, once. */
+/* Collect the results of n children as they come, until deadline_ns.  If we are
+ * late ourselves, a CPU limit has stopped us and the children: once, they get
+ * as much time again. */
 static void collect(struct child child[],
                     size_t n,
                     int64_t deadline_ns,
@@ -210,7 +210,7 @@ static void collect(struct child child[],
         if (poll(waiting, (nfds_t)n,
                  overdue < 0 ? (int)(-overdue / 1000000) + 1 : 0)
             < 0)
-            continue; /* a signal; or no memory: then until it is late */
+            continue; /* a signal, or no memory: try until it is late */
         left -= end_some(child, n, waiting, overdue >= 0, shared, result);
     }
 }
@@ -245,9 +245,9 @@ static void run_round(const struct probe_setup *setup,
     collect(child, n, deadline_ns, shared, result);
 }
 
-/* A round plans with its part; when those before it took longer than theirs,
- * with its part of what is left.  When they took less, it may be that much
- * later than planned. */
+/* A round plans with its part of the time, or, when the rounds before took
+ * longer than planned, with its part of what is left.  When they took less, it
+ * may end that much later. */
 static void run_rounds(const struct probe_setup *setup,
                        int64_t end_ns,
                        struct probe_result shared[ELEMENTS],

@@ -20,8 +20,8 @@ static int copy(struct stream_setup *stream,
     return probe_stream(stream, budget_ms / 2, got, err);
 }
 
-/* The accelerator with the narrowest link; -1 if none tells of a link, as
- * those inside the processor or of a virtual machine. */
+/* The accelerator with the narrowest link.  -1 if none tells of one, as inside a
+ * processor or in a virtual machine. */
 static int narrowest(const char *sysfs, struct pcie_device *link)
 {
     struct pcie_device found[PCIE_MOST];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_bus.h - core element B: the narrowest way that a node's data must
- * take inside of it.
+ * probe_bus.h - core element B: the narrowest path of data inside a node.
  *
  * Of these two the lower one, in GB/s one way:
  *  - the link of the narrowest PCIe accelerator, from sysfs;

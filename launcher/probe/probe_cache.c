@@ -151,7 +151,7 @@ static int replace_file(int dir, const char *name, const char *text)
     int fd, rc = -1, why;
 
     (void)snprintf(beside, sizeof beside, ".%s.%ld", name, (long)getpid());
-    (void)unlinkat(dir, beside, 0); /* of a namesake that was killed */
+    (void)unlinkat(dir, beside, 0); /* a killed process may have left it */
     fd = openat(dir, beside,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -265,7 +265,7 @@ static int take_text(char *to, size_t size, const char *from)
     return 0;
 }
 
-/* The stamp in a file, and its results; -1 if it is none of ours. */
+/* Read the stamp and the results; -1 if the file is not one of ours. */
 static int from_json(json_t *json,
                      struct probe_stamp *stamp,
                      struct probe_result result[ELEMENTS])
@@ -293,7 +293,7 @@ static int from_json(json_t *json,
     return probe_from_json(result, elements, NULL);
 }
 
-/* NULL, or why what was kept then does not hold now. */
+/* NULL, or why the results of then are not valid now. */
 static const char *stale(const struct probe_stamp *then,
                          const struct probe_stamp *now,
                          int64_t ttl_s)
@@ -313,7 +313,7 @@ static const char *stale(const struct probe_stamp *then,
     return NULL;
 }
 
-/* Is one of these not in the file? */
+/* Does the file lack one of these elements? */
 static int lacks(const struct probe_result result[ELEMENTS], unsigned elements)
 {
     for (int e = 0; e < ELEMENTS; e++)
@@ -322,7 +322,7 @@ static int lacks(const struct probe_result result[ELEMENTS], unsigned elements)
     return 0;
 }
 
-/* Arithmetic goes with the CPUs that there are for it. */
+/* The rate of C is in proportion to the CPUs that may be used. */
 static void scale_cpu(struct probe_result *r, double then, double now)
 {
     char was[sizeof r->what];

@@ -3,9 +3,9 @@
  * probe_cache.h - a node's results, kept between steps: one file a node,
  * <dir>/<node>.json, that root refreshes and all users read.
  *
- * A result decides how much work a node gets, so one user's must not decide
- * for another: only what lies in a directory of root's and is a file of root's
- * that nobody else can write is believed, and only root may write one.
+ * A result decides how much work a node gets, so one user must not decide for
+ * another.  Only a file of root that nobody else can write, in such a
+ * directory, is used, and only root may write one.
  *
  *   {"format": 1, "node": "n0", "boot_id": "…", "hardware": "…",
  *    "evenstep": "0.1.0", "time": 1795257600, "cpus": 64,
@@ -24,14 +24,14 @@
 #define PROBE_CACHE_TTL_S      86400 /* refreshed every night or so */
 #define PROBE_CACHE_FORMAT     1     /* changes with the file's meaning */
 #define PROBE_CACHE_BYTES_MOST 65536 /* of a file; 3 KB are usual */
-#define PROBE_CACHE_EARLY_S    2     /* a clock may be set back so much */
+#define PROBE_CACHE_EARLY_S    2     /* by so much a clock may be set back */
 
 struct probe_cache {
     const char *dir;
-    uid_t owner; /* who is believed: 0, but in a test */
+    uid_t owner; /* whose files are used: 0, but in a test */
 };
 
-/* Under what a measurement was made, and is asked for. */
+/* The circumstances of a measurement, or of asking for one. */
 struct probe_stamp {
     char node[64];
     char boot_id[BOOT_ID_MAX];
@@ -45,8 +45,9 @@ struct probe_stamp {
  * ($SLURMD_NODENAME), else the host's up to the first dot. */
 void probe_cache_node(char node[64]);
 
-/* The stamp of this process, now; proc and sysfs as in struct probe_setup.
- * Fails if the node's name is none for a file or there is no boot id. */
+/* Take the stamp of this process; proc and sysfs as in struct probe_setup.
+ * Fails if the name of the node cannot be that of a file, or there is no boot
+ * id. */
 int probe_stamp_take(struct probe_stamp *stamp,
                      const char *node,
                      const char *proc,
@@ -54,9 +55,10 @@ int probe_stamp_take(struct probe_stamp *stamp,
                      struct es_error *err);
 
 /*
- * Keep the results of this node; readers see the old ones or these.  Makes the
- * directory, not those above it.  Fails, and leaves what was kept before, if
- * we are not the cache's owner, its directory is not safe, or the disk full.
+ * Keep the results of this node.  Readers see either the old ones or these.
+ * Makes the directory, not those above it.  Fails, and leaves what was kept
+ * before, if we are not the cache's owner, its directory is not safe, or the
+ * disk full.
  */
 int probe_cache_put(const struct probe_cache *cache,
                     const struct probe_stamp *stamp,
@@ -65,11 +67,10 @@ int probe_cache_put(const struct probe_cache *cache,
 
 /*
  * What is kept of this node and these elements (bits of PROBE_BIT()), if it is
- * of this boot, hardware and version and not older than ttl_s.  C is scaled
- * when we may use fewer or more CPUs than were measured: the rest is the
- * node's, however much of it a step has.
- * Fails, and leaves result[] untouched, if it is not to be used; err says why,
- * for one line before measuring afresh.
+ * of this boot, hardware and version and not older than ttl_s.  C is scaled if
+ * we may use fewer or more CPUs than were measured; the other elements are of
+ * the whole node.  Fails, and leaves result[] untouched, if the results are not
+ * to be used; err says why.
  */
 int probe_cache_get(const struct probe_cache *cache,
                     const struct probe_stamp *now,
@@ -78,7 +79,8 @@ int probe_cache_get(const struct probe_cache *cache,
                     struct probe_result result[ELEMENTS],
                     struct es_error *err);
 
-/* The same of a file's text.  NULL, or why it is not to be used.  Pure. */
+/* The same from the text of a file.  NULL, or why it is not to be used.  Pure.
+ */
 const char *probe_cache_read(const char *text,
                              size_t len,
                              const struct probe_stamp *now,

@@ -13,11 +13,12 @@
 #define ROUND_OPS 10   /* see unit(): 7 of integers, 3 of floating point */
 #define BATCH     4    /* units between two looks at the clock */
 
-/* By CPU time a rate is told in less than this, a whole period or two are not
- * waited for: the rest of the budget is for those who come after us. */
+/* Milliseconds: under a limit the rate follows from CPU time, for which this is
+ * enough, without whole periods.  The rest of the budget is left to the next
+ * probes. */
 #define LIMITED_MS 80
 
-/* A thread's own numbers, on a cache line of its own. */
+/* The numbers of one thread, on a cache line of their own. */
 struct sum {
     uint64_t seed;
     double result; /* kept, so that the work is not optimised away */

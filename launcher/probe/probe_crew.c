@@ -33,7 +33,7 @@ struct crew {
     pthread_cond_t changed;
     size_t ready, unable; /* workers that prepared, and that could not */
     int64_t until_ns;     /* for preparing */
-    int64_t end_ns;       /* 0: wait; < 0: go home */
+    int64_t end_ns;       /* 0: wait; < 0: end */
     int64_t step_ns;
 };
 
@@ -52,7 +52,7 @@ int64_t probe_now_ns(void)
 
 /* --- in a worker's thread ------------------------------------------------- */
 
-/* A CPU that is gone meanwhile only makes the result less sure. */
+/* If the CPU has gone meanwhile, the result is only less certain. */
 static void stay_on(unsigned cpu)
 {
     cpu_set_t *set = CPU_ALLOC(cpu + 1);
@@ -194,8 +194,8 @@ static size_t crew_hire(struct crew *crew)
     return i;
 }
 
-/* Start when all are ready, or send those hired home if one is missing or
- * cannot work. */
+/* Start when all are ready, or end all threads if one is missing or cannot
+ * work. */
 static void crew_start(struct crew *crew, size_t hired, int64_t budget_ns)
 {
     int64_t now, end = probe_now_ns() + budget_ns;
@@ -212,7 +212,8 @@ static void crew_start(struct crew *crew, size_t hired, int64_t budget_ns)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-/* Of all CPUs' time the limit gives a part; -1 if memory ran out. */
+/* The rate by CPU time, of which the limit gives a part.  -1 if memory ran out.
+ */
 static int rate_within_limit(const struct crew *crew, struct crew_rate *rate)
 {
     double *each = calloc(crew->n, sizeof *each);

@@ -11,15 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of CPU time to tell a rate from it: some hundred batches. */
+/* Nanoseconds of CPU time that a rate needs: some hundred batches. */
 #define CREW_CPU_NS 2000000
 
 /*
  * A limit of CPU time (cgroup_limit.h) lets threads run for a moment and then
  * stand still until its period is over, usually for 100 ms.  A budget may hold
- * less than two such periods, and how much a third of one lets them do is
- * luck.  What they do in a second of CPU time is not; and that by the limit is
- * their rate, also on a node that is busy with others just then.
+ * less than two such periods, and what is done in a part of one is a matter of
+ * chance.  What threads do in a second of CPU time is not; multiplied by the
+ * limit it is their rate, even on a node that others keep busy.
  */
 
 /* What a thread does.  All members are called in the crew's threads. */

@@ -32,8 +32,8 @@ struct cuda {
     int (*error_name)(int error, const char **name);
 };
 
-/* ISO C has no cast from an object's to a function's address; POSIX promises
- * that they are alike (dlsym). */
+/* ISO C cannot cast the address of an object to that of a function; POSIX
+ * promises that they have the same form (dlsym). */
 static int bind_symbol(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -126,7 +126,7 @@ static int measure_device(const struct cuda *cuda,
     if (rc != CUDA_SUCCESS)
         return rc;
     rc = copy_until(cuda, bytes, end_ns, bytes_per_s, spread);
-    (void)cuda->context_destroy(context); /* measured is measured */
+    (void)cuda->context_destroy(context); /* the result is there already */
     return rc;
 }
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define ARPHRD_ETHERNET 1        /* linux/if_arp.h */
-#define MBIT_MOST       10000000 /* more is no speed: -1 as unsigned, say */
+#define MBIT_MOST       10000000 /* more is no speed, but -1 as unsigned */
 
-/* Call look() for every entry of a directory; none, if there is no such. */
+/* Call look() for every entry of a directory, which may be missing. */
 static void for_each(const char *dir,
                      void (*look)(void *arg, const char *dir, const char *name),
                      void *arg)

@@ -29,9 +29,9 @@ struct network_port {
 unsigned probe_link_port(const char *sysfs, struct network_port *port);
 
 /*
- * Gbit/s of the fastest port; count is how many such there are.  The speed of
- * a virtual one is its driver's invention (a veth tells 10 Gbit/s whatever it
- * stands on), so that is no measurement.
+ * Gbit/s of the fastest port; count is how many such there are.  A virtual port
+ * is not measured: its driver makes the speed up (a veth always tells 10
+ * Gbit/s).
  */
 void probe_link_measure(const struct probe_setup *setup,
                         int budget_ms,

@@ -9,7 +9,7 @@
 
 #include "launcher/probe/probe_result.h"
 
-/* GB/s of all CPUs together; capacity_bytes is the node's or our limit. */
+/* GB/s of all CPUs together; capacity_bytes is of the node, or our limit. */
 void probe_memory_measure(const struct probe_setup *setup,
                           int budget_ms,
                           struct probe_result *r);

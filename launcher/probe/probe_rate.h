@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_rate.h - from what threads had done when to the rate they work at.
+ * probe_rate.h - the rate at which threads work, from what they had done at
+ * which time.
  *
- * A CPU bandwidth limit (a cgroup's quota, a duty cycle) lets a process run
- * for a while and then stand still for the rest of its period; counting over
- * a window that holds 2.5 periods would err by a third.  So every thread notes
+ * A CPU bandwidth limit (a cgroup's quota, a duty cycle) lets a process run for
+ * a while and then stand still for the rest of its period; counting over a
+ * window that holds 2.5 periods would err by a third.  So every thread notes
  * when it had done how much, and the rate is taken over whole periods.  Pure.
  */
 #ifndef LAUNCHER_PROBE_PROBE_RATE_H

@@ -24,7 +24,7 @@ const char *probe_unit(enum element e)
     return words[e].unit;
 }
 
-/* Text that others had a hand in, say a card's name, stays on its line. */
+/* Text from outside, such as the name of a card, must stay on one line. */
 static void make_printable(char *text)
 {
     for (; *text; text++)

@@ -41,10 +41,10 @@ enum probe_state {
 
 struct probe_result {
     enum probe_state state;
-    double value;   /* in probe_unit(); 0: the node has none of it */
-    double spread;  /* relative standard deviation: how sure; 0 is sure */
-    double seconds; /* that it took, also in vain */
-    uint32_t count; /* CPUs (C, M, B), ports (I), devices (G) */
+    double value;              /* in probe_unit(); 0: the node has none of it */
+    double spread;             /* relative standard deviation; 0: certain */
+    double seconds;            /* that it took, also if it failed */
+    uint32_t count;            /* CPUs (C, M, B), ports (I), devices (G) */
     uint64_t capacity_bytes;   /* memory (M, G), free space (S); else 0 */
     char what[PROBE_WHAT_MAX]; /* was measured, or why not */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe_ring.h - core element I, between nodes: who sends to whom in which
- * round, and what a node's link is worth after that.  Pure.
+ * round, and the rate of a link that follows.  Pure.
  *
  * In each round every node sends to one other and receives from one other, so
  * all links are busy both ways at once: a switch that cannot carry that shows,
@@ -26,22 +26,22 @@
 /* How many rounds n nodes need: 0 if there is nobody to send to. */
 unsigned ring_rounds(uint32_t n);
 
-/* To whom node (below n) sends in round (below ring_rounds(n)), and from whom
- * it receives. */
+/* The node to which `node` (below n) sends in round (below ring_rounds(n)), and
+ * the one from which it receives. */
 uint32_t ring_receiver(uint32_t n, uint32_t node, unsigned round);
 uint32_t ring_sender(uint32_t n, uint32_t node, unsigned round);
 
-/* What a node measured in one round, bytes a second; 0 or what is no number:
- * the partner did not take part. */
+/* What a node measured in one round, bytes a second.  0 or not finite: the
+ * partner did not take part. */
 struct ring_round {
     double sent_per_s, received_per_s;
 };
 
 /*
- * A node's value from its rounds.  *spread is by how much the worst measured
- * round was below the best, in the direction that limits: 0 all alike; near
- * 1 with a good value: a partner was slow.  Returns 0, or -1 (results
- * untouched) if a direction was never measured.
+ * A node's value from its rounds.  *spread is how far the worst round was below
+ * the best, in the direction that limits, from 0 to 1.  With a good value and a
+ * spread near 1 a partner was slow.  Returns 0, or -1 (results untouched) if a
+ * direction was never measured.
  */
 int ring_value(const struct ring_round round[],
                unsigned rounds,

@@ -34,11 +34,11 @@ static int open_file(const char *dir, int direct)
     }
     fd = mkostemp(path, flags & ~O_RDWR);
     if (fd >= 0)
-        (void)unlink(path); /* just made; else one empty file stays */
+        (void)unlink(path); /* if that fails an empty file stays */
     return fd;
 }
 
-/* What a disk or its file system cannot compress away. */
+/* Fill with data that no disk or file system can compress. */
 static void fill(uint64_t *block)
 {
     uint64_t x = 88172645463325252;
@@ -70,7 +70,7 @@ static int write_blocks(int fd,
         int64_t begin = probe_now_ns();
         ssize_t got;
 
-        block[0] = n; /* no two alike, or a disk might keep one of them */
+        block[0] = n; /* no two are alike, or a disk might store only one */
         got = pwrite(fd, block, BLOCK, (off_t)(n * BLOCK));
         if (got >= 0 && got < (ssize_t)BLOCK)
             errno = ENOSPC;
@@ -115,7 +115,7 @@ static void say_why(struct probe_result *r, const char *scratch, int error)
                            strerror(error), mend);
 }
 
-/* Open, write, close; fills *r unless O_DIRECT is not to be had (-1). */
+/* Open, write, close, and fill *r.  -1 if there is no O_DIRECT. */
 static int measure(const char *scratch,
                    int direct,
                    size_t most,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A part is a number of blocks, and a batch of work is one block.  Blocks are
- * walked in the order in which they were first touched and over again, so
- * that the next one is always the one longest unused: the last that a cache
- * still has.  Thus also less than one walk is a measurement.
+ * walked again and again in the order in which they were first touched.  The
+ * next one is always the one unused for longest, which is the least likely to
+ * be in a cache.  So even less than one walk is a measurement.
  */
 #include "launcher/probe/probe_stream.h"
 #include "launcher/base/cgroup_limit.h"
@@ -127,7 +127,8 @@ static size_t round_up(size_t bytes)
     return (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
-/* So that no cache holds all of it, and what it holds does not matter much. */
+/* Bytes that no cache holds all of, and of which what it does hold matters
+ * little. */
 static uint64_t least_bytes(const struct topology *t)
 {
     return cache_of(t) + cache_of(t) / 4;

@@ -46,11 +46,11 @@ static unsigned count_numa(hwloc_topology_t hwloc)
     return n > 0 ? n : 1;
 }
 
-/* By default without devices, which is quick.  Packages and groups are left in,
- * although nobody here looks at them: NUMA nodes hang on them, and would
- * otherwise be told as near to all CPUs.  What we are bound to can be told of
- * the machine itself only.  All that we want is in sysfs: asking every CPU by
- * cpuid, too, would take most of the time. */
+/* Devices are left out by default, which is quick.  Packages and groups are
+ * kept, although nobody here looks at them: without them NUMA nodes would seem
+ * near to all CPUs.  Only of this machine can be told which CPUs we are bound
+ * to.  All that we want is in sysfs: to ask every CPU by cpuid, too, would take
+ * most of the time. */
 static int load(hwloc_topology_t hwloc)
 {
     if (hwloc_topology_set_components(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * topology.h - what this process may use of the machine: cores, caches, NUMA
- * nodes, and memory on a chosen one of them.  All that evenstep wants of hwloc.
+ * nodes, and memory on a chosen one of them.  Only this uses hwloc.
  */
 #ifndef LAUNCHER_PROBE_TOPOLOGY_H
 #define LAUNCHER_PROBE_TOPOLOGY_H
