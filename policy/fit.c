@@ -84,7 +84,7 @@ static double largest(const double w[ELEMENTS])
     double most = 0;
 
     for (int j = 0; j < ELEMENTS; j++)
-        most = w[j] > most ? w[j] : most;
+        most = fmax(most, w[j]);
     return most;
 }
 

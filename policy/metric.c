@@ -112,8 +112,8 @@ static struct range range_of(const double measured[][ELEMENTS], int j, size_t n)
     struct range r = {measured[0][j], measured[0][j]};
 
     for (size_t i = 1; i < n; i++) {
-        r.least = measured[i][j] < r.least ? measured[i][j] : r.least;
-        r.most = measured[i][j] > r.most ? measured[i][j] : r.most;
+        r.least = fmin(r.least, measured[i][j]);
+        r.most = fmax(r.most, measured[i][j]);
     }
     return r;
 }

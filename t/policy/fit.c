@@ -54,17 +54,17 @@ static void test_bad(void)
 {
     static const struct {
         const char *what;
-        double measured[2][ELEMENTS], rate[2];
+        double measured[3][ELEMENTS], rate[3];
         size_t n;
     } bad[] = {
         {"no node", {{1}, {1}}, {1, 1}, 0},
         {"one node", {{1}, {1}}, {1, 1}, 1},
         {"only one at work", {{1}, {1}}, {1, 0}, 2},
         {"nothing measured", {{0}, {0}}, {1, 1}, 2},
-        {"a negative rate", {{1}, {1}}, {1, -1}, 2},
+        {"a negative rate", {{1}, {1}, {1}}, {1, 1, -1}, 3},
         {"a NaN rate", {{1}, {1}}, {1, (double)NAN}, 2},
         {"an infinite rate", {{1}, {1}}, {1, (double)INFINITY}, 2},
-        {"a negative value", {{1}, {-1}}, {1, 1}, 2},
+        {"a negative value", {{3}, {-1}}, {1, 1}, 2},
         {"a NaN value", {{1}, {(double)NAN}}, {1, 1}, 2},
         {"values that overflow", {{1e308}, {1e308}}, {1, 1}, 2},
     };

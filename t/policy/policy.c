@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "fenced.h"
 #include "policy/kinds.h"
 #include "tap.h"
 
@@ -36,16 +37,18 @@ static void test_params(void)
 /* What every kind must refuse and must keep to. */
 static void test_kind(const struct policy_kind *kind)
 {
-    struct metric m[N];
-    double value[POLICY_PARAMS], load[N], again[N];
-    struct policy_setup setup = {N, m, &cpu, value};
-    struct completion c[N] = {{4, 1, 0}, {2, 1, 0}, {2, 3, 0}};
-    struct metric *spoilt = &m[1];
+    struct metric *m = calloc(N, sizeof *m), *spoilt = &m[1];
+    double *value = calloc(kind->n_params + 1, sizeof *value);
+    double *load = calloc(N, sizeof *load), *again = calloc(N, sizeof *again);
+    struct policy_setup setup = {N, m, &cpu, value + 1};
+    struct completion *c = fenced_copy(
+        (struct completion[N]){{4, 1, 0}, {2, 1, 0}, {2, 3, 0}}, N * sizeof *c);
     void *state;
     double was;
 
+    value++; /* up to the fence */
     policy_defaults(kind, value);
-    state = calloc(1, kind->state_bytes(N, value)); /* to the brim: ASan */
+    state = calloc(1, kind->state_bytes(N, value)); /* to the brim */
     if (!state)
         bail("no memory");
     (void)metric_rank(measured, &cpu, m, N);
@@ -65,13 +68,18 @@ static void test_kind(const struct policy_kind *kind)
 
         value[k] = kind->params[k].max * 2 + 1;
         is_int(kind->init(state, &setup), -1, kind->params[k].key);
+        for (int top = 0; top <= 1; top++) {
+            value[k] = top ? kind->params[k].max : kind->params[k].min;
+            ok(policy_setup_holds(kind, &setup), "%s: %g is taken",
+               kind->params[k].key, value[k]);
+        }
         value[k] = good;
     }
     is_int(kind->init(state, &setup), 0, "a good setup is taken");
     kind->loads(state, load);
     is_near(load[0] + load[1] + load[2], 100, 1e-9, "loads are percent");
     is_int(kind->adjust(state, c, 0, again), 0, "within T: nothing changes");
-    ok(memcmp(load, again, sizeof load) == 0, "within T: the same loads");
+    ok(memcmp(load, again, N * sizeof *load) == 0, "within T: the same loads");
     (void)kind->adjust(state, c, 1, load);
     is_near(load[0] + load[1] + load[2], 100, 1e-9, "they still add up");
     c[0].presence = PRESENCE_GONE;
@@ -87,7 +95,14 @@ static void test_kind(const struct policy_kind *kind)
     is_int(kind->adjust(state, c, 1, load), 1, "all leave");
     ok(load[0] + load[1] + load[2] == 0, "nobody is left with load");
     is_int(kind->adjust(state, c, 1, load), 0, "nothing more happens");
+    if (kind->metrics)
+        kind->metrics(state, m);
     free(state);
+    free(m);
+    free(value - 1);
+    free(load);
+    free(again);
+    free(c);
 }
 
 static void test_static(void)
@@ -113,6 +128,7 @@ static void test_static(void)
 
 int main(void)
 {
+    fence_on = 1;
     test_params();
     for (size_t i = 0; kinds_at(i); i++)
         test_kind(kinds_at(i));

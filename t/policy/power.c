@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The balancing step on tables of numbers, and that it settles. */
 #include "policy/power.h"
+#include "fenced.h"
 #include "policy/aggregate.h"
 #include "policy/power_simulation.h"
 #include "tap.h"
@@ -141,6 +142,11 @@ static void test_steps(void)
          5,
          {10, 10, 8, 7, 5},
          {762, 762, 952, 1000, 1523}},
+        {"boost: not even those that are faster than the mean",
+         &boost,
+         5,
+         {10, 10, 8, 7.9, 1},
+         {302, 302, 377, 1000, 3019}},
         {"boost: all equal", &boost, 3, {2, 2, 2}, {1000, 1000, 1000}},
         {"boost: one core", &boost, 1, {2}, {1000}},
         {"boost: the silent stays out",
@@ -152,9 +158,13 @@ static void test_steps(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int wrong = 0;
+        size_t changed;
 
         set(rows[i].progress, rows[i].n);
-        power_step(rows[i].rule, node, rows[i].n, room);
+        changed = power_step(rows[i].rule, node, rows[i].n, room);
+        for (size_t k = 0; k < rows[i].n; k++)
+            changed -= node[k].limit != 1000;
+        ok(changed == 0, "%s: it says how many have changed", rows[i].what);
         for (size_t k = 0; k < rows[i].n; k++)
             /* a step of whole numbers loses less than one a donor */
             wrong += node[k].limit > rows[i].want[k] + 2
@@ -187,6 +197,10 @@ static void test_band_and_bound(void)
     is_int((int)power_step(&rule, node, 6, room), 4,
            "with a narrower one the next pair, too");
     is_int((int)node[0].limit, 1000, "the median stays as it is");
+    set((const double[]){3, 1}, 2);
+    rule.band = 0.5;
+    is_int((int)power_step(&rule, node, 2, room), 0,
+           "at the edge of the band is within");
     set(progress, 6);
     rule.variant = POWER_OFF;
     is_int((int)power_step(&rule, node, 6, room), 0, "off is off");
@@ -244,11 +258,11 @@ static uint32_t lcg(uint32_t *x)
 static void test_laws(void)
 {
     uint32_t x = 1;
-    int kept = 1, bounded = 1, silent = 1, right = 1;
+    int kept = 1, bounded = 1, silent = 1, right = 1, told = 1;
 
     for (int round = 0; round < 20000; round++) {
         struct power_rule rule = round % 2 ? pairs : boost;
-        size_t n = lcg(&x) % MAX;
+        size_t n = lcg(&x) % MAX, changed;
         struct power_node before[MAX];
 
         rule.gain = (1 + lcg(&x) % 100) / 100.0;
@@ -262,7 +276,10 @@ static void test_laws(void)
             node[i].ceiling = node[i].limit + lcg(&x) % 1000;
         }
         memcpy(before, node, sizeof before);
-        power_step(&rule, node, n, room);
+        changed = power_step(&rule, node, n, room);
+        for (size_t i = 0; i < n; i++)
+            changed -= node[i].limit != before[i].limit;
+        told &= changed == 0;
         for (size_t i = 0; i < n; i++) {
             double slowest = 1e9, fastest = 0;
 
@@ -287,6 +304,7 @@ static void test_laws(void)
     ok(bounded, "no floor or ceiling is broken");
     ok(silent, "no node that is silent gives or gets");
     ok(right, "nothing is taken from the slowest");
+    ok(told, "it says how many limits have changed");
 }
 
 /* --- that it settles ------------------------------------------------------ */
@@ -399,6 +417,86 @@ static void test_many(void)
     ok(c.settled <= 40, "settled after %zu regions", c.settled);
 }
 
+/* At a limit of 1e6 the speed is 1: a region of 3 s, in which one waits 2. */
+static void test_region(void)
+{
+    static const double work[] = {1, 3};
+    struct power_simulation_setup s = {
+        .n = 2,
+        .work = work,
+        .limit = 1000000,
+        .floor = 1000000,
+        .ceiling = 1000000,
+        .exponent = 1,
+        .rule = {POWER_PAIR, 0, 0, 1},
+    };
+    void *state = fenced(power_simulation_bytes(2));
+    struct power_region r;
+
+    if (power_simulation_init(state, &s) < 0)
+        bail("no simulation");
+    power_simulation_next(state, &r);
+    is_near(r.seconds, 3, 1e-12, "the barrier falls with the last");
+    is_near(r.waiting, 1 / 3.0, 1e-12, "a third of all time is waiting");
+    is_near(r.ideal, 1.5, 1e-12, "half more than if all were alike");
+    is_near(r.skew, (1 / 9.0) / (2 / 3.0), 1e-12, "fractions 1 and 1/3");
+    is_int((long)r.changed, 0, "where no limit can move none does");
+    free(state);
+}
+
+/* What is just allowed, and what is just not. */
+static void test_setup_bounds(void)
+{
+    static const double work[] = {1, 1, 1, 1};
+    const struct power_simulation_setup good = four_nodes(work);
+    struct power_simulation_setup s[16];
+    static const struct {
+        const char *what;
+        int taken;
+    } want[16] = {
+        {"a floor of 0", 0},
+        {"a limit at the floor", 1},
+        {"a limit at the ceiling", 1},
+        {"one above it", 0},
+        {"the highest ceiling", 1},
+        {"one above it", 0},
+        {"no noise", 1},
+        {"less than none", 0},
+        {"a bound of 0", 1},
+        {"less than none", 0},
+        {"a band of 0", 1},
+        {"less than none", 0},
+        {"a gain of 0", 0},
+        {"a gain of 1", 1},
+        {"a gain above 1", 0},
+        {"an exponent that is no number", 0},
+    };
+    char *state = fenced(power_simulation_bytes(4));
+
+    for (int i = 0; i < 16; i++)
+        s[i] = good;
+    s[0].floor = 0;
+    s[1].limit = good.floor;
+    s[2].limit = good.ceiling;
+    s[3].limit = good.ceiling + 1;
+    s[4].ceiling = POWER_LIMIT_MAX;
+    s[5].ceiling = POWER_LIMIT_MAX + 1;
+    s[6].noise = 0;
+    s[7].noise = -1e-9;
+    s[8].rule.bound = 0;
+    s[9].rule.bound = -1e-9;
+    s[10].rule.band = 0;
+    s[11].rule.band = -1e-9;
+    s[12].rule.gain = 0;
+    s[13].rule.gain = 1;
+    s[14].rule.gain = 1.001;
+    s[15].exponent = (double)NAN;
+    for (int i = 0; i < 16; i++)
+        ok((power_simulation_init(state, &s[i]) == 0) == want[i].taken,
+           "%s is %s", want[i].what, want[i].taken ? "taken" : "refused");
+    free(state);
+}
+
 static void test_bad_setups(void)
 {
     static const double work[] = {1, 1, 1, 1}, none[] = {1, 0, 1, 1};
@@ -430,6 +528,8 @@ int main(void)
     test_laws();
     test_settles();
     test_many();
+    test_region();
+    test_setup_bounds();
     test_bad_setups();
     return done();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/threshold.h"
+#include "fenced.h"
 #include "policy/even.h"
 #include "policy/shares.h"
 #include "tap.h"
@@ -38,18 +39,72 @@ static void test_by_hand(void)
 {
     static struct threshold_noise none;
     const struct completion c[] = {
-        {10, 1, 0}, {10, 3, 0}, {0, 99, 0}, {10, 5, 0}};
+        {10, 1, 0}, {10, 3, 0}, {0, 99, 0}, {10, 5, 0}, {10, 0, 0}};
     const struct threshold_rule seconds = {THRESHOLD_SECONDS, 0.25};
     const struct threshold_rule percent = {THRESHOLD_PERCENT, 50};
 
     is_near(threshold_seconds(&seconds, &none, c, 4, 1), 0.25, 0,
             "seconds are taken as they are");
-    is_near(threshold_seconds(&percent, &none, c, 4, 1), 1.5, 1e-15,
+    is_near(threshold_seconds(&percent, &none, c, 5, 1), 1.5, 1e-15,
             "percent are of the mean of those that had a slice");
     is_near(threshold_seconds(&percent, &none, c + 2, 1, 1), 0, 0,
             "of no mean nothing");
     is_near(threshold_seconds(&by_itself, &none, c, 4, 2), 1, 1e-15,
             "auto, at first: two units, the grain, of the slowest");
+}
+
+/* Of three nodes one has no slice in the second frame: the others' times per
+   unit have changed by a factor of 1 and of e^0.1. */
+static void test_changes(void)
+{
+    struct threshold_noise *noise = calloc(1, sizeof *noise);
+    struct completion *first =
+        fenced_copy((struct completion[]){{1, 1, 0}, {1, 1, 0}, {1, 1, 0}},
+                    3 * sizeof *first);
+    struct completion *second = fenced_copy(
+        (struct completion[]){{2, 2, 0}, {1, exp(0.1), 0}, {0, 1, 0}},
+        3 * sizeof *second);
+    const double deviation = 1.4826 / sqrt(2) * 0.1 * sqrt(0.5);
+
+    is_near(threshold_deviation(noise), 0, 0, "at first nothing is known");
+    threshold_feedback(noise, first, 3);
+    is_near(threshold_deviation(noise), 0, 0, "of one frame nothing is");
+    threshold_feedback(noise, second, 3);
+    is_near(threshold_deviation(noise), deviation, 1e-12,
+            "two changes make a noise");
+    is_near(threshold_seconds(&by_itself, noise, second, 1, 1), 1, 1e-12,
+            "one node's difference is no noise");
+    is_near(
+        threshold_seconds(&by_itself, noise, second, 3, 1),
+        fmax(2 * sqrt(2 * log(2.7)) * deviation * (2 + exp(0.1)) / 2, exp(0.1)),
+        1e-12, "the range of two, of their mean");
+    second[1].units = 0;
+    threshold_feedback(noise, second, 3);
+    is_int((intmax_t)noise->frames, 1, "one change has no median");
+    free(noise);
+    free(first);
+    free(second);
+}
+
+/* More nodes than are watched: these are spread over all. */
+static void test_watched(void)
+{
+    enum { MANY = 3 * THRESHOLD_NODES };
+    static struct completion c[MANY];
+    static struct threshold_noise noise;
+
+    for (size_t i = 0; i < MANY; i++)
+        c[i] = (struct completion){1, i % 3 == 0 ? 1 : 1e9, 0};
+    threshold_feedback(&noise, c, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        c[i].seconds = i % 3 == 0 ? 1 + (int)(i % 2) : 7;
+    is_int((intmax_t)noise.changes[0] + (noise.change[0][0] != 0), 0,
+           "of the first frame there is no change");
+    threshold_feedback(&noise, c, MANY);
+    is_int((intmax_t)noise.changes[0], THRESHOLD_NODES - 1,
+           "all that are watched have changed");
+    is_near(threshold_deviation(&noise), 1.4826 / sqrt(2) * log(2), 1e-12,
+            "every third node is watched, half of them twice as slow");
 }
 
 /* Equal nodes, noise alone: the deviation is found, and now and then a frame
@@ -165,7 +220,11 @@ static void test_with_policy(double deviation)
 
 int main(void)
 {
+    fence_on = 1;
     test_by_hand();
+    test_changes();
+    test_watched();
+    fence_on = 0;
     test_noise(2, 0.05, 0);
     test_noise(4, 0.05, 0.5);
     test_noise(10, 0.01, 0);
