@@ -11,7 +11,7 @@
 /* Takes entry over; NULL: there was no memory for it. */
 static int add(char ***env, size_t *n, char *entry)
 {
-    char **grown = entry ? reallocarray(*env, *n + 2, sizeof **env) : NULL;
+    char **grown = entry ? realloc(*env, (*n + 2) * sizeof **env) : NULL;
 
     if (!grown) {
         free(entry);
