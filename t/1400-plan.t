@@ -35,7 +35,7 @@ cat >four.json <<'END'
 	{"name": "n3", "C": 1, "M": 40, "I": 1, "B": 0.5, "G": 7}]}
 END
 
-test_expect_success 'X, CM, CU and JL of four nodes are what the sheet says' '
+test_expect_success 'X, CM, CU and JL of four nodes are as published' '
 	plan four.json && cat out && test "$(wc -l <out)" = 1 &&
 	near "[.nodes[].name]" "[\"n0\",\"n1\",\"n2\",\"n3\"]" &&
 	near "[.nodes[].X | [.C, .M, .I, .B, .S, .G]]" \

@@ -72,7 +72,7 @@ static void blame(const struct iteration *it)
            session_node(it->session, first)->name, others);
 }
 
-/* Seed 1, step 8. */
+/* Step 8 of US 8,645,454. */
 static void begin_frame(struct iteration *it)
 {
     if (it->work.frames > 0 && it->frame == it->work.frames) {
@@ -96,7 +96,7 @@ static void begin_frame(struct iteration *it)
     it->running = 1;
 }
 
-/* Seed 1, steps 10 to 12. */
+/* Steps 10 to 12. */
 static void end_frame(struct iteration *it)
 {
     const struct completion *c = it->completion;

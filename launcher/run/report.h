@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report FILE of a run: JSON lines, one a frame as it ends and
- * a summary, in the format of design.md, section 7; a slice has besides "sent"
- * and "back", the seconds from the frame's start to its sending and its answer.  Read by trace.h.
+ * a summary; evenstep(1), FORMATS.  Read by trace.h.
  */
 #ifndef LAUNCHER_RUN_REPORT_H
 #define LAUNCHER_RUN_REPORT_H

@@ -59,7 +59,7 @@ static unsigned possible(void)
     return n;
 }
 
-/* xorshift64* with seed 1, as other implementations have it. */
+/* xorshift64* that begins at 1, as other implementations have it. */
 static void test_generator(void)
 {
     static const uint64_t want[] = {

@@ -270,7 +270,7 @@ static void test_runs_down(void)
     free(r.state);
 }
 
-/* Fact 8 of the design: some ten rounds, then it swings. */
+/* The slices settle for some ten rounds, then they swing. */
 static void test_simulation(void)
 {
     const double speed[N] = {80, 40, 20, 10};
