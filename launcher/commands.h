@@ -9,18 +9,15 @@
 
 struct subcommand; /* base/options.h */
 
-extern const struct subcommand command_bcast, command_config, command_conntable,
-    command_graph, command_help, command_plan, command_replay, command_report,
-    command_run, command_simulate, command_top;
+/* attend is for the plugin: it stays beside one step of an unchanged program. */
+extern const struct subcommand command_attend, command_bcast, command_config,
+    command_conntable, command_graph, command_help, command_plan, command_probe,
+    command_replay, command_report, command_run, command_simulate, command_top;
 
 /* All, in the order of --help, until NULL. */
 extern const struct subcommand *const commands[];
 
 /* The one of this name, or NULL with ES_USAGE. */
 const struct subcommand *command_find(const char *name, struct es_error *err);
-
-int command_probe(int argc, char **argv, struct es_error *err);
-/* For the plugin: stays beside one step of an unchanged program. */
-int command_attend(int argc, char **argv, struct es_error *err);
 
 #endif

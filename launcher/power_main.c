@@ -21,6 +21,7 @@
  * from the other nodes what this one gave them.
  */
 #include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/config/config_file.h"
 #include "launcher/power/actuator.h"
 #include "launcher/power/power_link.h"
@@ -30,7 +31,6 @@
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -264,84 +264,52 @@ static void serve(struct guard *g)
     }
 }
 
-enum option_key {
-    OPT_JOB = 256,
-    OPT_STEP,
-    OPT_UID,
-    OPT_CORES,
-    OPT_CONFIG,
-    OPT_SYSFS,
-    OPT_STATE,
-    OPT_RESTORE
-};
-
-static const struct option options[] = {
-    {"job", required_argument, NULL, OPT_JOB},
-    {"step", required_argument, NULL, OPT_STEP},
-    {"uid", required_argument, NULL, OPT_UID},
-    {"cores", required_argument, NULL, OPT_CORES},
-    {"config", required_argument, NULL, OPT_CONFIG},
-    {"sysfs", required_argument, NULL, OPT_SYSFS}, /* for tests */
-    {"state", required_argument, NULL, OPT_STATE}, /* likewise */
-    {"restore", no_argument, NULL, OPT_RESTORE},
-    {NULL, 0, NULL, 0},
-};
-
 struct arguments {
     int64_t job, step, uid; /* -1: not given */
     const char *cores, *config, *sysfs, *state;
     int restore;
 };
 
-static int take(struct arguments *a, int option, const char *text)
-{
-    switch (option) {
-    case OPT_JOB:
-        return number_parse_int(text, 1, UINT32_MAX, &a->job);
-    case OPT_STEP:
-        return number_parse_int(text, 0, UINT32_MAX, &a->step);
-    case OPT_UID:
-        return number_parse_int(text, 0, UINT32_MAX, &a->uid);
-    case OPT_CORES:
-        a->cores = text;
-        return 0;
-    case OPT_CONFIG:
-        a->config = text;
-        return 0;
-    case OPT_SYSFS:
-        a->sysfs = text;
-        return 0;
-    case OPT_STATE:
-        a->state = text;
-        return 0;
-    case OPT_RESTORE:
-        a->restore = 1;
-        return 0;
-    default:
-        return -1;
-    }
-}
+#define AT(member)    OPTION_AT(struct arguments, member)
+#define ID_AT(member) AT(member), .high = UINT32_MAX
+
+/* clang-format off */
+static const struct option options[] = {
+    {OPTION_COUNT, "job", "ID", ID_AT(job), .low = 1, .help = "the job"},
+    {OPTION_COUNT, "step", "ID", ID_AT(step), .help = "the step in it"},
+    {OPTION_COUNT, "uid", "UID", ID_AT(uid), .help = "of its user"},
+    {OPTION_TEXT, "cores", "LIST", AT(cores), .help = "that the step has"},
+    {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
+    {OPTION_TEXT, "sysfs", "FOLDER", AT(sysfs), .def = "/sys", .help =
+     "for tests"},
+    {OPTION_TEXT, "state", "FOLDER", AT(state), .def = POWER_DIR, .help =
+     "for tests: where what is to be put back is kept"},
+    {OPTION_FLAG, "restore", NULL, AT(restore), .excludes = "job step uid",
+     .help = "put back what a guard that has died has left, for an epilog"},
+    {OPTION_END},
+};
+/* clang-format on */
+
+static const struct subcommand power = {
+    .name = "evenstep-power",
+    .usage = "evenstep-power --job ID --step ID --uid UID [options]\n"
+             "       evenstep-power --restore",
+    .about =
+        "Set the limits of one step on one node, and put back what was there.\n",
+    .option = options,
+    .see = "the plugin starts it, or an epilog with --restore",
+};
 
 static int parse(struct arguments *a,
                  int argc,
                  char **argv,
                  struct es_error *err)
 {
-    static const char mend[] = "the plugin starts it, or an epilog with "
-                               "--restore";
-    int c;
+    int rc = options_parse(&power, a, argc, argv, err);
 
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        if (take(a, c, optarg) < 0)
-            return es_fail(err, ES_USAGE, mend, "bad argument \"%s\"",
-                           argv[optind - 1]);
-    if (optind < argc)
-        return es_fail(err, ES_USAGE, mend, "bad argument \"%s\"",
-                       argv[optind]);
-    if (!a->restore && (a->job < 0 || a->step < 0 || a->uid < 0))
-        return es_fail(err, ES_USAGE, mend, "no --job, --step or --uid");
-    return 0;
+    if (rc == 0 && !a->restore && (a->job < 0 || a->step < 0 || a->uid < 0))
+        return es_fail(err, ES_USAGE, power.see, "no --job, --step or --uid");
+    return rc;
 }
 
 /* At the end of a step Slurm kills whatever descends from slurmstepd. */
@@ -387,8 +355,7 @@ static int guard_step(const struct arguments *a, struct es_error *err)
 
 int main(int argc, char **argv)
 {
-    struct arguments a = {
-        .job = -1, .step = -1, .uid = -1, .sysfs = "/sys", .state = POWER_DIR};
+    struct arguments a = {.job = -1, .step = -1, .uid = -1};
     struct es_error err = {0};
     int rc = parse(&a, argc, argv, &err);
 
@@ -397,7 +364,7 @@ int main(int argc, char **argv)
         (void)power_state_restore(a.state);
     else if (rc == 0)
         rc = guard_step(&a, &err);
-    if (rc == 0)
+    if (rc >= 0)
         return 0;
     fprintf(stderr, "evenstep-power: %s: %s\n", err.what, err.mend);
     (void)dprintf(STDOUT_FILENO, "%s: %s\n", err.what, err.mend);

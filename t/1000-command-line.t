@@ -142,9 +142,9 @@ attends() {
 	test "$(wc -l <out)" = 1 && grep -qxE -e "$attends_message" out && test ! -s err
 }
 test_expect_success 'evenstep attend by hand: one line for the plugin, and who starts it' '
-	attends "continue: attend: no --job: the plugin starts it; give srun --evenstep" &&
-	attends "continue: attend: bad argument .--bogus.: the plugin starts it; .*" --bogus &&
-	attends "fail: attend: no --job: .*" --required
+	attends "continue: attend: --job is missing: the plugin starts it; give srun --evenstep" &&
+	attends "continue: --bogus: no such option: the plugin starts it; .*" --bogus &&
+	attends "fail: attend: --job is missing: .*" --required
 '
 test_expect_success 'evenstep attend refuses an unknown profile, required or not' '
 	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&

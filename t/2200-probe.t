@@ -228,7 +228,7 @@ no element|--elements ""|evenstep: --elements: "" is no list of elements: .*
 elements without a comma|--elements CM|evenstep: --elements: "CM" is no list of elements: .*
 no agents|--local 0|evenstep: --local: "0" is out of range: give 1 to 1024 agents
 both kinds of nodes|--local 2 --nodes|evenstep: --nodes and --local exclude each other: give one of them
-srun for nobody|--srun -N2|evenstep: --srun is for the step of the agents: give --nodes, too
+srun for nobody|--srun -N2|evenstep: --srun: there is no --nodes: give --nodes, too
 a word too many|here|evenstep: probe: unexpected argument "here": .*
 an unknown option|--odd|evenstep: --odd: no such option: .*
 END

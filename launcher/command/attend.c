@@ -13,7 +13,7 @@
  *
  * When its stdin ends, the step has ended.
  */
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
 #include "launcher/command/step_power.h"
@@ -32,7 +32,6 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,8 @@
 
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
-    const char *profile, *probe, *config;
+    const char *profile, *config;
+    enum metrics_source probe; /* fresh, cached, off: all nodes alike */
     enum power_variant power;
     char *source; /* to be copied to destination on every node, or NULL */
     char destination[DESTINATION_MAX];
@@ -384,46 +384,10 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     front_finish(&a->front, 0);
 }
 
-static int take_number(uint32_t *v, const char *text)
-{
-    int64_t n;
-
-    if (number_parse_int(text, 0, UINT32_MAX, &n) < 0)
-        return -1;
-    *v = (uint32_t)n;
-    return 0;
-}
-
-enum attend_option {
-    OPT_JOB = 256,
-    OPT_STEP,
-    OPT_NODES,
-    OPT_PROFILE,
-    OPT_PROBE,
-    OPT_CONFIG,
-    OPT_BCAST,
-    OPT_POWER,
-    OPT_REQUIRED,
-};
-
-static const struct option options[] = {
-    {"job", required_argument, NULL, OPT_JOB},
-    {"step", required_argument, NULL, OPT_STEP},
-    {"nodes", required_argument, NULL, OPT_NODES},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"probe", required_argument, NULL, OPT_PROBE},
-    {"config", required_argument, NULL, OPT_CONFIG},
-    {"bcast", required_argument, NULL, OPT_BCAST},
-    {"power", required_argument, NULL, OPT_POWER},
-    {"required", no_argument, NULL, OPT_REQUIRED},
-    {NULL, 0, NULL, 0},
-};
-
 /* SRC:DST; neither may have a colon in it, as with options of Slurm. */
-static int take_copy(struct attend_options *o,
-                     const char *text,
-                     struct es_error *err)
+static int take_copy(void *at, const char *text, struct es_error *err)
 {
+    struct attend_options *o = at;
     const char *colon = strchr(text, ':');
 
     if (!colon || colon == text)
@@ -436,86 +400,36 @@ static int take_copy(struct attend_options *o,
     return broadcast_destination(o->destination, colon + 1, err);
 }
 
-static int take_power(struct attend_options *o, const char *text)
-{
-    static const char *const variants[] = {
-        [POWER_OFF] = "off", [POWER_PAIR] = "pair", [POWER_BOOST] = "boost"};
+#define AT(member) OPTION_AT(struct attend_options, member)
 
-    for (enum power_variant v = POWER_OFF; v <= POWER_BOOST; v++)
-        if (strcmp(text, variants[v]) == 0) {
-            o->power = v;
-            return 0;
-        }
-    return -1;
-}
-
-static int take(struct attend_options *o,
-                int option,
-                const char *text,
-                struct es_error *err)
-{
-    switch (option) {
-    case OPT_JOB:
-        return take_number(&o->job, text);
-    case OPT_STEP:
-        return take_number(&o->step, text);
-    case OPT_NODES:
-        return take_number(&o->nodes, text);
-    case OPT_PROFILE:
-        o->profile = text;
-        return 0;
-    case OPT_PROBE:
-        o->probe = text;
-        return 0;
-    case OPT_CONFIG:
-        o->config = text;
-        return 0;
-    case OPT_BCAST:
-        return take_copy(o, text, err);
-    case OPT_POWER:
-        return take_power(o, text);
-    case OPT_REQUIRED:
-        o->required = 1;
-        return 0;
-    default:
-        return -1;
-    }
-}
-
-static int parse(struct attend_options *o,
-                 int argc,
-                 char **argv,
-                 struct es_error *err)
-{
-    int c;
-
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1)
-        if (take(o, c, optarg, err) < 0)
-            return err->kind != ES_OK
-                       ? -1
-                       : es_fail(err, ES_USAGE,
-                                 "the plugin starts it; give srun --evenstep",
-                                 "attend: bad argument \"%s\"",
-                                 argv[optind - 1]);
-    if (o->job == 0)
-        return es_fail(err, ES_USAGE,
-                       "the plugin starts it; give srun --evenstep",
-                       "attend: no --job");
-    return 0;
-}
+/* clang-format off */
+static const struct option options[] = {
+    {OPTION_COUNT, "job", "ID", AT(job), .low = 1, .required = 1, .help =
+     "the job"},
+    {OPTION_COUNT, "step", "ID", AT(step), .help = "the step in it"},
+    {OPTION_COUNT, "nodes", "N", AT(nodes), .help = "of the job"},
+    {OPTION_TEXT, "profile", "NAME", AT(profile), .help =
+     "as srun --evenstep-profile"},
+    {OPTION_WORD, "probe", "fresh|cached|off", AT(probe), .def = "cached",
+     .help = "as srun --evenstep-probe"},
+    {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
+    {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
+     "as srun --evenstep-bcast"},
+    {OPTION_WORD, "power", "off|pair|boost", AT(power), .help =
+     "as srun --evenstep-power"},
+    {OPTION_FLAG, "required", NULL, AT(required), .help =
+     "the step is not to start without evenstep"},
+    {OPTION_END},
+};
+/* clang-format on */
 
 /* Called when the configuration is read: it says what becomes of the step if
  * this fails. */
 static int set_qualification(struct attend *a)
 {
-    const char *probe = a->o->probe ? a->o->probe : "cached";
-
     a->qualify.probe = &a->config.probe;
     a->qualify.quiet = 1; /* else every srun would print it */
-    a->qualify.source = strcmp(probe, "off") == 0     ? METRICS_EQUAL
-                        : strcmp(probe, "fresh") == 0 ? METRICS_PROBE
-                                                      : METRICS_CACHED;
+    a->qualify.source = a->o->probe;
     a->qualify.profile = profile_option_find(&a->config, a->o->profile,
                                              "--evenstep-profile", a->err);
     if (!a->qualify.profile)
@@ -609,12 +523,15 @@ static void clear(struct attend *a)
     front_end(&a->front);
 }
 
-int command_attend(int argc, char **argv, struct es_error *err)
+static int attend_main(int argc, char **argv, struct es_error *err)
 {
     struct attend_options o = {0};
     struct attend a = {.o = &o, .err = err, .table_fd = -1};
+    int rc = options_parse(&command_attend, &o, argc, argv, err);
 
-    if (parse(&o, argc, argv, err) < 0 || start(&a) < 0)
+    if (rc > 0)
+        return rc;
+    if (rc < 0 || start(&a) < 0)
         give_up(&a);
     else
         (void)front_run(&a.front);
@@ -623,3 +540,11 @@ int command_attend(int argc, char **argv, struct es_error *err)
     /* What failed is in the line that the plugin has got. */
     return 0;
 }
+
+const struct subcommand command_attend = {
+    .name = "attend",
+    .about = "For the plugin: stay beside one step of an unchanged program.\n",
+    .option = options,
+    .see = "the plugin starts it; give srun --evenstep",
+    .run = attend_main,
+};

@@ -59,17 +59,14 @@ const struct subcommand command_help = {
 
 /* --- all ------------------------------------------------------------------ */
 
-#define OLD(name, brief)                                                       \
-    static const struct subcommand old_##name = {                              \
-        #name, brief, .about = "", .option = none, .run = command_##name}
-OLD(probe, "what this node, or every node, can do");
-OLD(attend, NULL);
-
 const struct subcommand *const commands[] = {
-    &command_run,    &command_bcast, &old_probe,      &command_plan,
-    &command_replay, &command_simulate,  &command_report, &command_conntable,
-    &command_graph,  &command_top,   &command_config, &command_help,
-    &old_attend,     NULL,
+    &command_run,    &command_bcast,
+    &command_probe,  &command_plan,
+    &command_replay, &command_simulate,
+    &command_report, &command_conntable,
+    &command_graph,  &command_top,
+    &command_config, &command_help,
+    &command_attend, NULL,
 };
 
 const struct subcommand *command_find(const char *name, struct es_error *err)

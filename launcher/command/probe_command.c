@@ -2,58 +2,26 @@
 /*
  * evenstep probe: what this node, or every node of the allocation, can do.
  */
-#include "launcher/base/help.h"
 #include "launcher/base/notice.h"
-#include "launcher/base/number.h"
+#include "launcher/base/options.h"
 #include "launcher/command/probe_here.h"
 #include "launcher/command/probe_print.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/config/local_option.h"
 #include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCAL_MAX 1024
-
-static const char see_help[] = "see `evenstep probe --help`";
-
-static const char usage[] =
-    "usage: evenstep probe [options]\n"
-    "\n"
-    "Measure what a node can do, in about a second: C CPU, M memory, I\n"
-    "interconnect, B bus, S storage, G GPU.  What cannot be measured is named\n"
-    "with the reason.  Where root keeps results in the site's cache they are\n"
-    "shown instead.\n"
-    "\n"
-    "which nodes:\n"
-    "  (neither)            this one, and by no other\n"
-    "  --nodes              every node of the allocation, their links too\n"
-    "  --local N            N agents here, as `evenstep run --local` has them\n"
-    "what:\n"
-    "  --elements E,E,...   these only, of C,M,I,B,S,G\n"
-    "  --fresh              measure, whatever the cache has.  Run by root\n"
-    "                       outside of a job, what this node measures is kept\n"
-    "                       in the cache\n"
-    "results:\n"
-    "  --json               print one JSON object; it is a metrics FILE, too\n"
-    "  --check              exit 1 if a node is an outlier: far from the "
-    "median\n"
-    "                       of its kind.  Each is named in any case\n"
-    "  --srun \"ARGS\"        with --nodes: passed to the step of the agents\n"
-    "\n"
-    "exit status: 0 measured, 1 --check has found one, 2 usage, 3 no Slurm or\n"
-    "agents, or what root measured cannot be kept\n";
-
 struct options {
     const char *srun;
     unsigned elements;
-    size_t local;
-    int nodes, fresh, json, check, help;
+    struct local_option local;
+    int nodes, fresh, json, check;
 };
 
 struct command {
@@ -67,117 +35,49 @@ struct command {
 
 /* --- options -------------------------------------------------------------- */
 
-enum option_code {
-    OPT_NODES = 256,
-    OPT_LOCAL,
-    OPT_ELEMENTS,
-    OPT_FRESH,
-    OPT_JSON,
-    OPT_CHECK,
-    OPT_SRUN,
-    OPT_HELP
-};
-
-static const struct option options[] = {
-    {"nodes", no_argument, NULL, OPT_NODES},
-    {"local", required_argument, NULL, OPT_LOCAL},
-    {"elements", required_argument, NULL, OPT_ELEMENTS},
-    {"fresh", no_argument, NULL, OPT_FRESH},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"check", no_argument, NULL, OPT_CHECK},
-    {"srun", required_argument, NULL, OPT_SRUN},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_elements(struct options *o,
-                         const char *text,
-                         struct es_error *err)
+static int take_elements(void *into, const char *text, struct es_error *err)
 {
     const char *at = text;
+    unsigned elements = 0;
 
-    o->elements = 0;
     for (;; at += 2) {
         enum element e = *at ? element_of(*at) : ELEMENTS;
 
         if (e == ELEMENTS || (at[1] && at[1] != ','))
             return es_fail(err, ES_USAGE, "give some of C,M,I,B,S,G",
                            "--elements: \"%s\" is no list of elements", text);
-        o->elements |= PROBE_BIT(e);
+        elements |= PROBE_BIT(e);
         if (!at[1])
-            return 0;
+            break;
     }
-}
-
-static int take_local(struct options *o, const char *text, struct es_error *err)
-{
-    int64_t n;
-
-    if (number_parse_int(text, 1, LOCAL_MAX, &n) < 0)
-        return es_fail(err, ES_USAGE, "give 1 to 1024 agents",
-                       "--local: \"%s\" is out of range", text);
-    o->local = (size_t)n;
+    *(unsigned *)into = elements;
     return 0;
 }
 
-static int take(struct options *o,
-                int option,
-                const char *text,
-                struct es_error *err)
-{
-    switch (option) {
-    case OPT_NODES:
-        o->nodes = 1;
-        return 0;
-    case OPT_LOCAL:
-        return take_local(o, text, err);
-    case OPT_ELEMENTS:
-        return take_elements(o, text, err);
-    case OPT_FRESH:
-        o->fresh = 1;
-        return 0;
-    case OPT_JSON:
-        o->json = 1;
-        return 0;
-    case OPT_CHECK:
-        o->check = 1;
-        return 0;
-    case OPT_SRUN:
-        o->srun = text;
-        return 0;
-    default: /* OPT_HELP */
-        o->help = 1;
-        return 0;
-    }
-}
+#define AT(member) OPTION_AT(struct options, member)
 
-static int parse(struct options *o, int argc, char **argv, struct es_error *err)
-{
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-        if (option == ':' || option == '?')
-            return es_fail(err, ES_USAGE, see_help, "%s: %s", argv[optind - 1],
-                           option == ':' ? "a value is missing"
-                                         : "no such option");
-        if (take(o, option, optarg, err) < 0)
-            return -1;
-    }
-    if (o->help)
-        return 0;
-    if (optind < argc)
-        return es_fail(err, ES_USAGE, see_help,
-                       "probe: unexpected argument \"%s\"", argv[optind]);
-    if (o->local && o->nodes)
-        return es_fail(err, ES_USAGE, "give one of them",
-                       "--nodes and --local exclude each other");
-    if (o->srun && !o->nodes)
-        return es_fail(err, ES_USAGE, "give --nodes, too",
-                       "--srun is for the step of the agents");
-    return 0;
-}
+/* clang-format off */
+static const struct option options[] = {
+    {OPTION_GROUP, .name = "which nodes (without either this one, and by no other):"},
+    {OPTION_FLAG, "nodes", NULL, AT(nodes), .excludes = "local",
+     .help = "every node of the allocation, their links too"},
+    {OPTION_LOCAL, AT(local)},
+    {OPTION_SRUN, AT(srun), .needs = "nodes"},
+    {OPTION_GROUP, .name = "what:"},
+    {OPTION_TAKE, "elements", "E,E,...", AT(elements), .take = take_elements,
+     .help = "these only, of C,M,I,B,S,G"},
+    {OPTION_FLAG, "fresh", NULL, AT(fresh), .help =
+     "measure, whatever the cache has.  Run by root outside of a job, what "
+     "this node measures is kept in the cache"},
+    {OPTION_GROUP, .name = "results:"},
+    {OPTION_FLAG, "json", NULL, AT(json), .help =
+     "print one JSON object; it is a metrics FILE, too"},
+    {OPTION_FLAG, "check", NULL, AT(check), .help =
+     "exit 1 if a node is an outlier: far from the median of its kind.  Each "
+     "is named in any case"},
+    {OPTION_END},
+};
+/* clang-format on */
 
 /* --- results -------------------------------------------------------------- */
 
@@ -280,7 +180,9 @@ static const struct session_events session_events = {
 
 static int start(struct command *c)
 {
-    struct session_setup setup = {.local = c->o->local,
+    struct session_setup setup = {.local = c->o->local.n,
+                                  .local_speed =
+                                      local_option_speeds(&c->o->local),
                                   .place.srun_args = c->o->srun};
 
     if (!setup.local && companion_job_from_environ() == 0)
@@ -328,18 +230,34 @@ static int probe_this(struct command *c)
     return show(c, &node, 1);
 }
 
-int command_probe(int argc, char **argv, struct es_error *err)
+static int probe_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
     struct command c = {.o = &o, .err = err};
+    int rc = options_parse(&command_probe, &o, argc, argv, err);
 
-    if (config_load(&c.config, NULL, err) < 0 || parse(&o, argc, argv, err) < 0)
+    if (rc != 0)
+        return rc;
+    if (config_load(&c.config, NULL, err) < 0)
         return -1;
-    if (o.help)
-        return help_print(usage, err);
-    if (!o.nodes && !o.local)
+    if (!o.nodes && o.local.n == 0)
         return probe_this(&c);
     if (o.elements)
         c.config.probe.elements = o.elements;
     return probe_all(&c);
 }
+
+const struct subcommand command_probe = {
+    .name = "probe",
+    .brief = "what this node, or every node, can do",
+    .about =
+        "Measure what a node can do, in about a second: C CPU, M memory, I\n"
+        "interconnect, B bus, S storage, G GPU.  What cannot be measured is named\n"
+        "with the reason.  Where root keeps results in the site's cache they are\n"
+        "shown instead.\n",
+    .option = options,
+    .end =
+        "exit status: 0 measured, 1 --check has found one, 2 usage, 3 no Slurm or\n"
+        "agents, or what root measured cannot be kept\n",
+    .run = probe_main,
+};
