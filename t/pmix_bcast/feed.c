@@ -243,6 +243,18 @@ static void test_slow(void)
        clock_s / (SLOT * CHUNKS));
 }
 
+/* All wait for a node that becomes slow when there is nothing else to give. */
+static void test_slow_end(void)
+{
+    stripes();
+    run_until(0.96 * SLOT * CHUNKS);
+    node[5].pace = 10 * PASSED;
+    run_until(10);
+    ok(feed_is_done(feed) && missing() == 0 && gives > CHUNKS
+           && gives <= CHUNKS * 101 / 100,
+       "a node that is slow in the end: a percent is given again: %u", gives);
+}
+
 static void test_lost(void)
 {
     struct feed_give g;
@@ -389,6 +401,7 @@ int main(void)
     test_back();
     test_late_word();
     test_slow();
+    test_slow_end();
     test_lost();
     test_one();
     test_lies();

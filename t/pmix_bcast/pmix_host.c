@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A PMIx server of our own: what its clients are told, and what it leaves. */
 #include "pmix_bcast/pmix_host.h"
+#include "pmix_bcast/wireup.h"
 #include "tap.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#define CLIENTS 12u
 
 static char dir[] = "/tmp/pmix_host.XXXXXX";
 
@@ -31,11 +36,18 @@ static const char *value_of(char **env, const char *name)
     return "";
 }
 
+static void free_environ(char **env)
+{
+    for (char **e = env; *e; e++)
+        free(*e);
+    free(env);
+}
+
 static void test_ranks(struct pmix_host *h)
 {
     char *first = NULL;
 
-    for (size_t rank = 0; rank < 12; rank += 11) {
+    for (size_t rank = 0; rank < CLIENTS; rank += CLIENTS - 1) {
         char **env = calloc(1, sizeof *env), text[8];
         struct es_error err = {0};
 
@@ -50,32 +62,76 @@ static void test_ranks(struct pmix_host *h)
         ok(first && first[0]
                && strcmp(first, value_of(env, "PMIX_NAMESPACE")) == 0,
            "and of one namespace");
-        for (char **e = env; *e; e++)
-            free(*e);
-        free(env);
+        free_environ(env);
     }
     free(first);
 }
 
-int main(void)
+/* A client: 0 if it gets to know all others. */
+static int be_client(void)
+{
+    struct endpoint mine = {.node = "n", .address = "127.0.0.1"};
+    struct wireup w = {0};
+    struct es_error err = {0};
+    int wrong;
+
+    mine.port = (uint16_t)(1000 + atoi(getenv("PMIX_RANK")));
+    if (wireup_join(&w, &mine, &err) < 0 || wireup_exchange(&w, &err) < 0) {
+        diag("%s", err.what);
+        return 1;
+    }
+    wrong = w.size != CLIENTS || w.rank + 1000 != mine.port;
+    for (uint32_t i = 0; i < w.size; i++)
+        wrong |= w.agent[i].port != 1000 + i;
+    wireup_clear(&w);
+    return wrong || w.agent ? 2 : 0;
+}
+
+static void test_wireup(struct pmix_host *h, char *self)
+{
+    char *argv[] = {self, (char[]){"client"}, NULL};
+    pid_t pid[CLIENTS];
+    int bad = 0;
+
+    for (size_t rank = 0; rank < CLIENTS; rank++) {
+        char **env = calloc(1, sizeof *env);
+
+        if (!env || pmix_host_environ(h, rank, &env, NULL) < 0
+            || posix_spawn(&pid[rank], self, NULL, NULL, argv, env) != 0)
+            bail("no client");
+        free_environ(env);
+    }
+    for (size_t rank = 0; rank < CLIENTS; rank++) {
+        int status = -1;
+
+        bad += waitpid(pid[rank], &status, 0) < 0 || status != 0;
+    }
+    is_int(bad, 0, "its clients get to know each other");
+}
+
+int main(int argc, char **argv)
 {
     struct pmix_host *h = NULL;
     struct es_error err = {0};
     char none[100];
 
+    if (argc > 1)
+        return be_client();
     if (!mkdtemp(dir))
         bail("no folder");
     snprintf(none, sizeof none, "%s/none", dir);
     (void)setenv("TMPDIR", none, 1);
-    ok(pmix_host_start(&h, 12, &err) == -1 && !h && err.kind == ES_ENV,
+    ok(pmix_host_start(&h, CLIENTS, &err) == -1 && !h && err.kind == ES_ENV,
        "without a folder for it there is no server");
     ok(strncmp(err.what, none, strlen(none)) == 0
            && strstr(err.mend, "set TMPDIR"),
        "and it is said which");
     (void)setenv("TMPDIR", dir, 1);
-    is_int(pmix_host_start(&h, 12, &err), 0, "a server for 12 ranks starts");
+    is_int(pmix_host_start(&h, CLIENTS, &err), 0,
+           "a server for 12 ranks starts");
     is_int(entries(), 1, "with a folder of its own");
     test_ranks(h);
+    test_wireup(h, argv[0]);
     errno = 77;
     pmix_host_stop(h);
     ok(entries() == 0 && errno == 77, "which goes with it");
