@@ -50,7 +50,7 @@ static void break_rules(void)
     pause();
 }
 
-static void do_slice(uint64_t begin, uint64_t end)
+static void do_slice(uint64_t from, uint64_t to)
 {
     char words[100];
 
@@ -66,8 +66,8 @@ static void do_slice(uint64_t begin, uint64_t end)
     }
     for (int i = 0; does("much") && i < MUCH / 50; i++)
         say("a line of some fifty bytes: nobody reads them all\n");
-    snprintf(words, sizeof words, "%ju:%ju %ju %s\n", (uintmax_t)begin,
-             (uintmax_t)end, (uintmax_t)evenstep_frame(), evenstep_label());
+    snprintf(words, sizeof words, "%ju:%ju %ju %s\n", (uintmax_t)from,
+             (uintmax_t)to, (uintmax_t)evenstep_frame(), evenstep_label());
     say(words);
     if (does("stderr"))
         fprintf(stderr, "a word\n");
@@ -75,7 +75,7 @@ static void do_slice(uint64_t begin, uint64_t end)
 
 static int program(void)
 {
-    uint64_t begin, end;
+    uint64_t from, to;
     int rc;
 
     if (does("never"))
@@ -87,14 +87,13 @@ static int program(void)
     if (evenstep_open(17, 4) != 1)
         return 9;
     if (does("early")) {
-        rc = evenstep_wait(0);
         evenstep_close();
         say("closed\n");
         fprintf(stderr, "closed\n");
         pause();
     }
-    while ((rc = evenstep_next(&begin, &end)) == 1) {
-        do_slice(begin, end);
+    while ((rc = evenstep_next(&from, &to)) == 1) {
+        do_slice(from, to);
         if (evenstep_done() < 0)
             return 8;
         if (does("noise"))
