@@ -6,6 +6,7 @@
 #include "launcher/session/arrival.h"
 #include "launcher/session/host_check.h"
 #include "launcher/session/launch.h"
+#include "launcher/session/members.h"
 
 #include <event2/event.h>
 #include <sodium.h>
@@ -29,12 +30,6 @@
 #define LEAVE_EACH_MS 20
 #define START_EACH_MS 100
 
-struct member { /* a node and its connection */
-    struct node node;
-    struct channel *channel;
-    struct session *session;
-};
-
 struct session {
     struct event_base *base;
     const struct session_events *on;
@@ -47,8 +42,8 @@ struct session {
     size_t wanted; /* nodes that there must be; 0: not known */
     struct launch *launch;
     struct arrival *arrival;
-    struct member *member;
-    size_t n, here; /* nodes; of them READY or lost again */
+    struct members *members; /* NULL: no agent is READY */
+    size_t n, here;          /* nodes; of them READY or lost again */
     uint32_t job, step;
     struct event *deadline;
     int again; /* the deadline is that of another start */
@@ -142,113 +137,46 @@ static void fail_lost(struct session *s, const char *node, const char *why)
 
 /* --- members -------------------------------------------------------------- */
 
-static void member_lost(struct member *m, const char *why)
+static void on_lost(void *arg, size_t node, const char *why)
 {
-    struct session *s = m->session;
-    int was_present = m->node.present;
+    struct session *s = arg;
 
-    m->channel = NULL;
-    m->node.present = 0;
-    if (s->closing || !was_present)
+    if (s->closing)
         return;
-    if (s->ready) {
-        s->on->lost(s->arg, (size_t)(m - s->member), why);
-        return;
-    }
-    fail_lost(s, m->node.name, why);
+    if (s->ready)
+        s->on->lost(s->arg, node, why);
+    else
+        fail_lost(s, members_node(s->members, node)->name, why);
 }
 
-static void on_member_closed(struct channel *c, void *arg, const char *why)
+static void on_message(
+    void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
 {
-    (void)c;
-    member_lost(arg, why);
-}
+    struct session *s = arg;
 
-/* What came of its call to the next agent. */
-static void receive_peer(struct member *m, const uint8_t *body, size_t len)
-{
-    struct channel *c = m->channel;
-    struct msg_peer peer;
-
-    if (msg_read_peer(&peer, body, len) < 0) {
-        member_lost(m, "its agent does not speak evenstep's protocol");
-        channel_destroy(c);
-    } else if (!peer.reached) {
-        notice("warning: %s cannot reach %s: let the nodes reach each other at "
-               "the ports of SrunPortRange",
-               m->node.name, peer.text);
-    }
-}
-
-static void on_member_message(struct channel *c,
-                              void *arg,
-                              uint16_t type,
-                              const uint8_t *body,
-                              size_t len)
-{
-    struct member *m = arg;
-    struct session *s = m->session;
-
-    (void)c;
     if (s->closing)
         return;
     if (type == MSG_MISSED)
         arrival_missed(s->arrival, body, len);
-    else if (type == MSG_PEER)
-        receive_peer(m, body, len);
     else
-        s->on->message(s->arg, (size_t)(m - s->member), type, body, len);
+        s->on->message(s->arg, node, type, body, len);
 }
 
-static const struct channel_events member_events = {
-    .message = on_member_message,
-    .closed = on_member_closed,
+static const struct members_events members_events = {
+    .message = on_message,
+    .lost = on_lost,
 };
 
 /* The first READY tells how many agents there are. */
 static int make_members(struct session *s, const struct msg_ready *m)
 {
-    s->member = calloc(m->agents, sizeof *s->member);
-    if (!s->member)
+    s->members = members_create(m->agents, &members_events, s);
+    if (!s->members)
         return -1;
     s->n = m->agents;
-    for (size_t i = 0; i < s->n; i++)
-        s->member[i].session = s;
     s->job = m->job;
     s->step = m->step;
     return 0;
-}
-
-/* It has noticed before us that the connection of before is dead. */
-static void drop_old(struct member *m)
-{
-    struct channel *old = m->channel;
-
-    if (old)
-        member_lost(m, "it calls again");
-    channel_destroy(old);
-}
-
-/* A node that was lost calls again: its agent has not left. */
-static void rejoin(struct session *s,
-                   struct channel *c,
-                   const struct msg_ready *ready)
-{
-    struct member *m = &s->member[ready->rank];
-
-    if (ready->agents != s->n || strcmp(m->node.name, ready->node) != 0) {
-        channel_destroy(c);
-        return;
-    }
-    drop_old(m);
-    m->channel = c;
-    channel_set_events(c, &member_events, m);
-    if (!s->on->returned) {
-        (void)channel_send(c, MSG_LEAVE, NULL, 0); /* else it is cut off */
-        return;
-    }
-    m->node.present = 1;
-    s->on->returned(s->arg, (size_t)(m - s->member));
 }
 
 /* Where srun has put its tasks otherwise than asked, nothing is begun. */
@@ -259,7 +187,7 @@ static int check_hosts(struct session *s)
     int rc;
 
     for (size_t i = 0; name && i < s->n; i++)
-        name[i] = s->member[i].node.name;
+        name[i] = members_node(s->members, i)->name;
     rc = name ? host_check(name, s->n, s->wanted, &err) : es_no_memory(&err);
     free(name);
     if (rc < 0)
@@ -282,19 +210,6 @@ static void allow(struct session *s, int ms)
         (void)set_deadline(s, with_each(s, START_MS, START_EACH_MS));
     else if (launch_may_repeat(s->launch) && !s->again)
         (void)set_deadline(s, ms); /* else the one before holds */
-}
-
-static void become_member(struct member *m,
-                          struct channel *c,
-                          const struct msg_ready *ready)
-{
-    snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
-    snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
-    m->node.adapter = ready->adapter;
-    m->node.cpus = ready->cpus;
-    m->node.present = 1;
-    m->channel = c;
-    channel_set_events(c, &member_events, m);
 }
 
 static void all_ready(struct session *s)
@@ -327,15 +242,17 @@ static void on_ready(void *arg,
     struct session *s = arg;
 
     if (s->ready && !s->closing && ready->rank < s->n) {
-        rejoin(s, c, ready);
+        if (members_rejoin(s->members, c, ready, s->on->returned != NULL))
+            s->on->returned(s->arg, ready->rank);
         return;
     }
-    if (!expected || s->closing || (!s->member && make_members(s, ready) < 0)
-        || ready->agents != s->n || s->member[ready->rank].node.name[0]) {
+    if (!expected || s->closing
+        || (!s->members && make_members(s, ready) < 0)) {
         channel_destroy(c);
         return;
     }
-    become_member(&s->member[ready->rank], c, ready);
+    if (members_join(s->members, c, ready) < 0)
+        return;
     if (++s->here < s->n)
         allow(s, launch_is_by_tcp(s->launch) ? CALL_MS : STALL_MS);
     else if (!s->failed && check_hosts(s) == 0)
@@ -389,10 +306,8 @@ static int start_agents(struct session *s, struct es_error *err)
 
 static void forget_members(struct session *s)
 {
-    for (size_t i = 0; i < s->n; i++)
-        channel_destroy(s->member[i].channel);
-    free(s->member);
-    s->member = NULL;
+    members_destroy(s->members);
+    s->members = NULL;
     s->n = s->here = 0;
 }
 
@@ -555,7 +470,7 @@ void session_step_name(const struct session *s,
 
 const struct node *session_node(const struct session *s, size_t node)
 {
-    return &s->member[node].node;
+    return members_node(s->members, node);
 }
 
 void session_send(struct session *s,
@@ -563,27 +478,15 @@ void session_send(struct session *s,
                   enum protocol_type type,
                   struct writer *w)
 {
-    struct channel *c = s->member[node].channel;
-
-    if (c && (w->bad || channel_send(c, (uint16_t)type, w->buf, w->len) < 0))
-        channel_hang_up(c);
-    writer_clear(w);
+    members_send(s->members, node, (uint16_t)type, w);
 }
 
 void session_drop(struct session *s, size_t node)
 {
-    if (s->member[node].channel)
-        channel_hang_up(s->member[node].channel);
+    members_drop(s->members, node);
 }
 
 /* --- the end -------------------------------------------------------------- */
-
-static void say_leave(struct session *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->member[i].channel)
-            (void)channel_send(s->member[i].channel, MSG_LEAVE, NULL, 0);
-}
 
 /* Run the loop until all processes have ended, at most ms. */
 static void await_processes(struct session *s, int ms)
@@ -611,7 +514,8 @@ void session_close(struct session *s)
     if (!s)
         return;
     s->closing = 1;
-    say_leave(s);
+    if (s->members)
+        members_leave(s->members);
     listener_close(s->listener); /* who is away and calls now leaves, too */
     if (s->arrival)
         arrival_end(s->arrival);

@@ -10,18 +10,11 @@
 #define LAUNCHER_SESSION_SESSION_H
 
 #include "launcher/base/step_dir.h"
+#include "launcher/session/node.h"
 #include "launcher/session/session_setup.h"
 #include "launcher/wire/protocol.h"
 
 struct session;
-
-struct node {
-    char name[NODE_NAME_MAX];
-    char rack[NODE_NAME_MAX]; /* "": not known */
-    struct adapter adapter;
-    uint32_t cpus; /* that commands may use; 0: not known */
-    int present;   /* 0: lost, or not here yet */
-};
 
 struct session_events {
     /* Every agent is here. */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/members.h"
+#include "launcher/base/notice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct member {
+    struct node node;
+    struct channel *channel; /* NULL: not here */
+    struct members *members;
+};
+
+struct members {
+    const struct members_events *on;
+    void *arg;
+    size_t n;
+    struct member member[];
+};
+
+struct members *members_create(size_t n,
+                               const struct members_events *on,
+                               void *arg)
+{
+    struct members *m = calloc(1, sizeof *m + n * sizeof m->member[0]);
+
+    if (!m)
+        return NULL;
+    m->on = on;
+    m->arg = arg;
+    m->n = n;
+    for (size_t i = 0; i < n; i++)
+        m->member[i].members = m;
+    return m;
+}
+
+const struct node *members_node(const struct members *m, size_t node)
+{
+    return &m->member[node].node;
+}
+
+/* --- connections ----------------------------------------------------------- */
+
+static void member_lost(struct member *m, const char *why)
+{
+    struct members *all = m->members;
+    int was_present = m->node.present;
+
+    m->channel = NULL;
+    m->node.present = 0;
+    if (was_present)
+        all->on->lost(all->arg, (size_t)(m - all->member), why);
+}
+
+static void on_member_closed(struct channel *c, void *arg, const char *why)
+{
+    (void)c;
+    member_lost(arg, why);
+}
+
+/* What came of its call to the next agent. */
+static void receive_peer(struct member *m, const uint8_t *body, size_t len)
+{
+    struct channel *c = m->channel;
+    struct msg_peer peer;
+
+    if (msg_read_peer(&peer, body, len) < 0) {
+        member_lost(m, "its agent does not speak evenstep's protocol");
+        channel_destroy(c);
+    } else if (!peer.reached) {
+        notice("warning: %s cannot reach %s: let the nodes reach each other at "
+               "the ports of SrunPortRange",
+               m->node.name, peer.text);
+    }
+}
+
+static void on_member_message(struct channel *c,
+                              void *arg,
+                              uint16_t type,
+                              const uint8_t *body,
+                              size_t len)
+{
+    struct member *m = arg;
+    struct members *all = m->members;
+
+    (void)c;
+    if (type == MSG_PEER)
+        receive_peer(m, body, len);
+    else
+        all->on->message(all->arg, (size_t)(m - all->member), type, body, len);
+}
+
+static const struct channel_events member_events = {
+    .message = on_member_message,
+    .closed = on_member_closed,
+};
+
+static void take_over(struct member *m, struct channel *c)
+{
+    m->channel = c;
+    channel_set_events(c, &member_events, m);
+}
+
+int members_join(struct members *all,
+                 struct channel *c,
+                 const struct msg_ready *ready)
+{
+    struct member *m = &all->member[ready->rank];
+
+    if (ready->agents != all->n || m->node.name[0]) {
+        channel_destroy(c);
+        return -1;
+    }
+    snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
+    snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
+    m->node.adapter = ready->adapter;
+    m->node.cpus = ready->cpus;
+    m->node.present = 1;
+    take_over(m, c);
+    return 0;
+}
+
+/* It has noticed before us that the connection of before is dead. */
+static void drop_old(struct member *m)
+{
+    struct channel *old = m->channel;
+
+    if (old)
+        member_lost(m, "it calls again");
+    channel_destroy(old);
+}
+
+int members_rejoin(struct members *all,
+                   struct channel *c,
+                   const struct msg_ready *ready,
+                   int may_return)
+{
+    struct member *m = &all->member[ready->rank];
+
+    if (ready->agents != all->n || strcmp(m->node.name, ready->node) != 0) {
+        channel_destroy(c);
+        return 0;
+    }
+    drop_old(m);
+    take_over(m, c);
+    if (!may_return) {
+        (void)channel_send(c, MSG_LEAVE, NULL, 0); /* else it is cut off */
+        return 0;
+    }
+    m->node.present = 1;
+    return 1;
+}
+
+void members_send(struct members *m,
+                  size_t node,
+                  uint16_t type,
+                  struct writer *w)
+{
+    struct channel *c = m->member[node].channel;
+
+    if (c && (w->bad || channel_send(c, type, w->buf, w->len) < 0))
+        channel_hang_up(c);
+    writer_clear(w);
+}
+
+void members_drop(struct members *m, size_t node)
+{
+    if (m->member[node].channel)
+        channel_hang_up(m->member[node].channel);
+}
+
+void members_leave(struct members *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->member[i].channel)
+            (void)channel_send(m->member[i].channel, MSG_LEAVE, NULL, 0);
+}
+
+void members_destroy(struct members *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        channel_destroy(m->member[i].channel);
+    free(m);
+}

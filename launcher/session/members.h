@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * members.h - the nodes of a session by rank, each with the connection to its
+ * agent from READY on.
+ */
+#ifndef LAUNCHER_SESSION_MEMBERS_H
+#define LAUNCHER_SESSION_MEMBERS_H
+
+#include "launcher/session/node.h"
+#include "launcher/wire/protocol.h"
+#include "pmix_bcast/channel.h"
+
+struct members;
+
+struct members_events {
+    void (*message)(
+        void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len);
+    /* A node that was present has gone, why in words. */
+    void (*lost)(void *arg, size_t node, const char *why);
+};
+
+/* n nodes, of which nothing is known yet; on and arg must outlive them.  NULL:
+ * no memory. */
+struct members *members_create(size_t n,
+                               const struct members_events *on,
+                               void *arg);
+const struct node *members_node(const struct members *m, size_t node);
+/* An agent is READY, whose connection is ours from now on: 0, or -1 if there
+ * are not as many as it says, or its rank was READY before (then c is ended). */
+int members_join(struct members *m,
+                 struct channel *c,
+                 const struct msg_ready *ready);
+/*
+ * An agent that was lost, or is about to be, is READY again, and c ours.  1: it
+ * is present; 0: it is not the same one, and c is ended, or may_return is 0 and
+ * it was told to leave.
+ */
+int members_rejoin(struct members *m,
+                   struct channel *c,
+                   const struct msg_ready *ready,
+                   int may_return);
+/* Send what w holds, if there is a connection, and clear it; if that fails the
+ * node is lost, from the loop. */
+void members_send(struct members *m,
+                  size_t node,
+                  uint16_t type,
+                  struct writer *w);
+/* Cut a node off; lost() follows. */
+void members_drop(struct members *m, size_t node);
+/* Tell all to leave. */
+void members_leave(struct members *m);
+/* End all connections without a word; NULL is allowed. */
+void members_destroy(struct members *m);
+
+#endif

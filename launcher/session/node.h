@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * node.h - what a session knows of one of its nodes.
+ */
+#ifndef LAUNCHER_SESSION_NODE_H
+#define LAUNCHER_SESSION_NODE_H
+
+#include "pmix_bcast/adapter.h"
+#include "pmix_bcast/wireup.h"
+
+struct node {
+    char name[NODE_NAME_MAX];
+    char rack[NODE_NAME_MAX]; /* "": not known */
+    struct adapter adapter;
+    uint32_t cpus; /* that commands may use; 0: not known */
+    int present;   /* 0: lost, or not here yet */
+};
+
+#endif
