@@ -59,7 +59,7 @@ a negative latency|bcast --nodes 3 --bytes 1k --latency -1s|--latency: "-1s" is 
 an unknown scheme|bcast --nodes 3 --bytes 1k --scheme magic|--scheme: "magic" is unknown: give overlap, 
 a chunk over the limit|bcast --nodes 3 --bytes 1k --chunk 5m|.*chunk
 more than all are slow|bcast --nodes 3 --bytes 1k --slow 101|--slow: "101" is out of range: 
-faults for a formula|bcast --nodes 3 --bytes 1k --scheme sbcast --dead 1|--slow and --dead: sbcast is but a formula: 
+faults for a formula|bcast --nodes 3 --bytes 1k --scheme sbcast --dead 1|--slow and --dead: sbcast is only a formula: 
 an unknown option|bcast --magic|--magic: no such option: 
 a value that is missing|bcast --nodes|--nodes: a value is missing: 
 END

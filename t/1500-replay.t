@@ -179,7 +179,7 @@ test_expect_success 'what a crash has left at the end of a journal is passed ove
 	head -1 journal >none && test_expect_code 2 evenstep replay --policy static <none >got 2>err && mentioned "^evenstep: the trace is empty: " && test ! -s got
 '
 test_expect_success 'a journal that was changed: exit 2' '
-	{ head -1 journal; echo "{\"type\":\"slice\",\"frame\":0}"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && mentioned "^evenstep: trace, line 3: \"node\" is none: " &&
+	{ head -1 journal; echo "{\"type\":\"slice\",\"frame\":0}"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && mentioned "^evenstep: trace, line 3: \"node\" is no name: " &&
 	{ head -1 journal; echo "no JSON"; } >bad && test_expect_code 2 evenstep replay --policy static <bad >got 2>err && mentioned "^evenstep: trace, line 2:[0-9]+: "
 '
 test_expect_success 'frames of 2^62 units' '
@@ -228,11 +228,11 @@ no object|[1,2]|has no "op":
 no op|{"channel":1}|has no "op": 
 an unknown op|{"op":"dance"}|"dance" is no op: give open, set_job, 
 a channel that is there|{"op":"add_channel","channel":1}|channel 1 is there already: give one that was removed, or none
-a channel that leaves a gap|{"op":"add_channel","channel":3}|channel 3 is none: give one that is there
+a channel that leaves a gap|{"op":"add_channel","channel":3}|channel 3 does not exist: give one that is there
 an op that is a number|{"op":7}|"op" is no op: 
 an unknown type|{"type":"farme"}|"farme" is no type: give frame or summary
 no channel|{"op":"set_job","job_tasks":5}|"channel" is missing: 
-a channel that is none|{"op":"set_job","channel":2,"job_tasks":5}|channel 2 is none: give one that is there
+a channel that is none|{"op":"set_job","channel":2,"job_tasks":5}|channel 2 does not exist: give one that is there
 a negative channel|{"op":"remove_channel","channel":-1}|"channel" is out of range: 
 a channel that is a fraction|{"op":"remove_channel","channel":0.5}|"channel" is no whole number: 
 a channel that is text|{"op":"remove_channel","channel":"0"}|"channel" is no number: 
@@ -245,7 +245,7 @@ no time|{"op":"feedback","channel":0,"size":1}|"time_ns" is missing:
 threads that are text|{"op":"set_threads","channel":0,"threads":"4"}|"threads" is no number: 
 no overhead|{"op":"feedback4","channel":0,"size":1,"accumulated_ns":1}|"overhead_ns" is missing: 
 a second open|{"op":"open","channels":2}|"open" comes twice: 
-a slice without a node|{"type":"frame","slices":[{"begin":0,"end":1,"seconds":1,"status":0}]}|"node" is none: 
+a slice without a node|{"type":"frame","slices":[{"begin":0,"end":1,"seconds":1,"status":0}]}|"node" is no name: 
 slices that are none|{"type":"frame","slices":7}|"slices" is no list: 
 a slice that ends before it begins|{"type":"frame","slices":[{"node":"a","begin":5,"end":1,"seconds":1,"status":0}]}|"end" is below begin: 
 a slice of a negative time|{"type":"frame","slices":[{"node":"a","begin":0,"end":1,"seconds":-1,"status":0}]}|"seconds" is out of range: 

@@ -96,9 +96,9 @@ no grain|--speeds 80 --grain 0|--grain: "0" is out of range:
 no pieces|--speeds 80 --pieces 0|--pieces: "0" is out of range: 
 a threshold that is none|--speeds 80 --threshold often|--threshold: "often" is no threshold: give seconds, or percent with a %, or auto
 a change of nobody|--speeds 80,40 --change 3:2:10|--change: there is no node 2 among 2: 
-a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is none: give FRAME:NODE:SPEED, as 8:0:40
-a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is none: 
-a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is none: 
+a change that is none|--speeds 80,40 --change 3:1|--change: "3:1" is no change: give FRAME:NODE:SPEED, as 8:0:40
+a change to a halt|--speeds 80,40 --change 3:1:0|--change: "3:1:0" is no change: 
+a change too many|--speeds 80,40 --change 3:1:5:7|--change: "3:1:5:7" is no change: 
 a seed that is none|--speeds 80 --seed x|--seed: "x" is no whole number: 
 a trace that is not there|--trace nowhere|--trace: nowhere: No such file or directory: 
 a trace and speeds|--trace two --speeds 80|--trace and --speeds exclude each other: give one of them

@@ -41,7 +41,7 @@ test_expect_success 'a run that failed has no summary: the frames are told all t
 '
 test_expect_success 'a last line that is cut off is left out, with one line that says so' '
 	head -n 1 two >torn && printf "{\"type\":\"fra" >>torn && evenstep report torn >got 2>err && grep -q "^1 frame in" got &&
-	mentioned "^evenstep: torn: its last line is cut off, and left out$" && test $(wc -l <err) = 1
+	mentioned "^evenstep: torn: its last line is not whole, and is ignored$" && test $(wc -l <err) = 1
 '
 
 # boxes FILE: beginning and width of every slice that is drawn, one a line, in pixels; a run is 880 wide.
@@ -99,7 +99,7 @@ a slice that ends before it begins|backwards|report: backwards: trace, line 1: "
 a time that is no number|text|report: text: trace, line 1: "seconds" is no number: 
 a trace of ops|trace|report: trace: line 1: is of a trace, not of a report: 
 a frame behind the summary|after|report: after: line 4: comes after the summary: 
-frames that are not there|--svg x.svg --frames 7:9 two|--frames: there is none from 7 to below 9: 
+frames that are not there|--svg x.svg --frames 7:9 two|--frames: there are none from 7 to below 9: 
 frames that are none|--svg x.svg --frames all two|--frames: "all" is no range: give BEGIN:END, 
 frames of no picture|--frames 0:1 two|--frames: there is no --svg: give --svg PICTURE, too$
 an unknown option|--magic two|--magic: no such option: 

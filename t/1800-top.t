@@ -14,8 +14,8 @@ while IFS='|' read -r what arguments code message; do
 	'
 done <<'END'
 no step|--once 4294967295|3|top: no step of yours reports progress here: run it where srun runs
-a job that is none|--once x|2|top: "x" is none: give a job's number
-job 0|--once 0|2|top: "0" is none: 
+a job that is none|--once x|2|top: "x" is no job: give the number of a job
+job 0|--once 0|2|top: "0" is no job: 
 a word too many|--once 1 2|2|top: unexpected argument "2": see 
 an unknown option|--sort name|2|--sort: no such option: see 
 a value that is missing|--metrics-file|2|--metrics-file: a value is missing: 

@@ -46,10 +46,10 @@ static const struct option options[] = {
      "keep SRC's time of change, too"},
     {OPTION_COUNT, "fanout", "K", AT(setup.branches), .low = 1,
      .high = PLAN_NODES_MAX, .letter = 'F', .alias = "branches", .help =
-     "nodes that are served by this host itself (as it is best)"},
+     "nodes that this host sends to itself (as is best)"},
     {OPTION_SIZE, "size", "SIZE", AT(setup.chunk), .low = CHUNK_MIN,
      .high = CHUNK_MAX, .letter = 's', .alias = "chunk", .help =
-     "bytes of a chunk, 1Ki to 4Mi (as it is best)"},
+     "bytes of a chunk, 1Ki to 4Mi (as is best)"},
     {OPTION_SECONDS, "timeout", "SEC", AT(setup.timeout_s), .low = 3,
      .high = 1e6, .letter = 't', .help =
      "give a node up that makes no progress for so long (10; at least 3: a "

@@ -132,7 +132,7 @@ static int print_ranks(const struct options *o,
     for (uint32_t rank = begin; rank < end && rc >= 0; rank++) {
         if (conntable_lookup(t, rank, &e) < 0)
             return es_fail(err, ES_WORK, "make the table again",
-                           "%s: the entry of rank %" PRIu32 " makes no sense",
+                           "%s: the entry of rank %" PRIu32 " is not valid",
                            o->file, rank);
         rc = o->json ? print_json(rank, &e) : print_line(rank, &e);
     }

@@ -90,8 +90,8 @@ static int top_main(int argc, char **argv, struct es_error *err)
     if (rc != 0)
         return rc;
     if (argv[1] && number_parse_int(argv[1], 1, UINT32_MAX, &job) < 0)
-        return es_fail(err, ES_USAGE, "give a job's number",
-                       "top: \"%s\" is none", argv[1]);
+        return es_fail(err, ES_USAGE, "give the number of a job",
+                       "top: \"%s\" is no job", argv[1]);
     return o.once ? once(&o, (uint32_t)job, err)
                   : top_screen((uint32_t)job, o.metrics, err);
 }

@@ -251,7 +251,8 @@ static int take_all(struct config *c,
         take_policy(c, cfg_getnsec(cfg, "policy", i));
     for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
         if (take_profile(c, cfg_getnsec(cfg, "profile", i)) < 0)
-            return es_fail(err, ES_USAGE, "give at most 32, with the shipped",
+            return es_fail(err, ES_USAGE,
+                           "give at most 32, with those that are shipped",
                            "%s: there are too many profiles", name);
     return 0;
 }

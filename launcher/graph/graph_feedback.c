@@ -135,7 +135,7 @@ static void place_failed(struct graph_running *r,
     if (t->done
         || graph_state_waiting(&r->state, p.task, GRAPH_NOBODY)
                != GRAPH_NOBODY) {
-        notice("%s: task \"%s\" %s: its copy elsewhere will do",
+        notice("%s: task \"%s\" %s: a copy of it is elsewhere",
                graph_node_name(r, p.node), name, how);
         if (graph_stage_in_followers(r, p.task, p.node) < 0)
             graph_finish(r, 1);

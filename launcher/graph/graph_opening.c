@@ -147,7 +147,7 @@ static void on_reopened(struct graph_running *r,
     if (r->state.usable[node]) {
         session_drop(r->front.session, node);
     } else if (m->why[0]) {
-        notice("%s: %s: it gets nothing more", graph_node_name(r, node),
+        notice("%s: %s: it gets no more tasks", graph_node_name(r, node),
                m->why);
     } else {
         r->state.usable[node] = 1;

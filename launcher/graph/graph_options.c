@@ -49,7 +49,7 @@ const struct option graph_options_table[] = {
      "energy that ead may spend on a copy, J, or pebd for each second that it "
      "saves (0)"},
     {OPTION_WORD, "group", GROUPS, AT(group), .def = "best", .help =
-     "how paths are put together; best: of the next three what is best"},
+     "how paths are put together; best: the best of the next three"},
     {OPTION_WORD, "baseline", "spread|pack", AT(is_packed), .def = "spread",
      .help = "with --group none: a path a processor, or as many as it has "
      "cores"},
@@ -58,7 +58,7 @@ const struct option graph_options_table[] = {
      "of a processor (as many as this host has; run: as the smallest node)"},
     {OPTION_COUNT, "processors", "M", AT(run.plan.machine.processors),
      .low = 1, .high = SCHEDULE_CORES_MAX, .help =
-     "at most so many (as many as it likes; run: as there are nodes)"},
+     "at most so many (no limit; run: the number of nodes)"},
     {OPTION_SECONDS, "deadline", "SECONDS", AT(deadline_s), .high = 1e9,
      .excludes = "deadline-factor", .help = "not later than this"},
     {OPTION_NUMBER, "deadline-factor", "F", AT(run.plan.deadline_factor),

@@ -88,7 +88,8 @@ int probe_from_json(struct probe_result result[ELEMENTS],
     json_t *value;
 
     if (!json_is_object(json))
-        return es_fail(err, ES_WORK, "measure again", "the results are none");
+        return es_fail(err, ES_WORK, "measure again",
+                       "the results are no object");
     json_object_foreach(json, key, value)
     {
         enum element e = strlen(key) == 1 ? element_of(*key) : ELEMENTS;

@@ -38,7 +38,7 @@ static int take_change(void *at, const char *text, struct es_error *err)
         || number_parse_int(node, 0, SIMULATED_NODES_MAX, &v) < 0
         || number_parse_double(rest, 1e-9, SPEED_MAX, &c.speed) < 0)
         return es_fail(err, ES_USAGE, "give FRAME:NODE:SPEED, as 8:0:40",
-                       "--change: \"%s\" is none", text);
+                       "--change: \"%s\" is no change", text);
     more = reallocarray(o->change, n + 1, sizeof *more);
     if (!more)
         return es_no_memory(err);
@@ -88,7 +88,7 @@ const struct option balance_options_table[] = {
      "journal that it has written"},
     {OPTION_TEXT, "policy", "P,Q,...", AT(policies), .def = "even",
      .word = policy_option_word, .help =
-     "each NAME[:key=value,...], one after another"},
+     "policies to compare, each NAME[:key=value,...]"},
     {OPTION_WORD, "metrics", "probe|equal", AT(is_equal), .def = "probe",
      .help = "first sizes: the speeds are known, or not"},
     {OPTION_TAKE, "noise", "X|PERCENT%", AT(setup.noise), .take = take_noise,
@@ -109,7 +109,7 @@ const struct option balance_options_table[] = {
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(setup.threshold),
      .take = threshold_option_take, .def = "5%", .help = "as `evenstep run`"},
     {OPTION_COUNT, "seed", "S", AT(seed), .high = UINT32_MAX, .help =
-     "of the noise and of policies that draw lots (1)"},
+     "of the noise, and of policies with random choices (1)"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object a policy"},
     {OPTION_FLAG, "power", NULL, AT(power), .help =
@@ -215,7 +215,8 @@ int balance_options_settle(struct balance_options *o, struct es_error *err)
     take_seed(o);
     for (size_t i = 0; i < o->setup.n_changes; i++)
         if (o->change[i].node >= o->setup.n)
-            return es_fail(err, ES_USAGE, "give one from 0 below the nodes",
+            return es_fail(err, ES_USAGE,
+                           "give a node from 0, below the number of nodes",
                            "--change: there is no node %zu among %zu",
                            o->change[i].node, o->setup.n);
     for (size_t i = 0; i < o->setup.n; i++)

@@ -49,7 +49,7 @@ struct replay {
 static const struct option options[] = {
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
      .required = 1, .word = policy_option_word, .help =
-     "as `evenstep run`; what is not said is the policy's default, and what "
+     "as `evenstep run`; what is not given has its default, and what "
      "JPPF clamps is clamped, with a warning"},
     {OPTION_COUNT, "seed", "N", AT(seed), .high = SEED_MAX, .help =
      "of the policy's random choices, if it makes any (1)"},
@@ -137,7 +137,7 @@ static int check_event(const struct replay *r,
     if (e->channel >= r->n || r->has_left[e->channel])
         return es_fail(err, ES_USAGE, "give one that is there",
                        "trace, line %zu: channel %zu %s", r->number, e->channel,
-                       e->channel < r->n ? "was removed" : "is none");
+                       e->channel < r->n ? "was removed" : "does not exist");
     return 0;
 }
 

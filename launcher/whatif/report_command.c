@@ -59,8 +59,8 @@ static int choose(struct picture *p,
     if (p->begin >= p->end
         || (o->frames.end > 0
             && (uint64_t)f->frame[p->begin].number < o->frames.begin))
-        return es_fail(err, ES_USAGE, "give some that are in the report",
-                       "--frames: there is none from %" PRIu64
+        return es_fail(err, ES_USAGE, "give frames that are in the report",
+                       "--frames: there are none from %" PRIu64
                        " to below %" PRIu64,
                        o->frames.begin, o->frames.end);
     wanted = p->end - p->begin;
@@ -90,7 +90,7 @@ static int report(const struct options *o,
     struct picture p = {.f = f};
 
     if (f->torn)
-        notice("%s: its last line is cut off, and left out", o->file);
+        notice("%s: its last line is not whole, and is ignored", o->file);
     if (o->svg
         && (choose(&p, o, err) < 0
             || svg_write_file(o->svg, draw, &p, err) < 0))
@@ -122,9 +122,9 @@ const struct subcommand command_report = {
     .name = "report",
     .brief = "what a run's --report file tells",
     .about =
-        "Tell what FILE, the report of a run (`evenstep run --report FILE`), says: which\n"
-        "node did how much in how long, and how evenly every frame ended.  A journal says\n"
-        "it, too, but for the times between two commands.\n",
+        "Print what FILE says, the report of a run (`evenstep run --report FILE`): which\n"
+        "node did how much in how long, and how evenly every frame ended.  FILE may also\n"
+        "be a journal, which lacks the times between two commands.\n",
     .option = options,
     .operands = "FILE",
     .run = report_main,

@@ -202,8 +202,8 @@ const struct subcommand simulate_balance = {
     .usage =
         "evenstep simulate balance --speeds S1,S2,... | --trace FILE [options]",
     .about =
-        "Simulate frames on unequal nodes, sized by the very policies of `evenstep run`,\n"
-        "and tell how evenly each policy has them finish.\n",
+        "Simulate frames on unequal nodes, divided by the policies of `evenstep run`, and\n"
+        "print how evenly the nodes finish with each policy.\n",
     .option = balance_options_table,
     .run = simulate_balance_main,
 };

@@ -46,10 +46,10 @@ static const struct option options[] = {
      "chain: from node to node; sbcast, scatter-allgather: by their formulas "
      "only"},
     {OPTION_COUNT, "branches", "K", AT(wish.branches), .low = 1,
-     .high = PLAN_NODES_MAX, .help = "nodes that home serves (as it is best)"},
+     .high = PLAN_NODES_MAX, .help = "nodes that the front end sends to itself (as is best)"},
     {OPTION_SIZE, "chunk", "SIZE", AT(wish.chunk), .low = CHUNK_MIN,
      .high = 1e9, .help =
-     "bytes of a chunk, 1Ki to 4Mi; with sbcast, of a block (as it is best)"},
+     "bytes of a chunk, 1Ki to 4Mi; with sbcast, of a block (as is best)"},
     {OPTION_WORD, "pull", "chunk|node", AT(simulation.way), .def = "chunk",
      .help = "with strict: choose first the chunk, or the node"},
     {OPTION_NUMBER, "slow", "P", AT(slow), .high = 100, .help =
@@ -120,7 +120,7 @@ static int simulate_scheme(struct outcome *out,
     if (!is_simulated(o->scheme)) {
         if (s->slow > 0 || s->dead > 0)
             return es_fail(err, ES_USAGE, "give another --scheme",
-                           "--slow and --dead: %s is but a formula",
+                           "--slow and --dead: %s is only a formula",
                            scheme_names[o->scheme]);
         return 0;
     }

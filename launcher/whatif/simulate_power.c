@@ -142,7 +142,8 @@ static int simulate(const struct options *o, struct es_error *err)
     if (!state)
         es_no_memory(err);
     else if (power_simulation_init(state, &o->setup) < 0)
-        es_fail(err, ES_USAGE, "give others", "a number is out of range");
+        es_fail(err, ES_USAGE, "give other numbers",
+                "a number is out of range");
     else
         rc = simulate_regions(o, state, err);
     free(state);

@@ -212,7 +212,7 @@ static int read_slice(const struct reader *r,
 
     s->node = json_string_value(json_object_get(r->object, "node"));
     if (!s->node)
-        return fail(r, "give a node's name", "node", "is none");
+        return fail(r, "give the name of a node", "node", "is no name");
     s->back = -1;
     if (take_int(r, "status", status) < 0
         || take_whole(r, "begin", 0, INT64_MAX, &s->begin) < 0

@@ -48,7 +48,7 @@ static void test_round_trip(void)
 static const struct {
     const char *name, *text, *why;
 } bad[] = {
-    {"no object", "[1]", "results are none"},
+    {"no object", "[1]", "results are no object"},
     {"an unknown element", "{\"Q\": {}}", "\"Q\" is no element"},
     {"a long one", "{\"CM\": {}}", "\"CM\" is no element"},
     {"one without a name", "{\"\": {}}", "\"\" is no element"},
