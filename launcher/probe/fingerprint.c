@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Add to a text of so many bytes, with a comma if there is something. */
-__attribute__((format(printf, 2, 3))) static void add(
+/* Append to a text, behind a comma if it is not empty. */
+__attribute__((format(printf, 2, 3))) static void append(
     char text[FINGERPRINT_MAX], const char *fmt, ...)
 {
     size_t len = strlen(text);
@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) static void add(
     va_end(ap);
 }
 
-/* What /proc/cpuinfo calls the first CPU: by name, or on Arm by number. */
+/* Add the first CPU of /proc/cpuinfo: its name, or on Arm its numbers. */
 static void add_cpu(char text[FINGERPRINT_MAX], const char *proc)
 {
     static const char *const key[] = {"model name", "CPU part"};
@@ -33,13 +33,13 @@ static void add_cpu(char text[FINGERPRINT_MAX], const char *proc)
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
         if (sysfs_find(line, key[i], "%s/cpuinfo", proc) == 0) {
             const char *name = line + strspn(line, " \t:");
-            add(text, "%s", name);
+            append(text, "%s", name);
             return;
         }
 }
 
-/* To the nearest eighth of the highest power of two within: sizes of modules
- * are near such, and far from the middle between two. */
+/* Round to the nearest eighth of the highest power of two below.  Sizes of
+ * memory modules are near these values, so nodes alike are rounded alike. */
 static uint64_t round_memory(uint64_t mib)
 {
     uint64_t eighth = 1;
@@ -68,7 +68,8 @@ static void add_accelerators(char text[FINGERPRINT_MAX], const char *sysfs)
             before += (unsigned)(k < i && same_model(&found[i], &found[k]));
         }
         if (before == 0)
-            add(text, "%u x %04x:%04x", all, found[i].vendor, found[i].model);
+            append(text, "%u x %04x:%04x", all, found[i].vendor,
+                   found[i].model);
     }
 }
 
@@ -82,8 +83,8 @@ void fingerprint_take(char text[FINGERPRINT_MAX],
     text[0] = '\0';
     add_cpu(text, proc);
     if (sysfs_read(cpus, "%s/devices/system/cpu/present", sysfs) == 0)
-        add(text, "CPUs %s", cpus);
+        append(text, "CPUs %s", cpus);
     if (sysfs_find_u64(&kib, "MemTotal:", "%s/meminfo", proc) == 0)
-        add(text, "%.4g GiB", (double)round_memory(kib / 1024) / 1024);
+        append(text, "%.4g GiB", (double)round_memory(kib / 1024) / 1024);
     add_accelerators(text, sysfs);
 }

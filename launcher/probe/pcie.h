@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define PCIE_MOST 64 /* accelerators of a node that are looked at */
+#define PCIE_MOST 64 /* accelerators of a node, at most */
 
 struct pcie_device {
     char name[32]; /* 0000:41:00.0 */
@@ -20,9 +20,9 @@ struct pcie_device {
 };
 
 /*
- * The GPUs, and what else says that it is an accelerator, in order of their
- * addresses; not the screen of a management controller.  Returns how many;
- * 0 also where sysfs has no PCI bus.
+ * Find the GPUs and other accelerators, in the order of their addresses; the
+ * graphics of a management controller do not count.  Returns their number; 0
+ * also if sysfs has no PCI bus.
  */
 size_t pcie_accelerators(const char *sysfs,
                          struct pcie_device found[PCIE_MOST]);

@@ -27,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the budget: what probes may plan with.  The rest is for those that end
- * late, such as a process that its CPU limit stops in mid-flight. */
+/* The part of the budget that probes plan with.  The rest is for probes that
+ * end late, such as one that a CPU limit has stopped for a while. */
 #define PLANNED 0.80
 
 /* Nanoseconds within which poll() wakes a process that is allowed to run. */
@@ -74,7 +74,7 @@ struct child {
     int64_t begin_ns;
 };
 
-/* Never returns.  _exit(): what waits in our stdio is the parent's. */
+/* Never returns.  It ends by _exit(), as the parent's stdio may hold output. */
 static void child_main(const struct probe_setup *setup,
                        enum element e,
                        int budget_ms,
@@ -143,7 +143,7 @@ static void child_end(struct child *c,
     int status;
 
     if (!in_time)
-        (void)kill(c->pid, SIGKILL); /* ours, and not reaped yet */
+        (void)kill(c->pid, SIGKILL); /* not reaped yet, so the pid is ours */
     status = child_reap(c->pid);
     close(c->fd);
     c->pid = 0;
@@ -160,13 +160,13 @@ static void child_end(struct child *c,
     r->seconds = seconds;
 }
 
-/* End those that have ended, and all of them if it is late. */
-static size_t end_some(struct child child[],
-                       size_t n,
-                       const struct pollfd waiting[],
-                       int late,
-                       const struct probe_result shared[],
-                       struct probe_result result[])
+/* Take the results of those that have ended; if it is late, kill the others. */
+static size_t end_children(struct child child[],
+                           size_t n,
+                           const struct pollfd waiting[],
+                           int late,
+                           const struct probe_result shared[],
+                           struct probe_result result[])
 {
     size_t ended = 0;
 
@@ -211,13 +211,13 @@ static void collect(struct child child[],
                  overdue < 0 ? (int)(-overdue / 1000000) + 1 : 0)
             < 0)
             continue; /* a signal, or no memory: try until it is late */
-        left -= end_some(child, n, waiting, overdue >= 0, shared, result);
+        left -= end_children(child, n, waiting, overdue >= 0, shared, result);
     }
 }
 
 /* --- the runner ----------------------------------------------------------- */
 
-/* The part of the planned time that a round has, 0 if it has no element. */
+/* The part of the planned time that a round gets, 0 if it has no element. */
 static double part_of(int round, unsigned elements)
 {
     double part = 0;

@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 
-/* Between NUMA nodes if there are some, and if memory may be placed there. */
-static int copy(struct stream_setup *stream,
-                int budget_ms,
-                struct stream_result *got,
-                struct es_error *err)
+/* Copy between NUMA nodes, if there are several and memory can be placed on
+ * them. */
+static int measure_copy(struct stream_setup *stream,
+                        int budget_ms,
+                        struct stream_result *got,
+                        struct es_error *err)
 {
     stream->across = topology_shape(stream->topology)->numa_nodes > 1;
     if (probe_stream(stream, budget_ms, got, err) == 0)
@@ -20,8 +21,8 @@ static int copy(struct stream_setup *stream,
     return probe_stream(stream, budget_ms / 2, got, err);
 }
 
-/* The accelerator with the narrowest link.  -1 if none tells of one, as inside a
- * processor or in a virtual machine. */
+/* The accelerator with the narrowest link.  -1 if none tells of one, as inside
+ * a processor or in a virtual machine. */
 static int narrowest(const char *sysfs, struct pcie_device *link)
 {
     struct pcie_device found[PCIE_MOST];
@@ -38,7 +39,8 @@ static int narrowest(const char *sysfs, struct pcie_device *link)
     return rc;
 }
 
-static void say_link(struct probe_result *r, const struct pcie_device *link)
+static void describe_link(struct probe_result *r,
+                          const struct pcie_device *link)
 {
     char most[64] = "";
 
@@ -62,10 +64,10 @@ void probe_bus_measure(const struct probe_setup *setup,
 
     (void)probe_stream_limits(&stream, setup->proc, setup->sysfs);
     if (setup->topology)
-        copied = copy(&stream, budget_ms, &got, &err) == 0;
+        copied = measure_copy(&stream, budget_ms, &got, &err) == 0;
     r->count = got.cpus;
     if (linked && (!copied || link.bytes_per_s < got.bytes_per_s))
-        say_link(r, &link);
+        describe_link(r, &link);
     else if (copied)
         probe_measured(r, got.bytes_per_s / 1e9, got.spread,
                        "copy of %.0f MB %s by %u CPUs", (double)got.bytes / 1e6,

@@ -12,7 +12,7 @@
 
 #include "launcher/probe/probe_result.h"
 
-/* count is the CPUs that copied. */
+/* The probe; count is the number of CPUs that copied. */
 void probe_bus_measure(const struct probe_setup *setup,
                        int budget_ms,
                        struct probe_result *r);

@@ -20,7 +20,7 @@
 
 /* --- the stamp ------------------------------------------------------------ */
 
-/* CPUs of our affinity mask, or what a bandwidth limit leaves of them. */
+/* CPUs of our affinity mask, or fewer if a limit of CPU time says so. */
 static double usable_cpus(const char *proc, const char *sysfs)
 {
     double cpus = (double)probe_crew_cpus(NULL, 0);
@@ -73,17 +73,17 @@ int probe_stamp_take(struct probe_stamp *stamp,
 
 /* --- files that can be trusted -------------------------------------------- */
 
-static int fail(const struct probe_cache *cache,
-                const char *node,
-                struct es_error *err,
-                const char *why)
+static int fail_cache(const struct probe_cache *cache,
+                      const char *node,
+                      struct es_error *err,
+                      const char *why)
 {
     return es_fail(err, ES_ENV, REFRESH, "cache %s/%s.json: %s", cache->dir,
                    node, why);
 }
 
-/* NULL, or why an open file or directory cannot be trusted. */
-static const char *distrust(const struct probe_cache *cache, int fd)
+/* Why an open file or directory cannot be trusted; NULL if it can. */
+static const char *why_not_trusted(const struct probe_cache *cache, int fd)
 {
     struct stat st;
 
@@ -107,14 +107,14 @@ static const char *open_error(int error)
     return error == ENOENT ? "nothing is kept" : strerror(error);
 }
 
-/* The directory, -1 with the reason. */
+/* Open the directory; -1 with the reason. */
 static int open_dir(const struct probe_cache *cache, const char **why)
 {
-    /* Without O_DIRECTORY, which would hide that it is a link. */
+    /* With O_DIRECTORY the error for a link would not say that it is one. */
     int fd = open(cache->dir, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
 
-    *why = fd < 0 ? open_error(errno) : distrust(cache, fd);
+    *why = fd < 0 ? open_error(errno) : why_not_trusted(cache, fd);
     if (fd >= 0 && !*why && (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode)))
         *why = "is no directory";
     if (fd < 0 || !*why)
@@ -144,7 +144,7 @@ static char *to_text(const struct probe_stamp *s,
     return text;
 }
 
-/* Write beside and rename; 0, or -1 with errno. */
+/* Write another file and rename it; 0, or -1 with errno. */
 static int replace_file(int dir, const char *name, const char *text)
 {
     char beside[120];
@@ -174,7 +174,8 @@ static int replace_file(int dir, const char *name, const char *text)
     return rc;
 }
 
-/* The directory to write to, made if it is not there; -1 with err. */
+/* Open the directory for writing, and create it if it is missing; -1 with err.
+ */
 static int make_dir(const struct probe_cache *cache, struct es_error *err)
 {
     int made = mkdir(cache->dir, 0755) == 0, dir;
@@ -184,7 +185,7 @@ static int make_dir(const struct probe_cache *cache, struct es_error *err)
         return es_fail(err, ES_ENV, "make the directory above it",
                        "cache %s: %s", cache->dir, strerror(errno));
     dir = open_dir(cache, &why);
-    if (dir >= 0 && made && fchmod(dir, 0755) < 0) { /* whatever the umask */
+    if (dir >= 0 && made && fchmod(dir, 0755) < 0) { /* whatever the umask is */
         why = strerror(errno);
         close(dir);
         dir = -1;
@@ -224,7 +225,7 @@ int probe_cache_put(const struct probe_cache *cache,
 
 /* --- in ------------------------------------------------------------------- */
 
-/* The text of the node's file, NULL with the reason. */
+/* Read the node's file; NULL with the reason. */
 static char *read_file(const struct probe_cache *cache,
                        const char *name,
                        size_t *len,
@@ -237,7 +238,7 @@ static char *read_file(const struct probe_cache *cache,
     if (dir < 0)
         return NULL;
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    *why = fd < 0 ? open_error(errno) : distrust(cache, fd);
+    *why = fd < 0 ? open_error(errno) : why_not_trusted(cache, fd);
     close(dir);
     if (fd >= 0 && !*why) {
         text = malloc(PROBE_CACHE_BYTES_MOST);
@@ -254,8 +255,8 @@ static char *read_file(const struct probe_cache *cache,
     return text;
 }
 
-/* Text of at most size bytes, NUL included; -1 if it is longer. */
-static int take_text(char *to, size_t size, const char *from)
+/* Copy a text into size bytes; -1 if it is too long. */
+static int copy_text(char *to, size_t size, const char *from)
 {
     size_t len = strlen(from);
 
@@ -283,10 +284,10 @@ static int from_json(json_t *json,
                        &stamp->cpus, "elements", &elements)
             < 0
         || format != PROBE_CACHE_FORMAT
-        || take_text(stamp->node, sizeof stamp->node, node) < 0
-        || take_text(stamp->boot_id, sizeof stamp->boot_id, boot) < 0
-        || take_text(stamp->hardware, sizeof stamp->hardware, hardware) < 0
-        || take_text(stamp->version, sizeof stamp->version, version) < 0
+        || copy_text(stamp->node, sizeof stamp->node, node) < 0
+        || copy_text(stamp->boot_id, sizeof stamp->boot_id, boot) < 0
+        || copy_text(stamp->hardware, sizeof stamp->hardware, hardware) < 0
+        || copy_text(stamp->version, sizeof stamp->version, version) < 0
         || !isfinite(stamp->cpus) || !(stamp->cpus > 0))
         return -1;
     stamp->time_s = (int64_t)at;
@@ -294,9 +295,9 @@ static int from_json(json_t *json,
 }
 
 /* NULL, or why the results of then are not valid now. */
-static const char *stale(const struct probe_stamp *then,
-                         const struct probe_stamp *now,
-                         int64_t ttl_s)
+static const char *why_stale(const struct probe_stamp *then,
+                             const struct probe_stamp *now,
+                             int64_t ttl_s)
 {
     if (strcmp(then->node, now->node) != 0)
         return "is another node's";
@@ -314,7 +315,8 @@ static const char *stale(const struct probe_stamp *then,
 }
 
 /* Does the file lack one of these elements? */
-static int lacks(const struct probe_result result[ELEMENTS], unsigned elements)
+static int lacks_element(const struct probe_result result[ELEMENTS],
+                         unsigned elements)
 {
     for (int e = 0; e < ELEMENTS; e++)
         if ((elements & PROBE_BIT(e)) && result[e].state == PROBE_LEFT_OUT)
@@ -350,7 +352,8 @@ const char *probe_cache_read(const char *text,
         why = "is truncated, or no JSON";
     else if (from_json(json, &then, kept) < 0)
         why = "is none of ours";
-    else if (!(why = stale(&then, now, ttl_s)) && lacks(kept, elements))
+    else if (!(why = why_stale(&then, now, ttl_s))
+             && lacks_element(kept, elements))
         why = "has not all elements";
     json_decref(json);
     if (why)
@@ -379,5 +382,5 @@ int probe_cache_get(const struct probe_cache *cache,
     if (text)
         why = probe_cache_read(text, len, now, ttl_s, elements, result);
     free(text);
-    return why ? fail(cache, now->node, err, why) : 0;
+    return why ? fail_cache(cache, now->node, err, why) : 0;
 }

@@ -38,11 +38,11 @@ struct probe_stamp {
     char hardware[FINGERPRINT_MAX];
     char version[32]; /* of evenstep */
     int64_t time_s;   /* since 1970 */
-    double cpus;      /* CPUs' worth of time that this process may use */
+    double cpus;      /* CPU seconds per second that this process may use */
 };
 
-/* The name by which this node's results are kept: Slurm's where it tells one
- * ($SLURMD_NODENAME), else the host's up to the first dot. */
+/* The name of this node for the cache: $SLURMD_NODENAME if it is set, else the
+ * host's name up to the first dot. */
 void probe_cache_node(char node[64]);
 
 /* Take the stamp of this process; proc and sysfs as in struct probe_setup.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ROUNDS    1024 /* in a unit: about 2 us on a core of 2020 */
-#define ROUND_OPS 10   /* see unit(): 7 of integers, 3 of floating point */
+#define ROUND_OPS 10   /* in do_unit(): 7 integer, 3 floating-point ones */
 #define BATCH     4    /* units between two looks at the clock */
 
 /* Milliseconds: under a limit the rate follows from CPU time, for which this is
@@ -26,7 +26,7 @@ struct sum {
 };
 
 /* One unit: dependent integer and floating-point arithmetic, no memory. */
-static double unit(uint64_t *seed)
+static double do_unit(uint64_t *seed)
 {
     uint64_t x = *seed;
     double y = 1;
@@ -41,12 +41,12 @@ static double unit(uint64_t *seed)
     return y;
 }
 
-static uint64_t batch(void *arg, size_t thread)
+static uint64_t do_batch(void *arg, size_t thread)
 {
     struct sum *mine = (struct sum *)arg + thread;
 
     for (int i = 0; i < BATCH; i++)
-        mine->result += unit(&mine->seed);
+        mine->result += do_unit(&mine->seed);
     return BATCH;
 }
 
@@ -56,7 +56,7 @@ int probe_cpu(int budget_ms,
               double *spread,
               struct es_error *err)
 {
-    struct probe_work work = {.batch = batch, .cpus_most = cpus_most};
+    struct probe_work work = {.batch = do_batch, .cpus_most = cpus_most};
     struct crew_rate rate;
     size_t n = probe_crew_cpus(NULL, 0);
     int rc;

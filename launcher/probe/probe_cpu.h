@@ -2,9 +2,9 @@
 /*
  * probe_cpu.h - how fast this node computes: core element C.
  *
- * Sustained arithmetic on every CPU that this process may use, through
- * whatever holds it back: an affinity mask, a CPU bandwidth limit
- * (probe_rate.h), siblings that share a core.
+ * It does arithmetic on every CPU that this process may use.  An affinity mask,
+ * a limit of CPU time (probe_rate.h) and threads that share a core lower the
+ * result, as they lower the speed of the work.
  */
 #ifndef LAUNCHER_PROBE_PROBE_CPU_H
 #define LAUNCHER_PROBE_PROBE_CPU_H
@@ -16,12 +16,12 @@
 #define PROBE_BUDGET_MAX_MS 5000
 
 /*
- * Compute for budget_ms (50..5000) on all CPUs of our affinity mask, a thread
- * a CPU, and say how many units of work were done a second; spread as of
- * probe_crew.h, as is cpus_most: CPUs' worth of time that a limit gives us, 0
- * for none.  What a unit is does not change with the machine.  Blocks; the
- * threads have all signals blocked and are gone when it returns.
- * Fails (results untouched) when a thread or its memory cannot be had.
+ * Compute for budget_ms (50..5000) with one thread on each CPU of our affinity
+ * mask, and return the units of work done in a second.  A unit is the same on
+ * every machine.  spread and cpus_most, the CPU seconds per second that a limit
+ * allows (0: no limit), are as in probe_crew.h.  Blocks; the threads block all
+ * signals and have ended when it returns.
+ * Fails (results untouched) if there are no threads or no memory for them.
  */
 int probe_cpu(int budget_ms,
               double cpus_most,
@@ -29,8 +29,8 @@ int probe_cpu(int budget_ms,
               double *spread,
               struct es_error *err);
 
-/* The same as a probe: Gop/s, where an operation is one of integers or of
- * floating point; count is the CPUs. */
+/* The probe, in Gop/s: operations are integer and floating-point ones.  count
+ * is the number of CPUs. */
 void probe_cpu_measure(const struct probe_setup *setup,
                        int budget_ms,
                        struct probe_result *r);

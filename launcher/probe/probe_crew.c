@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MARKS 4096 /* a thread: a mark each 61 us at 250 ms, 64 KiB */
+#define MARKS 4096 /* for each thread: one in 61 us at 250 ms, 64 KiB */
 
 struct crew;
 
@@ -66,7 +66,7 @@ static void stay_on(unsigned cpu)
     CPU_FREE(set);
 }
 
-static int prepare(struct worker *me)
+static int prepare_worker(struct worker *me)
 {
     const struct probe_work *work = me->crew->work;
 
@@ -107,12 +107,12 @@ static void do_work(struct worker *me, int64_t end_ns)
     } while (me->cpu_ns < CREW_CPU_NS);
 }
 
-/* Locking our own mutex fails only for a mutex that is none. */
+/* Locking a valid mutex cannot fail. */
 static void *worker_main(void *arg)
 {
     struct worker *me = arg;
     struct crew *crew = me->crew;
-    int rc = prepare(me);
+    int rc = prepare_worker(me);
     int64_t end_ns;
 
     (void)pthread_mutex_lock(&crew->lock);
@@ -166,7 +166,7 @@ static int crew_init(struct crew *crew, struct es_error *err)
         free(crew->worker);
         return es_no_memory(err);
     }
-    (void)probe_crew_cpus(cpu, n); /* one that has gone leaves a CPU 0 */
+    (void)probe_crew_cpus(cpu, n); /* a CPU that has gone counts as CPU 0 */
     for (size_t i = 0; i < n; i++) {
         crew->worker[i].crew = crew;
         crew->worker[i].number = i;

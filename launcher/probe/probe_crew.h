@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_crew.h - a thread on every CPU that this process may use, all at the
- * same work, and the rate at which they do it together (probe_rate.h).
+ * probe_crew.h - runs a thread on every CPU that this process may use, all with
+ * the same work, and measures their rate together (probe_rate.h).
  */
 #ifndef LAUNCHER_PROBE_PROBE_CREW_H
 #define LAUNCHER_PROBE_PROBE_CREW_H
@@ -24,39 +24,39 @@
 
 /* What a thread does.  All members are called in the crew's threads. */
 struct probe_work {
-    /* Get ready, by until_ns if that can be had; NULL: nothing to prepare.
-     * The clock starts when all are ready.  -1: this thread cannot. */
+    /* Prepare, if possible until until_ns; NULL: there is nothing to prepare.
+     * The measurement starts when all threads are ready.  -1: failed. */
     int (*prepare)(void *arg, size_t thread, int64_t until_ns);
     /* Work for some microseconds; returns the units done. */
     uint64_t (*batch)(void *arg, size_t thread);
     void *arg;
     int bound; /* thread i stays on the i-th CPU, so its memory is near */
-    double cpus_most; /* CPUs' worth of time that a limit gives; 0: none */
+    double cpus_most; /* CPU seconds per second of a limit; 0: no limit */
 };
 
-/* Nanoseconds of the clock that until_ns is told in. */
+/* The time now, on the clock of until_ns. */
 int64_t probe_now_ns(void);
 
 /*
- * The CPUs in our affinity mask, however large the machine: the first "max"
- * of them go to cpu[], which may be NULL.  Returns how many there are, which
- * is the number of threads of a crew; 0 with errno on failure.
+ * The CPUs in our affinity mask, of a machine of any size.  The first "max" of
+ * them are stored in cpu[], which may be NULL.  Returns their number, which is
+ * the number of threads of a crew; 0 with errno on failure.
  */
 size_t probe_crew_cpus(unsigned cpu[], size_t max);
 
-/* Of all threads together.  Within a limit by their CPU time, the spread being
- * that between them; else as of probe_rate(), and 0 if they had no time in
- * common. */
+/* The rate of all threads together.  Within a limit it is taken by CPU time,
+ * and spread is the one between threads; else both are as by probe_rate(), or 0
+ * if the threads never ran at the same time. */
 struct crew_rate {
     double units_per_s, spread;
 };
 
 /*
  * Prepare for up to two fifths of budget_ms and work for the rest of it, at
- * least two fifths; longer where a thread has not had CREW_CPU_NS of CPU time
- * by then.  Blocks; the threads have all signals blocked and are gone when it
- * returns.  Fails (results untouched) when a thread or its memory cannot be
- * had, or one cannot prepare.
+ * least two fifths; longer if a thread has had less than CREW_CPU_NS of CPU
+ * time by then.  Blocks; the threads block all signals and have ended when it
+ * returns.  Fails (results untouched) if there are no threads or no memory for
+ * them, or one cannot prepare.
  */
 int probe_crew_run(const struct probe_work *work,
                    int budget_ms,

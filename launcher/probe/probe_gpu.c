@@ -69,12 +69,12 @@ static const char *error_text(const struct cuda *cuda, int error)
 /* --- one device ----------------------------------------------------------- */
 
 #define COPY_BYTES ((size_t)256 << 20) /* several times any L2 cache of 2026 */
-#define COPY_PART  8                   /* and not more than so much of it */
+#define COPY_PART  8                   /* at most this part of the memory */
 #define COPIES     16  /* between two looks at the clock: 2 ms at 4 TB/s */
 #define SAMPLES    256 /* at most */
 
-/* Copy until end_ns in the context that is current; bytes a second read and
- * written, or a driver's error. */
+/* Copy in the current context until end_ns.  *rate is bytes a second, read and
+ * written.  Returns 0 or the driver's error. */
 static int copy_until(const struct cuda *cuda,
                       size_t bytes,
                       int64_t end_ns,
@@ -89,7 +89,7 @@ static int copy_until(const struct cuda *cuda,
     if (rc == CUDA_SUCCESS)
         rc = cuda->alloc(&b, bytes);
     if (rc == CUDA_SUCCESS)
-        rc = cuda->copy(b, a, bytes, NULL); /* the first one warms up */
+        rc = cuda->copy(b, a, bytes, NULL); /* not timed: it warms up */
     if (rc == CUDA_SUCCESS)
         rc = cuda->synchronize();
     while (rc == CUDA_SUCCESS && n < SAMPLES
@@ -108,7 +108,8 @@ static int copy_until(const struct cuda *cuda,
     return rc;
 }
 
-/* The memory goes with the context.  A driver's error, or 0. */
+/* Measure a device.  Its memory is released with the context.  Returns 0 or the
+ * driver's error. */
 static int measure_device(const struct cuda *cuda,
                           device_id device,
                           int64_t end_ns,
@@ -132,11 +133,12 @@ static int measure_device(const struct cuda *cuda,
 
 /* --- all of them ---------------------------------------------------------- */
 
-/* Count, memory and the first one's name.  A driver's error, or 0. */
-static int look(const struct cuda *cuda,
-                struct probe_result *r,
-                char *name,
-                int len)
+/* Find the number of devices, their memory and the first one's name.  Returns 0
+ * or the driver's error. */
+static int find_devices(const struct cuda *cuda,
+                        struct probe_result *r,
+                        char *name,
+                        int len)
 {
     int n = 0, rc = cuda->device_count(&n);
 
@@ -155,7 +157,7 @@ static int look(const struct cuda *cuda,
     return rc;
 }
 
-/* Each device may take an equal part of the time that is left. */
+/* Each device gets an equal part of the time that is left. */
 static void measure_devices(const struct cuda *cuda,
                             int64_t end_ns,
                             const char *name,
@@ -207,7 +209,7 @@ void probe_gpu_measure(const struct probe_setup *setup,
     }
     rc = cuda.init(0);
     if (rc == CUDA_SUCCESS)
-        rc = look(&cuda, r, name, (int)sizeof name);
+        rc = find_devices(&cuda, r, name, (int)sizeof name);
     if (rc == CUDA_ERROR_NO_DEVICE || (rc == CUDA_SUCCESS && r->count == 0))
         probe_measured(r, 0, 0, "no GPU: the driver has none for us");
     else if (rc != CUDA_SUCCESS)
@@ -215,6 +217,6 @@ void probe_gpu_measure(const struct probe_setup *setup,
                            error_text(&cuda, rc));
     else
         measure_devices(&cuda, end_ns, name, r);
-    /* Not closed: the driver's own threads may still run in it.  The process
-     * is the probe's own and ends now. */
+    /* The library stays open, as threads of the driver may still run in it.
+     * This process ends now. */
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_gpu.h - core element G: how many GPUs, their memory, and how fast
- * they move it.
+ * probe_gpu.h - core element G: the number of GPUs, the size of their memory
+ * and its bandwidth.
  *
- * By the CUDA driver library, opened at run time: evenstep is built and runs
- * without one.  No library or no device is 0, measured; a driver that fails
- * is not measured, with its own word for why.  The bandwidth of the device
- * memory is the figure because it needs no program compiled for the card (a
- * driver without its compiler is common in containers), bounds most of what
- * is done on GPUs, and stands in every data sheet.
+ * It uses the CUDA driver library, which is opened at run time; evenstep is
+ * built and runs without it.  Without a library or a device the result is 0. 
+ * If the driver fails, the element is not measured, and the driver's error says
+ * why.  The value is the bandwidth of the device memory: that needs no program
+ * compiled for the card (containers often have a driver without its compiler),
+ * limits most work on GPUs, and is in every data sheet.
  */
 #ifndef LAUNCHER_PROBE_PROBE_GPU_H
 #define LAUNCHER_PROBE_PROBE_GPU_H
@@ -18,9 +18,9 @@
 #define PROBE_GPU_LIBRARY "libcuda.so.1"
 
 /*
- * GB/s read and written in copies on the device, of all devices together;
- * count and capacity_bytes likewise.  Devices are taken in turn as long as
- * there is time, at least one; the others count as their mean.
+ * The probe, in GB/s read and written by copies on the device.  value, count
+ * and capacity_bytes are for all devices together.  Devices are measured one by
+ * one while there is time, at least one; the others count as the mean.
  */
 void probe_gpu_measure(const struct probe_setup *setup,
                        int budget_ms,

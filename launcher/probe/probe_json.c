@@ -67,7 +67,7 @@ static int element_from_json(enum element e,
                        "%c: %.20s in %.20s is not known", element_letter(e),
                        name, unit);
     r->state = json_is_null(value) ? PROBE_NOT_MEASURED : PROBE_MEASURED;
-    r->value = json_number_value(value); /* 0 of what is no number */
+    r->value = json_number_value(value); /* 0 if it is null */
     r->count = (uint32_t)count;
     r->capacity_bytes = (uint64_t)capacity;
     (void)snprintf(r->what, sizeof r->what, "%s", what);

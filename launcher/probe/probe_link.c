@@ -27,14 +27,14 @@ static void for_each(const char *dir,
     (void)closedir(list); /* only read */
 }
 
-/* The best so far, and how many alike. */
+/* The best port so far, and the number of equal ones. */
 struct search {
     struct network_port best;
     unsigned n;
-    const char *device; /* the InfiniBand device that is looked at */
+    const char *device; /* the InfiniBand device in progress */
 };
 
-static void found(struct search *s, const struct network_port *port)
+static void compare_port(struct search *s, const struct network_port *port)
 {
     if (port->gbit_per_s > s->best.gbit_per_s
         || (port->gbit_per_s == s->best.gbit_per_s
@@ -49,8 +49,8 @@ static void found(struct search *s, const struct network_port *port)
 
 /* --- InfiniBand ----------------------------------------------------------- */
 
-/* A port: state "4: ACTIVE", rate "100 Gb/sec (4X EDR)".  One whose link layer
- * is Ethernet is found as such. */
+/* A port has a state "4: ACTIVE" and a rate "100 Gb/sec (4X EDR)".  One whose
+ * link layer is Ethernet is found with the Ethernet ports. */
 static void look_at_ib_port(void *arg, const char *dir, const char *name)
 {
     struct search *s = arg;
@@ -66,7 +66,7 @@ static void look_at_ib_port(void *arg, const char *dir, const char *name)
     (void)snprintf(port.name, sizeof port.name, "%.47s/%.15s", s->device, name);
     port.gbit_per_s = strtod(line, NULL);
     if (port.gbit_per_s > 0 && port.gbit_per_s <= MBIT_MOST / 1e3)
-        found(s, &port);
+        compare_port(s, &port);
 }
 
 static void look_at_ib(void *arg, const char *dir, const char *name)
@@ -108,7 +108,7 @@ static void look_at_ethernet(struct search *s,
     (void)snprintf(port.name, sizeof port.name, "%.63s", name);
     port.gbit_per_s = (double)mbit / 1e3;
     port.is_virtual = !is_real(dir, name);
-    found(s, &port);
+    compare_port(s, &port);
 }
 
 static void look_at_real(void *arg, const char *dir, const char *name)
@@ -148,7 +148,7 @@ void probe_link_measure(const struct probe_setup *setup,
 {
     struct network_port port;
 
-    (void)budget_ms; /* reads a few files */
+    (void)budget_ms; /* it only reads a few files */
     r->count = probe_link_port(setup->sysfs, &port);
     if (r->count == 0)
         probe_not_measured(r, "no network port is up and tells its speed: it "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_link.h - core element I, the local half: what the node's network
- * ports are and what they have agreed on with the other end of the cable.
+ * probe_link.h - core element I, the local half: the node's network ports and
+ * the speeds that they have negotiated.
  *
- * What then really comes through is measured between the agents; see
+ * The speed that is really reached is measured between the agents: see
  * probe_ring.h.
  */
 #ifndef LAUNCHER_PROBE_PROBE_LINK_H
@@ -21,10 +21,10 @@ struct network_port {
 };
 
 /*
- * The fastest port of this node that is up, InfiniBand before Ethernet where
- * they are alike.  Virtual ports (bridges, tunnels) only count if there is no
- * real one.  Returns how many ports of its kind and speed there are, 0 if
- * none is up or none tells its speed (*port is PORT_NONE).
+ * Find the fastest port of this node that is up; of equal ones InfiniBand comes
+ * before Ethernet.  Virtual ports (bridges, tunnels) count only if there is no
+ * real one.  Returns the number of ports of that kind and speed; 0 if none is
+ * up and says its speed (*port is PORT_NONE).
  */
 unsigned probe_link_port(const char *sysfs, struct network_port *port);
 

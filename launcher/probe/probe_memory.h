@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe_memory.h - core element M: the bandwidth of the system memory, by the
- * triad of STREAM over more than the last cache, and how much memory there is
- * as far as our control groups allow.
+ * triad of STREAM over more than the last-level caches, and the memory that our
+ * control groups allow.
  */
 #ifndef LAUNCHER_PROBE_PROBE_MEMORY_H
 #define LAUNCHER_PROBE_PROBE_MEMORY_H

@@ -89,8 +89,10 @@ static double thread_rate(const struct probe_trace *trace, struct window w)
            / (double)(w.end - w.begin);
 }
 
-/* The time that all threads have in common; -1 if they have none. */
-static int common(const struct probe_trace trace[], size_t n, struct window *w)
+/* The time during which all threads ran; -1 if there is none. */
+static int find_common(const struct probe_trace trace[],
+                       size_t n,
+                       struct window *w)
 {
     w->begin = INT64_MIN;
     w->end = INT64_MAX;
@@ -146,7 +148,7 @@ int probe_rate(const struct probe_trace trace[],
     int64_t stall = longest_gap(trace, n) / 2;
     double rate = 0;
 
-    if (common(trace, n, &all) < 0)
+    if (find_common(trace, n, &all) < 0)
         return -1;
     if (stall < PROBE_STALL_NS)
         stall = PROBE_STALL_NS;

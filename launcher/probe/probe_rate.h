@@ -14,17 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A stand-still of this length is a stall.  A timer tick or an interrupt is
- * shorter; a 10 ms period at 95 % of a core still stalls for 0.5 ms. */
+/* A pause of this length is a stall.  A timer tick or an interrupt takes less;
+ * a period of 10 ms at 95 % of a core still stalls for 0.5 ms. */
 #define PROBE_STALL_NS 400000
 
-/* By ns, a thread had done so many units since it started. */
+/* At ns a thread had done so many units since it started. */
 struct probe_mark {
     int64_t ns;
     uint64_t units;
 };
 
-/* The notes of one thread: n marks, both members ascending. */
+/* The marks of one thread, n, both members ascending. */
 struct probe_trace {
     const struct probe_mark *mark;
     size_t n;
@@ -37,13 +37,13 @@ struct probe_trace {
  *   spread  relative standard deviation between the parts of the window
  *           (periods where there are some, else eighths); 0 is even
  *
- * The window goes from the end of the first stall to the end of the last one
- * (in any thread), where stalls shorter than half the longest do not count:
- * a limit's stalls all end when its period does, so this is a whole number of
- * periods.  If that window is less than a third of the time that all threads
- * have in common, then it is that time.
- * Pure.  Returns 0, or -1 (results untouched) if the threads have no time in
- * common or did nothing.  O(marks * n).
+ * The window goes from the end of the first stall to the end of the last one,
+ * of any thread; stalls shorter than half of the longest do not count.  The
+ * stalls of a limit all end with its period, so the window is a whole number of
+ * periods.  If it is shorter than a third of the time during which all threads
+ * ran, that time is taken instead.
+ * Pure.  Returns 0, or -1 (results untouched) if the threads never ran at the
+ * same time or did nothing.  O(marks * n).
  */
 int probe_rate(const struct probe_trace trace[],
                size_t n,

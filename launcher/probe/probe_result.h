@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_result.h - what all probes of a node have in common: where they look,
- * and what they find.
+ * probe_result.h - what all probes of a node have in common: their setup and
+ * their result.
  */
 #ifndef LAUNCHER_PROBE_PROBE_RESULT_H
 #define LAUNCHER_PROBE_PROBE_RESULT_H
@@ -11,15 +11,16 @@
 #include <stdint.h>
 
 #define PROBE_NODE_BUDGET_MS     1000 /* for all elements of a node */
-#define PROBE_NODE_BUDGET_MIN_MS 200  /* below, C sees no whole period */
+#define PROBE_NODE_BUDGET_MIN_MS 200  /* with less C sees no whole period */
 #define PROBE_NODE_BUDGET_MAX_MS 10000
 
-#define PROBE_PATH_MAX 256 /* of the scratch or the cache's directory */
-#define PROBE_WHAT_MAX 160 /* one line of a table, its NUL included */
+#define PROBE_PATH_MAX                                                         \
+    256 /* path of the scratch or cache directory, with NUL */
+#define PROBE_WHAT_MAX 160 /* one line of a table, with its NUL */
 
 struct topology; /* topology.h */
 
-/* Where a probe looks, and for how long it may. */
+/* Where a probe looks, and how long it may take. */
 struct probe_setup {
     int budget_ms;       /* for all of a node's elements together */
     unsigned elements;   /* bits of PROBE_BIT(); others are left out */
@@ -34,9 +35,9 @@ struct probe_setup {
 #define PROBE_ALL          (PROBE_BIT(ELEMENTS) - 1)
 
 enum probe_state {
-    PROBE_LEFT_OUT, /* nobody asked for it */
+    PROBE_LEFT_OUT, /* it was not asked for */
     PROBE_MEASURED,
-    PROBE_NOT_MEASURED, /* "what" says why not */
+    PROBE_NOT_MEASURED, /* "what" says why */
 };
 
 struct probe_result {
@@ -46,20 +47,20 @@ struct probe_result {
     double seconds;            /* that it took, also if it failed */
     uint32_t count;            /* CPUs (C, M, B), ports (I), devices (G) */
     uint64_t capacity_bytes;   /* memory (M, G), free space (S); else 0 */
-    char what[PROBE_WHAT_MAX]; /* was measured, or why not */
+    char what[PROBE_WHAT_MAX]; /* what was measured, or why it was not */
 };
 
-/* What one probe does: fill *r, which is all 0, in about budget_ms, by one
- * call of probe_measured() or probe_not_measured(). */
+/* A probe.  It fills *r, which is all 0, in about budget_ms, by one call of
+ * probe_measured() or probe_not_measured(). */
 typedef void (*probe_measure_fn)(const struct probe_setup *setup,
                                  int budget_ms,
                                  struct probe_result *r);
 
-/* "memory" and "GB/s", for people; both static. */
+/* Name and unit of an element, such as "memory" and "GB/s"; static strings. */
 const char *probe_name(enum element e);
 const char *probe_unit(enum element e);
 
-/* A value >= 0 that is not finite counts as not measured. */
+/* Set a result; if value is not finite, it counts as not measured. */
 void probe_measured(struct probe_result *r,
                     double value,
                     double spread,
@@ -69,8 +70,8 @@ void probe_not_measured(struct probe_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Could a probe have filled in r?  A known state, numbers that are finite and
- * not negative, a line of printable text; for what comes out of a file.
+ * Check a result that was read from a file: its state must be known, its
+ * numbers finite and not negative, its text one printable line.
  */
 int probe_result_holds(const struct probe_result *r);
 

@@ -10,8 +10,8 @@ unsigned ring_rounds(uint32_t n)
     return n - 1 < RING_ROUNDS_MOST ? n - 1 : RING_ROUNDS_MOST;
 }
 
-/* The distances are spread from 1, a neighbour in the same rack, over the
- * ring; all differ because they are at least 1 apart. */
+/* The distances begin with 1, a neighbour that is likely in the same rack, and
+ * are spread over the ring, so they all differ. */
 static uint32_t distance(uint32_t n, unsigned round)
 {
     return 1 + (uint32_t)((uint64_t)(n - 1) * round / ring_rounds(n));

@@ -23,7 +23,7 @@
 
 #define RING_ROUNDS_MOST 3
 
-/* How many rounds n nodes need: 0 if there is nobody to send to. */
+/* Number of rounds for n nodes; 0 for a single one. */
 unsigned ring_rounds(uint32_t n);
 
 /* The node to which `node` (below n) sends in round (below ring_rounds(n)), and

@@ -17,7 +17,7 @@
 #define BLOCKS     (STORAGE_BYTES_MOST / BLOCK)
 #define PARTS_MOST 8 /* for the spread */
 
-/* A file without a name, past the page cache if "direct". */
+/* Open a file without a name; "direct" means past the page cache. */
 static int open_file(const char *dir, int direct)
 {
     int flags = O_RDWR | O_CLOEXEC | (direct ? O_DIRECT : 0);
@@ -26,7 +26,7 @@ static int open_file(const char *dir, int direct)
 
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
         return fd;
-    /* A file system that has no files without a name. */
+    /* Some file systems have no files without a name. */
     if (snprintf(path, sizeof path, "%s/evenstep-probe.XXXXXX", dir)
         >= (int)sizeof path) {
         errno = ENAMETOOLONG;
@@ -39,7 +39,7 @@ static int open_file(const char *dir, int direct)
 }
 
 /* Fill with data that no disk or file system can compress. */
-static void fill(uint64_t *block)
+static void fill_block(uint64_t *block)
 {
     uint64_t x = 88172645463325252;
 
@@ -52,9 +52,9 @@ static void fill(uint64_t *block)
 }
 
 /*
- * Write blocks until end_ns, most blocks at the most; each one's nanoseconds
- * go to ns[].  Returns how many, or -1 with errno.  Unless "direct" each is
- * synced, so that it counts when it is on the disk.
+ * Write blocks until end_ns, at most "most"; ns[] gets the nanoseconds of each.
+ * Returns their number, or -1 with errno.  Unless "direct" each is synced, so
+ * that its time includes the disk.
  */
 static int write_blocks(int fd,
                         int direct,
@@ -65,7 +65,7 @@ static int write_blocks(int fd,
 {
     size_t n = 0;
 
-    fill(block);
+    fill_block(block);
     while (n < most && (n == 0 || probe_now_ns() < end_ns)) {
         int64_t begin = probe_now_ns();
         ssize_t got;
@@ -101,7 +101,7 @@ static double rate_of(const int64_t ns[], size_t n, double *spread)
     return (double)(n * BLOCK) * 1e9 / total;
 }
 
-static void say_why(struct probe_result *r, const char *scratch, int error)
+static void explain(struct probe_result *r, const char *scratch, int error)
 {
     static const char mend[] = "name another one by TMPDIR or by "
                                "scratch in evenstep.conf";
@@ -116,11 +116,11 @@ static void say_why(struct probe_result *r, const char *scratch, int error)
 }
 
 /* Open, write, close, and fill *r.  -1 if there is no O_DIRECT. */
-static int measure(const char *scratch,
-                   int direct,
-                   size_t most,
-                   int64_t end_ns,
-                   struct probe_result *r)
+static int measure_file(const char *scratch,
+                        int direct,
+                        size_t most,
+                        int64_t end_ns,
+                        struct probe_result *r)
 {
     static int64_t ns[BLOCKS];
     uint64_t *block = aligned_alloc(ALIGNMENT, BLOCK);
@@ -138,7 +138,7 @@ static int measure(const char *scratch,
     if (n < 0 && direct && error == EINVAL)
         return -1;
     if (n < 0) {
-        say_why(r, scratch, error);
+        explain(r, scratch, error);
         return 0;
     }
     rate = rate_of(ns, (size_t)n, &spread);
@@ -156,16 +156,16 @@ void probe_storage_measure(const struct probe_setup *setup,
     struct statvfs fs;
 
     if (statvfs(setup->scratch, &fs) < 0) {
-        say_why(r, setup->scratch, errno);
+        explain(r, setup->scratch, errno);
         return;
     }
     r->capacity_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (r->capacity_bytes / STORAGE_FREE_PART / BLOCK < most)
         most = r->capacity_bytes / STORAGE_FREE_PART / BLOCK;
     if (fs.f_flag & ST_RDONLY)
-        say_why(r, setup->scratch, EROFS);
+        explain(r, setup->scratch, EROFS);
     else if (most == 0)
-        say_why(r, setup->scratch, ENOSPC);
-    else if (measure(setup->scratch, 1, (size_t)most, end_ns, r) < 0)
-        (void)measure(setup->scratch, 0, (size_t)most, end_ns, r);
+        explain(r, setup->scratch, ENOSPC);
+    else if (measure_file(setup->scratch, 1, (size_t)most, end_ns, r) < 0)
+        (void)measure_file(setup->scratch, 0, (size_t)most, end_ns, r);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_storage.h - core element S: how fast the node's own scratch takes
- * data.
+ * probe_storage.h - core element S: how fast the node's scratch directory can
+ * be written to.
  *
- * A file without a name is written in the scratch directory, past the page
- * cache where the file system can do that (O_DIRECT), and through it and
- * synced where it cannot.  It is gone when the probe ends, however it does.
+ * A file without a name is written there, past the page cache if the file
+ * system supports that (O_DIRECT), else with a sync after each block.  The file
+ * is gone when the probe ends, even if it is killed.
  */
 #ifndef LAUNCHER_PROBE_PROBE_STORAGE_H
 #define LAUNCHER_PROBE_PROBE_STORAGE_H
 
 #include "launcher/probe/probe_result.h"
 
-/* At most so many bytes are written, and not more than a part of what is
- * free: a disk that wears, or is nearly full, should not suffer. */
+/* At most so many bytes are written, and at most a tenth of the free space, to
+ * spare disks that wear out or are nearly full. */
 #define STORAGE_BYTES_MOST (UINT64_C(128) << 20)
 #define STORAGE_FREE_PART  10
 
-/* MB/s; capacity_bytes is what users may still write there. */
+/* The probe, in MB/s; capacity_bytes is the space that is free for users. */
 void probe_storage_measure(const struct probe_setup *setup,
                            int budget_ms,
                            struct probe_result *r);

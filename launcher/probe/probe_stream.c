@@ -15,25 +15,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Numbers of each array in a block: 64 KiB keep the prefetcher going, and
- * three of them take some 50 us even when all CPUs share the memory. */
+/* Numbers of each array in a block.  64 KiB are enough for the prefetcher, and
+ * three of them take some 50 us even if all CPUs share the memory. */
 #define BLOCK 8192
 
 #define PAGE      4096              /* the smallest anywhere */
-#define HUGE_PAGE ((size_t)2 << 20) /* fault in these, 20 times faster */
+#define HUGE_PAGE ((size_t)2 << 20) /* page faults are 20 times as fast */
 
 struct part {
     double *to, *from; /* blocks one after another; from: 1 or 2 arrays */
     size_t mapped;     /* blocks */
-    size_t least;      /* of them to be touched, however long it takes */
-    size_t blocks;     /* that were touched */
+    size_t least;      /* blocks that must be touched, however long it takes */
+    size_t blocks;     /* blocks that were touched */
     size_t next;
     unsigned cpu;
 };
 
 struct stream {
     const struct stream_setup *setup;
-    struct part *part; /* one a CPU */
+    struct part *part; /* one for each CPU */
     size_t parts, sources;
     size_t to_bytes, from_bytes; /* mapped for each part */
 };
@@ -47,7 +47,7 @@ static void *map_near(size_t bytes)
 
     if (memory == MAP_FAILED)
         return NULL;
-    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* else it takes longer */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* only makes it faster */
     return memory;
 }
 
@@ -62,14 +62,14 @@ static void *map_across(const struct topology *t, size_t bytes, unsigned cpu)
     return memory;
 }
 
-/* Have the kernel give the pages of n numbers; it clears them. */
+/* Touch the pages of n numbers, so that the kernel allocates them. */
 static void touch(double *number, size_t n)
 {
     for (size_t i = 0; i < n; i += PAGE / sizeof *number)
         number[i] = 1;
 }
 
-static int prepare(void *arg, size_t thread, int64_t until_ns)
+static int prepare_part(void *arg, size_t thread, int64_t until_ns)
 {
     const struct stream *s = arg;
     struct part *p = &s->part[thread];
@@ -90,14 +90,14 @@ static int prepare(void *arg, size_t thread, int64_t until_ns)
     return 0;
 }
 
-/* Constant lengths, so that the compiler makes vectors of them. */
+/* Of constant length, so that the compiler uses vector instructions. */
 static void triad(double *restrict a, const double *restrict bc)
 {
     for (size_t i = 0; i < BLOCK; i++)
         a[i] = bc[i] + 3.0 * bc[BLOCK + i];
 }
 
-static uint64_t batch(void *arg, size_t thread)
+static uint64_t stream_block(void *arg, size_t thread)
 {
     const struct stream *s = arg;
     struct part *p = &s->part[thread];
@@ -181,7 +181,7 @@ static void stream_clear(struct stream *s)
 }
 
 /* Bytes that were touched in time. */
-static uint64_t touched(const struct stream *s)
+static uint64_t bytes_touched(const struct stream *s)
 {
     uint64_t blocks = 0;
 
@@ -200,7 +200,7 @@ static int fill_result(struct stream_result *result,
                        "the CPUs never streamed all at once");
     result->bytes_per_s = rate->units_per_s;
     result->spread = rate->spread;
-    result->bytes = touched(s);
+    result->bytes = bytes_touched(s);
     result->cpus = (unsigned)s->parts;
     return 0;
 }
@@ -211,7 +211,8 @@ int probe_stream(const struct stream_setup *setup,
                  struct es_error *err)
 {
     uint64_t least = least_bytes(setup->topology);
-    struct probe_work work = {prepare, batch, NULL, 1, setup->cpus_most};
+    struct probe_work work = {prepare_part, stream_block, NULL, 1,
+                              setup->cpus_most};
     struct crew_rate rate;
     struct stream s;
     int rc;

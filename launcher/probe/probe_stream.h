@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_stream.h - how fast all CPUs together move memory that no cache
- * holds: the work that the memory and the bus probe share.
+ * probe_stream.h - how fast all CPUs together move data in memory that no cache
+ * holds; the memory and the bus probe use it.
  *
- * Every CPU has a part of the arrays of its own, which it touched first, so
- * they lie near it; or, "across", its source lies on the next NUMA node, so
- * all links between the nodes are busy at once.
+ * Every CPU has its own part of the arrays.  It touches it first, so it is on
+ * its own NUMA node.  With "across" its source is on the next NUMA node, so all
+ * links between the nodes are busy at once.
  */
 #ifndef LAUNCHER_PROBE_PROBE_STREAM_H
 #define LAUNCHER_PROBE_PROBE_STREAM_H
@@ -16,26 +16,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays as large as so many last caches, if there is time to touch them: what
- * a cache keeps of them after all is then a quarter at most.  A quarter more
- * than the last caches they are in any case.  (STREAM wants each array 4 times
- * as large; its three are not walked in one cycle as here.) */
+/* The arrays are so many times as large as the last-level caches, if there is
+ * time to touch them: then a cache holds at most a quarter of them.  They are
+ * in any case a quarter larger than the caches.  (STREAM wants each array 4
+ * times as large, but does not walk all three in one cycle as here.) */
 #define STREAM_CACHES 4
 
-/* Where the last cache is not told, say in a virtual machine. */
+/* If the size of the caches is not known, as in a virtual machine. */
 #define STREAM_CACHE_UNKNOWN (UINT64_C(32) << 20)
 
 enum stream_kind {
     STREAM_TRIAD, /* a = b + s * c; counts 3 numbers, as STREAM does */
-    STREAM_COPY,  /* a = b; counts 1, what went over */
+    STREAM_COPY,  /* a = b; counts 1, the data moved */
 };
 
 struct stream_setup {
     enum stream_kind kind;
     const struct topology *topology;
     int across;           /* sources on the next NUMA node */
-    double cpus_most;     /* CPUs' worth of time that we may use; 0: all */
-    uint64_t memory_most; /* bytes that may be taken */
+    double cpus_most;     /* CPU seconds per second of our limit; 0: no limit */
+    uint64_t memory_most; /* bytes that may be allocated */
 };
 
 struct stream_result {
@@ -45,10 +45,10 @@ struct stream_result {
 };
 
 /*
- * Stream for budget_ms, longer where it takes most of that to touch the
- * memory or to be given some CPU time; the rate is as of probe_crew.h.  Fails
- * if the memory cannot be had: not at all, not on the node it should be, or
- * not more of it than the last caches hold.
+ * Stream for budget_ms; longer if touching the memory takes most of that time,
+ * or a limit gives too little CPU time.  The rate is as in probe_crew.h.  Fails
+ * if there is no memory, none on the wanted NUMA node, or not more than the
+ * caches hold.
  */
 int probe_stream(const struct stream_setup *setup,
                  int budget_ms,
@@ -56,9 +56,9 @@ int probe_stream(const struct stream_setup *setup,
                  struct es_error *err);
 
 /*
- * Fill in what we may use: CPU time as our control groups limit it, and of
- * memory a quarter of what is free on the node (<proc>/meminfo) or left by
- * them.  Returns the bytes of memory that there are, for us.
+ * Fill in cpus_most, from the limit of our control groups, and memory_most, a
+ * quarter of what is free on the node (<proc>/meminfo) or within the limit.
+ * Returns the bytes of memory that we may use in all.
  */
 uint64_t probe_stream_limits(struct stream_setup *setup,
                              const char *proc,

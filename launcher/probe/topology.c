@@ -11,7 +11,7 @@ struct topology {
     struct topology_shape shape;
 };
 
-/* The last caches: of the highest level that there is. */
+/* Bytes of the last-level caches: those of the highest level. */
 static uint64_t cache_bytes(hwloc_topology_t hwloc)
 {
     static const hwloc_obj_type_t level[] = {
@@ -27,8 +27,8 @@ static uint64_t cache_bytes(hwloc_topology_t hwloc)
     return bytes;
 }
 
-/* How many there are of a type, 0 if none or on several levels. */
-static unsigned count(hwloc_topology_t hwloc, hwloc_obj_type_t type)
+/* Number of objects of a type; 0 if there are none, or on several levels. */
+static unsigned count_type(hwloc_topology_t hwloc, hwloc_obj_type_t type)
 {
     int n = hwloc_get_nbobjs_by_type(hwloc, type);
 
@@ -51,7 +51,7 @@ static unsigned count_numa(hwloc_topology_t hwloc)
  * near to all CPUs.  Only of this machine can be told which CPUs we are bound
  * to.  All that we want is in sysfs: to ask every CPU by cpuid, too, would take
  * most of the time. */
-static int load(hwloc_topology_t hwloc)
+static int load_hwloc(hwloc_topology_t hwloc)
 {
     if (hwloc_topology_set_components(
             hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86")
@@ -68,23 +68,23 @@ struct topology *topology_load(struct es_error *err)
 {
     struct topology *t = calloc(1, sizeof *t);
 
-    /* Its plugins look for devices, and their libraries start whole drivers:
-     * ten times the time of the rest (hwloc 2.9, Debian 12: 14 and 1 ms). */
-    (void)setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0); /* or slower */
+    /* Plugins look for devices, and their libraries start whole drivers, which
+     * takes ten times as long (hwloc 2.9, Debian 12: 14 ms instead of 1). */
+    (void)setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0); /* else slower */
     if (!t || hwloc_topology_init(&t->hwloc) < 0) {
         free(t);
         es_no_memory(err);
         return NULL;
     }
-    if (load(t->hwloc) < 0) {
+    if (load_hwloc(t->hwloc) < 0) {
         es_fail(err, ES_ENV, "look at what lstopo says",
                 "topology: hwloc cannot tell: %s", strerror(errno));
         topology_destroy(t);
         return NULL;
     }
     t->shape = (struct topology_shape){
-        .cpus = count(t->hwloc, HWLOC_OBJ_PU),
-        .cores = count(t->hwloc, HWLOC_OBJ_CORE),
+        .cpus = count_type(t->hwloc, HWLOC_OBJ_PU),
+        .cores = count_type(t->hwloc, HWLOC_OBJ_CORE),
         .numa_nodes = count_numa(t->hwloc),
         .cache_bytes = cache_bytes(t->hwloc),
     };
@@ -106,7 +106,7 @@ const struct topology_shape *topology_shape(const struct topology *t)
     return &t->shape;
 }
 
-/* The numa-th of those that have CPUs; NULL if there is none. */
+/* The NUMA node of this number among those with CPUs; NULL if there is none. */
 static hwloc_obj_t numa_at(const struct topology *t, unsigned numa)
 {
     hwloc_obj_t node = NULL;

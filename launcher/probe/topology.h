@@ -17,21 +17,22 @@ struct topology;
 struct topology_shape {
     unsigned cpus, cores;
     unsigned numa_nodes;  /* with such CPUs; at least 1 */
-    uint64_t cache_bytes; /* of all last caches together; 0: not known */
+    uint64_t cache_bytes; /* all last-level caches together; 0: not known */
 };
 
-/* NULL with err if hwloc cannot tell.  Some milliseconds. */
+/* Takes some milliseconds.  NULL with err if hwloc fails. */
 struct topology *topology_load(struct es_error *err);
 void topology_destroy(struct topology *t);
 
 const struct topology_shape *topology_shape(const struct topology *t);
 
-/* The NUMA node of a CPU as the kernel numbers it, 0 to numa_nodes - 1; 0 for
- * a CPU that is not ours. */
+/* The NUMA node, 0 to numa_nodes - 1, of a CPU of the kernel's number; 0 for a
+ * CPU that is not ours. */
 unsigned topology_numa_of(const struct topology *t, unsigned cpu);
 
-/* len bytes that will lie on NUMA node "numa" when they are touched, whoever
- * does.  NULL with errno if that cannot be promised.  Any thread. */
+/* Allocate len bytes that will be on NUMA node "numa" whichever thread touches
+ * them first.  NULL with errno if that is not possible.  Any thread may call.
+ * */
 void *topology_alloc(const struct topology *t, size_t len, unsigned numa);
 void topology_free(const struct topology *t, void *memory, size_t len);
 
