@@ -7,7 +7,7 @@
  *       {OPTION_GROUP, .name = "work:"},
  *       {OPTION_COUNT, "grain", "G", OPTION_AT(struct run, grain), .low = 1,
  *        .def = "1", .help = "slices begin at multiples of G"},
- *       {OPTION_END},
+ *       {.type = OPTION_END},
  *   };
  *
  * An option is --NAME VALUE, --NAME=VALUE or -LETTER VALUE; a name may be cut

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int make_path(char path[SYSFS_PATH], const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int make_path(
+    char path[SYSFS_PATH], const char *fmt, va_list ap)
 {
     int len = vsnprintf(path, SYSFS_PATH, fmt, ap);
 
@@ -30,7 +31,8 @@ int sysfs_path(char path[SYSFS_PATH], const char *fmt, ...)
     return rc;
 }
 
-static int read_line(char line[SYSFS_LINE], const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int read_line(
+    char line[SYSFS_LINE], const char *fmt, va_list ap)
 {
     char path[SYSFS_PATH];
     int fd, why;
@@ -89,10 +91,8 @@ int sysfs_read_u64(uint64_t *value, const char *fmt, ...)
     return rc < 0 ? -1 : parse_u64(value, line);
 }
 
-static int find_line(char line[SYSFS_LINE],
-                     const char *key,
-                     const char *fmt,
-                     va_list ap)
+__attribute__((format(printf, 3, 0))) static int find_line(
+    char line[SYSFS_LINE], const char *key, const char *fmt, va_list ap)
 {
     char path[SYSFS_PATH];
     size_t len = strlen(key);

@@ -67,7 +67,7 @@ static const struct option options[] = {
      "print what was done as one JSON object"},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
     {OPTION_SRUN, AT(srun)},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -31,7 +31,7 @@ static const struct subcommand *find_below(const struct subcommand *c,
     return c;
 }
 
-static const struct option none[] = {{OPTION_END}};
+static const struct option none[] = {{.type = OPTION_END}};
 
 static int help_main(int argc, char **argv, struct es_error *err)
 {

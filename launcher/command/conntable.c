@@ -29,7 +29,7 @@ struct options {
 static const struct option options[] = {
     {OPTION_FLAG, "json", NULL, OPTION_AT(struct options, json), .help =
      "one JSON object for each task"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

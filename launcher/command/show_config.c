@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const struct option options[] = {{OPTION_END}};
+static const struct option options[] = {{.type = OPTION_END}};
 
 static int config_main(int argc, char **argv, struct es_error *err)
 {

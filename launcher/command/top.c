@@ -23,7 +23,7 @@ static const struct option options[] = {
     {OPTION_FLAG, "once", NULL, AT(once), .help = "print them once, and end"},
     {OPTION_TEXT, "metrics-file", "FILE", AT(metrics), .help =
      "write them for Prometheus, too"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -92,7 +92,7 @@ const struct option graph_options_table[] = {
      "where the nodes keep files ($TMPDIR, or /tmp)"},
     {OPTION_SRUN, AT(run.srun), .only = "run"},
     {OPTION_LOCAL, AT(local), .only = "run", .excludes = "srun"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -115,7 +115,7 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "where:"},
     {OPTION_SRUN, AT(srun)},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

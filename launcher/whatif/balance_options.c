@@ -114,7 +114,7 @@ const struct option balance_options_table[] = {
      "print one JSON object a policy"},
     {OPTION_FLAG, "power", NULL, AT(power), .help =
      "steered power instead: see `evenstep simulate balance --power --help`"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -54,7 +54,7 @@ static const struct option options[] = {
      "seconds that each node took for that slice, 0 for a node without: show "
      "the next frame.  Any difference is over the threshold"},
     {OPTION_FLAG, "json", NULL, AT(json), .help = "print one JSON object"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -53,7 +53,7 @@ static const struct option options[] = {
      "JPPF clamps is clamped, with a warning"},
     {OPTION_COUNT, "seed", "N", AT(seed), .high = SEED_MAX, .help =
      "of the policy's random choices, if it makes any (1)"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

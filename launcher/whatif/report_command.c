@@ -33,7 +33,7 @@ static const struct option options[] = {
      "only these in the picture, at most 400 (the first 400)"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object instead of the tables"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

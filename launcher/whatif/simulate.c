@@ -34,7 +34,7 @@ static int simulate_main(int argc, char **argv, struct es_error *err)
     return simulate_balance.run(argc, argv, err);
 }
 
-static const struct option none[] = {{OPTION_END}};
+static const struct option none[] = {{.type = OPTION_END}};
 
 const struct subcommand command_simulate = {
     .name = "simulate",

@@ -59,7 +59,7 @@ static const struct option options[] = {
     {OPTION_COUNT, "seed", "S", AT(simulation.random), .low = 1,
      .high = UINT32_MAX, .def = "1", .help = "of the random choices"},
     {OPTION_FLAG, "json", NULL, AT(json), .help = "print one JSON object"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -59,7 +59,7 @@ static const struct option options[] = {
      .def = "1", .help = "of the noise"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object a region"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

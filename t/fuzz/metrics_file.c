@@ -34,13 +34,13 @@ static void look(const struct metrics_file *m)
 }
 
 /* With influence on everything, what can have a load has 100 in all. */
-static void rank(const struct metrics_file *m)
+static void rank(struct metrics_file *m)
 {
     static const struct profile all = {{1, 1, 1, 1, 1, 1}};
     struct metric metric[RANKED_MAX];
     double sum = 0;
 
-    if (metrics_file_rank(m, &all, metric) < 0)
+    if (metrics_file_rank(m, &all, RANK_BY_ALL, metric) < 0)
         return; /* the CU that it gives are 0 */
     for (size_t i = 0; i < m->n; i++)
         sum += metric[i].JL;

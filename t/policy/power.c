@@ -35,7 +35,7 @@ static uint64_t sum(size_t n)
 
 static void test_aggregates(void)
 {
-    static const struct {
+    const struct {
         const char *what;
         double value[5];
         size_t n;

@@ -53,11 +53,11 @@ static const struct option options[] = {
     {OPTION_TEXT, "text", "TEXT", AT(text), .letter = 't', .help = "a text"},
     {OPTION_TAKE, "take", "X", .take = take, .needs = "flag",
      .help = "a function"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 static const struct option strict_options[] = {
     {OPTION_TEXT, "text", "TEXT", AT(text), .required = 1, .help = "a text"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 
