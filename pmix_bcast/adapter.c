@@ -263,8 +263,9 @@ int adapter_find(struct adapter *a,
 
     memset(a, 0, sizeof *a);
     if (ip_of(ip, local) < 0)
-        return es_fail(err, ES_ENV, "connect to home over IPv4 or IPv6",
-                       "the connection to home has no IP address");
+        return es_fail(err, ES_ENV,
+                       "connect to the front end over IPv4 or IPv6",
+                       "the connection to the front end has no IP address");
     if (join(text, "%s/class/infiniband", sysfs) == 0)
         for_each(text, try_device, a);
     memcpy(a->ip, ip, sizeof ip);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * adapter.h - what a node says of its network adapter, for the connection
- * table (conntable.h): how the tasks on it are reached.
+ * adapter.h - a node's network adapter, for the connection table
+ * (conntable.h): how the tasks on the node are reached.
  *
- * As bytes, which a node sends to home and which each entry of the table
- * begins with:
+ * A node sends these bytes to its front end; each entry of the table begins
+ * with them:
  *
  *   offset  size  field        (integers little-endian)
  *        0    16  address      GID; or IPv6, IPv4 as ::ffff:a.b.c.d
@@ -56,7 +56,7 @@ struct adapter {
  * The adapter of this node.
  *
  *   sysfs  "/sys"; tests bring a tree of their own
- *   local  the local end of the node's connection to home, IPv4 or IPv6
+ *   local  the local end of the node's connection to its front end, IPv4 or IPv6
  *
  * It is an active port of sysfs's class/infiniband if there is one: InfiniBand
  * before RoCE, then the fastest, then the first by name; else the network

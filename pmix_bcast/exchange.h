@@ -18,8 +18,7 @@
 #include "pmix_bcast/link.h"
 #include "pmix_bcast/wireup.h"
 
-#define EXCHANGE_ID   0u /* in HELLO; broadcasts count from 1 */
-#define EXCHANGE_HOME FRONT_END
+#define EXCHANGE_ID 0u /* in HELLO; broadcasts count from 1 */
 
 struct exchange;
 

@@ -80,7 +80,7 @@ static void on_fetched(void *arg,
 static const struct endpoint *endpoint_of(const struct graph_node *g,
                                           uint32_t rank)
 {
-    return rank == EXCHANGE_HOME ? NULL : &g->s.wireup->agent[rank];
+    return rank == FRONT_END ? NULL : &g->s.wireup->agent[rank];
 }
 
 static void fetch(struct graph_node *g, const struct graph_bring *m)
@@ -110,7 +110,7 @@ static int told_bring(struct graph_node *g, const uint8_t *body, size_t len)
 
     if (graph_read_bring(&m, body, len) < 0 || m.token >= GRAPH_TOKENS_MAX
         || (m.is_file && m.file.number != m.token)
-        || (m.from >= g->s.wireup->size && m.from != EXCHANGE_HOME))
+        || (m.from >= g->s.wireup->size && m.from != FRONT_END))
         return -1;
     if (m.is_file && !graph_tasks_holds(g->tasks, m.token)) {
         fetch(g, &m);
@@ -149,7 +149,7 @@ static int open_exchange(struct graph_node *g, uint32_t port)
 
     snprintf(front.address, sizeof front.address, "%s", g->s.front_address);
     g->exchange = exchange_create(&x);
-    if (!g->exchange || exchange_call(g->exchange, EXCHANGE_HOME, &front) < 0)
+    if (!g->exchange || exchange_call(g->exchange, FRONT_END, &front) < 0)
         return -1;
     mesh_set_exchange(g->s.mesh, g->exchange);
     return 0;

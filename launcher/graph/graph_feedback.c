@@ -210,7 +210,7 @@ static void bring_failed(struct graph_running *r,
         return;
     }
     notice("%s: cannot get %s: %s: trying again", to, name, why);
-    if (from != EXCHANGE_HOME && r->state.token[token].fails > 1)
+    if (from != FRONT_END && r->state.token[token].fails > 1)
         graph_state_let_go(&r->state, token, from);
     graph_recover(r);
 }

@@ -88,7 +88,7 @@ static int open_exchange(struct graph_running *r)
 {
     struct exchange_setup x = {.base = r->front.base,
                                .secret = session_secret(r->front.session),
-                               .self = EXCHANGE_HOME,
+                               .self = FRONT_END,
                                .keep = r->o->journal != NULL,
                                .open = graph_open_input,
                                .fetched = graph_take_result,

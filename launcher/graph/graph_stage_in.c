@@ -12,7 +12,7 @@ static void send_bring(struct graph_running *r,
                        uint32_t from,
                        const struct exchange_file *file)
 {
-    struct graph_bring m = {.token = token, .from = EXCHANGE_HOME};
+    struct graph_bring m = {.token = token, .from = FRONT_END};
     struct writer w = {0};
 
     if (file) {
@@ -48,7 +48,7 @@ static int stage_in_one(struct graph_running *r,
                         uint32_t token)
 {
     uint32_t maker = graph_state_maker(&r->state, token);
-    struct holder h = {.node = p->node, .from = EXCHANGE_HOME};
+    struct holder h = {.node = p->node, .from = FRONT_END};
 
     if (graph_state_holder(&r->state, token, p->node))
         return 0;

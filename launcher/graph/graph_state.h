@@ -35,7 +35,7 @@ struct holder {
     struct exchange_file file;
 };
 
-#define HOLDER_HERE (UINT32_MAX - 1) /* no rank, and not EXCHANGE_HOME */
+#define HOLDER_HERE (UINT32_MAX - 1) /* no rank, and not FRONT_END */
 
 struct graph_state {
     const struct graph *graph;

@@ -82,7 +82,7 @@ struct graph_task {
 };
 struct graph_bring {
     uint32_t token;
-    uint32_t from;             /* rank or EXCHANGE_HOME */
+    uint32_t from;             /* rank or FRONT_END */
     uint32_t is_file;          /* 0: this message is the token */
     struct exchange_file file; /* its number is that of the token */
 };

@@ -144,7 +144,8 @@ static void test_infiniband(void)
     is_int(a.lmc, 2, "its LMC is not");
     is_int(a.port, 1, "its port's number");
     is_int(a.rate_mbps, 100000, "its rate in Mbit/s");
-    ok(is_at(a.ip, "::ffff:127.0.0.1"), "TCP goes to where home is reached");
+    ok(is_at(a.ip, "::ffff:127.0.0.1"),
+       "TCP goes to where the front end is reached");
     is_int(a.tcp_port, 0, "at a port that is the caller's to say");
     ok(adapter_is_sound(&a), "the whole is sound");
     is_int(find(&a, "192.0.2.200", &err), 0, "no interface is looked for then");
@@ -308,7 +309,7 @@ static void test_interface(void)
     is_int(find(&a, "127.0.0.1", &err), 0, "without InfiniBand: the interface");
     ok(a.link == ADAPTER_IP && is_at(a.address, "::ffff:127.0.0.1")
            && is_at(a.ip, "::ffff:127.0.0.1"),
-       "with the address that reaches home, twice");
+       "with the address that reaches the front end, twice");
     ok(a.network == 0x0000ffff7f000000, "and its network, of 8 bits");
     ok(a.lid == 0 && a.lmc == 0 && a.port == 0 && a.rate_mbps == 0
            && adapter_is_sound(&a),

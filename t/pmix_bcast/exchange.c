@@ -311,7 +311,7 @@ static void test_ends(void)
     fetch(&a, "got", 7, &nobody, 1, 1);
     await(&a, 1);
     ok(a.bad == 1 && strcmp(a.why, "Connection refused") == 0,
-       "nobody at home: says so");
+       "nobody there: says so");
     fetch(&a, "got", 1, &b.at, 6, size_of(6));
     fetch(&a, "got", 1, &b.at, 7, size_of(7));
     exchange_destroy(b.exchange);

@@ -202,7 +202,7 @@ static void test_others(void)
     struct exchange_file file[] = {{1, 0644, 5, {{3}}}};
     struct graph_bring bring = {.token = 1, .from = 2, .is_file = 1}, got_bring;
     struct graph_brought brought = {
-        .token = 1, .from = EXCHANGE_HOME, .elapsed_ns = 5, .why = "x"};
+        .token = 1, .from = FRONT_END, .elapsed_ns = 5, .why = "x"};
     struct graph_brought got_brought;
     struct graph_done done_ = {.id = 3,
                                .status = 255,
@@ -235,7 +235,7 @@ static void test_others(void)
 
     graph_write_brought(&w, &brought);
     ok(graph_read_brought(&got_brought, w.buf, w.len) == 0
-           && got_brought.token == 1 && got_brought.from == EXCHANGE_HOME
+           && got_brought.token == 1 && got_brought.from == FRONT_END
            && got_brought.elapsed_ns == 5 && strcmp(got_brought.why, "x") == 0,
        "BROUGHT comes as it was");
     REFUSED(graph_read_brought, got_brought);
