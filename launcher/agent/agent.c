@@ -66,14 +66,14 @@ struct agent {
     char why[200];               /* why it was lost before READY */
 };
 
-static void leave(struct agent *a)
+static void agent_leave(struct agent *a)
 {
     a->leaving = 1;
     if (!agent_orders_stop(a->orders, 1))
         event_base_loopexit(a->base, NULL);
 }
 
-static void on_idle(void *arg)
+static void on_agent_idle(void *arg)
 {
     struct agent *a = arg;
 
@@ -145,11 +145,11 @@ static const struct table_tree_events tree_events = {
 };
 
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
-static void on_message(struct channel *c,
-                       void *arg,
-                       uint16_t type,
-                       const uint8_t *body,
-                       size_t len)
+static void on_front_message(struct channel *c,
+                             void *arg,
+                             uint16_t type,
+                             const uint8_t *body,
+                             size_t len)
 {
     struct agent *a = arg;
     int rc = -1;
@@ -166,7 +166,7 @@ static void on_message(struct channel *c,
         rc = agent_orders_receive(a->orders, type, body, len);
     }
     if (rc < 0)
-        leave(a);
+        agent_leave(a);
 }
 
 static uint32_t count_cpus(void)
@@ -229,7 +229,7 @@ static void greet_next(struct agent *a)
         on_greeting(a, 0, strerror(errno));
 }
 
-static void on_opened(struct channel *c, void *arg)
+static void on_front_opened(struct channel *c, void *arg)
 {
     struct agent *a = arg;
 
@@ -241,7 +241,7 @@ static void on_opened(struct channel *c, void *arg)
         send_here(a);
 }
 
-static void on_drained(struct channel *c, void *arg)
+static void on_front_drained(struct channel *c, void *arg)
 {
     struct agent *a = arg;
 
@@ -257,13 +257,13 @@ static void call_later(struct agent *a, int ms, double until)
     struct timeval delay = {wait / 1000, wait % 1000 * 1000};
 
     if (clock_s() > until || event_add(a->on_again, &delay) < 0)
-        leave(a);
+        agent_leave(a);
 }
 
 /* The front end is gone, or the way to it: forget what was to be done, and call again;
  * but where nobody listens any more, there is nothing to stay for, nor is there
  * beside a step: its frames have ended with it, and Slurm ends us soon. */
-static void on_closed(struct channel *c, void *arg, const char *why)
+static void on_front_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;
     int nobody_listens = strcmp(why, strerror(ECONNREFUSED)) == 0;
@@ -281,7 +281,7 @@ static void on_closed(struct channel *c, void *arg, const char *why)
     }
     if (!a->ready || a->leaving || agent_orders_feed_step(a->orders)
         || nobody_listens) {
-        leave(a);
+        agent_leave(a);
         return;
     }
     (void)agent_orders_stop(a->orders, 0);
@@ -289,18 +289,18 @@ static void on_closed(struct channel *c, void *arg, const char *why)
 }
 
 static const struct channel_events events = {
-    .opened = on_opened,
-    .message = on_message,
-    .drained = on_drained,
-    .closed = on_closed,
+    .opened = on_front_opened,
+    .message = on_front_message,
+    .drained = on_front_drained,
+    .closed = on_front_closed,
 };
 
 /* --- start and end -------------------------------------------------------- */
 
-static void on_signal(void *arg, int number)
+static void on_agent_signal(void *arg, int number)
 {
     (void)number;
-    leave(arg);
+    agent_leave(arg);
 }
 
 static struct sockaddr_in address_of(const struct agent_setup *s)
@@ -395,7 +395,7 @@ static int open_door(struct agent *a, struct es_error *err)
 }
 
 /* Get to know our rank, and of how many. */
-static int join(struct agent *a, struct es_error *err)
+static int join_agents(struct agent *a, struct es_error *err)
 {
     if (a->setup->by_tcp) {
         a->wireup.rank = a->setup->rank;
@@ -421,7 +421,7 @@ static int call_front_end(struct agent *a, struct es_error *err)
                    strerror(errno));
 }
 
-static void on_again(int fd, short what, void *arg)
+static void call_again(int fd, short what, void *arg)
 {
     struct agent *a = arg;
 
@@ -435,7 +435,7 @@ static void on_again(int fd, short what, void *arg)
     if (a->ready)
         agent_orders_forget(a->orders);
     if (call_front_end(a, NULL) < 0)
-        leave(a);
+        agent_leave(a);
 }
 
 static int open_orders(struct agent *a, struct es_error *err)
@@ -447,13 +447,13 @@ static int open_orders(struct agent *a, struct es_error *err)
                                              .throttle = a->throttle,
                                              .loopback = is_loopback(a),
                                              .send = send_front,
-                                             .idle = on_idle,
+                                             .idle = on_agent_idle,
                                              .arg = a};
 
     return agent_orders_open(&a->orders, &setup, err);
 }
 
-static int start(struct agent *a, struct es_error *err)
+static int start_agent(struct agent *a, struct es_error *err)
 {
     a->base = event_base_new();
     if (!a->base)
@@ -462,10 +462,10 @@ static int start(struct agent *a, struct es_error *err)
     /* Until the fence is through a signal just ends us: there is nothing to
      * clean up, and PMIx may block for ever. */
     (void)alarm(WIRE_UP_S);
-    a->on_again = evtimer_new(a->base, on_again, a);
+    a->on_again = evtimer_new(a->base, call_again, a);
     if (!a->on_again)
         return es_no_memory(err);
-    if (open_listener(a, err) < 0 || join(a, err) < 0)
+    if (open_listener(a, err) < 0 || join_agents(a, err) < 0)
         return -1;
     listener_set_self(a->listener, a->wireup.rank);
     a->away = clock_s();
@@ -490,12 +490,12 @@ static int await_all(struct agent *a, struct es_error *err)
 }
 
 /* What we need for work. */
-static int open_all(struct agent *a, struct es_error *err)
+static int open_for_work(struct agent *a, struct es_error *err)
 {
     char group[STEP_NAME_MAX];
 
     step_dir_local_name(group, (int)getppid(), a->setup->node);
-    if (signals_catch(&a->signals, a->base, on_signal, a) < 0)
+    if (signals_catch(&a->signals, a->base, on_agent_signal, a) < 0)
         return es_no_memory(err);
     if (a->setup->speed_pct > 0
         && throttle_open(&a->throttle, a->base, a->setup->speed_pct, group,
@@ -505,9 +505,9 @@ static int open_all(struct agent *a, struct es_error *err)
     return open_orders(a, err);
 }
 
-static int serve(struct agent *a, struct es_error *err)
+static int serve_front_end(struct agent *a, struct es_error *err)
 {
-    if (open_all(a, err) < 0)
+    if (open_for_work(a, err) < 0)
         return -1;
     a->ready = 1;
     send_ready(a);
@@ -518,7 +518,7 @@ static int serve(struct agent *a, struct es_error *err)
     return 0;
 }
 
-static void stop(struct agent *a)
+static void stop_agent(struct agent *a)
 {
     agent_orders_close(a->orders);
     greeting_destroy(a->greeting);
@@ -545,7 +545,7 @@ static int wire_up(struct agent *a, struct es_error *err)
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
     struct agent a = {.setup = setup};
-    int rc = start(&a, err);
+    int rc = start_agent(&a, err);
 
     if (rc == 0)
         rc = await_all(&a, err);
@@ -553,7 +553,7 @@ int agent_serve(const struct agent_setup *setup, struct es_error *err)
         rc = wire_up(&a, err);
     (void)alarm(0);
     if (rc == 0 && !a.leaving)
-        rc = serve(&a, err);
-    stop(&a);
+        rc = serve_front_end(&a, err);
+    stop_agent(&a);
     return rc;
 }

@@ -42,7 +42,7 @@ static void send_out(void *arg, enum protocol_type type, struct writer *w)
     o->s.send(o->s.arg, type, w);
 }
 
-static void on_idle(void *arg)
+static void on_orders_idle(void *arg)
 {
     struct agent_orders *o = arg;
 
@@ -310,7 +310,7 @@ static int start_graph(struct agent_orders *o, const struct message *in)
                                      .environ = o->s.agent->environ,
                                      .throttle = o->s.throttle,
                                      .send = send_graph,
-                                     .idle = on_idle,
+                                     .idle = on_orders_idle,
                                      .arg = o};
     struct graph_open *open = malloc(sizeof *open);
     int rc = -1;
@@ -381,7 +381,7 @@ int agent_orders_open(struct agent_orders **out,
                                     .node = setup->agent->node,
                                     .environ = setup->agent->environ,
                                     .send = send_out,
-                                    .idle = on_idle,
+                                    .idle = on_orders_idle,
                                     .arg = o};
 
     if (!o)

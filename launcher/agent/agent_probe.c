@@ -27,7 +27,7 @@ struct agent_probe {
 
 /* --- the process ---------------------------------------------------------- */
 
-static int take_elements(unsigned *elements, const char *letters)
+static int read_elements(unsigned *elements, const char *letters)
 {
     *elements = 0;
     for (; *letters; letters++) {
@@ -63,7 +63,7 @@ int agent_probe_main(int argc, char **argv, struct es_error *err)
         || number_parse_int(argv[0], PROBE_NODE_BUDGET_MIN_MS,
                             PROBE_NODE_BUDGET_MAX_MS, &budget_ms)
                < 0
-        || take_elements(&setup.elements, argv[1]) < 0)
+        || read_elements(&setup.elements, argv[1]) < 0)
         return es_fail(err, ES_USAGE, "give BUDGET_MS ELEMENTS [SCRATCH]",
                        "--probe: bad arguments");
     setup.budget_ms = (int)budget_ms;
@@ -87,7 +87,7 @@ static void answer_soon(struct agent_probe *p)
     event_active(p->timer, EV_TIMEOUT, 0);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct agent_probe *p = arg;
 
@@ -101,7 +101,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     answer(p);
 }
 
-static void on_output(void *arg, const void *buf, size_t len)
+static void on_probe_output(void *arg, const void *buf, size_t len)
 {
     struct agent_probe *p = arg;
     size_t room = p->len < sizeof p->results ? sizeof p->results - p->len : 0;
@@ -111,7 +111,7 @@ static void on_output(void *arg, const void *buf, size_t len)
     p->len += len;
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_probe_end(void *arg, const struct execution_end *end)
 {
     struct agent_probe *p = arg;
     struct msg_probed *m = &p->answer;
@@ -191,10 +191,10 @@ static void letters_of(char letters[ELEMENTS + 1], unsigned elements)
     *letters = '\0';
 }
 
-static int measure(struct agent_probe *p,
-                   const struct agent_probe_setup *setup,
-                   const struct msg_probe *order,
-                   struct es_error *err)
+static int measure_node(struct agent_probe *p,
+                        const struct agent_probe_setup *setup,
+                        const struct msg_probe *order,
+                        struct es_error *err)
 {
     char budget[16], letters[ELEMENTS + 1], scratch[PROBE_PATH_MAX];
     char self[] = "/proc/self/exe", word[] = "--probe";
@@ -206,8 +206,8 @@ static int measure(struct agent_probe *p,
     (void)snprintf(budget, sizeof budget, "%u", order->budget_ms);
     letters_of(letters, order->elements);
     (void)snprintf(scratch, sizeof scratch, "%s", order->scratch);
-    return execution_start(&p->execution, setup->base, &spec, on_output, on_end,
-                           p, err);
+    return execution_start(&p->execution, setup->base, &spec, on_probe_output,
+                           on_probe_end, p, err);
 }
 
 struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
@@ -224,14 +224,14 @@ struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
         return NULL;
     p->fn = fn;
     p->arg = arg;
-    p->timer = evtimer_new(setup->base, on_timer, p);
+    p->timer = evtimer_new(setup->base, on_probe_timer, p);
     if (!p->timer || evtimer_add(p->timer, &patience) < 0) {
         agent_probe_destroy(p);
         return NULL;
     }
     if (from_cache(p, setup, order)) {
         answer_soon(p);
-    } else if (measure(p, setup, order, &err) < 0) {
+    } else if (measure_node(p, setup, order, &err) < 0) {
         snprintf(p->answer.text, sizeof p->answer.text, "%.500s", err.what);
         answer_soon(p);
     }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #define FILLER   8192u        /* bytes of a message: some at 1 Mbit/s, too */
-#define WINDOW   (128u << 10) /* is under way at most: see fill() */
+#define WINDOW   (128u << 10) /* is under way at most: see fill_pipe() */
 #define BATCH_NS 500000 /* what one look at the socket brings came before */
 
 enum { DATA = MESSAGE_FREE, TAKEN }; /* between these two there is no other */
@@ -41,7 +41,7 @@ struct agent_ring {
 
 /* No more than a shaper or a switch will queue: with one packet lost too many
  * TCP would stand still for longer than a round. */
-static void fill(struct agent_ring *r)
+static void fill_pipe(struct agent_ring *r)
 {
     static const uint8_t filler[FILLER];
 
@@ -53,7 +53,7 @@ static void fill(struct agent_ring *r)
 static void on_out_opened(struct channel *c, void *arg)
 {
     (void)c;
-    fill(arg);
+    fill_pipe(arg);
 }
 
 static void on_out_message(struct channel *c,
@@ -70,7 +70,7 @@ static void on_out_message(struct channel *c,
         return;
     }
     r->under_way -= FILLER;
-    fill(r);
+    fill_pipe(r);
 }
 
 static void on_out_closed(struct channel *c, void *arg, const char *why)
@@ -161,7 +161,7 @@ static void on_called(void *arg, struct listener *l, int fd)
 
 /* --- the round ------------------------------------------------------------ */
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_ring_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct agent_ring *r = arg;
     agent_ring_fn fn = r->fn;
@@ -224,7 +224,7 @@ struct agent_ring *agent_ring_open(struct event_base *base,
     door.secret = &r->secret;
     r->base = base;
     r->secret = *secret;
-    r->timer = evtimer_new(base, on_timer, r);
+    r->timer = evtimer_new(base, on_ring_timer, r);
     if (!r->timer || listener_open(&r->listener, &door, NULL) < 0) {
         agent_ring_close(r);
         return NULL;

@@ -84,7 +84,7 @@ static void work_send(struct agent_work *w,
     w->setup.send(w->setup.arg, type, m);
 }
 
-static void on_output(void *arg, const void *buf, size_t len)
+static void on_slice_output(void *arg, const void *buf, size_t len)
 {
     struct agent_work *w = arg;
 
@@ -99,7 +99,7 @@ static void on_output(void *arg, const void *buf, size_t len)
     }
 }
 
-static void on_err(void *arg, const void *buf, size_t len)
+static void on_slice_err(void *arg, const void *buf, size_t len)
 {
     const struct agent_work *w = arg;
 
@@ -134,7 +134,7 @@ static void work_send_done(struct agent_work *w,
 }
 
 /* A slice that cannot be started is a slice that failed, with the reason. */
-static void refuse(struct agent_work *w, uint64_t id, const char *why)
+static void refuse_slice(struct agent_work *w, uint64_t id, const char *why)
 {
     struct msg_done m = {.id = id, .status = 126};
     struct writer out = {0};
@@ -183,7 +183,7 @@ static void clear_spec(struct execution_spec *spec)
     template_free((char **)spec->envp);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_slice_end(void *arg, const struct execution_end *end)
 {
     struct agent_work *w = arg;
 
@@ -201,7 +201,7 @@ static void meter_slice(struct agent_work *w, const struct msg_run *run)
 {
     if (!w->meter)
         return;
-    execution_hear_err(w->execution, on_err);
+    execution_hear_err(w->execution, on_slice_err);
     slice_meter_begin(w->meter, run, execution_group(w->execution));
 }
 
@@ -212,14 +212,14 @@ static void start_slice(struct agent_work *w, const struct task *t)
 
     w->id = t->run.id;
     if (!w->command.argv) {
-        refuse(w, w->id, "the front end sent a slice before its command");
+        refuse_slice(w, w->id, "the front end sent a slice before its command");
         return;
     }
     if (fill_spec(w, &spec, &t->run, &err) < 0
-        || execution_start(&w->execution, w->setup.base, &spec, on_output,
-                           on_end, w, &err)
+        || execution_start(&w->execution, w->setup.base, &spec, on_slice_output,
+                           on_slice_end, w, &err)
                < 0)
-        refuse(w, w->id, err.what);
+        refuse_slice(w, w->id, err.what);
     else
         meter_slice(w, &t->run);
     clear_spec(&spec);
@@ -274,8 +274,8 @@ static void on_program_end(void *arg, const struct execution_end *end)
 
 static const struct persistent_events program_events = {
     .idle = on_program_idle,
-    .output = on_output,
-    .err = on_err,
+    .output = on_slice_output,
+    .err = on_slice_err,
     .done = on_program_done,
     .end = on_program_end,
 };
@@ -315,7 +315,7 @@ static void feed_program(struct agent_work *w)
         slice_meter_begin(w->meter, &t->run, persistent_group(w->program));
         persistent_give(w->program, &t->run);
     } else {
-        refuse(w, w->id, err.what);
+        refuse_slice(w, w->id, err.what);
     }
     task_free(t);
 }
@@ -337,7 +337,9 @@ static void start_next(struct agent_work *w)
         w->setup.idle(w->setup.arg);
 }
 
-static int take_command(struct agent_work *w, const uint8_t *body, size_t len)
+static int receive_command(struct agent_work *w,
+                           const uint8_t *body,
+                           size_t len)
 {
     free(w->command.argv);
     if (msg_read_command(&w->command, body, len) < 0)
@@ -347,7 +349,7 @@ static int take_command(struct agent_work *w, const uint8_t *body, size_t len)
 }
 
 /* Keep what a slice is to read; its RUN comes next. */
-static int take_input(struct agent_work *w, const uint8_t *body, size_t len)
+static int receive_input(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct msg_output m;
 
@@ -383,7 +385,9 @@ static int queue_slice(struct agent_work *w, const uint8_t *body, size_t len)
     return 0;
 }
 
-static int take_over(struct agent_work *w, const uint8_t *body, size_t len)
+static int receive_program_over(struct agent_work *w,
+                                const uint8_t *body,
+                                size_t len)
 {
     struct msg_over m;
 
@@ -397,7 +401,7 @@ static int take_over(struct agent_work *w, const uint8_t *body, size_t len)
 }
 
 /* The last order holds, as of a front end to which we have come back. */
-static int take_meter(struct agent_work *w, const uint8_t *body, size_t len)
+static int receive_meter(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct msg_meter m;
 
@@ -414,14 +418,14 @@ int agent_work_receive(struct agent_work *w,
                        size_t len)
 {
     if (type == MSG_COMMAND)
-        return take_command(w, body, len);
+        return receive_command(w, body, len);
     if (type == MSG_INPUT)
-        return take_input(w, body, len);
+        return receive_input(w, body, len);
     if (type == MSG_RUN)
         return queue_slice(w, body, len);
     if (type == MSG_METER)
-        return take_meter(w, body, len);
-    return type == MSG_OVER ? take_over(w, body, len) : -1;
+        return receive_meter(w, body, len);
+    return type == MSG_OVER ? receive_program_over(w, body, len) : -1;
 }
 
 void agent_work_pause(struct agent_work *w, int on)

@@ -76,7 +76,7 @@ static void feeder_send(struct caller *c, const struct slice_message *m)
         (void)shutdown(c->fd, SHUT_RDWR); /* its end is heard by reading */
 }
 
-static void hang_up(struct caller *c)
+static void hang_up_caller(struct caller *c)
 {
     if (c->seat)
         c->seat->caller = NULL;
@@ -90,12 +90,12 @@ static void hang_up(struct caller *c)
 }
 
 /* why as feeder_events.left has it, but for what is owed. */
-static void leave(struct caller *c, const char *why, int culprit)
+static void leave_seat(struct caller *c, const char *why, int culprit)
 {
     struct feeder *f = c->feeder;
     struct seat *seat = c->seat;
 
-    hang_up(c);
+    hang_up_caller(c);
     if (!seat)
         return;
     if (!why && seat->owes)
@@ -151,7 +151,8 @@ static void on_next(struct caller *c)
     struct seat *s = c->seat;
 
     if (s->doing != ITS_OWN) {
-        leave(c, "it asked for a slice before the one at hand was done", 1);
+        leave_seat(c, "it asked for a slice before the one at hand was done",
+                   1);
     } else if (f->ended) {
         feeder_send(
             c, &(struct slice_message){.type = SLICE_OVER, .error = f->error});
@@ -166,13 +167,13 @@ static void on_next(struct caller *c)
     }
 }
 
-static void on_done(struct caller *c, uint64_t id)
+static void on_slice_done(struct caller *c, uint64_t id)
 {
     struct feeder *f = c->feeder;
     struct seat *s = c->seat;
 
     if (s->doing != WORKING || !s->owes || id != f->slice.id) {
-        leave(c, "it reported a slice that it does not have", 1);
+        leave_seat(c, "it reported a slice that it does not have", 1);
         return;
     }
     s->elapsed_ns = clock_ns() - s->since_ns;
@@ -217,7 +218,7 @@ static void on_hello(struct caller *c, const struct slice_message *m)
 
     feeder_send(c, &welcome);
     if (welcome.error) {
-        hang_up(c);
+        hang_up_caller(c);
         if (welcome.error != EBUSY) /* its seat will stay empty */
             f->on->left(f->arg, why_not(welcome.error), 1);
         return;
@@ -228,18 +229,18 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     c->seat->caller = c;
 }
 
-static void on_message(struct caller *c, const struct slice_message *m)
+static void on_caller_message(struct caller *c, const struct slice_message *m)
 {
     if (!c->seat && m->type == SLICE_HELLO)
         on_hello(c, m);
     else if (c->seat && m->type == SLICE_NEXT)
         on_next(c);
     else if (c->seat && m->type == SLICE_DONE)
-        on_done(c, m->id);
+        on_slice_done(c, m->id);
     else if (c->seat && m->type == SLICE_BYE)
-        leave(c, NULL, 0);
+        leave_seat(c, NULL, 0);
     else
-        leave(c, "it sent what libevenstep does not send", 1);
+        leave_seat(c, "it sent what libevenstep does not send", 1);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -250,11 +251,11 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     if (rc > 0)
-        on_message(c, &m);
+        on_caller_message(c, &m);
     else if (rc < 0 && errno == EBADMSG)
-        leave(c, "it sent what libevenstep does not send", 1);
+        leave_seat(c, "it sent what libevenstep does not send", 1);
     else if (rc == 0 || errno != EAGAIN)
-        leave(c, "it ended without evenstep_close()", 0);
+        leave_seat(c, "it ended without evenstep_close()", 0);
 }
 
 /* Of this user; others cannot come as far (step_dir.h). */
@@ -288,7 +289,7 @@ static void on_call(evutil_socket_t fd, short what, void *arg)
     c->on_readable =
         event_new(f->base, call, EV_READ | EV_PERSIST, on_readable, c);
     if (!c->on_readable || event_add(c->on_readable, NULL) < 0)
-        hang_up(c);
+        hang_up_caller(c);
 }
 
 /* --- public --------------------------------------------------------------- */
@@ -405,7 +406,7 @@ void feeder_close(struct feeder *f)
     if (!f)
         return;
     while ((c = LIST_FIRST(&f->callers)) != NULL)
-        hang_up(c);
+        hang_up_caller(c);
     if (f->on_call)
         event_free(f->on_call);
     if (f->fd >= 0) {

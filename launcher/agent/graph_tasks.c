@@ -96,7 +96,7 @@ static void graph_send_done(struct graph_tasks *g, const struct graph_done *m)
 }
 
 /* A task that cannot be started is one that failed, with the reason. */
-static void refuse(struct graph_tasks *g, uint32_t id, const char *why)
+static void refuse_task(struct graph_tasks *g, uint32_t id, const char *why)
 {
     struct graph_done m = {.id = id, .status = 126};
 
@@ -189,7 +189,7 @@ static void on_taken(void *arg)
     end_work(w);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_task_end(void *arg, const struct execution_end *end)
 {
     struct work *w = arg;
     struct graph_tasks *g = w->all;
@@ -256,8 +256,8 @@ static int start_work(struct graph_tasks *g, struct work *w)
     else if (work_folder_begin(g->s.folder, &w->task, path, sizeof path, &err)
              == 0) {
         spec.dir = path;
-        rc = execution_start(&w->execution, g->s.base, &spec, on_said, on_end,
-                             w, &err);
+        rc = execution_start(&w->execution, g->s.base, &spec, on_said,
+                             on_task_end, w, &err);
     }
     if (env) {
         free(env[0]);
@@ -265,7 +265,7 @@ static int start_work(struct graph_tasks *g, struct work *w)
     }
     free(env);
     if (rc < 0)
-        refuse(g, w->task.id, err.what);
+        refuse_task(g, w->task.id, err.what);
     return rc;
 }
 

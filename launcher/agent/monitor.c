@@ -167,7 +167,7 @@ static int is_time(const struct monitor *m, int64_t now)
            || now - m->told_ns >= m->record_ns;
 }
 
-static void on_time(evutil_socket_t fd, short what, void *arg)
+static void on_monitor_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
     int64_t now = clock_ns();
@@ -196,7 +196,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 static int start_timer(struct monitor *m, struct event_base *base)
 {
     m->last_ns = m->looked_ns = clock_ns();
-    m->timer = evtimer_new(base, on_time, m);
+    m->timer = evtimer_new(base, on_monitor_time, m);
     return m->timer ? sleep_on(m) : -1;
 }
 

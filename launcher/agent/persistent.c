@@ -43,7 +43,7 @@ static void stop_because(struct persistent *p, const char *why, int culprit)
     execution_stop(p->execution);
 }
 
-static void on_idle(void *arg, const struct msg_idle *idle)
+static void on_feeder_idle(void *arg, const struct msg_idle *idle)
 {
     struct persistent *p = arg;
 
@@ -70,7 +70,7 @@ static void on_printed(void *arg)
         feeder_taken(p->feeder);
 }
 
-static void on_done(void *arg, const struct feeder_result *result)
+static void on_feeder_done(void *arg, const struct feeder_result *result)
 {
     struct persistent *p = arg;
 
@@ -89,16 +89,16 @@ static void on_left(void *arg, const char *why, int culprit)
 }
 
 static const struct feeder_events feeder_events = {
-    .idle = on_idle,
+    .idle = on_feeder_idle,
     .begun = on_begun,
     .printed = on_printed,
-    .done = on_done,
+    .done = on_feeder_done,
     .left = on_left,
 };
 
 /* --- the execution's events ----------------------------------------------- */
 
-static void on_output(void *arg, const void *buf, size_t len)
+static void on_program_output(void *arg, const void *buf, size_t len)
 {
     struct persistent *p = arg;
     size_t skip = p->outside;
@@ -117,7 +117,7 @@ static void on_output(void *arg, const void *buf, size_t len)
         feeder_taken(p->feeder);
 }
 
-static void on_err(void *arg, const void *buf, size_t len)
+static void on_program_err(void *arg, const void *buf, size_t len)
 {
     struct persistent *p = arg;
 
@@ -132,7 +132,7 @@ static int failed_by_itself(const struct persistent *p,
            && !(p->stopped && end->signal == SIGTERM);
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_program_end(void *arg, const struct execution_end *end)
 {
     struct persistent *p = arg;
     struct execution_end told = *end;
@@ -198,15 +198,15 @@ int persistent_start(struct persistent **p,
     if (!env)
         es_no_memory(err);
     else
-        rc = execution_start(&new->execution, base, &with, on_output, on_end,
-                             new, err);
+        rc = execution_start(&new->execution, base, &with, on_program_output,
+                             on_program_end, new, err);
 done:
     free(env);
     if (rc < 0) {
         persistent_destroy(new);
         return -1;
     }
-    execution_hear_err(new->execution, on_err);
+    execution_hear_err(new->execution, on_program_err);
     *p = new;
     return 0;
 }

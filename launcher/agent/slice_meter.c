@@ -41,7 +41,7 @@ static void sample(struct slice_meter *a)
         outside_meter_cpu(&a->meter, used_so_far(a) - a->used);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *arg)
+static void on_meter_time(evutil_socket_t fd, short what, void *arg)
 {
     struct slice_meter *a = arg;
 
@@ -74,7 +74,7 @@ struct slice_meter *slice_meter_open(struct event_base *base,
     if (outside_meter_init(&a->meter, (enum outside_kind)order->kind,
                            order->pattern)
         == 0)
-        a->timer = event_new(base, -1, EV_PERSIST, on_time, a);
+        a->timer = event_new(base, -1, EV_PERSIST, on_meter_time, a);
     if (a->timer)
         return a;
     slice_meter_close(a);

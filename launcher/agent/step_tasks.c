@@ -19,7 +19,7 @@ struct step_tasks {
 
 /* A frame ends when its tasks are ready for the next one: what they do between
  * the two is nobody's time. */
-static void on_idle(void *arg, const struct msg_idle *idle)
+static void on_tasks_idle(void *arg, const struct msg_idle *idle)
 {
     struct step_tasks *t = arg;
     struct writer w = {0};
@@ -37,7 +37,7 @@ static void on_idle(void *arg, const struct msg_idle *idle)
     }
 }
 
-static void on_done(void *arg, const struct feeder_result *result)
+static void on_tasks_done(void *arg, const struct feeder_result *result)
 {
     struct step_tasks *t = arg;
 
@@ -79,8 +79,8 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
 
 static const struct feeder_events events = {
     .waits = on_waits,
-    .idle = on_idle,
-    .done = on_done,
+    .idle = on_tasks_idle,
+    .done = on_tasks_done,
     .left = on_left,
 };
 

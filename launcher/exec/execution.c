@@ -168,7 +168,7 @@ static void pump_err(struct execution *x)
 
 /* --- events -------------------------------------------------------------- */
 
-static void on_out(evutil_socket_t fd, short what, void *arg)
+static void on_stdout(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
@@ -176,7 +176,7 @@ static void on_out(evutil_socket_t fd, short what, void *arg)
         finish_if_done(arg);
 }
 
-static void on_err(evutil_socket_t fd, short what, void *arg)
+static void on_stderr(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
@@ -215,7 +215,7 @@ static void drain(struct execution *x)
     finish_if_done(x);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_execution_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct execution *x = arg;
 
@@ -268,9 +268,9 @@ static int listen_to_exit(struct execution *x, struct event_base *base)
 
 static int listen_to(struct execution *x, struct event_base *base)
 {
-    x->on_out = event_new(base, x->out_fd, EV_READ | EV_PERSIST, on_out, x);
-    x->on_err = event_new(base, x->err_fd, EV_READ | EV_PERSIST, on_err, x);
-    x->on_timer = event_new(base, -1, 0, on_timer, x);
+    x->on_out = event_new(base, x->out_fd, EV_READ | EV_PERSIST, on_stdout, x);
+    x->on_err = event_new(base, x->err_fd, EV_READ | EV_PERSIST, on_stderr, x);
+    x->on_timer = event_new(base, -1, 0, on_execution_timer, x);
     if (!x->on_out || !x->on_err || !x->on_timer || listen_to_exit(x, base) < 0
         || event_add(x->on_out, NULL) < 0 || event_add(x->on_err, NULL) < 0)
         return -1;

@@ -376,7 +376,7 @@ static void begin_cycle(struct throttle *t, int64_t now)
     wake_in(t, run_ns > 0 ? run_ns : t->cycle_ns);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_throttle_timer(evutil_socket_t fd, short what, void *arg)
 {
     struct throttle *t = arg;
     int64_t now = clock_ns(), rest;
@@ -400,7 +400,7 @@ static int duty_open(struct throttle *t, struct event_base *base)
     if (cycle_us * t->percent / 100 < THROTTLE_RUN_US)
         cycle_us = THROTTLE_RUN_US * 100 / t->percent;
     t->cycle_ns = cycle_us * 1000;
-    t->timer = event_new(base, -1, 0, on_timer, t);
+    t->timer = event_new(base, -1, 0, on_throttle_timer, t);
     return t->timer ? 0 : -1;
 }
 

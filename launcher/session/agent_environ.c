@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Takes entry over; NULL: there was no memory for it. */
-static int add(char ***env, size_t *n, char *entry)
+static int add_entry(char ***env, size_t *n, char *entry)
 {
     char **grown = entry ? realloc(*env, (*n + 2) * sizeof **env) : NULL;
 
@@ -30,14 +30,16 @@ int agent_environ_put(char ***env,
 {
     char *entry;
 
-    return asprintf(&entry, "%s=%s", name, value) < 0 ? -1 : add(env, n, entry);
+    return asprintf(&entry, "%s=%s", name, value) < 0
+               ? -1
+               : add_entry(env, n, entry);
 }
 
 static int put_ours(char ***env, size_t *n)
 {
     for (size_t i = 0; environ[i]; i++)
         if (strchr(environ[i], '=') && !companion_drops(environ[i])
-            && add(env, n, strdup(environ[i])) < 0)
+            && add_entry(env, n, strdup(environ[i])) < 0)
             return -1;
     return 0;
 }

@@ -139,11 +139,11 @@ static int receive_ready(struct arrival *a,
     return 0;
 }
 
-static void on_message(struct channel *c,
-                       void *arg,
-                       uint16_t type,
-                       const uint8_t *body,
-                       size_t len)
+static void on_pending_message(struct channel *c,
+                               void *arg,
+                               uint16_t type,
+                               const uint8_t *body,
+                               size_t len)
 {
     struct pending *p = arg;
     struct arrival *a = p->owner;
@@ -165,7 +165,7 @@ static void on_message(struct channel *c,
         pending_end(p);
 }
 
-static void on_closed(struct channel *c, void *arg, const char *why)
+static void on_pending_closed(struct channel *c, void *arg, const char *why)
 {
     struct pending *p = arg;
     struct arrival *a = p->owner;
@@ -179,8 +179,8 @@ static void on_closed(struct channel *c, void *arg, const char *why)
 }
 
 static const struct channel_events events = {
-    .message = on_message,
-    .closed = on_closed,
+    .message = on_pending_message,
+    .closed = on_pending_closed,
 };
 
 void arrival_accept(void *arrival, struct listener *l, int fd)

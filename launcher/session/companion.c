@@ -35,7 +35,7 @@ struct answer {
     char error[400];
 };
 
-static void on_output(void *arg, const void *buf, size_t len)
+static void on_answer_output(void *arg, const void *buf, size_t len)
 {
     struct answer *a = arg;
     char *text = array_grow(a->text, &a->cap, a->len + len + 1, 1, ANSWER_MAX);
@@ -52,7 +52,7 @@ static void on_output(void *arg, const void *buf, size_t len)
     a->text[a->len] = '\0';
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_answer_end(void *arg, const struct execution_end *end)
 {
     struct answer *a = arg;
     size_t len = end->err_len, from;
@@ -73,7 +73,7 @@ static void on_end(void *arg, const struct execution_end *end)
     event_base_loopbreak(a->base);
 }
 
-static void on_late(evutil_socket_t fd, short what, void *arg)
+static void on_answer_late(evutil_socket_t fd, short what, void *arg)
 {
     struct answer *a = arg;
 
@@ -92,11 +92,11 @@ static void answer_free(struct answer *a)
 }
 
 /* Run argv to its end; its stdout is in a->text.  0 if it exits 0. */
-static int ask(struct answer *a,
-               struct event_base *base,
-               char *const argv[],
-               int limit_ms,
-               struct es_error *err)
+static int ask_slurm(struct answer *a,
+                     struct event_base *base,
+                     char *const argv[],
+                     int limit_ms,
+                     struct es_error *err)
 {
     char **env = companion_environ();
     struct execution_spec spec = {.argv = argv, .envp = env};
@@ -111,11 +111,12 @@ static int ask(struct answer *a,
     a->status = -1;
     if (!env)
         return es_no_memory(err);
-    rc = execution_start(&a->execution, base, &spec, on_output, on_end, a, err);
+    rc = execution_start(&a->execution, base, &spec, on_answer_output,
+                         on_answer_end, a, err);
     free(env);
     if (rc < 0)
         return -1;
-    late = evtimer_new(base, on_late, a);
+    late = evtimer_new(base, on_answer_late, a);
     if (late && evtimer_add(late, &limit) == 0)
         (void)event_base_dispatch(base); /* ends by on_end or on_late */
     if (late)
@@ -144,7 +145,7 @@ int companion_ports(struct event_base *base,
     a = malloc(sizeof *a);
     if (!a)
         return es_no_memory(err);
-    rc = ask(a, base, argv, COMMAND_MS, err);
+    rc = ask_slurm(a, base, argv, COMMAND_MS, err);
     if (rc == 0)
         *ports = scontrol_ports(a->text);
     answer_free(a);
@@ -180,7 +181,7 @@ char *companion_step_layout(struct event_base *base,
         es_no_memory(err);
         return NULL;
     }
-    if (ask(a, base, argv, COMMAND_MS, err) == 0) {
+    if (ask_slurm(a, base, argv, COMMAND_MS, err) == 0) {
         text = a->text;
         a->text = NULL;
     }
@@ -196,8 +197,8 @@ void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 
     snprintf(id, sizeof id, "%u.%u", job, step);
     if (a)
-        (void)ask(a, base, argv, COMMAND_MS,
-                  NULL); /* the last means there is */
+        (void)ask_slurm(a, base, argv, COMMAND_MS,
+                        NULL); /* the last means there is */
     answer_free(a);
 }
 

@@ -57,10 +57,10 @@ static int compose(uint8_t *table,
     return rc;
 }
 
-static int fill(int fd,
-                const struct session *s,
-                const struct step_layout *l,
-                struct es_error *err)
+static int fill_table(int fd,
+                      const struct session *s,
+                      const struct step_layout *l,
+                      struct es_error *err)
 {
     size_t size = conntable_size(l->tasks);
     void *table;
@@ -95,7 +95,7 @@ int connections_file(const struct session *s,
         fd = memfd_create("conntable", MFD_CLOEXEC);
         rc = fd < 0 ? es_fail(err, ES_ENV, "free some memory",
                               "no file in memory: %s", strerror(errno))
-                    : fill(fd, s, &l, err);
+                    : fill_table(fd, s, &l, err);
     }
     step_layout_clear(&l);
     if (rc == 0)

@@ -35,7 +35,7 @@ static void wait_again(struct drain *d)
     (void)event_add(d->timer, &delay); /* else nothing more is heard */
 }
 
-static void on_output(void *arg, const void *text, size_t len)
+static void on_sinfo_output(void *arg, const void *text, size_t len)
 {
     struct drain *d = arg;
     size_t room = sizeof d->text - 1 - d->len;
@@ -46,7 +46,7 @@ static void on_output(void *arg, const void *text, size_t len)
     d->len += len;
 }
 
-static void on_end(void *arg, const struct execution_end *end)
+static void on_sinfo_end(void *arg, const struct execution_end *end)
 {
     struct drain *d = arg;
     char *next = d->text, *line;
@@ -60,7 +60,7 @@ static void on_end(void *arg, const struct execution_end *end)
     wait_again(d);
 }
 
-static void ask(int fd, short what, void *arg)
+static void ask_sinfo(int fd, short what, void *arg)
 {
     static char sinfo[] = "sinfo", plain[] = "-h", each[] = "-N",
                 state[] = "-t", drain[] = "drain", form[] = "-o", name[] = "%N",
@@ -78,8 +78,8 @@ static void ask(int fd, short what, void *arg)
         argv[7] = NULL; /* of all, then */
     d->len = 0;
     if (!env
-        || execution_start(&d->sinfo, d->base, &spec, on_output, on_end, d,
-                           NULL)
+        || execution_start(&d->sinfo, d->base, &spec, on_sinfo_output,
+                           on_sinfo_end, d, NULL)
                < 0)
         wait_again(d);
     free(env);
@@ -98,7 +98,7 @@ struct drain *drain_watch(struct event_base *base,
     d->interval_s = interval_s;
     d->on = on;
     d->arg = arg;
-    d->timer = evtimer_new(base, ask, d);
+    d->timer = evtimer_new(base, ask_sinfo, d);
     if (!d->timer) {
         free(d);
         return NULL;

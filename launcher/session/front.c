@@ -12,7 +12,7 @@ int front_begin(struct front *f, struct es_error *err)
     return f->base ? 0 : es_no_memory(err);
 }
 
-static void on_signal(void *arg, int number)
+static void on_front_signal(void *arg, int number)
 {
     struct front *f = arg;
 
@@ -26,7 +26,7 @@ static void on_signal(void *arg, int number)
 int front_catch(struct front *f, const char *left)
 {
     f->left = left;
-    if (signals_catch(&f->signals, f->base, on_signal, f) < 0)
+    if (signals_catch(&f->signals, f->base, on_front_signal, f) < 0)
         return es_no_memory(f->err);
     return 0;
 }

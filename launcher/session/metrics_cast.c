@@ -16,7 +16,7 @@
 #define METRICS_NAME "metrics.json"
 
 /* Its mode is what it has on the nodes. */
-static int fill(int fd, const char *text)
+static int fill_source(int fd, const char *text)
 {
     return fd < 0 || fchmod(fd, 0600) < 0
                    || write_all(fd, text, strlen(text)) < 0
@@ -34,7 +34,7 @@ static int make_source(struct metrics_cast *m,
     if (!text)
         return es_no_memory(err);
     m->fd = memfd_create(METRICS_NAME, MFD_CLOEXEC);
-    if (fill(m->fd, text) < 0)
+    if (fill_source(m->fd, text) < 0)
         rc = es_fail(err, ES_ENV, "free some memory", "no file in memory: %s",
                      strerror(errno));
     free(text);

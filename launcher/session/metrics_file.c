@@ -10,7 +10,7 @@
 #define TEXT_SHOWN 80 /* bytes of the file that a message repeats */
 
 /* Of what the file says, as much as fits into one line of a message. */
-static void show(char shown[TEXT_SHOWN], const char *text)
+static void shorten(char shown[TEXT_SHOWN], const char *text)
 {
     size_t i = 0;
 
@@ -28,7 +28,7 @@ struct place {
     const char *within; /* the node: "" or "CU: " */
 };
 
-static int take_number(double row[ELEMENTS],
+static int read_number(double row[ELEMENTS],
                        const struct place *at,
                        const char *key,
                        const json_t *value,
@@ -39,7 +39,7 @@ static int take_number(double row[ELEMENTS],
     char shown[TEXT_SHOWN], what[64] = "no number", mend[64];
 
     if (e == ELEMENTS) {
-        show(shown, key);
+        shorten(shown, key);
         return es_fail(err, ES_USAGE, "give C, M, I, B, S or G",
                        "%s: nodes[%zu]: %s\"%s\" is no element", at->file,
                        at->node, at->within, shown);
@@ -70,7 +70,7 @@ static int take_utilization(double row[ELEMENTS],
                        "%s: nodes[%zu]: CU: no object", at->file, at->node);
     json_object_foreach(all, key, value)
     {
-        if (take_number(row, &in, key, value, err) < 0)
+        if (read_number(row, &in, key, value, err) < 0)
             return -1;
     }
     return 0;
@@ -132,7 +132,7 @@ static int take_node(struct metrics_file *m,
         if (strcmp(key, "CU") == 0)
             rc = take_utilization(m->utilization[at->node], at, value, err);
         else if (strcmp(key, "name") != 0)
-            rc = take_number(m->measured[at->node], at, key, value, err);
+            rc = read_number(m->measured[at->node], at, key, value, err);
     }
     return rc;
 }
@@ -148,7 +148,7 @@ static int is_all_zero(const struct metrics_file *m)
     return 1;
 }
 
-static int allocate(struct metrics_file *m, size_t n)
+static int allocate_rows(struct metrics_file *m, size_t n)
 {
     m->n = n;
     m->name = calloc(n, sizeof *m->name);
@@ -176,7 +176,7 @@ static int take_nodes(struct metrics_file *m,
         return es_fail(err, ES_USAGE, "give 1 to 65536 nodes",
                        "%s: nodes: %zu are too many", name, n);
     seen = json_object();
-    if (!seen || allocate(m, n) < 0)
+    if (!seen || allocate_rows(m, n) < 0)
         rc = es_no_memory(err);
     for (; rc == 0 && at.node < n; at.node++)
         rc = take_node(m, &at, json_array_get(nodes, at.node), seen, err);
@@ -195,7 +195,7 @@ struct source {
     int error;  /* errno of reading */
 };
 
-/* For jansson, to which -1 is the end of the text: load() looks why. */
+/* For jansson, to which -1 is the end of the text: load_metrics() looks why. */
 static size_t more(void *buf, size_t len, void *source)
 {
     struct source *s = source;
@@ -208,7 +208,7 @@ static size_t more(void *buf, size_t len, void *source)
 }
 
 /* What is in the file, owned by the caller; NULL with err. */
-static json_t *load(const char *name, FILE *file, struct es_error *err)
+static json_t *load_metrics(const char *name, FILE *file, struct es_error *err)
 {
     struct source s = {.file = file};
     json_error_t at;
@@ -217,7 +217,7 @@ static json_t *load(const char *name, FILE *file, struct es_error *err)
 
     if (all && !s.error && s.len <= METRICS_FILE_MAX)
         return all;
-    show(shown, at.text);
+    shorten(shown, at.text);
     if (s.error)
         es_fail(err, ES_USAGE, "give a file that can be read", "%s: %s", name,
                 strerror(s.error));
@@ -240,7 +240,7 @@ int metrics_file_load(struct metrics_file *m,
                       FILE *file,
                       struct es_error *err)
 {
-    json_t *all = load(name, file, err);
+    json_t *all = load_metrics(name, file, err);
     int rc = -1;
 
     *m = (struct metrics_file){0};

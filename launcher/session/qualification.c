@@ -141,7 +141,7 @@ static void row_of(struct qualification *q, size_t node)
 }
 
 /* What is known of all nodes, each element in all of them or in none. */
-static void complete(struct qualification *q, int left_out[ELEMENTS])
+static void complete_metrics(struct qualification *q, int left_out[ELEMENTS])
 {
     find_shared(q);
     for (size_t i = 0; i < q->n; i++)
@@ -154,7 +154,7 @@ static void rank(struct qualification *q)
     const struct profile *profile = &q->setup->profile->profile;
     int left_out[ELEMENTS];
 
-    complete(q, left_out);
+    complete_metrics(q, left_out);
     for (int e = 0; e < ELEMENTS && !q->setup->quiet; e++)
         warn(q, (enum element)e, left_out[e]);
     memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
@@ -198,7 +198,7 @@ static void over(struct qualification *q)
     if (q->setup->profile)
         rank(q);
     else
-        complete(q, left_out);
+        complete_metrics(q, left_out);
 }
 
 /* When all have answered the ring begins: it wants the CPUs, too. */
@@ -215,7 +215,7 @@ static void start_ring(struct qualification *q)
         over(q);
 }
 
-static void count(struct qualification *q, size_t node)
+static void count_answer(struct qualification *q, size_t node)
 {
     if (q->missing == 0 || q->answered[node])
         return;
@@ -268,7 +268,7 @@ static void answer(struct qualification *q,
     if (q->again[node] && q->missing == 0)
         rank(q);
     q->again[node] = 0;
-    count(q, node);
+    count_answer(q, node);
 }
 
 int qualification_message(struct qualification *q,
@@ -294,7 +294,7 @@ int qualification_message(struct qualification *q,
 void qualification_lost(struct qualification *q, size_t node)
 {
     if (!q->in_ring) {
-        count(q, node);
+        count_answer(q, node);
         return;
     }
     ring_test_lost(&q->ring, node);
@@ -312,7 +312,7 @@ int qualification_wants_ring(const struct config_profile *profile)
 
 /* --- start and end -------------------------------------------------------- */
 
-static int allocate(struct qualification *q)
+static int allocate_answers(struct qualification *q)
 {
     q->answered = calloc(q->n, 1);
     q->again = calloc(q->n, 1);
@@ -402,7 +402,7 @@ static int take_file(struct qualification *q, struct es_error *err)
     return rc;
 }
 
-static void ask(const struct qualification *q, size_t node)
+static void ask_probe(const struct qualification *q, size_t node)
 {
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
@@ -423,7 +423,7 @@ static void ask_all(struct qualification *q)
 {
     q->missing = q->n;
     for (size_t i = 0; i < q->n; i++)
-        ask(q, i);
+        ask_probe(q, i);
 }
 
 int qualification_again(struct qualification *q, size_t node)
@@ -433,7 +433,7 @@ int qualification_again(struct qualification *q, size_t node)
         return 0;
     memset(q->result[node], 0, sizeof q->result[node]);
     q->again[node] = 1;
-    ask(q, node);
+    ask_probe(q, node);
     return 1;
 }
 
@@ -451,7 +451,7 @@ int qualification_start(struct qualification *q,
     q->setup = setup;
     q->session = session;
     q->n = session_size(session);
-    if (allocate(q) < 0)
+    if (allocate_answers(q) < 0)
         return es_no_memory(err);
     if (setup->source == METRICS_OF_FILE)
         return take_file(q, err);

@@ -43,7 +43,7 @@ static void next_round(struct ring_test *t)
     }
 }
 
-static void count(struct ring_test *t, size_t node)
+static void count_ring(struct ring_test *t, size_t node)
 {
     if (t->missing == 0 || t->answered[node])
         return;
@@ -97,13 +97,13 @@ int ring_test_message(struct ring_test *t,
         t->port[node] = (uint16_t)port;
     if (type == MSG_RANG && msg_read_rang(&rate, body, len) == 0)
         t->received[node * t->rounds + (size_t)t->round] = rate;
-    count(t, node);
+    count_ring(t, node);
     return 1;
 }
 
 void ring_test_lost(struct ring_test *t, size_t node)
 {
-    count(t, node);
+    count_ring(t, node);
 }
 
 int ring_test_value(const struct ring_test *t,

@@ -41,7 +41,7 @@ void standstill_destroy(struct standstill *s)
 }
 
 /* All of them: an answer of another tells that ours hangs alone. */
-static void ask(struct standstill *s, int64_t now)
+static void ask_clocks(struct standstill *s, int64_t now)
 {
     for (size_t i = 0; i < session_size(s->session); i++) {
         struct writer w = {0};
@@ -61,7 +61,7 @@ int standstill_is_late(struct standstill *s, size_t node)
     if (heard > 0 && now - heard < FRESH_NS)
         return 1;
     if (s->asked_ns == 0 || heard >= s->asked_ns) {
-        ask(s, now);
+        ask_clocks(s, now);
         return 0;
     }
     if (s->answer_ns > 0)

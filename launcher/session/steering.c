@@ -72,7 +72,7 @@ struct steering {
 
 /* --- limits --------------------------------------------------------------- */
 
-static void ask(struct steering *s, size_t i)
+static void ask_meter(struct steering *s, size_t i)
 {
     struct writer w = {0};
 
@@ -116,7 +116,7 @@ static uint64_t left(const struct steering *s)
     return budget > given ? budget - given : 0;
 }
 
-static void keep(struct watched *w)
+static void keep_record(struct watched *w)
 {
     w->kept = w->asked > w->power.limit ? w->asked : w->power.limit;
 }
@@ -133,7 +133,7 @@ static void raise_limits(struct steering *s)
         if (w->wanted - w->power.limit > rest)
             w->wanted = w->power.limit + rest;
         rest -= w->wanted - w->power.limit;
-        ask(s, i);
+        ask_meter(s, i);
     }
 }
 
@@ -142,7 +142,7 @@ static void lower_limits(struct steering *s)
     for (size_t i = 0; i < s->n; i++)
         if (can_be_set(&s->node[i])
             && s->node[i].wanted < s->node[i].power.limit)
-            ask(s, i);
+            ask_meter(s, i);
 }
 
 /* Whenever all that was asked for is confirmed, or will never be. */
@@ -166,7 +166,7 @@ static void limit_all(struct steering *s, int on)
 
         w->wanted = on ? w->start : 0;
         if (can_be_set(w) && !w->is_asked && w->power.limit != w->wanted)
-            ask(s, i);
+            ask_meter(s, i);
     }
 }
 
@@ -192,7 +192,7 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
         if (m->text[0]) /* else its guard has gone, with the step */
             notice("warning: %s: its limit stays as it is: %s",
                    session_node(s->session, i)->name, m->text);
-        keep(w);
+        keep_record(w);
         w->power.limit = 0;
         w->is_settable = 0;
     }
@@ -233,7 +233,7 @@ static void find_silent(struct steering *s, int64_t now)
     }
 }
 
-static void measure(struct steering *s, int64_t now)
+static void measure_speeds(struct steering *s, int64_t now)
 {
     double most = 0;
 
@@ -251,7 +251,7 @@ static void measure(struct steering *s, int64_t now)
 
 static void end_round(struct steering *s, int64_t now)
 {
-    measure(s, now);
+    measure_speeds(s, now);
     for (size_t i = 0; i < s->n; i++) {
         const struct watched *w = &s->node[i];
 
@@ -326,7 +326,9 @@ static void take_progress(struct steering *s,
         end_round(s, now);
 }
 
-static void take_power(struct steering *s, size_t i, const struct msg_power *m)
+static void receive_power(struct steering *s,
+                          size_t i,
+                          const struct msg_power *m)
 {
     struct watched *w = &s->node[i];
 
@@ -339,7 +341,7 @@ static void take_power(struct steering *s, size_t i, const struct msg_power *m)
     if (w->is_settable && s->moved_ns == 0)
         s->moved_ns = clock_ns();
     if (can_be_set(w) && s->is_limiting)
-        ask(s, i);
+        ask_meter(s, i);
     if (w->is_settable || s->told_off)
         return;
     s->told_off = 1;
@@ -360,7 +362,7 @@ int steering_message(struct steering *s,
     if (type == MSG_PROGRESS && msg_read_progress(&progress, body, len) == 0)
         take_progress(s, i, &progress);
     else if (type == MSG_POWER && msg_read_power(&power, body, len) == 0)
-        take_power(s, i, &power);
+        receive_power(s, i, &power);
     else if (type == MSG_LIMITED && msg_read_limited(&limited, body, len) == 0)
         confirmed(s, i, &limited);
     else
@@ -374,7 +376,7 @@ void steering_lost(struct steering *s, size_t i)
     struct watched *w = &s->node[i];
 
     if (can_be_set(w))
-        keep(w);
+        keep_record(w);
     w->is_lost = 1;
     if (w->is_asked)
         s->asked--;

@@ -49,10 +49,10 @@ static int take_ranks(struct step_layout *l, char *text, uint32_t node)
     return 0;
 }
 
-static int take_line(struct step_layout *l,
-                     char *line,
-                     const struct index *index,
-                     size_t n)
+static int read_layout_line(struct step_layout *l,
+                            char *line,
+                            const struct index *index,
+                            size_t n)
 {
     char name[NODE_NAME_MAX], *ranks = strchr(line, ':');
     struct index key = {name, 0}, *found;
@@ -92,7 +92,7 @@ static int take_text(struct step_layout *l,
         return -1;
     memset(l->node_of, 0xff, l->tasks * sizeof *l->node_of);
     while ((line = strsep(&rest, "\n")) != NULL)
-        if (take_line(l, line, index, n) < 0)
+        if (read_layout_line(l, line, index, n) < 0)
             return -1;
     for (uint32_t t = 0; t < l->tasks; t++)
         if (l->node_of[t] == UINT32_MAX)

@@ -147,7 +147,7 @@ fail:
 
 /* Of a file that is ours alone, and whose front end lives: it writes twice a
  * second. */
-static json_t *load(int dir, const char *name)
+static json_t *load_view(int dir, const char *name)
 {
     char path[300];
     int fd;
@@ -187,7 +187,7 @@ static size_t find_in(int user,
         close(user);
     while (list && n < max && (d = readdir(list)) != NULL) {
         json_t *json =
-            d->d_name[0] == '.' ? NULL : load(dirfd(list), d->d_name);
+            d->d_name[0] == '.' ? NULL : load_view(dirfd(list), d->d_name);
 
         if (json && top_step_read(&steps[n], json) == 0) {
             if (job == 0 || steps[n].job == job)
