@@ -87,6 +87,20 @@ static int be_client(void)
     return wrong || w.agent ? 2 : 0;
 }
 
+/* A copy of our own, which pmix_host_environ() may add to. */
+static char **copy_environ(void)
+{
+    size_t n = 0;
+    char **env;
+
+    while (environ[n])
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        env[i] = strdup(environ[i]);
+    return env;
+}
+
 static void test_wireup(struct pmix_host *h, char *self)
 {
     char *argv[] = {self, (char[]){"client"}, NULL};
@@ -94,7 +108,7 @@ static void test_wireup(struct pmix_host *h, char *self)
     int bad = 0;
 
     for (size_t rank = 0; rank < CLIENTS; rank++) {
-        char **env = calloc(1, sizeof *env);
+        char **env = copy_environ();
 
         if (!env || pmix_host_environ(h, rank, &env, NULL) < 0
             || posix_spawn(&pid[rank], self, NULL, NULL, argv, env) != 0)
