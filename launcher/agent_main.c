@@ -39,8 +39,7 @@ static const char by_hand[] =
     "evenstep-agent is started by `evenstep run`, not by hand";
 
 /* What belongs to the companion step and would mislead a command: PMIx would
- * take an MPI program for a second client of the agent's rank (design,
- * section 5, fact 1), and srun and Open MPI would take it for a task. */
+ * take an MPI program for a second client of the agent's rank, and srun and Open MPI would take it for a task. */
 static const char *const not_for_commands[] = {
     "PMIX_",
     "PMI_",

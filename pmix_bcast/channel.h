@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 
 #define HANDSHAKE_MS 5000  /* several round trips on a bad day */
-#define SILENCE_MS   10000 /* design: an agent leaves after 10 s */
+#define SILENCE_MS   10000 /* then an agent leaves, and its node is lost */
 
 /* Why a connection has ended whose other end is a stranger: no use to call
  * again. */

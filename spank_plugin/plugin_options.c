@@ -10,7 +10,7 @@
 #    define EVENSTEP_LAUNCHER "/usr/local/bin/evenstep"
 #endif
 
-/* Well above a companion step's start (0.1 to 0.2 s, design, fact 2) on nodes
+/* Well above a companion step's start (0.1 to 0.2 s) on nodes
  * that are slow to answer; a step that waits longer looks stuck. */
 #define TIMEOUT_S     60
 #define TIMEOUT_S_MAX 3600

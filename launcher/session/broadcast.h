@@ -19,18 +19,22 @@ struct broadcast {
     void *arg;
 };
 
-/* Of no file yet: what the configuration says of every broadcast. */
+/* What the configuration says of every broadcast; the files' names are still
+ * to be set. */
 struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                  uint32_t flags);
-/* Is the source there?  Worth to know before anything is started. */
+/* Check that the source can be read, before anything is started. */
 int broadcast_source(const char *source, struct es_error *err);
-/* The absolute name for what the user gave. */
+/* Make the destination that the user gave absolute. */
 int broadcast_destination(char out[DESTINATION_MAX],
                           const char *text,
                           struct es_error *err);
 
-/* Start, when the session is ready; ended() is called once, from the loop,
- * unless broadcast_stop() comes before.  what wish points to must last until then. */
+/*
+ * Start, once the session is ready.  ended() is called once, from the loop,
+ * unless broadcast_stop() comes before.  What wish points to must last until
+ * then.
+ */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
@@ -38,7 +42,8 @@ int broadcast_start(struct broadcast *b,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);
-/* Is it ours?  A session's message, and a node that is lost. */
+/* A node's message: 1 if it belongs to the broadcast.  And a node that is
+ * lost. */
 int broadcast_message(struct broadcast *b,
                       size_t node,
                       uint16_t type,

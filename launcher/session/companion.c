@@ -390,7 +390,7 @@ int companion_argv(char ***argv,
 {
     /* One agent a node beside whatever runs there, on every CPU of the job;
      * a lost node or agent does not end the others; no -c, which in 22.05
-     * means exactly that many CPUs (design, section 3). */
+     * means exactly that many CPUs. */
     static const char *const fixed[] = {
         "srun",
         "--overlap",

@@ -10,8 +10,8 @@
 
 /*
  * text: what `sattach --layout` printed; changed while it is read.  tasks: how
- * many tasks each node has, a result for each.  Returns a file that is nowhere
- * but in memory, for the caller to close, or -1.
+ * many tasks each node has, a result for each.  Returns a file in memory,
+ * for the caller to close, or -1.
  */
 int connections_file(const struct session *s,
                      char *text,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * host_check.h - is there one agent on every node?  Whatever has bent the step
- * that they came with: a node without an agent would be left out in silence.
- * Pure but for allocation.
+ * host_check.h - checks that there is one agent on every node: srun's options
+ * may have placed them otherwise, and a node without one would be left out in
+ * silence.  Pure but for allocation.
  */
 #ifndef LAUNCHER_SESSION_HOST_CHECK_H
 #define LAUNCHER_SESSION_HOST_CHECK_H

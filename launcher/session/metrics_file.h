@@ -5,8 +5,7 @@
  *   {"nodes": [{"name": "n0", "C": 1.0, "M": 5.2, "G": 0}, …]}
  *
  * Any unit per element, the same for all nodes; an element that is absent is 0.
- * What the object has besides "nodes" is not looked at; a node's keys are
- * checked.  A node may also have "CU": {"C": 30, …}, as `evenstep plan --json`
+ * Other keys of the object are ignored; a node's keys are checked.  A node may also have "CU": {"C": 30, …}, as `evenstep plan --json`
  * prints it: the capacity utilization that adjusting goes on from.
  */
 #ifndef LAUNCHER_SESSION_METRICS_FILE_H

@@ -7,8 +7,8 @@
  * be measured counts as the median of the other nodes, and if nothing could,
  * all nodes are taken as alike; each with one warning.
  *
- * What nodes of one machine share (containers, several slurmd of one host) does
- * not count: each has measured how much the others left of it at that moment.
+ * What nodes of one machine share (containers, several slurmd of one host) is
+ * left out: each has measured how much the others left of it at that moment.
  * By which elements the nodes are ranked the configuration says: probe {
  * rank_by }.
  */

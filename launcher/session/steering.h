@@ -4,11 +4,11 @@
  * collects what the nodes' monitors tell, and when there is enough of it has
  * policy/power.h decide, and the nodes' actuators follow.
  *
- * Nothing is limited until something is metered.  Where nothing is for 10 s
- * that is said, once, and all limits go until something is.
+ * Nothing is limited until something is metered.  If nothing is metered for
+ * 10 s, one line says so, and all limits are lifted until something is.
  *
- * The sum of the limits never exceeds what it was at the start, at no instant:
- * what is taken is confirmed before it is given.  A node that falls silent
+ * The sum of the limits never exceeds that of the start: a node confirms that
+ * its limit is lower before another one's goes up.  A node that falls silent
  * keeps its limit; when one is lost, all others go back to what they had at
  * the start before its guard does the same.  Source: US 9,477,533.
  */
