@@ -69,6 +69,14 @@ test_expect_success 'an agent killed among bundles: the others do its part' '
 	wait_for 60 grep -q "is lost" err && : >go && wait $run && test_cmp once got && said "evenstep: local[0-2] is lost .*"
 '
 
+test_expect_success 'the manual names every policy, and each of its keys behind it' '
+	evenstep config >config &&
+	awk "/^policy \"/ { gsub(/[\"{]/, \"\"); p = \$2; print p } /^}/ { p = \"\" } p && / = / { print p, \$1 }" config >names &&
+	sed -n "/^.Ss policy/,/^.Sh FILES/p" "$EVENSTEP_SRC/launcher/config/evenstep.conf.5" >manual && test -s manual &&
+	awk "/^.It Qq/ { p = \$3; print p } /^.Ic/ { for (i = 2; i <= NF; i++) if (\$i != \",\") print p, \$i }" manual >told &&
+	sort names >want && sort told >got && grep guided want && test_cmp want got
+'
+
 # --- thresholds ----------------------------------------------------------------
 for threshold in auto 0 1000 "1000%"; do
 	test_expect_success "--threshold $threshold: two unequal nodes that are taken for equal ones" '

@@ -5,7 +5,7 @@
  * it.
  */
 #include "policy/replan.h"
-#include "fault.h"
+#include "fenced.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -237,6 +237,7 @@ static void test_memory(void)
 
 int main(void)
 {
+    fence_on = 1;
     test_by_hand();
     test_generated();
     test_memory();
