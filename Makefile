@@ -141,6 +141,7 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
+            zsh fish \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment fuzz it) clang libclang-rt-14-dev \
             $(comment the demo) povray netpbm \

@@ -286,7 +286,7 @@ static const struct option options[] = {
      "for tests: where what is to be put back is kept"},
     {OPTION_FLAG, "restore", NULL, AT(restore), .excludes = "job step uid",
      .help = "put back what a guard that has died has left, for an epilog"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -310,3 +310,11 @@ int options_parse(const struct subcommand *c,
         rc = check_operands(&p);
     return rc == 0 ? check_options(&p) : rc;
 }
+
+const struct subcommand *subcommand_find(const struct subcommand *const list[],
+                                         const char *name)
+{
+    while (*list && strcmp((*list)->name, name) != 0)
+        list++;
+    return *list;
+}

@@ -48,6 +48,10 @@ int options_parse(const struct subcommand *c,
                   char **argv,
                   struct es_error *err);
 
+/* The one of list, which ends with NULL, that is called so, or NULL. */
+const struct subcommand *subcommand_find(const struct subcommand *const list[],
+                                         const char *name);
+
 /* Print --help.  Returns 0, or -1 with ES_WORK. */
 int options_help(const struct subcommand *c, struct es_error *err);
 

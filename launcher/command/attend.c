@@ -419,7 +419,7 @@ static const struct option options[] = {
      "as srun --evenstep-power"},
     {OPTION_FLAG, "required", NULL, AT(required), .help =
      "the step is not to start without evenstep"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

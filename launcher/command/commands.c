@@ -3,6 +3,7 @@
 
 #include "launcher/base/options.h"
 #include "launcher/base/suggestion.h"
+#include "launcher/command/completion.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,24 +20,13 @@ static int print_commands(struct es_error *err)
     return fflush(stdout) == 0 ? 0 : es_no_space(err);
 }
 
-/* The subcommand of c with that name; "balance" is "simulate balance". */
-static const struct subcommand *find_below(const struct subcommand *c,
-                                           const char *name)
-{
-    size_t skip = strlen(c->name) + 1;
-
-    for (size_t i = 0; c->sub && c->sub[i]; i++)
-        if (strcmp(c->sub[i]->name + skip, name) == 0)
-            return c->sub[i];
-    return c;
-}
-
 static const struct option none[] = {{.type = OPTION_END}};
 
 static int help_main(int argc, char **argv, struct es_error *err)
 {
     int rc = options_parse(&command_help, NULL, argc, argv, err);
     const struct subcommand *c;
+    char name[80] = "";
 
     if (rc != 0)
         return rc;
@@ -45,7 +35,13 @@ static int help_main(int argc, char **argv, struct es_error *err)
     c = command_find(argv[1], err);
     if (!c)
         return -1;
-    return options_help(argv[2] ? find_below(c, argv[2]) : c, err);
+    if (argv[2] && c->sub) {
+        snprintf(name, sizeof name, "%s %s", c->name, argv[2]);
+        c = subcommand_find(c->sub, name);
+    }
+    return c ? options_help(c, err)
+             : es_fail(err, ES_USAGE, "see `evenstep --help`",
+                       "no such command: %s", name);
 }
 
 const struct subcommand command_help = {
@@ -57,29 +53,59 @@ const struct subcommand command_help = {
     .run = help_main,
 };
 
+/* --- evenstep completion --------------------------------------------------- */
+
+static int completion_main(int argc, char **argv, struct es_error *err)
+{
+    int rc = 0;
+
+    if (argc > 2 && strcmp(argv[1], "words") == 0) {
+        completion_words(commands, (size_t)argc - 3, argv + 2);
+    } else {
+        rc = options_parse(&command_completion, NULL, argc, argv, err);
+        if (rc == 0)
+            completion_script(argv[1]);
+    }
+    if (rc != 0)
+        return rc;
+    return fflush(stdout) == 0 ? 0 : es_no_space(err);
+}
+
+const struct subcommand command_completion = {
+    .name = "completion",
+    .brief = "a script by which a shell completes these",
+    .about =
+        "Print a script by which the shell completes commands, options and values:\n"
+        "\n"
+        "  bash  . <(evenstep completion bash)       in ~/.bashrc\n"
+        "  zsh   . <(evenstep completion zsh)        in ~/.zshrc, behind compinit\n"
+        "  fish  evenstep completion fish | source   in config.fish\n",
+    .option = none,
+    .operands = COMPLETION_SHELLS,
+    .run = completion_main,
+};
+
 /* --- all ------------------------------------------------------------------ */
 
 const struct subcommand *const commands[] = {
-    &command_run,    &command_bcast,
-    &command_probe,  &command_plan,
-    &command_replay, &command_simulate,
-    &command_report, &command_conntable,
-    &command_graph,  &command_top,
-    &command_config, &command_help,
-    &command_attend, NULL,
+    &command_run,    &command_bcast,     &command_probe,
+    &command_plan,   &command_replay,    &command_simulate,
+    &command_report, &command_conntable, &command_graph,
+    &command_top,    &command_config,    &command_completion,
+    &command_help,   &command_attend,    NULL,
 };
 
 const struct subcommand *command_find(const char *name, struct es_error *err)
 {
+    const struct subcommand *c = subcommand_find(commands, name);
     struct suggestion s = {.typed = name};
     char mend[80] = "see `evenstep --help`";
 
-    for (size_t i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    if (c)
+        return c;
+    for (size_t i = 0; commands[i]; i++)
         if (commands[i]->brief)
             suggestion_try(&s, commands[i]->name);
-    }
     if (s.name)
         snprintf(mend, sizeof mend, "did you mean %s?", s.name);
     es_fail(err, ES_USAGE, mend, "no such command: %s", name);

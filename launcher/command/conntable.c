@@ -198,6 +198,6 @@ const struct subcommand command_conntable = {
         "Print how the tasks of a step are reached, or the task of one rank.  FILE is\n"
         "$EVENSTEP_DIR/conntable if it is not given.\n",
     .option = options,
-    .operands = "dump|lookup [RANK] [FILE]",
+    .operands = "dump|lookup [RANK|FILE] [FILE]",
     .run = conntable_main,
 };

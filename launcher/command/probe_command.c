@@ -75,7 +75,7 @@ static const struct option options[] = {
     {OPTION_FLAG, "check", NULL, AT(check), .help =
      "exit 1 if a node is an outlier: far from the median of its kind.  Each "
      "is named in any case"},
-    {OPTION_END},
+    {.type = OPTION_END},
 };
 /* clang-format on */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/profile_option.h"
+#include "launcher/config/config_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,4 +25,15 @@ const struct config_profile *profile_option_find(const struct config *c,
         snprintf(known + len, sizeof known - len, " " PROFILE_AUTO);
     es_fail(err, ES_USAGE, known, "%s: \"%s\" is unknown", option, name);
     return NULL;
+}
+
+const char *profile_option_word(size_t i)
+{
+    static struct config c; /* has the names as long as they are asked for */
+
+    if (i == 0 && config_load(&c, NULL, NULL) < 0)
+        c.profiles = 0;
+    if (i < c.profiles)
+        return c.profile[i].name;
+    return i == c.profiles ? PROFILE_AUTO : NULL;
 }

@@ -17,4 +17,8 @@ const struct config_profile *profile_option_find(const struct config *c,
                                                  const char *option,
                                                  struct es_error *err);
 
+/* The i-th name, or NULL, as struct option has it: those of the configuration
+ * in force, and `auto`. */
+const char *profile_option_word(size_t i);
+
 #endif

@@ -76,7 +76,8 @@ const struct option run_options_table[] = {
      .def = "probe", .help =
      "first sizes: from a probe of every node, from the site's cache where it "
      "has one, all alike, or from FILE, see `evenstep plan --help`"},
-    {OPTION_TEXT, "profile", "NAME", AT(profile_name), .help =
+    {OPTION_TEXT, "profile", "NAME", AT(profile_name),
+     .word = profile_option_word, .help =
      "how much each element of a node matters to CMD: one of those that "
      "`evenstep config` prints, or auto: fitted to your earlier runs of CMD "
      "(cpu)"},

@@ -45,7 +45,8 @@ static const struct option options[] = {
      "units, from B up to, not with, E"},
     {OPTION_COUNT, "grain", "G", AT(grain), .low = 1, .def = "1", .help =
      "slices begin at multiples of G units behind B"},
-    {OPTION_TEXT, "profile", "NAME", AT(profile_name), .help =
+    {OPTION_TEXT, "profile", "NAME", AT(profile_name),
+     .word = profile_option_word, .help =
      "how much each element matters: one of those that `evenstep config` "
      "prints, or auto: fitted to your earlier runs (cpu)"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text), .def = "even",
