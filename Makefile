@@ -194,7 +194,7 @@ $(B)/t/programs/disk.o: own = -fPIC -fvisibility=default
 $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
 # What shell tests run.
-t_programs := $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
+t_programs := $(B)/t/programs/decisions $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 for_scripts := all $(t_programs) $(B)/t/programs/disk.so

@@ -95,15 +95,16 @@ static int start_policy(struct balance *s)
 {
     const struct profile profile = {.influence = {[ELEMENT_C] = 1}};
     const struct balance_setup *setup = &s->setup;
-    struct policy_setup policy = {.n = setup->n,
-                                  .metric = s->metric,
-                                  .profile = &profile,
-                                  .value = setup->value};
+    struct policy_setup policy = {setup->n, s->metric, &profile, setup->value};
 
     for (size_t i = 0; i < setup->n; i++) {
         s->metric[i].JL = setup->prior ? setup->prior[i] : 1;
         s->metric[i].X[ELEMENT_C] = s->metric[i].JL;
         s->metric[i].CU[ELEMENT_C] = 100; /* one element is all */
+    }
+    if (setup->metric) {
+        policy.metric = setup->metric;
+        policy.profile = setup->profile;
     }
     if (setup->policy->init(s->policy, &policy) < 0)
         return -1;
@@ -406,6 +407,7 @@ int balance_next(struct balance *s, struct balance_frame *frame)
     }
     if (rc == 0)
         adjust(s, frame);
+    frame->differs = s->is_over;
     s->frame++;
     return rc < 0 ? -1 : 0;
 }

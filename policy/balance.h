@@ -50,6 +50,8 @@ struct balance_setup {
     size_t n;            /* nodes, >= 1 */
     const double *speed; /* n, units per second, each finite and > 0 */
     const double *prior; /* n, what the qualification found; NULL: all alike */
+    const struct metric *metric;   /* n, ranked by the profile, instead of */
+    const struct profile *profile; /* prior; NULL: by that */
     const struct balance_change *change; /* by frame, then by seconds */
     size_t n_changes;
     const struct balance_record *record; /* one a frame; NULL: none is real */
@@ -71,10 +73,9 @@ struct balance_frame {
     double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
     uint64_t messages;  /* pieces or bundles out, and results back */
     uint64_t taken;     /* units that were taken over */
-    uint64_t same;      /* pieces as in the record; less than it has: the next
-                           one was decided otherwise, or not at all, and the
-                           simulation is over */
-    int adjusted;       /* the loads changed after it */
+    uint64_t same;      /* pieces as in the record */
+    int differs;  /* then one was decided otherwise: the simulation is over */
+    int adjusted; /* the loads changed after it */
 };
 
 struct balance;

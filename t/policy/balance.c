@@ -240,6 +240,96 @@ static void test_by_hand(void)
     balance_destroy(state);
 }
 
+/* --- a real run ----------------------------------------------------------- */
+
+/* Node 0 is slow and has one unit of five; node 1 takes its four one by one,
+ * and is late with the third, so that at 5 s a look gives node 0 the last. */
+static const struct balance_piece real[] = {
+    {0, {0, 1}, 0, 2.5, 2.4}, {1, {1, 2}, 0, 1, 0.9},   {1, {2, 3}, 1, 2, 0.9},
+    {1, {3, 4}, 2, 7, 4.9},   {0, {4, 5}, 5, 7.5, 2.4},
+};
+
+enum { REAL = sizeof real / sizeof real[0] };
+
+static void test_record(void)
+{
+    static const double speed[2] = {1, 1}, prior[2] = {1, 3};
+    struct balance_piece piece[REAL];
+    struct balance_record record = {piece, REAL};
+    struct balance_setup setup = {.n = 2,
+                                  .speed = speed,
+                                  .record = &record,
+                                  .prior = prior,
+                                  .units = 5,
+                                  .grain = 1,
+                                  .pieces = 4,
+                                  .policy = &even_kind,
+                                  .value = defaults};
+    static const struct {
+        const char *what;
+        size_t at;
+        struct balance_piece p;
+        size_t n;
+        uint64_t same;
+    } altered[] = {
+        {"nothing altered", 0, {0, {0, 1}, 0, 2.5, 2.4}, REAL, REAL},
+        {"another node", 0, {1, {0, 1}, 0, 2.5, 2.4}, REAL, 0},
+        {"another begin", 1, {1, {0, 2}, 0, 1, 0.9}, REAL, 1},
+        {"another end", 1, {1, {1, 3}, 0, 1, 0.9}, REAL, 1},
+        {"a piece sent later", 2, {1, {2, 3}, 1.5, 2, 0.9}, REAL, 2},
+        {"a piece sent earlier", 2, {1, {2, 3}, 0.5, 2, 0.9}, REAL, 2},
+        {"a look too early", 4, {0, {4, 5}, 4, 6, 1.9}, REAL, 4},
+        {"a look too late", 4, {0, {4, 5}, 8, 9, 0.9}, REAL, 4},
+        {"a piece less", 4, {0, {4, 5}, 5, 7.5, 2.4}, REAL - 1, 4},
+        {"no piece", 0, {0, {0, 1}, 0, 2.5, 2.4}, 0, 0},
+    };
+
+    policy_defaults(&even_kind, defaults);
+    for (size_t i = 0; i < sizeof altered / sizeof altered[0]; i++) {
+        struct balance_frame f;
+        struct balance *b;
+
+        memcpy(piece, real, sizeof piece);
+        piece[altered[i].at] = altered[i].p;
+        record.n = altered[i].n;
+        b = start(&setup);
+        next(b, &f);
+        ok(f.same == altered[i].same && f.differs == (f.same < REAL),
+           "a record with %s: %ju pieces are the same", altered[i].what,
+           (uintmax_t)f.same);
+        if (i == 0) {
+            is_near(f.last, 7.5, 0, "the record's times are the simulator's");
+            is_near(f.efficiency, (2.4 + 0.9 + 0.9 + 4.9 + 2.4) / 15, 1e-15,
+                    "so are the seconds of its commands");
+            is_int((intmax_t)f.taken, 1, "what was taken over is counted");
+        }
+        balance_destroy(b);
+    }
+}
+
+/* Ranked metrics count instead of what the qualification found. */
+static void test_metric(void)
+{
+    static const struct profile profile = {{1}};
+    static const double speed[2] = {1, 1}, prior[2] = {1, 1};
+    const struct metric metric[2] = {{.X = {75}, .CU = {100}, .JL = 75},
+                                     {.X = {25}, .CU = {100}, .JL = 25}};
+    struct balance_setup setup = ring(&even_kind);
+    struct balance_frame f;
+    struct balance *b;
+
+    setup.n = 2;
+    setup.speed = speed;
+    setup.prior = prior;
+    setup.metric = metric;
+    setup.profile = &profile;
+    setup.units = 100;
+    b = start(&setup);
+    next(b, &f);
+    is_int((intmax_t)balance_done(b, 0), 75, "metrics size slices");
+    balance_destroy(b);
+}
+
 static void test_same_again(void)
 {
     struct balance_setup setup = ring(kinds_find("autotuned"));
@@ -399,6 +489,8 @@ int main(void)
     test_pieces();
     test_learns_despite_tail();
     test_by_hand();
+    test_record();
+    test_metric();
     test_same_again();
     test_bad();
     test_sizes();
