@@ -67,13 +67,13 @@ for what in journal:journal gather:gather.part report:report; do
 	option=${what%:*} file=sticky/${what#*:}
 	test_expect_success ROOT "--$option: another user's file in a sticky folder is refused, and left as it is" '
 		echo his >$file && chown 65534 $file && chmod 666 $file && test_expect_code 2 job --$option sticky/$option 2>err >got &&
-		said "evenstep: --$option: $file: another user has made it, in a folder that all may write to: .*" &&
+		said "evenstep: --$option: $file: another user has created it, in a folder that all may write to: .*" &&
 		echo his | test_cmp - $file && test ! -s got
 	'
 done
 test_expect_success ROOT '--gather: nor is a pipe of his written to' '
 	mkfifo sticky/pipe && chown 65534 sticky/pipe && chmod 666 sticky/pipe && exec 9<>sticky/pipe &&
-	test_expect_code 2 job --gather sticky/pipe 2>err && said "evenstep: --gather: sticky/pipe: another user has made it, .*" && exec 9>&-
+	test_expect_code 2 job --gather sticky/pipe 2>err && said "evenstep: --gather: sticky/pipe: another user has created it, .*" && exec 9>&-
 '
 test_expect_success ROOT 'where not everybody may make files, and with files of our own, all is as it was' '
 	mkdir -p plain && : >plain/report && chown 65534 plain/report && : >sticky/mine && job --report plain/report --gather sticky/mine &&
