@@ -56,7 +56,7 @@ struct adapter {
  * The adapter of this node.
  *
  *   sysfs  "/sys"; tests bring a tree of their own
- *   local  the local end of the node's connection to its front end, IPv4 or IPv6
+ *   local  the local end of the connection to the front end, IPv4 or IPv6
  *
  * It is an active port of sysfs's class/infiniband if there is one: InfiniBand
  * before RoCE, then the fastest, then the first by name; else the network

@@ -35,8 +35,8 @@ struct bcast_home_setup {
                  uint32_t node,
                  enum bcast_kind kind,
                  struct writer *w);
-    /* May one without progress be given up?  0: not yet, it was asked.  NULL:
-     * yes. */
+    /* May a node without progress be given up?  0: not yet, it has been asked.
+     * NULL: always. */
     int (*is_late)(void *arg, uint32_t node);
     /* It is over: see bcast_home_result(); called once, from the loop. */
     void (*ended)(void *arg);
@@ -61,15 +61,15 @@ struct bcast_result {
 int bcast_home_start(struct bcast_home **h,
                      const struct bcast_home_setup *setup,
                      struct es_error *err);
-/* A DONE or HELD has come; -1 if it is none. */
+/* A DONE or HELD has come.  Returns 0, or -1 if it is neither. */
 int bcast_home_receive(struct bcast_home *h,
                        uint32_t node,
                        enum bcast_kind kind,
                        const uint8_t *body,
                        size_t len);
-/* A node is gone, why in words. */
+/* A node is lost, why in words. */
 void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
-/* It was stopped for so long, which is no lack of progress. */
+/* A node was stopped for so long; that is no lack of progress. */
 void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds);
 /* Valid until bcast_home_destroy(). */
 struct bcast_result bcast_home_result(const struct bcast_home *h);

@@ -8,7 +8,8 @@
  * sent, whoever stands between them.
  *
  * A node is there from home's ORDER to its END, or until its user destroys
- * it.  It says DONE once: when the file has its name, or why it never will.
+ * it.  It sends DONE once: when the file has its name, or with the reason why
+ * it never will.
  */
 #ifndef PMIX_BCAST_BCAST_NODE_H
 #define PMIX_BCAST_BCAST_NODE_H
@@ -29,12 +30,13 @@ struct bcast_node_setup {
     void *arg;
 };
 
-/* Begin; what fails is said by DONE.  NULL if memory ran out.  The setup's
+/* Begin; a failure is reported by DONE.  NULL if memory ran out.  The setup's
  * pointers must outlive the node. */
 struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
                                     const struct bcast_order *order);
 uint32_t bcast_node_id(const struct bcast_node *b);
-/* A SUM, LOST or END has come; -1 if it is none, or not for this broadcast. */
+/* A SUM, LOST or END has come.  Returns 0, or -1 if it is none of them or not
+ * of this broadcast. */
 int bcast_node_receive(struct bcast_node *b,
                        enum bcast_kind kind,
                        const uint8_t *body,

@@ -3,9 +3,9 @@
  * clock.h - the time that only goes forward (CLOCK_MONOTONIC), for all that
  * measures or waits; it stands still while this process does.
  *
- * That is found out by a beat: a process that was stopped (scontrol suspend,
- * gang scheduling, SIGSTOP, a frozen cgroup) finds it late when it goes on.
- * One without beats has the plain time.  Of the main thread only.
+ * A beat finds that out: a process that was stopped (scontrol suspend, gang
+ * scheduling, SIGSTOP, a frozen cgroup) finds its beat late when it goes on.  A
+ * process without beats has the plain time.  For the main thread only.
  */
 #ifndef PMIX_BCAST_CLOCK_H
 #define PMIX_BCAST_CLOCK_H

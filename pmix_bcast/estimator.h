@@ -34,15 +34,15 @@ void estimator_saw(struct estimator *e,
                    uint32_t node,
                    uint32_t chunk,
                    double now);
-/* Nothing has come to node (us) and nothing is known: from now on the chunk
- * is late, and all else as it would be then. */
+/* Nothing has come to node (us), so that no time is known: from now on the
+ * chunk counts as late, and all others accordingly. */
 void estimator_missed(struct estimator *e,
                       uint32_t node,
                       uint32_t chunk,
                       double now);
-/* A node did not hold what it should. */
+/* A node did not hold what it should hold by now. */
 void estimator_refused(struct estimator *e, double now);
-/* A node did. */
+/* A node did hold it. */
 void estimator_confirmed(struct estimator *e);
 
 /* Should node, which is pushed the chunk, hold it by now? */
@@ -50,7 +50,7 @@ int estimator_holds(const struct estimator *e,
                     uint32_t node,
                     uint32_t chunk,
                     double now);
-/* Is it overdue at node by so much that something is wrong on its way? */
+/* Is it so late at node that something must be wrong on its way? */
 int estimator_late(const struct estimator *e,
                    uint32_t node,
                    uint32_t chunk,

@@ -67,7 +67,8 @@ int exchange_fetch(struct exchange *x,
                    const struct endpoint *at,
                    const struct exchange_file *file,
                    const char *path);
-/* The process is gone: what was asked of it is forgotten, without a word. */
+/* The process is lost: what was asked of it is forgotten, and fetched() does
+ * not follow. */
 void exchange_forget(struct exchange *x, uint32_t rank);
 /* NULL is allowed. */
 void exchange_destroy(struct exchange *x);

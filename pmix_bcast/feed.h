@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * feed.h - home's part in a broadcast: which node of the first layer is given
- * the next chunk.  Pure.
+ * feed.h - home's part in a broadcast: to which node of the first layer the
+ * next chunk goes.  Pure.
  *
  * Every chunk leaves home about once.  It goes to the root of its tree.  If
  * that one lags (it has been given more than it has passed on) or has stopped,

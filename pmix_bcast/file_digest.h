@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file_digest.h - what a file is, in 32 bytes: its BLAKE2b (RFC 7693), which
- * nobody can make another file for.
+ * file_digest.h - a file in 32 bytes: its BLAKE2b (RFC 7693).  Nobody can make
+ * another file with the same one.
  *
- * Unlike the XXH3-64 of chunks and lines, which finds what a disk or a wire
- * has done by mistake.
+ * XXH3-64, which chunks and lines have, finds only what a disk or a wire has
+ * changed by mistake.
  */
 #ifndef PMIX_BCAST_FILE_DIGEST_H
 #define PMIX_BCAST_FILE_DIGEST_H

@@ -3,11 +3,11 @@
  * listener.h - takes in callers, and bounds those who have proved nothing.
  *
  * Anybody can connect.  So at most UNPROVEN_MAX connections wait in the
- * handshake at once, and the oldest of them makes room for the next.  That
- * nobody who is honest is turned out by a crowd of others, callers are taken
- * in by turns: after TURN_CALLERS of them none is for PAUSE_MS, or until all
- * but as many have proved themselves or gone; the kernel keeps the rest.  Where
- * descriptors run out it pauses for FULL_MS, and says so once.
+ * handshake at once, and the oldest of them makes room for the next.  A crowd
+ * must not turn out honest callers, so callers are accepted in turns: after
+ * TURN_CALLERS of them the listener pauses for PAUSE_MS, or until fewer than as
+ * many are left in the handshake; the kernel keeps the rest.  If descriptors
+ * run out the listener pauses for FULL_MS, and says so once.
  *
  * All functions and callbacks run on the event loop's thread.
  */
@@ -54,7 +54,7 @@ int listener_open(struct listener **l,
                   const struct listener_setup *setup,
                   struct es_error *err);
 uint16_t listener_port(const struct listener *l);
-/* Who we are is known only now; before nobody was let in. */
+/* Set who we are, which is known only now; nobody was let in before. */
 void listener_set_self(struct listener *l, uint32_t self);
 /* End it, and every connection that has not proved itself; NULL is allowed. */
 void listener_close(struct listener *l);

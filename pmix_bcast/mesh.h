@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mesh.h - an agent's open door: the other agents that call it, for a
- * broadcast, for an exchange of files, or just to see whether they can.
+ * mesh.h - where an agent is called by other agents: for a broadcast, for an
+ * exchange of files, or only to see whether they can.
  *
- * A caller says first what it wants (link.h): GREET is answered with GREETED;
- * HELLO goes to the broadcast of that number, or to the exchange, or waits for
- * it: the order of one node may be here before that of another.
+ * A caller says first what it wants (link.h).  GREET is answered with GREETED.
+ * A caller with HELLO is handed to the broadcast of that number, or to the
+ * exchange; or it waits, as one node may have its order before another.
  */
 #ifndef PMIX_BCAST_MESH_H
 #define PMIX_BCAST_MESH_H

@@ -2,8 +2,8 @@
 /*
  * pull.h - what a node asks for next, and whom, in two ways.  Pure.
  *
- * Both choose at random among what should be had by now, as the estimator
- * tells, so that no node is asked by all.  (CN 102486739.)
+ * Both choose at random among the nodes that should have a chunk by now (see
+ * estimator.h), so that no node is asked by all.  (CN 102486739.)
  */
 #ifndef PMIX_BCAST_PULL_H
 #define PMIX_BCAST_PULL_H
@@ -42,12 +42,12 @@ struct pull_view {
 };
 
 uint64_t pull_random(uint64_t *state);
-/* Of what is not pushed to self: 1 and *choice, or 0: nothing should be to be
- * had now. */
+/* Choose a chunk that is not pushed to self, and a node.  Returns 1 with
+ * *choice, or 0 if nobody is likely to have one by now. */
 int pull_choose(struct pull *choice,
                 const struct pull_view *v,
                 enum pull_way way);
-/* Likewise whom to ask for a given chunk, pushed or not. */
+/* Choose a node for the chunk of *choice, pushed or not; likewise. */
 int pull_choose_node(struct pull *choice, const struct pull_view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * relay.h - a receiving node's part in a broadcast: what it passes on, what
- * it pulls, whom it answers.  Pure: the caller tells what has come and what
+ * it pulls, whom it answers.  Pure: the caller says what has come and what
  * the time is, and asks for each peer what to send next.
  *
  * A chunk from home or the parent goes to the children in the chunk's tree.
@@ -53,7 +53,7 @@ void relay_cancelled(struct relay *r, uint32_t peer, uint32_t chunk);
 /* A chunk that relay_next() gave out is with the kernel; only then may it be
  * asked for that peer's next. */
 void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
-/* A peer is gone, or cannot be reached; it is not asked again. */
+/* A peer is lost, or cannot be reached; it is not asked again. */
 void relay_lost(struct relay *r, uint32_t peer);
 /* The connection of a peer that has nothing to wait for was closed. */
 void relay_forget(struct relay *r, uint32_t peer);

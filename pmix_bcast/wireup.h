@@ -3,14 +3,15 @@
  * wireup.h - the agents of a companion step find each other.
  *
  * Over PMIx each puts its endpoint, one fence over the whole namespace collects
- * them all, and PMIx is left again at once.  All of it blocks, and the exchange until the last agent is in it.  It
- * is better begun when all are known to run: what the PMIx of Slurm 22.05 sends
- * to a node whose step is not there yet it sends again half a second later,
- * which was one start in five on 8 nodes.
+ * them all, and PMIx is left again at once.  All of it blocks, and the
+ * exchange until the last agent is in it.
+ * Begin it when all are known to run: the PMIx of Slurm 22.05 sends again after
+ * half a second what it has sent to a node whose step was not there yet, which
+ * happened in one start of five on 8 nodes.
  *
- * Without PMIx, and where so many agents fetch from it that it is better left
- * alone, somebody who knows all endpoints tells them as a table of bytes: count
- * u32, and for each agent by rank its endpoint_write().
+ * Without PMIx, or with more agents than should fetch from it, whoever knows
+ * all endpoints sends them as a table of bytes: count u32, and for each agent
+ * by rank its endpoint_write().
  */
 #ifndef PMIX_BCAST_WIREUP_H
 #define PMIX_BCAST_WIREUP_H
