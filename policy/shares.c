@@ -32,35 +32,23 @@ static int arguments_hold(
     return largest > 0;
 }
 
-/* Two powers of two, as one alone cannot lift the smallest doubles. */
-struct scale {
-    double lift, size;
-};
-
-/* Brings the largest load to just under 2^bits. */
-static struct scale scale_for(const double load[], size_t n)
+/* The power of two that brings the largest load to just under 2^bits. */
+static int scale_for(const double load[], size_t n)
 {
-    struct scale s = {1, 1};
-    double largest = 0, top;
-    int bits = WEIGHT_SUM_BITS;
+    int bits = WEIGHT_SUM_BITS, exponent;
+    double largest = 0;
 
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, load[i]);
     for (size_t k = 1; k < n; k *= 2)
         bits--;
-    top = (double)(UINT64_C(1) << (bits < WEIGHT_BITS ? bits : WEIGHT_BITS));
-    if (largest < 0x1p-500)
-        s.lift = 0x1p500;
-    while (largest * s.lift * s.size >= top)
-        s.size /= 2;
-    while (largest * s.lift * s.size * 2 < top)
-        s.size *= 2;
-    return s;
+    (void)frexp(largest, &exponent); /* it is below 2^exponent */
+    return (bits < WEIGHT_BITS ? bits : WEIGHT_BITS) - exponent;
 }
 
-static uint64_t load_weight(double load, struct scale s)
+static uint64_t load_weight(double load, int scale)
 {
-    return (uint64_t)(load * s.lift * s.size); /* < 2^52: scale_for() */
+    return (uint64_t)ldexp(load, scale);
 }
 
 /*
@@ -92,7 +80,7 @@ static uint64_t take_quotas(uint64_t grains,
                             struct slice slice[],
                             size_t n)
 {
-    struct scale scale = scale_for(load, n);
+    int scale = scale_for(load, n);
     int shift = 64 - PIECE_BITS;
     uint64_t sum = 0, left = grains;
 

@@ -251,31 +251,6 @@ static void test_vectors(void)
 
 /* --- what the vectors are made with --------------------------------------- */
 
-static void test_java(void)
-{
-    ok(java_int((double)NAN) == 0 && java_int(-0.9) == 0
-           && java_int(-1.9) == -1,
-       "a cast goes toward 0, NaN becomes 0");
-    ok(java_int(1e300) == INT32_MAX && java_int(-1e300) == INT32_MIN
-           && java_int(2147483647.5) == INT32_MAX,
-       "a cast stops at the bounds");
-    ok(java_round(2.5) == 3 && java_round(-2.5) == -2
-           && java_round(0.49999999999999994) == 0,
-       "halves are rounded up, and nothing below them");
-    ok(java_round((double)NAN) == 0 && java_round(INFINITY) == INT64_MAX
-           && java_round(-INFINITY) == INT64_MIN
-           && java_round(0x1p52 + 1) == (INT64_C(1) << 52) + 1,
-       "rounding stops at the bounds, and is exact where doubles are whole");
-    ok(java_round_single(2.5F) == 3 && java_round_single(-2.5F) == -2
-           && java_round_single(1e30F) == INT32_MAX,
-       "single precision rounds alike");
-    ok(java_low32(INT64_MAX) == -1 && java_low32(INT64_MIN) == 0
-           && java_low32(INT64_C(-3333332333)) == 961634963,
-       "a long is cut to its low 32 bits");
-    ok(java_add(INT32_MAX, 1) == INT32_MIN && java_multiply(INT32_MAX, 2) == -2,
-       "ints wrap");
-}
-
 /* What `new Random(42)` gives in OpenJDK 17, each from the start. */
 static void test_random(void)
 {
@@ -335,7 +310,6 @@ static void test_full_ring(void)
 
 int main(void)
 {
-    test_java();
     test_random();
     test_four_arguments();
     test_full_ring();

@@ -34,6 +34,40 @@ static void test_params(void)
     }
 }
 
+/* What JPPF makes of a value out of range. */
+static void test_settle(void)
+{
+    static const struct {
+        double value;
+        double nearest, other; /* OUTSIDE_NEAREST, OUTSIDE_DEFAULT */
+        int is_good;
+    } rows[] = {
+        {1, 1, 1, 1},      {5, 5, 5, 1},     {3, 3, 3, 1},
+        {0, 1, 2, 0},      {6, 5, 2, 0},     {3.7, 3, 3, 0},
+        {5.9, 5, 5, 0},    {0.9, 1, 2, 0},   {(double)NAN, 1, 2, 0},
+        {-1e300, 1, 2, 0}, {1e300, 5, 2, 0},
+    };
+    struct policy_param p = {"k", 2, 1, 5, 1, "a number", OUTSIDE_NEAREST};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double v = rows[i].value;
+
+        p.outside = OUTSIDE_NEAREST;
+        is_near(policy_param_settle(&p, v), rows[i].nearest, 0,
+                "to the nearest bound, without its fraction");
+        p.outside = OUTSIDE_DEFAULT;
+        is_near(policy_param_settle(&p, v), rows[i].other, 0,
+                "or to the default");
+        p.outside = OUTSIDE_REFUSED;
+        ok(rows[i].is_good ? policy_param_settle(&p, v) == v
+                           : isnan(policy_param_settle(&p, v)),
+           "or refused: %g", v);
+    }
+    p.integer = 0;
+    p.outside = OUTSIDE_NEAREST;
+    is_near(policy_param_settle(&p, 3.5), 3.5, 0, "a fraction where it may be");
+}
+
 /* What every kind must refuse and must keep to. */
 static void test_kind(const struct policy_kind *kind)
 {
@@ -52,8 +86,9 @@ static void test_kind(const struct policy_kind *kind)
     if (!state)
         bail("no memory");
     (void)metric_rank(measured, &cpu, m, N);
-    ok(kind->state_bytes(SIZE_MAX, value) == 0, "%s: too many nodes",
-       kind->name);
+    ok(kind->state_bytes(SIZE_MAX, value) == 0
+           && kind->state_bytes(65536, value) >= 65536,
+       "%s: too many nodes, but not 65,536", kind->name);
     was = spoilt->JL;
     spoilt->JL = -1;
     is_int(kind->init(state, &setup), -1, "a negative load is refused");
@@ -130,6 +165,7 @@ int main(void)
 {
     fence_on = 1;
     test_params();
+    test_settle();
     for (size_t i = 0; kinds_at(i); i++)
         test_kind(kinds_at(i));
     test_static();
