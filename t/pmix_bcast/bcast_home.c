@@ -5,6 +5,7 @@
  */
 #include "pmix_bcast/bcast_home.h"
 #include "fault.h"
+#include "loop.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/link.h"
 #include "tap.h"
@@ -17,14 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NODES    3u
-#define CHUNK    CHUNK_MIN
-#define BYTES    (12u * CHUNK)
-#define CHUNKS   64u
-#define MOST     22000u /* bytes of any source here */
-#define ID       7u
-#define LIMIT_MS 10000
-#define TO       "/far/away"
+#define NODES  3u
+#define CHUNK  CHUNK_MIN
+#define BYTES  (12u * CHUNK)
+#define CHUNKS 64u
+#define MOST   22000u /* bytes of any source here */
+#define ID     7u
+#define TO     "/far/away"
 
 /* A node, and what home has sent it. */
 static struct node {
@@ -42,7 +42,6 @@ static struct node {
     int relays; /* it says RELAYED of each chunk at once */
 } node[NODES];
 
-static struct event_base *base;
 static struct event *tick; /* so that the loop always turns */
 static struct secret secret;
 static struct bcast_home *home;
@@ -202,21 +201,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)what;
     (void)arg;
 }
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-#define until(c)                                                               \
-    do {                                                                       \
-        int64_t limit = now_ms() + LIMIT_MS;                                   \
-        while (!(c) && now_ms() < limit)                                       \
-            event_base_loop(base, EVLOOP_ONCE);                                \
-    } while (0)
 
 /* --- begin and end -------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  */
 #include "pmix_bcast/bcast_node.h"
 #include "fault.h"
+#include "loop.h"
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/chunk_tag.h"
@@ -20,11 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK    CHUNK_MIN
-#define BYTES    (12u * CHUNK)
-#define LIMIT_MS 10000
-#define SELF     1u
-#define LIAR     0u
+#define CHUNK CHUNK_MIN
+#define BYTES (12u * CHUNK)
+#define SELF  1u
+#define LIAR  0u
 
 /* Who speaks to the node: home, or the peer. */
 struct speaker {
@@ -34,7 +34,6 @@ struct speaker {
     int n, next, closed;
 };
 
-static struct event_base *base;
 static struct secret secret;
 static struct speaker home, liar;
 static struct bcast_node *node;
@@ -119,21 +118,6 @@ static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
     }
     writer_clear(w);
 }
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-#define until(c)                                                               \
-    do {                                                                       \
-        int64_t limit = now_ms() + LIMIT_MS;                                   \
-        while (!(c) && now_ms() < limit)                                       \
-            event_base_loop(base, EVLOOP_ONCE);                                \
-    } while (0)
 
 /* --- a broadcast to three nodes; the node is the middle one --------------- */
 

@@ -7,6 +7,7 @@
 #include "pmix_bcast/link.h"
 #include "fault.h"
 #include "knowing.h"
+#include "loop.h"
 #include "pmix_bcast/bytes.h"
 #include "tap.h"
 
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <time.h>
 
-#define LIMIT_MS  20000 /* for what must come */
 #define CHUNK     (1u << 20)
 #define SENDS_MAX 400
 
@@ -39,7 +39,6 @@ struct end {
     int destroyed, after; /* heard after it was destroyed */
 };
 
-static struct event_base *base;
 static struct event *tick; /* so that the loop always turns */
 static struct listener *listener;
 static struct secret secret, other;
@@ -153,22 +152,6 @@ static void on_called(void *arg, struct listener *l, int fd)
     if (guest.link)
         link_set_chunk(guest.link, CHUNK);
 }
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Turn the loop until c holds, or the limit. */
-#define until(c)                                                               \
-    do {                                                                       \
-        int64_t limit = now_ms() + LIMIT_MS;                                   \
-        while (!(c) && now_ms() < limit)                                       \
-            event_base_loop(base, EVLOOP_ONCE);                                \
-    } while (0)
 
 static void turn(int times)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A crowd that connects and says nothing, and one who has something to say. */
 #include "pmix_bcast/listener.h"
+#include "loop.h"
 #include "pmix_bcast/channel.h"
 #include "tap.h"
 
@@ -13,10 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CROWD    1000
-#define LIMIT_MS 20000
+#define CROWD 1000
 
-static struct event_base *base;
 static struct event *tick;
 static struct secret secret;
 static struct listener *listener;
@@ -84,21 +83,6 @@ static void on_tick(int fd, short what, void *arg)
     (void)what;
     (void)arg;
 }
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-#define until(c)                                                               \
-    do {                                                                       \
-        int64_t limit = now_ms() + LIMIT_MS;                                   \
-        while (!(c) && now_ms() < limit)                                       \
-            event_base_loop(base, EVLOOP_ONCE);                                \
-    } while (0)
 
 static struct sockaddr_in address(void)
 {

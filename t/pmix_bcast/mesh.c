@@ -2,14 +2,13 @@
 /* The open door: who is answered, who is let in, who waits, who is cut off. */
 #include "pmix_bcast/mesh.h"
 #include "fault.h"
+#include "loop.h"
 #include "tap.h"
 
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <time.h>
-
-#define LIMIT_MS 10000
 
 /* One who calls, and what it hears. */
 static struct caller {
@@ -18,7 +17,6 @@ static struct caller {
     int n, next, opened, closed, greeted, lacks;
 } caller[2];
 
-static struct event_base *base;
 static struct secret secret;
 static struct listener *listener;
 static struct mesh *mesh;
@@ -95,21 +93,6 @@ static void on_fetched(void *arg,
     (void)elapsed_ns;
     (void)why;
 }
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-#define until(c)                                                               \
-    do {                                                                       \
-        int64_t limit = now_ms() + LIMIT_MS;                                   \
-        while (!(c) && now_ms() < limit)                                       \
-            event_base_loop(base, EVLOOP_ONCE);                                \
-    } while (0)
 
 static void say(struct caller *c, enum link_type type, uint32_t broadcast)
 {
