@@ -240,6 +240,19 @@ static void test_same(void)
     ok(a.events != b.events, "another another one");
 }
 
+/* One chunk for one node: both ends' first looks, the link is free, the chunk
+ * is there. */
+static void test_one_chunk(void)
+{
+    struct simulation s = make(1, 4096, 4096, 1, 0);
+    struct simulated o = run(&s);
+
+    is_int((intmax_t)o.events, 5, "each event is counted");
+    ok(o.home_bytes == 4096 && o.unfinished == 0, "and each byte");
+    is_near(o.seconds, LATENCY + 2e-6 + 4096 / RATE, 1e-9,
+            "a chunk takes its bytes' time, the latency, and two messages'");
+}
+
 int main(void)
 {
     test_well();
@@ -250,5 +263,6 @@ int main(void)
     }
     test_edges();
     test_same();
+    test_one_chunk();
     return done();
 }
