@@ -29,6 +29,19 @@ for command in $commands; do
 		comm -23 want have >missing && cat missing && test ! -s missing
 	'
 done
+# Its own section, or its item among the others, in the manual's source.
+for command in $commands; do
+	case $command in simulate) continue ;; esac # "each has its own --help"
+	test_expect_success "evenstep(1) lists the options of $command: all of its table, and no others" '
+		{ evenstep completion words $command --; for action in plan run; do evenstep completion words $command $action --; done; } |
+			sed -n "s/^\(--[a-z0-9-]*\)	.*/\1/p" | grep -vx -e --help | sort -u >want
+		section=$(echo "EVENSTEP $command" | tr a-z A-Z)
+		awk -v section=".Sh $section" -v item=".It Cm $command" "/^.Sh/ { inside = \$0 == section }
+			inside && /^.It/ || index(\$0, item) == 1" "$EVENSTEP_SRC/launcher/evenstep.1" | tee items |
+			grep -oE "Fl -[a-z0-9-]+" | sed "s/Fl -/--/" | sort -u >have
+		test -s items && test_cmp want have
+	'
+done
 test_expect_success 'evenstep(1) has no option that no command has' '
 	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help &&
 	options help >have && options evenstep.1 >want && comm -23 want have >extra && cat extra && test ! -s extra

@@ -45,6 +45,37 @@ too many speeds|2|run --local 2=5,5,5 --range 0:5 -- true|evenstep: --local: the
 --local and --srun at once|2|run --local 2 --srun -N2 --range 0:5 -- true|evenstep: --local and --srun exclude each other: .*
 --gather into a folder that is not there|2|run --local 2 --gather nowhere/x --range 0:5 -- true|evenstep: --gather: nowhere/x.part: No such file or directory: name a file that you may write
 --report into a folder that is not there|2|run --local 2 --report nowhere/x --range 0:5 -- true|evenstep: --report: nowhere/x: No such file or directory: name a file that you may write
+a letter that no option has, among others|2|bcast a -fxp b|evenstep: -x: no such option: see `evenstep bcast --help`
+the first of two letters|2|plan -xy|evenstep: -x: no such option: see `evenstep plan --help`
+a name behind one dash|2|probe -json|evenstep: -j: no such option: see `evenstep probe --help`
+letters that are none of ASCII|2|bcast -fé a b|evenstep: -fé: no such option: see `evenstep bcast --help`
+a name that is cut too short|2|run --re 2 --range 0:5 -- true|evenstep: --re: no such option: see `evenstep run --help`
+a value for what has none|2|run --no-sync=1 --range 0:5 -- true|evenstep: --no-sync: it has no value: leave it out
+-- instead of a value|2|run --range -- true|evenstep: --range: a value is missing: give --range B:E
+a letter without its value|2|bcast a b -t|evenstep: --timeout: a value is missing: give --timeout SEC
+a typing mistake in an option|2|graph plan --algoritm tds g|evenstep: --algoritm: no such option: did you mean --algorithm\?
+a typing mistake in a short one|2|probe --jsn|evenstep: --jsn: no such option: did you mean --json\?
+a size of no unit|2|bcast -s 12q a b|evenstep: --size: "12q" is no size: give bytes from 1Ki to 4Mi, as 125k or 1MiB
+a size that is too small by 24 bytes|2|bcast -s 1k a b|evenstep: --size: "1k" is out of range: give bytes from 1Ki to 4Mi, as 125k or 1MiB
+a rate of no unit|2|graph plan --rate 5mbps g|evenstep: --rate: "5mbps" is no rate: give bytes a second from 1 to 1P, as 125M or 100mbit
+a time of no unit|2|run --timeout 2d --range 0:5 -- true|evenstep: --timeout: "2d" is no time: give seconds from 0.1 to 1000000000, as 90, 1.5h or 20us
+a count that is no number|2|run --retries many --range 0:5 -- true|evenstep: --retries: "many" is no whole number: give a whole number from 0 to 1000
+agents that are no number|2|bcast --local two a b|evenstep: --local: "two" is no number: give 1 to 1024 agents
+speeds of agents that are too few|2|probe --local 2=80|evenstep: --local: the speeds are not 2 numbers from 1: .*
+a word that is none|2|bcast --pull nod a b|evenstep: --pull: "nod" is unknown: give chunk or node
+options that exclude each other|2|graph run --local 2 --srun -N2 g|evenstep: --local and --srun exclude each other: give one of them
+an option without the one it needs|2|report --frames 0:5 r|evenstep: --frames: there is no --svg: give --svg PICTURE, too
+an option of another action|2|graph plan --journal j g|evenstep: graph plan: --journal is not for it: see `evenstep graph --help`
+an option that must be given|2|plan --range 0:5|evenstep: plan: --metrics is missing: give --metrics FILE
+no operand|2|report|evenstep: report: no FILE: see `evenstep report --help`
+one of two operands|2|bcast a|evenstep: bcast: no DST: see `evenstep bcast --help`
+an operand too many|2|config here|evenstep: config: unexpected argument "here": see `evenstep config --help`
+an operand that begins with a dash|2|probe -- --nodes|evenstep: probe: unexpected argument "--nodes": see `evenstep probe --help`
+an unknown action|2|graph paln g|evenstep: graph: no such action: paln: give plan or run
+no action|2|simulate|evenstep: simulate: no action: give bcast or balance
+an unknown shell|2|completion csh|evenstep: completion: no such action: csh: give bash, zsh or fish
+help for an unknown simulation|2|help simulate power|evenstep: no such command: simulate power: see `evenstep --help`
+a job that is none|2|top x|evenstep: top: "x" is no job: give the number of a job
 no allocation|3|run --range 0:5 -- true|evenstep: no allocation: run it inside salloc or sbatch, or give --local N
 END
 
@@ -149,6 +180,23 @@ test_expect_success 'evenstep attend by hand: one line for the plugin, and who s
 test_expect_success 'evenstep attend refuses an unknown profile, required or not' '
 	attends "continue: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp &&
 	attends "fail: --evenstep-profile: .warp. is unknown: .*" --job 1 --profile warp --required
+'
+test_expect_success 'every command has -h, which is its --help, and so is help COMMAND' '
+	for command in $(evenstep completion words "" | cut -f1); do
+		evenstep $command --help >want && evenstep $command -h >got && test_cmp want got &&
+		evenstep help $command >got && test_cmp want got || return 1
+	done && evenstep simulate balance --help >want && evenstep help simulate balance >got && test_cmp want got &&
+	evenstep --help >want && evenstep -h >got && test_cmp want got && evenstep help >got && test_cmp want got
+'
+test_expect_success '--help needs no sound configuration' '
+	echo "nonsense = 1" >own.conf && for command in run bcast plan graph probe; do
+		EVENSTEP_CONF=own.conf evenstep $command --help >out && grep "^usage: evenstep $command" out || return 1
+	done
+'
+test_expect_success 'evenstep-power by hand: exit 2, and who starts it' '
+	test_expect_code 2 evenstep-power --bogus 2>err && grep -x "evenstep-power: --bogus: no such option: the plugin starts it, or an epilog with --restore" err &&
+	test_expect_code 2 evenstep-power --job 1 --step x 2>err && grep -x "evenstep-power: --step: \"x\" is no whole number: give a whole number from 0 to 4294967295" err &&
+	test_expect_code 2 evenstep-power --job 1 --step 0 2>err && grep -x "evenstep-power: no --job, --step or --uid: the plugin starts it, .*" err
 '
 for command in '' run bcast simulate conntable config; do
 	test_expect_success "evenstep $command --help is printed, and a full disk told" '

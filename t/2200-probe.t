@@ -220,6 +220,10 @@ test_expect_success 'a profile of the site may not be called auto: exit 2' '
 	fails 2 "evenstep: auto.conf:1: profile \"auto\": is fitted, not given: give another name" env EVENSTEP_CONF=auto.conf evenstep config
 '
 
+test_expect_success 'agents with speeds, as evenstep run has them' '
+	evenstep probe --local 2=80,20 --elements C --fresh --json >out && show ".nodes | length == 2 and all(.[]; .C > 0)"
+'
+
 # --- usage ----------------------------------------------------------------------
 while IFS='|' read -r what arguments message; do
 	test_expect_success "$what: exit 2, with the reason" '
