@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Connections without a seat; each says HELLO at once. */
-#define GUESTS_MAX 64
+#define UNSEATED_MAX 64
 
 enum doing {
     ITS_OWN, /* neither of the next ones */
@@ -32,7 +32,7 @@ enum doing {
 struct caller {
     LIST_ENTRY(caller) next;
     struct feeder *feeder;
-    struct seat *seat; /* NULL: a guest */
+    struct seat *seat; /* NULL: it has none yet */
     int fd;
     struct event *on_readable;
 };
@@ -54,7 +54,7 @@ struct feeder {
     int fd;
     struct event *on_call;
     LIST_HEAD(caller_list, caller) callers;
-    size_t guests;
+    size_t unseated;
     struct seat *seat;
     uint32_t seats;
     struct slice *cut;       /* one a seat, workspace */
@@ -81,7 +81,7 @@ static void hang_up_caller(struct caller *c)
     if (c->seat)
         c->seat->caller = NULL;
     else
-        c->feeder->guests--;
+        c->feeder->unseated--;
     LIST_REMOVE(c, next);
     if (c->on_readable)
         event_free(c->on_readable);
@@ -223,7 +223,7 @@ static void on_hello(struct caller *c, const struct slice_message *m)
             f->on->left(f->arg, why_not(welcome.error), 1);
         return;
     }
-    f->guests--;
+    f->unseated--;
     f->brought = (struct msg_idle){m->units, m->frames};
     c->seat = &f->seat[m->rank];
     c->seat->caller = c;
@@ -277,7 +277,8 @@ static void on_call(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (call < 0)
         return;
-    c = f->guests < GUESTS_MAX && is_ours(call) ? calloc(1, sizeof *c) : NULL;
+    c = f->unseated < UNSEATED_MAX && is_ours(call) ? calloc(1, sizeof *c)
+                                                    : NULL;
     if (!c) {
         (void)close(call);
         return;
@@ -285,7 +286,7 @@ static void on_call(evutil_socket_t fd, short what, void *arg)
     c->feeder = f;
     c->fd = call;
     LIST_INSERT_HEAD(&f->callers, c, next);
-    f->guests++;
+    f->unseated++;
     c->on_readable =
         event_new(f->base, call, EV_READ | EV_PERSIST, on_readable, c);
     if (!c->on_readable || event_add(c->on_readable, NULL) < 0)

@@ -240,7 +240,7 @@ static void test_welcome(void)
         uint32_t version, rank;
         uint64_t units;
         int error;
-    } guests[] = {
+    } callers[] = {
         {"another version", SLICE_VERSION + 1, 1, 100, EPROTONOSUPPORT},
         {"a seat that is none", SLICE_VERSION, 2, 100, EINVAL},
         {"no units", SLICE_VERSION, 1, 0, EINVAL},
@@ -252,16 +252,16 @@ static void test_welcome(void)
 
     begin(2, &quick);
     first = sit(0);
-    for (size_t i = 0; i < sizeof guests / sizeof guests[0]; i++) {
-        struct slice_message m = hello(guests[i].rank, guests[i].units);
+    for (size_t i = 0; i < sizeof callers / sizeof callers[0]; i++) {
+        struct slice_message m = hello(callers[i].rank, callers[i].units);
 
-        m.version = guests[i].version;
+        m.version = callers[i].version;
         heard.left = 0;
         fd = call();
-        ok(greet(fd, &m) == guests[i].error
-               && heard.left == (guests[i].error && guests[i].error != EBUSY),
-           "%s: %s", guests[i].what,
-           guests[i].error ? strerror(guests[i].error) : "welcome");
+        ok(greet(fd, &m) == callers[i].error
+               && heard.left == (callers[i].error && callers[i].error != EBUSY),
+           "%s: %s", callers[i].what,
+           callers[i].error ? strerror(callers[i].error) : "welcome");
         close(fd);
         turn();
     }
