@@ -4,6 +4,7 @@
  * that it balances them, how soon, and that no unit is lost.
  */
 #include "policy/balance.h"
+#include "fault.h"
 #include "policy/canon.h"
 #include "policy/even.h"
 #include "policy/kinds.h"
@@ -371,8 +372,30 @@ static void test_bad(void)
     bad[11].pieces = 0;
     for (size_t i = 0; i < n; i++)
         ok(!balance_create(&bad[i]), "a bad setup is refused");
-    bad[0].n = SIZE_MAX / 8;
-    ok(!balance_create(&bad[0]), "too many nodes are refused");
+}
+
+static void test_no_memory(void)
+{
+    struct balance_setup setup = ring(&even_kind);
+    struct balance_frame f;
+    struct balance *b = NULL;
+    long created = 0, failed = 0;
+    int rc = -1;
+
+    for (; !b; created++) {
+        fault_at = created;
+        b = balance_create(&setup);
+        fault_at = -1;
+    }
+    ok(created > 12, "each allocation of a simulation may fail");
+    for (; rc < 0; failed++) {
+        fault_at = failed;
+        rc = balance_next(b, &f);
+        fault_at = -1;
+    }
+    ok(failed > 1, "and each of a frame");
+    balance_destroy(b);
+    balance_destroy(NULL);
 }
 
 /* Sizes at the edges: all is done all the same. */
@@ -493,6 +516,7 @@ int main(void)
     test_metric();
     test_same_again();
     test_bad();
+    test_no_memory();
     test_sizes();
     test_big();
     for (size_t i = 0; kinds_at(i); i++)

@@ -735,6 +735,84 @@ static void test_bundles(void)
     end_run();
 }
 
+/* --- what the policy hears ------------------------------------------------ */
+
+static struct {
+    unsigned left[2];
+    int32_t context, frame, rest, tasks;
+    double time_ns;
+} heard;
+
+static void hear_context(void *state, int32_t tasks)
+{
+    (void)state;
+    heard.context = tasks;
+}
+
+static void hear_job(void *state, size_t node, int32_t tasks, int32_t left)
+{
+    (void)state, (void)node;
+    heard.frame = tasks;
+    heard.rest = left;
+}
+
+static int32_t want_four(const void *state, size_t node)
+{
+    (void)state, (void)node;
+    return 4;
+}
+
+static void hear_result(void *state, size_t node, int32_t tasks, double time_ns)
+{
+    (void)state, (void)node;
+    heard.tasks = tasks;
+    heard.time_ns = time_ns;
+}
+
+static void hear_leave(void *state, size_t node)
+{
+    (void)state;
+    heard.left[node]++;
+}
+
+static void test_policy_hears(void)
+{
+    static const struct policy_bundles bundles = {.set_context = hear_context,
+                                                  .set_job = hear_job,
+                                                  .size = want_four,
+                                                  .feedback = hear_result,
+                                                  .leave = hear_leave};
+    static const struct policy_kind kind = {.name = "test",
+                                            .bundles = &bundles};
+    static const double load[2] = {1, 1};
+    struct dispatch *d = dispatch_create(2, 5, 1);
+
+    if (!d)
+        bail("no memory");
+    dispatch_set_policy(d, &kind, NULL, load);
+    if (dispatch_begin(d, (struct slice){0, 98}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    ok(heard.context == 20 && heard.frame == 20 && heard.rest == 8,
+       "a bundle policy hears of the frame, and of what is left, in grains");
+    dispatch_answered(d, 0, 3, 2);
+    ok(heard.tasks == 4 && fabs(heard.time_ns - 3e9) < 1,
+       "of a result, and the time that it took");
+    dispatch_feed_node(d, 0, 3);
+    dispatch_answered(d, 2, 5, 1);
+    ok(fabs(heard.time_ns - 2e9) < 1,
+       "which for the next one begins with the answer before");
+    dispatch_retire(d, 1, 5);
+    ok(heard.left[1] == 1 && heard.left[0] == 0, "of a node that retires");
+    dispatch_lost(d, 1, 6);
+    ok(heard.left[1] == 1, "but once, although it goes later");
+    dispatch_lost(d, 0, 6);
+    ok(heard.left[0] == 1, "and of one that is lost");
+    dispatch_lost(d, 0, 7);
+    ok(heard.left[0] == 1, "which can be so but once");
+    dispatch_destroy(d);
+}
+
 /* With a meter a node's speed is what it does now. */
 static void test_meter(void)
 {
@@ -840,6 +918,7 @@ int main(void)
     test_slices();
     test_last_leaves();
     test_bundles();
+    test_policy_hears();
     test_meter();
     test_look(1);
     test_look(100);
