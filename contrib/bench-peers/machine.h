@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * machine.h - the clock and the CPU time that the peers of contrib/bench-bcast
- * measure themselves by.
+ * machine.h - the clock and the CPU time for the programs of
+ * contrib/bench-bcast.
  */
 #ifndef BENCH_PEERS_MACHINE_H
 #define BENCH_PEERS_MACHINE_H
@@ -21,8 +21,8 @@ static inline double machine_time_s(void)
 
 /*
  * CPU seconds that the whole machine has been busy since it started: user,
- * nice, system, irq and softirq of proc(5), in ticks of 10 ms.  Not those of
- * some processes: much of a packet's way is nobody's.
+ * nice, system, irq and softirq of proc(5), in ticks of 10 ms.  Counting
+ * processes would not do, as much of a packet's work belongs to none.
  */
 static inline double machine_cpu_s(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_flow - a file to one other node over one plain TCP connection: the floor
- * of contrib/bench-bcast, what the links do at best.
+ * tcp_flow - sends a file to one other node over one plain TCP connection: the
+ * best that the links of contrib/bench-bcast can do.
  *
  * usage: tcp_flow receive PORT            takes one flow
  *        tcp_flow send ADDRESS PORT FILE  prints "seconds CPU-seconds"
@@ -53,7 +53,7 @@ static int tcp_socket(void)
     return fd;
 }
 
-/* Takes the length, then so many bytes, and says that it has had them. */
+/* Receives the length, then so many bytes, and confirms them. */
 static void take(int fd)
 {
     static char piece[PIECE];
@@ -116,7 +116,7 @@ static void send_all(int fd, const void *data, uint64_t bytes)
     }
 }
 
-/* 1 if the flow is through and its figures printed, 0 if nobody listens. */
+/* 1 if the flow is done and its figures are printed, 0 if nobody listens. */
 static int send_one(const struct sockaddr_in *to,
                     const void *data,
                     uint64_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the progress meter costs: a tick, in CPU time, by one thread and by as
- * many as there are CPUs; and the monitor that watches 64 threads every 10 ms,
- * in percent of a core.
+ * Measures the cost of the progress meter: the CPU time of a tick, by one thread
+ * and by one on each CPU, and the load of the monitor that samples 64 threads
+ * every 10 ms, in percent of a core.
  */
 #include "launcher/agent/monitor.h"
 #include "launcher/base/step_dir.h"
@@ -32,7 +32,7 @@ static double cpu_ns(clockid_t clock)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The best of some runs, as others may be in the way. */
+/* The best of some runs, as other work may disturb one. */
 static void *ticks(void *arg)
 {
     double *best = arg;

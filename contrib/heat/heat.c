@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heat.c - heat spreading over a plate, by MPI and libevenstep: an example of a
- * program that re-partitions its rows between iterations.
+ * heat.c - heat that spreads over a plate, by MPI and libevenstep: an example of
+ * a program that moves its rows between iterations.
  *
  *     mpicc -O2 -o heat heat.c -levenstep
  *     srun -N4 --mpi=pmix --evenstep ./heat ROWS COLUMNS FRAMES SWEEPS
  *
  * A frame is SWEEPS sweeps of Jacobi's method over the whole plate.  At its
- * beginning every rank is told its rows, fetches them and SWEEPS more at each
- * side from whoever had them, and then needs nobody until the frame is done: of
- * the rows that are not its own each sweep computes one less at each side.  So
- * all that a rank waits for the others is in evenstep_next(), which does not
- * count as its time.
+ * beginning every rank gets its rows, fetches them and SWEEPS more on each side
+ * from the ranks that had them, and then needs no other rank until the frame is
+ * done: each sweep computes one row less on each side of those that are not its
+ * own.  So a rank waits for others only in evenstep_next(), which does not count
+ * as its time.
  *
- * Every cell is computed by the same expression, whoever does it: the result
- * has the same bits on one rank, on many, and however the rows move.  Without
- * evenstep the rows are split equally.
+ * Every rank computes a cell by the same expression, so the result has the same
+ * bits on one rank or many, and however the rows move.  Without evenstep the
+ * rows are split equally.
  */
 #include <evenstep.h>
 
@@ -25,14 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOT  100.0 /* the first row, for ever; the other edges are 0 */
-#define RATE 0.2   /* of diffusion, a sweep; stable below 0.25 */
+#define HOT  100.0 /* of the first row, always; the other edges are 0 */
+#define RATE 0.2   /* diffusion in a sweep; stable below 0.25 */
 
 struct rows { /* [begin, end) of the plate */
     long begin, end;
 };
 
-struct band { /* some rows, and what is in them */
+struct band { /* some rows with their cells */
     struct rows rows;
     double *cell;
 };
@@ -40,9 +40,9 @@ struct band { /* some rows, and what is in them */
 struct plate {
     long rows, columns, frames, sweeps;
     int rank, ranks, alone; /* alone: without evenstep */
-    struct rows *owner;     /* whose rows were whose, a rank each */
-    struct rows *next;      /* and will be in this frame */
-    struct band band;       /* ours, of the frame before */
+    struct rows *owner;     /* the rows of each rank in the frame before */
+    struct rows *next;      /* and in this frame */
+    struct band band;       /* our rows of the frame before */
     MPI_Datatype row;
 };
 
@@ -73,7 +73,7 @@ static struct rows common(struct rows a, struct rows b)
     return c;
 }
 
-/* With so many more at each side, of those that there are; none of none. */
+/* These rows and so many more on each side, within the plate; none for none. */
 static struct rows widened(struct rows r, long by, long rows)
 {
     struct rows wide = {r.begin - by, r.end + by};
@@ -99,8 +99,8 @@ static struct band new_band(const struct plate *p, struct rows rows)
 
 /* --- the slice of a frame ------------------------------------------------- */
 
-/* Blocked in evenstep_next() we would not help along what we have sent: MPI
- * works on it when it is called. */
+/* MPI makes progress with our messages only when it is called, so we must not
+ * block in evenstep_next(). */
 static int wait_for_slice(uint64_t *begin, uint64_t *end)
 {
     int ready, flag;
@@ -111,7 +111,7 @@ static int wait_for_slice(uint64_t *begin, uint64_t *end)
     return ready < 0 ? -1 : evenstep_next(begin, end);
 }
 
-/* Everybody's rows of the next frame into p->next; 0 if there is none. */
+/* Get all ranks' rows of the next frame into p->next; 0 if there is none. */
 static int next_rows(struct plate *p, long frame)
 {
     struct rows mine = {p->rows * p->rank / p->ranks,
@@ -133,14 +133,15 @@ static int next_rows(struct plate *p, long frame)
     return 1;
 }
 
-/* How many rows, and from where in a band, go from it to or come into it. */
+/* Where the common rows begin in a band, and how many they are. */
 static void place(int *count, int *at, struct rows part, struct rows band)
 {
     *count = (int)(part.end - part.begin);
     *at = *count > 0 ? (int)(part.begin - band.begin) : 0;
 }
 
-/* Our rows of this frame, with their neighbours, from whoever had them. */
+/* Fetch our rows of this frame and their neighbours from the ranks that had
+ * them. */
 static struct band fetch(struct plate *p)
 {
     struct band b = new_band(p, widened(p->next[p->rank], p->sweeps, p->rows));
@@ -163,7 +164,7 @@ static struct band fetch(struct plate *p)
 
 /* --- the work ------------------------------------------------------------- */
 
-/* One sweep over some rows, but for the plate's edges. */
+/* One sweep over some rows, without the edges of the plate. */
 static void sweep(const struct plate *p,
                   const struct band *from,
                   struct band *to,
@@ -200,7 +201,7 @@ static void do_frame(struct plate *p)
 
 /* --- the result ----------------------------------------------------------- */
 
-/* The whole plate on rank 0. */
+/* Gather the whole plate on rank 0. */
 static double *gather(struct plate *p)
 {
     double *all = NULL;
@@ -275,7 +276,7 @@ static void run(struct plate *p)
     p->next = allocate((size_t)p->ranks, sizeof *p->next);
     MPI_Type_contiguous((int)p->columns, MPI_DOUBLE, &p->row);
     MPI_Type_commit(&p->row);
-    p->owner[0].end = p->rows; /* all of it, cold but for its edge */
+    p->owner[0].end = p->rows; /* all of it; only its edge is hot */
     p->band = new_band(p, p->owner[p->rank]);
     start = MPI_Wtime();
     for (long frame = 0; next_rows(p, frame); frame++) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.c - an MPI program with OpenMP threads that tells its progress, and
- * takes advice how many threads to use: an example of the actuator "threads".
+ * rows.c - an MPI program with OpenMP threads that reports its progress and
+ * follows the advice how many threads to use: an example of the actuator
+ * "threads".
  *
  *     mpicc -O2 -fopenmp -o rows rows.c -levenstep
  *     srun -N4 --mpi=pmix --evenstep-power=pair ./rows ROWS ITERATIONS
  *
- * In every iteration rank r does ROWS * (1 + r / 2) rows, and all meet.  With
- * power { actuator = "threads" start = 0.5 } in the configuration each rank
- * begins with half of the threads that it could have, and those that come last
- * are then advised to use more, as many as the first ones are to use less.
+ * In every iteration rank r does ROWS * (1 + r / 2) rows, then all ranks meet in
+ * a barrier.  With power { actuator = "threads" start = 0.5 } in the
+ * configuration each rank begins with half of its threads.  Ranks that come last
+ * are then advised to use more, and those that come first to use as many less.
  * Without evenstep every rank uses what OpenMP gives it.
  */
 #include <evenstep.h>
@@ -30,7 +31,7 @@ static double compute(long row)
     return sum;
 }
 
-/* A parallel region: each thread is metered by its own part of the rows. */
+/* A parallel region: each thread reports its own part of the rows. */
 static double iterate(long rows)
 {
     double sum = 0;

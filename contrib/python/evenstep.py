@@ -61,13 +61,13 @@ def next():
 
 
 def done():
-    """The slice is done, and what was printed since next() is its output."""
+    """End the slice; what was printed since next() is its output."""
     sys.stdout.flush()
     _check(_lib.evenstep_done())
 
 
 def close():
-    """End; a slice that is not done goes back."""
+    """End; a slice that is not done is given to others."""
     _lib.evenstep_close()
 
 
