@@ -46,16 +46,27 @@ static int threads_become(int n)
     return count_threads() == n;
 }
 
+/* On a machine that others use, too, a short time may not do. */
+static int probed(double *rate, double *spread)
+{
+    int ms = 50;
+
+    while (probe_cpu(ms, 0, rate, spread, NULL) < 0)
+        if ((ms *= 3) > 10000)
+            return -1;
+    return 0;
+}
+
 static void test_probe(void)
 {
     double rate = 0, spread = -1;
     int threads;
 
-    is_int(probe_cpu(50, 0, &rate, &spread, NULL), 0, "this node is probed");
+    is_int(probed(&rate, &spread), 0, "this node is probed");
     ok(isfinite(rate) && rate > 1000, "it does more than 1000 units a second");
     ok(isfinite(spread) && spread >= 0, "the spread is a number");
     threads = count_threads(); /* a sanitizer's, too */
-    is_int(probe_cpu(50, 0, &rate, &spread, NULL), 0, "and again");
+    is_int(probed(&rate, &spread), 0, "and again");
     ok(threads_become(threads), "no thread is left");
 }
 

@@ -55,6 +55,18 @@ static void test_larger(void)
     topology_destroy(t);
 }
 
+/* On a machine that others use, too, a short time may not do. */
+static int streamed(const struct stream_setup *setup,
+                    struct stream_result *result)
+{
+    int ms = 100;
+
+    while (probe_stream(setup, ms, result, NULL) < 0)
+        if ((ms *= 3) > 10000)
+            return -1;
+    return 0;
+}
+
 static void test_stream(enum stream_kind kind, int across, const char *name)
 {
     struct topology *t = topology_load(NULL);
@@ -72,7 +84,7 @@ static void test_stream(enum stream_kind kind, int across, const char *name)
            && result.cpus == 77,
        "%s: less memory than the caches is refused", name);
     (void)probe_stream_limits(&setup, "/proc", "/sys");
-    is_int(probe_stream(&setup, 100, &result, NULL), 0, name);
+    is_int(streamed(&setup, &result), 0, name);
     ok(result.bytes_per_s > 1e6 && result.spread >= 0, "has a rate");
     ok(result.bytes > cache, "no cache holds the arrays");
     ok(result.bytes <= setup.memory_most, "which are not larger than allowed");
