@@ -70,8 +70,8 @@ static int loads_are(const struct job_load_adjuster *a,
  * a node of speed 0 is lost.  1 if any step has said that they changed. */
 static int run_frames(struct job_load_adjuster *a, const double speed[NODES])
 {
-    struct completion done[NODES];
-    struct determination t = {.completion = done, .n = NODES, .over = 1};
+    struct completion part[NODES];
+    struct determination t = {.completion = part, .n = NODES, .over = 1};
     int changed = 0;
 
     for (int frame = 0; frame < 100; frame++) {
@@ -80,7 +80,7 @@ static int run_frames(struct job_load_adjuster *a, const double speed[NODES])
         for (int i = 0; i < NODES; i++) {
             double units = speed[i] > 0 ? 1000 * a->load[i] / loads : 0;
 
-            done[i] = (struct completion){
+            t.completion[i] = (struct completion){
                 .units = (uint64_t)(units + 0.5),
                 .seconds = units / (speed[i] > 0 ? speed[i] : 1),
                 .presence = speed[i] > 0 ? PRESENCE_PRESENT : PRESENCE_GONE};
