@@ -75,13 +75,13 @@ for n in 1 5; do
 	test_expect_success "to $n nodes: files of no byte, one, and around whole chunks" '
 		for bytes in 0 1 1023 1024 1025 4095 4096 4097 8191 8192 8193 24575 24576 24577 65537; do
 			head -c $bytes file >part && nodes $n && evenstep bcast --local $n part "$here/dst/{node}/x" 2>err &&
-				arrived part || { echo "$bytes bytes"; cat err; return 1; }
+				arrived part && lines err 1 || { echo "$bytes bytes"; cat err; return 1; }
 		done
 	'
 	test_expect_success "to $n nodes: the same in chunks of 1 KiB" '
 		for bytes in 0 1 1023 1024 1025 2047 2048 3000 4096 4097 9217; do
 			head -c $bytes file >part && nodes $n && evenstep bcast --local $n -s 1Ki part "$here/dst/{node}/x" 2>err &&
-				arrived part || { echo "$bytes bytes"; cat err; return 1; }
+				arrived part && lines err 1 || { echo "$bytes bytes"; cat err; return 1; }
 		done
 	'
 done

@@ -15,6 +15,7 @@ struct member {
 struct members {
     const struct members_events *on;
     void *arg;
+    int leaving; /* what they say now is of no interest */
     size_t n;
     struct member member[];
 };
@@ -85,6 +86,8 @@ static void on_member_message(struct channel *c,
     struct members *all = m->members;
 
     (void)c;
+    if (all->leaving)
+        return;
     if (type == MSG_PEER)
         receive_peer(m, body, len);
     else
@@ -172,6 +175,7 @@ void members_drop(struct members *m, size_t node)
 
 void members_leave(struct members *m)
 {
+    m->leaving = 1;
     for (size_t i = 0; i < m->n; i++)
         if (m->member[i].channel)
             (void)channel_send(m->member[i].channel, MSG_LEAVE, NULL, 0);

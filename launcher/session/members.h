@@ -47,7 +47,7 @@ void members_send(struct members *m,
                   struct writer *w);
 /* Cut a node off; lost() follows. */
 void members_drop(struct members *m, size_t node);
-/* Tell all to leave. */
+/* Tell all to leave; message() is not called any more. */
 void members_leave(struct members *m);
 /* End all connections without a word; NULL is allowed. */
 void members_destroy(struct members *m);
