@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define CHUNK (256u << 10) /* as exchange.c's */
+#define AHEAD 8            /* likewise: files asked for at once */
 #define FILES 24           /* more than may be asked for at once */
 
 static char folder[] = "/tmp/evenstep-exchange.XXXXXX";
@@ -337,7 +338,7 @@ static void test_ends(void)
 /* --- one who does not keep to the protocol -------------------------------- */
 
 static struct link_head lie[2]; /* what it says, and then */
-static int lies, said, ended;
+static int lies, said, ended, asked;
 static int zeros; /* what it sends */
 
 static int liar_taken(struct link *l,
@@ -347,8 +348,12 @@ static int liar_taken(struct link *l,
 {
     (void)arg;
     (void)bytes;
-    if (h->type == LINK_ASK)
+    if (h->type == LINK_ASK) {
+        asked++;
         link_wake(l);
+    }
+    if (asked == AHEAD)
+        event_base_loopbreak(base);
     return 0;
 }
 
@@ -380,24 +385,56 @@ static const struct link_events liar = {
     .closed = liar_closed,
 };
 
-/* Say HELLO and then the lie: is the link cut, and what was asked for told? */
-static void test_lie(const char *what, struct link_head second)
+static struct link *call_a(void)
 {
     static const struct parties parties = {PURPOSE_MESH, 1, 0};
     struct sockaddr_in in = {.sin_family = AF_INET};
+    struct link *l;
+
+    in.sin_port = htons(a.at.port);
+    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    l = link_call(base, (const struct sockaddr *)&in, sizeof in, &secret,
+                  &parties, &liar, NULL);
+    if (!l)
+        bail("link: %s", strerror(errno));
+    return l;
+}
+
+/* One that never answers. */
+static void test_asked(void)
+{
+    struct timeval late = {10, 0};
+    struct link *l;
+
+    open_both();
+    lie[0] = (struct link_head){.type = LINK_HELLO};
+    lies = 1;
+    said = ended = asked = 0;
+    for (uint32_t i = 0; i < FILES; i++)
+        fetch(&a, "asked", 1, NULL, 8 * i + 1, size_of(1));
+    l = call_a();
+    event_base_loopexit(base, &late);
+    event_base_dispatch(base);
+    for (int i = 0; i < 100; i++) /* more than enough for one more */
+        event_base_loop(base, EVLOOP_NONBLOCK);
+    is_int(asked, AHEAD, "some files are asked for ahead, and not all at once");
+    exchange_forget(a.exchange, 1);
+    link_destroy(l);
+    close_both();
+}
+
+/* Say HELLO and then the lie: is the link cut, and what was asked for told? */
+static void test_lie(const char *what, struct link_head second)
+{
     struct timeval late = {30, 0};
 
     open_both();
     lie[0] = (struct link_head){.type = LINK_HELLO};
     lie[1] = second;
     lies = 2;
-    said = ended = 0;
+    said = ended = asked = 0;
     fetch(&a, "lie", 1, NULL, 6, size_of(6));
-    in.sin_port = htons(a.at.port);
-    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (!link_call(base, (const struct sockaddr *)&in, sizeof in, &secret,
-                   &parties, &liar, NULL))
-        bail("link: %s", strerror(errno));
+    (void)call_a();
     a.until = 1000;
     event_base_loopexit(base, &late);
     event_base_dispatch(base);
@@ -420,6 +457,7 @@ int main(void)
     test_lacks();
     test_digests();
     test_ends();
+    test_asked();
     test_lie(
         "a chunk of a file that was not asked for",
         (struct link_head){.type = LINK_CHUNK, .broadcast = 9, .size = 10});
