@@ -90,7 +90,7 @@ static void test_changes(void)
 static void test_watched(void)
 {
     enum { MANY = 3 * THRESHOLD_NODES };
-    static struct completion c[MANY];
+    struct completion *c = calloc(MANY, sizeof *c);
     static struct threshold_noise noise;
 
     for (size_t i = 0; i < MANY; i++)
@@ -105,6 +105,7 @@ static void test_watched(void)
            "all that are watched have changed");
     is_near(threshold_deviation(&noise), 1.4826 / sqrt(2) * log(2), 1e-12,
             "every third node is watched, half of them twice as slow");
+    free(c);
 }
 
 /* Equal nodes, noise alone: the deviation is found, and now and then a frame
