@@ -19,6 +19,7 @@
 #define FENCE_ARENA ((size_t)1 << 34) /* of addresses; memory is as used */
 #define FENCE_PAGE  ((size_t)4096)
 #define FENCE_HEAD  ((size_t)16) /* holds the size */
+#define FENCE_FILL  0xa5         /* no number that code rests on by chance */
 
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -33,11 +34,12 @@ static int fence_on;
 static char *fence_arena;
 static size_t fence_used; /* of the arena; nothing is used twice */
 
-/* An allocation ends where a page begins that cannot be touched; but what is no
-   array of words begins at a multiple of 8, so that up to 7 bytes are left. */
+/* An allocation begins at a multiple of 8 and ends where a page begins that
+   cannot be touched.  Of the up to 7 bytes between it is seen at the end whether
+   they were written to. */
 static inline void *fenced(size_t bytes)
 {
-    size_t room = bytes % 4 ? (bytes + 7) / 8 * 8 : bytes;
+    size_t room = (bytes + 7) / 8 * 8;
     size_t used = (room + FENCE_HEAD + FENCE_PAGE - 1) & ~(FENCE_PAGE - 1);
     char *first, *p;
 
@@ -54,6 +56,7 @@ static inline void *fenced(size_t bytes)
     fence_used += used + FENCE_PAGE;
     p = first + used - room;
     memcpy(p - FENCE_HEAD, &bytes, sizeof bytes);
+    memset(p + bytes, FENCE_FILL, room - bytes);
     return p;
 }
 
@@ -81,7 +84,7 @@ void *__wrap_malloc(size_t n)
     if (!fence_on)
         return __real_malloc(n);
     p = fenced(n);
-    memset(p, 0xa5, n); /* not 0, as by chance */
+    memset(p, FENCE_FILL, n);
     return p;
 }
 
@@ -108,7 +111,11 @@ void __wrap_free(void *p)
         return;
     }
     first = (char *)(((uintptr_t)p - FENCE_HEAD) & ~(FENCE_PAGE - 1));
-    bytes = (size_t)((char *)p - first) + fenced_size(p);
+    bytes = fenced_size(p);
+    for (size_t i = bytes; i % 8; i++)
+        if (((unsigned char *)p)[i] != FENCE_FILL)
+            abort();
+    bytes += (size_t)((char *)p - first);
     if (madvise(first, bytes, MADV_DONTNEED) < 0
         || mprotect(first, bytes, PROT_NONE) < 0)
         abort();
