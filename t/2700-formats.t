@@ -46,6 +46,16 @@ test_expect_success 'the example of a metrics file is one' '
 	grep -m1 "^{\"nodes\":\[{\"name\":\"n0\",\"C\":1.5" formats >metrics.json && evenstep plan --metrics metrics.json --range 0:10 --json >planned &&
 	jq -e ".nodes[0].end == 10" planned
 '
+test_expect_success 'evenstep bcast --json, and evenstep simulate --json of each kind' '
+	evenstep bcast --local 2 --json in "$PWD/out.{node}" >done.json && jq ".node_seconds |= [.[]]" done.json >no-names && documented node_seconds no-names &&
+	evenstep simulate bcast --nodes 4 --bytes 1MB --json >simulated && documented unfinished_nodes simulated &&
+	evenstep simulate balance --speeds 80,40 --frames 3 --json >simulated && jq "del(.parameters[])" simulated >no-names && documented first_efficiency no-names &&
+	evenstep simulate balance --power --work 1,1.6 --json >simulated && documented to_ideal simulated
+'
+test_expect_success 'evenstep conntable --json' '
+	sed -n "/json_pack(\"{s:I, s:I, s:i/,/tcp_port/p" "$EVENSTEP_SRC/launcher/command/conntable.c" | grep -o "\"[a-z_]*\"," | tr -d "\"," >names && test "$(wc -l <names)" -ge 10 &&
+	while read -r key; do grep -q "\"$key\"" formats || { echo "missing: $key" && return 1; }; done <names
+'
 test_expect_success 'evenstep top names every one of its gauges there' '
 	test_expect_code 3 evenstep top --once --metrics-file gauges 4294967295 && sed -n "s/^# TYPE \([a-z_]*\) gauge/\1/p" gauges >names && test "$(wc -l <names)" = 8 &&
 	while read -r name; do grep -qw "$name" formats || { echo "missing: $name" && return 1; }; done <names
