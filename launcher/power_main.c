@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep-power: sets the limits of one step on one node, and puts back what
- * it found when it is over, whoever has died meanwhile.
+ * evenstep-power, the guard: sets the limits of one step on one node, and
+ * restores what it found at the end, even if other processes were killed.
  *
  *   evenstep-power --job J --step S --uid U [--cores LIST] [--config FILE]
  *                                                             (the plugin)
  *   evenstep-power --restore                                  (an epilog)
  *
  * The plugin starts it as root for the life of a step; the site's configuration
- * says what it may set.  It needs no setuid bit, reads no file of the user,
- * and does what it is told only within the bounds that it has found itself:
+ * says what it may set.  It needs no setuid bit and reads no file of the user.
+ * It follows orders only within the bounds that it has found itself:
  *
- *   stdin    from the plugin: the process of each task, a line each, answered
- *            by "ok"; its end is the end of the step
- *   socket   from the agent, see power_link.h: limits, a number each; until
- *            the first of them nothing is set
+ *   stdin    from the plugin: a line with the pid of each task, answered by
+ *            "ok"; the end of the file is the end of the step
+ *   socket   from the agent, see power_link.h: limits; before the first of them
+ *            nothing is set
  *
- * If it cannot begin, the reason is its answer to the first task.  If the agent
- * dies, what was found is put back, after a moment in which the front end takes
+ * If it cannot start, it answers the first task with the reason.  If the agent
+ * dies, it restores what it found after a moment, in which the front end takes
  * from the other nodes what this one gave them.
  */
 #include "launcher/base/number.h"
@@ -41,8 +41,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RESTORE_MS   2000 /* the front end sees a lost agent at once */
-#define LINE_MAX_LEN 32   /* of a process number */
+#define RESTORE_MS   2000 /* the front end notices a lost agent at once */
+#define LINE_MAX_LEN 32   /* of a line with a pid */
 
 static int64_t now_ms(void)
 {
@@ -56,12 +56,12 @@ struct guard {
     const char *state_dir;
     struct actuator actuator;
     struct power_state state;
-    struct es_error why; /* kind not ES_OK: it is off */
-    int is_open;         /* the actuator is */
+    struct es_error why; /* why nothing can be set; kind ES_OK: it can */
+    int is_open;         /* the actuator is open */
     int listener, agent; /* sockets, or -1 */
-    int had_agent;       /* there is one at most */
-    int is_greeted;      /* it has been told how things are */
-    int64_t restore_ms;  /* it has gone: put back then; 0: no */
+    int had_agent;       /* an agent has connected; a second one may not */
+    int is_greeted;      /* it was sent what can be set */
+    int64_t restore_ms;  /* when to restore, as the agent has gone; 0: never */
     char line[LINE_MAX_LEN];
     size_t len;
 };
@@ -116,11 +116,11 @@ __attribute__((format(printf, 2, 3))) static void send_line(struct guard *g,
     va_start(ap, fmt);
     (void)vsnprintf(text, sizeof text, fmt, ap); /* cut off if too long */
     va_end(ap);
-    /* One that does not listen is seen to have gone when it is read from. */
+    /* If the agent has gone, the next read shows it. */
     (void)send(g->agent, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void greet(struct guard *g)
+static void greet_agent(struct guard *g)
 {
     const struct actuator *a = &g->actuator;
 
@@ -135,7 +135,7 @@ static void greet(struct guard *g)
         send_line(g, "off %s: %s", g->why.what, g->why.mend);
 }
 
-static void take_agent(struct guard *g)
+static void accept_agent(struct guard *g)
 {
     int fd = power_socket_accept(g->listener, g->uid);
 
@@ -147,10 +147,10 @@ static void take_agent(struct guard *g)
     }
     g->had_agent = 1;
     g->agent = fd;
-    greet(g);
+    greet_agent(g);
 }
 
-static void put_back(struct guard *g)
+static void restore_found(struct guard *g)
 {
     actuator_restore(&g->actuator);
     send_line(g, "set 0");
@@ -162,16 +162,16 @@ static void set_limit(struct guard *g, const char *text)
     uint64_t limit;
 
     if (number_parse_u64(text, &limit) < 0 || !g->is_open)
-        send_line(g, "error: no limit that can be set");
+        send_line(g, "error no limit can be set");
     else if (limit == 0)
-        put_back(g);
+        restore_found(g);
     else if (actuator_set(&g->actuator, limit, &err) < 0)
         send_line(g, "error %s: %s", err.what, err.mend);
     else
         send_line(g, "set %ju", (uintmax_t)limit);
 }
 
-static void hear_agent(struct guard *g)
+static void receive_limit(struct guard *g)
 {
     char text[POWER_LINE_MAX];
     ssize_t n = recv(g->agent, text, sizeof text - 1, MSG_DONTWAIT);
@@ -191,7 +191,7 @@ static void hear_agent(struct guard *g)
 
 /* --- the plugin ----------------------------------------------------------- */
 
-static void take_task(struct guard *g, const char *text)
+static void start_task(struct guard *g, const char *text)
 {
     int64_t pid;
 
@@ -204,12 +204,12 @@ static void take_task(struct guard *g, const char *text)
         g->is_open = start_actuator(g, &g->why) == 0;
         if (!g->is_open)
             stop_actuator(g);
-        greet(g);
+        greet_agent(g);
     }
 }
 
 /* Returns 0 at the end of the step. */
-static int hear_plugin(struct guard *g)
+static int read_plugin(struct guard *g)
 {
     char byte;
     ssize_t n = read(STDIN_FILENO, &byte, 1);
@@ -223,13 +223,14 @@ static int hear_plugin(struct guard *g)
     }
     g->line[g->len] = '\0';
     g->len = 0;
-    take_task(g, g->line);
+    start_task(g, g->line);
     return write(STDOUT_FILENO, "ok\n", 3) == 3;
 }
 
 /* --- start and end -------------------------------------------------------- */
 
-/* Until what was found is to be put back; does so when it is time. */
+/* Restore what was found, if it is time.  Returns the milliseconds until then,
+ * -1 if there is nothing to restore. */
 static int restore_when_due(struct guard *g)
 {
     int64_t left = g->restore_ms - now_ms();
@@ -255,12 +256,12 @@ static void serve(struct guard *g)
             return;
         if (n <= 0)
             continue;
-        if (p[0].revents && !hear_plugin(g))
+        if (p[0].revents && !read_plugin(g))
             return;
         if (p[1].revents)
-            take_agent(g);
+            accept_agent(g);
         if (p[2].revents)
-            hear_agent(g);
+            receive_limit(g);
     }
 }
 
@@ -312,7 +313,8 @@ static int parse(struct arguments *a,
     return rc;
 }
 
-/* At the end of a step Slurm kills whatever descends from slurmstepd. */
+/* Slurm kills all descendants of slurmstepd at the end of a step: become a child
+ * of init. */
 static int leave_family(struct es_error *err)
 {
     pid_t pid = fork();

@@ -286,10 +286,10 @@ static void test_sets(void)
               "29999999 is not between 30000000 and 150000000")
            && strncmp(hear(agent, "150000001"), "error ", 6) == 0,
        "out of bounds is refused, with the bounds");
-    ok(strncmp(hear(agent, "-5"), "error", 5) == 0
-           && strncmp(hear(agent, "6e7"), "error", 5) == 0
-           && strncmp(hear(agent, "99999999999999999999999"), "error", 5) == 0
-           && strncmp(hear(agent, "/etc/passwd 1"), "error", 5) == 0,
+    ok(strncmp(hear(agent, "-5"), "error ", 6) == 0
+           && strncmp(hear(agent, "6e7"), "error ", 6) == 0
+           && strncmp(hear(agent, "99999999999999999999999"), "error ", 6) == 0
+           && strncmp(hear(agent, "/etc/passwd 1"), "error ", 6) == 0,
        "so is what is no number");
     ok(limits_are(40000000, 20000000), "nothing of it is set");
     is_str(hear(agent, "0"), "set 0", "it may have no limit");
