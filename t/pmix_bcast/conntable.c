@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/conntable.h"
+#include "cost.h"
 #include "pmix_bcast/little_endian.h"
 #include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <xxhash.h>
 
 /* --- a small step --------------------------------------------------------- */
@@ -392,14 +392,6 @@ static void test_files(void)
 #define MANY       1000000u
 #define MANY_NODES 16384u
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void test_many(const char *name, int cyclic)
 {
     uint32_t *of = malloc(MANY * sizeof *of);
@@ -420,19 +412,20 @@ static void test_many(const char *name, int cyclic)
     for (uint32_t i = 0; i < MANY; i++)
         of[i] = cyclic ? i % MANY_NODES
                        : (uint32_t)((uint64_t)i * MANY_NODES / MANY);
-    start = seconds();
+    start = cpu_seconds();
     rc = conntable_compose(out, &l, a, local, NULL);
-    made = seconds();
+    made = cpu_seconds();
     rc |= conntable_read(&t, "x", out, conntable_size(MANY), CONNTABLE_DIGEST,
                          NULL);
-    read = seconds();
+    read = cpu_seconds();
     for (uint32_t i = 0; rc == 0 && i < MANY; i++) {
         rc = conntable_lookup(&t, i, &e);
         sum += e.node == of[i];
     }
     ok(rc == 0 && sum == MANY, "a million tasks, %s", name);
-    diag("composed in %.3f s, its digest checked in %.3f s, a look-up %.0f ns",
-         made - start, read - made, (seconds() - read) / MANY * 1e9);
+    costs(cpu_seconds() - read, 0.06, "all looked up");
+    costs(made - start, 0.1, "composed");
+    costs(read - made, 0.02, "its digest checked");
     free(of);
     free(local);
     free(a);

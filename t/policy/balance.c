@@ -4,6 +4,7 @@
  * that it balances them, how soon, and that no unit is lost.
  */
 #include "policy/balance.h"
+#include "cost.h"
 #include "fault.h"
 #include "policy/canon.h"
 #include "policy/even.h"
@@ -11,8 +12,6 @@
 #include "policy/select.h"
 #include "policy/static.h"
 #include "tap.h"
-
-#include <time.h>
 
 #define N      4
 #define FRAMES 20
@@ -436,15 +435,6 @@ static void test_sizes(void)
 
 enum { BIG = 16384 };
 
-static double ms_since(struct timespec a)
-{
-    struct timespec b;
-
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return (double)(b.tv_sec - a.tv_sec) * 1e3
-           + 1e-6 * (double)(b.tv_nsec - a.tv_nsec);
-}
-
 /* One step of a policy on as many nodes: a result, of a hundred the one in the
    middle, and a whole frame's adjusting. */
 static void time_policy(const struct policy_kind *kind)
@@ -454,8 +444,7 @@ static void time_policy(const struct policy_kind *kind)
     static double load[BIG];
     const struct profile profile = {{1}};
     struct policy_setup setup = {BIG, m, &profile, defaults};
-    double result[100] = {0};
-    struct timespec a;
+    double result[100] = {0}, begin;
     void *state;
 
     policy_defaults(kind, defaults);
@@ -467,18 +456,17 @@ static void time_policy(const struct policy_kind *kind)
     if (!state || kind->init(state, &setup) < 0)
         bail("%s: init failed", kind->name);
     for (size_t i = 0; kind->bundles && i < 100; i++) {
-        clock_gettime(CLOCK_MONOTONIC, &a);
+        begin = cpu_seconds();
         kind->bundles->set_job(state, i, 10000000, 10000000);
         kind->bundles->feedback(state, i, 10, 1e9 + (double)i);
-        result[i] = ms_since(a);
+        result[i] = cpu_seconds() - begin;
     }
     (void)kind->adjust(state, c, 1, load); /* touches the memory */
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    diag("%s", kind->name);
+    begin = cpu_seconds();
     (void)kind->adjust(state, c, 1, load);
-    diag("%-13s 16,384 nodes: a result %.4f ms, a frame %.3f ms, %zu bytes "
-         "a node",
-         kind->name, select_median(result, 100), ms_since(a),
-         kind->state_bytes(BIG, defaults) / BIG);
+    costs(cpu_seconds() - begin, 0.005, "16,384 nodes: a frame");
+    costs(select_median(result, 100), 0.00006, "16,384 nodes: a result");
     ok(load[0] > 0, "%s sizes 16,384 slices", kind->name);
     free(state);
 }
