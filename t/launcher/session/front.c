@@ -44,13 +44,15 @@ void session_close(struct session *s)
 static struct front front;
 static struct config config;
 static struct es_error err;
-static char heard[200];
+static char heard[1000];
 
 static void note(const char *word)
 {
     size_t len = strlen(heard);
+    int n = snprintf(heard + len, sizeof heard - len, "%s ", word);
 
-    snprintf(heard + len, sizeof heard - len, "%s ", word);
+    if (n < 0 || (size_t)n >= sizeof heard - len)
+        bail("more was heard than the test has room for");
 }
 
 static void on_ready(void *arg)
