@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/canon.h"
 #include "cost.h"
+#include "fenced.h"
 #include "policy/shares.h"
 #include "tap.h"
 
@@ -331,8 +332,77 @@ static void test_big(void)
     free(state);
 }
 
+static uint32_t draw(uint32_t *x, uint32_t below)
+{
+    *x = *x * 1664525u + 1013904223u;
+    return (*x >> 8) % below;
+}
+
+/* Frames of all kinds: in time or not, some nodes without a unit or with times
+   that are none, one that leaves; always the same ones. */
+static void test_same_everywhere(void)
+{
+    enum { SEVEN = 7, MANY = 120 };
+    static const double want[3][SEVEN] = {
+        {4.47519258748, 28.1912516509, 17.0143977767, 7.67325159369,
+         11.2675609811, 20.001657791, 11.376687619},
+        {3.09037378516, 19.8671046568, 22.6539458067, 4.48491501354,
+         24.2765203548, 16.0606482088, 9.56649217417},
+        {2.37384773078, 19.7619191947, 44.6224179468, 6.40340144816, 0,
+         14.9718334315, 11.8665802481},
+    };
+    const struct profile p = {{0.5, 0.4, 0.1}};
+    double(*measured)[ELEMENTS] = calloc(SEVEN, sizeof *measured);
+    struct metric *m = calloc(SEVEN, sizeof *m);
+    struct completion *c = calloc(SEVEN, sizeof *c);
+    double *load = calloc(SEVEN, sizeof *load), value[POLICY_PARAMS];
+    struct policy_setup setup = {SEVEN, m, &p, value};
+    uint32_t x = 1;
+    void *state;
+    int same = 1;
+
+    policy_defaults(&canon_kind, value);
+    value[1] = 1;
+    value[2] = 2;
+    value[3] = 2;
+    for (size_t i = 0; i < SEVEN; i++)
+        for (int j = 0; j < 3; j++)
+            measured[i][j] = 1 + (double)draw(&x, 100);
+    if (metric_rank((const double(*)[ELEMENTS])measured, &p, m, SEVEN) < 0)
+        bail("not ranked");
+    state = calloc(1, canon_kind.state_bytes(SEVEN, value));
+    if (!state || canon_kind.init(state, &setup) < 0)
+        bail("init failed");
+    canon_kind.loads(state, load);
+    for (int f = 0; f < MANY; f++) {
+        for (size_t i = 0; i < SEVEN; i++) {
+            double speed = 1 + (double)(i * 5 % 7) + (f > 60 && i == 2 ? 9 : 0);
+
+            c[i].units = draw(&x, 12) ? (uint64_t)(load[i] * 100) : 0;
+            c[i].seconds = (double)c[i].units / speed
+                           * (0.8 + 0.4 * draw(&x, 1000) / 1000.0);
+            if (draw(&x, 40) == 0)
+                c[i].seconds = draw(&x, 2) ? 0 : (double)INFINITY;
+            if (f == 100 && i == 4)
+                c[i].presence = PRESENCE_GONE;
+        }
+        (void)canon_kind.adjust(state, c, draw(&x, 4) > 0, load);
+        for (size_t i = 0; i < SEVEN && f % 50 == 19; i++)
+            same &= fabs(load[i] - want[f / 50][i]) < 1e-9;
+    }
+    ok(same, "120 frames of all kinds: the very loads that they always gave");
+    free(measured);
+    free(m);
+    free(c);
+    free(load);
+    free(state);
+}
+
 int main(void)
 {
+    fence_on = 1;
+    test_same_everywhere();
+    fence_on = 0;
     test_moves();
     test_loop();
     test_variants();

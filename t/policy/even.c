@@ -5,6 +5,7 @@
  */
 #include "policy/even.h"
 #include "cost.h"
+#include "fenced.h"
 #include "policy/shares.h"
 #include "tap.h"
 
@@ -473,8 +474,74 @@ static void test_big(void)
     free(state);
 }
 
+static uint32_t draw(uint32_t *x, uint32_t below)
+{
+    *x = *x * 1664525u + 1013904223u;
+    return (*x >> 8) % below;
+}
+
+/* Frames of all kinds: in time or not, some nodes without a unit or with times
+   that are none, one that leaves; always the same ones. */
+static void test_same_everywhere(void)
+{
+    enum { SEVEN = 7, MANY = 120 };
+    static const double want[3][SEVEN] = {
+        {4.15366086981, 24.4561545809, 13.3563574272, 5.84204387075,
+         22.1152152157, 18.8457302283, 11.2308378074},
+        {2.8025074469, 15.4881187408, 39.5721396798, 4.05852717613,
+         18.5369020561, 12.0571295165, 7.4846753838},
+        {3.11170867451, 17.4515421564, 49.0152734378, 4.93371841873, 0,
+         15.5821318034, 9.90562550921},
+    };
+    const struct profile p = {{0.5, 0.4, 0.1}};
+    double(*measured)[ELEMENTS] = calloc(SEVEN, sizeof *measured);
+    struct metric *m = calloc(SEVEN, sizeof *m);
+    struct completion *c = calloc(SEVEN, sizeof *c);
+    double *load = calloc(SEVEN, sizeof *load), value[POLICY_PARAMS];
+    struct policy_setup setup = {SEVEN, m, &p, value};
+    uint32_t x = 1;
+    void *state;
+    int same = 1;
+
+    policy_defaults(&even_kind, value);
+    for (size_t i = 0; i < SEVEN; i++)
+        for (int j = 0; j < 3; j++)
+            measured[i][j] = 1 + (double)draw(&x, 100);
+    if (metric_rank((const double(*)[ELEMENTS])measured, &p, m, SEVEN) < 0)
+        bail("not ranked");
+    state = calloc(1, even_kind.state_bytes(SEVEN, value));
+    if (!state || even_kind.init(state, &setup) < 0)
+        bail("init failed");
+    even_kind.loads(state, load);
+    for (int f = 0; f < MANY; f++) {
+        for (size_t i = 0; i < SEVEN; i++) {
+            double speed = 1 + (double)(i * 5 % 7) + (f > 60 && i == 2 ? 9 : 0);
+
+            c[i].units = draw(&x, 12) ? (uint64_t)(load[i] * 100) : 0;
+            c[i].seconds = (double)c[i].units / speed
+                           * (0.8 + 0.4 * draw(&x, 1000) / 1000.0);
+            if (draw(&x, 40) == 0)
+                c[i].seconds = draw(&x, 2) ? 0 : (double)INFINITY;
+            if (f == 100 && i == 4)
+                c[i].presence = PRESENCE_GONE;
+        }
+        (void)even_kind.adjust(state, c, draw(&x, 4) > 0, load);
+        for (size_t i = 0; i < SEVEN && f % 50 == 19; i++)
+            same &= fabs(load[i] - want[f / 50][i]) < 1e-9;
+    }
+    ok(same, "120 frames of all kinds: the very loads that they always gave");
+    free(measured);
+    free(m);
+    free(c);
+    free(load);
+    free(state);
+}
+
 int main(void)
 {
+    fence_on = 1;
+    test_same_everywhere();
+    fence_on = 0;
     test_cases();
     test_noise();
     test_sixteen();
