@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/metric.h"
+#include "fenced.h"
 #include "tap.h"
 
 /* The CPU-heavy example of US 8,645,454. */
@@ -42,16 +43,20 @@ static void test_bad(void)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct metric m[2] = {{.JL = 7}, {.JL = 8}};
+        double(*rows)[ELEMENTS] =
+            fenced_copy(bad[i].measured, bad[i].n * sizeof *rows);
 
-        is_int(metric_rank(bad[i].measured, bad[i].profile, m, bad[i].n), -1,
-               bad[i].name);
+        is_int(metric_rank((const double(*)[ELEMENTS])rows, bad[i].profile, m,
+                           bad[i].n),
+               -1, bad[i].name);
         ok(m[0].JL + m[1].JL == 15 && m[0].X[0] == 0, "metrics are untouched");
+        free(rows);
     }
 }
 
 static void test_steps(void)
 {
-    struct metric m[2];
+    struct metric *m = calloc(2, sizeof *m);
     double raw0 = 30 * 25 * .3 + 30 * 50 * .3 + 20 * 50 * .2 + 15 * 50 * .15;
     double raw1 = 30 * 75 * .3 + 30 * 50 * .3 + 20 * 50 * .2 + 15 * 50 * .15;
 
@@ -69,6 +74,9 @@ static void test_steps(void)
                         "6. as divided out");
     is_near(m[0].JL, 100 * raw0 / (raw0 + raw1), 1e-12, "7. JL of node 0");
     is_near(m[1].JL, 100 * raw1 / (raw0 + raw1), 1e-12, "7. JL of node 1");
+    is_int(metric_load(m, &cpu, 2), 0, "12. and anew");
+    is_near(m[1].JL, 100 * raw1 / (raw0 + raw1), 1e-12, "12. the same");
+    free(m);
 }
 
 static void test_x_zero(void)
@@ -121,9 +129,10 @@ static void test_letters(void)
 
 static void test_complete(void)
 {
-    double scratch[20], few[20][ELEMENTS],
-        four[4][ELEMENTS] = {
-            {4, NO, 1, 0}, {2, 2, 1, NO}, {1, 3, 1, 7}, {3, 9, 1, 7}};
+    double *scratch = malloc(20 * sizeof *scratch),
+           (*few)[ELEMENTS] = malloc(20 * sizeof *few),
+           four[4][ELEMENTS] = {
+               {4, NO, 1, 0}, {2, 2, 1, NO}, {1, 3, 1, 7}, {3, 9, 1, 7}};
     int left_out[ELEMENTS];
 
     for (size_t i = 0; i < 20; i++)
@@ -147,6 +156,8 @@ static void test_complete(void)
     ok(four[0][ELEMENT_C] == 4 && four[3][ELEMENT_I] == 1
            && four[3][ELEMENT_M] == 0 && four[2][ELEMENT_B] == 0,
        "of four nodes one without an element leaves it out");
+    free(scratch);
+    free(few);
 }
 
 static const struct profile sheet = {{0.3, 0.3, 0.2, 0.15, 0, 0}};
@@ -154,14 +165,21 @@ static const struct profile sheet = {{0.3, 0.3, 0.2, 0.15, 0, 0}};
 /* The shares of a CPU-bound job on nodes that differ in nothing but C. */
 static void test_alike(void)
 {
-    double four[4][ELEMENTS] = {
-        {80, 12, 10, 6}, {40, 11, 10, 6}, {20, 10, 10, 5}, {10, 12, 10, 6}};
+    double(*four)[ELEMENTS] =
+        fenced_copy((double[4][ELEMENTS]){{80, 12, 10, 6, 0, 7},
+                                          {40, 11, 10, 6, 0, 7},
+                                          {20, 10, 10, 5, 0, 7},
+                                          {10, 12, 10, 6, 0, 7}},
+                    4 * sizeof *four);
     struct metric m[4];
 
     metric_leave_out_alike(four, &sheet, 4);
     ok(metric_rank((const double(*)[ELEMENTS])four, &sheet, m, 4) == 0
            && fabs(m[0].JL - 53.3333) < 0.001 && fabs(m[3].JL - 6.6667) < 0.001,
        "what all nodes have alike does not draw their shares together");
+    ok(four[0][ELEMENT_G] + four[3][ELEMENT_G] == 14,
+       "what has no influence is not looked at");
+    free(four);
 }
 
 static void test_alike_first(void)
@@ -187,6 +205,7 @@ static void test_alike_first(void)
 
 int main(void)
 {
+    fence_on = 1;
     test_bad();
     test_steps();
     test_x_zero();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/outlier.h"
+#include "fenced.h"
 #include "tap.h"
 
 #define NODES 32
 
-static double measured[NODES][ELEMENTS], scratch[NODES];
+static double measured[NODES][ELEMENTS];
 static uint32_t kind[NODES];
 static struct outlier found[NODES * ELEMENTS];
 
@@ -21,9 +22,18 @@ static void start(void)
 
 static size_t find(size_t n)
 {
+    double(*rows)[ELEMENTS] = fenced_copy(measured, n * sizeof *rows);
+    uint32_t *kinds = fenced_copy(kind, n * sizeof *kinds);
+    double *scratch = malloc(n * sizeof *scratch);
+    size_t got;
+
     memset(found, 0, sizeof found);
-    return outlier_find(measured, kind, n, OUTLIER_LIMIT, scratch, found,
-                        NODES * ELEMENTS);
+    got = outlier_find((const double(*)[ELEMENTS])rows, kinds, n, OUTLIER_LIMIT,
+                       scratch, found, NODES * ELEMENTS);
+    free(rows);
+    free(kinds);
+    free(scratch);
+    return got;
 }
 
 static void test_none(void)
@@ -42,6 +52,8 @@ static void test_none(void)
 
 static void test_one(void)
 {
+    double scratch[NODES];
+
     start();
     measured[5][ELEMENT_M] = 75;
     is_int((long)find(NODES), 1, "a memory at three quarters is found");
@@ -107,6 +119,7 @@ static void test_not_measured(void)
 
 int main(void)
 {
+    fence_on = 1;
     test_none();
     test_one();
     test_scale();

@@ -156,6 +156,8 @@ static const struct instance *first_of(uint32_t task)
 static void test_by_hand(void)
 {
     const struct machine m = {.processors = 3, .cores = 1};
+    const struct machine too_many = {.processors = SCHEDULE_CORES_MAX / 2 + 1,
+                                     .cores = 2};
     const int64_t time[] = {1 * S, 4 * S, 4 * S, 1 * S};
     const struct graph_edge edge[] = {
         {0, 1, 2 * S}, {0, 2, 2 * S}, {1, 3, 1 * S}, {2, 3, 1 * S}};
@@ -211,6 +213,10 @@ static void test_by_hand(void)
     x[0] = (struct instance){4, 0, 0, 0, 0};
     is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), -1,
            "a place of no task");
+    usable[0] = 1;
+    n = 0;
+    is_int(replan_place(g, &too_many, is_done, usable, NULL, x, &n, &makespan),
+           -1, "more cores than can be numbered");
     graph_destroy(g);
 }
 
