@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/tail.h"
+#include "fenced.h"
 #include "policy/random.h"
 #include "tap.h"
 
@@ -144,15 +145,18 @@ static const struct {
 static void test_takes(void)
 {
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
+        struct tail_node *node =
+            fenced_copy(takes[i].node, sizeof takes[i].node);
         struct tail_move move = {0};
-        int taken = tail_take(takes[i].node, N, 0, takes[i].grain,
-                              takes[i].delay, &move);
+        int taken =
+            tail_take(node, N, 0, takes[i].grain, takes[i].delay, &move);
 
         ok(taken == (takes[i].units > 0) && move.from == takes[i].from
                && move.units == takes[i].units,
            "taking: %s", takes[i].name);
         if (move.units != takes[i].units)
             diag("%ju from %zu", (uintmax_t)move.units, move.from);
+        free(node);
     }
 }
 
@@ -229,19 +233,21 @@ static int is_idle(const struct tail_node *t)
 /* Both ways, side by side; the taker begins with half of what it took. */
 static int same_moves(size_t n, uint64_t grain, double delay, size_t *moves)
 {
+    struct tail_node *node = fenced_copy(many, n * sizeof *node);
+    struct tail_late *late = malloc(n * sizeof *late);
     struct tail_look look = {0};
+    int same = 1;
 
-    tail_look_begin(&look, many, n, room);
-    for (size_t i = 0; i < n; i++) {
+    tail_look_begin(&look, node, n, late);
+    for (size_t i = 0; i < n && same; i++) {
         struct tail_move one = {0}, all = {0};
         int took;
 
         if (!is_idle(&by_one[i]))
             continue;
         took = tail_take(by_one, n, i, grain, delay, &one);
-        if (tail_look_take(&look, i, grain, delay, &all) != took
-            || one.from != all.from || one.units != all.units)
-            return 0;
+        same = tail_look_take(&look, i, grain, delay, &all) == took
+               && one.from == all.from && one.units == all.units;
         if (!took)
             continue;
         by_one[one.from].waiting -= one.units;
@@ -250,7 +256,10 @@ static int same_moves(size_t n, uint64_t grain, double delay, size_t *moves)
         tail_look_begun(&look, i, by_one[i].running);
         ++*moves;
     }
-    return memcmp(many, by_one, n * sizeof *many) == 0;
+    same &= memcmp(node, by_one, n * sizeof *node) == 0;
+    free(node);
+    free(late);
+    return same;
 }
 
 static void test_look(void)
@@ -311,6 +320,7 @@ static void test_unaided(void)
 
 int main(void)
 {
+    fence_on = 1;
     test_counts();
     test_cuts();
     test_cuts_add_up();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/unit_pool.h"
+#include "fenced.h"
 #include "tap.h"
 
 static struct unit_pool pool;
@@ -63,10 +64,58 @@ static void test_many(void)
     unit_pool_clear(&pool);
 }
 
+/* Without memory a batch is not put in, and all others stay. */
+static void test_no_memory(void)
+{
+    uint64_t n = 1;
+    int grew = 0;
+
+    ok(add(0, 5, 1) == 0, "the first batch");
+    for (; n < 200; n++) {
+        fault_at = 0;
+        if (add(n * 10, n * 10 + 5, 1) < 0) {
+            fault_at = -1;
+            if (pool.n != n || pool.units != n * 5
+                || !is(n - 1, n * 10 - 10, n * 10 - 5))
+                break;
+            grew++;
+            (void)add(n * 10, n * 10 + 5, 1);
+        }
+        fault_at = -1;
+    }
+    ok(n == 200 && grew > 1 && grew < 10 && pool.n == 200,
+       "%d times there was no room for one more, and nothing was lost", grew);
+    unit_pool_clear(&pool);
+}
+
+/* What is reserved is there when memory is not. */
+static void test_reserve(void)
+{
+    uint64_t n = 0;
+
+    is_int(unit_pool_reserve(&pool, 100), 0, "room for a hundred");
+    is_int((intmax_t)pool.cap, 100, "and no more, where that is much");
+    fault_at = 0;
+    is_int(unit_pool_reserve(&pool, 100), 0, "is there, and costs nothing");
+    while (n < 150 && add(n * 10, n * 10 + 5, 1) == 0)
+        n++;
+    fault_at = -1;
+    is_int((intmax_t)n, 100, "a hundred batches need no memory");
+    is_int(unit_pool_reserve(&pool, 101), 0, "room for one more");
+    is_int((intmax_t)pool.cap, 216, "is room for many more");
+    ok(unit_pool_reserve(&pool, SIZE_MAX / sizeof(struct batch) + 1) < 0
+           && unit_pool_reserve(&pool, SIZE_MAX) < 0 && pool.n == 100,
+       "room for more than memory has bytes is refused");
+    unit_pool_clear(&pool);
+}
+
 int main(void)
 {
+    fence_on = 1;
     test_order();
     test_take();
     test_many();
+    test_no_memory();
+    test_reserve();
     return done();
 }
