@@ -54,12 +54,10 @@ static const struct option *by_letter(const struct subcommand *c, char letter)
     return letter == help.letter ? &help : NULL;
 }
 
-/* Whether the first len bytes of name are text; all of it: 2. */
-static int matches(const char *name, const char *text, size_t len)
+/* Is text, of len bytes, how name begins? */
+static int begins(const char *name, const char *text, size_t len)
 {
-    if (!name || strncmp(name, text, len) != 0)
-        return 0;
-    return name[len] ? 1 : 2;
+    return name && strncmp(name, text, len) == 0;
 }
 
 /* The option that is called so, or whose name alone begins so. */
@@ -67,29 +65,21 @@ static const struct option *by_name(const struct subcommand *c,
                                     const char *text,
                                     size_t len)
 {
-    const struct option *found = NULL;
-    int n = 0;
+    const struct option *found = begins(help.name, text, len) ? &help : NULL;
+    int n = found != NULL;
 
-    for (const struct option *o = c->option;; o++) {
-        int is_last = o->type == OPTION_END;
-        const struct option *this = is_last ? &help : o;
-        int match = 0;
+    for (const struct option *o = c->option; o->type != OPTION_END; o++) {
+        int is_name = is_option(o) && begins(o->name, text, len);
+        int is_alias = begins(o->alias, text, len);
 
-        if (is_option(this)) {
-            int alias = matches(this->alias, text, len);
-
-            match = matches(this->name, text, len);
-            match = alias > match ? alias : match;
-        }
-        if (match == 2)
-            return this;
-        if (match == 1) {
-            found = this;
-            n++;
-        }
-        if (is_last)
-            return n == 1 ? found : NULL;
+        if ((is_name && !o->name[len]) || (is_alias && !o->alias[len]))
+            return o;
+        if (!is_name && !is_alias)
+            continue;
+        found = o;
+        n++;
     }
+    return n == 1 ? found : NULL;
 }
 
 static const struct option *find(const struct parsing *p, const char *name)
