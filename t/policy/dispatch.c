@@ -813,6 +813,30 @@ static void test_policy_hears(void)
     dispatch_destroy(d);
 }
 
+/* When what a node works at was begun: as it was sent, or as the one before was
+   answered. */
+static void test_begun(void)
+{
+    const struct setup setup = {.name = "begun",
+                                .nodes = 2,
+                                .units = 40,
+                                .grain = 1,
+                                .pieces = 4,
+                                .load = {1, 1}};
+    const struct dispatch_node *n;
+
+    begin_with(&setup);
+    n = dispatch_node(run.d, 0);
+    dispatch_answered(run.d, sent_to(0)->id, 2, 2);
+    ok(n->out == 0, "a node is idle");
+    run.now = 5;
+    if (dispatch_feed_node(run.d, 0, 5) < 0)
+        bail("no memory");
+    ok(n->out == 1 && n->begun >= 5 && n->begun <= 5,
+       "what it is sent later begins later");
+    end_run();
+}
+
 /* With a meter a node's speed is what it does now. */
 static void test_meter(void)
 {
@@ -884,21 +908,22 @@ static void test_one_by_one(void)
     const struct dispatch_piece *p;
     struct dispatch *d;
     double now = 1;
-    int waited = 0;
+    int waited = 0, failed = 0;
 
     for (size_t i = 0; i < MANY; i++)
         load[i] = i == 0 ? MANY : 1e-12;
     d = begin_many(load);
     for (size_t i = 0; i < MANY; i++)
-        (void)dispatch_feed_node(d, i, 0);
+        failed |= dispatch_feed_node(d, i, 0);
     for (size_t i = 1; i < MANY; i++) {
         p = dispatch_current(d, i);
         if (p)
             dispatch_answered(d, p->id, now, now);
-        (void)dispatch_feed_node(d, i, now);
+        failed |= dispatch_feed_node(d, i, now);
         waited |= dispatch_wants_look(d);
         now += 1e-6;
     }
+    ok(!failed, "nothing fails");
     ok(waited, "of many that become idle one after the other some wait");
     ok(dispatch_work(d) <= UINT64_C(4) * 2 * MANY,
        "and there is no look for each: %ju nodes looked at",
@@ -919,6 +944,7 @@ int main(void)
     test_last_leaves();
     test_bundles();
     test_policy_hears();
+    test_begun();
     test_meter();
     test_look(1);
     test_look(100);
