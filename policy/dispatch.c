@@ -238,9 +238,7 @@ const struct dispatch_piece *dispatch_find(const struct dispatch *d,
 const struct dispatch_piece *dispatch_current(const struct dispatch *d,
                                               size_t node)
 {
-    return d->node[node].out > 0
-               ? dispatch_find(d, node, d->node[node].piece[0])
-               : NULL;
+    return dispatch_find(d, node, d->node[node].piece[0]);
 }
 
 const struct dispatch_piece *dispatch_next(struct dispatch *d)

@@ -623,6 +623,7 @@ static void test_no_memory(int is_bundles)
         rc = start_run(&setup);
         if (rc == 0)
             rc = go_on();
+        expect(rc < 0 || fault_at >= 0, "an allocation that fails is told");
         fault_at = -1;
         failed += rc < 0;
         if (run.d && rc < 0)
@@ -861,6 +862,48 @@ static void test_meter(void)
     end_run();
 }
 
+/* --- taking over ---------------------------------------------------------- */
+
+/* Two nodes of 12 units, in four and eight as the first answer shows node 0 to
+ * be fast.  Its two answers come so many seconds after they were sent, of which
+ * the command ran 0.1.  Returns what it takes over from node 1, whose first
+ * piece is not back then. */
+static uint64_t taken_over(double first, double second)
+{
+    const struct setup setup = {
+        .nodes = 2, .units = 24, .grain = 1, .pieces = 3, .load = {1, 1}};
+    const double now[2] = {first, first + second};
+    uint64_t taken;
+
+    begin_with(&setup);
+    for (int i = 0; i < 2; i++) {
+        const struct dispatch_piece *p = dispatch_current(run.d, 0);
+
+        if (!p)
+            bail("node 0 has nothing");
+        dispatch_answered(run.d, p->id, now[i], 0.1);
+        if (dispatch_feed_node(run.d, 0, now[i]) < 0)
+            bail("no memory");
+    }
+    check();
+    taken = dispatch_taken(run.d);
+    end_run();
+    return taken;
+}
+
+/* Node 1 has 8 units waiting, and has not done 4 in 4 s (3 s): it counts as 1
+ * (4/3) a second.  Node 0 does 60 a second, once they are there. */
+static void test_take_over(void)
+{
+    is_int((intmax_t)taken_over(2, 2), 6,
+           "one that is idle takes over as much as it ends with the other, "
+           "1.9 s being lost on the way");
+    is_int((intmax_t)taken_over(2, 1), 7, "more if that is 0.9 s");
+    is_int((intmax_t)taken_over(1, 2), 7, "the least that was seen");
+    is_int((intmax_t)taken_over(0.1, 0.1), 6,
+           "without any their speeds of 60 and 20 decide");
+}
+
 /* --- the tail of many ----------------------------------------------------- */
 
 #define MANY 8192
@@ -928,8 +971,10 @@ static void test_one_by_one(void)
     ok(dispatch_work(d) <= UINT64_C(4) * 2 * MANY,
        "and there is no look for each: %ju nodes looked at",
        (uintmax_t)dispatch_work(d));
+    is_near(dispatch_gap(d), MANY * 1e-6, 1e-12, "the gap is a second in 20");
     ok(dispatch_feed(d, now) == 0 && !dispatch_wants_look(d),
        "the next look is for those that wait");
+    is_near(dispatch_looked(d), now, 0, "which is remembered");
     dispatch_destroy(d);
 }
 
@@ -946,6 +991,7 @@ int main(void)
     test_policy_hears();
     test_begun();
     test_meter();
+    test_take_over();
     test_look(1);
     test_look(100);
     test_look(MANY / 2);
