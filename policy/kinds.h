@@ -11,7 +11,8 @@
 
 #include "policy/policy.h"
 
-#define KINDS_MAX 32 /* there are fewer; for callers' arrays */
+#define KINDS_MAX     32     /* there are fewer; for callers' arrays */
+#define KINDS_DEFAULT "even" /* the name of the first */
 
 /* The i-th policy, the default first; NULL past the end. */
 const struct policy_kind *kinds_at(size_t i);

@@ -63,7 +63,7 @@ const struct option run_options_table[] = {
      "slices begin at multiples of G units behind B"},
     {OPTION_GROUP, .name = "sizing:"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
-     .def = "even", .word = policy_option_word, .more = print_policies, .help =
+     .def = KINDS_DEFAULT, .word = policy_option_word, .more = print_policies, .help =
      "how slices are sized after the first frame"},
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(threshold),
      .take = threshold_option_take, .def = "5%", .help =

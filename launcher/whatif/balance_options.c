@@ -86,7 +86,7 @@ const struct option balance_options_table[] = {
      .excludes = "speeds nodes change", .help =
      "the nodes, speeds, frames and units of a real run, by the report or the "
      "journal that it has written"},
-    {OPTION_TEXT, "policy", "P,Q,...", AT(policies), .def = "even",
+    {OPTION_TEXT, "policy", "P,Q,...", AT(policies), .def = KINDS_DEFAULT,
      .word = policy_option_word, .help =
      "policies to compare, each NAME[:key=value,...]"},
     {OPTION_WORD, "metrics", "probe|equal", AT(is_equal), .def = "probe",

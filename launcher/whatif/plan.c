@@ -49,7 +49,7 @@ static const struct option options[] = {
      .word = profile_option_word, .help =
      "how much each element matters: one of those that `evenstep config` "
      "prints, or auto: fitted to your earlier runs (cpu)"},
-    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text), .def = "even",
+    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text), .def = KINDS_DEFAULT,
      .word = policy_option_word, .help = "see `evenstep run --help`"},
     {OPTION_TEXT, "times", "T1,T2,...", AT(times), .help =
      "seconds that each node took for that slice, 0 for a node without: show "

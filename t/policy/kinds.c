@@ -17,7 +17,7 @@ static void test_find(void)
            "%s is found by its name, at its place", kinds_at(n)->name);
     ok(n >= 3 && n <= KINDS_MAX && !kinds_at(n + 1) && !kinds_at(SIZE_MAX),
        "the list ends");
-    is_str(kinds_at(0)->name, "even", "the default is the first");
+    is_str(kinds_at(0)->name, KINDS_DEFAULT, "the default is the first");
 }
 
 /* What the callers' arrays and messages rest on. */
