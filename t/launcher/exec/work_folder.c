@@ -124,9 +124,12 @@ static void test_open(void)
            "a folder is made");
     snprintf(kept, sizeof kept, "%s", f.path);
     test_task();
+    is_int(work_folder_begin(&f, &task, path, sizeof path, &err), 0,
+           "a task may be at work when its agent ends");
     work_folder_close(&f, 1);
     ok(access(kept, F_OK) == 0, "it can be kept");
     is_int(work_folder_open(&f, base, "run", "n0", &err), 0, "and taken over");
+    ok(access(path, F_OK) < 0, "without the folder of that task");
     ok(has(f.store, "20", "fact"), "with what is in it");
     work_folder_close(&f, 0);
     ok(access(kept, F_OK) < 0, "or it goes, with all that is in it");
