@@ -19,7 +19,9 @@ struct options {
     const char *works;
     uint64_t nodes, regions;      /* nodes 0: one a number */
     double limit, floor, ceiling; /* percent */
-    int variant, json, power;
+    int variant, json;
+    // cppcheck-suppress unusedStructMember
+    int power; /* given, else another simulation would run */
 };
 
 /* --- options -------------------------------------------------------------- */
