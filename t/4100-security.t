@@ -228,7 +228,10 @@ test_expect_success 'with these away all is well again' '
 '
 cat >hides <<'END'
 #!/bin/sh
-tr '\0' '\n' <"/proc/$(pgrep -n -f /evenstep-agent)/environ" | grep EVENSTEP_ENCRYPT
+# Of this job: the machine may have other agents.
+for agent in $(pgrep -f /evenstep-agent); do
+	tr '\0' '\n' <"/proc/$agent/environ" >"$0.env" && grep -qx "SLURM_JOB_ID=$SLURM_JOB_ID" "$0.env" && grep EVENSTEP_ENCRYPT "$0.env"
+done
 END
 chmod +x hides
 test_expect_success 'encrypt = on reaches the agents of a step, too' '
