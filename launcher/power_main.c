@@ -323,8 +323,8 @@ static int leave_family(struct es_error *err)
         _exit(0);
     if (pid == 0)
         return 0;
-    return es_fail(err, ES_ENV, "let it have another process", "fork: %s",
-                   strerror(errno));
+    return es_fail(err, ES_ENV, "raise the limit of processes (ulimit -u)",
+                   "fork: %s", strerror(errno));
 }
 
 static int guard_step(const struct arguments *a, struct es_error *err)

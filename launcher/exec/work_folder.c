@@ -159,7 +159,8 @@ int work_folder_open(struct work_folder *f,
                  (unsigned)getuid(), run, node);
     if (n < 0 || (size_t)n >= sizeof f->path - NAME_SIZE) {
         f->path[0] = '\0';
-        return es_fail(err, ES_USAGE, "give a shorter one", "--work: too long");
+        return es_fail(err, ES_USAGE, "give a shorter path",
+                       "--work: the path is too long");
     }
     f->fd = open_own(AT_FDCWD, f->path);
     if (f->fd >= 0)
@@ -328,7 +329,8 @@ int work_folder_begin(const struct work_folder *f,
     task_name(name, task->id);
     n = snprintf(path, size, "%s/%s", f->path, name);
     if (n < 0 || (size_t)n >= size)
-        return es_fail(err, ES_USAGE, "give a shorter one", "--work: too long");
+        return es_fail(err, ES_USAGE, "give a shorter path",
+                       "--work: the path is too long");
     remove_tree(f->fd, name, 0); /* an earlier attempt may have left it */
     dir = open_own(f->fd, name);
     if (dir < 0)

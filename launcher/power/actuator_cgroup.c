@@ -203,7 +203,7 @@ static int find_cgroup(struct actuator *a,
         return es_fail(err, ES_ENV,
                        "set CgroupPlugin=cgroup/v2 in cgroup.conf, or choose "
                        "another actuator in power { }",
-                       "cgroup: Slurm has made no group of the step");
+                       "cgroup: Slurm has made no group for the step");
     if (make_group(a, where.path, place, err) < 0
         || add_knobs(a, a->group, err) < 0)
         return -1;

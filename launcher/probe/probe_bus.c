@@ -57,7 +57,7 @@ void probe_bus_measure(const struct probe_setup *setup,
 {
     struct stream_setup stream = {STREAM_COPY, setup->topology, 0, 0, 0};
     struct stream_result got = {0};
-    struct es_error err = {ES_ENV, "hwloc cannot tell the caches",
+    struct es_error err = {ES_ENV, "hwloc cannot find the caches",
                            "see lstopo"};
     struct pcie_device link;
     int linked = narrowest(setup->sysfs, &link) == 0, copied = 0;

@@ -206,8 +206,7 @@ int probe_cache_put(const struct probe_cache *cache,
 
     if (geteuid() != cache->owner)
         return es_fail(err, ES_USAGE, "run it as root, or without the cache",
-                       "cache %s: a user's own results do not enter it",
-                       cache->dir);
+                       "cache %s: only root may write to it", cache->dir);
     dir = make_dir(cache, err);
     if (dir < 0)
         return -1;

@@ -66,7 +66,7 @@ int probe_cpu(int budget_ms,
                        "probe: a budget of %d ms is out of range", budget_ms);
     if (n == 0)
         return es_fail(err, ES_ENV, "look at taskset -p of this process",
-                       "probe: cannot tell our CPUs: %s", strerror(errno));
+                       "probe: cannot find our CPUs: %s", strerror(errno));
     work.arg = calloc(n, sizeof(struct sum));
     if (!work.arg)
         return es_no_memory(err);

@@ -158,7 +158,7 @@ static int crew_init(struct crew *crew, struct es_error *err)
 
     if (n == 0)
         return es_fail(err, ES_ENV, "look at taskset -p of this process",
-                       "probe: cannot tell our CPUs: %s", strerror(errno));
+                       "probe: cannot find our CPUs: %s", strerror(errno));
     cpu = calloc(n, sizeof *cpu);
     crew->worker = calloc(n, sizeof *crew->worker);
     if (!cpu || !crew->worker) {

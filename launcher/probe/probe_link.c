@@ -151,11 +151,11 @@ void probe_link_measure(const struct probe_setup *setup,
     (void)budget_ms; /* it only reads a few files */
     r->count = probe_link_port(setup->sysfs, &port);
     if (r->count == 0)
-        probe_not_measured(r, "no network port is up and tells its speed: it "
+        probe_not_measured(r, "no network port is up and reports its speed: it "
                               "can be measured between nodes");
     else if (port.is_virtual)
         probe_not_measured(r,
-                           "the %g Gbit/s of %s are told by a virtual port: "
+                           "the %g Gbit/s of %s are claimed by a virtual port: "
                            "it can be measured between nodes",
                            port.gbit_per_s, port.name);
     else

@@ -12,7 +12,7 @@ void probe_memory_measure(const struct probe_setup *setup,
 
     r->capacity_bytes = probe_stream_limits(&stream, setup->proc, setup->sysfs);
     if (!setup->topology) {
-        probe_not_measured(r, "hwloc cannot tell the caches: see lstopo");
+        probe_not_measured(r, "hwloc cannot find the caches: see lstopo");
     } else if (probe_stream(&stream, budget_ms, &got, &err) < 0) {
         probe_not_measured(r, "%s: %s", err.what, err.mend);
     } else {

@@ -197,7 +197,7 @@ static int fill_result(struct stream_result *result,
 {
     if (!(rate->units_per_s > 0))
         return es_fail(err, ES_ENV, "give the node more time (probe budget_ms)",
-                       "the CPUs never streamed all at once");
+                       "the CPUs were never at work all at once");
     result->bytes_per_s = rate->units_per_s;
     result->spread = rate->spread;
     result->bytes = bytes_touched(s);
@@ -219,8 +219,8 @@ int probe_stream(const struct stream_setup *setup,
 
     if (setup->memory_most < least)
         return es_fail(err, ES_ENV, "raise the memory limit of the job",
-                       "only %.0f MB of memory may be taken, the last caches "
-                       "want %.0f MB",
+                       "only %.0f MB of memory may be used, and the caches need "
+                       "%.0f MB",
                        (double)setup->memory_most / 1e6, (double)least / 1e6);
     if (stream_init(&s, setup) < 0)
         return es_no_memory(err);

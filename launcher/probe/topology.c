@@ -78,7 +78,7 @@ struct topology *topology_load(struct es_error *err)
     }
     if (load_hwloc(t->hwloc) < 0) {
         es_fail(err, ES_ENV, "look at what lstopo says",
-                "topology: hwloc cannot tell: %s", strerror(errno));
+                "topology: hwloc failed: %s", strerror(errno));
         topology_destroy(t);
         return NULL;
     }

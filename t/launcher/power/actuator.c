@@ -222,7 +222,7 @@ static void test_cgroup2(void)
     is_str(text, "max 100000", "what was found is put back");
     put_task("/slurm/job_7/step_11/user/task_0");
     ok(actuator_open(&a, &cgroup_kind, &at, 1, 0.1, &err) < 0
-           && strstr(err.what, "Slurm has made no group of the step"),
+           && strstr(err.what, "Slurm has made no group for the step"),
        "without one nothing is done: %s", err.what);
     test_paths(&at);
     put_task("/slurmd.service");

@@ -100,7 +100,7 @@ static void test_narrowest(void)
     diag("%.1f GB/s, %s", r.value, r.what);
     setup.topology = NULL;
     probe_bus_measure(&setup, 50, &r);
-    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot tell"),
+    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot find"),
        "without a topology it is not measured, and said");
     topology_destroy(t);
     tree_remove();

@@ -355,7 +355,7 @@ static void test_owner(void)
        "what is not the owner's is not believed");
     ok(probe_cache_put(&cache, &stamp, results, &err) == -1
            && err.kind == ES_USAGE
-           && strstr(err.what, "a user's own results do not enter it"),
+           && strstr(err.what, "only root may write to it"),
        "and another user's results do not enter");
     cache.owner = geteuid();
     ok(get(&stamp, TTL) == NULL, "(it was only that)");

@@ -62,7 +62,7 @@ static void test_ethernet(void)
     setup.sysfs = tree_root;
     probe_link_measure(&setup, 10, &r);
     ok(r.state == PROBE_NOT_MEASURED && r.count == 1
-           && strstr(r.what, "the 10 Gbit/s of veth0 are told by a virtual"),
+           && strstr(r.what, "the 10 Gbit/s of veth0 are claimed by a virtual"),
        "but what it tells is no measurement, which is said");
     put_net("eno1", "1000\n", "up\n", 1);
     ok(look() == 1 && strcmp(port.name, "eno1") == 0 && port.gbit_per_s == 1,

@@ -16,7 +16,7 @@ static void test_topology(void)
     double *near_by;
 
     if (!t)
-        bail("hwloc cannot tell");
+        bail("hwloc cannot find");
     shape = topology_shape(t);
     is_int((long)shape->cpus, (long)cpus, "the CPUs of our affinity mask");
     ok(shape->cores <= shape->cpus && shape->numa_nodes >= 1, "on cores");
@@ -44,7 +44,7 @@ static void test_larger(void)
     t = topology_load(NULL);
     unsetenv("HWLOC_SYNTHETIC");
     if (!t)
-        bail("hwloc cannot tell");
+        bail("hwloc cannot find");
     shape = topology_shape(t);
     is_int((long)shape->cpus, 32, "a larger machine: threads");
     is_int((long)shape->cores, 16, "cores");
@@ -77,10 +77,10 @@ static void test_stream(enum stream_kind kind, int across, const char *name)
     uint64_t cache;
 
     if (!t)
-        bail("hwloc cannot tell");
+        bail("hwloc cannot find");
     cache = topology_shape(t)->cache_bytes;
     ok(probe_stream(&setup, 50, &result, &err) == -1 && err.kind == ES_ENV
-           && strstr(err.what, "only 1 MB of memory may be taken")
+           && strstr(err.what, "only 1 MB of memory may be used")
            && result.cpus == 77,
        "%s: less memory than the caches is refused", name);
     (void)probe_stream_limits(&setup, "/proc", "/sys");
@@ -127,7 +127,7 @@ static void test_memory(void)
     probe_setup_init(&setup);
     setup.proc = setup.sysfs = tree_root;
     probe_memory_measure(&setup, 50, &r);
-    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot tell"),
+    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "hwloc cannot find"),
        "without a topology it is not measured, and said");
     setup.topology = t;
     probe_memory_measure(&setup, 50, &r);
