@@ -146,7 +146,8 @@ static int pump_out(struct execution *x)
         return 0;
     x->out_bytes += (uint64_t)n;
     x->in_out = 1;
-    x->out(x->arg, x->buf, (size_t)n);
+    if (x->out)
+        x->out(x->arg, x->buf, (size_t)n);
     x->in_out = 0;
     if (!x->destroyed)
         return 0;

@@ -42,7 +42,8 @@ struct execution_end {
     uint64_t err_dropped; /* bytes of stderr before err_tail */
 };
 
-/* Called with len > 0 bytes of its stdout; buf is valid during the call. */
+/* Called with len > 0 bytes of its stdout; buf is valid during the call.  NULL:
+ * its stdout is read and dropped. */
 typedef void (*execution_output_fn)(void *arg, const void *buf, size_t len);
 
 /* Called once, after the last output; end is valid during the call. */

@@ -43,13 +43,6 @@ struct launch {
 
 /* --- the end of a process ------------------------------------------------- */
 
-static void on_said(void *arg, const void *buf, size_t len)
-{
-    (void)arg; /* agents say nothing on stdout */
-    (void)buf;
-    (void)len;
-}
-
 /* Keep the end of what was said, as one line. */
 static void keep_said(struct launch *l, const char *text, size_t len)
 {
@@ -120,8 +113,8 @@ static int start_process(struct launch *l,
     struct process *p = &l->process[i];
 
     p->launch = l;
-    if (execution_start(&p->execution, l->s.base, &spec, on_said,
-                        on_process_end, p, err)
+    if (execution_start(&p->execution, l->s.base, &spec, NULL, on_process_end,
+                        p, err)
         < 0)
         return -1;
     l->running++;

@@ -630,6 +630,24 @@ static void test_no_fds(void)
            "an agent that is out of descriptors says so and recovers");
 }
 
+/* More than a pipe holds: else it would wait for a reader. */
+static void test_unheard(void)
+{
+    char sh[] = "/bin/sh", c[] = "-c", script[] = "head -c 300000 /dev/zero";
+    char *argv[] = {sh, c, script, NULL};
+    const struct execution_spec spec = {.argv = argv};
+    struct es_error err = {0};
+
+    fresh();
+    if (execution_start(&run.x, base, &spec, NULL, on_end, NULL, &err) < 0)
+        bail("%s", err.what);
+    loop();
+    ok(run.ends == 1 && run.end.status == 0 && run.calls == 0,
+       "output that nobody wants holds up no command");
+    execution_destroy(run.x);
+    run.x = NULL;
+}
+
 static void test_all(void)
 {
     int fds = count_fds();
@@ -652,6 +670,7 @@ static void test_all(void)
     test_no_standard_fds();
     test_agent_dies();
     test_no_fds();
+    test_unheard();
 }
 
 int main(int argc, char *argv[])
