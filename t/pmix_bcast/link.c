@@ -14,7 +14,10 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CHUNK     (1u << 20)
 #define SENDS_MAX 400
@@ -46,6 +49,35 @@ static struct end caller, guest;
 static const struct parties parties = {PURPOSE_MESH, 7, 9};
 static int file;
 static uint8_t *content, *room; /* of the file; where chunks are put */
+
+/* --- a kernel that takes little at once ----------------------------------- */
+
+static size_t most;    /* bytes; 0: as many as there are */
+static unsigned calls; /* of them every third is interrupted, or too early */
+
+static int refuses(void)
+{
+    if (most == 0 || calls++ % 3 != 0)
+        return 0;
+    errno = calls % 2 ? EINTR : EAGAIN;
+    return 1;
+}
+
+/* Instead of the C library's. */
+ssize_t send(int fd, const void *bytes, size_t n, int flags)
+{
+    if (refuses())
+        return -1;
+    return syscall(SYS_sendto, fd, bytes, most && n > most ? most : n, flags,
+                   NULL, 0);
+}
+
+ssize_t sendfile(int to, int from, off_t *at, size_t n)
+{
+    if (refuses())
+        return -1;
+    return syscall(SYS_sendfile, to, from, at, most && n > most ? most : n);
+}
 
 static void end_it(struct end *e, struct link *l, enum when now)
 {
@@ -404,6 +436,25 @@ static void test_bare(void)
     caller_on = guest_on = &events;
 }
 
+/* What the kernel takes in parts arrives whole. */
+static void test_parts(void)
+{
+    most = 7;
+    open_both();
+    send_next(&caller, LINK_CHUNK, 100, 1000);
+    send_next(&caller, LINK_PULL, 1, 0);
+    send_next(&caller, LINK_CHUNK, 5, 300);
+    until(guest.taken == 3 && caller.sent == 3);
+    ok(guest.taken == 3 && caller.sent == 3 && !guest.garbled && !guest.disorder
+           && !caller.closed && !guest.closed,
+       "what is sent in parts, and again, arrives whole");
+    is_int((intmax_t)link_bytes_sent(caller.link),
+           (intmax_t)(2 * MESSAGE_HEAD + HELLO_BYTES + MAC_BYTES + 3 * LINK_HEAD
+                      + 1300 + (secret.encrypt ? 32u : 0)),
+           "and is counted once");
+    most = 0;
+}
+
 static void test_hold(void)
 {
     open_both();
@@ -713,6 +764,7 @@ static void test_encrypted(void)
 
     secret.encrypt = 1;
     test_shrunk();
+    test_parts();
     test_messages();
     test_byte_by_byte();
     test_at_once();
@@ -777,6 +829,7 @@ int main(void)
     test_messages();
     test_count();
     test_bare();
+    test_parts();
     test_hold();
     test_bounds();
     test_wrong_secret();
