@@ -281,11 +281,13 @@ static void test_full_disk(void)
         bail("%s is still mounted", folder);
 }
 
-/* From now on open files have names, as on NFS: the kernel says so. */
+/* From now on open files have names, and no room is reserved for them, as on
+ * NFS: the kernel says so. */
 static void need_names(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                  offsetof(struct seccomp_data, args[2])),
