@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/work_folder.h"
 #include "launcher/base/number.h"
+#include "pmix_bcast/array.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -226,7 +227,8 @@ static int describe_file(int dir,
 static int add_listed(const struct work_folder *f,
                       const char *name,
                       struct exchange_file **file,
-                      uint32_t *n)
+                      uint32_t *n,
+                      size_t *room)
 {
     struct exchange_file *grown, found = {0};
     int64_t number;
@@ -235,7 +237,7 @@ static int add_listed(const struct work_folder *f,
         || describe_file(f->store, name, 0, &found) != 0)
         return 0; /* no file of ours, or one that cannot be read */
     found.number = (uint32_t)number;
-    grown = reallocarray(*file, *n + (size_t)1, sizeof *grown);
+    grown = array_grow(*file, room, *n + (size_t)1, sizeof *grown, UINT32_MAX);
     if (!grown)
         return -1;
     *file = grown;
@@ -251,6 +253,7 @@ int work_folder_list(const struct work_folder *f,
     int fd = openat(f->store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *d;
+    size_t room = 0;
     int rc = 0;
 
     *file = NULL;
@@ -262,7 +265,7 @@ int work_folder_list(const struct work_folder *f,
         return -1;
     }
     while (rc == 0 && (d = readdir(list)) != NULL)
-        rc = add_listed(f, d->d_name, file, n);
+        rc = add_listed(f, d->d_name, file, n, &room);
     closedir(list);
     if (rc == 0)
         return 0;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_file.h"
+#include "pmix_bcast/array.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define READ_MIN (64u << 10) /* bytes */
 
 /* --- formats -------------------------------------------------------------- */
 
@@ -58,11 +61,11 @@ int graph_file_parse(struct graph_file *f,
 /* All that is in the file, with a 0 behind; *err is filled if that fails. */
 static char *slurp(FILE *file, const char *path, struct es_error *err)
 {
-    size_t room = 1 << 16, n = 0;
+    size_t room = 0, n = 0;
     char *text = NULL, *more;
 
-    for (;; room *= 2) {
-        more = realloc(text, room);
+    for (;;) {
+        more = array_grow(text, &room, n + READ_MIN, 1, SIZE_MAX);
         if (!more) {
             (void)es_no_memory(err);
             break;
