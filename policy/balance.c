@@ -110,9 +110,8 @@ static int start_policy(struct balance *s)
         return -1;
     setup->policy->loads(s->policy, s->load);
     for (size_t i = 0; setup->policy->bundles && i < setup->n; i++)
-        if (setup->processors > 0)
-            setup->policy->bundles->set_threads(s->policy, i, setup->processors,
-                                                setup->processors);
+        setup->policy->bundles->set_threads(s->policy, i, setup->processors,
+                                            setup->processors);
     dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
     return 0;
 }

@@ -20,6 +20,7 @@ static int begin_frame(struct run *r)
     uint64_t number = 0;
     int rc = work_next(&r->work, r->distribution, &number, r->err);
 
+    errno = 0;
     if (rc == WORK_DONE
         && receiving_frame(&r->receiving, r->distribution, number, r->err) < 0)
         return -1;
@@ -28,12 +29,10 @@ static int begin_frame(struct run *r)
 
 void run_frames_next(struct run *r)
 {
-    int rc;
+    int rc = begin_frame(r);
 
-    do {
-        errno = 0;
+    while (rc == WORK_DONE)
         rc = begin_frame(r);
-    } while (rc == WORK_DONE);
     r->idle = rc == WORK_LATER;
     if (rc == WORK_END)
         end_work(r);
