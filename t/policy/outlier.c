@@ -82,6 +82,18 @@ static void test_scale(void)
     is_near(found[0].deviations, -3, 0.01, "3 of them below");
 }
 
+/* All are within 0.7 % of the median: 2 % of it is then a deviation. */
+static void test_floor(void)
+{
+    start();
+    for (int i = 0; i < NODES; i++)
+        measured[i][ELEMENT_B] = i % 2 ? 9.93 : 10.07;
+    measured[0][ELEMENT_B] = 10.55;
+    is_int((long)find(NODES), 0, "5 % off is less than 3 deviations");
+    measured[0][ELEMENT_B] = 10.65;
+    is_int((long)find(NODES), 1, "6.5 % off is more");
+}
+
 static void test_many(void)
 {
     start();
@@ -123,6 +135,7 @@ int main(void)
     test_none();
     test_one();
     test_scale();
+    test_floor();
     test_many();
     test_kinds();
     test_not_measured();

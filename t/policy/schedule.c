@@ -413,6 +413,11 @@ static void test_refused(const struct graph *g)
     x[3].core = 2;
     is_int(schedule_evaluate(g, &m, x, 9, room, &sum), -1,
            "a core that is not there is refused");
+    memcpy(x, good, sizeof x);
+    x[3].processor = 100000000;
+    is_int(schedule_evaluate(g, &m, x, 9, room, &sum), -1,
+           "nor is it looked for, however far off");
+    memcpy(x, good, sizeof x);
     x[3] = (struct instance){9, 0, 0, 0, 0};
     is_int(schedule_evaluate(g, &m, x, 9, room, &sum), -1,
            "an unknown task is refused");
