@@ -18,7 +18,7 @@ chmod +x slow
 # recorded POLICY UNITS GRAIN PIECES: a run of three frames, compared.
 recorded() {
 	rm -f report && evenstep run --local 4 --metrics equal --range "0:$2" --grain "$3" --pieces "$4" --repeat 3 --policy "$1" --threshold 5% --report report -- \
-		./slow {begin} {end} 2>err && compared report "$@"
+		./slow "{begin}" "{end}" 2>err && compared report "$@"
 }
 compared() { # REPORT POLICY UNITS GRAIN PIECES
 	decisions "$1" 4 "$3" "$4" "$5" "$2" 5 "$processors" >out

@@ -173,7 +173,7 @@ new_job() { on_ctl scancel "$job" && wait_for 120 nodes_idle 2 && hold_job; }
 # Slurm may end the agent before it calls: then nothing was tried, and it is tried again.
 attack() {
 	new_job && begin_gated && as_nobody ctl rm -f /tmp/relay.ready && on_ctl sysctl -w net.ipv4.tcp_orphan_retries=1 &&
-		testbed_fault cut n1 && : >go && { wait $run; cat err; } || return 1
+		testbed_fault cut n1 && : >go && { wait "$run"; cat err; } || return 1
 	as_nobody ctl perl -e "$(cat relay)" "$home" n1 "$n1" >relayed 2>&1 3>&- 4>&- 5>&- &
 	relay=$!
 	wait_for 60 on_ctl test -e /tmp/relay.ready && testbed_fault heal n1 && wait $relay

@@ -39,8 +39,8 @@ static size_t fence_used; /* of the arena; nothing is used twice */
    they were written to. */
 static inline void *fenced(size_t bytes)
 {
-    size_t room = (bytes + 7) / 8 * 8;
-    size_t used = (room + FENCE_HEAD + FENCE_PAGE - 1) & ~(FENCE_PAGE - 1);
+    size_t whole = (bytes + 7) / 8 * 8;
+    size_t used = (whole + FENCE_HEAD + FENCE_PAGE - 1) & ~(FENCE_PAGE - 1);
     char *first, *p;
 
     if (!fence_arena)
@@ -54,9 +54,9 @@ static inline void *fenced(size_t bytes)
     if (mprotect(first, used, PROT_READ | PROT_WRITE) < 0)
         abort();
     fence_used += used + FENCE_PAGE;
-    p = first + used - room;
+    p = first + used - whole;
     memcpy(p - FENCE_HEAD, &bytes, sizeof bytes);
-    memset(p + bytes, FENCE_FILL, room - bytes);
+    memset(p + bytes, FENCE_FILL, whole - bytes);
     return p;
 }
 
@@ -123,15 +123,18 @@ void __wrap_free(void *p)
 
 void *__wrap_realloc(void *p, size_t n)
 {
-    size_t old = is_fenced(p) ? fenced_size(p) : 0;
+    size_t old;
     void *more;
 
+    if (!p)
+        return __wrap_malloc(n);
     if (fault_now())
         return NULL;
-    if (p ? !is_fenced(p) : !fence_on)
+    if (!is_fenced(p))
         return __real_realloc(p, n);
+    old = fenced_size(p);
     more = fenced(n);
-    memcpy(more, p ? p : more, old < n ? old : n);
+    memcpy(more, p, old < n ? old : n);
     __wrap_free(p);
     return more;
 }

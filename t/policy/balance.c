@@ -291,6 +291,7 @@ static void test_record(void)
 
         memcpy(piece, real, sizeof piece);
         piece[altered[i].at] = altered[i].p;
+        // cppcheck-suppress unreadVariable ; setup points to it
         record.n = altered[i].n;
         b = start(&setup);
         next(b, &f);

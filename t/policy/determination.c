@@ -159,7 +159,7 @@ static void happen(struct dispatch *d, const struct done *p)
 static struct dispatch *frame_done(size_t i)
 {
     struct dispatch *d = dispatch_create(NODES, 1, 1);
-    struct slice frame = {0, 0}, done = {0, 1};
+    struct slice frame = {0, 0}, first = {0, 1};
     size_t n_done = 0;
 
     if (!d)
@@ -175,7 +175,7 @@ static struct dispatch *frame_done(size_t i)
         load[0] = 1;
     }
     dispatch_set_policy(d, &static_kind, NULL, load);
-    if (dispatch_begin(d, frame, &done, n_done) < 0 || dispatch_feed(d, 0) < 0)
+    if (dispatch_begin(d, frame, &first, n_done) < 0 || dispatch_feed(d, 0) < 0)
         bail("cannot begin");
     for (const struct done *p = frames[i].piece; p->units > 0; p++)
         happen(d, p);

@@ -327,10 +327,11 @@ static void walk(struct path *path)
         bail("no memory");
     check();
     for (; dispatch_left(run.d) > 0 && !run.is_stuck && !wrong; at++) {
-        unsigned choice = at < path->n ? path->choice[at] : 0;
+        unsigned choice;
 
         if (at == DEPTH)
             bail("%s: too many events", run.setup->name);
+        choice = at < path->n ? path->choice[at] : 0;
         path->of[at] = list_events();
         path->choice[at] = choice;
         if (happen(can[choice].h, can[choice].node) < 0)

@@ -217,10 +217,10 @@ static int latest_is(const struct graph *g, const struct drawn *t, uint32_t v)
 /* Topologically, always the least number that is ready, then by level. */
 static int order_is(const struct graph *g, const struct drawn *t)
 {
-    uint32_t place[DRAWN_TASKS], done = 0;
+    uint32_t place[DRAWN_TASKS] = {0}, placed = 0;
     int is_out[DRAWN_TASKS] = {0};
 
-    while (done < t->n) {
+    while (placed < t->n) {
         uint32_t v = 0;
 
         for (;; v++) {
@@ -232,7 +232,7 @@ static int order_is(const struct graph *g, const struct drawn *t)
                 break;
         }
         is_out[v] = 1;
-        place[v] = done++;
+        place[v] = placed++;
     }
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t v = g->ranked[i], before = i > 0 ? g->ranked[i - 1] : v;

@@ -271,7 +271,9 @@ static uint32_t skip_mode(const struct graph_plan *p,
     uint32_t most = w->machine.processors;
     uint32_t m = processors_for(p, w->machine.cores);
 
-    for (m = most > 0 && most < m ? most : m; m > 0; m--, i++) {
+    if (most > 0 && most < m)
+        m = most;
+    for (; m > 0; m--, i++) {
         if (i == p->candidates || p->candidate[i].mode != mode
             || p->candidate[i].M != m)
             return NONE;
