@@ -334,6 +334,8 @@ static void test_clock_and_ring(void)
     ok(await(MSG_RANG) && msg_read_rang(&rate, got.body, got.len) == 0
            && rate == 0,
        "of which nothing came");
+    order_nothing(MSG_CLOCK);
+    ok(await(MSG_CLOCK), "and stays");
     (void)kill(agent, SIGTERM);
     is_int(left(), 0, "by a signal it leaves, too");
 }
@@ -402,6 +404,34 @@ static void test_loss(void)
     is_int(left(), 1, "before it is ready that is a failure, with the reason");
 }
 
+/* Slurm ends an agent beside a step with it: there is nobody to call again. */
+static void test_step(void)
+{
+    struct msg_tasks m = {.tasks = 2, .patience_s = 60};
+    struct writer w = {0};
+    uint32_t error = 1;
+
+    begin();
+    snprintf(m.dir, sizeof m.dir, "%s", step);
+    msg_write_tasks(&w, &m);
+    order(MSG_TASKS, &w);
+    ok(await(MSG_STORED) && msg_read_u32(&error, got.body, got.len) == 0
+           && error == 0,
+       "the tasks of a step are fed");
+    channel_destroy(channel);
+    channel = NULL;
+    ok(left() == 0 && calls == 1,
+       "an agent beside a step leaves with its front "
+       "end");
+    begin();
+    msg_write_tasks(&w, &m);
+    order(MSG_TASKS, &w);
+    (void)await(MSG_STORED);
+    msg_write_tasks(&w, &m);
+    order(MSG_TASKS, &w);
+    is_int(left(), 0, "they are fed once");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2)
@@ -419,6 +449,7 @@ int main(int argc, char **argv)
     test_clock_and_ring();
     test_breach();
     test_loss();
+    test_step();
     event_base_free(base);
     return done();
 }
