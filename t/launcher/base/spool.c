@@ -58,6 +58,68 @@ static void test_size(size_t pieces, int in_file)
     ok(!s.text && s.fd == 0, "until it is cleared");
 }
 
+/* Byte i of what test_read() puts into a spool. */
+static char byte_at(uint64_t i)
+{
+    return (char)(i * 7 + i / 1000);
+}
+
+/* Are the len bytes from `at` on right? */
+static int reads(const struct spool *s, uint64_t at, size_t len)
+{
+    static char got[5000];
+
+    memset(got, '?', sizeof got);
+    if (len > sizeof got || spool_read(s, at, got, len) < 0)
+        return 0;
+    for (size_t i = 0; i < len; i++)
+        if (got[i] != byte_at(at + i))
+            return 0;
+    return len == sizeof got || got[len] == '?';
+}
+
+/* Of bytes in the file, in memory, and on both sides of where they meet. */
+static void test_read(void)
+{
+    struct spool s = {0};
+    uint64_t size = 0;
+    int wrong = 0, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+    is_int((int)spool_size(&s), 0, "an empty spool has no bytes");
+    while (s.in == 0 || s.len < 20000) {
+        char piece[777];
+
+        for (size_t i = 0; i < sizeof piece; i++)
+            piece[i] = byte_at(size + i);
+        if (spool_add(&s, piece, sizeof piece) < 0)
+            bail("cannot add");
+        size += sizeof piece;
+    }
+    ok(spool_size(&s) == size && s.in > 0 && s.in < size,
+       "a spool's size is what is in its file and in memory");
+    for (int i = -40; i <= 40; i++)
+        for (size_t len = 0; len < 80; len += 13)
+            wrong += !reads(&s, s.in + (uint64_t)(int64_t)i, len);
+    ok(wrong == 0 && reads(&s, 0, 5000) && reads(&s, s.in - 2500, 5000)
+           && reads(&s, size - 5000, 5000) && reads(&s, size, 0),
+       "any part of it can be read, wherever it lies");
+    errno = 0;
+    ok(spool_write_to(&s, full) == -1 && errno == ENOSPC,
+       "a full disk is told, also while the file is written");
+    close(full);
+    if (ftruncate(s.fd, (off_t)s.in - 1) < 0)
+        bail("truncate");
+    errno = 0;
+    ok(spool_read(&s, s.in - 10, chunk, 20) == -1 && errno == EIO,
+       "a file that has become shorter is told");
+    errno = 0;
+    ok(spool_write_to(&s, null) == -1 && errno == EIO,
+       "also when all is written");
+    close(null);
+    spool_clear(&s);
+}
+
 static void test_failures(void)
 {
     struct spool s = {0};
@@ -190,6 +252,7 @@ int main(void)
     test_size(57, 1);
     test_large();
     test_full_for_a_while();
+    test_read();
     test_pipe();
     test_failures();
     return done();
