@@ -12,7 +12,8 @@ static int own_directory(char *dir, size_t size, struct es_error *err)
     char *slash;
 
     if (n <= 0)
-        return es_fail(err, ES_ENV, "mount /proc", "the path of this program is not known");
+        return es_fail(err, ES_ENV, "mount /proc",
+                       "the path of this program is not known");
     dir[n] = '\0';
     slash = strrchr(dir, '/');
     if (slash)

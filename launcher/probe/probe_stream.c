@@ -218,10 +218,11 @@ int probe_stream(const struct stream_setup *setup,
     int rc;
 
     if (setup->memory_most < least)
-        return es_fail(err, ES_ENV, "raise the memory limit of the job",
-                       "only %.0f MB of memory may be used, and the caches need "
-                       "%.0f MB",
-                       (double)setup->memory_most / 1e6, (double)least / 1e6);
+        return es_fail(
+            err, ES_ENV, "raise the memory limit of the job",
+            "only %.0f MB of memory may be used, and the caches need "
+            "%.0f MB",
+            (double)setup->memory_most / 1e6, (double)least / 1e6);
     if (stream_init(&s, setup) < 0)
         return es_no_memory(err);
     work.arg = &s;
