@@ -860,6 +860,9 @@ static void test_meter(void)
     is_near(t[0].speed, 6, 1e-12, "it was stopped for 1.5 s of them");
     dispatch_moved(run.d, 0, 5, 2);
     ok(dispatch_node(run.d, 0)->begun <= 2, "at most until now");
+    dispatch_answered(run.d, sent_to(0)->id, 3, 0);
+    is_near(dispatch_node(run.d, 0)->speed, 0, 0,
+            "a command that took no time tells no speed");
     end_run();
 }
 
