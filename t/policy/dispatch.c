@@ -713,6 +713,33 @@ static void test_last_leaves(void)
     end_run();
 }
 
+/* Two bundles of two each; [8, 11) is left. */
+static void test_failed_bundle(void)
+{
+    const struct setup setup = {.nodes = 2,
+                                .units = 11,
+                                .grain = 1,
+                                .pieces = 1,
+                                .is_bundles = 1,
+                                .load = {1, 1}};
+
+    begin_with(&setup);
+    happen(FAIL, 0);
+    ok(sent_to(0)->units.begin == 8 && dispatch_node(run.d, 0)->out == 2,
+       "one whose bundle failed gets another");
+    ok(dispatch_pool(run.d)->batch[0].units.begin == 0
+           && dispatch_pool(run.d)->batch[0].failures == 1,
+       "which is not that one");
+    dispatch_answered(run.d, 1, 2, 1);
+    dispatch_answered(run.d, 3, 2, 1);
+    dispatch_feed_node(run.d, 1, 2);
+    ok(dispatch_node(run.d, 1)->out == 2
+           && dispatch_piece(run.d, dispatch_pieces(run.d) - 2)->units.begin
+                  == 0,
+       "that is for one that has done its two, and gets two");
+    end_run();
+}
+
 static void test_bundles(void)
 {
     const struct setup setup = {.nodes = 2,
@@ -992,6 +1019,7 @@ int main(void)
     test_slices();
     test_last_leaves();
     test_bundles();
+    test_failed_bundle();
     test_policy_hears();
     test_begun();
     test_meter();
