@@ -493,6 +493,32 @@ static void test_big(void)
     balance_destroy(state);
 }
 
+/* Equal slices of unequal nodes, in pieces: each node but the slowest becomes
+ * idle and takes over, often more than once. */
+static void test_big_tail(void)
+{
+    static double speed[BIG];
+    struct balance_setup setup = ring(&static_kind);
+    struct balance_frame f = {0};
+    struct balance *b;
+    double begin;
+
+    for (size_t i = 0; i < BIG; i++)
+        speed[i] = 10 << i % 4;
+    setup.n = BIG;
+    setup.speed = speed;
+    setup.units = UINT64_C(375) * BIG;
+    setup.pieces = 16;
+    b = start(&setup);
+    begin = cpu_seconds();
+    next(b, &f);
+    costs(cpu_seconds() - begin, 0.1, "a frame of 16,384 nodes with a tail");
+    ok(f.efficiency > 0.95 && f.taken > setup.units / 4,
+       "a third of it is taken over, and all end together (%.3f)",
+       f.efficiency);
+    balance_destroy(b);
+}
+
 int main(void)
 {
     test_every_policy();
@@ -509,6 +535,7 @@ int main(void)
     test_no_memory();
     test_sizes();
     test_big();
+    test_big_tail();
     for (size_t i = 0; kinds_at(i); i++)
         time_policy(kinds_at(i));
     return done();
