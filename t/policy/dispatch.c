@@ -688,6 +688,28 @@ static void test_slices(void)
     end_run();
 }
 
+/* What a run before has left is handed out of the pool. */
+static void test_resumed(void)
+{
+    const struct setup setup = {.nodes = 2,
+                                .units = 44,
+                                .grain = 2,
+                                .pieces = 1,
+                                .done = {{0, 4}},
+                                .n_done = 1,
+                                .load = {3, 1}};
+
+    begin_with(&setup);
+    ok(sent_to(0)->units.begin == 4 && sent_to(0)->units.end == 34,
+       "a node takes its part of the pool, by its load");
+    ok(sent_to(1)->units.begin == 34 && sent_to(1)->units.end == 38,
+       "the next one its part of what is left, in whole grains");
+    happen(ANSWER, 1);
+    ok(sent_to(1)->units.begin == 38 && sent_to(1)->units.end == 40,
+       "and again when it is back");
+    end_run();
+}
+
 /* Its only node leaves: what it works at it ends, and nobody does the rest. */
 static void test_last_leaves(void)
 {
@@ -1017,6 +1039,7 @@ int main(void)
     test_no_memory(0);
     test_no_memory(1);
     test_slices();
+    test_resumed();
     test_last_leaves();
     test_bundles();
     test_failed_bundle();
