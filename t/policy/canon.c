@@ -244,6 +244,22 @@ static void test_parameters(void)
     free(r.state);
 }
 
+/* Loads, but of no element that could be adjusted. */
+static void test_no_element(void)
+{
+    const struct profile p = {{1}};
+    struct metric m[N] = {{.JL = 1}};
+    double value[POLICY_PARAMS];
+    struct policy_setup setup = {N, m, &p, value};
+    void *state = calloc(1, canon_kind.state_bytes(N, NULL));
+
+    policy_defaults(&canon_kind, value);
+    is_int(canon_kind.init(state, &setup), -1, "nobody has any element");
+    m[2].X[ELEMENT_M] = 1;
+    is_int(canon_kind.init(state, &setup), 0, "one has one");
+    free(state);
+}
+
 static void test_leaving(void)
 {
     struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, GONE}};
@@ -407,6 +423,7 @@ int main(void)
     test_loop();
     test_variants();
     test_parameters();
+    test_no_element();
     test_leaving();
     test_runs_down();
     test_simulation();

@@ -879,7 +879,9 @@ static void test_begun(void)
     begin_with(&setup);
     n = dispatch_node(run.d, 0);
     dispatch_answered(run.d, sent_to(0)->id, 2, 2);
-    ok(n->out == 0, "a node is idle");
+    ok(n->out == 0 && !(dispatch_tail(run.d, 4)[0].since > 0)
+           && dispatch_tail(run.d, 4)[1].since > 3,
+       "a node is idle, the other is at work for 4 s");
     run.now = 5;
     if (dispatch_feed_node(run.d, 0, 5) < 0)
         bail("no memory");

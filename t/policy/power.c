@@ -222,6 +222,16 @@ static void test_gain(void)
            "a smaller distance moves less: 1/3 and not 1/2");
 }
 
+/* Two that are as fast for their limits as each other: 3 and 1 become 2. */
+static void test_one_step(void)
+{
+    node[0] = (struct power_node){3, 3, 1, 9};
+    node[1] = (struct power_node){1, 1, 1, 9};
+    is_int((int)power_step(&pairs, node, 2, room), 2,
+           "the smallest step is worth while");
+    ok(node[0].limit == 2 && node[1].limit == 2, "and brings them together");
+}
+
 static void test_floor_and_ceiling(void)
 {
     static const double two[] = {100, 1}, four[] = {100, 90, 2, 1};
@@ -525,6 +535,7 @@ int main(void)
     test_steps();
     test_band_and_bound();
     test_gain();
+    test_one_step();
     test_floor_and_ceiling();
     test_laws();
     test_settles();

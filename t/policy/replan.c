@@ -220,6 +220,28 @@ static void test_by_hand(void)
     graph_destroy(g);
 }
 
+/* Tasks that need nobody go to a core each. */
+static void test_cores(void)
+{
+    const struct machine m = {.processors = 3, .cores = 2};
+    const int64_t time[] = {S, S, S, S, S, S};
+    struct graph *g;
+    int apart = 1;
+
+    if (graph_create(&g, time, 6, NULL, 0, NULL) != GRAPH_SOUND)
+        bail("no graph");
+    memset(is_done, 0, sizeof is_done);
+    memset(usable, 1, sizeof usable);
+    n = 0;
+    is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), 0,
+           "six tasks for six cores");
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            apart &= x[i].processor != x[k].processor || x[i].core != x[k].core;
+    ok(apart && n == 6 && makespan == S, "have one each");
+    graph_destroy(g);
+}
+
 static void test_memory(void)
 {
     const struct machine m = {.processors = 2, .cores = 2};
@@ -245,6 +267,7 @@ int main(void)
 {
     fence_on = 1;
     test_by_hand();
+    test_cores();
     test_generated();
     test_memory();
     return done();
