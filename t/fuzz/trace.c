@@ -36,6 +36,9 @@ static int is_sound(const struct trace_line *line)
         return is_sound_frame(line);
     case TRACE_OPEN:
         return e->channel >= 1 && e->channel <= TRACE_CHANNELS_MAX;
+    case TRACE_ADD_CHANNEL:
+        return e->channel < TRACE_CHANNELS_MAX
+               || e->channel == TRACE_CHANNEL_NEW;
     case TRACE_FEEDBACK:
         if (e->tasks > 0 && !(e->time_ns >= 0))
             return 0;
