@@ -72,27 +72,6 @@ static double done_in(const struct tail_node *node, double speed)
     return busy_for(node, speed) + (double)node->waiting / speed;
 }
 
-/* The node with something to take that would finish last; n if there is none.
- */
-static size_t last_node(const struct tail_node node[], size_t n, double mean)
-{
-    double latest = 0;
-    size_t last = n;
-
-    for (size_t i = 0; i < n; i++) {
-        double end;
-
-        if (node[i].waiting == 0)
-            continue;
-        end = done_in(&node[i], speed_of(&node[i], mean));
-        if (last == n || end > latest) {
-            latest = end;
-            last = i;
-        }
-    }
-    return last;
-}
-
 /* Whole grains that two nodes' finishing together leaves waiting, to the grain
    below; `both` is what it takes off. */
 static uint64_t grains_left(uint64_t waiting, uint64_t grain, double both)
@@ -131,28 +110,9 @@ static int take_off(const struct tail_node *last,
     return takes;
 }
 
-int tail_take(const struct tail_node node[],
-              size_t n,
-              size_t idle,
-              uint64_t grain,
-              double delay,
-              struct tail_move *move)
-{
-    double mean = mean_speed(node, n);
-    size_t last = last_node(node, n, mean);
-    uint64_t units;
+/* --- a look --------------------------------------------------------------- */
 
-    if (last == n || last == idle
-        || !take_off(&node[last], speed_of(&node[last], mean),
-                     speed_of(&node[idle], mean), grain, delay, &units))
-        return 0;
-    *move = (struct tail_move){.from = last, .units = units};
-    return 1;
-}
-
-/* --- for all that are idle ------------------------------------------------ */
-
-/* Of nodes that would finish together the first, as last_node() has it. */
+/* Of nodes that would finish together the first. */
 static int is_later(struct tail_look *l, size_t i, size_t k)
 {
     const struct tail_late *a = &l->heap[i], *b = &l->heap[k];

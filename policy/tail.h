@@ -63,26 +63,12 @@ uint64_t tail_piece(uint64_t slice,
                     uint64_t pieces);
 
 /*
- * What is an idle node to take over?
- *
- *   idle   has nothing running nor waiting
- *   delay  seconds until it could begin
+ * One look at the tail for all nodes that are idle, as a front end of thousands
+ * takes it: who would finish last is on top of a heap, so that an idle node
+ * costs O(log n).
  *
  * A running part that is overdue says that the node's speed has fallen: it is
  * then what would just be due.  A speed that is not known counts as the mean.
- * Returns 1 and *move, or 0 if taking over would not help.  O(n).
- */
-int tail_take(const struct tail_node node[],
-              size_t n,
-              size_t idle,
-              uint64_t grain,
-              double delay,
-              struct tail_move *move);
-
-/*
- * One look at the tail for all nodes that are idle, as a front end of thousands
- * takes it: who would finish last is on top of a heap, so that an idle node
- * costs O(log n), where tail_take() costs O(n), and chooses the same.
  */
 struct tail_late {
     double end; /* seconds until it has done all that it holds */
@@ -104,7 +90,15 @@ void tail_look_begin(struct tail_look *l,
                      struct tail_node node[],
                      size_t n,
                      struct tail_late room[]);
-/* As tail_take(); after a 1 tail_look_begun() must follow.  O(log n). */
+/*
+ * What is an idle node to take over?
+ *
+ *   idle   has nothing running nor waiting
+ *   delay  seconds until it could begin
+ *
+ * Returns 1 and *move, and tail_look_begun() must follow; or 0 if taking over
+ * would not help.  O(log n).
+ */
 int tail_look_take(struct tail_look *l,
                    size_t idle,
                    uint64_t grain,

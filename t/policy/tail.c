@@ -142,21 +142,38 @@ static const struct {
      UINT64_C(1) << 52},
 };
 
+/* What it takes over in a look that is for it alone. */
+static int take(const struct tail_node node[],
+                size_t n,
+                size_t idle,
+                uint64_t grain,
+                double delay,
+                struct tail_move *move)
+{
+    struct tail_node *copy = fenced_copy(node, n * sizeof *node);
+    struct tail_late *late = malloc(n * sizeof *late);
+    struct tail_look look = {0};
+    int rc;
+
+    tail_look_begin(&look, copy, n, late);
+    rc = tail_look_take(&look, idle, grain, delay, move);
+    free(copy);
+    free(late);
+    return rc;
+}
+
 static void test_takes(void)
 {
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
-        struct tail_node *node =
-            fenced_copy(takes[i].node, sizeof takes[i].node);
         struct tail_move move = {0};
         int taken =
-            tail_take(node, N, 0, takes[i].grain, takes[i].delay, &move);
+            take(takes[i].node, N, 0, takes[i].grain, takes[i].delay, &move);
 
         ok(taken == (takes[i].units > 0) && move.from == takes[i].from
                && move.units == takes[i].units,
            "taking: %s", takes[i].name);
         if (move.units != takes[i].units)
             diag("%ju from %zu", (uintmax_t)move.units, move.from);
-        free(node);
     }
 }
 
@@ -190,7 +207,7 @@ static void test_best(void)
                     struct tail_move m = {0};
                     double got = (double)waiting / 3;
 
-                    if (tail_take(node, 2, 0, grain, 0.3 * delay, &m))
+                    if (take(node, 2, 0, grain, 0.3 * delay, &m))
                         got = fmax(0.3 * delay + (double)m.units / speed,
                                    (double)(waiting - m.units) / 3);
                     pass &=
@@ -230,6 +247,41 @@ static int is_idle(const struct tail_node *t)
     return t->running == 0 && t->waiting == 0;
 }
 
+/* The mean of the speeds that are known; 1 if none is. */
+static double mean_of(const struct tail_node node[], size_t n)
+{
+    double sum = 0, known = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += node[i].speed;
+        known += node[i].speed > 0;
+    }
+    return known > 0 ? sum / known : 1;
+}
+
+/* Who has something waiting and ends last, by looking at each. */
+static size_t last_of(const struct tail_node node[], size_t n)
+{
+    double mean = mean_of(node, n), latest = -1;
+    size_t last = n;
+
+    for (size_t i = 0; i < n; i++) {
+        double speed = node[i].speed > 0 ? node[i].speed : mean;
+        double running = (double)node[i].running, end;
+
+        if (node[i].waiting == 0)
+            continue;
+        if (running > 0 && node[i].since * speed > running)
+            speed = running / node[i].since;
+        end = fmax(running / speed - node[i].since, 0)
+              + (double)node[i].waiting / speed;
+        if (end > latest)
+            last = i;
+        latest = fmax(latest, end);
+    }
+    return last;
+}
+
 /* Both ways, side by side; the taker begins with half of what it took. */
 static int same_moves(size_t n, uint64_t grain, double delay, size_t *moves)
 {
@@ -245,9 +297,10 @@ static int same_moves(size_t n, uint64_t grain, double delay, size_t *moves)
 
         if (!is_idle(&by_one[i]))
             continue;
-        took = tail_take(by_one, n, i, grain, delay, &one);
+        took = take(by_one, n, i, grain, delay, &one);
         same = tail_look_take(&look, i, grain, delay, &all) == took
-               && one.from == all.from && one.units == all.units;
+               && one.from == all.from && one.units == all.units
+               && (!took || one.from == last_of(by_one, n));
         if (!took)
             continue;
         by_one[one.from].waiting -= one.units;
