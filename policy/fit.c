@@ -69,10 +69,8 @@ int fit_add(struct fit *f,
 /* The best w[j] with all others as they are. */
 static double best_weight(const struct fit *f, const double w[ELEMENTS], int j)
 {
-    double left = f->xy[j];
+    double left = f->xy[j]; /* not above 0 where nobody has the element */
 
-    if (!(f->xx[j][j] > 0))
-        return 0;
     for (int k = 0; k < ELEMENTS; k++)
         if (k != j)
             left -= f->xx[j][k] * w[k];

@@ -22,7 +22,7 @@ static int arguments_hold(
 {
     double largest = 0;
 
-    if (n == 0 || n > UINT64_C(1) << 32 || grain == 0 || begin > end)
+    if (n > UINT64_C(1) << 32 || grain == 0 || begin > end)
         return 0;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(load[i]) || load[i] < 0)

@@ -413,6 +413,20 @@ static void test_starved(void)
     free(state);
 }
 
+/* A frame of which nothing is known teaches nothing. */
+static void test_nothing(void)
+{
+    struct ring r = {.n = 3, .prior = {3, 2, 1}};
+    const struct completion c[3] = {{0, 1, 0}, {5, 0, 0}, {5, (double)NAN, 0}};
+    void *state = start(&r);
+    double before[3], after[3];
+
+    even_kind.loads(state, before);
+    is_int(even_kind.adjust(state, c, 0, after), 0, "no node was measured");
+    ok(memcmp(before, after, sizeof before) == 0, "the loads are as before");
+    free(state);
+}
+
 static void test_unable(void)
 {
     struct ring r = {3, {1}, {50, 50, 0}, flat, 0, 0, 0, 0, 0, 0, 0};
@@ -550,6 +564,7 @@ int main(void)
     test_scale();
     test_extremes();
     test_starved();
+    test_nothing();
     test_unable();
     test_copy();
     test_big();
