@@ -364,14 +364,18 @@ static double probed(int percent, enum throttle_how how)
 
 static void test_paced(enum throttle_how how)
 {
-    double ratio = 0;
+    double ratio = 0, least = 0;
 
     test_share(5, how);
     test_share(20, how);
     test_share(60, how);
-    for (int i = 0; i < ATTEMPTS && !(ratio > 2.8 && ratio < 5.2); i++)
+    for (int i = 0; i < ATTEMPTS && !(ratio > least && ratio < 5.2); i++) {
+        /* Of a busy machine nobody gets 20 %, whatever the limit. */
+        least = 0.7 * fmin(0.20, play_throttled("burn", NULL)) / 0.05;
         ratio = probed(20, how) / probed(5, how);
-    ok(ratio > 2.8 && ratio < 5.2, "a probe sees that 20 %% are 4 times 5 %%");
+    }
+    ok(ratio > least && ratio < 5.2,
+       "a probe sees that 20 %% are 4 times 5 %%");
     diag("  ratio %.2f", ratio);
 }
 
