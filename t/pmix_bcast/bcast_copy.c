@@ -69,6 +69,7 @@ static void test_chunks(void)
 
     open_copy(&c);
     ok(access(order.destination, F_OK) < 0, "at first the file has no name");
+    is_int(c.file.keep, 0, "and need not be on the disk");
     put_all_chunks(&c);
     ok(bcast_copy_sum(&c) == right_sum(), "the tags are kept, in their order");
     is_int(bcast_copy_finish(&c), 0, "it gets its name");
