@@ -24,6 +24,21 @@ static void test_rank(enum rank_by by, const char *elements, double JL)
        by == RANK_BY_ALL ? "as it was" : "left out");
 }
 
+/* What only the second node has counts, too. */
+static void test_one_has_it(void)
+{
+    static const struct profile cards = {{.5, 0, .2, 0, 0, .5}};
+    double measured[2][ELEMENTS];
+    char letters[ELEMENTS + 1];
+    struct metric m[2];
+
+    memcpy(measured, nodes, sizeof measured);
+    is_int(rank_by_rank(RANK_BY_ALL, measured, &cards, m, 2), 0,
+           "one of two has a card");
+    rank_by_elements(letters, m, &cards, 2);
+    is_str(letters, "CG", "cards count, links that nobody has do not");
+}
+
 static void test_nothing(void)
 {
     double none[2][ELEMENTS] = {{0}};
@@ -46,6 +61,7 @@ int main(void)
     is_int(rank_by_find("alike"), RANK_BYS, "another name is none");
     test_rank(RANK_BY_DIFFERENT, "C", 75);
     test_rank(RANK_BY_ALL, "CM", 100 * (75 + 100 * 1.2 / 2.2) / 200);
+    test_one_has_it();
     test_nothing();
     return done();
 }

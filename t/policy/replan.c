@@ -210,6 +210,12 @@ static void test_by_hand(void)
     x[0] = (struct instance){1, 0, 1, 0, 0};
     is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), -1,
            "a place on no core");
+    for (uint32_t i = 0; i < 4; i++)
+        x[i] = (struct instance){i, 0, i == 2, 0, 0};
+    n = 4;
+    is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), -1,
+           "nor if all others have theirs");
+    n = 1;
     x[0] = (struct instance){4, 0, 0, 0, 0};
     is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), -1,
            "a place of no task");
