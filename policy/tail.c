@@ -164,7 +164,6 @@ void tail_look_begin(struct tail_look *l,
                      struct tail_late room[])
 {
     l->node = node;
-    l->n = n;
     l->mean = mean_speed(node, n);
     l->heap = room;
     l->waiting = 0;

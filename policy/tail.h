@@ -75,8 +75,7 @@ struct tail_late {
     size_t node;
 };
 struct tail_look {
-    struct tail_node *node; /* the caller's, n; as it is after the last move */
-    size_t n;
+    struct tail_node *node; /* the caller's; as it is after the last move */
     double mean;            /* speed of a node whose own is not known */
     struct tail_late *heap; /* with something to take, the last one first */
     size_t waiting;         /* of them */

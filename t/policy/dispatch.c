@@ -5,7 +5,7 @@
  * events at random, and each allocation is made to fail.
  */
 #include "policy/dispatch.h"
-#include "fault.h"
+#include "fenced.h"
 #include "policy/kinds.h"
 #include "policy/random.h"
 #include "policy/static.h"
@@ -826,6 +826,20 @@ static void hear_leave(void *state, size_t node)
     heard.left[node]++;
 }
 
+/* Nobody is left, but nothing is left to be given out either. */
+static void test_last_piece(void)
+{
+    const struct setup setup = {
+        .nodes = 1, .units = 1, .grain = 1, .pieces = 1, .load = {1}};
+
+    begin_with(&setup);
+    happen(RETIRE, 0);
+    ok(!run.is_stuck, "the last node may leave while it does the last piece");
+    happen(FAIL, 0);
+    ok(run.is_stuck, "but that must go well");
+    end_run();
+}
+
 static void test_policy_hears(void)
 {
     static const struct policy_bundles bundles = {.set_context = hear_context,
@@ -1040,9 +1054,11 @@ int main(void)
     test_random();
     test_no_memory(0);
     test_no_memory(1);
+    fence_on = 1;
     test_slices();
     test_resumed();
     test_last_leaves();
+    test_last_piece();
     test_bundles();
     test_failed_bundle();
     test_policy_hears();
