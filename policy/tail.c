@@ -182,7 +182,7 @@ int tail_look_take(struct tail_look *l,
                    struct tail_move *move)
 {
     size_t last = l->waiting > 0 ? l->heap[0].node : idle;
-    uint64_t units;
+    uint64_t units = 0;
 
     l->work++;
     if (last == idle
