@@ -463,6 +463,21 @@ static void test_all(void)
     finish();
 }
 
+static void test_destroy(void)
+{
+    begin();
+    for (uint32_t v = 0; v < NODES; v++)
+        connect_node(v);
+    until(chunk_bytes() > 0);
+    bcast_home_destroy(home);
+    home = NULL;
+    until(node[0].closed && node[1].closed && node[2].closed);
+    ok(node[0].closed == 1 && node[1].closed == 1 && node[2].closed == 1
+           && ended == 0,
+       "when home is destroyed all links end, and nothing else is said");
+    finish();
+}
+
 static void test_pull(void)
 {
     int before;
@@ -756,6 +771,7 @@ int main(void)
     test_small();
     test_all();
     test_pull();
+    test_destroy();
     test_liars();
     test_messages();
     test_dies();
