@@ -204,6 +204,34 @@ static void test_learns_despite_tail(void)
 
 /* --- exact ---------------------------------------------------------------- */
 
+/* A node at 10 units a second works at pieces of half a second; from 1.2 s on it
+   is half as fast.  So two pieces go well, of the third 3 units are left, which
+   take 0.6 s, and the last takes 1 s. */
+static void test_change_between(void)
+{
+    const double speed[1] = {10};
+    const struct balance_change slower = {1, 1.2, 0, 5};
+    struct balance_setup setup = {.n = 1,
+                                  .speed = speed,
+                                  .change = &slower,
+                                  .n_changes = 1,
+                                  .units = 20,
+                                  .grain = 1,
+                                  .pieces = 1,
+                                  .policy = kinds_find("manual"),
+                                  .value = (const double[]){5}};
+    struct balance_frame f;
+    struct balance *state = start(&setup);
+
+    next(state, &f);
+    is_near(f.last, 2, 1e-12, "the first frame is as it was before");
+    next(state, &f);
+    is_near(f.last, 2.8, 1e-12, "the second has the change at its time");
+    next(state, &f);
+    is_near(f.last, 4, 1e-12, "the third begins after it");
+    balance_destroy(state);
+}
+
 static void test_by_hand(void)
 {
     const double speed[2] = {2, 1}, prior[2] = {3, 1};
@@ -528,6 +556,7 @@ int main(void)
     test_pieces();
     test_learns_despite_tail();
     test_by_hand();
+    test_change_between();
     test_record();
     test_metric();
     test_same_again();
