@@ -209,7 +209,8 @@ $(f_bin:=.t): %.t: %
 tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' \
        LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
        t/lib/tier
-unit_tests    := $(t_bin) $(f_bin:=.t) $(wildcard t/0*.t)
+pure_tests    := $(filter $(B)/t/policy/%,$(t_bin)) $(f_bin:=.t)
+unit_tests    := $(filter-out $(pure_tests),$(t_bin)) $(wildcard t/0*.t)
 local_tests   := $(wildcard t/1*.t t/2*.t t/9*.t)
 cluster_tests := $(wildcard t/3*.t)
 fault_tests   := $(wildcard t/4*.t)
@@ -230,7 +231,8 @@ endif
 tests: $(for_scripts) $(t_bin) $(f_bin:=.t)
 check-unit: tests
 	@echo "== tier 1: unit and layers (no root)"
-	$(tier) once $(unit_tests)
+	$(tier) once $(pure_tests)
+	$(tier) twice $(unit_tests)
 check-local: $(for_scripts)
 	@echo "== tier 2: command line and --local (no root)"
 	$(tier) twice $(local_tests)
@@ -245,8 +247,8 @@ check-faults: $(for_scripts)
 	@echo "== tier 5: faults and security on it (root)"
 	$(tier) twice $(fault_tests)
 check-programs: tests
-	$(tier) once $(t_bin) $(f_bin:=.t)
-	$(tier) twice t/2000-local.t
+	$(tier) once $(pure_tests)
+	$(tier) twice $(filter-out $(pure_tests),$(t_bin)) t/2000-local.t
 
 # What is fuzzed, instrumented, once for all targets.
 fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
