@@ -484,7 +484,7 @@ static void test_pull(void)
 
     begin();
     connect_node(0);
-    until(node[0].sums);
+    until(node[0].got[5]);
     before = node[0].got[5];
     send_link(&node[0], about(LINK_CANCEL, 3));
     send_link(&node[0], about(LINK_PULL, 5));
