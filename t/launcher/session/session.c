@@ -599,6 +599,8 @@ int main(int argc, char **argv)
     make_srun();
     test_srun();
     remove_srun();
+    /* libevent frees what it deferred. */
+    (void)event_base_loop(base, EVLOOP_NONBLOCK);
     event_base_free(base);
     return done();
 }
