@@ -12,6 +12,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -446,6 +447,7 @@ int main(void)
 {
     char command[100];
 
+    signal(SIGPIPE, SIG_IGN); /* as the programs do */
     base = event_base_new();
     if (!base || secret_make(&secret) < 0 || !mkdtemp(folder))
         bail("no loop, secret or folder");

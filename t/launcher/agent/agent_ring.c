@@ -6,6 +6,7 @@
 #include <event2/event.h>
 #include <math.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ int main(void)
     struct endpoint at[2], elsewhere, nobody = {"none", "127.0.0.1", 1, 0};
     struct secret other;
 
+    signal(SIGPIPE, SIG_IGN); /* as the programs do */
     base = event_base_new();
     if (!base || secret_make(&secret) < 0 || secret_make(&other) < 0)
         bail("no event loop, or no secret");

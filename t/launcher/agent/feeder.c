@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -338,6 +339,7 @@ int main(void)
                                bye = {.type = SLICE_BYE},
                                taken = {.type = SLICE_TAKEN};
 
+    signal(SIGPIPE, SIG_IGN); /* as the programs do */
     snprintf(step, sizeof step, "feeder-test-%d", (int)getpid());
     base = event_base_new();
     if (!base)
