@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cost.h - what a piece costs, learned from those that have come back:
+ *
+ *   seconds = wait + (burn + each * units) / speed
+ *
+ * wait is what a command's start sleeps and reads, the same on every node; burn
+ * is the start's own work and each a unit's, both slower on a slow node.  The
+ * speeds are relative, with a mean of 1; so burn and each are seconds at a
+ * middling node.
+ *
+ * Least squares on the relative errors of the last pieces of all nodes, none of
+ * the terms below 0; a term that does not earn its place is left out, and
+ * errors far off the median count for less.  Then a node's speed is the median
+ * of (burn + each * units) / (seconds - wait) over its own pieces, and the noise
+ * is the median absolute deviation of all from that.  One who has no piece yet
+ * has the speed that it was believed to have, or that of the others of its
+ * group (the slots of a node).
+ *
+ * Pure but for allocation in cost_create().
+ */
+#ifndef POLICY_COST_H
+#define POLICY_COST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cost_terms {
+    double wait; /* seconds, >= 0 */
+    double burn; /* seconds at speed 1, >= 0 */
+    double each; /* seconds a unit at speed 1, > 0; 0: nothing is known */
+};
+
+struct cost;
+
+/* nodes >= 1.  group: one a node, < nodes: those of one group learn from each
+ * other; NULL: each is its own.  NULL if memory ran out. */
+struct cost *cost_create(size_t nodes, const size_t group[]);
+void cost_destroy(struct cost *c); /* NULL is allowed */
+
+/* What is believed before any piece is back: speeds (one a node, in any one
+ * unit, 0: not known) ... */
+void cost_expect_speeds(struct cost *c, const double speed[]);
+/* ... and the terms and the noise (relative) of the command's runs before. */
+void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
+/* A node is another than before: what it did is forgotten. */
+void cost_forget(struct cost *c, size_t node);
+
+/* A piece has come back well.  units: its work, of which the mean unit has 1.
+ * O(1). */
+void cost_add(struct cost *c, size_t node, double units, double seconds);
+/* Learn from what was added.  O(nodes), whatever was added. */
+void cost_fit(struct cost *c);
+
+/* Is anything known: from pieces, or from runs before? */
+int cost_is_known(const struct cost *c);
+struct cost_terms cost_terms(const struct cost *c);
+double cost_speed(const struct cost *c, size_t node);
+/* Standard deviation of a piece's seconds, relative. */
+double cost_noise(const struct cost *c);
+/* What a piece would take. */
+double cost_seconds(const struct cost *c, size_t node, double units);
+
+#endif
