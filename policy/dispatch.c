@@ -352,12 +352,19 @@ static size_t most_out(const struct dispatch *d)
     return d->kind->bundles ? DISPATCH_OUT : 1;
 }
 
+int dispatch_has_room(const struct dispatch *d, size_t node)
+{
+    const struct dispatch_node *s = &d->node[node];
+
+    return s->out + s->elsewhere < most_out(d) && d->load[node] > 0;
+}
+
 /* Give a node one more piece, if it has room and there is one. */
 static int feed(struct dispatch *d, size_t node, double now)
 {
     struct batch b;
 
-    if (d->node[node].out >= most_out(d) || !(d->load[node] > 0))
+    if (!dispatch_has_room(d, node))
         return 0;
     if (make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
@@ -402,7 +409,8 @@ static int is_idle(const struct dispatch *d, size_t node)
 {
     const struct dispatch_node *s = &d->node[node];
 
-    return s->out == 0 && d->load[node] > 0 && units_in(s->waiting.units) == 0;
+    return s->out == 0 && s->elsewhere == 0 && d->load[node] > 0
+           && units_in(s->waiting.units) == 0;
 }
 
 static void look_at_tail(struct dispatch *d, double now)
@@ -437,11 +445,13 @@ static int take_over(struct dispatch *d, size_t node, double now)
 }
 
 /* All that are idle, in one look. */
-static int feed_idle(struct dispatch *d, double now)
+int dispatch_help_all(struct dispatch *d, double now)
 {
     int looking = 0;
 
     d->wants_look = 0;
+    if (d->kind->bundles)
+        return 0;
     for (size_t i = 0; i < d->nodes && d->waiting > 0; i++) {
         if (!is_idle(d, i))
             continue;
@@ -459,11 +469,16 @@ double dispatch_gap(const struct dispatch *d)
     return (double)pace_look_ns(d->nodes) * 1e-9;
 }
 
-int dispatch_feed_node(struct dispatch *d, size_t node, double now)
+int dispatch_hand(struct dispatch *d, size_t node, double now)
 {
     for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, now) < 0)
             return DISPATCH_NO_MEMORY;
+    return 0;
+}
+
+int dispatch_help(struct dispatch *d, size_t node, double now)
+{
     if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node))
         return 0;
     if (now - d->looked < dispatch_gap(d)) {
@@ -474,8 +489,15 @@ int dispatch_feed_node(struct dispatch *d, size_t node, double now)
     return take_over(d, node, now);
 }
 
-/* All get one before any gets a second, and before any takes over. */
-int dispatch_feed(struct dispatch *d, double now)
+int dispatch_feed_node(struct dispatch *d, size_t node, double now)
+{
+    int rc = dispatch_hand(d, node, now);
+
+    return rc < 0 ? rc : dispatch_help(d, node, now);
+}
+
+/* All get one before any gets a second. */
+int dispatch_hand_all(struct dispatch *d, double now)
 {
     if (d->pool.units > 0 && !(d->loads > 0))
         return DISPATCH_NOBODY;
@@ -483,7 +505,14 @@ int dispatch_feed(struct dispatch *d, double now)
         for (size_t node = 0; node < d->nodes; node++)
             if (feed(d, node, now) < 0)
                 return DISPATCH_NO_MEMORY;
-    return d->kind->bundles ? 0 : feed_idle(d, now);
+    return 0;
+}
+
+int dispatch_feed(struct dispatch *d, double now)
+{
+    int rc = dispatch_hand_all(d, now);
+
+    return rc < 0 ? rc : dispatch_help_all(d, now);
 }
 
 double dispatch_looked(const struct dispatch *d)
@@ -564,6 +593,33 @@ int dispatch_begin(struct dispatch *d,
     if (n == 0 && !d->kind->bundles)
         cut_slices(d);
     return 0;
+}
+
+/* --- frames side by side -------------------------------------------------- */
+
+void dispatch_number(struct dispatch *d, uint64_t first_id)
+{
+    d->first_id = first_id;
+}
+
+void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of)
+{
+    const struct dispatch_node *s = &of->node[node];
+
+    d->node[node].speed = s->speed;
+    set_failures(d, node, s->failures);
+    if (of->delay > 0)
+        d->delay = of->delay;
+}
+
+void dispatch_elsewhere(struct dispatch *d, size_t node, size_t out)
+{
+    d->node[node].elsewhere = out;
+}
+
+void dispatch_turn(struct dispatch *d, size_t node, double now)
+{
+    d->node[node].begun = now;
 }
 
 /* --- events --------------------------------------------------------------- */

@@ -70,6 +70,7 @@ struct dispatch_node {    /* a node's part in the frame */
     uint64_t slice;       /* units of its own slice */
     uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
     size_t out;           /* pieces out */
+    size_t elsewhere;     /* likewise, of other frames */
     uint64_t piece[DISPATCH_OUT]; /* their ids, in the order of sending */
     uint64_t out_units;
     double begun;      /* when the first of them was begun, at the earliest */
@@ -116,6 +117,26 @@ int dispatch_begin(struct dispatch *d,
                    struct slice frame,
                    const struct slice done[],
                    size_t n);
+
+/* --- frames side by side -------------------------------------------------- */
+
+/*
+ * Frames that are at work at the same time have a dispatcher each.  What
+ * happens to a node as such (it is lost, returns, retires, is distrusted) all
+ * are told; what becomes of a piece its own is told, and the others then
+ * dispatch_share() what that says of the node.
+ */
+
+/* Its pieces' ids begin with this one.  Before the first frame. */
+void dispatch_number(struct dispatch *d, uint64_t first_id);
+/* What another one has learned of a node, this one knows, too. */
+void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of);
+/* A node has so many pieces of other frames out. */
+void dispatch_elsewhere(struct dispatch *d, size_t node, size_t out);
+/* A node begins only now with the first piece that it has out. */
+void dispatch_turn(struct dispatch *d, size_t node, double now);
+/* May a node have one piece more? */
+int dispatch_has_room(const struct dispatch *d, size_t node);
 
 /* --- events --------------------------------------------------------------- */
 
@@ -169,10 +190,17 @@ int dispatch_give(struct dispatch *d, size_t node, uint64_t units);
  * feeds all when dispatch_gap() is over.  0 or an enum dispatch_error.
  */
 int dispatch_feed_node(struct dispatch *d, size_t node, double now);
+/* In two steps: its own part and what is in the pool, ... */
+int dispatch_hand(struct dispatch *d, size_t node, double now);
+/* ... and what waits at others. */
+int dispatch_help(struct dispatch *d, size_t node, double now);
 /* The same for all, with one look at the tail: after units have come into the
  * pool, and now and then, as what runs for too long at one node is a reason for
  * others to take over.  O(n log n). */
 int dispatch_feed(struct dispatch *d, double now);
+/* Likewise in two steps. */
+int dispatch_hand_all(struct dispatch *d, double now);
+int dispatch_help_all(struct dispatch *d, double now);
 /* A node is idle, and it was too early for a look. */
 int dispatch_wants_look(const struct dispatch *d);
 /* Seconds from one look at the tail to the next, at least, and when the last
