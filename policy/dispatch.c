@@ -8,6 +8,7 @@
 #include "policy/pace.h"
 #include "policy/tasks.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ struct dispatch {
     void *state;         /* the policy's */
     const double *asked; /* loads, likewise */
     struct slice frame;
-    uint64_t left;      /* units that are not done */
+    uint64_t left;     /* units that are yet to be done */
+    uint64_t left_out; /* units that are not to be any more */
+    struct failure_rule rule;
     struct tasks tasks; /* of the frame, for bundles */
     struct dispatch_piece *piece;
     size_t n, cap;
@@ -58,6 +61,7 @@ struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
     d->nodes = nodes;
     d->grain = grain;
     d->most_pieces = pieces;
+    d->rule.retries = UINT_MAX;
     d->node = calloc(nodes, sizeof *d->node);
     d->load = calloc(nodes, sizeof *d->load);
     d->cut = calloc(nodes, sizeof *d->cut);
@@ -93,6 +97,12 @@ void dispatch_set_policy(struct dispatch *d,
     d->asked = load;
 }
 
+void dispatch_set_failure_rule(struct dispatch *d,
+                               const struct failure_rule *rule)
+{
+    d->rule = *rule;
+}
+
 /* --- who may work --------------------------------------------------------- */
 
 int dispatch_may_send(const struct dispatch *d, size_t node)
@@ -120,14 +130,15 @@ static void set_failures(struct dispatch *d, size_t node, unsigned failures)
 
 /* --- one piece ------------------------------------------------------------ */
 
-/* For one piece more, and that each piece and what waits at each node could
- * come back to the pool, of one node more than now. */
+/* For one piece more, and that each piece, in two, and what waits at each node
+ * could come back to the pool, of one node more than now. */
 static int make_room(struct dispatch *d)
 {
     size_t cap = d->cap * 2 + 16;
     struct dispatch_piece *more;
 
-    if (unit_pool_reserve(&d->pool, d->pool.n + d->out + d->waiting + 2) < 0)
+    if (unit_pool_reserve(&d->pool, d->pool.n + 2 * d->out + d->waiting + 3)
+        < 0)
         return DISPATCH_NO_MEMORY;
     if (d->n < d->cap)
         return 0;
@@ -170,6 +181,7 @@ static void take_out(struct dispatch *d,
                                  .units = b->units,
                                  .attempt = b->attempts + 1,
                                  .failures = b->failures,
+                                 .forgiven = b->forgiven,
                                  .sent = now};
     if (s->out == 0)
         s->begun = now;
@@ -202,14 +214,46 @@ static void take_back(struct dispatch *d,
     d->out--;
 }
 
+/* Its units, if it ends in vain. */
+static struct batch batch_of(const struct dispatch_piece *p)
+{
+    return (struct batch){.units = p->units,
+                          .attempts = p->attempt,
+                          .failures = p->failures + (p->is_blamed ? 1 : 0),
+                          .forgiven = p->forgiven};
+}
+
+static enum failure_verdict judge(const struct dispatch *d,
+                                  const struct dispatch_piece *p)
+{
+    struct batch b = batch_of(p);
+
+    return p->is_blamed ? failure_judge(&d->rule, &b, p->is_late, d->grain)
+                        : FAILURE_RETRY;
+}
+
 /* Its units are nobody's. */
 static void make_void(struct dispatch *d, struct dispatch_piece *p, double now)
 {
-    struct batch b = {p->units, p->attempt,
-                      p->failures + (p->is_blamed ? 1 : 0)};
+    enum failure_verdict verdict = judge(d, p);
+    struct batch b = batch_of(p), half[2];
 
-    take_back(d, p, PIECE_VOID, now);
-    put_back(d, &b);
+    take_back(d, p, verdict == FAILURE_LEAVE_OUT ? PIECE_LEFT_OUT : PIECE_VOID,
+              now);
+    switch (verdict) {
+    case FAILURE_RETRY:
+        put_back(d, &b);
+        break;
+    case FAILURE_HALVE:
+        failure_halve(&d->rule, &b, d->grain, half);
+        put_back(d, &half[0]);
+        put_back(d, &half[1]);
+        break;
+    case FAILURE_LEAVE_OUT:
+        d->left -= units_in(b.units);
+        d->left_out += units_in(b.units);
+        break;
+    }
 }
 
 static void give_up_waiting(struct dispatch *d, size_t node)
@@ -532,7 +576,7 @@ static void forget_frame(struct dispatch *d)
 {
     d->first_id += d->n;
     d->n = d->next = d->out = d->waiting = 0;
-    d->taken = 0;
+    d->taken = d->left_out = 0;
     d->looked = -INFINITY;
     d->wants_look = 0;
     for (size_t i = 0; i < d->nodes; i++) {
@@ -668,13 +712,22 @@ void dispatch_failed(struct dispatch *d,
     p->back = now;
     p->seconds = seconds;
     p->is_blamed = 1;
-    set_failures(d, p->node, d->node[p->node].failures + 1);
+    p->is_late = 0;
+    if (p->forgiven == 0) /* of a half it is the units' fault */
+        set_failures(d, p->node, d->node[p->node].failures + 1);
     make_void(d, p, now);
 }
 
 void dispatch_blame(struct dispatch *d, uint64_t id)
 {
-    piece_of(d, id)->is_blamed = 1;
+    struct dispatch_piece *p = piece_of(d, id);
+
+    p->is_blamed = p->is_late = 1;
+}
+
+enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id)
+{
+    return judge(d, &d->piece[id - d->first_id]);
 }
 
 void dispatch_metered(struct dispatch *d,
@@ -777,6 +830,11 @@ uint64_t dispatch_grain(const struct dispatch *d)
 uint64_t dispatch_left(const struct dispatch *d)
 {
     return d->left;
+}
+
+uint64_t dispatch_left_out(const struct dispatch *d)
+{
+    return d->left_out;
 }
 
 const struct dispatch_node *dispatch_node(const struct dispatch *d, size_t node)

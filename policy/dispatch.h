@@ -5,8 +5,9 @@
  *
  * A unit is, at any time, in exactly one place: done before this frame was
  * begun, in the pool (held by nobody), waiting (of a node's slice, not sent),
- * or in a piece that is not PIECE_VOID.  A frame is over when all are done; so
- * each is in the output exactly once.
+ * or in a piece that is not PIECE_VOID.  A frame is over when all are done, but
+ * for those that were left out, as their command fails (failure.h); so each is
+ * in the output exactly once.
  *
  * A size policy's slices wait at their nodes; a node that has nothing left
  * takes from the pool, and then what waits at others (tail.h).  A bundle
@@ -29,6 +30,7 @@
 #ifndef POLICY_DISPATCH_H
 #define POLICY_DISPATCH_H
 
+#include "policy/failure.h"
 #include "policy/policy.h"
 #include "policy/shares.h"
 #include "policy/tail.h"
@@ -40,9 +42,10 @@
 #define DISPATCH_METER_S 0.2
 
 enum piece_state {
-    PIECE_OUT,  /* sent, not yet answered */
-    PIECE_DONE, /* answered, and it went well */
-    PIECE_VOID, /* lost with its node, or failed: counts for nothing */
+    PIECE_OUT,      /* sent, not yet answered */
+    PIECE_DONE,     /* answered, and it went well */
+    PIECE_VOID,     /* lost with its node, or failed: counts for nothing */
+    PIECE_LEFT_OUT, /* failed for the last time: its units stay undone */
 };
 
 struct dispatch_piece {
@@ -51,7 +54,9 @@ struct dispatch_piece {
     struct slice units;
     unsigned attempt;  /* 1 is the first */
     unsigned failures; /* of the attempts before, by the command itself */
+    unsigned forgiven; /* of these: failure.h */
     int is_blamed;     /* this one, too */
+    int is_late;       /* by running for too long */
     enum piece_state state;
     double sent;
     double back;    /* its answer; 0: none yet */
@@ -107,6 +112,11 @@ void dispatch_set_policy(struct dispatch *d,
                          void *state,
                          const double load[]);
 
+/* How often what has failed is tried again; without: as long as the caller
+ * likes.  Before the first frame. */
+void dispatch_set_failure_rule(struct dispatch *d,
+                               const struct failure_rule *rule);
+
 /*
  * Start a frame, of which done[] (n, ascending) was done before.  It is cut by
  * the loads; one whose load is 0 gets something only if no other is left.  The
@@ -150,13 +160,17 @@ void dispatch_answered(struct dispatch *d,
                        uint64_t id,
                        double now,
                        double seconds);
-/* ... or not: its units are in the pool. */
+/* ... or not: by the rule its units are in the pool, whole or in two, or left
+ * out. */
 void dispatch_failed(struct dispatch *d,
                      uint64_t id,
                      double now,
                      double seconds);
-/* If it is lost with its node, that is its command's fault. */
+/* It runs for too long: if it is lost with its node, that is its command's
+ * fault. */
 void dispatch_blame(struct dispatch *d, uint64_t id);
+/* What becomes of a piece when it is lost. */
+enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id);
 /* A fraction of the piece that a node works at is done, so a meter tells; of
  * another piece it is nothing. */
 void dispatch_metered(struct dispatch *d,
@@ -215,7 +229,8 @@ const struct dispatch_piece *dispatch_next(struct dispatch *d);
 
 size_t dispatch_nodes(const struct dispatch *d);
 uint64_t dispatch_grain(const struct dispatch *d);
-uint64_t dispatch_left(const struct dispatch *d); /* units not done */
+uint64_t dispatch_left(const struct dispatch *d);     /* units yet to be done */
+uint64_t dispatch_left_out(const struct dispatch *d); /* never to be */
 /* Of the nodes, one each: may it be sent more? */
 int dispatch_may_send(const struct dispatch *d, size_t node);
 const struct dispatch_node *dispatch_node(const struct dispatch *d,

@@ -14,6 +14,7 @@ struct batch {
     struct slice units;
     unsigned attempts; /* that were made at them, in vain */
     unsigned failures; /* of these, by the command itself */
+    unsigned forgiven; /* of these, those that count no more: failure.h */
 };
 
 struct unit_pool { /* all zero is an empty one */

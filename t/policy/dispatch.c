@@ -47,6 +47,8 @@ struct setup {
     int is_bundles; /* of two tasks each */
     double load[NODES_MOST];
     unsigned most[HAPPENINGS]; /* ANSWER: any number */
+    struct failure_rule rule;  /* all zero: none */
+    int is_ruled;
 };
 
 static struct run {
@@ -98,6 +100,8 @@ static int start_run(const struct setup *setup)
     if (!run.d)
         return -1;
     dispatch_set_policy(run.d, kind, run.policy, setup->load);
+    if (setup->is_ruled)
+        dispatch_set_failure_rule(run.d, &setup->rule);
     return 0;
 }
 
@@ -116,7 +120,7 @@ static uint64_t put(struct slice s)
 
 static void check_pieces(void)
 {
-    uint64_t left = run.setup->units, out[NODES_MOST] = {0};
+    uint64_t left = run.setup->units, left_out = 0, out[NODES_MOST] = {0};
     size_t n[NODES_MOST] = {0};
 
     for (size_t i = 0; i < run.setup->n_done; i++)
@@ -131,12 +135,19 @@ static void check_pieces(void)
             left -= put(p->units);
             continue;
         }
+        if (p->state == PIECE_LEFT_OUT) {
+            left_out += put(p->units);
+            continue;
+        }
         n[p->node]++;
         out[p->node] += put(p->units);
         expect(dispatch_find(run.d, p->node, p->id) == p,
                "what is out can be found");
     }
-    expect(left == dispatch_left(run.d), "units that are left are counted");
+    expect(left_out == dispatch_left_out(run.d),
+           "units that are left out are counted");
+    expect(left == dispatch_left(run.d) + left_out,
+           "units that are left are counted");
     for (size_t i = 0; i < run.setup->nodes; i++)
         expect(dispatch_node(run.d, i)->out == n[i]
                    && dispatch_node(run.d, i)->out_units == out[i],
@@ -355,7 +366,18 @@ static int next_path(struct path *path)
 }
 
 static const struct setup small[] = {
-    {"two nodes, answers only", 2, 6, 1, 3, {{0}}, 0, 0, {1, 1}, {0}},
+    {"two nodes, answers only",
+     2,
+     6,
+     1,
+     3,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {0},
+     {0, 0},
+     0},
     {"two nodes, one of which is lost and returns",
      2,
      4,
@@ -365,7 +387,9 @@ static const struct setup small[] = {
      0,
      0,
      {3, 1},
-     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2}},
+     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2},
+     {0, 0},
+     0},
     {"two nodes, commands that fail",
      2,
      4,
@@ -375,7 +399,45 @@ static const struct setup small[] = {
      0,
      0,
      {1, 1},
-     {[FAIL] = 3, [DISTRUST] = 1}},
+     {[FAIL] = 3, [DISTRUST] = 1},
+     {0, 0},
+     0},
+    {"two nodes, commands that fail too often",
+     2,
+     4,
+     1,
+     2,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[FAIL] = 4, [LOSE_BLAMED] = 1, [RETURN] = 1},
+     {.retries = 1},
+     1},
+    {"two nodes in grains, failing pieces are halved",
+     2,
+     7,
+     2,
+     1,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[FAIL] = 5, [LOSE] = 1},
+     {.halves = 1},
+     1},
+    {"bundles that fail are halved",
+     2,
+     6,
+     1,
+     1,
+     {{0}},
+     0,
+     1,
+     {1, 1},
+     {[FAIL] = 4, [LOSE_BLAMED] = 1},
+     {.retries = 1, .halves = 1},
+     1},
     {"three nodes in grains, one leaves",
      3,
      9,
@@ -385,7 +447,9 @@ static const struct setup small[] = {
      0,
      0,
      {1, 2, 1},
-     {[RETIRE] = 1, [LOSE] = 1, [GIVE] = 1}},
+     {[RETIRE] = 1, [LOSE] = 1, [GIVE] = 1},
+     {0, 0},
+     0},
     {"three nodes, of which one has no load",
      3,
      4,
@@ -395,7 +459,9 @@ static const struct setup small[] = {
      0,
      0,
      {1, 1, 0},
-     {[LOSE] = 2, [RETURN] = 1}},
+     {[LOSE] = 2, [RETURN] = 1},
+     {0, 0},
+     0},
     {"what a run before has done is left out",
      2,
      8,
@@ -405,7 +471,9 @@ static const struct setup small[] = {
      2,
      0,
      {1, 1},
-     {[FAIL] = 1, [LOSE] = 1, [GIVE] = 1}},
+     {[FAIL] = 1, [LOSE] = 1, [GIVE] = 1},
+     {0, 0},
+     0},
     {"two nodes, with a meter, looked at",
      2,
      4,
@@ -415,7 +483,9 @@ static const struct setup small[] = {
      0,
      0,
      {2, 1},
-     {[METER] = 1, [LOOK] = 2, [LOSE] = 1}},
+     {[METER] = 1, [LOOK] = 2, [LOSE] = 1},
+     {0, 0},
+     0},
     {"one whose commands failed helps out until another is back",
      2,
      6,
@@ -425,7 +495,9 @@ static const struct setup small[] = {
      0,
      0,
      {1, 1},
-     {[DISTRUST] = 1, [LOSE] = 1, [RETURN] = 1}},
+     {[DISTRUST] = 1, [LOSE] = 1, [RETURN] = 1},
+     {0, 0},
+     0},
     {"bundles for two nodes that are lost and return",
      2,
      8,
@@ -435,7 +507,9 @@ static const struct setup small[] = {
      0,
      1,
      {1, 1},
-     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [FAIL] = 1}},
+     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [FAIL] = 1},
+     {0, 0},
+     0},
     {"bundles for three nodes, one of which leaves",
      3,
      9,
@@ -445,7 +519,9 @@ static const struct setup small[] = {
      1,
      1,
      {1, 1, 1},
-     {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1}},
+     {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1},
+     {0, 0},
+     0},
 };
 
 static void test_all_orders(const struct setup *setup)
@@ -512,6 +588,8 @@ static void random_setup(struct setup *s)
         .grain = 1 + (uint64_t)random_below(&rng, 5),
         .pieces = 1 + (uint64_t)random_below(&rng, 8),
         .is_bundles = random_boolean(&rng),
+        .is_ruled = random_boolean(&rng),
+        .rule = {(unsigned)random_below(&rng, 3), random_boolean(&rng)},
     };
     for (int h = 0; h < HAPPENINGS; h++)
         s->most[h] = UINT32_MAX;
@@ -732,6 +810,94 @@ static void test_last_leaves(void)
        "the other returns: it does the rest");
     dispatch_returned(run.d, 1);
     ok(dispatch_node(run.d, 1)->out == 1, "it can do so but once");
+    end_run();
+}
+
+/* The piece that a unit is in and that is out, or NULL. */
+static const struct dispatch_piece *piece_with(uint64_t unit)
+{
+    for (size_t i = 0; i < dispatch_pieces(run.d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(run.d, i);
+
+        if (p->state == PIECE_OUT && p->units.begin <= unit
+            && unit < p->units.end)
+            return p;
+    }
+    return NULL;
+}
+
+/* To the end, every piece with this unit fails; returns pieces in all. */
+static size_t run_with_bad(uint64_t unit)
+{
+    const struct dispatch_piece *p;
+
+    for (size_t node = 0; dispatch_left(run.d) > 0 && !wrong;
+         node = (node + 1) % run.setup->nodes) {
+        if (dispatch_node(run.d, node)->out == 0)
+            continue;
+        p = piece_with(unit);
+        happen(p && p == dispatch_current(run.d, node) ? FAIL : ANSWER, node);
+        check();
+    }
+    return dispatch_pieces(run.d);
+}
+
+static void test_halves(void)
+{
+    const struct setup setup = {.nodes = 2,
+                                .units = 1000,
+                                .grain = 3,
+                                .pieces = 1,
+                                .load = {1, 1},
+                                .most = {[FAIL] = 100},
+                                .rule = {.retries = 1, .halves = 1},
+                                .is_ruled = 1};
+    const struct dispatch_piece *out;
+    size_t n;
+
+    for (uint64_t bad = 0; bad < 1000; bad += 333) {
+        begin_with(&setup);
+        n = run_with_bad(bad);
+        out = NULL;
+        for (size_t i = 0; i < n; i++)
+            if (dispatch_piece(run.d, i)->state == PIECE_LEFT_OUT)
+                out = dispatch_piece(run.d, i);
+        ok(!wrong && out && out->units.begin == bad / 3 * 3
+               && dispatch_left_out(run.d) == out->units.end - out->units.begin
+               && out->units.end - out->units.begin <= 3,
+           "of 1,000 units the grain of unit %ju is left out: %s",
+           (uintmax_t)bad, wrong ? wrong : "each unit is in one place");
+        ok(dispatch_node(run.d, 0)->failures < 3
+               && dispatch_node(run.d, 1)->failures < 3,
+           "that halves of it fail is no node's fault");
+        /* 334 grains, of which a node has a half: 2 x 8 halves, and twice
+         * two tries of the same */
+        ok(run.had[FAIL] <= 11, "found by %u tries that fail", run.had[FAIL]);
+        end_run();
+    }
+}
+
+static void test_left_out(void)
+{
+    const struct setup setup = {.nodes = 1,
+                                .units = 2,
+                                .grain = 1,
+                                .pieces = 2,
+                                .load = {1},
+                                .most = {[FAIL] = 100},
+                                .rule = {.retries = 1},
+                                .is_ruled = 1};
+
+    begin_with(&setup);
+    run_with_bad(1);
+    ok(!wrong && dispatch_left_out(run.d) == 1 && run.had[FAIL] == 2,
+       "what fails twice is left out with --retries 1");
+    begin_frame();
+    ok(dispatch_left_out(run.d) == 0 && dispatch_left(run.d) == 2,
+       "the next frame has all");
+    dispatch_blame(run.d, sent_to(0)->id);
+    ok(dispatch_verdict(run.d, sent_to(0)->id) == FAILURE_RETRY,
+       "what becomes of one that is late can be asked");
     end_run();
 }
 
@@ -1060,6 +1226,8 @@ int main(void)
     test_last_leaves();
     test_last_piece();
     test_bundles();
+    test_halves();
+    test_left_out();
     test_failed_bundle();
     test_policy_hears();
     test_begun();
