@@ -39,6 +39,8 @@ struct option {
     const char *def;      /* taken first, as if given, and told by the help */
     char letter;
     const char *alias;    /* a second name */
+    const char *bare;     /* taken where no =VALUE is given; no word that
+                             follows is one */
     int required;         /* "--NAME is missing" */
     const char *excludes; /* others, with blanks between, not with this one */
     const char *needs;    /* another one, without which this makes no sense */

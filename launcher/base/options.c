@@ -117,6 +117,8 @@ static int take(struct parsing *p, const struct option *o, const char *value)
 
     if (o == &help)
         return options_help(p->command, p->err) < 0 ? -1 : HELP_ASKED;
+    if (!value)
+        value = o->bare;
     if (o->type != OPTION_FLAG && !value) {
         p->at++;
         value = p->at < p->argc ? p->argv[p->at] : NULL;
@@ -152,7 +154,7 @@ static int take_letters(struct parsing *p, const char *word)
             return fail(p, NULL, "-%s: no such option", word);
         if (!o)
             return fail(p, NULL, "-%c: no such option", *at);
-        if (o->type != OPTION_FLAG)
+        if (o->type != OPTION_FLAG && !o->bare)
             return take(p, o, at[1] ? at + 1 : NULL);
         rc = take(p, o, NULL);
         if (rc != 0)

@@ -12,6 +12,7 @@
  *
  * An option is --NAME VALUE, --NAME=VALUE or -LETTER VALUE; a name may be cut
  * short as long as it is one option's.  Letters may be joined: -fp, -fF3.
+ * One that has a bare value may stand alone, and has another only by =.
  * Behind -- nothing is an option, and -- itself is never a value.  Every
  * command has -h and --help besides.
  */

@@ -70,8 +70,11 @@ static void print_option(const struct option *o)
 
     if (o->letter)
         l.at += (size_t)printf("  -%c,", o->letter);
-    l.at += (size_t)printf("%s--%s%s%s", o->letter ? " " : "  ", o->name,
-                           o->value ? " " : "", o->value ? o->value : "");
+    l.at += (size_t)printf("%s--%s%s%s%s", o->letter ? " " : "  ", o->name,
+                           !o->value ? ""
+                           : o->bare ? "[="
+                                     : " ",
+                           o->value ? o->value : "", o->bare ? "]" : "");
     if (l.at + 1 >= COLUMN) {
         putchar('\n');
         l.at = 0;

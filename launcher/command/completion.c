@@ -162,7 +162,7 @@ static void offer_operand(const struct wanted *w,
 
 /* --- what was typed before ------------------------------------------------- */
 
-/* Of a word that begins with a -, the option whose value may follow it. */
+/* Of a word that begins with a -, the option that has a value. */
 static const struct option *option_of(const struct subcommand *c,
                                       const char *word)
 {
@@ -214,6 +214,8 @@ static void complete(struct wanted w,
             is_over = 1;
         } else if (!is_over && argv[i][0] == '-' && argv[i][1]) {
             value = option_of(c, argv[i]);
+            if (value && value->bare)
+                value = NULL; /* what follows is none of it */
         } else {
             action = operands++ == 0 ? argv[i] : action;
             is_over |= c->stops;

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct values {
     int flag, word;
-    uint32_t count;
+    uint32_t count, most;
     uint64_t bytes;
     double number, seconds, rate;
     struct option_range range;
@@ -27,6 +27,8 @@ static const struct option options[] = {
     {OPTION_WORD, "word", "one|two", AT(word), .letter = 'w', .help = "w"},
     {OPTION_COUNT, "count", "N", AT(count), .low = 1, .high = 9,
      .letter = 'c', .alias = "number-of", .help = "c"},
+    {OPTION_COUNT, "most", "N", AT(most), .high = 9, .letter = 'm',
+     .bare = "9", .help = "m"},
     {OPTION_SIZE, "bytes", "S", AT(bytes), .low = 1024, .high = 1e15,
      .letter = 'b', .excludes = "range text", .help = "b"},
     {OPTION_NUMBER, "number", "X", AT(number), .low = -1, .high = 1,
@@ -54,7 +56,7 @@ static void look(const struct values *v, char **argv, char *text, size_t size)
 {
     size_t n = 0;
 
-    if (v->count > 9 || v->word > 1 || v->flag > 1
+    if (v->count > 9 || v->most > 9 || v->word > 1 || v->flag > 1
         || (v->bytes > 0 && v->bytes < 1024) || v->bytes > 1000000000000000
         || !(v->number >= -1 && v->number <= 1)
         || !(v->seconds >= 0 && v->seconds <= 1e6)

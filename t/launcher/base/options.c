@@ -5,7 +5,7 @@
 
 struct values {
     int flag, other, word;
-    uint32_t count, size;
+    uint32_t count, size, most;
     uint64_t wide, size64;
     double number, seconds, rate;
     struct option_range range;
@@ -51,6 +51,8 @@ static const struct option options[] = {
      .excludes = "text take", .only = "this", .help = "another flag"},
     {OPTION_WORD, "word", "one|two|three", AT(word), .help = "a word"},
     {OPTION_TEXT, "text", "TEXT", AT(text), .letter = 't', .help = "a text"},
+    {OPTION_COUNT, "most", "N", AT(most), .high = 9, .letter = 'm',
+     .bare = "9", .help = "a count that may be left out"},
     {OPTION_TAKE, "take", "X", .take = take, .needs = "flag",
      .help = "a function"},
     {.type = OPTION_END},
@@ -137,6 +139,11 @@ static const struct {
      "give a whole number from 1 to 65536"},
     {&some, "--number-of 1.5", "--count: \"1.5\" is no whole number",
      "give a whole number from 1 to 65536"},
+    {&some, "--most=", "--most: \"\" is no whole number",
+     "give a whole number from 0 to 9"},
+    {&some, "--most=10", "--most: \"10\" is out of range",
+     "give a whole number from 0 to 9"},
+    {&some, "-m5", "-5: no such option", "see `evenstep some --help`"},
     {&some, "--wide -1", "--wide: \"-1\" is out of range",
      "give a whole number from 0"},
     {&some, "--wide 9223372036854775808",
@@ -239,6 +246,13 @@ static void test_good(void)
        "a function takes each");
     ok(parse(&some, "this --text -f -o") == -1 && strcmp(v.text, "-f") == 0,
        "what stands behind an option is its value");
+    ok(parse(&some, "--most 5 -f") == 0 && v.most == 9 && v.flag && rest == 1
+           && strcmp(argv[1], "5") == 0,
+       "one that may stand alone never takes the next word");
+    ok(parse(&some, "--most=5") == 0 && v.most == 5,
+       "but what is joined to it");
+    ok(parse(&some, "-mf") == 0 && v.most == 9 && v.flag,
+       "nor does its letter take the next");
     ok(parse(&some, "--flag -- that --flag") == 0 && rest == 2
            && strcmp(argv[2], "--flag") == 0,
        "behind -- nothing is an option");
@@ -320,6 +334,7 @@ static void test_help(void)
            "  --word one|two|three\n"
            "                       a word\n"
            "  -t, --text TEXT      a text\n"
+           "  -m, --most[=N]       a count that may be left out\n"
            "  --take X             a function\n"
            "\n"
            "exit status: 0\n",

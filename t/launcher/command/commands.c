@@ -82,6 +82,8 @@ static void check_option(const struct subcommand *c, const struct option *o)
        o->name);
     ok(!o->def || (!o->required && option_store(o, into, o->def, &err) == 0),
        "%s --%s: its default can be taken", c->name, o->name);
+    ok(!o->bare || option_store(o, into, o->bare, &err) == 0,
+       "%s --%s: what it has without a value can be taken", c->name, o->name);
     ok(are_there(c, o->excludes) && are_there(c, o->needs),
        "%s --%s: the others it speaks of are there", c->name, o->name);
     ok(!o->only || strncmp(c->operands, "plan|run ", strlen("plan|run ")) == 0,
