@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/lines.h"
+#include "launcher/base/notice.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -11,6 +12,9 @@
 #include <xxhash.h>
 
 #define BLOCK (64u << 10) /* bytes that are read at a time */
+_Static_assert(BLOCK > 4 * RECORD_MARK_MAX, "a block has room for both marks");
+
+static const struct record_rule by_lines;
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -35,14 +39,123 @@ int lines_read(const struct lines *l,
     return 0;
 }
 
-static size_t block_at(const struct lines *l, uint64_t at)
+/* --- where units begin ---------------------------------------------------- */
+
+/* A look through the file, from the begin of a unit to those of the next ones.
+ * It depends on nothing before that unit, so it may begin at any landmark. */
+struct scan {
+    const struct lines *l;
+    char mark[2 * RECORD_MARK_MAX]; /* between two units: */
+    size_t end, len;                /* bytes of the unit before, and in all */
+    uint64_t every;                 /* so many of them to a unit */
+    uint64_t seen;                  /* of the last unit */
+    uint64_t from;                  /* where to look for the next */
+    char *block;
+    uint64_t at; /* offset of the block */
+    size_t n;    /* bytes in it */
+    XXH3_state_t *sum;
+    uint64_t summed; /* bytes of the file, with a sum */
+    struct es_error *err;
+};
+
+static void put_mark(struct scan *s, const char *bytes, size_t len)
 {
-    return l->size - at < BLOCK ? (size_t)(l->size - at) : BLOCK;
+    memcpy(s->mark + s->len, bytes, len);
+    s->len += len;
+}
+
+static void scan_lines(struct scan *s, uint64_t every)
+{
+    s->len = 0;
+    put_mark(s, "\n", 1);
+    s->end = 1;
+    s->every = every;
+}
+
+static void scan_records(struct scan *s)
+{
+    const struct record_rule *r = s->l->rule;
+
+    scan_lines(s, r->lines > 0 ? r->lines : 1);
+    if (r->end.given) {
+        s->len = 0;
+        put_mark(s, r->end.bytes, r->end.len);
+        s->end = s->len;
+    }
+    put_mark(s, r->start.bytes, r->start.len);
+}
+
+static void scan_from(struct scan *s, uint64_t begin)
+{
+    s->from = begin + (s->end == 0); /* not this one again */
+}
+
+/* Read the block in which `from` is; nothing is left out of the sum. */
+static int load_block(struct scan *s)
+{
+    const struct lines *l = s->l;
+
+    s->at = s->sum && s->summed < s->from ? s->summed : s->from;
+    if (s->at > l->size)
+        s->at = l->size;
+    s->n = l->size - s->at < BLOCK ? (size_t)(l->size - s->at) : BLOCK;
+    if (lines_read(l, s->at, s->block, s->n, s->err) < 0)
+        return -1;
+    if (!s->sum || s->at + s->n <= s->summed)
+        return 0;
+    if (XXH3_64bits_update(s->sum, s->block + (s->summed - s->at),
+                           s->n - (size_t)(s->summed - s->at))
+        != XXH_OK)
+        return es_no_memory(s->err);
+    s->summed = s->at + s->n;
+    return 0;
+}
+
+/* The next mark: 1, 0 if there is none, or -1. */
+static int find_mark(struct scan *s, uint64_t *mark)
+{
+    for (;;) {
+        const char *hit = NULL;
+        uint64_t end = s->at + s->n;
+
+        if (s->from < end)
+            hit = memmem(s->block + (s->from - s->at), (size_t)(end - s->from),
+                         s->mark, s->len);
+        if (hit) {
+            *mark = s->at + (uint64_t)(hit - s->block);
+            return 1;
+        }
+        if (end == s->l->size && s->n > 0)
+            return 0;
+        /* It may lie across the end of this block. */
+        if (s->n >= s->len && s->from < end - (s->len - 1))
+            s->from = end - (s->len - 1);
+        if (s->from >= s->l->size && (!s->sum || s->summed == s->l->size))
+            return 0;
+        if (load_block(s) < 0)
+            return -1;
+    }
+}
+
+/* Where the next unit begins: 1, 0 if this one is the last, or -1. */
+static int next_unit(struct scan *s, uint64_t *begin)
+{
+    uint64_t mark;
+    int rc;
+
+    for (s->seen = 0; s->seen < s->every; s->seen++) {
+        rc = find_mark(s, &mark);
+        if (rc <= 0)
+            return rc;
+        *begin = mark + s->end;
+        scan_from(s, *begin);
+    }
+    return *begin < s->l->size;
 }
 
 /* --- open ----------------------------------------------------------------- */
 
-static int add_landmark(struct lines *l, uint64_t at, size_t *room)
+static int add_unit(struct lines *l, uint64_t at, size_t *room)
 {
     size_t n = (size_t)(l->n / LINES_STRIDE);
     uint64_t *landmark;
@@ -57,42 +170,126 @@ static int add_landmark(struct lines *l, uint64_t at, size_t *room)
     return 0;
 }
 
-/* Count the lines that begin behind a newline of this block.  Behind the last
- * newline of the file no line begins. */
-static int add_lines(
-    struct lines *l, const char *text, size_t len, uint64_t at, size_t *room)
+static int skip_header(struct lines *l, struct scan *s)
 {
-    const char *end = text;
+    int rc;
 
-    while ((end = memchr(end, '\n', len - (size_t)(end - text))) != NULL) {
-        uint64_t next = at + (uint64_t)(++end - text);
+    if (l->rule->header == 0)
+        return 0;
+    scan_lines(s, l->rule->header);
+    rc = next_unit(s, &l->header);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    return es_fail(s->err, ES_USAGE, "give fewer lines",
+                   "--header %ju: %s has nothing behind them",
+                   (uintmax_t)l->rule->header, l->path);
+}
 
-        if (next < l->size && add_landmark(l, next, room) < 0)
-            return -1;
+static int refuse_records(const struct lines *l, struct es_error *err)
+{
+    const struct record_mark *m =
+        l->rule->start.given ? &l->rule->start : &l->rule->end;
+
+    return es_fail(err, ES_USAGE, "say what its records begin or end with",
+                   "--%s: \"%.*s\" is nowhere in %s, which would be one unit",
+                   l->rule->start.given ? "recstart" : "recend",
+                   (int)(m->len < 40 ? m->len : 40), m->bytes, l->path);
+}
+
+static int has_mark(struct scan *s, uint64_t at, const struct record_mark *m)
+{
+    char bytes[RECORD_MARK_MAX];
+
+    return s->l->size - at >= m->len
+           && lines_read(s->l, at, bytes, m->len, s->err) == 0
+           && memcmp(bytes, m->bytes, m->len) == 0;
+}
+
+/* Are there records at all? */
+static int check_marks(struct lines *l, struct scan *s)
+{
+    const struct record_rule *r = l->rule;
+
+    if (r->start.given && !has_mark(s, l->header, &r->start)) {
+        if (l->n == 1)
+            return refuse_records(l, s->err);
+        notice("--recstart: %s does not begin with it: what stands before the "
+               "first one is a record, too",
+               l->path);
     }
+    if (r->end.given && !r->start.given && l->n == 1
+        && (l->size < r->end.len
+            || !has_mark(s, l->size - r->end.len, &r->end)))
+        return refuse_records(l, s->err);
     return 0;
 }
 
-static int find_lines(struct lines *l, char *block, struct es_error *err)
+/* Is there nothing but ends of lines from `at` on? */
+static int is_blank(struct scan *s, uint64_t at)
 {
-    XXH3_state_t *sum = XXH3_createState();
-    size_t room = 0, len;
-    int rc = sum && XXH3_64bits_reset(sum) == XXH_OK
-             && add_landmark(l, 0, &room) == 0;
+    for (char c; at < s->l->size; at++)
+        if (lines_read(s->l, at, &c, 1, s->err) < 0 || !strchr("\r\n", c)
+            || c == '\0')
+            return 0;
+    return 1;
+}
 
-    for (uint64_t at = 0; rc && at < l->size; at += len) {
-        len = block_at(l, at);
-        if (lines_read(l, at, block, len, err) < 0) {
-            XXH3_freeState(sum);
-            return -1;
-        }
-        rc = XXH3_64bits_update(sum, block, len) == XXH_OK
-             && add_lines(l, block, len, at, &room) == 0;
+/* The last unit must have all of its lines; empty ones behind it are its, too.
+ */
+static int check_last(struct lines *l, struct scan *s, uint64_t begin)
+{
+    uint64_t lines = s->seen;
+    char last;
+
+    if (l->rule->lines == 0 || begin == l->size)
+        return 0;
+    if (lines_read(l, l->size - 1, &last, 1, s->err) < 0)
+        return -1;
+    lines += last != '\n';
+    if (lines == l->rule->lines)
+        return 0;
+    if (l->n > 1 && is_blank(s, begin)) {
+        l->n--;
+        return 0;
     }
-    if (rc)
-        l->hash = XXH3_64bits_digest(sum);
-    XXH3_freeState(sum);
-    return rc ? 0 : es_no_memory(err);
+    return es_fail(s->err, ES_USAGE, "mend the file, or give another number",
+                   "--record %ju: the last record of %s has only %ju lines",
+                   (uintmax_t)l->rule->lines, l->path, (uintmax_t)lines);
+}
+
+static int find_units(struct lines *l, struct scan *s)
+{
+    size_t room = 0;
+    uint64_t begin, last;
+    int rc;
+
+    if (skip_header(l, s) < 0)
+        return -1;
+    scan_records(s);
+    begin = l->header;
+    scan_from(s, begin);
+    do {
+        if (add_unit(l, begin, &room) < 0)
+            return es_no_memory(s->err);
+        last = begin;
+    } while ((rc = next_unit(s, &begin)) > 0);
+    if (rc < 0 || check_marks(l, s) < 0)
+        return -1;
+    return check_last(l, s, s->seen == s->every ? begin : last);
+}
+
+static int sum_and_find(struct lines *l, struct scan *s)
+{
+    int rc;
+
+    s->block = malloc(BLOCK);
+    s->sum = XXH3_createState();
+    if (!s->block || !s->sum || XXH3_64bits_reset(s->sum) != XXH_OK)
+        return es_no_memory(s->err);
+    rc = find_units(l, s);
+    if (rc == 0)
+        l->hash = XXH3_64bits_digest(s->sum);
+    return rc;
 }
 
 static int refuse_file(const char *path, const char *why, struct es_error *err)
@@ -103,8 +300,8 @@ static int refuse_file(const char *path, const char *why, struct es_error *err)
 
 static int scan_file(struct lines *l, struct es_error *err)
 {
+    struct scan s = {.l = l, .err = err};
     struct stat st;
-    char *block;
     int rc;
 
     if (fstat(l->fd, &st) < 0)
@@ -114,19 +311,21 @@ static int scan_file(struct lines *l, struct es_error *err)
                        l->path,
                        st.st_size == 0 ? "is empty" : "is no regular file");
     l->size = (uint64_t)st.st_size;
-    block = malloc(BLOCK);
-    if (!block)
-        return es_no_memory(err);
-    rc = find_lines(l, block, err);
-    free(block);
+    rc = sum_and_find(l, &s);
+    free(s.block);
+    XXH3_freeState(s.sum);
     return rc;
 }
 
-int lines_open(struct lines *l, const char *path, struct es_error *err)
+int lines_open(struct lines *l,
+               const char *path,
+               const struct record_rule *rule,
+               struct es_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *l = (struct lines){.path = path, .fd = fd};
+    *l =
+        (struct lines){.path = path, .rule = rule ? rule : &by_lines, .fd = fd};
     if (fd < 0) {
         memset(l, 0, sizeof *l);
         return refuse_file(path, strerror(errno), err);
@@ -145,41 +344,31 @@ void lines_close(struct lines *l)
     memset(l, 0, sizeof *l);
 }
 
-/* --- where lines are ------------------------------------------------------ */
+/* --- where units are ------------------------------------------------------ */
 
-/* Move *at on by so many lines. */
-static int skip_lines(const struct lines *l,
-                      uint64_t lines,
-                      uint64_t *at,
-                      char *block,
-                      struct es_error *err)
+static int begin_of(struct scan *s, uint64_t unit, uint64_t *at)
 {
-    while (lines > 0 && *at < l->size) {
-        size_t len = block_at(l, *at);
-        const char *end = block;
+    const struct lines *l = s->l;
 
-        if (lines_read(l, *at, block, len, err) < 0)
-            return -1;
-        while (lines > 0 && end
-               && (end = memchr(end, '\n', len - (size_t)(end - block))))
-            end++, lines--;
-        *at += end ? (size_t)(end - block) : len;
-    }
-    return 0;
-}
-
-static int begin_of(const struct lines *l,
-                    uint64_t line,
-                    uint64_t *at,
-                    char *block,
-                    struct es_error *err)
-{
-    if (line >= l->n) {
+    if (unit >= l->n) {
         *at = l->size;
         return 0;
     }
-    *at = l->landmark[line / LINES_STRIDE];
-    return skip_lines(l, line % LINES_STRIDE, at, block, err);
+    *at = l->landmark[unit / LINES_STRIDE];
+    scan_from(s, *at);
+    s->at = s->from; /* nothing of it is read */
+    s->n = 0;
+    for (uint64_t skip = unit % LINES_STRIDE; skip > 0; skip--) {
+        int rc = next_unit(s, at);
+
+        if (rc < 0)
+            return -1;
+        if (rc == 0) { /* others have changed the file */
+            *at = l->size;
+            return 0;
+        }
+    }
+    return 0;
 }
 
 int lines_find(const struct lines *l,
@@ -189,14 +378,14 @@ int lines_find(const struct lines *l,
                uint64_t *to,
                struct es_error *err)
 {
-    char *block = malloc(BLOCK);
+    struct scan s = {.l = l, .block = malloc(BLOCK), .err = err};
     int rc = -1;
 
-    if (!block)
+    if (!s.block)
         return es_no_memory(err);
-    if (begin_of(l, begin, from, block, err) == 0
-        && begin_of(l, end, to, block, err) == 0)
+    scan_records(&s);
+    if (begin_of(&s, begin, from) == 0 && begin_of(&s, end, to) == 0)
         rc = 0;
-    free(block);
+    free(s.block);
     return rc;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lines.h - the lines of a file as units: --lines FILE.
+ * lines.h - the lines, or other records, of a file as units: --lines FILE.
  *
  * The file may grow while it is used; if it shrinks, that is an error.  It is
  * read, not mapped: a page that is gone would kill us by SIGBUS.  A last line
- * without a newline counts as a line.
+ * without a newline counts as a line, and what stands behind the last mark as a
+ * record.
  */
 #ifndef LAUNCHER_BASE_LINES_H
 #define LAUNCHER_BASE_LINES_H
 
+#include "launcher/base/record_rule.h"
 #include "pmix_bcast/error.h"
 
 #include <stddef.h>
@@ -16,21 +18,27 @@
 
 struct lines { /* all zero: closed */
     const char *path;
+    const struct record_rule *rule;
     int fd;
     uint64_t size;
-    uint64_t n;
+    uint64_t n;         /* units */
+    uint64_t header;    /* bytes before the first of them */
     uint64_t hash;      /* XXH3-64 of the text */
-    uint64_t *landmark; /* offset of every LINES_STRIDE-th line */
+    uint64_t *landmark; /* offset of every LINES_STRIDE-th unit */
 };
 
 #define LINES_STRIDE                                                           \
-    1024 /* 8 bytes for as many lines; 512 to skip on average */
+    1024 /* 8 bytes for as many units; 512 to skip on average */
 
-/* path must outlive *l.  Fails with ES_USAGE, also for an empty file; *l is
- * closed then. */
-int lines_open(struct lines *l, const char *path, struct es_error *err);
+/* path and rule must outlive *l; a rule of NULL: units are lines.  Fails with
+ * ES_USAGE, also for a file without a unit, or one that is not as the rule has
+ * it; *l is closed then. */
+int lines_open(struct lines *l,
+               const char *path,
+               const struct record_rule *rule,
+               struct es_error *err);
 void lines_close(struct lines *l);
-/* Find where the text of the lines [begin, end) begins and ends; end is at most
+/* Find where the text of the units [begin, end) begins and ends; end is at most
  * n.  Fails with ES_WORK if the file has become shorter. */
 int lines_find(const struct lines *l,
                uint64_t begin,

@@ -103,18 +103,17 @@ static struct piece *renew(struct distribution *d, uint64_t id)
     return p;
 }
 
-static int send_input(struct distribution *d,
-                      const struct dispatch_piece *p,
-                      struct es_error *err)
+/* Send the text [at, to) of the lines as a piece's stdin, or part of it. */
+static int send_text(struct distribution *d,
+                     const struct dispatch_piece *p,
+                     uint64_t at,
+                     uint64_t to,
+                     struct es_error *err)
 {
-    uint64_t at, to;
-    uint8_t *text;
+    uint8_t *text = malloc(OUTPUT_MAX);
     size_t n;
-    int rc = lines_find(d->lines, p->units.begin, p->units.end, &at, &to, err);
+    int rc = 0;
 
-    if (rc < 0)
-        return -1;
-    text = malloc(OUTPUT_MAX);
     if (!text)
         return es_no_memory(err);
     for (; rc == 0 && at < to; at += n) {
@@ -129,6 +128,18 @@ static int send_input(struct distribution *d,
     }
     free(text);
     return rc;
+}
+
+static int send_input(struct distribution *d,
+                      const struct dispatch_piece *p,
+                      struct es_error *err)
+{
+    uint64_t at, to;
+
+    if (lines_find(d->lines, p->units.begin, p->units.end, &at, &to, err) < 0
+        || send_text(d, p, 0, d->lines->header, err) < 0)
+        return -1;
+    return send_text(d, p, at, to, err);
 }
 
 static void send_run(struct distribution *d, const struct dispatch_piece *p)

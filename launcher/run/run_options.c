@@ -43,6 +43,16 @@ static int take_queue(void *at, const char *text, struct es_error *err)
     return 0;
 }
 
+static int take_start(void *at, const char *text, struct es_error *err)
+{
+    return record_mark_parse(at, "recstart", text, err);
+}
+
+static int take_end(void *at, const char *text, struct es_error *err)
+{
+    return record_mark_parse(at, "recend", text, err);
+}
+
 #define AT(member) OPTION_AT(struct run_options, member)
 
 /* clang-format off */
@@ -52,6 +62,20 @@ const struct option run_options_table[] = {
      "units of a frame, from B up to, not with, E"},
     {OPTION_TEXT, "lines", "FILE", AT(lines), .excludes = "queue persistent",
      .help = "the units are FILE's lines; a slice's lines are CMD's stdin"},
+    {OPTION_COUNT, "record", "N", AT(record.lines), .low = 1, .needs = "lines",
+     .excludes = "recstart recend", .help =
+     "N lines of FILE are a unit, as 4 in FASTQ (1)"},
+    {OPTION_TAKE, "recstart", "TEXT", AT(record.start), .take = take_start,
+     .needs = "lines", .help =
+     "a unit begins where a line begins with TEXT, as '>' in FASTA, or where "
+     "--recend says"},
+    {OPTION_TAKE, "recend", "TEXT", AT(record.end), .take = take_end,
+     .needs = "lines", .help =
+     "a unit ends with TEXT, in which \\n is a newline; with --recstart only "
+     "where that follows; with '' --recstart counts within lines, too"},
+    {OPTION_COUNT, "header", "N", AT(record.header), .low = 1,
+     .needs = "lines", .help =
+     "FILE's first N lines are in no unit, and before the stdin of each CMD"},
     {OPTION_TAKE, "queue", "FILE|-", .take = take_queue, .excludes = "repeat",
      .help = "a frame a line, \"B:E [LABEL]\", taken as they come; may be "
      "given again: one queue"},
@@ -135,6 +159,8 @@ int run_options_settle(struct run_options *o,
                        "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (record_rule_check(&o->record, err) < 0)
+        return -1;
     o->work.begin = o->range.begin;
     o->work.end = o->range.end;
     if (o->n_queues == 0 && o->work.repeat == 0)

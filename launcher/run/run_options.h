@@ -5,6 +5,7 @@
 #ifndef LAUNCHER_RUN_RUN_OPTIONS_H
 #define LAUNCHER_RUN_RUN_OPTIONS_H
 
+#include "launcher/base/record_rule.h"
 #include "launcher/config/config.h"
 #include "launcher/config/local_option.h"
 #include "launcher/config/meter_option.h"
@@ -19,6 +20,7 @@ struct run_options {
     struct option_range range;
     struct extraction work;
     const char *lines;                    /* NULL: no such file */
+    struct record_rule record;            /* what of it is a unit */
     const char *queue[QUEUE_SOURCES_MAX]; /* n_queues */
     size_t n_queues;
     int follow;

@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/work.h"
+#include "launcher/base/lines_look.h"
 #include "launcher/run/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+static void name_mark(FILE *to, const char *name, const struct record_mark *m)
+{
+    if (m->given)
+        fprintf(to, "%s %016jx ", name,
+                (uintmax_t)XXH3_64bits(m->bytes, m->len));
+}
+
+static void name_lines(const struct work *w,
+                       const struct record_rule *r,
+                       FILE *to)
+{
+    fprintf(to, "lines %ju hash %016jx ", (uintmax_t)w->lines.n,
+            (uintmax_t)w->lines.hash);
+    if (r->lines > 1)
+        fprintf(to, "record %ju ", (uintmax_t)r->lines);
+    name_mark(to, "recstart", &r->start);
+    name_mark(to, "recend", &r->end);
+    if (r->header > 0)
+        fprintf(to, "header %ju ", (uintmax_t)r->header);
+}
 
 /* What the journal is of, in words; NULL: no memory. */
 static char *name_work(const struct work *w, const struct run_options *o)
@@ -19,8 +42,7 @@ static char *name_work(const struct work *w, const struct run_options *o)
     for (size_t i = 0; i < o->n_queues; i++)
         fprintf(to, "queue %s ", o->queue[i]);
     if (o->lines)
-        fprintf(to, "lines %ju hash %016jx ", (uintmax_t)w->lines.n,
-                (uintmax_t)w->lines.hash);
+        name_lines(w, &o->record, to);
     else if (o->n_queues == 0)
         fprintf(to, "range %ju:%ju ", (uintmax_t)x->begin, (uintmax_t)x->end);
     if (o->n_queues == 0)
@@ -60,8 +82,10 @@ int work_open(struct work *w,
     memset(w, 0, sizeof *w);
     w->extraction = o->work;
     if (o->lines) {
-        if (lines_open(&w->lines, o->lines, err) < 0)
+        if (lines_open(&w->lines, o->lines, &o->record, err) < 0)
             return -1;
+        if (!record_rule_given(&o->record))
+            lines_look(&w->lines);
         w->extraction.end = w->lines.n;
     }
     if (o->journal && open_journal(w, o, err) < 0)

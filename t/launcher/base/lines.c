@@ -22,7 +22,7 @@ static struct lines open_lines(void)
     struct lines l;
     struct es_error err;
 
-    if (lines_open(&l, file_path, &err) < 0)
+    if (lines_open(&l, file_path, NULL, &err) < 0)
         bail("%s", err.what);
     return l;
 }
@@ -189,8 +189,8 @@ static int refuses(const char *name)
     struct lines l;
     struct es_error err = {0};
 
-    return lines_open(&l, name, &err) == -1 && err.kind == ES_USAGE && !l.path
-           && !l.landmark;
+    return lines_open(&l, name, NULL, &err) == -1 && err.kind == ES_USAGE
+           && !l.path && !l.landmark;
 }
 
 static void test_refused(void)
@@ -224,7 +224,7 @@ static void test_no_memory(void)
     for (long at = 0; rc < 0 && at < 100; at++) {
         err = (struct es_error){0};
         fault_at = at;
-        rc = lines_open(&l, file_path, &err);
+        rc = lines_open(&l, file_path, NULL, &err);
         fault_at = -1;
         failures += rc < 0;
         wrong += rc < 0 && (err.kind != ES_ENV || l.path);

@@ -166,7 +166,7 @@ static void test_lines(void)
     struct lines lines;
 
     if (fd < 0 || write(fd, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", 20) != 20
-        || lines_open(&lines, name, &err) < 0)
+        || lines_open(&lines, name, NULL, &err) < 0)
         bail("no file");
     make(1);
     distribution_begin(d, &adjuster, &lines);

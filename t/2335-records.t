@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='records of a file as units, a header for each command, and files that look as if they had some'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD
+export TMPDIR
+unset EVENSTEP_CONF SLURM_JOB_ID
+lines() { evenstep run --local 3 --metrics equal --lines "$@"; }
+awk 'BEGIN { for (i = 0; i < 500; i++) { print ">r" i " a>b"; for (k = 0; k < i % 7; k++) print "ACGT" } }' >fasta
+awk 'BEGIN { for (i = 0; i < 300; i++) print "@r" i "\nACGT\n+\n@+>I" }' >fastq
+awk 'BEGIN { print "name,size"; for (i = 0; i < 300; i++) print "n" i "," i }' >table
+
+test_expect_success '--recstart: every command gets whole records, and as many as it has units' '
+	lines fasta --recstart ">" -- sh -c "cat >part.{begin}; test \$(grep -c ^\> part.{begin}) = {count} && head -c 1 part.{begin} | grep -q \> && cat part.{begin}" >got 2>err &&
+	cmp fasta got && ! grep "looks like" err && ls part.* && test "$(ls part.* | wc -l)" -ge 3 && rm part.*
+'
+test_expect_success '--record 4: likewise, though a line of letters begins with an @' '
+	lines fastq --record 4 -- sh -c "test \$(tee part.{begin} | wc -l) = \$((4 * {count})) && head -n 1 part.{begin} | grep -q ^@r && cat part.{begin}" >got 2>err &&
+	cmp fastq got && ! grep "looks like" err && rm part.*
+'
+test_expect_success '--recend: between two marks, and what is behind the last of them' '
+	printf "a\n--\nb--\nc\n--\nd" >marks && lines marks --recend "\\n--\\n" -- sh -c "cat; echo \"[{begin}:{end}]\"" >got 2>err && cat got &&
+	lines marks --recend "\\n--\\n" --policy manual:size=1 --pieces 1 -- cat >got && cmp marks got &&
+	test "$(lines marks --recend "\\n--\\n" -- echo {count} | awk "{ n += \$1 } END { print n }")" = 3
+'
+test_expect_success '--header: before what each command reads, and no unit' '
+	lines table --header 1 -- sh -c "head -n 1 >head.{begin}; cat" >got 2>err && sed 1d table | cmp - got && ! grep "first line of names" err &&
+	ls head.* && cat head.* | sort -u >heads && echo name,size | test_cmp - heads
+'
+test_expect_success 'records and a journal: resumed, and refused with other records' '
+	lines fasta --recstart ">" --journal journal -- cat >got && cmp fasta got && truncate -s -200 journal &&
+	lines fasta --recstart ">" --journal journal --resume -- cat >got && cmp fasta got &&
+	test_expect_code 2 lines fasta --recstart ">" --header 1 --journal journal --resume -- cat 2>err &&
+	said "evenstep: --journal: journal: is of another work: lines .*" &&
+	test_expect_code 2 lines fasta --recstart ">r" --journal journal --resume -- cat 2>err &&
+	said "evenstep: --journal: journal: is of another work: lines .*"
+'
+while IFS='|' read -r file message; do
+	test_expect_success "$file without these options: one line says what is wrong, and what mends it" '
+		lines $file -- cat >got 2>err && cmp $file got && said "evenstep: --lines: $file $message; or --record 1, if each line is a unit" &&
+		lines $file --record 1 -- cat >got 2>err && cmp $file got && ! grep -e "--record 1" err
+	'
+done <<'END'
+fasta|looks like FASTA, and is cut within its records: give --recstart '>'
+fastq|looks like FASTQ, and is cut within its records: give --record 4
+table|has a first line of names above numbers, which is taken for a unit: give --header 1
+END
+test_expect_success 'plain lists are never doubted' '
+	seq 100 >numbers && ls /usr/bin >words && seq -f "%.0f,x" 50 >pairs && find "$EVENSTEP_SRC/t" -name "*.c" >paths && cp "$EVENSTEP_SRC/README.md" prose &&
+	for file in numbers words pairs paths prose; do lines $file -- cat >got 2>err && cmp $file got && ! grep -e "--record 1" err || return 1; done
+'
+printf '>a\nACGT\n' >one
+printf '\n\n' >blank
+while IFS='|' read -r options message; do
+	test_expect_success "$options: exit 2, says why" '
+		test_expect_code 2 evenstep run --local 2 $options -- true >got 2>err && test ! -s got && said "evenstep: $message"
+	'
+done <<'END'
+--lines table --recstart >|--recstart: ">" is nowhere in table, which would be one unit: say what its records begin or end with
+--lines table --recend ;|--recend: ";" is nowhere in table, which would be one unit: say what its records begin or end with
+--lines table --recend \x|--recend: "\\x" is unknown: give .*
+--lines table --recstart > --record 2|--record and --recstart exclude each other: give one of them
+--lines fastq --record 7|--record 7: the last record of fastq has only 3 lines: mend the file, or give another number
+--lines blank --record 4|--record 4: the last record of blank has only 2 lines: mend the file, or give another number
+--lines one --header 2|--header 2: one has nothing behind them: give fewer lines
+--lines one --header 9|--header 9: one has nothing behind them: give fewer lines
+--range 0:4 --record 4|--record: there is no --lines: give --lines FILE, too
+--range 0:4 --header 1|--header: there is no --lines: give --lines FILE, too
+END
+test_expect_success 'a start that is empty, and an end without a start: exit 2' '
+	test_expect_code 2 lines table --recstart "" -- cat 2>err && said "evenstep: --recstart is empty: .*" &&
+	test_expect_code 2 lines table --recend "" -- cat 2>err && said "evenstep: --recend is empty: .*"
+'
+test_done
