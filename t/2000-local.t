@@ -230,15 +230,20 @@ test_expect_success 'on a terminal there is a bar that goes away, and no line a 
 	cat -v screen && grep -F "[#" screen && tail -n 1 screen | grep "3 frames in" &&
 	grep "frame" screen >frames && ! grep "frame 1 of 3:" frames
 '
-test_expect_success 'beside the bar: time left, frames a second, efficiency so far; never wider than the terminal' '
+test_expect_success 'beside the bar: units, rate, time left, efficiency so far; never wider than the terminal' '
 	TERM=xterm script -qec "evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen && cat -v screen &&
-	grep -qE "frame 2 of 3, [0-9]+:[0-9]{2} left, [0-9.e+]+ frames/s, efficiency [01]\.[0-9]{2}" screen &&
+	grep -qE "frame 2 of 3, [2-5]/6 units, [0-9.e+]+/s, [0-9]+:[0-9]{2} left, efficiency [01]\.[0-9]{2}" screen &&
 	TERM=xterm script -qec "stty cols 30; evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen && cat -v screen &&
-	tr "\r" "\n" <screen | sed "s/^.\[K//" | grep "^\[[#.]" >lines && test -s lines && awk "length(\$0) > 29 { exit 1 }" lines
+	tr "\r" "\n" <screen | sed "s/^.\[K//" | grep "frame" | grep -v "^evenstep:" >lines && test -s lines && awk "length(\$0) > 29 { exit 1 }" lines
 '
 test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
 	evenstep run --local 2 --range 0:2 --repeat 3 -- true 2>err && said "evenstep: frame 1 of 3: .*" &&
 	lines err 4 && test -s err && ! LC_ALL=C grep "[^ -~]" err
+'
+test_expect_success 'nor a line for each of very many frames: those after the 20th are told together, and none is left out' '
+	evenstep run --local 1 --range 0:1 --repeat 30 -- true 2>err && cat err && grep -c "^evenstep: frame [0-9]* of 30: " err >single && test "$(cat single)" -ge 20 && test "$(wc -l <err)" -lt 31 &&
+	sed -nE "s/^evenstep: frames? ([0-9]+)( to ([0-9]+))? of 30: .*/\1 \3/p" err |
+		awk "\$1 != after + 0 && NR > 1 { exit 1 } { after = (NF > 1 ? \$2 : \$1) + 1 } END { exit after != 31 }"
 '
 
 # --- commands that fail ------------------------------------------------------------

@@ -61,15 +61,24 @@ int notice_is_terminal(void)
     return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
+size_t notice_columns(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col - 1u;
+    return 79;
+}
+
 /* A line that wraps could not be wiped: cut it to the terminal's width. */
 void notice_progress(const char *line)
 {
-    size_t room = sizeof shown;
-    struct winsize size;
+    size_t room = notice_columns() + 1;
 
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
-        && size.ws_col < room)
-        room = size.ws_col;
+    if (line && strcmp(line, shown) == 0)
+        return;
+    if (room > sizeof shown)
+        room = sizeof shown;
     wipe_progress();
     snprintf(shown, room, "%s", line ? line : "");
     redraw_progress();

@@ -14,6 +14,8 @@ void notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void notice_lines(const char *name, const char *text, size_t len);
 /* Is stderr a terminal that can show a progress line? */
 int notice_is_terminal(void);
+/* Characters that a progress line may have. */
+size_t notice_columns(void);
 /* Replace the progress line; NULL removes it.  Only on a terminal. */
 void notice_progress(const char *line);
 

@@ -3,108 +3,111 @@
 #include "launcher/base/notice.h"
 #include "pmix_bcast/clock.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#define BAR_CELLS 20
 /* Ten times a second is smooth and costs nothing. */
 #define REDRAW_NS 100000000
 
-void progress_start(struct progress *p, uint64_t frames)
+static double seconds_now(void)
 {
+    return (double)clock_ns() * 1e-9;
+}
+
+void progress_start(struct progress *p, uint64_t frames, uint64_t units)
+{
+    double now = seconds_now();
+
     memset(p, 0, sizeof *p);
-    p->frames = frames;
     p->terminal = notice_is_terminal();
-    p->start_ns = clock_ns();
+    tally_start(&p->tally, frames, units, now);
+    log_pace_start(&p->pace, now);
 }
 
-/* The share of the frame's units that are done, 0..1. */
-static double share_done(const struct distribution *d)
+void progress_begin(struct progress *p, const struct frame *f, uint64_t before)
 {
-    const struct frame *f = distribution_frame(d);
-
-    return 1
-           - (double)dispatch_left(distribution_dispatch(d))
-                 / (double)(f->end - f->begin);
+    tally_begin(&p->tally, f->number, f->end - f->begin, before, seconds_now());
 }
 
-/* "3", or "3 of 20" where it is known how many come. */
-static void name_frame(const struct progress *p,
-                       uint64_t number,
-                       char *text,
-                       size_t size)
+void progress_units(struct progress *p, uint64_t units)
 {
-    if (p->frames > 0)
-        snprintf(text, size, "%ju of %ju", (uintmax_t)number + 1,
-                 (uintmax_t)p->frames);
-    else
-        snprintf(text, size, "%ju", (uintmax_t)number + 1);
+    tally_units(&p->tally, units, seconds_now());
 }
 
-/* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
-static void print_time(char *text, size_t size, double seconds)
+static void draw(struct progress *p)
 {
-    unsigned long s = (unsigned long)fmin(seconds + 0.5, 365 * 86400.0);
+    struct tally_now now = tally_now(&p->tally, seconds_now());
+    char text[PROGRESS_TEXT];
 
-    if (s < 3600)
-        snprintf(text, size, "%lu:%02lu", s / 60, s % 60);
-    else
-        snprintf(text, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    progress_text_bar(text, notice_columns(), &now,
+                      p->ended > 0 ? p->efficiency : -1);
+    notice_progress(text);
 }
 
-/* The bar is of all frames or, where nobody knows how many come, of this one;
- * `part` of it is done. */
-static void draw(const struct progress *p, double part, uint64_t number)
+/* The frames that have ended, of which nothing was said. */
+static void tell_frames(struct progress *p)
 {
-    double seconds = (double)(clock_ns() - p->start_ns) * 1e-9;
-    double done = (double)number + part, all = (double)p->frames;
-    double full = p->frames > 0 ? done / all : part;
-    char bar[BAR_CELLS + 1], left[32], frame[50], line[200];
-    int n;
+    struct tally_now now = tally_now(&p->tally, seconds_now());
+    char text[PROGRESS_TEXT];
 
-    for (int i = 0; i < BAR_CELLS; i++)
-        bar[i] = i < (int)(full * BAR_CELLS) ? '#' : '.';
-    bar[BAR_CELLS] = '\0';
-    name_frame(p, number, frame, sizeof frame);
-    n = snprintf(line, sizeof line, "[%s] frame %s", bar, frame);
-    if (p->frames > 0 && done > 0 && seconds > 0) {
-        print_time(left, sizeof left, seconds / done * (all - done));
-        n += snprintf(line + n, sizeof line - (size_t)n,
-                      ", %s left, %.3g frames/s", left, done / seconds);
-    }
-    if (p->done > 0)
-        snprintf(line + n, sizeof line - (size_t)n, ", efficiency %.2f",
-                 p->efficiency);
-    notice_progress(line);
+    if (p->untold.n == 0)
+        return;
+    progress_text_frames(text, &p->untold, &now);
+    notice("%s", text);
+    p->untold.n = 0;
 }
 
-void progress_piece(struct progress *p, const struct distribution *d)
+static void tell_running(struct progress *p)
+{
+    struct tally_now now = tally_now(&p->tally, seconds_now());
+    char text[PROGRESS_TEXT];
+
+    progress_text_running(text, &now);
+    notice("%s", text);
+}
+
+void progress_look(struct progress *p)
 {
     int64_t now = clock_ns();
 
-    if (!p->terminal || now - p->drawn_ns < REDRAW_NS)
-        return;
-    p->drawn_ns = now;
-    draw(p, share_done(d), distribution_frame(d)->number);
+    if (p->terminal && now - p->drawn_ns >= REDRAW_NS) {
+        p->drawn_ns = now;
+        draw(p);
+    } else if (!p->terminal && log_pace_due(&p->pace, (double)now * 1e-9)) {
+        tell_frames(p);
+        tell_running(p);
+    }
+}
+
+static void add_frame(struct progress_frames *f,
+                      uint64_t number,
+                      const struct determination *t,
+                      int adjusted)
+{
+    if (f->n == 0)
+        *f = (struct progress_frames){.first = number};
+    f->last = number;
+    f->n++;
+    f->seconds += t->last;
+    f->efficiency += (t->efficiency - f->efficiency) / (double)f->n;
+    f->adjusted = adjusted;
 }
 
 void progress_frame(struct progress *p,
-                    const struct distribution *d,
+                    const struct frame *f,
                     const struct determination *t,
                     int adjusted)
 {
-    char frame[50];
-
-    name_frame(p, distribution_frame(d)->number, frame, sizeof frame);
-    p->done++;
-    p->efficiency += (t->efficiency - p->efficiency) / (double)p->done;
+    tally_end(&p->tally, f->end - f->begin, seconds_now());
+    p->ended++;
+    p->efficiency += (t->efficiency - p->efficiency) / (double)p->ended;
     if (p->terminal) {
         p->drawn_ns = 0;
-        progress_piece(p, d);
-    } else
-        notice("frame %s: %.3f s, efficiency %.2f%s", frame, t->last,
-               t->efficiency, adjusted ? ", adjusted" : "");
+        progress_look(p);
+        return;
+    }
+    add_frame(&p->untold, f->number, t, adjusted);
+    if (log_pace_frame(&p->pace, seconds_now()))
+        tell_frames(p);
 }
 
 void progress_stop(struct progress *p)
@@ -116,6 +119,7 @@ void progress_stop(struct progress *p)
 void progress_end(struct progress *p, const struct summary *s)
 {
     progress_stop(p);
+    tell_frames(p);
     notice("%ju frame%s in %.2f s, mean efficiency %.3f (%s)",
            (uintmax_t)s->frames, s->frames == 1 ? "" : "s", s->seconds,
            s->efficiency, s->policy);

@@ -1,34 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * progress.h - what a person sees while `evenstep run` works: on a terminal
- * one line that is redrawn (a bar, time left, frames a second, efficiency),
- * elsewhere a plain line a frame.
+ * one line that is redrawn (a bar, units, rate, time left, efficiency),
+ * elsewhere plain lines: of frames that have ended, and of one that takes long.
  */
 #ifndef LAUNCHER_RUN_PROGRESS_H
 #define LAUNCHER_RUN_PROGRESS_H
 
-#include "launcher/run/distribution.h"
+#include "launcher/run/frame.h"
+#include "launcher/run/log_pace.h"
+#include "launcher/run/progress_text.h"
 #include "launcher/run/report.h"
+#include "launcher/run/tally.h"
 #include "policy/determination.h"
 
 struct progress {
-    uint64_t frames; /* in all; 0: nobody knows */
+    struct tally tally;
+    struct log_pace pace;
+    struct progress_frames untold; /* that have no line yet */
     int terminal;
-    int64_t start_ns;
-    int64_t drawn_ns;  /* when the bar was last drawn */
-    uint64_t done;     /* frames */
+    int64_t drawn_ns;  /* when the line was last drawn */
+    uint64_t ended;    /* frames */
     double efficiency; /* mean of these */
 };
 
-void progress_start(struct progress *p, uint64_t frames);
-/* Something of the frame has come back; redraws at most ten times a second. */
-void progress_piece(struct progress *p, const struct distribution *d);
+/* As of tally_start(). */
+void progress_start(struct progress *p, uint64_t frames, uint64_t units);
+/* A frame begins, of which a run before has done so many units. */
+void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
+/* Units have come back, and count. */
+void progress_units(struct progress *p, uint64_t units);
+/* To be called now and then; redraws at most ten times a second. */
+void progress_look(struct progress *p);
+/* A frame is done. */
 void progress_frame(struct progress *p,
-                    const struct distribution *d,
+                    const struct frame *f,
                     const struct determination *t,
                     int adjusted);
 void progress_end(struct progress *p, const struct summary *s);
-/* Take the bar away. */
+/* Take the line away. */
 void progress_stop(struct progress *p);
 
 #endif

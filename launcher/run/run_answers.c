@@ -91,6 +91,7 @@ static void slice_done(struct run *r, struct piece *p)
     struct distribution *d = r->distribution;
     size_t node = p->part.node;
 
+    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
     if (keep(r, p) < 0) {
         run_finish(r, 1);
     } else if (dispatch_left(distribution_dispatch(d)) == 0) {
@@ -98,7 +99,7 @@ static void slice_done(struct run *r, struct piece *p)
     } else if (distribution_feed_node(d, node, r->err) < 0) {
         run_finish(r, 1);
     } else {
-        progress_piece(&r->progress, d);
+        progress_look(&r->progress);
         if (distribution_wants_look(d))
             run_looks_soon(r);
     }

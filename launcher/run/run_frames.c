@@ -27,6 +27,15 @@ static int begin_frame(struct run *r)
     return rc;
 }
 
+static void tell_begun(struct run *r)
+{
+    const struct frame *f = distribution_frame(r->distribution);
+
+    progress_begin(&r->progress, f,
+                   f->end - f->begin
+                       - dispatch_left(distribution_dispatch(r->distribution)));
+}
+
 void run_frames_next(struct run *r)
 {
     int rc = begin_frame(r);
@@ -34,6 +43,8 @@ void run_frames_next(struct run *r)
     while (rc == WORK_DONE)
         rc = begin_frame(r);
     r->idle = rc == WORK_LATER;
+    if (rc == WORK_BEGUN)
+        tell_begun(r);
     if (rc == WORK_END)
         end_work(r);
     if (rc < 0 && errno != EINTR) /* else the signal ends the run */
@@ -62,7 +73,8 @@ void run_frames_done(struct run *r)
             run_finish(r, 1);
         return;
     }
-    progress_frame(&r->progress, r->distribution, &r->determination, adjusted);
+    progress_frame(&r->progress, distribution_frame(r->distribution),
+                   &r->determination, adjusted);
     if (report_frame(&r->report, r->distribution, &r->determination, adjusted,
                      r->err)
         < 0)
@@ -83,6 +95,6 @@ void run_frames_begin(struct run *r)
                        r->o->lines ? &r->work.lines : NULL);
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    progress_start(&r->progress, work_frames(&r->work));
+    progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
     run_frames_next(r);
 }

@@ -57,6 +57,7 @@ static void on_look(int fd, short what, void *arg)
     if (r->phase != WORKING
         || dispatch_left(distribution_dispatch(r->distribution)) == 0)
         return;
+    progress_look(&r->progress);
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
         || run_meter_look(&r->meter, r->err) < 0
         || distribution_feed(r->distribution, r->err) < 0)

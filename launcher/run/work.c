@@ -175,3 +175,8 @@ uint64_t work_frames(const struct work *w)
 {
     return w->extraction.repeat;
 }
+
+uint64_t work_units(const struct work *w)
+{
+    return w->extraction.end - w->extraction.begin;
+}

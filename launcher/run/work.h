@@ -42,5 +42,7 @@ int work_next(struct work *w,
               struct es_error *err);
 /* Frames in all, or 0: as many as the queue has. */
 uint64_t work_frames(const struct work *w);
+/* Units of each of these. */
+uint64_t work_units(const struct work *w);
 
 #endif

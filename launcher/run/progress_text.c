@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/progress_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BAR_MOST  20 /* cells */
+#define BAR_LEAST 8
+#define BAR_FRAME 3 /* two brackets and a blank */
+
+/* The parts of the line, in their order. */
+enum part { FRAME, UNITS, RATE, LEFT, EFFICIENCY, PARTS };
+
+struct texts {
+    char part[PARTS][64]; /* "": not known; all of them fit a text */
+};
+
+/* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
+static void print_time(char *text, size_t size, double seconds)
+{
+    unsigned long s = (unsigned long)fmin(seconds + 0.5, 365 * 86400.0);
+
+    if (s < 3600)
+        snprintf(text, size, "%lu:%02lu", s / 60, s % 60);
+    else
+        snprintf(text, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+}
+
+/* Three digits are enough. */
+static void print_rate(char *text, size_t size, double rate, const char *unit)
+{
+    int digits = rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0;
+
+    if (rate < 0.01 || rate >= 1e6)
+        snprintf(text, size, "%.3g%s", rate, unit);
+    else
+        snprintf(text, size, "%.*f%s", digits, rate, unit);
+}
+
+/* " of 20", where it is known how many come. */
+static void print_of(char *text, size_t size, uint64_t frames)
+{
+    text[0] = '\0';
+    if (frames > 0)
+        snprintf(text, size, " of %" PRIu64, frames);
+}
+
+static void print_left(char *text, size_t size, const struct tally_now *now)
+{
+    char time[32];
+
+    text[0] = '\0';
+    if (now->left < 0)
+        return;
+    print_time(time, sizeof time, now->left);
+    snprintf(text, size, "%s left", time);
+}
+
+static uint64_t frame_of(const struct tally_now *now)
+{
+    return now->frames > 0 && now->frame >= now->frames ? now->frames
+                                                        : now->frame + 1;
+}
+
+static struct texts texts_of(const struct tally_now *now, double efficiency)
+{
+    struct texts t = {.part = {""}};
+    char of[32];
+    size_t size = sizeof t.part[0];
+
+    print_of(of, sizeof of, now->frames);
+    snprintf(t.part[FRAME], size, "frame %" PRIu64 "%s", frame_of(now), of);
+    snprintf(t.part[UNITS], size, "%" PRIu64 "/%" PRIu64 " units", now->done,
+             now->all);
+    if (now->rate > 0)
+        print_rate(t.part[RATE], size, now->rate, "/s");
+    print_left(t.part[LEFT], size, now);
+    if (efficiency >= 0)
+        snprintf(t.part[EFFICIENCY], size, "efficiency %.2f", efficiency);
+    return t;
+}
+
+/* Characters of the line without its bar. */
+static size_t width_of(const struct texts *t)
+{
+    size_t n = strlen(t->part[FRAME]);
+
+    for (enum part i = UNITS; i < PARTS; i++)
+        if (t->part[i][0])
+            n += 2 + strlen(t->part[i]);
+    return n;
+}
+
+/* "[####....] " */
+static void print_bar(char *text, size_t cells, const struct tally_now *now)
+{
+    double part = now->all > 0 ? (double)now->done / (double)now->all : 0;
+    size_t full = (size_t)(part * (double)cells);
+
+    text[0] = '[';
+    memset(text + 1, '.', cells);
+    memset(text + 1, '#', full < cells ? full : cells);
+    strcpy(text + 1 + cells, "] ");
+}
+
+/* Leave out what there is no room for beside a bar of the least size, and then
+ * the bar and the rest. */
+static size_t fit(struct texts *t, size_t columns)
+{
+    static const enum part beside[] = {EFFICIENCY, RATE};
+    static const enum part alone[] = {UNITS, LEFT};
+    size_t bar = BAR_LEAST + BAR_FRAME;
+
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
+        if (width_of(t) + bar > columns)
+            t->part[beside[i]][0] = '\0';
+    if (width_of(t) + bar <= columns) {
+        bar = columns - width_of(t) - BAR_FRAME;
+        return bar < BAR_MOST ? bar : BAR_MOST;
+    }
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
+        if (width_of(t) > columns)
+            t->part[alone[i]][0] = '\0';
+    return 0;
+}
+
+void progress_text_bar(char text[PROGRESS_TEXT],
+                       size_t columns,
+                       const struct tally_now *now,
+                       double efficiency)
+{
+    struct texts t = texts_of(now, efficiency);
+    size_t cells = fit(&t, columns), n;
+
+    text[0] = '\0';
+    if (cells > 0)
+        print_bar(text, cells, now);
+    n = strlen(text);
+    for (enum part i = FRAME; i < PARTS; i++)
+        if (t.part[i][0])
+            n += (size_t)snprintf(text + n, PROGRESS_TEXT - n, "%s%s",
+                                  i > FRAME ? ", " : "", t.part[i]);
+    if (columns < n)
+        text[columns] = '\0';
+}
+
+void progress_text_running(char text[PROGRESS_TEXT],
+                           const struct tally_now *now)
+{
+    char of[32], rate[40] = "", left[40];
+
+    print_of(of, sizeof of, now->frames);
+    if (now->rate > 0)
+        print_rate(rate, sizeof rate, now->rate, " units/s");
+    print_left(left, sizeof left, now);
+    snprintf(text, PROGRESS_TEXT,
+             "frame %" PRIu64 "%s: %" PRIu64 " of %" PRIu64 " units%s%s%s%s",
+             frame_of(now), of, now->done, now->all, rate[0] ? ", " : "", rate,
+             left[0] ? ", " : "", left);
+}
+
+void progress_text_frames(char text[PROGRESS_TEXT],
+                          const struct progress_frames *f,
+                          const struct tally_now *now)
+{
+    char of[32], left[40];
+
+    print_of(of, sizeof of, now->frames);
+    if (f->n == 1) {
+        snprintf(text, PROGRESS_TEXT,
+                 "frame %" PRIu64 "%s: %.3f s, efficiency %.2f%s", f->first + 1,
+                 of, f->seconds, f->efficiency,
+                 f->adjusted ? ", adjusted" : "");
+        return;
+    }
+    print_left(left, sizeof left, now);
+    snprintf(
+        text, PROGRESS_TEXT,
+        "frames %" PRIu64 " to %" PRIu64 "%s: mean %.3f s, efficiency %.2f%s%s",
+        f->first + 1, f->last + 1, of, f->seconds / (double)f->n, f->efficiency,
+        left[0] && now->frames > 0 ? ", " : "", now->frames > 0 ? left : "");
+}

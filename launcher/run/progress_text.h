@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * progress_text.h - how far a run is, in words: for the line that is redrawn on
+ * a terminal, and for the lines of a batch job's log.  Pure.
+ */
+#ifndef LAUNCHER_RUN_PROGRESS_TEXT_H
+#define LAUNCHER_RUN_PROGRESS_TEXT_H
+
+#include "launcher/run/tally.h"
+
+#include <stddef.h>
+
+#define PROGRESS_TEXT 400 /* room for any of these texts */
+
+/* Frames one after the other, told together. */
+struct progress_frames {
+    uint64_t first, last; /* numbers */
+    uint64_t n;
+    double seconds;    /* of all */
+    double efficiency; /* mean */
+    int adjusted;      /* after the last one */
+};
+
+/*
+ * "[######......] frame 2 of 6, 800/4320 units, 58.3/s, 1:00 left, efficiency
+ * 0.93", of at most `columns` characters: what there is no room for is left
+ * out, the least important first.  efficiency < 0: not known yet.
+ */
+void progress_text_bar(char text[PROGRESS_TEXT],
+                       size_t columns,
+                       const struct tally_now *now,
+                       double efficiency);
+/* "frame 2 of 6: 312 of 720 units, 58.3 units/s, 1:00 left" */
+void progress_text_running(char text[PROGRESS_TEXT],
+                           const struct tally_now *now);
+/* "frame 2 of 6: 1.234 s, efficiency 0.93" or "frames 20 to 340 of 1000: mean
+ * 0.005 s, efficiency 0.93, 0:40 left" */
+void progress_text_frames(char text[PROGRESS_TEXT],
+                          const struct progress_frames *f,
+                          const struct tally_now *now);
+
+#endif
