@@ -17,6 +17,7 @@ run --policy=gui|run --policy=guided
 run --metrics cac|run --metrics cached
 run --range 0:5 --metrics af|run --range 0:5 --metrics afile.json
 run --persistent --lo|run --persistent --local
+run --keep-going --pers|run --keep-going --persistent
 run --range 0:5 -- af|run --range 0:5 -- afile.json
 run ls --pol|run ls --pol
 run --profile mem|run --profile memory
@@ -73,7 +74,7 @@ test_expect_success 'commands are offered as --help tells them, each with its me
 '
 for command in $(evenstep completion words "" | cut -f1); do
 	test_expect_success "$command: the options offered are those of --help, and --help" '
-		{ evenstep $command --help | sed -nE "s/^  (-., )?(--[a-z0-9-]+)( .*)?$/\2/p"; echo --help; } | sort >want &&
+		{ evenstep $command --help | sed -nE "s/^  (-., )?(--[a-z0-9-]+)([[ ].*)?$/\2/p"; echo --help; } | sort >want &&
 		{ evenstep completion words $command --; for action in plan run; do evenstep completion words $command $action --; done; } |
 			cut -f1 | grep -v "^:files" | sort -u >got && test_cmp want got
 	'

@@ -68,6 +68,12 @@ void distribution_begin(struct distribution *d,
             dispatch_lost(d->dispatch, i, 0);
 }
 
+void distribution_set_failure_rule(struct distribution *d,
+                                   const struct failure_rule *rule)
+{
+    dispatch_set_failure_rule(d->dispatch, rule);
+}
+
 static double seconds_of(int64_t ns)
 {
     return (double)ns * 1e-9;
@@ -98,7 +104,7 @@ static struct piece *renew(struct distribution *d, uint64_t id)
     if (!p)
         return NULL;
     p->part = *dispatch_piece(d->dispatch, (size_t)(p - d->piece));
-    if (p->part.state == PIECE_VOID)
+    if (p->part.state == PIECE_VOID || p->part.state == PIECE_LEFT_OUT)
         spool_clear(&p->out);
     return p;
 }
@@ -243,7 +249,8 @@ int distribution_output(struct distribution *d,
 
 struct piece *distribution_done(struct distribution *d,
                                 size_t node,
-                                const struct msg_done *m)
+                                const struct msg_done *m,
+                                int is_done)
 {
     double seconds = seconds_of((int64_t)m->elapsed_ns);
     struct piece *p;
@@ -251,13 +258,20 @@ struct piece *distribution_done(struct distribution *d,
     if (!dispatch_find(d->dispatch, node, m->id))
         return NULL;
     d->answered = now(d);
-    if (m->status == 0)
+    if (is_done)
         dispatch_answered(d->dispatch, m->id, d->answered, seconds);
     else
         dispatch_failed(d->dispatch, m->id, d->answered, seconds);
     p = renew(d, m->id);
     p->status = (int)m->status;
+    p->signal = (int)m->signal;
     return p;
+}
+
+enum failure_verdict distribution_verdict(const struct distribution *d,
+                                          const struct piece *p)
+{
+    return dispatch_verdict(d->dispatch, p->part.id);
 }
 
 void distribution_metered(struct distribution *d,

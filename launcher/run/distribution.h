@@ -21,6 +21,9 @@ struct distribution *distribution_create(struct session *session,
                                          uint64_t grain,
                                          uint64_t pieces);
 void distribution_destroy(struct distribution *d); /* NULL is allowed */
+/* See dispatch_set_failure_rule(); before the first frame. */
+void distribution_set_failure_rule(struct distribution *d,
+                                   const struct failure_rule *rule);
 /* The nodes are known: those that are present now work, by the adjuster's
  * loads; lines are for the commands' stdin, NULL: none.  Both must outlive d.
  * To be called before the first frame. */
@@ -44,11 +47,16 @@ int distribution_output(struct distribution *d,
                         size_t node,
                         const struct msg_output *m,
                         struct es_error *err);
-/* DONE of a piece, which is returned: PIECE_DONE or (status not 0) PIECE_VOID,
- * valid until the next is sent; NULL if it does not count any more. */
+/* DONE of a piece, which is returned: PIECE_DONE, or else PIECE_VOID or
+ * PIECE_LEFT_OUT, valid until the next is sent; NULL if it does not count any
+ * more.  Has its command done it? */
 struct piece *distribution_done(struct distribution *d,
                                 size_t node,
-                                const struct msg_done *m);
+                                const struct msg_done *m,
+                                int is_done);
+/* What has become, or will, of a piece that has failed or is overdue. */
+enum failure_verdict distribution_verdict(const struct distribution *d,
+                                          const struct piece *p);
 /* Send a node more, right after its DONE.  When distribution_wants_look() says
  * so afterwards, distribution_feed() is to be called in distribution_gap_ns().
  */

@@ -12,6 +12,7 @@
 #include "launcher/config/config_file.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/run/run_answers.h"
+#include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
@@ -57,7 +58,9 @@ static void on_ready(void *arg)
 {
     struct run *r = arg;
     size_t n = session_size(r->front.session);
+    struct failure_rule rule;
 
+    run_failures_rule(r->o, &rule);
     r->phase = QUALIFYING;
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
@@ -65,6 +68,8 @@ static void on_ready(void *arg)
     r->standstill = standstill_create(r->front.session);
     r->distribution =
         distribution_create(r->front.session, r->o->grain, r->o->pieces);
+    if (r->distribution)
+        distribution_set_failure_rule(r->distribution, &rule);
     if (!r->standstill || !r->distribution
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->front.session, r->front.base) < 0
@@ -147,6 +152,7 @@ static int write_results(struct run *r, int rc)
     if (rc == 0) {
         keep_history(r);
         progress_end(&r->progress, &r->summary);
+        rc = run_failures_end(r);
     } else if (r->o->gather && r->receiving.frames > 0)
         notice("%ju whole frames are kept in %s.part",
                (uintmax_t)r->receiving.frames, r->o->gather);

@@ -1,80 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_answers.h"
 #include "launcher/base/notice.h"
+#include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
-
-#include <stdio.h>
-#include <string.h>
-
-/* How a command ended; returns what may help. */
-static const char *how_it_ended(const struct msg_done *m,
-                                char *how,
-                                size_t size)
-{
-    if (m->exec_errno) {
-        snprintf(how, size, "could not be started: %s",
-                 strerror((int)m->exec_errno));
-        return "name a program that every node has";
-    }
-    if (m->signal)
-        snprintf(how, size, "was killed by signal %u (%s)", m->signal,
-                 strsignal((int)m->signal));
-    else
-        snprintf(how, size, "exited with status %u", m->status);
-    return m->err_len ? "see its last words above"
-                      : "it printed nothing on stderr";
-}
-
-/* A node that fails and fails: what it had to do is for others. */
-static void give_up_node(struct run *r, size_t node)
-{
-    notice("%s: %u failures in a row: it gets nothing more",
-           session_node(r->front.session, node)->name, r->o->retries);
-    distribution_distrust(r->distribution, node);
-}
-
-/* What the command has failed at is in the pool again.  A slice that has
- * failed too often ends the run: its output would have a hole. */
-static void slice_failed(struct run *r,
-                         const struct piece *p,
-                         const char *how,
-                         const char *mend)
-{
-    const struct dispatch *held = distribution_dispatch(r->distribution);
-    size_t node = p->part.node;
-    char what[600];
-
-    progress_stop(&r->progress);
-    snprintf(what, sizeof what, "%s: frame %ju, units %ju:%ju: %.100s %s",
-             session_node(r->front.session, node)->name,
-             (uintmax_t)distribution_frame(r->distribution)->number,
-             (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-             r->o->command[0], how);
-    if (p->part.failures >= r->o->retries) {
-        run_finish(r, es_fail(r->err, ES_WORK, mend, "%s", what));
-        return;
-    }
-    notice("%s: it is tried again", what);
-    if (dispatch_node(held, node)->failures == r->o->retries)
-        give_up_node(r, node);
-    if (distribution_feed(r->distribution, r->err) < 0)
-        run_finish(r, 1);
-}
-
-/* What a command said on stderr, of which the agent kept the end. */
-static void show_stderr(struct run *r, size_t node, const struct msg_done *m)
-{
-    const char *name = session_node(r->front.session, node)->name;
-
-    if (m->err_len == 0)
-        return;
-    if (m->err_dropped)
-        notice("%s: the first %ju bytes of its stderr are left out", name,
-               (uintmax_t)m->err_dropped);
-    notice_lines(name, (const char *)m->err, m->err_len);
-}
 
 /* 0, or -1 and r->err filled. */
 static int keep(struct run *r, struct piece *p)
@@ -86,31 +16,38 @@ static int keep(struct run *r, struct piece *p)
         distribution_name(r->distribution, p->part.node), p, r->err);
 }
 
-static void slice_done(struct run *r, struct piece *p)
+static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
+{
+    run_failures_stderr(r, p->part.node, m);
+    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
+    if (keep(r, p) < 0)
+        run_finish(r, 1);
+}
+
+/* What follows an answer, good or bad. */
+static void go_on(struct run *r, size_t node, int is_done)
 {
     struct distribution *d = r->distribution;
-    size_t node = p->part.node;
 
-    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
-    if (keep(r, p) < 0) {
-        run_finish(r, 1);
-    } else if (dispatch_left(distribution_dispatch(d)) == 0) {
+    if (r->phase != WORKING)
+        return;
+    if (dispatch_left(distribution_dispatch(d)) == 0)
         run_frames_done(r);
-    } else if (distribution_feed_node(d, node, r->err) < 0) {
+    else if ((is_done ? distribution_feed_node(d, node, r->err)
+                      : distribution_feed(d, r->err))
+             < 0)
         run_finish(r, 1);
-    } else {
+    else
         progress_look(&r->progress);
-        if (distribution_wants_look(d))
-            run_looks_soon(r);
-    }
+    if (r->phase == WORKING && distribution_wants_look(d))
+        run_looks_soon(r);
 }
 
 static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
     struct piece *p;
-    const char *mend;
-    char how[100];
+    int is_done;
 
     if (r->phase != WORKING)
         return;
@@ -118,16 +55,15 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
         session_drop(r->front.session, node);
         return;
     }
-    p = distribution_done(r->distribution, node, &m);
+    is_done = ok_status_is(&r->o->ok_status, &m);
+    p = distribution_done(r->distribution, node, &m, is_done);
     if (!p)
         return;
-    show_stderr(r, node, &m);
-    if (m.status == 0) {
-        slice_done(r, p);
-    } else {
-        mend = how_it_ended(&m, how, sizeof how);
-        slice_failed(r, p, how, mend);
-    }
+    if (!is_done)
+        run_failures_piece(r, p, &m);
+    else
+        slice_done(r, p, &m);
+    go_on(r, node, is_done);
     run_nodes_let_go(r, node);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_looks.h"
-#include "launcher/base/notice.h"
+#include "launcher/run/run_failures.h"
 
 #include <event2/event.h>
 
@@ -20,26 +20,14 @@ static int is_late(void *arg, size_t node)
 /* A command that hangs: its node is cut off, which ends it, and may return. */
 static int end_overdue(struct run *r)
 {
-    unsigned most = r->o->retries > 0 ? r->o->retries : 1;
-    const char *name;
     struct piece *p;
 
     while ((p = distribution_overdue(r->distribution,
                                      (int64_t)(r->o->timeout_s * 1e9),
                                      TIMED_OUT, is_late, r))
            != NULL) {
-        name = session_node(r->front.session, p->part.node)->name;
-        if (p->part.failures >= most)
-            return es_fail(
-                r->err, ES_WORK, "see --timeout and --retries",
-                "%s: frame %ju, units %ju:%ju: %.100s still ran "
-                "after %g s",
-                name, (uintmax_t)distribution_frame(r->distribution)->number,
-                (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-                r->o->command[0], r->o->timeout_s);
-        notice("%s: units %ju:%ju still run after %g s", name,
-               (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-               r->o->timeout_s);
+        if (run_failures_late(r, p) < 0)
+            return -1;
         session_drop(r->front.session, p->part.node);
     }
     return 0;

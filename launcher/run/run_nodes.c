@@ -170,6 +170,8 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         program_lost(r, node);
     } else if (distribution_lost(r->distribution, node, r->err) < 0) {
         run_finish(r, 1);
+    } else if (dispatch_left(distribution_dispatch(r->distribution)) == 0) {
+        run_frames_done(r); /* its commands have failed at what was left */
     }
 }
 

@@ -117,6 +117,16 @@ const struct option run_options_table[] = {
      .def = "0", .help =
      "what a command failed at is done again, N times at most, by other nodes "
      "if there are any; a node with N failures in a row gets nothing more"},
+    {OPTION_COUNT, "keep-going", "MAX", AT(keep_going), .low = 1,
+     .bare = "9223372036854775807", .help =
+     "what still fails after that is left out, the rest is done, and the end "
+     "is exit status 1 with a list; more than MAX such failures end the run"},
+    {OPTION_FLAG, "bisect", NULL, AT(bisect), .excludes = "persistent", .help =
+     "what still fails is cut in two, and these again, down to --grain, to "
+     "find which units it is: only these have failed"},
+    {OPTION_TAKE, "ok-status", "LIST", AT(ok_status), .take = ok_status_take,
+     .def = "0", .excludes = "persistent", .help =
+     "exit statuses with which CMD has not failed, as 0,1 for grep"},
     {OPTION_SECONDS, "timeout", "SECONDS", AT(timeout_s),
      .low = TIMEOUT_MIN_S, .high = TIMEOUT_MAX_S, .help =
      "a command that runs for longer hangs: it is ended, and what it had to do "

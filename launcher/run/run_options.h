@@ -10,6 +10,7 @@
 #include "launcher/config/local_option.h"
 #include "launcher/config/meter_option.h"
 #include "launcher/run/extraction.h"
+#include "launcher/run/ok_status.h"
 #include "launcher/run/queue.h"
 #include "launcher/session/qualification.h"
 #include "pmix_bcast/error.h"
@@ -37,10 +38,14 @@ struct run_options {
     int profile_auto; /* fit it; profile is what it falls back to */
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
-    int persistent;   /* the command stays alive */
-    int no_sync;      /* the gathered file need not be on the disk */
-    const char *gather, *report, *journal, *srun; /* NULL: not given */
+    struct ok_status ok_status;
+    uint64_t keep_going; /* failures that are left out, at most */
+    int bisect;          /* what fails is cut in two, to find the fault */
+    int persistent;      /* the command stays alive */
+    int no_sync;         /* the gathered file need not be on the disk */
+    const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     int resume;                /* the journal may be of a run before */
+    int resume_failed;         /* likewise, and what failed is redone */
     struct local_option local; /* not given: by Slurm */
     char **command;            /* points into argv */
 };

@@ -6,12 +6,14 @@
  *   run.c          begins and ends it
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
  *   run_answers.c  what they say
+ *   run_failures.c what is done when commands fail
  *   run_looks.c    what is done now and then
  *   run_frames.c   one frame after the other
  */
 #ifndef LAUNCHER_RUN_RUN_STATE_H
 #define LAUNCHER_RUN_RUN_STATE_H
 
+#include "launcher/run/failures.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/run/programs.h"
@@ -58,6 +60,7 @@ struct run {
     struct determination determination;
     struct job_load_adjuster adjuster;
     struct report report;
+    struct failures failures; /* what was left out */
     struct progress progress;
     struct run_meter meter;
     int idle; /* the queue is empty, but has not ended */

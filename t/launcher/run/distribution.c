@@ -117,7 +117,7 @@ static struct piece *answer_done(size_t i, uint32_t status)
     struct msg_done m = {
         .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
 
-    return distribution_done(d, session.to[i], &m);
+    return distribution_done(d, session.to[i], &m, m.status == 0);
 }
 
 static void test_sent(void)
@@ -267,11 +267,11 @@ static void test_not_counted(void)
     start();
     m.id = end.id = session.run[0].id;
     ok(distribution_output(d, 1, &m, &err) == 0
-           && !distribution_done(d, 1, &end),
+           && !distribution_done(d, 1, &end, 1),
        "a node may not speak for another");
     m.id = end.id = UINT64_MAX;
     ok(distribution_output(d, 0, &m, &err) == 0
-           && !distribution_done(d, 0, &end),
+           && !distribution_done(d, 0, &end, 1),
        "nor of a slice that never was");
     answer_output(0);
     answer_done(0, 0);
@@ -293,7 +293,7 @@ static void test_not_counted(void)
        "is nobody's until the others have room");
     m.id = end.id = session.run[0].id;
     ok(distribution_output(d, 0, &m, &err) == 0
-           && !distribution_done(d, 0, &end),
+           && !distribution_done(d, 0, &end, 1),
        "and what it still says does not count");
     for (size_t i = 1; i < session.sent; i++) {
         answer_output(i);

@@ -94,7 +94,7 @@ static struct piece *answer_done(size_t i, uint32_t status)
     struct msg_done m = {
         .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
 
-    return distribution_done(d, session.to[i], &m);
+    return distribution_done(d, session.to[i], &m, m.status == 0);
 }
 
 static const char *content(const char *name)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/failures.h"
+#include "launcher/base/notice.h"
+
+#include <stdio.h>
+
+void failures_add(struct failures *f,
+                  uint64_t frame,
+                  struct slice units,
+                  const char *node,
+                  const char *how)
+{
+    struct failure *one = &f->first[f->n < FAILURES_TOLD ? f->n : 0];
+
+    if (f->n < FAILURES_TOLD) {
+        one->frame = frame;
+        one->units = units;
+        snprintf(one->node, sizeof one->node, "%s", node);
+        snprintf(one->how, sizeof one->how, "%s", how);
+    }
+    f->n++;
+    f->units += units.end - units.begin;
+}
+
+int failures_tell(struct failures *f)
+{
+    if (f->told == FAILURES_TOLD)
+        notice("further failures are not told one by one");
+    return f->told++ < FAILURES_TOLD;
+}
+
+int failures_end(const struct failures *f,
+                 const char *mend,
+                 struct es_error *err)
+{
+    for (uint64_t i = 0; i < f->n && i < FAILURES_TOLD; i++) {
+        const struct failure *one = &f->first[i];
+
+        notice("left out: frame %ju, units %ju:%ju, %s: %s",
+               (uintmax_t)one->frame, (uintmax_t)one->units.begin,
+               (uintmax_t)one->units.end, one->node, one->how);
+    }
+    if (f->n > FAILURES_TOLD)
+        notice("left out: %ju more", (uintmax_t)(f->n - FAILURES_TOLD));
+    return es_fail(err, ES_WORK, mend,
+                   "%ju unit%s left out: %ju command%s failed",
+                   (uintmax_t)f->units, f->units == 1 ? " is" : "s are",
+                   (uintmax_t)f->n, f->n == 1 ? "" : "s");
+}

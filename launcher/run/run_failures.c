@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_failures.h"
+#include "launcher/base/notice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Without --retries: one that fails at this many slices in a row, while others
+ * do theirs, gets nothing more. */
+#define IN_A_ROW 3
+
+/* What a failure is told with. */
+struct telling {
+    const char *node, *mend;
+    char how[120];
+    char what[600];
+};
+
+void run_failures_rule(const struct run_options *o, struct failure_rule *rule)
+{
+    *rule = (struct failure_rule){.retries = o->retries, .halves = o->bisect};
+}
+
+/* --- in words ------------------------------------------------------------- */
+
+/* How a command ended, and what may help. */
+static void tell_end(struct telling *t, const struct msg_done *m)
+{
+    size_t size = sizeof t->how;
+
+    if (m->exec_errno) {
+        snprintf(t->how, size, "could not be started: %s",
+                 strerror((int)m->exec_errno));
+        t->mend = "name a program that every node has";
+        return;
+    }
+    if (m->signal)
+        snprintf(t->how, size, "was killed by signal %u (%s)", m->signal,
+                 strsignal((int)m->signal));
+    else
+        snprintf(t->how, size, "exited with status %u", m->status);
+    t->mend = m->err_len ? "see its last words above"
+                         : "it printed nothing on stderr";
+}
+
+/* t->how is filled. */
+static void tell_what(const struct run *r,
+                      const struct piece *p,
+                      struct telling *t)
+{
+    t->node = session_node(r->front.session, p->part.node)->name;
+    snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
+             t->node, (uintmax_t)distribution_frame(r->distribution)->number,
+             (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+             r->o->command[0], t->how);
+}
+
+/* May what goes on be told?  Of many failures the first are enough. */
+static int may_tell(struct run *r)
+{
+    return (r->o->keep_going == 0 && !r->o->bisect)
+           || failures_tell(&r->failures);
+}
+
+void run_failures_stderr(const struct run *r,
+                         size_t node,
+                         const struct msg_done *m)
+{
+    const char *name = session_node(r->front.session, node)->name;
+
+    if (m->err_len == 0)
+        return;
+    if (m->err_dropped)
+        notice("%s: the first %ju bytes of its stderr are left out", name,
+               (uintmax_t)m->err_dropped);
+    notice_lines(name, (const char *)m->err, m->err_len);
+}
+
+/* --- a node that fails and fails ------------------------------------------ */
+
+/* Does another do what this one cannot? */
+static int others_succeed(const struct run *r, size_t node)
+{
+    const struct dispatch *held = distribution_dispatch(r->distribution);
+
+    for (size_t i = 0; i < dispatch_nodes(held); i++) {
+        const struct dispatch_node *s = dispatch_node(held, i);
+
+        if (i != node && s->standing == STANDING_GOOD && s->failures == 0
+            && s->done > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* What it had to do is for others.  Where the run goes on whatever fails, it may
+ * be the work's fault: then others must have done better. */
+static void judge_node(struct run *r, size_t node)
+{
+    unsigned failures =
+        dispatch_node(distribution_dispatch(r->distribution), node)->failures;
+    unsigned most = r->o->retries > 0 ? r->o->retries : IN_A_ROW;
+    int goes_on = r->o->keep_going > 0 || r->o->bisect;
+
+    if (goes_on ? failures < most || !others_succeed(r, node)
+                : r->o->retries == 0 || failures != most)
+        return;
+    if (dispatch_node(distribution_dispatch(r->distribution), node)->standing
+        != STANDING_GOOD)
+        return;
+    notice("%s: %u failures in a row: it gets nothing more",
+           session_node(r->front.session, node)->name, failures);
+    distribution_distrust(r->distribution, node);
+}
+
+/* --- a piece -------------------------------------------------------------- */
+
+/* It has failed for the last time.  -1: and so has the run, with r->err. */
+static int leave_out(struct run *r, const struct piece *p, struct telling *t)
+{
+    if (r->failures.n == r->o->keep_going) {
+        if (r->failures.n > 0)
+            notice("more than %ju commands have failed (--keep-going=%ju): the "
+                   "run ends",
+                   (uintmax_t)r->failures.n, (uintmax_t)r->o->keep_going);
+        return es_fail(r->err, ES_WORK, t->mend, "%s", t->what);
+    }
+    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
+    failures_add(&r->failures, distribution_frame(r->distribution)->number,
+                 p->part.units, t->node, t->how);
+    return 0;
+}
+
+void run_failures_piece(struct run *r,
+                        struct piece *p,
+                        const struct msg_done *m)
+{
+    static const char *const next[] = {
+        [FAILURE_RETRY] = "it is tried again",
+        [FAILURE_HALVE] = "its halves are tried",
+        [FAILURE_LEAVE_OUT] = "it is left out",
+    };
+    enum failure_verdict verdict = distribution_verdict(r->distribution, p);
+    struct telling t = {.mend = ""};
+    int ends, tells;
+
+    progress_stop(&r->progress);
+    tell_end(&t, m);
+    tell_what(r, p, &t);
+    ends = verdict == FAILURE_LEAVE_OUT && leave_out(r, p, &t) < 0;
+    tells = ends || may_tell(r);
+    if (tells)
+        run_failures_stderr(r, p->part.node, m);
+    if (ends) {
+        run_finish(r, 1);
+        return;
+    }
+    if (tells)
+        notice("%s: %s", t.what, next[verdict]);
+    judge_node(r, p->part.node);
+}
+
+int run_failures_late(struct run *r, struct piece *p)
+{
+    struct telling t = {.mend = "see --timeout and --retries"};
+
+    snprintf(t.how, sizeof t.how, "still ran after %g s", r->o->timeout_s);
+    tell_what(r, p, &t);
+    if (distribution_verdict(r->distribution, p) == FAILURE_LEAVE_OUT
+        && leave_out(r, p, &t) < 0)
+        return -1;
+    if (may_tell(r))
+        notice("%s: units %ju:%ju still run after %g s", t.node,
+               (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+               r->o->timeout_s);
+    return 0;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+int run_failures_end(struct run *r)
+{
+    const char *list = r->o->report ? r->o->report : r->o->joblog;
+    char mend[300];
+
+    if (r->failures.n == 0)
+        return 0;
+    snprintf(mend, sizeof mend, "%s does them again%s%.120s%s",
+             r->o->journal ? "--resume-failed"
+                           : "with --journal FILE, --resume-failed",
+             list ? "; " : "", list ? list : "", list ? " has all" : "");
+    return failures_end(&r->failures, mend, r->err);
+}
