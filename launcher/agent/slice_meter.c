@@ -4,7 +4,6 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #define OUTPUT_MS 50  /* as often as the front end looks who is late */
 #define CPU_MS    250 /* a look at every process there is */
@@ -16,29 +15,13 @@ struct slice_meter {
     slice_meter_fn fn;
     void *arg;
     pid_t group; /* of the slice that runs; 0: none */
-    double used; /* before it, by the group and by those that have ended */
+    double used; /* by the group, before it */
     struct msg_metered told;
 };
 
-static double seconds_of(struct timeval t)
-{
-    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
-}
-
-/* What has ended is no longer in the group, but among our children. */
 static double used_so_far(const struct slice_meter *a)
 {
-    struct rusage ended = {0};
-
-    (void)getrusage(RUSAGE_CHILDREN, &ended); /* cannot fail for these */
-    return group_cpu_seconds("/proc", a->group) + seconds_of(ended.ru_utime)
-           + seconds_of(ended.ru_stime);
-}
-
-static void sample(struct slice_meter *a)
-{
-    if (a->meter.kind == OUTSIDE_CPU)
-        outside_meter_cpu(&a->meter, used_so_far(a) - a->used);
+    return group_cpu_seconds("/proc", a->group);
 }
 
 static void on_meter_time(evutil_socket_t fd, short what, void *arg)
@@ -47,7 +30,8 @@ static void on_meter_time(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    sample(a);
+    if (a->meter.kind == OUTSIDE_CPU)
+        outside_meter_cpu(&a->meter, used_so_far(a) - a->used);
     if (a->meter.fraction == a->told.fraction
         && a->meter.misuse == a->told.misuse)
         return;
@@ -114,12 +98,14 @@ void slice_meter_read(struct slice_meter *a,
         outside_meter_read(&a->meter, stream, text, len);
 }
 
-void slice_meter_end(struct slice_meter *a, int well)
+void slice_meter_end(struct slice_meter *a, int well, double cpu_s)
 {
     if (!a)
         return;
     (void)event_del(a->timer); /* as event_add() */
-    sample(a);
+    if (a->meter.kind == OUTSIDE_CPU)
+        outside_meter_cpu(&a->meter,
+                          cpu_s < 0 ? used_so_far(a) - a->used : cpu_s);
     if (well)
         outside_meter_end(&a->meter);
 }

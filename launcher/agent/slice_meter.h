@@ -33,7 +33,8 @@ void slice_meter_read(struct slice_meter *a,
                       enum outside_stream stream,
                       const void *text,
                       size_t len);
-/* The slice has ended, well or not. */
-void slice_meter_end(struct slice_meter *a, int well);
+/* The slice has ended, well or not, and its command with it, which has used so
+ * many seconds of CPU time; below 0: the command lives on. */
+void slice_meter_end(struct slice_meter *a, int well, double cpu_s);
 
 #endif

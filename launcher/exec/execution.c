@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,18 +68,30 @@ static void note_end(struct execution *x, int known, const siginfo_t *info)
     spawn_close(&x->exec_fd);
 }
 
+/* Of all children that were waited for. */
+static double children_cpu(void)
+{
+    struct rusage r = {0};
+
+    (void)getrusage(RUSAGE_CHILDREN, &r); /* cannot fail for these */
+    return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec)
+           + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e-6;
+}
+
 /* The command is a zombie; until it is reaped nobody else gets its pid. */
 static void kill_and_reap(struct execution *x)
 {
+    double before = children_cpu();
     siginfo_t info = {0};
     int rc;
 
     if (x->throttle)
-        throttle_watch(x->throttle, 0);
+        throttle_forget(x->throttle, x->pid);
     (void)kill(-x->pid, SIGKILL); /* the rest of its group */
     do {
         rc = waitid(P_PID, (id_t)x->pid, &info, WEXITED | WNOHANG);
     } while (rc < 0 && errno == EINTR);
+    x->result.cpu_s = children_cpu() - before;
     x->pid = 0;
     spawn_close(&x->pid_fd);
     note_end(x, rc == 0 && info.si_pid != 0, &info);
@@ -361,7 +374,7 @@ void execution_stop(struct execution *x)
         return;
     (void)kill(-x->pid, SIGTERM); /* its pid is ours until it is reaped */
     if (x->throttle)
-        throttle_watch(x->throttle, 0);
+        throttle_forget(x->throttle, x->pid);
     (void)kill(-x->pid, SIGCONT); /* a stopped process acts on no SIGTERM */
     set_timer(x, EXECUTION_STOP_MS);
 }
@@ -372,7 +385,7 @@ static void kill_now(struct execution *x)
     int rc;
 
     if (x->throttle)
-        throttle_watch(x->throttle, 0);
+        throttle_forget(x->throttle, x->pid);
     (void)kill(-x->pid, SIGKILL);
     (void)kill(x->pid, SIGKILL); /* if setpgid failed, it is not in the group */
     if (x->pid_fd >= 0) {

@@ -32,11 +32,13 @@ struct event_base;
 struct execution;
 
 struct execution_end {
-    int status;           /* 0..255; 128 + signal if it was killed */
-    int signal;           /* that killed it; 0 if it exited */
-    int exec_errno;       /* not 0: it could not be started, and status is 127
+    int status;         /* 0..255; 128 + signal if it was killed */
+    int signal;         /* that killed it; 0 if it exited */
+    int exec_errno;     /* not 0: it could not be started, and status is 127
                              if there is no such command, else 126 */
-    int64_t elapsed_ns;   /* from before fork to its exit, CLOCK_MONOTONIC */
+    int64_t elapsed_ns; /* from before fork to its exit, CLOCK_MONOTONIC */
+    double
+        cpu_s; /* seconds of CPU time, its own and of what it has waited for */
     const char *err_tail; /* the last bytes of its stderr, not terminated */
     size_t err_len;       /* at most EXECUTION_ERR_MAX */
     uint64_t err_dropped; /* bytes of stderr before err_tail */

@@ -23,7 +23,7 @@ struct execution_spec {
     char *const *argv;
     char *const *envp;         /* NULL: ours */
     const char *dir;           /* its working directory; NULL: ours */
-    struct throttle *throttle; /* one execution at a time; NULL: full speed */
+    struct throttle *throttle; /* NULL: full speed */
     int orphan_signal;         /* sent to it if we die; 0: SIGKILL */
     int in_fd;                 /* its stdin; 0: /dev/null */
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 6, VALUE_MAX = NODE_NAME_MAX + LABEL_MAX };
+enum { FIELDS = 7, VALUE_MAX = NODE_NAME_MAX + LABEL_MAX };
 
 struct field {
     const char *brace;    /* in a word */
@@ -21,18 +21,20 @@ static void fields_of(struct field f[FIELDS],
     static const char *const names[FIELDS][2] = {
         {"{begin}", "EVENSTEP_BEGIN="}, {"{end}", "EVENSTEP_END="},
         {"{count}", "EVENSTEP_COUNT="}, {"{frame}", "EVENSTEP_FRAME="},
-        {"{label}", "EVENSTEP_LABEL="}, {"{node}", "EVENSTEP_NODE="},
+        {"{slot}", "EVENSTEP_SLOT="},   {"{label}", "EVENSTEP_LABEL="},
+        {"{node}", "EVENSTEP_NODE="},
     };
-    const uint64_t number[4] = {s->begin, s->end, s->end - s->begin, s->frame};
+    const uint64_t number[5] = {s->begin, s->end, s->end - s->begin, s->frame,
+                                s->slot};
 
     for (size_t i = 0; i < FIELDS; i++) {
         f[i].brace = names[i][0];
         f[i].variable = names[i][1];
-        if (i < 4)
+        if (i < 5)
             snprintf(f[i].value, VALUE_MAX, "%ju", (uintmax_t)number[i]);
     }
-    snprintf(f[4].value, VALUE_MAX, "%s", s->label);
-    snprintf(f[5].value, VALUE_MAX, "%s", node);
+    snprintf(f[5].value, VALUE_MAX, "%s", s->label);
+    snprintf(f[6].value, VALUE_MAX, "%s", node);
 }
 
 static const struct field *field_at(const struct field f[], const char *text)

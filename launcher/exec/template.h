@@ -2,9 +2,9 @@
 /*
  * template.h - the command line and environment of CMD for one slice.
  *
- * {begin} {end} {count} {frame} {label} {node} in its words are replaced, and
- * EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL and _NODE are set.  Any other
- * text in braces stays as it is.
+ * {begin} {end} {count} {frame} {slot} {label} {node} in its words are replaced,
+ * and EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _SLOT, _LABEL and _NODE are set.
+ * Any other text in braces stays as it is.
  */
 #ifndef LAUNCHER_EXEC_TEMPLATE_H
 #define LAUNCHER_EXEC_TEMPLATE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/throttle.h"
+#include "pmix_bcast/array.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ struct throttle {
     int parent_fd, group_fd, enter_fd; /* of the cgroup, else -1 */
     /* duty cycle */
     struct event *timer;
-    pid_t group; /* 0: none */
+    pid_t *group; /* that run, n */
+    size_t n, room;
     int running;
     int64_t cycle_ns, begin_ns; /* of this cycle */
     int64_t last_ns;            /* owed_ns holds for this time */
@@ -353,8 +355,8 @@ static void set_running(struct throttle *t, int running)
 {
     if (running == t->running)
         return;
-    if (kill(-t->group, running ? SIGCONT : SIGSTOP) < 0)
-        t->group = 0; /* it has ended */
+    for (size_t i = 0; i < t->n; i++)
+        (void)kill(-t->group[i], running ? SIGCONT : SIGSTOP); /* or ended */
     t->running = running;
 }
 
@@ -363,8 +365,10 @@ static void wake_in(struct throttle *t, int64_t delay_ns)
     struct timeval delay = {delay_ns / 1000000000,
                             delay_ns % 1000000000 / 1000};
 
-    if (t->group != 0 && event_add(t->timer, &delay) < 0)
-        throttle_watch(t, 0); /* full speed is better than stopped for ever */
+    if (t->n == 0 || event_add(t->timer, &delay) == 0)
+        return;
+    set_running(t, 1); /* full speed is better than stopped for ever */
+    t->n = 0;
 }
 
 static void begin_cycle(struct throttle *t, int64_t now)
@@ -465,17 +469,39 @@ int throttle_enter_fd(const struct throttle *t)
 
 void throttle_watch(struct throttle *t, pid_t group)
 {
+    pid_t *all;
+
     if (t->version != 0 || t->percent >= 100)
         return;
-    (void)event_del(t->timer); /* fails for a broken base only */
-    if (t->group != 0)
-        set_running(t, 1);
-    t->group = group;
+    all = array_grow(t->group, &t->room, t->n + 1, sizeof *all, SIZE_MAX);
+    if (!all)
+        return; /* full speed is better than no work */
+    t->group = all;
+    all[t->n++] = group;
+    if (t->n > 1) {
+        if (!t->running)
+            (void)kill(-group, SIGSTOP);
+        return;
+    }
     t->running = 1;
     t->owed_ns = 0;
     t->last_ns = clock_ns();
-    if (group != 0)
-        begin_cycle(t, t->last_ns);
+    begin_cycle(t, t->last_ns);
+}
+
+void throttle_forget(struct throttle *t, pid_t group)
+{
+    size_t i = 0;
+
+    while (i < t->n && t->group[i] != group)
+        i++;
+    if (i == t->n)
+        return;
+    if (!t->running)
+        (void)kill(-group, SIGCONT);
+    t->group[i] = t->group[--t->n];
+    if (t->n == 0)
+        (void)event_del(t->timer); /* fails for a broken base only */
 }
 
 void throttle_close(struct throttle *t)
@@ -484,11 +510,11 @@ void throttle_close(struct throttle *t)
 
     if (!t)
         return;
-    if (t->timer) {
-        throttle_watch(t, 0);
+    set_running(t, 1);
+    if (t->timer)
         event_free(t->timer);
-    }
     cgroup_close(t);
+    free(t->group);
     free(t);
     errno = saved;
 }

@@ -6,7 +6,7 @@
  * or v2) with a limit of CPU time, the kernel limits all that runs in it.
  * Otherwise a timer stops and continues the process group of a command: the
  * duty cycle, which needs no rights.  It counts time, not CPU time: every
- * thread of the command gets that percentage of a core, and a command that
+ * thread of the commands gets that percentage of a core, and a command that
  * stops itself is continued.
  */
 #ifndef LAUNCHER_EXEC_THROTTLE_H
@@ -65,11 +65,13 @@ const char *throttle_means(const struct throttle *t);
 int throttle_enter_fd(const struct throttle *t);
 
 /*
- * Limit this process group, which is running now, instead of the one before; 0:
- * none.  The group before is left running.  Call with 0 before the leader is
- * reaped: then another process may get its pid.  Does nothing for a cgroup.
+ * Limit this process group, too, which is running now; and forget it again,
+ * before its leader is reaped: then another process may get its pid.  It is
+ * left running.  Both do nothing for a cgroup, throttle_forget() nothing for a
+ * group that is not limited.
  */
 void throttle_watch(struct throttle *t, pid_t group);
+void throttle_forget(struct throttle *t, pid_t group);
 
 /*
  * End.  Kills what is left in the cgroup and removes it, which may block for up

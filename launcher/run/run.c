@@ -216,9 +216,9 @@ const struct subcommand command_run = {
         "run CMD once a slice on all nodes of the allocation, and re-size the slices\n"
         "from frame to frame so that all nodes finish together.\n"
         "\n"
-        "In CMD {begin} {end} {count} {frame} {label} {node} are filled in; its\n"
-        "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _LABEL, _NODE.  What\n"
-        "it prints comes out in the order of the units, whichever node did them.\n",
+        "In CMD {begin} {end} {count} {frame} {slot} {label} {node} are filled in; its\n"
+        "environment has EVENSTEP_BEGIN, _END, _COUNT, _FRAME, _SLOT, _LABEL, _NODE.\n"
+        "What it prints comes out in the order of the units, whichever node did them.\n",
     .option = run_options_table,
     .end =
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n",

@@ -265,6 +265,7 @@ void msg_write_run(struct writer *w, const struct msg_run *m)
     write_u64(w, m->frame);
     write_u64(w, m->begin);
     write_u64(w, m->end);
+    write_u32(w, m->slot);
     write_text(w, m->label);
 }
 
@@ -276,8 +277,9 @@ int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
     m->frame = read_u64(&r);
     m->begin = read_u64(&r);
     m->end = read_u64(&r);
+    m->slot = read_u32(&r);
     read_text(&r, m->label, sizeof m->label);
-    if (m->begin > m->end)
+    if (m->begin > m->end || m->slot >= NODE_SLOTS_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

@@ -26,7 +26,8 @@
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
  *   RANG      agent      received_per_s double  (0: nothing)
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
- *   RUN       front end  id u64, frame u64, begin u64, end u64, label text
+ *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
+ *                        label text
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
  *                        RUN follows
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
@@ -95,6 +96,7 @@
 #define RECORD_MAX_MS   100000u /* pace_record_ms() of AGENTS_MAX is 6,554 */
 #define ARGC_MAX        65536u  /* words of a command; ARG_MAX binds before */
 #define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
+#define NODE_SLOTS_MAX  4096u   /* of a node; twice the CPUs of the largest */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
@@ -206,6 +208,7 @@ struct msg_command {
 };
 struct msg_run {
     uint64_t id, frame, begin, end;
+    uint32_t slot; /* of the node, the first is 0 */
     char label[LABEL_MAX];
 };
 struct msg_output { /* and INPUT */

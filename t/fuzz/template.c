@@ -13,11 +13,11 @@
 
 #define WORDS_MAX 64
 
-static const char *const braces[] = {"{begin}", "{end}",   "{count}",
-                                     "{frame}", "{label}", "{node}"};
+static const char *const braces[] = {"{begin}", "{end}",   "{count}", "{frame}",
+                                     "{slot}",  "{label}", "{node}"};
 static const char *const names[] = {
-    "EVENSTEP_BEGIN=", "EVENSTEP_END=",   "EVENSTEP_COUNT=",
-    "EVENSTEP_FRAME=", "EVENSTEP_LABEL=", "EVENSTEP_NODE="};
+    "EVENSTEP_BEGIN=", "EVENSTEP_END=",   "EVENSTEP_COUNT=", "EVENSTEP_FRAME=",
+    "EVENSTEP_SLOT=",  "EVENSTEP_LABEL=", "EVENSTEP_NODE="};
 #define FIELDS (sizeof names / sizeof *names)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -75,6 +75,7 @@ static void fill_words(char *words[], size_t n, const struct msg_run *slice)
                                  "18446744073709551615",
                                  "7",
                                  "3",
+                                 "11",
                                  slice->label,
                                  "n0"};
     char **argv = template_argv(words, slice, "n0");
@@ -104,7 +105,7 @@ static void fill_environ(char *words[], size_t n, const struct msg_run *slice)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct msg_run slice = {
-        .begin = UINT64_MAX - 7, .end = UINT64_MAX, .frame = 3};
+        .begin = UINT64_MAX - 7, .end = UINT64_MAX, .frame = 3, .slot = 11};
     char *text = calloc(1, size + 1), *words[WORDS_MAX + 1], *rest;
     size_t n;
 

@@ -3,7 +3,7 @@
 #include "fault.h"
 #include "tap.h"
 
-static const struct msg_run slice = {7, 3, 10, 25, "dawn"};
+static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn"};
 
 static const struct {
     const char *word, *want;
@@ -14,6 +14,7 @@ static const struct {
     {"+SR{begin}+ER{end}", "+SR10+ER25"},
     {"{count}{count}", "1515"},
     {"{frame}/{label}/{node}", "3/dawn/n1"},
+    {"gpu{slot}", "gpu4"},
     {"{", "{"},
     {"{begin", "{begin"},
     {"{unknown} {} {BEGIN}", "{unknown} {} {BEGIN}"},
@@ -40,7 +41,7 @@ static void test_words(void)
 /* What is filled in is not looked at again. */
 static void test_values(void)
 {
-    struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX, "{node}"};
+    struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, "{node}"};
     char numbers[] = "{begin} {end} {count} {frame}", label[] = "{label}";
     char *argv[] = {numbers, label, NULL}, *none[] = {NULL};
     char node[NODE_NAME_MAX], **got = template_argv(argv, &odd, "{end}");
@@ -93,6 +94,7 @@ static void test_environ(void)
     is_str(value(got, "EVENSTEP_END="), "25", "the end is set");
     is_str(value(got, "EVENSTEP_COUNT="), "15", "the count is set");
     is_str(value(got, "EVENSTEP_FRAME="), "3", "the frame is set");
+    is_str(value(got, "EVENSTEP_SLOT="), "4", "the slot is set");
     is_str(value(got, "EVENSTEP_LABEL="), "dawn", "the label is set");
     is_str(value(got, "EVENSTEP_NODE="), "n1", "the node is set");
     is_str(value(got, "EVENSTEP_ENDING="), "x", "a longer name stays");
@@ -100,7 +102,7 @@ static void test_environ(void)
        "so does what is no variable");
     template_free(got);
     got = template_environ(none, &slice, "n1");
-    ok(got && got[5] && !got[6], "an empty environment gets the six");
+    ok(got && got[6] && !got[7], "an empty environment gets the seven");
     template_free(got);
 }
 

@@ -441,7 +441,7 @@ static void test_duty_watch(void)
     setpgid(pid, pid);
     throttle_watch(t, pid);
     ok(becomes_stopped(pid, 1), "a group that is watched is stopped");
-    throttle_watch(t, 0);
+    throttle_forget(t, pid);
     ok(becomes_stopped(pid, 0), "it runs when it is no longer watched");
     throttle_watch(t, pid);
     ok(becomes_stopped(pid, 1), "watched again it is stopped again");

@@ -149,7 +149,7 @@ static struct writer sound(enum which k)
                               ""};
     struct msg_probed probed = {1,        "is older than its ttl", "a CPU",
                                 "a boot", (const uint8_t *)"{}",   2};
-    struct msg_run run = {9, 2, 10, UINT64_MAX, "a label"};
+    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
                          4};
@@ -365,7 +365,8 @@ static void test_values(void)
     w = sound(RUN);
     msg_read_run(&m.run, w.buf, w.len);
     ok(m.run.id == 9 && m.run.frame == 2 && m.run.begin == 10
-           && m.run.end == UINT64_MAX && strcmp(m.run.label, "a label") == 0,
+           && m.run.end == UINT64_MAX && m.run.slot == 3
+           && strcmp(m.run.label, "a label") == 0,
        "a slice up to the last unit comes back");
     writer_clear(&w);
     w = sound(COMMAND);
@@ -568,6 +569,7 @@ static void test_text_bounds(void)
         expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
         for (int i = 0; i < 4; i++)
             write_u64(&w, 1);
+        write_u32(&w, 1);
         write_text(&w, xs(LABEL_MAX - 1 + more));
         expect(RUN, &w, over ? "a label too long" : "the longest label");
         write_text(&w, xs(4095 + more));
@@ -649,7 +651,7 @@ static void test_bad_values(void)
 {
     struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
     struct msg_here here = a_here;
-    struct msg_run run = {0, 0, 2, 1, ""};
+    struct msg_run run = {0, 0, 2, 1, 0, ""};
     struct msg_done d = {.status = 256};
     struct writer w = {0};
 
@@ -701,6 +703,9 @@ static void test_bad_values(void)
     run.end = 2;
     msg_write_run(&w, &run);
     accepted(RUN, &w, "an empty slice is taken");
+    run.slot = NODE_SLOTS_MAX;
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "a slot above those that a node can have");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};

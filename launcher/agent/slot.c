@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/slot.h"
+#include "launcher/agent/persistent.h"
+#include "launcher/agent/slice_meter.h"
+#include "launcher/base/step_dir.h"
+#include "launcher/exec/execution.h"
+#include "launcher/exec/template.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+struct task { /* a slice that waits for its turn */
+    STAILQ_ENTRY(task) next;
+    struct msg_run run;
+    int in_fd; /* its stdin; 0: none */
+};
+
+struct slot {
+    struct slot_common *common;
+    uint32_t number;
+    STAILQ_HEAD(task_list, task) waiting;
+    uint64_t id;                 /* of the slice that runs now */
+    struct execution *execution; /* that runs it, or NULL */
+    struct persistent *program;  /* of a persistent command, or NULL */
+    int feeding;                 /* the program has a slice */
+    int stopped;                 /* what runs was told to end */
+    struct slice_meter *meter;   /* of the slices, or NULL */
+    char place[STEP_NAME_MAX];   /* step directory of the socket, or "" */
+};
+
+/* --- what waits ----------------------------------------------------------- */
+
+static void task_free(struct task *t)
+{
+    if (t && t->in_fd > 0)
+        close(t->in_fd); /* it has no name: nothing of it is to stay */
+    free(t);
+}
+
+static struct task *take_first(struct slot *s)
+{
+    struct task *t = STAILQ_FIRST(&s->waiting);
+
+    if (t)
+        STAILQ_REMOVE_HEAD(&s->waiting, next);
+    return t;
+}
+
+static void drop_waiting(struct slot *s)
+{
+    struct task *t;
+
+    while ((t = take_first(s)) != NULL)
+        task_free(t);
+}
+
+int slot_give(struct slot *s, const struct msg_run *run, int in_fd)
+{
+    struct task *t = calloc(1, sizeof *t);
+
+    if (!t) {
+        if (in_fd > 0)
+            close(in_fd); /* a file of ours */
+        return -1;
+    }
+    t->run = *run;
+    t->in_fd = in_fd;
+    STAILQ_INSERT_TAIL(&s->waiting, t, next);
+    return 0;
+}
+
+/* --- what is said --------------------------------------------------------- */
+
+static void slot_send(struct slot *s, enum protocol_type type, struct writer *m)
+{
+    s->common->send(s->common->arg, type, m);
+}
+
+static void on_slice_output(void *arg, const void *buf, size_t len)
+{
+    struct slot *s = arg;
+
+    slice_meter_read(s->meter, OUTSIDE_OUT, buf, len);
+    for (size_t at = 0; at < len && !s->stopped; at += OUTPUT_MAX) {
+        size_t n = len - at < OUTPUT_MAX ? len - at : OUTPUT_MAX;
+        struct msg_output m = {s->id, (const uint8_t *)buf + at, n};
+        struct writer out = {0};
+
+        msg_write_output(&out, &m);
+        slot_send(s, MSG_OUTPUT, &out);
+    }
+}
+
+static void on_slice_err(void *arg, const void *buf, size_t len)
+{
+    const struct slot *s = arg;
+
+    slice_meter_read(s->meter, OUTSIDE_ERR, buf, len);
+}
+
+static void send_done(struct slot *s, const struct execution_end *end)
+{
+    struct msg_done m = {
+        .id = s->id,
+        .status = (uint32_t)end->status,
+        .signal = (uint32_t)end->signal,
+        .exec_errno = (uint32_t)end->exec_errno,
+        .elapsed_ns = (uint64_t)end->elapsed_ns,
+        .err_dropped = end->err_dropped,
+        .err = (const uint8_t *)end->err_tail,
+        .err_len = end->err_len,
+    };
+    struct writer out = {0};
+
+    msg_write_done(&out, &m);
+    slot_send(s, MSG_DONE, &out);
+}
+
+/* A slice that cannot be started is a slice that failed, with the reason. */
+static void refuse_slice(struct slot *s, const char *why)
+{
+    const struct execution_end end = {
+        .status = 126, .err_tail = why, .err_len = strlen(why)};
+
+    send_done(s, &end);
+}
+
+/* --- its meter ------------------------------------------------------------ */
+
+static void on_metered(void *arg, const struct msg_metered *m)
+{
+    struct writer out = {0};
+
+    msg_write_metered(&out, m);
+    slot_send(arg, MSG_METERED, &out);
+}
+
+int slot_meter(struct slot *s, const struct msg_meter *order)
+{
+    slice_meter_close(s->meter);
+    s->meter = slice_meter_open(s->common->base, order, on_metered, s);
+    return s->meter ? 0 : -1;
+}
+
+static void begin_meter(struct slot *s, const struct msg_run *run)
+{
+    if (!s->meter)
+        return;
+    execution_hear_err(s->execution, on_slice_err);
+    slice_meter_begin(s->meter, run, execution_group(s->execution));
+}
+
+/* --- a command for each slice --------------------------------------------- */
+
+/* The command as it is for this slice; clear_spec() after its use. */
+static int fill_spec(const struct slot *s,
+                     struct execution_spec *spec,
+                     const struct msg_run *run,
+                     struct es_error *err)
+{
+    const struct slot_common *c = s->common;
+
+    spec->throttle = c->throttle;
+    spec->argv = template_argv(c->command.argv, run, c->node);
+    spec->envp = template_environ(c->environ, run, c->node);
+    spec->dir = c->command.dir[0] ? c->command.dir : NULL;
+    if (spec->argv && spec->envp)
+        return 0;
+    return es_no_memory(err);
+}
+
+static void clear_spec(struct execution_spec *spec)
+{
+    template_free((char **)spec->argv);
+    template_free((char **)spec->envp);
+}
+
+/* What ran has ended: is there more? */
+static void go_on(struct slot *s)
+{
+    s->stopped = 0;
+    s->common->running--;
+    slot_start(s);
+    if (!s->execution && !s->program)
+        s->common->ended(s->common->arg);
+}
+
+static void on_slice_end(void *arg, const struct execution_end *end)
+{
+    struct slot *s = arg;
+
+    slice_meter_end(s->meter, end->status == 0, end->cpu_s);
+    if (!s->stopped)
+        send_done(s, end); /* one that was stopped has not done its slice */
+    execution_destroy(s->execution);
+    s->execution = NULL;
+    go_on(s);
+}
+
+static void start_slice(struct slot *s, const struct task *t)
+{
+    struct execution_spec spec = {.in_fd = t->in_fd};
+    struct es_error err = {0};
+
+    s->id = t->run.id;
+    if (!s->common->command.argv) {
+        refuse_slice(s, "the front end sent a slice before its command");
+        return;
+    }
+    if (fill_spec(s, &spec, &t->run, &err) < 0
+        || execution_start(&s->execution, s->common->base, &spec,
+                           on_slice_output, on_slice_end, s, &err)
+               < 0) {
+        refuse_slice(s, err.what);
+    } else {
+        s->common->running++;
+        begin_meter(s, &t->run);
+    }
+    clear_spec(&spec);
+}
+
+/* --- a program that stays alive ------------------------------------------- */
+
+static void on_program_idle(void *arg, const struct msg_idle *idle)
+{
+    struct writer out = {0};
+
+    msg_write_idle(&out, idle);
+    slot_send(arg, MSG_IDLE, &out);
+}
+
+static void on_program_done(void *arg, const struct feeder_result *result)
+{
+    struct slot *s = arg;
+    const struct execution_end end = {.elapsed_ns = result->elapsed_ns};
+
+    s->feeding = 0;
+    slice_meter_end(s->meter, 1, -1);
+    if (!s->stopped)
+        send_done(s, &end);
+    slot_start(s);
+}
+
+static void send_over(struct slot *s, int status, const char *err, size_t len)
+{
+    struct msg_over m = {(uint32_t)status, (const uint8_t *)err, len};
+    struct writer out = {0};
+
+    msg_write_over(&out, &m);
+    slot_send(s, MSG_OVER, &out);
+}
+
+static void send_program_over(struct slot *s, const struct execution_end *end)
+{
+    const char *why = end->exec_errno ? strerror(end->exec_errno) : NULL;
+
+    send_over(s, end->status, why ? why : end->err_tail,
+              why ? strlen(why) : end->err_len);
+}
+
+static void on_program_end(void *arg, const struct execution_end *end)
+{
+    struct slot *s = arg;
+
+    if (s->feeding)
+        slice_meter_end(s->meter, 0, end->cpu_s);
+    if (s->feeding && !s->stopped)
+        send_done(s, end);
+    else if (!s->stopped)
+        send_program_over(s, end);
+    persistent_destroy(s->program);
+    s->program = NULL;
+    s->feeding = 0;
+    go_on(s);
+}
+
+static const struct persistent_events program_events = {
+    .idle = on_program_idle,
+    .output = on_slice_output,
+    .err = on_slice_err,
+    .done = on_program_done,
+    .end = on_program_end,
+};
+
+/* Of what is filled in for a slice, only node and slot are known. */
+static int start_program(struct slot *s, struct es_error *err)
+{
+    const struct msg_run none = {.slot = s->number};
+    struct execution_spec spec = {0};
+    int rc = fill_spec(s, &spec, &none, err);
+
+    step_dir_local_name(s->place, (int)getppid(), s->common->node);
+    if (rc == 0)
+        rc = persistent_start(&s->program, s->common->base, &spec, s->place,
+                              &program_events, s, err);
+    if (rc == 0)
+        s->common->running++;
+    clear_spec(&spec);
+    return rc;
+}
+
+/* It is started when all nodes are measured, and again if it has ended. */
+static void feed_program(struct slot *s)
+{
+    int waits = !STAILQ_EMPTY(&s->waiting);
+    struct es_error err = {0};
+    struct task *t;
+
+    if (s->feeding || s->stopped || s->execution)
+        return;
+    if (!s->program && (waits || (s->common->measured && !s->place[0]))
+        && start_program(s, &err) < 0)
+        send_over(s, 126, err.what, strlen(err.what));
+    t = take_first(s);
+    if (!t)
+        return;
+    s->id = t->run.id;
+    s->feeding = s->program != NULL;
+    if (s->program) {
+        slice_meter_begin(s->meter, &t->run, persistent_group(s->program));
+        persistent_give(s->program, &t->run);
+    } else {
+        refuse_slice(s, err.what);
+    }
+    task_free(t);
+}
+
+void slot_finish(struct slot *s)
+{
+    if (s->program)
+        persistent_finish(s->program);
+    else
+        send_over(s, 0, "", 0); /* it has ended, and that was told */
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+void slot_start(struct slot *s)
+{
+    struct task *t;
+
+    if (s->common->command.persistent) {
+        feed_program(s);
+        return;
+    }
+    while (!s->execution && !s->common->paused && (t = take_first(s)) != NULL) {
+        start_slice(s, t); /* a failure has been answered */
+        task_free(t);
+    }
+}
+
+int slot_is_busy(const struct slot *s)
+{
+    return s->execution || s->stopped;
+}
+
+void slot_hold(struct slot *s, int on)
+{
+    if (s->execution)
+        execution_hold(s->execution, on);
+    if (s->program)
+        persistent_hold(s->program, on);
+}
+
+void slot_stop(struct slot *s)
+{
+    drop_waiting(s);
+    slot_hold(s, 0); /* its end would not be heard */
+    s->stopped = s->execution || s->program;
+    if (s->execution)
+        execution_stop(s->execution);
+    if (s->program)
+        persistent_stop(s->program);
+}
+
+struct slot *slot_create(struct slot_common *common, uint32_t number)
+{
+    struct slot *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->common = common;
+    s->number = number;
+    STAILQ_INIT(&s->waiting);
+    return s;
+}
+
+void slot_destroy(struct slot *s)
+{
+    if (!s)
+        return;
+    if (s->execution || s->program)
+        s->common->running--;
+    execution_destroy(s->execution);
+    persistent_destroy(s->program);
+    slice_meter_close(s->meter);
+    drop_waiting(s);
+    if (s->place[0])
+        step_dir_remove(s->place);
+    free(s);
+}

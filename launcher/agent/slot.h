@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * slot.h - a slot of a node: does the slices that it is given in their order,
+ * each by a command of its own or all by one program that stays alive, beside
+ * what the node's other slots do.
+ *
+ * What it has to say to the front end (protocol.h) it says by itself: OUTPUT
+ * and DONE of each slice, METERED while it runs, IDLE and OVER of the program.
+ */
+#ifndef LAUNCHER_AGENT_SLOT_H
+#define LAUNCHER_AGENT_SLOT_H
+
+#include "launcher/wire/protocol.h"
+
+#include <stddef.h>
+
+struct event_base;
+struct slot;
+struct throttle;
+
+/* What the slots of a node have in common. */
+struct slot_common {
+    struct event_base *base;
+    struct throttle *throttle;  /* NULL: full speed */
+    const char *node;           /* its name */
+    char *const *environ;       /* for the commands */
+    struct msg_command command; /* argv NULL: not there yet */
+    int paused;                 /* start no command */
+    int measured;               /* all nodes are: a program may start */
+    size_t running;             /* commands and programs, of all slots */
+    void (*send)(void *arg, enum protocol_type type, struct writer *w);
+    void (*ended)(void *arg); /* one of them, and nothing has followed */
+    void *arg;
+};
+
+/* The first slot has number 0; common must outlive it.  NULL if memory ran
+ * out. */
+struct slot *slot_create(struct slot_common *common, uint32_t number);
+/* Ends at once what runs, and forgets what waits; NULL is allowed. */
+void slot_destroy(struct slot *s);
+
+/* A slice that waits for its turn.  in_fd: its stdin, which is the slot's from
+ * now on; 0: none.  0, or -1 if memory ran out (in_fd was closed). */
+int slot_give(struct slot *s, const struct msg_run *run, int in_fd);
+/* Start the next one, if the slot is free, or the program that will do them.
+ * What cannot be started is answered as a slice that failed. */
+void slot_start(struct slot *s);
+/* Does a command run for a slice, or end because it was told to? */
+int slot_is_busy(const struct slot *s);
+/* The program gets no more slices: OVER follows when it has ended. */
+void slot_finish(struct slot *s);
+
+/* Meter its slices from now on, if nothing runs; -1 if the order is none. */
+int slot_meter(struct slot *s, const struct msg_meter *order);
+/* Do not read (on != 0) what its command writes. */
+void slot_hold(struct slot *s, int on);
+/* Forget what waits, and let what runs see its SIGTERM: nothing more is said
+ * of it. */
+void slot_stop(struct slot *s);
+
+#endif
