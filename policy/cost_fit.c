@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/cost_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SPEED   COST_TERMS /* the column of the speeds */
+#define COLUMNS (COST_TERMS + 1)
+
+/* Huber's constant: errors up to so many deviations count by their square. */
+#define HUBER 1.5
+
+/* What a group's nodes (slots of a node) differ by, as ln(speed). */
+#define OWN_LOOSE 0.05
+
+/* A step changes a speed, and each, by no more than this factor. */
+#define STEP_MOST 4
+
+/* Added to a diagonal of 1: terms that cannot be told apart share. */
+#define RIDGE 1e-9
+
+double cost_node_speed(const struct cost_problem *p,
+                       const struct cost_guess *g,
+                       size_t group,
+                       size_t node)
+{
+    return p->node[node].believed * exp(g->group[group] + g->own[node]);
+}
+
+double cost_predict(const double term[COST_TERMS], double speed, double units)
+{
+    return term[COST_WAIT]
+           + (term[COST_BURN] + term[COST_EACH] * units) / speed;
+}
+
+static double clamp(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+/* An error in deviations. */
+static double error_of(const struct cost_problem *p,
+                       const struct cost_piece *k,
+                       double predicted)
+{
+    double scale = clamp(predicted, k->seconds / 2, 2 * k->seconds);
+
+    return (k->seconds - predicted) / (scale * p->noise);
+}
+
+static double huber_weight(double z)
+{
+    return fabs(z) > HUBER ? HUBER / fabs(z) : 1;
+}
+
+static double huber_loss(double z)
+{
+    return fabs(z) > HUBER ? HUBER * (2 * fabs(z) - HUBER) : z * z;
+}
+
+/* --- the normal equations ------------------------------------------------- */
+
+struct sums {
+    double m[COLUMNS][COLUMNS], y[COLUMNS];
+};
+
+static void add_piece(const struct cost_problem *p,
+                      const struct cost_guess *g,
+                      const struct cost_piece *k,
+                      double speed,
+                      int is_robust,
+                      struct sums *s)
+{
+    double t = cost_predict(g->term, speed, k->units);
+    double x[COLUMNS] = {1, 1 / speed, k->units / speed,
+                         g->term[COST_WAIT] - t};
+    double z = error_of(p, k, t);
+    double scale = clamp(t, k->seconds / 2, 2 * k->seconds) * p->noise;
+    double weight =
+        k->weight * (is_robust ? huber_weight(z) : 1) / (scale * scale);
+
+    for (int i = 0; i < COLUMNS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            s->m[i][j] += weight * x[i] * x[j];
+        s->y[i] += weight * x[i] * k->seconds;
+    }
+}
+
+/* A node's pieces; what is its own is eliminated, to be found by node_move().
+ */
+static void add_node(const struct cost_problem *p,
+                     const struct cost_guess *g,
+                     size_t group,
+                     size_t i,
+                     int is_robust,
+                     struct sums *all)
+{
+    struct cost_node *node = &p->node[i];
+    double speed = cost_node_speed(p, g, group, i);
+    double hold = huber_weight(g->own[i] / OWN_LOOSE) / (OWN_LOOSE * OWN_LOOSE);
+    int is_alone = p->first[group + 1] - p->first[group] == 1;
+    struct sums s;
+
+    memset(&s, 0, sizeof s);
+    for (size_t k = 0; k < node->n; k++)
+        add_piece(p, g, &node->piece[k], speed,
+                  is_robust && !(node->is_trusted && k + 1 == node->n), &s);
+    memcpy(node->row, s.m[SPEED], sizeof node->row);
+    node->diagonal = s.m[SPEED][SPEED] + hold;
+    node->right = s.y[SPEED] - hold * g->own[i];
+    for (int a = 0; a < COLUMNS; a++) {
+        double part = is_alone ? 0 : node->row[a] / node->diagonal;
+
+        for (int b = 0; b < COLUMNS; b++)
+            all->m[a][b] += s.m[a][b] - part * node->row[b];
+        all->y[a] += s.y[a] - part * node->right;
+    }
+}
+
+/* How far a group may be from what was believed: as its surest node. */
+static double group_hold(const struct cost_problem *p,
+                         const struct cost_guess *g,
+                         size_t group)
+{
+    double loose = (double)INFINITY;
+
+    for (size_t j = p->first[group]; j < p->first[group + 1]; j++)
+        loose = fmin(loose, p->node[p->order[j]].loose);
+    return huber_weight(g->group[group] / loose) / (loose * loose);
+}
+
+static void add_group(const struct cost_problem *p,
+                      const struct cost_guess *g,
+                      size_t group,
+                      int is_robust,
+                      struct sums *s)
+{
+    double hold = group_hold(p, g, group);
+
+    memset(s, 0, sizeof *s);
+    for (size_t j = p->first[group]; j < p->first[group + 1]; j++)
+        add_node(p, g, group, p->order[j], is_robust, s);
+    s->m[SPEED][SPEED] += hold;
+    s->y[SPEED] -= hold * g->group[group];
+}
+
+/* --- solving them --------------------------------------------------------- */
+
+static double limited(double move)
+{
+    return clamp(move, -log(STEP_MOST), log(STEP_MOST));
+}
+
+/* The speeds of a group, for terms that are known. */
+static void move_group(const struct cost_problem *p,
+                       struct cost_guess *g,
+                       size_t group,
+                       int is_robust)
+{
+    size_t from = p->first[group], to = p->first[group + 1];
+    struct sums s;
+    double move;
+
+    add_group(p, g, group, is_robust, &s);
+    move = s.y[SPEED];
+    for (int a = 0; a < COST_TERMS; a++)
+        move -= s.m[SPEED][a] * g->term[a];
+    move = limited(move / s.m[SPEED][SPEED]);
+    g->group[group] += move;
+    for (size_t j = from; to - from > 1 && j < to; j++) {
+        const struct cost_node *node = &p->node[p->order[j]];
+        double own = node->right - node->row[SPEED] * move;
+
+        for (int a = 0; a < COST_TERMS; a++)
+            own -= node->row[a] * g->term[a];
+        g->own[p->order[j]] += limited(own / node->diagonal);
+    }
+}
+
+/* Least squares of the terms of a mask, on a diagonal of 1; a term that would
+ * be negative is left out. */
+static void solve(const struct sums *s, unsigned mask, double term[COST_TERMS])
+{
+    double m[COST_TERMS][COST_TERMS + 1], unit[COST_TERMS];
+
+    for (int i = 0; i < COST_TERMS; i++) {
+        int is_in = mask >> i & 1 && s->m[i][i] > 0;
+
+        unit[i] = is_in ? 1 / sqrt(s->m[i][i]) : 0;
+        m[i][COST_TERMS] = s->y[i] * unit[i];
+    }
+    for (int i = 0; i < COST_TERMS; i++)
+        for (int j = 0; j < COST_TERMS; j++)
+            m[i][j] = i == j ? 1 + RIDGE : s->m[i][j] * unit[i] * unit[j];
+    for (int i = 0; i < COST_TERMS; i++) /* positive definite: no pivoting */
+        for (int k = i + 1; k < COST_TERMS; k++) {
+            double f = m[k][i] / m[i][i];
+
+            for (int j = i; j <= COST_TERMS; j++)
+                m[k][j] -= f * m[i][j];
+        }
+    for (int i = COST_TERMS - 1; i >= 0; i--) {
+        for (int j = i + 1; j < COST_TERMS; j++)
+            m[i][COST_TERMS] -= m[i][j] * m[j][COST_TERMS];
+        m[i][COST_TERMS] /= m[i][i];
+    }
+    for (int i = 0; i < COST_TERMS; i++)
+        term[i] = m[i][COST_TERMS] * unit[i];
+}
+
+/* Without negative ones: they are left out, one after the other. */
+static void solve_positive(const struct sums *s,
+                           unsigned mask,
+                           double term[COST_TERMS])
+{
+    for (;;) {
+        int worst = -1;
+
+        solve(s, mask, term);
+        for (int i = 0; i < COST_EACH; i++)
+            if (term[i] < 0 && (worst < 0 || term[i] < term[worst]))
+                worst = i;
+        if (worst < 0)
+            return;
+        mask &= ~(1u << worst);
+    }
+}
+
+static void hold_terms(const struct cost_problem *p, struct sums *s)
+{
+    for (int i = 0; i < COST_TERMS; i++) {
+        double loose = p->loose * p->believed[i];
+
+        if (!(loose > 0))
+            continue;
+        s->m[i][i] += 1 / (loose * loose);
+        s->y[i] += p->believed[i] / (loose * loose);
+    }
+}
+
+/* What is left for the terms once a group's speed is eliminated. */
+static void add_to(struct sums *all, const struct sums *s)
+{
+    for (int a = 0; a < COST_TERMS; a++) {
+        double part = s->m[a][SPEED] / s->m[SPEED][SPEED];
+
+        for (int b = 0; b < COST_TERMS; b++)
+            all->m[a][b] += s->m[a][b] - part * s->m[SPEED][b];
+        all->y[a] += s->y[a] - part * s->y[SPEED];
+    }
+}
+
+void cost_step(const struct cost_problem *p,
+               struct cost_guess *g,
+               unsigned mask,
+               int is_robust)
+{
+    double each = g->term[COST_EACH], term[COST_TERMS];
+    struct sums all, s;
+
+    memset(&all, 0, sizeof all);
+    for (size_t group = 0; group < p->groups; group += p->stride) {
+        add_group(p, g, group, is_robust, &s);
+        add_to(&all, &s);
+    }
+    hold_terms(p, &all);
+    solve_positive(&all, mask, term);
+    term[COST_EACH] =
+        clamp(term[COST_EACH], each / STEP_MOST, each * STEP_MOST);
+    for (int i = 0; i < COST_TERMS; i++)
+        if (!isfinite(term[i]))
+            return;
+    memcpy(g->term, term, sizeof term);
+    for (size_t group = 0; group < p->groups; group += p->stride)
+        move_group(p, g, group, is_robust);
+}
+
+void cost_step_speeds(const struct cost_problem *p, struct cost_guess *g)
+{
+    for (size_t group = 0; group < p->groups; group++)
+        move_group(p, g, group, 1);
+}
+
+/* --- how good it is ------------------------------------------------------- */
+
+static double node_misfit(const struct cost_problem *p,
+                          const struct cost_guess *g,
+                          size_t group,
+                          size_t i)
+{
+    const struct cost_node *node = &p->node[i];
+    double speed = cost_node_speed(p, g, group, i);
+    double misfit = huber_loss(g->own[i] / OWN_LOOSE);
+
+    for (size_t k = 0; k < node->n; k++) {
+        const struct cost_piece *piece = &node->piece[k];
+        double t = cost_predict(g->term, speed, piece->units);
+
+        misfit += piece->weight * huber_loss(error_of(p, piece, t));
+    }
+    return misfit;
+}
+
+void cost_weigh(const struct cost_problem *p, struct cost_guess *g)
+{
+    g->misfit = 0;
+    for (size_t group = 0; group < p->groups; group += p->stride) {
+        double hold = group_hold(p, g, group);
+
+        g->misfit += hold * g->group[group] * g->group[group];
+        for (size_t j = p->first[group]; j < p->first[group + 1]; j++)
+            g->misfit += node_misfit(p, g, group, p->order[j]);
+    }
+    for (int i = 0; i < COST_TERMS; i++)
+        if (p->believed[i] > 0)
+            g->misfit +=
+                huber_loss((g->term[i] / p->believed[i] - 1) / p->loose);
+}
