@@ -47,7 +47,7 @@ config: base meter probe wire
 power: base exec wire
 agent: base exec libevenstep meter power probe wire
 session: base config exec probe wire
-run: base config session wire
+run: base config exec session wire
 graph: base config exec session wire
 whatif: base config run session
 command: base config probe run session wire

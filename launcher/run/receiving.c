@@ -113,7 +113,7 @@ int receiving_frame(struct receiving *r,
         pieces = 0; /* a run before has done all of it */
     if (make_room(r, n + pieces) < 0)
         return es_no_memory(err);
-    n = sort_parts(r, piece, pieces, kept, n);
+    n = r->elsewhere ? 0 : sort_parts(r, piece, pieces, kept, n);
     for (size_t i = 0; i < n; i++)
         if (write_part(r, &r->part_of[i]) < 0)
             return es_fail(err, ES_WORK,

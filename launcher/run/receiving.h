@@ -24,6 +24,7 @@ struct receiving {
     int fd;
     const char *path;              /* NULL: stdout */
     char *part;                    /* its name while it is written */
+    int elsewhere;                 /* pieces have files of their own */
     int sync;                      /* it is on the disk before we say so */
     const struct journal *journal; /* of a run before; NULL: none */
     struct part *part_of;          /* workspace: the frame's, by their begin */
@@ -37,7 +38,7 @@ int receiving_open(struct receiving *r,
                    const char *path,
                    int sync,
                    struct es_error *err);
-/* Write a frame of which every unit is done: by d's pieces or, in a run before,
+/* Write, unless it is elsewhere, a frame of which every unit is done: by d's pieces or, in a run before,
  * in the journal. */
 int receiving_frame(struct receiving *r,
                     struct distribution *d,

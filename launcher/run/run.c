@@ -126,6 +126,7 @@ static int start(struct run *r)
         || report_open(&r->report, r->o->report, r->err) < 0)
         return -1;
     r->receiving.journal = r->work.journal;
+    r->receiving.elsewhere = r->o->output != NULL;
     return open_session(r);
 }
 

@@ -9,11 +9,18 @@
 /* 0, or -1 and r->err filled. */
 static int keep(struct run *r, struct piece *p)
 {
-    if (!r->work.journal)
-        return 0;
-    return journal_add_slice(
-        r->work.journal, distribution_frame(r->distribution)->number,
-        distribution_name(r->distribution, p->part.node), p, r->err);
+    const struct frame *frame = distribution_frame(r->distribution);
+    const char *node = distribution_name(r->distribution, p->part.node);
+
+    if (piece_files_done(&r->work.files, frame, node, p, r->err) < 0
+        || (r->work.journal
+            && journal_add_slice(r->work.journal, frame->number, node, p,
+                                 r->err)
+                   < 0))
+        return -1;
+    if (r->work.files.output)
+        spool_clear(&p->out);
+    return 0;
 }
 
 static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)

@@ -3,6 +3,7 @@
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
+#include "launcher/exec/file_name.h"
 #include "launcher/run/profile_auto.h"
 #include "policy/kinds.h"
 #include "policy/tail.h"
@@ -138,8 +139,12 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "results:"},
     {OPTION_TEXT, "gather", "FILE", AT(gather), .help =
      "CMD's output goes to FILE, not to stdout"},
+    {OPTION_TEXT, "stdout", "DIR/NAME-{begin}", AT(output),
+     .excludes = "gather", .help =
+     "a file for the output of each piece, there when it is whole; the name's "
+     "fields are filled in as CMD's"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
-     "it need not be on the disk when this command ends"},
+     "files need not be on the disk when this command ends"},
     {OPTION_TEXT, "journal", "FILE", AT(journal), .help =
      "keeps what is finished, so that nothing is lost if this command dies"},
     {OPTION_FLAG, "resume", NULL, AT(resume), .needs = "journal", .help =
@@ -156,6 +161,15 @@ const struct option run_options_table[] = {
 
 /* --- all together --------------------------------------------------------- */
 
+static int check_files(const struct run_options *o, struct es_error *err)
+{
+    enum frames frames = o->n_queues > 0      ? FRAMES_LABELLED
+                         : o->work.repeat > 1 ? FRAMES_MANY
+                                              : FRAMES_ONE;
+
+    return o->output ? file_name_check(o->output, "stdout", frames, 0, err) : 0;
+}
+
 int run_options_settle(struct run_options *o,
                        const struct config *c,
                        struct es_error *err)
@@ -169,7 +183,7 @@ int run_options_settle(struct run_options *o,
                        "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
-    if (record_rule_check(&o->record, err) < 0)
+    if (record_rule_check(&o->record, err) < 0 || check_files(o, err) < 0)
         return -1;
     o->work.begin = o->range.begin;
     o->work.end = o->range.end;

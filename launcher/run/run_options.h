@@ -44,6 +44,7 @@ struct run_options {
     int persistent;      /* the command stays alive */
     int no_sync;         /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
+    const char *output;        /* name of a piece's output; NULL: gathered */
     int resume;                /* the journal may be of a run before */
     int resume_failed;         /* likewise, and what failed is redone */
     struct local_option local; /* not given: by Slurm */

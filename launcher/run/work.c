@@ -81,6 +81,7 @@ int work_open(struct work *w,
 
     memset(w, 0, sizeof *w);
     w->extraction = o->work;
+    piece_files_open(&w->files, o);
     if (o->lines) {
         if (lines_open(&w->lines, o->lines, &o->record, err) < 0)
             return -1;
@@ -141,6 +142,8 @@ static int begin_frame(struct work *w,
     size_t n;
     const struct kept *kept = journal_kept(w->journal, frame->number, &n);
 
+    if (piece_files_frame(&w->files, frame, err) < 0)
+        return -1;
     if (n == 0)
         return distribution_send(d, frame, NULL, 0, err) < 0 ? -1 : WORK_BEGUN;
     if (kept[0].units.begin < frame->begin
@@ -148,6 +151,8 @@ static int begin_frame(struct work *w,
         return es_fail(err, ES_USAGE, "name another file",
                        "--journal: has units that frame %ju has not",
                        (uintmax_t)frame->number);
+    if (piece_files_restore(&w->files, frame, w->journal, kept, n, err) < 0)
+        return -1;
     if (units_kept(kept, n) >= frame->end - frame->begin)
         return WORK_DONE;
     return send_rest(d, frame, kept, n, err) < 0 ? -1 : WORK_BEGUN;

@@ -10,12 +10,14 @@
 #include "launcher/run/distribution.h"
 #include "launcher/run/extraction.h"
 #include "launcher/run/journal.h"
+#include "launcher/run/piece_files.h"
 #include "launcher/run/run_options.h"
 
 struct work {
     struct extraction extraction;
     struct lines lines;      /* of --lines */
     struct journal *journal; /* NULL: none is kept */
+    struct piece_files files;
 };
 
 /* there() is called from the event loop when a queue that had nothing may have

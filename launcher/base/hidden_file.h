@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hidden_file.h - a file that nobody sees before it is whole.
+ *
+ * It has no name until hidden_file_show(), and goes away with this process;
+ * where the file system cannot do that, it has a name with a dot until then.
+ */
+#ifndef LAUNCHER_BASE_HIDDEN_FILE_H
+#define LAUNCHER_BASE_HIDDEN_FILE_H
+
+#include <sys/types.h>
+
+#define HIDDEN_NAME_MAX 256 /* bytes of a name in a folder, with its NUL */
+
+struct hidden_file {
+    int fd;  /* to be written to; 0: there is no file */
+    int dir; /* its folder */
+    char name[HIDDEN_NAME_MAX];
+    char before[48]; /* its name until it is shown; "": none */
+};
+
+/* Open one that is to be path, in folders that are made if they are missing; a
+ * folder, a pipe or a device at that path stays: EEXIST.  mode as of open(2).
+ * 0, or -1 with errno and nothing open. */
+int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode);
+/* Give it its name, in place of another file's; with sync both are on the disk
+ * then.  0, or -1 with errno; it is closed in any case. */
+int hidden_file_show(struct hidden_file *f, int sync);
+/* Nothing is to stay of it.  {0} is allowed. */
+void hidden_file_drop(struct hidden_file *f);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/exec/file_name.h"
+#include "launcher/exec/template.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How often the path goes up, that is to say, has "..". */
+static size_t count_up(const char *path)
+{
+    size_t n = 0;
+
+    while (*path) {
+        size_t len = strcspn(path, "/");
+
+        n += len == 2 && path[0] == '.' && path[1] == '.';
+        path += len;
+        path += *path == '/';
+    }
+    return n;
+}
+
+static int ends_well(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+
+    return last[0] && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
+}
+
+static int has(const char *text, const char *field)
+{
+    return strstr(text, field) != NULL;
+}
+
+int file_name_check(const char *text,
+                    const char *option,
+                    enum frames frames,
+                    int inside,
+                    struct es_error *err)
+{
+    if (!ends_well(text) || strlen(text) >= FILE_NAME_MAX)
+        return es_fail(err, ES_USAGE, "name a file, as out-{begin}",
+                       "--%s: \"%.80s\" names no file", option, text);
+    if (inside && (text[0] == '/' || count_up(text) > 0))
+        return es_fail(err, ES_USAGE, "give a path below it, without ..",
+                       "--%s: %.80s is not in the command's folder", option,
+                       text);
+    if (!has(text, "{begin}") && !has(text, "{end}"))
+        return es_fail(err, ES_USAGE, "put {begin} into it",
+                       "--%s: %.80s would be one file for all pieces", option,
+                       text);
+    if (has(text, "{frame}") || frames == FRAMES_ONE
+        || (frames == FRAMES_LABELLED && has(text, "{label}")))
+        return 0;
+    return es_fail(err, ES_USAGE,
+                   frames == FRAMES_MANY ? "put {frame} into it"
+                                         : "put {frame} or {label} into it",
+                   "--%s: %.80s would be one file for all frames", option,
+                   text);
+}
+
+int file_name_fill(char name[FILE_NAME_MAX],
+                   const char *text,
+                   const char *option,
+                   const struct msg_run *run,
+                   const char *node,
+                   struct es_error *err)
+{
+    char *const words[] = {(char *)text, NULL};
+    char **filled = template_argv(words, run, node);
+    int n;
+
+    if (!filled)
+        return es_no_memory(err);
+    n = snprintf(name, FILE_NAME_MAX, "%s", filled[0]);
+    template_free(filled);
+    if (n < 0 || (size_t)n >= FILE_NAME_MAX)
+        return es_fail(err, ES_USAGE, "give a shorter one",
+                       "--%s: %.80s is too long", option, text);
+    if (!ends_well(name) || count_up(name) != count_up(text)
+        || (name[0] == '/') != (text[0] == '/'))
+        return es_fail(err, ES_USAGE, "give labels without ..",
+                       "--%s: the label \"%.80s\" leads out of the folder",
+                       option, run->label);
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/piece_files.h"
+#include "launcher/base/hidden_file.h"
+#include "launcher/base/notice.h"
+#include "launcher/exec/file_name.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char by_stdout[] = "stdout";
+
+/* --- before the run ------------------------------------------------------- */
+
+/* Is there a file whose name begins as the template does?  Where the folder's
+ * name has a field, this is not known. */
+static int has_others(const char *template)
+{
+    const char *slash = strrchr(template, '/');
+    const char *name = slash ? slash + 1 : template;
+    size_t len = strcspn(name, "{");
+    char folder[FILE_NAME_MAX];
+    const struct dirent *d;
+    int found = 0;
+    DIR *list;
+
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - template), template);
+    list = slash ? opendir(folder) : len > 0 ? opendir(".") : NULL;
+    while (list && !found && (d = readdir(list)) != NULL)
+        found = d->d_name[0] != '.' && strncmp(d->d_name, name, len) == 0;
+    if (list)
+        (void)closedir(list); /* only read */
+    return found;
+}
+
+void piece_files_open(struct piece_files *f, const struct run_options *o)
+{
+    *f = (struct piece_files){.output = o->output, .sync = !o->no_sync};
+    if (o->output && !o->resume && has_others(o->output))
+        notice("--stdout: there are such files already: what this run does not "
+               "replace of them stays beside its own");
+}
+
+/* --- names ---------------------------------------------------------------- */
+
+static struct msg_run run_of(const struct frame *frame,
+                             const struct slice *units)
+{
+    struct msg_run run = {
+        .frame = frame->number, .begin = units->begin, .end = units->end};
+
+    memcpy(run.label, frame->label, sizeof run.label);
+    return run;
+}
+
+int piece_files_frame(const struct piece_files *f,
+                      const struct frame *frame,
+                      struct es_error *err)
+{
+    const struct msg_run run =
+        run_of(frame, &(struct slice){frame->begin, frame->end});
+    char name[FILE_NAME_MAX];
+
+    if (!f->output)
+        return 0;
+    return file_name_fill(name, f->output, by_stdout, &run, "", err);
+}
+
+/* --- output --------------------------------------------------------------- */
+
+static int cannot_write(const char *name, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "free some space or name another file",
+                   "--stdout: %.400s: %s", name, strerror(errno));
+}
+
+int piece_files_done(const struct piece_files *f,
+                     const struct frame *frame,
+                     const char *node,
+                     struct piece *p,
+                     struct es_error *err)
+{
+    const struct msg_run run = run_of(frame, &p->part.units);
+    char name[FILE_NAME_MAX];
+    struct hidden_file file;
+
+    if (!f->output)
+        return 0;
+    if (file_name_fill(name, f->output, by_stdout, &run, node, err) < 0)
+        return -1;
+    if (hidden_file_open(&file, name, 0666) < 0)
+        return cannot_write(name, err);
+    if (spool_write_to(&p->out, file.fd) == 0
+        && hidden_file_show(&file, f->sync) == 0)
+        return 0;
+    (void)cannot_write(name, err);
+    hidden_file_drop(&file);
+    return -1;
+}
+
+/* --- a run before --------------------------------------------------------- */
+
+static int restore(const struct piece_files *f,
+                   const char *name,
+                   const struct journal *journal,
+                   const struct kept *kept,
+                   struct es_error *err)
+{
+    struct hidden_file file;
+    struct stat st;
+
+    if (lstat(name, &st) == 0 && S_ISREG(st.st_mode)
+        && (uint64_t)st.st_size == kept->bytes)
+        return 0;
+    if (hidden_file_open(&file, name, 0666) < 0)
+        return cannot_write(name, err);
+    if (journal_write_output(journal, kept, file.fd) == 0
+        && hidden_file_show(&file, f->sync) == 0)
+        return 0;
+    (void)cannot_write(name, err);
+    hidden_file_drop(&file);
+    return -1;
+}
+
+/* The journal does not say where a piece was done, for who wants it in the
+ * name: the file was there before the journal had the piece. */
+static int names_node(const char *template)
+{
+    return strstr(template, "{node}") || strstr(template, "{slot}");
+}
+
+int piece_files_restore(const struct piece_files *f,
+                        const struct frame *frame,
+                        const struct journal *journal,
+                        const struct kept kept[],
+                        size_t n,
+                        struct es_error *err)
+{
+    char name[FILE_NAME_MAX];
+
+    if (!f->output || names_node(f->output))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct msg_run run = run_of(frame, &kept[i].units);
+
+        if (file_name_fill(name, f->output, by_stdout, &run, "", err) < 0
+            || restore(f, name, journal, &kept[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * piece_files.h - the files of a piece on the front end: its output, where that
+ * is not gathered (--stdout).
+ *
+ * A file is there when the piece is done and counts, and not before; it is there
+ * before the journal says that the piece is done.
+ */
+#ifndef LAUNCHER_RUN_PIECE_FILES_H
+#define LAUNCHER_RUN_PIECE_FILES_H
+
+#include "launcher/run/frame.h"
+#include "launcher/run/journal.h"
+#include "launcher/run/run_options.h"
+
+struct piece_files {
+    const char *output; /* template of the output's file; NULL: gathered */
+    int sync;           /* they are on the disk before it goes on */
+};
+
+/* Say if there are files of a run before beside those to come. */
+void piece_files_open(struct piece_files *f, const struct run_options *o);
+/* Can a frame's label be in their names? */
+int piece_files_frame(const struct piece_files *f,
+                      const struct frame *frame,
+                      struct es_error *err);
+/* A piece is done: its files appear. */
+int piece_files_done(const struct piece_files *f,
+                     const struct frame *frame,
+                     const char *node,
+                     struct piece *p,
+                     struct es_error *err);
+/* What a run before has done of a frame: write again what is missing, or has
+ * another size. */
+int piece_files_restore(const struct piece_files *f,
+                        const struct frame *frame,
+                        const struct journal *journal,
+                        const struct kept kept[],
+                        size_t n,
+                        struct es_error *err);
+
+#endif

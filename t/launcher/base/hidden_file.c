@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A file that nobody sees before it is whole. */
+#include "launcher/base/hidden_file.h"
+#include "launcher/base/spool.h"
+#include "tap.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Files in a folder, hidden ones, too. */
+static int count_files(const char *folder)
+{
+    DIR *list = opendir(folder);
+    int n = -2; /* . and .. */
+
+    if (!list)
+        return -1;
+    while (readdir(list))
+        n++;
+    closedir(list);
+    return n;
+}
+
+static const char *content(const char *path)
+{
+    static char text[64];
+    FILE *file = fopen(path, "r");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+
+    text[n] = '\0';
+    if (file)
+        fclose(file);
+    return file ? text : NULL;
+}
+
+static void test_shown(void)
+{
+    char path[700], folder[600];
+    struct hidden_file f;
+    struct stat st;
+
+    snprintf(folder, sizeof folder, "%s", tree_path("new"));
+    snprintf(path, sizeof path, "%s/er/file", folder);
+    ok(hidden_file_open(&f, path, 0777) == 0, "folders are made");
+    ok(write_all(f.fd, "one", 3) == 0 && access(path, F_OK) < 0,
+       "it is written to, and is not there");
+    ok(hidden_file_show(&f, 1) == 0 && f.fd == 0, "it is shown");
+    is_str(content(path), "one", "with what was written");
+    ok(stat(path, &st) == 0 && (st.st_mode & 0100), "and its mode");
+    ok(hidden_file_open(&f, path, 0666) == 0 && write_all(f.fd, "t", 1) == 0,
+       "another one of that name");
+    is_str(content(path), "one", "leaves it as it is");
+    ok(hidden_file_show(&f, 0) == 0, "until it is shown, too");
+    is_str(content(path), "t", "and takes its place");
+    snprintf(folder, sizeof folder, "%s", tree_path("new/er"));
+    is_int(count_files(folder), 1, "nothing else is left");
+}
+
+static void test_dropped(void)
+{
+    char path[700], folder[600];
+    struct hidden_file f;
+
+    snprintf(folder, sizeof folder, "%s", tree_path("drop"));
+    snprintf(path, sizeof path, "%s/file", folder);
+    if (hidden_file_open(&f, path, 0666) < 0 || write_all(f.fd, "x", 1) < 0)
+        bail("cannot write");
+    hidden_file_drop(&f);
+    hidden_file_drop(&f);
+    is_int(count_files(folder), 0, "nothing stays of one that is dropped");
+}
+
+static void test_refused(void)
+{
+    char path[600], name[300];
+    struct hidden_file f;
+
+    snprintf(path, sizeof path, "%s", tree_path("pipe"));
+    if (mkfifo(path, 0600) < 0)
+        bail("no pipe");
+    ok(hidden_file_open(&f, path, 0666) < 0 && errno == EEXIST && f.fd == 0,
+       "a pipe is not replaced");
+    ok(hidden_file_open(&f, tree_path("new"), 0666) < 0 && errno == EEXIST,
+       "nor is a folder");
+    ok(hidden_file_open(&f, tree_path("pipe/file"), 0666) < 0, "nor gone into");
+    ok(hidden_file_open(&f, tree_path("new/"), 0666) < 0, "a name is needed");
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    ok(hidden_file_open(&f, name, 0666) < 0 && errno == ENAMETOOLONG,
+       "that is not too long");
+}
+
+/* One that came there meanwhile, and is no file. */
+static void test_taken(void)
+{
+    char path[600];
+    struct hidden_file f;
+
+    snprintf(path, sizeof path, "%s", tree_path("taken"));
+    if (hidden_file_open(&f, path, 0666) < 0 || mkdir(path, 0700) < 0)
+        bail("cannot open");
+    ok(hidden_file_show(&f, 0) < 0 && errno == EEXIST && f.fd == 0,
+       "a folder that came meanwhile stays");
+}
+
+int main(void)
+{
+    tree_make();
+    test_shown();
+    test_dropped();
+    test_refused();
+    test_taken();
+    tree_remove();
+    return done();
+}
