@@ -304,7 +304,7 @@ ours    := $(shell git ls-files '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
              contrib/bench-graph contrib/bench-graph-size \
-             contrib/demo/run contrib/demo/table contrib/demo/render-rows contrib/graphs/mosaic \
+             contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)

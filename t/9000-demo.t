@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='the demo: a picture cut by rows is the whole picture, and its table tells who did what'
+test_description='the demo: a picture cut by rows is the whole picture, and its table tells who did what and what it is to be held against'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
@@ -105,9 +105,9 @@ test_expect_success 'no files are left behind, by any of these' '
 # --- table -----------------------------------------------------------------------
 # In frame 1 of this run n1 is lost, and n0 does its slice too; frame 2 is n0's.
 cat >lost.report <<'END'
-{"type":"frame","frame":0,"slices":[{"node":"n0","begin":0,"end":40,"seconds":1.2,"attempt":1,"status":0},{"node":"n1","begin":40,"end":60,"seconds":0.9,"attempt":1,"status":0}],"first":0.9,"last":1.2,"efficiency":0.875,"adjusted":true}
-{"type":"frame","frame":1,"slices":[{"node":"n0","begin":0,"end":35,"seconds":1,"attempt":1,"status":0},{"node":"n1","begin":35,"end":60,"seconds":0.5,"attempt":1,"status":137},{"node":"n0","begin":35,"end":60,"seconds":0.755,"attempt":2,"status":0}],"first":1,"last":1.8,"efficiency":0.4876,"adjusted":true}
-{"type":"frame","frame":2,"slices":[{"node":"n0","begin":0,"end":60,"seconds":12.004,"attempt":1,"status":0}],"first":12.004,"last":12.1,"efficiency":1,"adjusted":false}
+{"type":"frame","frame":0,"slices":[{"node":"n0","begin":0,"end":40,"seconds":1.2,"attempt":1,"status":0},{"node":"n1","begin":40,"end":60,"seconds":0.9,"attempt":1,"status":0}],"first":0.9,"last":1.2,"efficiency":0.875,"ideal":1.05,"equal_parts":1.3,"adjusted":true}
+{"type":"frame","frame":1,"slices":[{"node":"n0","begin":0,"end":35,"seconds":1,"attempt":1,"status":0},{"node":"n1","begin":35,"end":60,"seconds":0.5,"attempt":1,"status":137},{"node":"n0","begin":35,"end":60,"seconds":0.755,"attempt":2,"status":0}],"first":1,"last":1.8,"efficiency":0.5,"ideal":0.9,"equal_parts":1.305,"adjusted":true}
+{"type":"frame","frame":2,"slices":[{"node":"n0","begin":0,"end":60,"seconds":12.004,"attempt":1,"status":0}],"first":12.004,"last":12.1,"efficiency":1,"ideal":12.1,"equal_parts":12.1,"adjusted":false}
 {"type":"summary","frames":3,"seconds":15.1,"efficiency":0.7875,"policy":"even"}
 END
 cat >one.report <<'END'
@@ -116,55 +116,68 @@ END
 table() { "$demo/table" "$@"; }
 squeezed() { sed 's/  */ /g; s/^ //' "$1"; }
 
+printf '1.5\n2.25\n13\n' >plain.seconds
+
 test_expect_success 'every frame: rows and seconds of each node, two slices added up, a lost one marked' '
-	table even=lost.report >out 2>err && test_must_be_empty err && cat out && squeezed out >got &&
-	cat >want <<-\END &&
-	even n0 n1 last efficiency
+	table lost.report >out 2>err && test_must_be_empty err && cat out && squeezed out >got &&
+	cat >want <<-\END && head -6 got >part && test_cmp want part
+	n0 n1
 	frame rows time rows time
-	1 40 1.20 s 20 0.90 s 1.20 s 0.875
-	2 60 1.76 s 0* 0.00 s 1.80 s 0.488
-	3 60 12.00 s 0 0.00 s 12.10 s 1.000
+	1 40 1.20 s 20 0.90 s
+	2 60 1.76 s 0* 0.00 s
+	3 60 12.00 s 0 0.00 s
 
-	mean efficiency from frame 2 on of all frames time
-	even 0.744 0.788 15.1 s
 	END
-	test_cmp want got
 '
-test_expect_success 'two runs: one after the other, and their means beside each other' '
-	table even=lost.report static=one.report >out && cat out && squeezed out >got &&
-	tail -n 7 got >last && cat >want <<-\END &&
-	static a-node-of-a-long-name last efficiency
-	frame rows time
-	1 12245 1000.50 s 1001.00 s 0.040
-
-	mean efficiency from frame 2 on of all frames time
-	even 0.744 0.788 15.1 s
-	static - 0.040 1001.0 s
+test_expect_success 'then its time beside the ideal, equal parts by its costs, and what srun really took' '
+	table lost.report plain.seconds >out && cat out && squeezed out | tail -n 5 >got && cat >want <<-\END && test_cmp want got
+	frame evenstep ideal time/ideal equal parts plain srun
+	1 1.20 s 1.05 s 1.14 1.30 s 1.50 s
+	2 1.80 s 0.90 s 2.00 1.31 s 2.25 s
+	3 12.10 s 12.10 s 1.00 12.10 s 13.00 s
+	all 15.10 s 14.05 s 1.07 14.71 s 16.75 s
 	END
-	test_cmp want last
+'
+test_expect_success 'what is not known is no number, nor is a sum with it' '
+	printf "1.5\n2.25\n" >two.seconds && table lost.report two.seconds | tail -n 2 >out && squeezed out >got && cat >want <<-\END && test_cmp want got &&
+	3 12.10 s 12.10 s 1.00 12.10 s -
+	all 15.10 s 14.05 s 1.07 14.71 s -
+	END
+	table one.report >out && cat out && squeezed out >got && cat >want <<-\END && test_cmp want got
+	a-node-of-a-long-name
+	frame rows time
+	1 12245 1000.50 s
+
+	frame evenstep ideal time/ideal equal parts plain srun
+	1 1001.00 s - - - -
+	all 1001.00 s - - - -
+	END
 '
 test_expect_success 'columns stand below each other, and four nodes fit in 100' '
 	jq -c "if .slices then .slices += [.slices[0] * {node: \"n2\"}, .slices[0] * {node: \"n3\"}] else . end" \
-		lost.report >four.report && table even=four.report >out && cat out &&
-	head -5 out | awk "{ print length }" >widths && test "$(awk "NR != 2" widths | uniq | wc -l)" = 1 &&
-	test "$(sort -n widths | tail -1)" -le 100
+		lost.report >four.report && table four.report plain.seconds >out && cat out &&
+	for part in 1,5 7,11; do
+		sed -n ${part}p out | awk "{ print length }" >widths && test "$(uniq widths | wc -l)" = 1 || return 1
+	done && test "$(wc -L <out)" -le 100
 '
 echo '{"type":"summary"}' >empty.report
 echo 'no report' >text.report
 while IFS='|' read -r args message; do
 	test_expect_success "table $args: exit 2, $message" '
 		test_expect_code 2 table $args >out 2>err &&
-		echo "table: $message: give NAME=REPORT..., reports of evenstep run" >want && test_cmp want err
+		echo "table: $message: give REPORT [SECONDS], a report of evenstep run and a file of numbers" >want && test_cmp want err
 	'
 done <<'END'
-|no report
-lost.report|lost.report: no NAME=
-even=gone.report|gone.report: cannot read it
-even=empty.report|empty.report: not a report, or one without frames
-even=text.report|text.report: not a report, or one without frames
+|0 arguments
+a b c|3 arguments
+gone.report|gone.report: cannot read it
+lost.report gone.seconds|gone.seconds: cannot read it
+lost.report text.report|text.report: no numbers
+empty.report|empty.report: not a report, or one without frames
+text.report|text.report: not a report, or one without frames
 END
 test_expect_success 'no jq: exit 127, and how to get it' '
-	sh=$(command -v sh) && test_expect_code 127 env PATH=/nonexistent "$sh" "$demo/table" even=lost.report 2>err &&
+	sh=$(command -v sh) && test_expect_code 127 env PATH=/nonexistent "$sh" "$demo/table" lost.report 2>err &&
 	echo "table: no jq: apt-get install jq" >want && test_cmp want err
 '
 test_done
