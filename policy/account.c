@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/account.h"
+#include "policy/level.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The time that pieces cover, one after the other, each second once. */
+struct cover {
+    double end, seconds;
+};
+
+struct node {
+    double commands, units, ran; /* of those that count; ran: all seconds */
+    struct cover running;        /* in which a command ran that counts */
+    struct cover at_work;        /* or one that does not */
+    struct cover out;            /* or it had a piece */
+};
+
+struct account {
+    size_t nodes;
+    struct node *node;
+    double *zero; /* when each is free at best */
+};
+
+struct account *account_create(size_t nodes)
+{
+    struct account *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->nodes = nodes;
+    a->node = calloc(nodes, sizeof *a->node);
+    a->zero = calloc(nodes, sizeof *a->zero);
+    if (a->node && a->zero)
+        return a;
+    account_destroy(a);
+    return NULL;
+}
+
+void account_destroy(struct account *a)
+{
+    if (!a)
+        return;
+    free(a->node);
+    free(a->zero);
+    free(a);
+}
+
+void account_clear(struct account *a)
+{
+    memset(a->node, 0, a->nodes * sizeof *a->node);
+}
+
+static void cover(struct cover *c, double from, double to)
+{
+    from = fmax(from, c->end);
+    if (!(to > from))
+        return;
+    c->seconds += to - from;
+    c->end = to;
+}
+
+void account_add(struct account *a, const struct account_piece *p)
+{
+    struct node *n = &a->node[p->node];
+    double sent = fmax(p->sent, 0), begun = fmax(p->back - p->seconds, sent);
+
+    if (p->counts) {
+        n->commands++;
+        n->units += p->units;
+        n->ran += p->back - begun;
+        cover(&n->running, begun, p->back);
+    }
+    if (!p->counts && !(p->seconds > 0))
+        begun = sent; /* nobody knows what it did */
+    cover(&n->at_work, begun, p->back);
+    cover(&n->out, sent, p->back);
+}
+
+/* --- closing it ----------------------------------------------------------- */
+
+static double start_of(const struct cost_terms *t, double speed)
+{
+    return t->wait + t->burn / speed;
+}
+
+static double predicted(const struct node *n,
+                        const struct cost_terms *t,
+                        double speed)
+{
+    return n->commands * start_of(t, speed) + t->each * n->units / speed;
+}
+
+/* The costs, lowered to what the commands have taken, if that is less. */
+static struct cost_terms lowered(const struct account *a,
+                                 const struct cost_terms *terms,
+                                 const double speed[])
+{
+    double ran = 0, should = 0, factor;
+
+    for (size_t i = 0; i < a->nodes; i++) {
+        if (!(speed[i] > 0))
+            continue;
+        ran += speed[i] * a->node[i].ran;
+        should += speed[i] * predicted(&a->node[i], terms, speed[i]);
+    }
+    factor = ran > 0 && ran < should ? ran / should : 1;
+    return (struct cost_terms){.wait = factor * terms->wait,
+                               .burn = factor * terms->burn,
+                               .each = factor * terms->each};
+}
+
+/* A node's seconds but for its work and one start, weighted. */
+static void add_node(double part[ACCOUNT_PARTS],
+                     const struct node *n,
+                     const struct cost_terms *t,
+                     double speed,
+                     double weight,
+                     double time)
+{
+    double start = start_of(t, speed);
+    double again = fmax(n->commands - 1, 0) * start;
+    double hidden = n->ran - n->running.seconds;
+    double idle = time - fmin(n->out.seconds, time);
+
+    part[ACCOUNT_RESTARTS] += weight * fmax(again - hidden, 0);
+    part[ACCOUNT_WAITING] +=
+        weight * fmax(idle - (n->commands > 0 ? 0 : start), 0);
+    part[ACCOUNT_TWICE] += weight * (n->at_work.seconds - n->running.seconds);
+    part[ACCOUNT_WIRE] += weight * (n->out.seconds - n->at_work.seconds);
+    part[ACCOUNT_SLOWER] += weight * (n->ran - predicted(n, t, speed));
+}
+
+/* Parts that are less than nothing, and what was done by nodes that count for
+ * nothing, are taken off the others; what is missing is noise, as well. */
+static void settle(struct account_result *r)
+{
+    static const enum account_part order[] = {ACCOUNT_WAITING, ACCOUNT_SLOWER,
+                                              ACCOUNT_WIRE, ACCOUNT_RESTARTS,
+                                              ACCOUNT_TWICE};
+    double over = r->ideal - r->time;
+
+    for (int i = 0; i < ACCOUNT_PARTS; i++) {
+        r->part[i] = fmax(r->part[i], 0);
+        over += r->part[i];
+    }
+    if (over < 0)
+        r->part[ACCOUNT_SLOWER] -= over;
+    for (int i = 0; i < ACCOUNT_PARTS && over > 0; i++) {
+        double *part = &r->part[order[i]], off = fmin(over, *part);
+
+        *part -= off;
+        over -= off;
+    }
+}
+
+static double equal_parts(const struct account *a,
+                          const struct cost_terms *t,
+                          const double speed[],
+                          double units)
+{
+    double most = 0, n = 0;
+
+    for (size_t i = 0; i < a->nodes; i++)
+        n += speed[i] > 0;
+    for (size_t i = 0; i < a->nodes; i++)
+        if (speed[i] > 0)
+            most = fmax(most,
+                        t->wait + (t->burn + t->each * units / n) / speed[i]);
+    return most;
+}
+
+/* Those that ideal does without have no weight. */
+static void add_nodes(struct account_result *r,
+                      const struct account *a,
+                      const struct cost_terms *t,
+                      const double speed[])
+{
+    double speeds = 0;
+
+    for (size_t i = 0; i < a->nodes; i++)
+        if (speed[i] > 0 && start_of(t, speed[i]) < r->ideal)
+            speeds += speed[i];
+    for (size_t i = 0; i < a->nodes; i++)
+        if (speed[i] > 0 && start_of(t, speed[i]) < r->ideal)
+            add_node(r->part, &a->node[i], t, speed[i], speed[i] / speeds,
+                     r->time);
+}
+
+struct account_result account_close(const struct account *a,
+                                    const struct cost_terms *terms,
+                                    const double speed[],
+                                    double time)
+{
+    struct account_result r = {.time = time, .ideal = time, .equal = time};
+    struct cost_terms t = lowered(a, terms, speed);
+    double units = 0;
+
+    for (size_t i = 0; i < a->nodes; i++)
+        units += speed[i] > 0 ? a->node[i].units : 0;
+    if (!(units > 0) || !(t.each > 0))
+        return r;
+    r.ideal = fmin(level_find(a->zero, speed, a->nodes, &t, units), time);
+    r.equal = equal_parts(a, &t, speed, units);
+    add_nodes(&r, a, &t, speed);
+    settle(&r);
+    return r;
+}
+
+double account_efficiency(const struct account_result *r)
+{
+    return r->time > 0 ? r->ideal / r->time : 1;
+}
+
+void account_sum(struct account_result *run, const struct account_result *frame)
+{
+    run->time += frame->time;
+    run->ideal += frame->ideal;
+    run->equal += frame->equal;
+    for (int i = 0; i < ACCOUNT_PARTS; i++)
+        run->part[i] += frame->part[i];
+}
+
+const char *account_name(enum account_part part)
+{
+    static const char *const name[ACCOUNT_PARTS] = {
+        [ACCOUNT_RESTARTS] = "restarts", [ACCOUNT_WAITING] = "waiting",
+        [ACCOUNT_TWICE] = "twice",       [ACCOUNT_WIRE] = "wire",
+        [ACCOUNT_SLOWER] = "slower",
+    };
+
+    return name[part];
+}
