@@ -10,48 +10,82 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A piece's id is its place in the window, and its number there. */
+#define PLACE_SHIFT 56
+_Static_assert(AHEAD_MAX < UINT64_C(1) << (64 - PLACE_SHIFT),
+               "each place has ids of its own");
+
+struct at_work { /* a frame of the window */
+    struct frame frame;
+    struct dispatch *dispatch;
+    int64_t start_ns;    /* CLOCK_MONOTONIC */
+    struct piece *piece; /* as many as the dispatcher has handed out */
+    size_t n, room;
+    int is_kept; /* a run before has done all of it */
+};
+
 struct distribution {
     struct session *session;
     struct job_load_adjuster *adjuster;
     const struct lines *lines; /* for the commands' stdin; NULL: none */
-    struct dispatch *dispatch;
-    struct frame frame;
-    int64_t start_ns;    /* of the frame, CLOCK_MONOTONIC */
-    double answered;     /* when the last piece was, seconds since then */
-    struct piece *piece; /* as many as the dispatcher has handed out */
-    size_t n, room;
+    /* A ring; the first frame is the next that comes out. */
+    struct at_work *place;
+    size_t places, first, n;
+    int is_over;         /* the only one that is left has come out */
+    int wants_frame;     /* a node has nothing left of those at work */
+    int is_dry;          /* and there is none to be had */
+    int64_t answered_ns; /* when the last piece was */
 };
+
+static struct at_work *nth(const struct distribution *d, size_t i)
+{
+    return &d->place[(d->first + i) % d->places];
+}
 
 struct distribution *distribution_create(struct session *session,
                                          uint64_t grain,
-                                         uint64_t pieces)
+                                         uint64_t pieces,
+                                         uint64_t ahead)
 {
     struct distribution *d = calloc(1, sizeof *d);
+    size_t places = (size_t)ahead + 1;
 
     if (!d)
         return NULL;
     d->session = session;
-    d->dispatch = dispatch_create(session_size(session), grain, pieces);
-    if (d->dispatch)
+    d->place = calloc(places, sizeof *d->place);
+    for (; d->place && d->places < places; d->places++) {
+        struct dispatch *new =
+            dispatch_create(session_size(session), grain, pieces);
+
+        d->place[d->places].dispatch = new;
+        if (!new)
+            break;
+        dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
+    }
+    if (d->places == places)
         return d;
-    free(d);
+    distribution_destroy(d);
     return NULL;
 }
 
-static void forget_pieces(struct distribution *d)
+static void forget_pieces(struct at_work *w)
 {
-    for (size_t i = 0; i < d->n; i++)
-        spool_clear(&d->piece[i].out);
-    d->n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        spool_clear(&w->piece[i].out);
+    w->n = 0;
 }
 
 void distribution_destroy(struct distribution *d)
 {
     if (!d)
         return;
-    forget_pieces(d);
-    free(d->piece);
-    dispatch_destroy(d->dispatch);
+    for (size_t i = 0; i < d->places; i++) {
+        forget_pieces(&d->place[i]);
+        free(d->place[i].piece);
+        dispatch_destroy(d->place[i].dispatch);
+    }
+    free(d->place);
     free(d);
 }
 
@@ -61,17 +95,22 @@ void distribution_begin(struct distribution *d,
 {
     d->adjuster = adjuster;
     d->lines = lines;
-    dispatch_set_policy(d->dispatch, adjuster->kind, adjuster->state,
-                        adjuster->load);
-    for (size_t i = 0; i < session_size(d->session); i++)
-        if (!session_node(d->session, i)->present)
-            dispatch_lost(d->dispatch, i, 0);
+    for (size_t k = 0; k < d->places; k++) {
+        struct dispatch *to = d->place[k].dispatch;
+
+        dispatch_set_policy(to, adjuster->kind, adjuster->state,
+                            adjuster->load);
+        for (size_t i = 0; i < session_size(d->session); i++)
+            if (!session_node(d->session, i)->present)
+                dispatch_lost(to, i, 0);
+    }
 }
 
 void distribution_set_failure_rule(struct distribution *d,
                                    const struct failure_rule *rule)
 {
-    dispatch_set_failure_rule(d->dispatch, rule);
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_set_failure_rule(d->place[i].dispatch, rule);
 }
 
 static double seconds_of(int64_t ns)
@@ -80,33 +119,77 @@ static double seconds_of(int64_t ns)
 }
 
 /* Seconds since the frame's start. */
-static double now(const struct distribution *d)
+static double since(const struct at_work *w, int64_t ns)
 {
-    return seconds_of(clock_ns() - d->start_ns);
+    return seconds_of(ns - w->start_ns);
+}
+
+static double now(const struct at_work *w)
+{
+    return since(w, clock_ns());
 }
 
 /* --- pieces --------------------------------------------------------------- */
 
-/* Of a dispatcher's piece what is known here; NULL if it was never sent. */
-static struct piece *piece_of(struct distribution *d, uint64_t id)
+/* The frame at work that a piece is of; NULL if there is none. */
+static struct at_work *frame_of(const struct distribution *d, uint64_t id)
 {
-    uint64_t first = d->n > 0 ? d->piece[0].part.id : 0;
+    size_t place = (size_t)(id >> PLACE_SHIFT);
+    size_t i = (place + d->places - d->first) % d->places;
 
-    return d->n > 0 && id >= first && id - first < d->n ? &d->piece[id - first]
+    return place < d->places && i < d->n ? &d->place[place] : NULL;
+}
+
+/* Of a dispatcher's piece what is known here; NULL if it was never sent. */
+static struct piece *piece_of(const struct at_work *w, uint64_t id)
+{
+    uint64_t first = w->n > 0 ? w->piece[0].part.id : 0;
+
+    return w->n > 0 && id >= first && id - first < w->n ? &w->piece[id - first]
                                                         : NULL;
 }
 
 /* The dispatcher has changed it. */
-static struct piece *renew(struct distribution *d, uint64_t id)
+static struct piece *renew(struct at_work *w, uint64_t id)
 {
-    struct piece *p = piece_of(d, id);
+    struct piece *p = piece_of(w, id);
 
     if (!p)
         return NULL;
-    p->part = *dispatch_piece(d->dispatch, (size_t)(p - d->piece));
+    p->part = *dispatch_piece(w->dispatch, (size_t)(p - w->piece));
     if (p->part.state == PIECE_VOID || p->part.state == PIECE_LEFT_OUT)
         spool_clear(&p->out);
     return p;
+}
+
+/* Pieces that a node has out. */
+static size_t out_in_all(const struct distribution *d, size_t node)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        out += dispatch_node(nth(d, i)->dispatch, node)->out;
+    return out;
+}
+
+/* The frame whose piece a node works at, which is what it was sent first; NULL:
+ * it has none. */
+static struct at_work *working_at(const struct distribution *d, size_t node)
+{
+    struct at_work *oldest = NULL;
+    double sent = INFINITY;
+
+    for (size_t i = 0; i < d->n; i++) {
+        struct at_work *w = nth(d, i);
+        const struct dispatch_piece *p = dispatch_current(w->dispatch, node);
+        double at = p ? seconds_of(w->start_ns) + p->sent : INFINITY;
+
+        if (at < sent) {
+            sent = at;
+            oldest = w;
+        }
+    }
+    return oldest;
 }
 
 /* Send the text [at, to) of the lines as a piece's stdin, or part of it. */
@@ -148,38 +231,45 @@ static int send_input(struct distribution *d,
     return send_text(d, p, at, to, err);
 }
 
-static void send_run(struct distribution *d, const struct dispatch_piece *p)
+static void send_run(struct distribution *d,
+                     const struct frame *frame,
+                     const struct dispatch_piece *p)
 {
     struct msg_run run = {.id = p->id,
-                          .frame = d->frame.number,
+                          .frame = frame->number,
                           .begin = p->units.begin,
                           .end = p->units.end};
     struct writer w = {0};
 
-    memcpy(run.label, d->frame.label, sizeof run.label);
+    memcpy(run.label, frame->label, sizeof run.label);
     msg_write_run(&w, &run);
     session_send(d->session, p->node, MSG_RUN, &w);
 }
 
 static int send_piece(struct distribution *d,
+                      struct at_work *w,
                       const struct dispatch_piece *p,
                       struct es_error *err)
 {
     struct piece *piece =
-        array_grow(d->piece, &d->room, d->n + 1, sizeof *piece, SIZE_MAX);
+        array_grow(w->piece, &w->room, w->n + 1, sizeof *piece, SIZE_MAX);
 
     if (!piece)
         return es_no_memory(err);
-    d->piece = piece;
-    piece[d->n++] = (struct piece){.part = *p, .status = -1};
+    w->piece = piece;
+    piece[w->n++] =
+        (struct piece){.part = *p, .frame = &w->frame, .status = -1};
     if (d->lines && send_input(d, p, err) < 0)
         return -1;
-    send_run(d, p);
+    send_run(d, &w->frame, p);
     return 0;
 }
 
 /* What feeding has given out, or why it could not. */
-static int send_all(struct distribution *d, int fed, struct es_error *err)
+static int send_all(struct distribution *d,
+                    struct at_work *w,
+                    int fed,
+                    struct es_error *err)
 {
     const struct dispatch_piece *p;
 
@@ -188,9 +278,66 @@ static int send_all(struct distribution *d, int fed, struct es_error *err)
                        "no node is left to work");
     if (fed < 0)
         return es_no_memory(err);
-    while ((p = dispatch_next(d->dispatch)) != NULL)
-        if (send_piece(d, p, err) < 0)
+    while ((p = dispatch_next(w->dispatch)) != NULL)
+        if (send_piece(d, w, p, err) < 0)
             return -1;
+    return 0;
+}
+
+/* --- feeding -------------------------------------------------------------- */
+
+/* The frame's dispatcher is to know what a node has of the others. */
+static void tell_elsewhere(const struct distribution *d,
+                           const struct at_work *w,
+                           size_t node)
+{
+    size_t own = dispatch_node(w->dispatch, node)->out;
+
+    dispatch_elsewhere(w->dispatch, node, out_in_all(d, node) - own);
+}
+
+static void tell_all_elsewhere(const struct distribution *d,
+                               const struct at_work *w)
+{
+    for (size_t i = 0; d->places > 1 && i < session_size(d->session); i++)
+        tell_elsewhere(d, w, i);
+}
+
+/* Is there room for another frame, and perhaps one to be had? */
+static int may_begin(const struct distribution *d)
+{
+    return d->n < d->places && !d->is_dry;
+}
+
+/* A node has a place free, and none of the frames has a part for it. */
+static int is_hungry(const struct distribution *d, size_t node)
+{
+    const struct at_work *w = nth(d, 0);
+
+    tell_elsewhere(d, w, node);
+    return dispatch_has_room(w->dispatch, node);
+}
+
+static int is_anyone_hungry(const struct distribution *d)
+{
+    for (size_t i = 0; i < session_size(d->session); i++)
+        if (is_hungry(d, i))
+            return 1;
+    return 0;
+}
+
+static int hand(struct distribution *d, size_t node, struct es_error *err)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct at_work *w = nth(d, i);
+
+        tell_elsewhere(d, w, node);
+        if (send_all(d, w,
+                     dispatch_hand(w->dispatch, node, since(w, d->answered_ns)),
+                     err)
+            < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -198,22 +345,104 @@ int distribution_feed_node(struct distribution *d,
                            size_t node,
                            struct es_error *err)
 {
-    return send_all(d, dispatch_feed_node(d->dispatch, node, d->answered), err);
+    if (hand(d, node, err) < 0)
+        return -1;
+    if (may_begin(d) && is_hungry(d, node)) {
+        d->wants_frame = 1;
+        return 0;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        struct at_work *w = nth(d, i);
+
+        tell_elsewhere(d, w, node);
+        if (send_all(d, w,
+                     dispatch_help(w->dispatch, node, since(w, d->answered_ns)),
+                     err)
+            < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* One of the two steps, for all nodes and frames. */
+static int feed_all(struct distribution *d,
+                    int (*feed)(struct dispatch *d, double now),
+                    int64_t ns,
+                    struct es_error *err)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct at_work *w = nth(d, i);
+
+        tell_all_elsewhere(d, w);
+        if (send_all(d, w, feed(w->dispatch, since(w, ns)), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* To begin a later frame is better than to help. */
+static int feed_at(struct distribution *d, int64_t ns, struct es_error *err)
+{
+    if (feed_all(d, dispatch_hand_all, ns, err) < 0)
+        return -1;
+    if (d->n > 0 && may_begin(d) && is_anyone_hungry(d)) {
+        d->wants_frame = 1;
+        return 0;
+    }
+    return feed_all(d, dispatch_help_all, ns, err);
 }
 
 int distribution_feed(struct distribution *d, struct es_error *err)
 {
-    return send_all(d, dispatch_feed(d->dispatch, now(d)), err);
+    return feed_at(d, clock_ns(), err);
 }
 
 int distribution_wants_look(const struct distribution *d)
 {
-    return dispatch_wants_look(d->dispatch);
+    for (size_t i = 0; i < d->n; i++)
+        if (dispatch_wants_look(nth(d, i)->dispatch))
+            return 1;
+    return 0;
 }
 
 int64_t distribution_gap_ns(const struct distribution *d)
 {
-    return (int64_t)(dispatch_gap(d->dispatch) * 1e9);
+    return (int64_t)(dispatch_gap(nth(d, 0)->dispatch) * 1e9);
+}
+
+/* --- frames begin and come out -------------------------------------------- */
+
+static void forget_first(struct distribution *d)
+{
+    forget_pieces(nth(d, 0));
+    d->first = (d->first + 1) % d->places;
+    d->n--;
+}
+
+int distribution_close(struct distribution *d, struct es_error *err)
+{
+    if (d->n <= 1) {
+        d->is_over = 1; /* it stays to be looked at */
+        return 0;
+    }
+    forget_first(d);
+    return distribution_ask(d, err);
+}
+
+/* The place of one more frame. */
+static struct at_work *open_place(struct distribution *d,
+                                  const struct frame *frame)
+{
+    struct at_work *w;
+
+    if (d->n == d->places || d->is_over)
+        forget_first(d);
+    w = nth(d, d->n++);
+    d->is_over = d->wants_frame = 0;
+    w->frame = *frame;
+    w->start_ns = clock_ns();
+    w->is_kept = 0;
+    return w;
 }
 
 int distribution_send(struct distribution *d,
@@ -222,14 +451,61 @@ int distribution_send(struct distribution *d,
                       size_t n,
                       struct es_error *err)
 {
-    if (dispatch_begin(d->dispatch, (struct slice){frame->begin, frame->end},
+    struct at_work *w = open_place(d, frame);
+
+    if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
                        done, n)
         < 0)
         return es_no_memory(err);
-    forget_pieces(d);
-    d->frame = *frame;
-    d->start_ns = clock_ns();
-    return send_all(d, dispatch_feed(d->dispatch, 0), err);
+    return feed_at(d, w->start_ns, err);
+}
+
+void distribution_keep(struct distribution *d, const struct frame *frame)
+{
+    open_place(d, frame)->is_kept = 1;
+}
+
+int distribution_wants_frame(const struct distribution *d)
+{
+    return distribution_open(d) == 0 || (d->wants_frame && may_begin(d));
+}
+
+int distribution_no_frame(struct distribution *d, struct es_error *err)
+{
+    d->is_dry = 1;
+    d->wants_frame = 0;
+    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+}
+
+int distribution_ask(struct distribution *d, struct es_error *err)
+{
+    d->is_dry = 0;
+    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+}
+
+size_t distribution_open(const struct distribution *d)
+{
+    return d->is_over ? 0 : d->n;
+}
+
+const struct frame *distribution_newest(const struct distribution *d,
+                                        uint64_t *left)
+{
+    const struct at_work *w = nth(d, d->n - 1);
+
+    *left = dispatch_left(w->dispatch);
+    return &w->frame;
+}
+
+int distribution_is_done(const struct distribution *d)
+{
+    return distribution_open(d) > 0
+           && (nth(d, 0)->is_kept || dispatch_left(nth(d, 0)->dispatch) == 0);
+}
+
+int distribution_is_kept(const struct distribution *d)
+{
+    return nth(d, 0)->is_kept;
 }
 
 /* --- what the nodes say --------------------------------------------------- */
@@ -239,12 +515,28 @@ int distribution_output(struct distribution *d,
                         const struct msg_output *m,
                         struct es_error *err)
 {
-    const struct dispatch_piece *p = dispatch_find(d->dispatch, node, m->id);
+    const struct at_work *w = frame_of(d, m->id);
 
-    if (!p || spool_add(&piece_of(d, m->id)->out, m->bytes, m->len) == 0)
+    if (!w || !dispatch_find(w->dispatch, node, m->id)
+        || spool_add(&piece_of(w, m->id)->out, m->bytes, m->len) == 0)
         return 0;
     return es_fail(err, ES_WORK, "free some space in TMPDIR",
                    "cannot keep the output of a slice: %s", strerror(errno));
+}
+
+/* What one frame has learned of a node, and that it begins with the next piece
+ * that it has, perhaps another frame's. */
+static void tell_others(struct distribution *d,
+                        const struct at_work *w,
+                        size_t node)
+{
+    const struct at_work *next = working_at(d, node);
+
+    for (size_t i = 0; i < d->places; i++)
+        if (&d->place[i] != w)
+            dispatch_share(d->place[i].dispatch, node, w->dispatch);
+    if (next && next != w)
+        dispatch_turn(next->dispatch, node, since(next, d->answered_ns));
 }
 
 struct piece *distribution_done(struct distribution *d,
@@ -252,17 +544,20 @@ struct piece *distribution_done(struct distribution *d,
                                 const struct msg_done *m,
                                 int is_done)
 {
-    double seconds = seconds_of((int64_t)m->elapsed_ns);
+    double seconds = seconds_of((int64_t)m->elapsed_ns), at;
+    struct at_work *w = frame_of(d, m->id);
     struct piece *p;
 
-    if (!dispatch_find(d->dispatch, node, m->id))
+    if (!w || !dispatch_find(w->dispatch, node, m->id))
         return NULL;
-    d->answered = now(d);
+    d->answered_ns = clock_ns();
+    at = since(w, d->answered_ns);
     if (is_done)
-        dispatch_answered(d->dispatch, m->id, d->answered, seconds);
+        dispatch_answered(w->dispatch, m->id, at, seconds);
     else
-        dispatch_failed(d->dispatch, m->id, d->answered, seconds);
-    p = renew(d, m->id);
+        dispatch_failed(w->dispatch, m->id, at, seconds);
+    tell_others(d, w, node);
+    p = renew(w, m->id);
     p->status = (int)m->status;
     p->signal = (int)m->signal;
     return p;
@@ -271,7 +566,7 @@ struct piece *distribution_done(struct distribution *d,
 enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p)
 {
-    return dispatch_verdict(d->dispatch, p->part.id);
+    return dispatch_verdict(frame_of(d, p->part.id)->dispatch, p->part.id);
 }
 
 void distribution_metered(struct distribution *d,
@@ -279,7 +574,10 @@ void distribution_metered(struct distribution *d,
                           uint64_t id,
                           double fraction)
 {
-    dispatch_metered(d->dispatch, node, id, fraction);
+    struct at_work *w = frame_of(d, id);
+
+    if (w)
+        dispatch_metered(w->dispatch, node, id, fraction);
 }
 
 int distribution_give(struct distribution *d,
@@ -287,43 +585,53 @@ int distribution_give(struct distribution *d,
                       uint64_t units,
                       struct es_error *err)
 {
-    return dispatch_give(d->dispatch, node, units) < 0 ? es_no_memory(err) : 0;
+    return dispatch_give(nth(d, 0)->dispatch, node, units) < 0
+               ? es_no_memory(err)
+               : 0;
 }
 
 void distribution_move(struct distribution *d, size_t node, int64_t ns)
 {
-    dispatch_moved(d->dispatch, node, seconds_of(ns), now(d));
+    for (size_t i = 0; i < d->n; i++)
+        dispatch_moved(nth(d, i)->dispatch, node, seconds_of(ns),
+                       now(nth(d, i)));
 }
 
 /* --- nodes come and go ---------------------------------------------------- */
 
-/* What a node has out. */
+/* What a node has out of a frame. */
 struct out {
     uint64_t id[DISPATCH_OUT];
     size_t n;
 };
 
-static struct out out_of(const struct distribution *d, size_t node)
+static struct out out_of(const struct at_work *w, size_t node)
 {
-    const struct dispatch_node *s = dispatch_node(d->dispatch, node);
+    const struct dispatch_node *s = dispatch_node(w->dispatch, node);
     struct out out = {.n = s->out};
 
     memcpy(out.id, s->piece, sizeof out.id);
     return out;
 }
 
-static void renew_all(struct distribution *d, const struct out *out)
+/* What befalls a node befalls it in all frames, those to come as well. */
+static void befall(struct distribution *d,
+                   size_t node,
+                   void (*tell)(struct dispatch *d, size_t node, double now))
 {
-    for (size_t i = 0; i < out->n; i++)
-        (void)renew(d, out->id[i]);
+    for (size_t i = 0; i < d->places; i++) {
+        struct at_work *w = nth(d, i);
+        struct out out = out_of(w, node);
+
+        tell(w->dispatch, node, now(w));
+        for (size_t k = 0; k < out.n; k++)
+            (void)renew(w, out.id[k]);
+    }
 }
 
 int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
 {
-    struct out out = out_of(d, node);
-
-    dispatch_lost(d->dispatch, node, now(d));
-    renew_all(d, &out);
+    befall(d, node, dispatch_lost);
     return distribution_feed(d, err);
 }
 
@@ -331,7 +639,8 @@ int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err)
 {
-    dispatch_returned(d->dispatch, node);
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_returned(d->place[i].dispatch, node);
     return distribution_feed(d, err);
 }
 
@@ -339,19 +648,13 @@ int distribution_retire(struct distribution *d,
                         size_t node,
                         struct es_error *err)
 {
-    struct out out = out_of(d, node);
-
-    dispatch_retire(d->dispatch, node, now(d));
-    renew_all(d, &out);
+    befall(d, node, dispatch_retire);
     return distribution_feed(d, err);
 }
 
 void distribution_distrust(struct distribution *d, size_t node)
 {
-    struct out out = out_of(d, node);
-
-    dispatch_distrust(d->dispatch, node, now(d));
-    renew_all(d, &out);
+    befall(d, node, dispatch_distrust);
 }
 
 struct piece *distribution_overdue(struct distribution *d,
@@ -360,18 +663,20 @@ struct piece *distribution_overdue(struct distribution *d,
                                    int (*is_late)(void *arg, size_t node),
                                    void *arg)
 {
-    double begun = now(d) - seconds_of(limit_ns);
+    int64_t begun = clock_ns() - limit_ns;
 
     for (size_t i = 0; i < session_size(d->session); i++) {
-        const struct dispatch_node *s = dispatch_node(d->dispatch, i);
+        struct at_work *w = working_at(d, i);
+        const struct dispatch_node *s =
+            w ? dispatch_node(w->dispatch, i) : NULL;
         struct piece *p;
 
-        if (s->out == 0 || s->begun >= begun)
+        if (!s || s->begun >= since(w, begun))
             continue;
-        p = piece_of(d, s->piece[0]);
+        p = piece_of(w, s->piece[0]);
         if (!p || p->status == status || !is_late(arg, i))
             continue;
-        dispatch_blame(d->dispatch, s->piece[0]);
+        dispatch_blame(w->dispatch, s->piece[0]);
         p->status = status;
         return p;
     }
@@ -382,23 +687,28 @@ struct piece *distribution_overdue(struct distribution *d,
 
 const struct frame *distribution_frame(const struct distribution *d)
 {
-    return &d->frame;
+    return &nth(d, 0)->frame;
 }
 
 const struct dispatch *distribution_dispatch(const struct distribution *d)
 {
-    return d->dispatch;
+    return nth(d, 0)->dispatch;
+}
+
+size_t distribution_out(const struct distribution *d, size_t node)
+{
+    return out_in_all(d, node);
 }
 
 const struct tail_node *distribution_tail(struct distribution *d)
 {
-    return dispatch_tail(d->dispatch, now(d));
+    return dispatch_tail(nth(d, 0)->dispatch, now(nth(d, 0)));
 }
 
 struct piece *distribution_pieces(struct distribution *d, size_t *n)
 {
-    *n = d->n;
-    return d->piece;
+    *n = nth(d, 0)->n;
+    return nth(d, 0)->piece;
 }
 
 const char *distribution_name(const struct distribution *d, size_t node)

@@ -5,6 +5,13 @@
  *
  * What it decides stands there; here are the session, the clock, and of each
  * piece what has come back.
+ *
+ * Several frames may be at work, each with a dispatcher of its own: the first,
+ * which is the next that comes out, and later ones ("ahead") on nodes that have
+ * nothing left of those before.  A node gets its own part of each, in their
+ * order; then another frame is asked for; and when there is none it helps with
+ * the first that it can help with.  A frame that is done before the first one
+ * waits for it.
  */
 #ifndef LAUNCHER_RUN_DISTRIBUTION_H
 #define LAUNCHER_RUN_DISTRIBUTION_H
@@ -12,14 +19,18 @@
 #include "launcher/run/frame.h"
 #include "launcher/session/session.h"
 
+#define AHEAD_MAX 100 /* later frames: their output waits, spooled */
+
 struct distribution;
 struct job_load_adjuster;
 struct lines;
 
-/* pieces: that a slice is sent in, at most.  NULL if memory ran out. */
+/* pieces: that a slice is sent in, at most.  ahead: later frames at work, at
+ * most.  NULL if memory ran out. */
 struct distribution *distribution_create(struct session *session,
                                          uint64_t grain,
-                                         uint64_t pieces);
+                                         uint64_t pieces,
+                                         uint64_t ahead);
 void distribution_destroy(struct distribution *d); /* NULL is allowed */
 /* See dispatch_set_failure_rule(); before the first frame. */
 void distribution_set_failure_rule(struct distribution *d,
@@ -30,6 +41,12 @@ void distribution_set_failure_rule(struct distribution *d,
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines);
+
+/* --- frames --------------------------------------------------------------- */
+
+/* May another one begin: as nothing is at work, or as a node has nothing left?
+ * After distribution_feed(), _feed_node() and _close(). */
+int distribution_wants_frame(const struct distribution *d);
 /*
  * Start a frame, of which done[] (n, ascending) was done before; see
  * dispatch_begin().  Fails with ES_ENV if no node is left.
@@ -39,6 +56,24 @@ int distribution_send(struct distribution *d,
                       const struct slice done[],
                       size_t n,
                       struct es_error *err);
+
+/* Likewise one of which nothing is to be done: it only waits for its turn. */
+void distribution_keep(struct distribution *d, const struct frame *frame);
+/* There is none to be had for now: nodes that have nothing left help others ...
+ */
+int distribution_no_frame(struct distribution *d, struct es_error *err);
+/* ... until there may be one again. */
+int distribution_ask(struct distribution *d, struct es_error *err);
+/* Frames that are at work, or wait. */
+size_t distribution_open(const struct distribution *d);
+/* The one that has begun last, and how many units are left of it. */
+const struct frame *distribution_newest(const struct distribution *d,
+                                        uint64_t *left);
+/* Is the first one done?  And was it before? */
+int distribution_is_done(const struct distribution *d);
+int distribution_is_kept(const struct distribution *d);
+/* It is, and has come out: the next one is the first. */
+int distribution_close(struct distribution *d, struct es_error *err);
 
 /* --- what the nodes say --------------------------------------------------- */
 
@@ -73,7 +108,8 @@ void distribution_metered(struct distribution *d,
                           size_t node,
                           uint64_t id,
                           double fraction);
-/* A node gives units of those that wait there, at most all, to the pool. */
+/* A node gives units of those that wait there of the first frame, at most all,
+ * to the pool. */
 int distribution_give(struct distribution *d,
                       size_t node,
                       uint64_t units,
@@ -109,6 +145,9 @@ struct piece *distribution_overdue(struct distribution *d,
 
 /* --- how it stands -------------------------------------------------------- */
 
+/* Pieces that a node has out, of all frames. */
+size_t distribution_out(const struct distribution *d, size_t node);
+/* Of the first frame, or the one that has come out last: */
 const struct frame *distribution_frame(const struct distribution *d);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
 /* How far the nodes are, one each; valid until the next call on d. */

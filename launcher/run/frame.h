@@ -20,6 +20,7 @@ enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 
 struct piece {                  /* of a frame, sent to a node */
     struct dispatch_piece part; /* as the dispatcher has it */
+    const struct frame *frame;
     int status; /* exit status of the command; -1 until it is known */
     int signal; /* that killed it, or 0 */
     struct spool out;

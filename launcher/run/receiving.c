@@ -102,15 +102,13 @@ static int write_part(const struct receiving *r, const struct part *p)
 
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
-                    uint64_t frame,
                     struct es_error *err)
 {
     size_t n, pieces;
-    const struct kept *kept = journal_kept(r->journal, frame, &n);
+    const struct kept *kept =
+        journal_kept(r->journal, distribution_frame(d)->number, &n);
     struct piece *piece = distribution_pieces(d, &pieces);
 
-    if (distribution_frame(d)->number != frame)
-        pieces = 0; /* a run before has done all of it */
     if (make_room(r, n + pieces) < 0)
         return es_no_memory(err);
     n = r->elsewhere ? 0 : sort_parts(r, piece, pieces, kept, n);

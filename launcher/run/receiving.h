@@ -38,11 +38,10 @@ int receiving_open(struct receiving *r,
                    const char *path,
                    int sync,
                    struct es_error *err);
-/* Write, unless it is elsewhere, a frame of which every unit is done: by d's pieces or, in a run before,
- * in the journal. */
+/* Write, unless it is elsewhere, d's first frame, of which every unit is done: by
+ * its pieces or, in a run before, in the journal. */
 int receiving_frame(struct receiving *r,
                     struct distribution *d,
-                    uint64_t frame,
                     struct es_error *err);
 /* Close; if the run has succeeded, give the gathered file its name. */
 int receiving_close(struct receiving *r, int success, struct es_error *err);

@@ -27,7 +27,7 @@ static void on_there(void *arg)
     struct run *r = arg;
 
     if (r->phase == WORKING && r->idle)
-        run_frames_next(r);
+        run_frames_ask(r);
 }
 
 static void set_qualification(struct run *r)
@@ -66,8 +66,8 @@ static void on_ready(void *arg)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
                                run_nodes_drain, r);
     r->standstill = standstill_create(r->front.session);
-    r->distribution =
-        distribution_create(r->front.session, r->o->grain, r->o->pieces);
+    r->distribution = distribution_create(r->front.session, r->o->grain,
+                                          r->o->pieces, r->o->ahead);
     if (r->distribution)
         distribution_set_failure_rule(r->distribution, &rule);
     if (!r->standstill || !r->distribution

@@ -9,12 +9,11 @@
 /* 0, or -1 and r->err filled. */
 static int keep(struct run *r, struct piece *p)
 {
-    const struct frame *frame = distribution_frame(r->distribution);
     const char *node = distribution_name(r->distribution, p->part.node);
 
-    if (piece_files_done(&r->work.files, frame, node, p, r->err) < 0
+    if (piece_files_done(&r->work.files, p->frame, node, p, r->err) < 0
         || (r->work.journal
-            && journal_add_slice(r->work.journal, frame->number, node, p,
+            && journal_add_slice(r->work.journal, p->frame->number, node, p,
                                  r->err)
                    < 0))
         return -1;
@@ -38,12 +37,12 @@ static void go_on(struct run *r, size_t node, int is_done)
 
     if (r->phase != WORKING)
         return;
-    if (dispatch_left(distribution_dispatch(d)) == 0)
-        run_frames_done(r);
-    else if ((is_done ? distribution_feed_node(d, node, r->err)
-                      : distribution_feed(d, r->err))
-             < 0)
+    if ((is_done ? distribution_feed_node(d, node, r->err)
+                 : distribution_feed(d, r->err))
+        < 0)
         run_finish(r, 1);
+    else if (distribution_is_done(d) || distribution_wants_frame(d))
+        run_frames_next(r);
     else
         progress_look(&r->progress);
     if (r->phase == WORKING && distribution_wants_look(d))

@@ -50,7 +50,7 @@ static void tell_what(const struct run *r,
 {
     t->node = session_node(r->front.session, p->part.node)->name;
     snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
-             t->node, (uintmax_t)distribution_frame(r->distribution)->number,
+             t->node, (uintmax_t)p->frame->number,
              (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
              r->o->command[0], t->how);
 }
@@ -126,8 +126,8 @@ static int leave_out(struct run *r, const struct piece *p, struct telling *t)
         return es_fail(r->err, ES_WORK, t->mend, "%s", t->what);
     }
     progress_units(&r->progress, p->part.units.end - p->part.units.begin);
-    failures_add(&r->failures, distribution_frame(r->distribution)->number,
-                 p->part.units, t->node, t->how);
+    failures_add(&r->failures, p->frame->number, p->part.units, t->node,
+                 t->how);
     return 0;
 }
 

@@ -14,44 +14,16 @@ static void end_work(struct run *r)
     }
 }
 
-/* Of one that a run before has done only the output is written. */
-static int begin_frame(struct run *r)
-{
-    uint64_t number = 0;
-    int rc = work_next(&r->work, r->distribution, &number, r->err);
-
-    errno = 0;
-    if (rc == WORK_DONE
-        && receiving_frame(&r->receiving, r->distribution, number, r->err) < 0)
-        return -1;
-    return rc;
-}
-
 static void tell_begun(struct run *r)
 {
-    const struct frame *f = distribution_frame(r->distribution);
+    uint64_t left;
+    const struct frame *f = distribution_newest(r->distribution, &left);
 
-    progress_begin(&r->progress, f,
-                   f->end - f->begin
-                       - dispatch_left(distribution_dispatch(r->distribution)));
+    progress_begin(&r->progress, f, f->end - f->begin - left);
 }
 
-void run_frames_next(struct run *r)
-{
-    int rc = begin_frame(r);
-
-    while (rc == WORK_DONE)
-        rc = begin_frame(r);
-    r->idle = rc == WORK_LATER;
-    if (rc == WORK_BEGUN)
-        tell_begun(r);
-    if (rc == WORK_END)
-        end_work(r);
-    if (rc < 0 && errno != EINTR) /* else the signal ends the run */
-        run_finish(r, 1);
-}
-
-void run_frames_done(struct run *r)
+/* How the first frame went; its output is written. */
+static int weigh_frame(struct run *r)
 {
     struct summary *s = &r->summary;
     int adjusted;
@@ -66,20 +38,74 @@ void run_frames_done(struct run *r)
     s->frames++;
     s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_stop(&r->progress); /* stdout may be the same terminal */
-    if (receiving_frame(&r->receiving, r->distribution,
-                        distribution_frame(r->distribution)->number, r->err)
-        < 0) {
-        if (errno != EINTR) /* else the signal ends the run */
-            run_finish(r, 1);
-        return;
-    }
+    if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
+        return -1;
     progress_frame(&r->progress, distribution_frame(r->distribution),
                    &r->determination, adjusted);
-    if (report_frame(&r->report, r->distribution, &r->determination, adjusted,
-                     r->err)
-        < 0)
+    errno = 0;
+    return report_frame(&r->report, r->distribution, &r->determination,
+                        adjusted, r->err);
+}
+
+/* Of one that a run before has done only the output is written. */
+static int end_frame(struct run *r)
+{
+    int is_kept = distribution_is_kept(r->distribution), rc;
+
+    errno = 0;
+    rc = is_kept ? receiving_frame(&r->receiving, r->distribution, r->err)
+                 : weigh_frame(r);
+    if (rc == 0)
+        return distribution_close(r->distribution, r->err);
+    return -1;
+}
+
+/* Frames that are done come out in their order, and later ones begin. */
+static int go_on(struct run *r)
+{
+    struct distribution *d = r->distribution;
+    int rc = WORK_BEGUN;
+
+    while (rc == WORK_BEGUN || rc == WORK_DONE) {
+        while (distribution_is_done(d))
+            if (end_frame(r) < 0)
+                return -1;
+        if (!distribution_wants_frame(d))
+            return 0;
+        errno = 0;
+        rc = work_next(&r->work, d, r->err);
+        if (rc == WORK_BEGUN)
+            tell_begun(r);
+    }
+    r->idle = rc == WORK_LATER;
+    if (rc < 0)
+        return -1;
+    if (rc == WORK_END && distribution_open(d) == 0)
+        end_work(r);
+    return distribution_no_frame(d, r->err);
+}
+
+void run_frames_next(struct run *r)
+{
+    if (go_on(r) < 0 && errno != EINTR) /* else the signal ends the run */
+        run_finish(r, 1);
+}
+
+void run_frames_ask(struct run *r)
+{
+    errno = 0;
+    if (distribution_ask(r->distribution, r->err) < 0)
         run_finish(r, 1);
     else
+        run_frames_next(r);
+}
+
+void run_frames_feed(struct run *r)
+{
+    errno = 0;
+    if (distribution_feed(r->distribution, r->err) < 0)
+        run_finish(r, 1);
+    else if (distribution_wants_frame(r->distribution))
         run_frames_next(r);
 }
 

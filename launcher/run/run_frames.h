@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_frames.h - a run's frames, one after the other:
+ * run_frames.h - a run's frames, which come out one after the other:
  *
  *   work -> distribution -> receiving -> determination -> job load adjuster
+ *
+ * With --ahead later ones begin before that.
  */
 #ifndef LAUNCHER_RUN_RUN_FRAMES_H
 #define LAUNCHER_RUN_RUN_FRAMES_H
@@ -11,9 +13,12 @@
 
 /* The nodes are ready: begin with the first frame. */
 void run_frames_begin(struct run *r);
-/* Begin the next one, if there is one. */
+/* A frame is done, or another one may begin: what is done comes out, and what
+ * there is begins. */
 void run_frames_next(struct run *r);
-/* Every unit of a frame is done. */
-void run_frames_done(struct run *r);
+/* Likewise, when there may be a frame again. */
+void run_frames_ask(struct run *r);
+/* Give the nodes what there is to be had. */
+void run_frames_feed(struct run *r);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_failures.h"
+#include "launcher/run/run_frames.h"
 
 #include <event2/event.h>
 
@@ -42,14 +43,14 @@ static void on_look(int fd, short what, void *arg)
     if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
         programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
                            r->standstill);
-    if (r->phase != WORKING
-        || dispatch_left(distribution_dispatch(r->distribution)) == 0)
+    if (r->phase != WORKING || distribution_open(r->distribution) == 0)
         return;
     progress_look(&r->progress);
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
-        || run_meter_look(&r->meter, r->err) < 0
-        || distribution_feed(r->distribution, r->err) < 0)
+        || run_meter_look(&r->meter, r->err) < 0)
         run_finish(r, 1);
+    else
+        run_frames_feed(r);
 }
 
 static void on_soon(int fd, short what, void *arg)
@@ -58,10 +59,8 @@ static void on_soon(int fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (r->phase == WORKING
-        && dispatch_left(distribution_dispatch(r->distribution)) > 0
-        && distribution_feed(r->distribution, r->err) < 0)
-        run_finish(r, 1);
+    if (r->phase == WORKING && distribution_open(r->distribution) > 0)
+        run_frames_feed(r);
 }
 
 int run_looks_start(struct run *r)

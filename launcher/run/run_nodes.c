@@ -92,7 +92,8 @@ static int has_left(const struct run *r, size_t node)
     const struct dispatch_node *s =
         dispatch_node(distribution_dispatch(r->distribution), node);
 
-    return s->standing == STANDING_LEAVING && s->out == 0;
+    return s->standing == STANDING_LEAVING
+           && distribution_out(r->distribution, node) == 0;
 }
 
 void run_nodes_let_go(struct run *r, size_t node)
@@ -170,8 +171,10 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         program_lost(r, node);
     } else if (distribution_lost(r->distribution, node, r->err) < 0) {
         run_finish(r, 1);
-    } else if (dispatch_left(distribution_dispatch(r->distribution)) == 0) {
-        run_frames_done(r); /* its commands have failed at what was left */
+    } else if (r->phase == WORKING
+               && (distribution_is_done(r->distribution)
+                   || distribution_wants_frame(r->distribution))) {
+        run_frames_next(r); /* its commands have failed at what was left */
     }
 }
 

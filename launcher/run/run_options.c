@@ -4,6 +4,7 @@
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/exec/file_name.h"
+#include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
 #include "policy/kinds.h"
 #include "policy/tail.h"
@@ -97,6 +98,10 @@ const struct option run_options_table[] = {
     {OPTION_COUNT, "pieces", "N", AT(pieces), .low = 1, .def = "16", .help =
      "a slice is sent in N pieces at most, so that who has finished can take "
      "over what a slow node has not begun; 1: nobody takes over"},
+    {OPTION_COUNT, "ahead", "K", AT(ahead), .high = AHEAD_MAX, .def = "0",
+     .help =
+     "K later frames at most may begin on nodes that have nothing left of the "
+     "first: for frames of which none reads what another one makes"},
     {OPTION_TEXT, "metrics", "probe|cached|equal|FILE", AT(metrics_file),
      .def = "probe", .help =
      "first sizes: from a probe of every node, from the site's cache where it "
@@ -185,6 +190,11 @@ int run_options_settle(struct run_options *o,
         return es_fail(err, ES_USAGE, "give it after --", "no command");
     if (record_rule_check(&o->record, err) < 0 || check_files(o, err) < 0)
         return -1;
+    if (o->persistent && o->ahead > 0)
+        return es_fail(err, ES_USAGE, "leave one of them out",
+                       "--ahead: a program that stays alive may keep what it "
+                       "needs for its next frame, so --persistent does one "
+                       "after the other");
     o->work.begin = o->range.begin;
     o->work.end = o->range.end;
     if (o->n_queues == 0 && o->work.repeat == 0)

@@ -27,6 +27,7 @@ struct run_options {
     int follow;
     uint64_t grain;
     uint64_t pieces; /* that a slice is sent in, at most */
+    uint64_t ahead;  /* later frames at work, at most */
     const char *policy_text, *profile_name;
     const struct policy_kind *policy;
     double policy_value[POLICY_PARAMS]; /* in the kind's order */

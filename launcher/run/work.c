@@ -153,26 +153,26 @@ static int begin_frame(struct work *w,
                        (uintmax_t)frame->number);
     if (piece_files_restore(&w->files, frame, w->journal, kept, n, err) < 0)
         return -1;
-    if (units_kept(kept, n) >= frame->end - frame->begin)
+    if (units_kept(kept, n) >= frame->end - frame->begin) {
+        distribution_keep(d, frame);
         return WORK_DONE;
+    }
     return send_rest(d, frame, kept, n, err) < 0 ? -1 : WORK_BEGUN;
 }
 
-int work_next(struct work *w,
-              struct distribution *d,
-              uint64_t *number,
-              struct es_error *err)
+int work_next(struct work *w, struct distribution *d, struct es_error *err)
 {
     struct frame frame;
-    int rc = extraction_next(&w->extraction, &frame, err);
+    struct es_error later = {0};
+    int is_ahead = distribution_open(d) > 0;
+    int rc = extraction_next(&w->extraction, &frame, is_ahead ? &later : err);
 
-    if (rc == EXTRACTED_LATER)
+    if (rc == EXTRACTED_LATER || (rc < 0 && is_ahead))
         return WORK_LATER;
     if (rc == EXTRACTED_END)
         return WORK_END;
     if (rc < 0)
         return -1;
-    *number = frame.number;
     return begin_frame(w, &frame, d, err);
 }
 

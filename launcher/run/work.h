@@ -32,16 +32,13 @@ void work_close(struct work *w);
 /* What work_next() has found. */
 enum work_state {
     WORK_BEGUN, /* a frame, of which something is to be done and has been sent */
-    WORK_DONE,  /* a frame that a run before has done */
+    WORK_DONE,  /* a frame that a run before has done: distribution_keep() */
     WORK_LATER, /* none yet: there() tells */
     WORK_END
 };
-/* Begin the next frame: an enum work_state, or -1.  Of a frame *number is
- * set. */
-int work_next(struct work *w,
-              struct distribution *d,
-              uint64_t *number,
-              struct es_error *err);
+/* Begin the next frame: an enum work_state, or -1.  What is wrong with the queue
+ * is not told before the frames that are at work have come out. */
+int work_next(struct work *w, struct distribution *d, struct es_error *err);
 /* Frames in all, or 0: as many as the queue has. */
 uint64_t work_frames(const struct work *w);
 /* Units of each of these. */

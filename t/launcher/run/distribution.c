@@ -84,7 +84,7 @@ static void make(uint64_t pieces)
     }
     memset(&err, 0, sizeof err);
     adjuster.kind = kinds_find("static");
-    d = distribution_create(&session, 1, pieces);
+    d = distribution_create(&session, 1, pieces, 0);
     if (!d)
         bail("no memory");
 }
@@ -235,7 +235,7 @@ static void test_create_no_memory(void)
     memset(&err, 0, sizeof err);
     for (d = NULL; !d; n++) {
         fault_at = n;
-        d = distribution_create(&session, 1, 1);
+        d = distribution_create(&session, 1, 1, 0);
         fault_at = -1;
     }
     ok(n > 5, "each allocation of a new one may fail");

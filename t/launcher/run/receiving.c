@@ -65,7 +65,7 @@ static void start(void)
     for (size_t i = 0; i < NODES; i++)
         session.node[i].present = 1;
     memset(&err, 0, sizeof err);
-    d = distribution_create(&session, 1, 1);
+    d = distribution_create(&session, 1, 1, 0);
     if (!d)
         bail("no memory");
     adjuster.kind = kinds_find("static");
@@ -130,15 +130,14 @@ static void test_in_order(void)
     }
     is_int((intmax_t)dispatch_left(distribution_dispatch(d)), 0,
            "nothing is left then");
-    is_int(receiving_frame(&r, d, distribution_frame(d)->number, &err), 0,
-           "the frame is written");
+    is_int(receiving_frame(&r, d, &err), 0, "the frame is written");
     is_str(content(part), ten, "in the order of its units");
     send_frame(1);
     for (size_t i = 0; i < NODES; i++) {
         answer_output(i);
         answer_done(i, 0);
     }
-    receiving_frame(&r, d, distribution_frame(d)->number, &err);
+    receiving_frame(&r, d, &err);
     ok(r.frames == 2, "a second frame too");
     is_int(receiving_close(&r, 1, &err), 0, "at the end");
     ok(content(path) && strncmp(content(path), ten, sizeof ten - 1) == 0
@@ -177,7 +176,7 @@ static void test_failed_runs(void)
     is_str(content(path), "old\n", "leaves the file as it was");
     ok(access(part, F_OK) < 0, "and nothing beside it");
     receiving_open(&r, path, 1, &err);
-    receiving_frame(&r, d, distribution_frame(d)->number, &err);
+    receiving_frame(&r, d, &err);
     is_int(receiving_close(&r, 0, NULL), 0, "one that fails later");
     is_str(content(path), "old\n", "leaves the file as it was");
     is_str(content(part), ten, "and its whole frames beside it");
@@ -215,8 +214,7 @@ static void test_bad_files(void)
     unlink(part);
     ok(receiving_open(&r, "/dev/full", 1, &err) == 0 && !r.part,
        "a device is written to as it is");
-    ok(receiving_frame(&r, d, distribution_frame(d)->number, &err) == -1
-           && err.kind == ES_WORK
+    ok(receiving_frame(&r, d, &err) == -1 && err.kind == ES_WORK
            && strstr(err.what, "/dev/full: No space left"),
        "and a full one told");
     is_int(receiving_close(&r, 0, NULL), 0, "it is closed");

@@ -79,7 +79,7 @@ static void start(enum outside_kind kind)
     }
     option = (struct meter_option){kind, "([0-9]+)%"};
     adjuster.kind = kinds_find("static");
-    d = setup.distribution = distribution_create(&session, 1, 10);
+    d = setup.distribution = distribution_create(&session, 1, 10, 0);
     if (!d || determination_init(&t, NODES) < 0
         || run_meter_start(&m, &setup) < 0)
         bail("no memory");
