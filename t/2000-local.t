@@ -237,7 +237,7 @@ test_expect_success 'beside the bar: units, rate, time left, efficiency so far; 
 	tr "\r" "\n" <screen | sed "s/^.\[K//" | grep "frame" | grep -v "^evenstep:" >lines && test -s lines && awk "length(\$0) > 29 { exit 1 }" lines
 '
 test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
-	evenstep run --local 2 --range 0:2 --repeat 3 -- true 2>err && said "evenstep: frame 1 of 3: .*" &&
+	evenstep run --local 2 --range 0:2 --repeat 3 -- true {begin} 2>err && said "evenstep: frame 1 of 3: .*" &&
 	lines err 4 && test -s err && ! LC_ALL=C grep "[^ -~]" err
 '
 test_expect_success 'nor a line for each of very many frames: those after the 20th are told together, and none is left out' '

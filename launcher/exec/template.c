@@ -14,16 +14,22 @@ struct field {
     char value[VALUE_MAX];
 };
 
+static const char *const names[FIELDS][2] = {
+    {"{begin}", "EVENSTEP_BEGIN="}, {"{end}", "EVENSTEP_END="},
+    {"{count}", "EVENSTEP_COUNT="}, {"{frame}", "EVENSTEP_FRAME="},
+    {"{slot}", "EVENSTEP_SLOT="},   {"{label}", "EVENSTEP_LABEL="},
+    {"{node}", "EVENSTEP_NODE="},
+};
+
+const char *template_field(size_t i)
+{
+    return i < FIELDS ? names[i][0] : NULL;
+}
+
 static void fields_of(struct field f[FIELDS],
                       const struct msg_run *s,
                       const char *node)
 {
-    static const char *const names[FIELDS][2] = {
-        {"{begin}", "EVENSTEP_BEGIN="}, {"{end}", "EVENSTEP_END="},
-        {"{count}", "EVENSTEP_COUNT="}, {"{frame}", "EVENSTEP_FRAME="},
-        {"{slot}", "EVENSTEP_SLOT="},   {"{label}", "EVENSTEP_LABEL="},
-        {"{node}", "EVENSTEP_NODE="},
-    };
     const uint64_t number[5] = {s->begin, s->end, s->end - s->begin, s->frame,
                                 s->slot};
 

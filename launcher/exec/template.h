@@ -11,6 +11,10 @@
 
 #include "launcher/wire/protocol.h"
 
+/* The i-th field, as it is written in a word: "{begin}"; NULL behind the last.
+ */
+const char *template_field(size_t i);
+
 /*
  * The words of argv with their fields replaced; or the environment env with the
  * EVENSTEP_ variables of this slice in place of those of another.  The result

@@ -35,6 +35,7 @@ struct distribution {
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
     int64_t answered_ns; /* when the last piece was */
+    int only_plans;      /* nothing is sent */
 };
 
 static struct at_work *nth(const struct distribution *d, size_t i)
@@ -111,6 +112,11 @@ void distribution_set_failure_rule(struct distribution *d,
 {
     for (size_t i = 0; i < d->places; i++)
         dispatch_set_failure_rule(d->place[i].dispatch, rule);
+}
+
+void distribution_only_plan(struct distribution *d)
+{
+    d->only_plans = 1;
 }
 
 static double seconds_of(int64_t ns)
@@ -259,6 +265,8 @@ static int send_piece(struct distribution *d,
     w->piece = piece;
     piece[w->n++] =
         (struct piece){.part = *p, .frame = &w->frame, .status = -1};
+    if (d->only_plans)
+        return 0;
     if (d->lines && send_input(d, p, err) < 0)
         return -1;
     send_run(d, &w->frame, p);

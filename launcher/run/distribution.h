@@ -41,6 +41,8 @@ void distribution_set_failure_rule(struct distribution *d,
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines);
+/* From now on nothing is sent, but all is as if it were. */
+void distribution_only_plan(struct distribution *d);
 
 /* --- frames --------------------------------------------------------------- */
 

@@ -116,13 +116,16 @@ void programs_move(struct programs *p, int64_t ns)
 
 void programs_drop_late(struct programs *p,
                         int64_t timeout_ns,
-                        struct standstill *standstill)
+                        struct standstill *standstill,
+                        char overdue[])
 {
     if (p->missing == 0 || clock_ns() - p->since_ns <= timeout_ns)
         return;
     for (size_t i = 0; i < session_size(p->session); i++)
-        if (p->awaited[i] && standstill_is_late(standstill, i))
+        if (p->awaited[i] && standstill_is_late(standstill, i)) {
+            overdue[i] = 1;
             session_drop(p->session, i); /* which is told later */
+        }
 }
 
 int programs_heard(struct programs *p, size_t node)

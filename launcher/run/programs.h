@@ -38,10 +38,12 @@ int programs_asked(struct programs *p, size_t node);
 void programs_await_start(struct programs *p);
 /* Tell them that there are no more, and await their end. */
 void programs_await_end(struct programs *p);
-/* Give up the nodes that have been awaited for longer, and were not stopped. */
+/* Give up the nodes that have been awaited for longer, and were not stopped;
+ * overdue[] has a 1 for each then. */
 void programs_drop_late(struct programs *p,
                         int64_t timeout_ns,
-                        struct standstill *standstill);
+                        struct standstill *standstill,
+                        char overdue[]);
 /* A node was stopped for so long. */
 void programs_move(struct programs *p, int64_t ns);
 /* This node's has, or is lost: 1 if it was the last that was missing. */

@@ -10,6 +10,7 @@
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
+#include "launcher/run/oversight.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/run/run_answers.h"
 #include "launcher/run/run_failures.h"
@@ -62,6 +63,8 @@ static void on_ready(void *arg)
 
     run_failures_rule(r->o, &rule);
     r->phase = QUALIFYING;
+    r->overdue = calloc(n, 1);
+    oversight_tell_command(r->o);
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
                                run_nodes_drain, r);
@@ -70,7 +73,7 @@ static void on_ready(void *arg)
                                           r->o->pieces, r->o->ahead);
     if (r->distribution)
         distribution_set_failure_rule(r->distribution, &rule);
-    if (!r->standstill || !r->distribution
+    if (!r->standstill || !r->distribution || !r->overdue
         || determination_init(&r->determination, n) < 0
         || programs_init(&r->programs, r->front.session, r->front.base) < 0
         || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
@@ -84,7 +87,7 @@ static void on_ready(void *arg)
         run_finish(r, 1);
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !r->o->dry_run; i++)
         if (run_nodes_command(r, i) < 0) {
             run_finish(r, 1);
             return;
@@ -150,6 +153,9 @@ static int write_results(struct run *r, int rc)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
+    if (r->o->dry_run)
+        return rc;
+    oversight_tell_stdin(r->o, &r->told_stdin);
     if (rc == 0) {
         keep_history(r);
         progress_end(&r->progress, &r->summary);
@@ -176,6 +182,7 @@ static void clear(struct run *r)
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
     run_looks_stop(r);
+    free(r->overdue);
 }
 
 static int run_main(int argc, char **argv, struct es_error *err)

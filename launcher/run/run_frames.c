@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_frames.h"
+#include "launcher/run/dry_run.h"
+#include "launcher/run/oversight.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 static void end_work(struct run *r)
 {
-    if (r->o->persistent) {
+    if (r->o->persistent && !r->o->dry_run) {
         r->phase = ENDING;
         programs_await_end(&r->programs);
     } else {
         run_finish(r, 0);
     }
+}
+
+/* The frame has been cut, and nothing was sent. */
+static int print_commands(struct run *r)
+{
+    const struct frame *frame = distribution_frame(r->distribution);
+    const struct dispatch *held = distribution_dispatch(r->distribution);
+    size_t n;
+    const struct piece *piece = distribution_pieces(r->distribution, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct dispatch_piece *p = &piece[i].part;
+        struct msg_run run = {.id = p->id,
+                              .frame = frame->number,
+                              .begin = p->units.begin,
+                              .end = p->units.end};
+
+        memcpy(run.label, frame->label, sizeof run.label);
+        if (dry_run_print(stdout, r->o, &run,
+                          distribution_name(r->distribution, p->node),
+                          dispatch_node(held, p->node)->slice)
+            < 0)
+            return es_no_space(r->err);
+    }
+    return fflush(stdout) == 0 ? 0 : es_no_space(r->err);
 }
 
 static void tell_begun(struct run *r)
@@ -76,6 +105,10 @@ static int go_on(struct run *r)
         rc = work_next(&r->work, d, r->err);
         if (rc == WORK_BEGUN)
             tell_begun(r);
+        if (rc == WORK_BEGUN && r->o->dry_run) {
+            run_finish(r, print_commands(r) < 0);
+            return 0;
+        }
     }
     r->idle = rc == WORK_LATER;
     if (rc < 0)
@@ -119,6 +152,9 @@ void run_frames_begin(struct run *r)
                                       session_node(session, i)->cpus);
     distribution_begin(r->distribution, &r->adjuster,
                        r->o->lines ? &r->work.lines : NULL);
+    if (r->o->dry_run)
+        distribution_only_plan(r->distribution);
+    oversight_tell_stdin(r->o, &r->told_stdin);
     r->phase = WORKING;
     r->start_ns = clock_ns();
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));

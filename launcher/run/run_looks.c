@@ -29,6 +29,7 @@ static int end_overdue(struct run *r)
            != NULL) {
         if (run_failures_late(r, p) < 0)
             return -1;
+        r->overdue[p->part.node] = 1;
         session_drop(r->front.session, p->part.node);
     }
     return 0;
@@ -42,7 +43,7 @@ static void on_look(int fd, short what, void *arg)
     (void)what;
     if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
         programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
-                           r->standstill);
+                           r->standstill, r->overdue);
     if (r->phase != WORKING || distribution_open(r->distribution) == 0)
         return;
     progress_look(&r->progress);

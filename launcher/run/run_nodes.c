@@ -21,7 +21,7 @@ static void begin_frames(void *arg)
     if (metrics_cast_check(&r->cast, &err) < 0)
         notice("warning: metrics.json: %s: %s", err.what, err.mend);
     r->phase = LOADING;
-    if (r->o->persistent)
+    if (r->o->persistent && !r->o->dry_run)
         programs_await_start(&r->programs);
     if (r->programs.missing == 0)
         run_frames_begin(r);
@@ -193,6 +193,7 @@ void run_nodes_returned(void *arg, size_t node)
     if (r->phase == ENDING)
         return;
     notice("%s is back", session_node(r->front.session, node)->name);
+    r->overdue[node] = 0;
     run_meter_order(&r->meter, node);
     if (run_nodes_command(r, node) < 0)
         run_finish(r, 1);

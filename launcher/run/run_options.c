@@ -141,6 +141,8 @@ const struct option run_options_table[] = {
     {OPTION_FLAG, "persistent", NULL, AT(persistent), .help =
      "CMD is started once a node, and gets its slices by evenstep_next() of "
      "libevenstep: see libevenstep(3)"},
+    {OPTION_FLAG, "dry-run", NULL, AT(dry_run), .help =
+     "measure the nodes, print the first commands of each, and run none"},
     {OPTION_GROUP, .name = "results:"},
     {OPTION_TEXT, "gather", "FILE", AT(gather), .help =
      "CMD's output goes to FILE, not to stdout"},
@@ -210,5 +212,10 @@ int run_options_settle(struct run_options *o,
         return -1;
     o->policy = policy.kind;
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
+    if (o->dry_run) { /* keeps nothing and writes no files */
+        o->gather = o->report = o->joblog = o->journal = o->output = NULL;
+        o->resume = o->resume_failed = 0;
+        o->ahead = 0;
+    }
     return 0;
 }

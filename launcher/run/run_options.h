@@ -43,6 +43,7 @@ struct run_options {
     uint64_t keep_going; /* failures that are left out, at most */
     int bisect;          /* what fails is cut in two, to find the fault */
     int persistent;      /* the command stays alive */
+    int dry_run;         /* commands are printed, and none is run */
     int no_sync;         /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     const char *output;        /* name of a piece's output; NULL: gathered */

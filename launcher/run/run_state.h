@@ -63,7 +63,9 @@ struct run {
     struct failures failures; /* what was left out */
     struct progress progress;
     struct run_meter meter;
-    int idle; /* the queue is empty, but has not ended */
+    int idle;       /* the queue is empty, but has not ended */
+    int told_stdin; /* that nobody reads it */
+    char *overdue;  /* one a node: it was given up for --timeout */
     struct event *look;
     struct event *soon;  /* a look before that, for nodes that wait for it */
     struct drain *drain; /* NULL: not by Slurm */

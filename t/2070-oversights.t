@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what is likely a mistake is told, and what --dry-run shows is what runs'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+PATH=$EVENSTEP_BUILD:$PATH
+unset EVENSTEP_CONF SLURM_JOB_ID
+run() { timeout 300 evenstep run --local 2 --metrics equal "$@" 2>err </dev/null; }
+quiet() { cat err && ! grep -E "is left as it is|seems to use no slice|nobody reads" err; }
+printf '#!/bin/sh\necho "$EVENSTEP_BEGIN"\n' >asks
+printf '#!/bin/sh\necho hello\n' >hello
+chmod +x asks hello
+seq 20 >list
+
+# --- fields and slices -----------------------------------------------------------
+test_expect_success 'a field that is misspelt: it is named, and the run goes on' '
+	run --range 0:20 -- echo {begn} {end} >got &&
+	said "evenstep: {begn} is left as it is: did you mean {begin}\?" && grep "^{begn} 20$" got
+'
+test_expect_success 'braces of the command itself are no mistake' '
+	run --range 0:20 -- awk "BEGIN { print {begin}; exit } {print}" && quiet &&
+	run --range 0:20 -- echo "{\"first\": {begin}, \"last\": {end}}" {} {1..3} {print} && quiet
+'
+test_expect_success 'a field behind a $: a shell would see $ and a number' '
+	run --range 0:20 -- sh -c "begin=1; echo \${begin}" && said "evenstep: \\$\{begin\}: \{begin\} is filled in, .*"
+'
+test_expect_success 'a command that uses no slice: a line says so, and how to be quiet' '
+	run --range 0:20 -- ./hello >got && said "evenstep: ./hello seems to use no slice, .*: env U={begin} ./hello" &&
+	run --range 0:20 -- env U={begin} ./hello && quiet
+'
+test_expect_success 'not for one that reads EVENSTEP_BEGIN, is given lines, or has one unit' '
+	run --range 0:20 -- ./asks && quiet && run --range 0:20 -- sh -c "echo \$EVENSTEP_BEGIN" && quiet &&
+	run --lines list -- cat && quiet && run --range 0:1 -- ./hello && quiet && run --range 0:20 --grain 20 -- ./hello && quiet
+'
+
+# --- stdin -----------------------------------------------------------------------
+unread='evenstep: nobody reads what is on stdin: give --lines FILE .*, --queue - .*'
+on_stdin() { timeout 300 sh -c 'evenstep run --local 2 --metrics equal "$@"; exit' sh "$@" 2>err; }
+test_expect_success 'a pipe or a file on stdin that nobody reads: told once' '
+	{ cat list; sleep 1; } | evenstep run --local 2 --range 0:20 -- echo {begin} >got 2>err && said "$unread" &&
+	bash -c "evenstep run --local 2 --range 0:20 -- echo {begin} <list; true" >got 2>err && said "$unread" && test "$(grep -c nobody err)" = 1
+'
+test_expect_success 'not for one that is empty, read, or the stdin of the script around' '
+	: | evenstep run --local 2 --range 0:20 -- echo {begin} 2>err && quiet &&
+	echo 0:20 | evenstep run --local 2 --queue - -- echo {begin} 2>err && quiet &&
+	on_stdin --range 0:20 -- echo {begin} <list && quiet && cat list | on_stdin --range 0:20 -- echo {begin} && quiet
+'
+
+# --- a dry run ---------------------------------------------------------------------
+test_expect_success '--dry-run prints the first commands of every node, and runs none' '
+	run --dry-run --range 0:40 -- sh -c "touch ran-{begin}; echo \"it is {begin} {end}\"" "" >got && cat got && ls && ! ls | grep ran- &&
+	grep "^local0: sh -c .touch ran-0; echo \"it is 0 [1-9].*\". ..  # units 0:[1-9]" got && grep "^local1: .*  # units 20:" got && ! grep -v "^local[01]: " got
+'
+test_expect_success 'a shell takes them as they stand' '
+	sed -n "s/^local0: //p" got | sh >out && grep "^it is 0 [1-9]" out && test -e ran-0
+'
+test_expect_success 'with lines their numbers are told; files of the run are left alone' '
+	echo old >file && echo old >report && run --dry-run --lines list --gather file --report report --journal j -- cat >got && cat got &&
+	grep "^local1: cat  # units 10:.*, with lines 11 to .* of list on stdin$" got &&
+	test "$(cat file report)" = "$(printf "old\nold")" && test ! -e j && test ! -e file.part
+'
+test_expect_success 'frames of a queue, programs that stay, and no units at all' '
+	printf "5:9 dawn\n" >queue && run --dry-run --queue queue -- echo {label} >got && grep "^local0: echo dawn  # units 5:" got &&
+	run --dry-run --persistent --range 0:20 -- ./no-such >got && grep "^local1: ./no-such  # units 10:" got &&
+	: >queue && run --dry-run --queue queue --persistent -- echo {label} >got && test ! -s got
+'
+
+# --- commands that hang --------------------------------------------------------------
+test_expect_success 'all nodes given up for --timeout: the work has failed, exit 1' '
+	test_expect_code 1 run --timeout 0.3 --range 0:20 -- sleep 100{begin} &&
+	said "evenstep: every node was given up: sleep ran for longer than 0.3 s: .*--timeout.*"
+'
+test_done

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How a command is printed: a shell that reads it runs the same words. */
+#include "launcher/run/dry_run.h"
+#include "tap.h"
+
+static const struct msg_run piece = {
+    .id = 1, .frame = 2, .begin = 10, .end = 25, .label = "dawn"};
+
+static const char *printed(char *const command[],
+                           const char *lines,
+                           uint64_t slice)
+{
+    static char text[1000];
+    struct run_options o = {.command = (char **)command, .lines = lines};
+    FILE *to = fmemopen(text, sizeof text, "w");
+
+    if (!to || dry_run_print(to, &o, &piece, "n0", slice) < 0
+        || fclose(to) != 0)
+        bail("nothing is printed");
+    return text;
+}
+
+static void test_words(void)
+{
+    char prog[] = "render", begin[] = "+SR{begin}", end[] = "+ER{end}",
+         frame[] = "out/{label}-{frame}.png", empty[] = "", blank[] = "a b",
+         quote[] = "it's", dollar[] = "$HOME;`x`", line[] = "a\nb",
+         hash[] = "#1", tilde[] = "~x", glob[] = "*";
+    char *plain[] = {prog, begin, end, frame, NULL};
+    char *odd[] = {prog, empty, blank, quote, dollar,
+                   line, hash,  tilde, glob,  NULL};
+
+    is_str(printed(plain, NULL, 100),
+           "n0: render +SR10 +ER25 out/dawn-2.png  # units 10:25 of its 100\n",
+           "words that need no quotes, with their fields filled in");
+    is_str(printed(odd, NULL, 0),
+           "n0: render '' 'a b' 'it'\\''s' '$HOME;`x`' 'a\nb' '#1' '~x' '*'"
+           "  # units 10:25\n",
+           "words that do");
+    is_str(printed(plain + 3, "in.txt", 20),
+           "n0: out/dawn-2.png  # units 10:25 of its 20, with lines 11 to 25 "
+           "of in.txt on stdin\n",
+           "lines are named");
+}
+
+static void test_full(void)
+{
+    char prog[] = "true";
+    char *command[] = {prog, NULL};
+    struct run_options o = {.command = command};
+    FILE *to = fopen("/dev/full", "w");
+
+    if (!to)
+        bail("/dev/full cannot be opened");
+    setbuf(to, NULL);
+    is_int(dry_run_print(to, &o, &piece, "n0", 0), -1, "a disk that is full");
+    (void)fclose(to);
+}
+
+int main(void)
+{
+    test_words();
+    test_full();
+    return done();
+}
