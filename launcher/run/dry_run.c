@@ -24,6 +24,21 @@ static void print_word(FILE *to, const char *word)
     putc('\'', to);
 }
 
+/* Counted from 1, and lines with those of the header, as an editor does. */
+static void print_stdin(FILE *to,
+                        const struct run_options *o,
+                        const struct msg_run *piece)
+{
+    const struct record_rule *r = &o->record;
+    int are_lines = !r->start.given && !r->end.given && r->lines <= 1;
+    uint64_t header = are_lines ? r->header : 0;
+
+    fprintf(to, ", with %s %ju to %ju of %s on stdin",
+            are_lines ? "lines" : "records",
+            (uintmax_t)(header + piece->begin + 1),
+            (uintmax_t)(header + piece->end), o->lines);
+}
+
 int dry_run_print(FILE *to,
                   const struct run_options *o,
                   const struct msg_run *piece,
@@ -45,8 +60,7 @@ int dry_run_print(FILE *to,
     if (slice > 0)
         fprintf(to, " of its %ju", (uintmax_t)slice);
     if (o->lines)
-        fprintf(to, ", with lines %ju to %ju of %s on stdin",
-                (uintmax_t)piece->begin + 1, (uintmax_t)piece->end, o->lines);
+        print_stdin(to, o, piece);
     putc('\n', to);
     return ferror(to) ? -1 : 0;
 }

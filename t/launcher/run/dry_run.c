@@ -43,6 +43,27 @@ static void test_words(void)
            "lines are named");
 }
 
+static void test_records(void)
+{
+    char prog[] = "cat", text[1000];
+    char *command[] = {prog, NULL};
+    struct run_options o = {
+        .command = command, .lines = "f", .record = {.header = 2}};
+    FILE *to = fmemopen(text, sizeof text, "w");
+
+    if (!to)
+        bail("no memory");
+    (void)dry_run_print(to, &o, &piece, "n0", 0);
+    o.record.lines = 4;
+    (void)dry_run_print(to, &o, &piece, "n0", 0);
+    if (fclose(to) != 0)
+        bail("nothing is printed");
+    is_str(text,
+           "n0: cat  # units 10:25, with lines 13 to 27 of f on stdin\n"
+           "n0: cat  # units 10:25, with records 11 to 25 of f on stdin\n",
+           "a header's lines are counted, and records are no lines");
+}
+
 static void test_full(void)
 {
     char prog[] = "true";
@@ -60,6 +81,7 @@ static void test_full(void)
 int main(void)
 {
     test_words();
+    test_records();
     test_full();
     return done();
 }
