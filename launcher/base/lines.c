@@ -389,3 +389,46 @@ int lines_find(const struct lines *l,
     free(s.block);
     return rc;
 }
+
+static int sum_text(const struct lines *l,
+                    uint64_t at,
+                    uint64_t to,
+                    XXH3_state_t *sum,
+                    struct es_error *err)
+{
+    char *text = malloc(BLOCK);
+    size_t n;
+    int rc = 0;
+
+    if (!text)
+        return es_no_memory(err);
+    for (; rc == 0 && at < to; at += n) {
+        n = to - at < BLOCK ? (size_t)(to - at) : BLOCK;
+        rc = lines_read(l, at, text, n, err);
+        if (rc == 0 && XXH3_64bits_update(sum, text, n) != XXH_OK)
+            rc = es_no_memory(err);
+    }
+    free(text);
+    return rc;
+}
+
+int lines_sum(const struct lines *l,
+              uint64_t begin,
+              uint64_t end,
+              uint64_t *sum,
+              struct es_error *err)
+{
+    XXH3_state_t *state = XXH3_createState();
+    uint64_t from, to;
+    int rc = -1;
+
+    if (!state || XXH3_64bits_reset(state) != XXH_OK)
+        rc = es_no_memory(err);
+    else if (lines_find(l, begin, end, &from, &to, err) == 0
+             && sum_text(l, 0, l->header, state, err) == 0)
+        rc = sum_text(l, from, to, state, err);
+    if (rc == 0)
+        *sum = XXH3_64bits_digest(state);
+    (void)XXH3_freeState(state);
+    return rc;
+}

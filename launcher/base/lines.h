@@ -52,5 +52,12 @@ int lines_read(const struct lines *l,
                void *bytes,
                size_t len,
                struct es_error *err);
+/* XXH3-64 of what a command for the units [begin, end) reads: the header, and
+ * these.  Fails likewise. */
+int lines_sum(const struct lines *l,
+              uint64_t begin,
+              uint64_t end,
+              uint64_t *sum,
+              struct es_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* A piece's id is its place in the window, and its number there. */
 #define PLACE_SHIFT 56
@@ -203,6 +204,7 @@ static int send_text(struct distribution *d,
                      const struct dispatch_piece *p,
                      uint64_t at,
                      uint64_t to,
+                     XXH3_state_t *sum,
                      struct es_error *err)
 {
     uint8_t *text = malloc(OUTPUT_MAX);
@@ -216,6 +218,8 @@ static int send_text(struct distribution *d,
 
         n = to - at < OUTPUT_MAX ? (size_t)(to - at) : OUTPUT_MAX;
         rc = lines_read(d->lines, at, text, n, err);
+        if (rc == 0 && XXH3_64bits_update(sum, text, n) != XXH_OK)
+            rc = es_no_memory(err);
         if (rc < 0)
             break;
         msg_write_output(&w, &(struct msg_output){p->id, text, n});
@@ -225,16 +229,28 @@ static int send_text(struct distribution *d,
     return rc;
 }
 
+/* What it was, the file of lines may no more tell when the piece is done. */
 static int send_input(struct distribution *d,
-                      const struct dispatch_piece *p,
+                      struct piece *p,
                       struct es_error *err)
 {
+    XXH3_state_t *sum = XXH3_createState();
+    const struct slice *units = &p->part.units;
     uint64_t at, to;
+    int rc = -1;
 
-    if (lines_find(d->lines, p->units.begin, p->units.end, &at, &to, err) < 0
-        || send_text(d, p, 0, d->lines->header, err) < 0)
-        return -1;
-    return send_text(d, p, at, to, err);
+    if (!sum || XXH3_64bits_reset(sum) != XXH_OK)
+        rc = es_no_memory(err);
+    else if (lines_find(d->lines, units->begin, units->end, &at, &to, err) == 0
+             && send_text(d, &p->part, 0, d->lines->header, sum, err) == 0)
+        rc = send_text(d, &p->part, at, to, sum, err);
+    if (rc == 0) {
+        p->input = d->lines->header + to - at;
+        p->has_text = 1;
+        p->text = XXH3_64bits_digest(sum);
+    }
+    (void)XXH3_freeState(sum);
+    return rc;
 }
 
 static void send_run(struct distribution *d,
@@ -263,11 +279,11 @@ static int send_piece(struct distribution *d,
     if (!piece)
         return es_no_memory(err);
     w->piece = piece;
-    piece[w->n++] =
-        (struct piece){.part = *p, .frame = &w->frame, .status = -1};
+    piece += w->n++;
+    *piece = (struct piece){.part = *p, .frame = &w->frame, .status = -1};
     if (d->only_plans)
         return 0;
-    if (d->lines && send_input(d, p, err) < 0)
+    if (d->lines && send_input(d, piece, err) < 0)
         return -1;
     send_run(d, &w->frame, p);
     return 0;

@@ -21,8 +21,11 @@ enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 struct piece {                  /* of a frame, sent to a node */
     struct dispatch_piece part; /* as the dispatcher has it */
     const struct frame *frame;
-    int status; /* exit status of the command; -1 until it is known */
-    int signal; /* that killed it, or 0 */
+    int status;     /* exit status of the command; -1 until it is known */
+    int signal;     /* that killed it, or 0 */
+    uint64_t input; /* bytes of --lines that it was given */
+    int has_text;
+    uint64_t text; /* XXH3-64 of what it was given of --lines */
     struct spool out;
 };
 
@@ -31,6 +34,11 @@ struct kept { /* a slice that is in the journal of a run before */
     struct slice units;
     uint64_t bytes; /* of output */
     int64_t at;     /* where its output begins in the file */
+    size_t line;    /* of the journal's, ascending */
+    size_t failed;  /* it was left out: 1 + which failure; 0: it is done */
+    int is_same;    /* the text of all units was as it is now */
+    int has_text;
+    uint64_t text; /* as of struct piece */
 };
 
 #endif

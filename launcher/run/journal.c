@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/journal.h"
 #include "launcher/base/record_log.h"
+#include "launcher/run/kept.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define VERSION 1
+#define VERSION 2      /* that is written; 1 is read, too */
 #define OUTPUT  49152u /* bytes in one line, 64 KiB in base64 */
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 #define BASE64  (OUTPUT / 3 * 4 + 1)
@@ -22,6 +23,8 @@ struct journal {
     struct record_log log;
     struct kept *kept;
     size_t n_kept, kept_room;
+    struct failure *failure;
+    size_t n_failures, failures_room;
     struct queued *queued;
     size_t n_queued, queued_room;
 };
@@ -50,6 +53,32 @@ static int put_output(struct journal *j, const struct spool *out, int64_t *at)
     return 0;
 }
 
+/* One more member, which is released; NULL in is NULL out. */
+static json_t *with(json_t *object, const char *key, json_t *value)
+{
+    if (object && json_object_set_new(object, key, value) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *piece_json(const char *type,
+                          uint64_t frame,
+                          const char *node,
+                          const struct piece *p)
+{
+    json_t *piece =
+        json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i}", "type", type,
+                  "frame", (json_int_t)frame, "node", node, "begin",
+                  (json_int_t)p->part.units.begin, "end",
+                  (json_int_t)p->part.units.end, "seconds", p->part.seconds,
+                  "attempt", (int)p->part.attempt, "status", p->status);
+
+    return p->has_text
+               ? with(piece, "text", json_sprintf("%016jx", (uintmax_t)p->text))
+               : piece;
+}
+
 int journal_add_slice(struct journal *j,
                       uint64_t frame,
                       const char *node,
@@ -57,13 +86,11 @@ int journal_add_slice(struct journal *j,
                       struct es_error *err)
 {
     int64_t at = j->log.end;
-    json_t *slice = json_pack(
-        "{s:s, s:I, s:s, s:I, s:I, s:f, s:i, s:i, s:I}", "type", "slice",
-        "frame", (json_int_t)frame, "node", node, "begin",
-        (json_int_t)p->part.units.begin, "end", (json_int_t)p->part.units.end,
-        "seconds", p->part.seconds, "attempt", (int)p->part.attempt, "status",
-        p->status, "bytes", (json_int_t)spool_size(&p->out));
+    json_t *slice = with(piece_json("slice", frame, node, p), "bytes",
+                         json_integer((json_int_t)spool_size(&p->out)));
 
+    if (p->status != 0)
+        slice = with(slice, "ok", json_true());
     if (put_output(j, &p->out, &at) < 0) {
         json_decref(slice);
         return record_log_full(&j->log, err);
@@ -71,6 +98,23 @@ int journal_add_slice(struct journal *j,
     if (record_log_put_object(&j->log, slice, &at) < 0)
         return record_log_full(&j->log, err);
     return record_log_commit(&j->log, at, 1, err);
+}
+
+int journal_add_failed(struct journal *j,
+                       uint64_t frame,
+                       const char *node,
+                       const struct piece *p,
+                       struct es_error *err)
+{
+    int64_t at = j->log.end;
+    json_t *failed = with(piece_json("failed", frame, node, p), "signal",
+                          json_integer(p->signal));
+
+    if (p->status == 0)
+        failed = with(failed, "ok", json_false());
+    if (record_log_put_object(&j->log, failed, &at) < 0)
+        return record_log_full(&j->log, err);
+    return record_log_commit(&j->log, at, 0, err);
 }
 
 int journal_add_queued(struct journal *j,
@@ -104,32 +148,97 @@ static int are_units(json_int_t begin, json_int_t end)
     return begin >= 0 && begin < end;
 }
 
-/* What one line says. */
-static enum record_verdict take_slice(struct journal *j,
-                                      json_t *line,
-                                      int64_t output_at,
-                                      struct es_error *err)
+/* "text" of a slice, if it has one.  0, or -1 if it is none. */
+static int take_text(struct kept *k, json_t *line)
 {
-    json_int_t frame, begin, end, bytes;
-    struct kept *kept;
+    const char *text = json_string_value(json_object_get(line, "text"));
+    char *end;
 
-    if (json_unpack(line, "{s:I, s:I, s:I, s:I}", "frame", &frame, "begin",
-                    &begin, "end", &end, "bytes", &bytes)
-            < 0
-        || !are_units(begin, end) || frame < 0 || bytes < 0)
-        return RECORD_UNKNOWN;
-    kept = array_grow(j->kept, &j->kept_room, j->n_kept + 1, sizeof *j->kept,
-                      SIZE_MAX);
+    if (!text)
+        return 0;
+    errno = 0;
+    k->has_text = 1;
+    k->text = strtoull(text, &end, 16);
+    return strlen(text) == 16 && !*end && errno == 0 ? 0 : -1;
+}
+
+static enum record_verdict add_kept(struct journal *j,
+                                    const struct kept *k,
+                                    struct es_error *err)
+{
+    struct kept *kept = array_grow(j->kept, &j->kept_room, j->n_kept + 1,
+                                   sizeof *kept, SIZE_MAX);
+
     if (!kept) {
         es_no_memory(err);
         return RECORD_FAILED;
     }
     j->kept = kept;
-    kept[j->n_kept++] = (struct kept){(uint64_t)frame,
-                                      {(uint64_t)begin, (uint64_t)end},
-                                      (uint64_t)bytes,
-                                      output_at};
+    kept[j->n_kept] = *k;
+    kept[j->n_kept].line = j->n_kept;
+    j->n_kept++;
     return RECORD_KEPT;
+}
+
+/* The frame, the units and the text of a line.  0, or -1. */
+static int take_units(struct kept *k, json_t *line)
+{
+    json_int_t frame, begin, end;
+
+    if (json_unpack(line, "{s:I, s:I, s:I}", "frame", &frame, "begin", &begin,
+                    "end", &end)
+            < 0
+        || !are_units(begin, end) || frame < 0)
+        return -1;
+    k->frame = (uint64_t)frame;
+    k->units = (struct slice){(uint64_t)begin, (uint64_t)end};
+    return take_text(k, line);
+}
+
+/* What one line says. */
+static enum record_verdict take_slice(struct journal *j,
+                                      json_t *line,
+                                      struct kept *k,
+                                      struct es_error *err)
+{
+    json_int_t bytes;
+
+    if (take_units(k, line) < 0
+        || json_unpack(line, "{s:I}", "bytes", &bytes) < 0 || bytes < 0)
+        return RECORD_UNKNOWN;
+    k->bytes = (uint64_t)bytes;
+    return add_kept(j, k, err);
+}
+
+static enum record_verdict take_failed(struct journal *j,
+                                       json_t *line,
+                                       struct kept *k,
+                                       struct es_error *err)
+{
+    struct failure *f;
+    const char *node;
+    int status, signal;
+
+    if (take_units(k, line) < 0
+        || json_unpack(line, "{s:s, s:i, s:i}", "node", &node, "status",
+                       &status, "signal", &signal)
+               < 0)
+        return RECORD_UNKNOWN;
+    f = array_grow(j->failure, &j->failures_room, j->n_failures + 1, sizeof *f,
+                   SIZE_MAX);
+    if (!f) {
+        es_no_memory(err);
+        return RECORD_FAILED;
+    }
+    j->failure = f;
+    f += j->n_failures++;
+    *f = (struct failure){.frame = k->frame, .units = k->units};
+    snprintf(f->node, sizeof f->node, "%s", node);
+    snprintf(f->how, sizeof f->how, "%s %d in a run before",
+             signal ? "was killed by signal" : "exited with status",
+             signal ? signal : status);
+    k->failed = j->n_failures;
+    return add_kept(j, k, err);
 }
 
 static enum record_verdict take_queued(struct journal *j,
@@ -162,44 +271,6 @@ static enum record_verdict take_queued(struct journal *j,
     return RECORD_KEPT;
 }
 
-static enum record_verdict take_line(struct journal *j,
-                                     const char *text,
-                                     int64_t output_at,
-                                     struct es_error *err)
-{
-    json_t *line = json_loads(text, 0, NULL);
-    const char *type = json_string_value(json_object_get(line, "type"));
-    enum record_verdict v = RECORD_UNKNOWN;
-
-    if (type && strcmp(type, "slice") == 0)
-        v = take_slice(j, line, output_at, err);
-    else if (type && strcmp(type, "queued") == 0)
-        v = take_queued(j, line, err);
-    json_decref(line);
-    return v;
-}
-
-static int by_frame(const void *a, const void *b)
-{
-    const struct kept *x = a, *y = b;
-
-    if (x->frame != y->frame)
-        return x->frame < y->frame ? -1 : 1;
-    return (x->units.begin > y->units.begin)
-           - (x->units.begin < y->units.begin);
-}
-
-/* Slices that overlap are of no run of ours. */
-static int check_slices(const struct journal *j, struct es_error *err)
-{
-    for (size_t i = 1; i < j->n_kept; i++)
-        if (j->kept[i].frame == j->kept[i - 1].frame
-            && j->kept[i].units.begin < j->kept[i - 1].units.end)
-            return es_fail(err, ES_USAGE, "name another file",
-                           "--journal: %s: has units twice", j->log.path);
-    return 0;
-}
-
 /* --- the first line ------------------------------------------------------- */
 
 /* A word as it is or, where JSON cannot hold it, as its hash. */
@@ -212,17 +283,18 @@ static json_t *word_json(const char *word)
                                (uintmax_t)XXH3_64bits(word, strlen(word)));
 }
 
-static json_t *describe(const char *work, char *const command[])
+static json_t *describe(const struct journal_work *work)
 {
     json_t *words = json_array();
 
-    for (size_t i = 0; words && command[i]; i++)
-        if (json_array_append_new(words, word_json(command[i])) < 0) {
+    for (size_t i = 0; words && work->command[i]; i++)
+        if (json_array_append_new(words, word_json(work->command[i])) < 0) {
             json_decref(words);
             words = NULL;
         }
-    return json_pack("{s:s, s:i, s:s, s:o}", "type", "journal", "version",
-                     VERSION, "work", work, "command", words);
+    return json_pack("{s:s, s:i, s:s, s:o, s:s*}", "type", "journal", "version",
+                     VERSION, "work", work->work, "command", words, "text",
+                     work->text);
 }
 
 static int refuse(const struct journal *j,
@@ -236,38 +308,47 @@ static int refuse(const struct journal *j,
                    theirs[0] ? ": " : "", theirs);
 }
 
-/* Is the first line of what we want to do? */
-static int compare(const struct journal *j,
-                   json_t *theirs,
-                   json_t *ours,
-                   struct es_error *err)
+struct reading {
+    struct journal *journal;
+    const struct journal_work *work;
+    json_t *ours;      /* the first line, as it is to be */
+    int64_t output_at; /* where the output of the next slice begins; 0: here */
+    int is_same;       /* the text is as it is now */
+};
+
+static int is_text(const json_t *value, const char *text)
 {
+    const char *theirs = json_string_value(value);
+
+    return theirs && text ? strcmp(theirs, text) == 0 : !theirs && !text;
+}
+
+/* Is the first line of what we want to do? */
+static int compare(struct reading *r, json_t *theirs, struct es_error *err)
+{
+    const struct journal *j = r->journal;
     const char *work = json_string_value(json_object_get(theirs, "work"));
+    json_int_t version = json_integer_value(json_object_get(theirs, "version"));
+    const char *ours =
+        version == 1 && r->work->version1 ? r->work->version1 : r->work->work;
     char *words;
     int rc = 0;
 
-    if (!json_equal(json_object_get(theirs, "version"),
-                    json_object_get(ours, "version"))
-        || !work)
+    if (version < 1 || version > VERSION || !work)
         return refuse(j, "version", "", err);
-    if (!json_equal(json_object_get(theirs, "work"),
-                    json_object_get(ours, "work")))
+    if (strcmp(work, ours) != 0)
         return refuse(j, "work", work, err);
+    r->is_same =
+        version == 1 || is_text(json_object_get(theirs, "text"), r->work->text);
     words = json_dumps(json_object_get(theirs, "command"), JSON_COMPACT);
     if (!json_equal(json_object_get(theirs, "command"),
-                    json_object_get(ours, "command")))
+                    json_object_get(r->ours, "command")))
         rc = refuse(j, "command", words ? words : "", err);
     free(words);
     return rc;
 }
 
 /* --- opening -------------------------------------------------------------- */
-
-struct reading {
-    struct journal *journal;
-    json_t *ours;      /* the first line, as it is to be */
-    int64_t output_at; /* where the output of the next slice begins; 0: here */
-};
 
 static enum record_verdict take_head(struct reading *r,
                                      const char *text,
@@ -278,9 +359,32 @@ static enum record_verdict take_head(struct reading *r,
     enum record_verdict v = RECORD_UNKNOWN;
 
     if (type && strcmp(type, "journal") == 0)
-        v = compare(r->journal, theirs, r->ours, err) < 0 ? RECORD_FAILED
-                                                          : RECORD_KEPT;
+        v = compare(r, theirs, err) < 0 ? RECORD_FAILED : RECORD_KEPT;
     json_decref(theirs);
+    return v;
+}
+
+static enum record_verdict take_line(struct reading *r,
+                                     const char *text,
+                                     int64_t output_at,
+                                     struct es_error *err)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    const char *type = json_string_value(json_object_get(line, "type"));
+    struct kept k = {.at = output_at, .is_same = r->is_same};
+    enum record_verdict v = RECORD_UNKNOWN;
+
+    if (type && strcmp(type, "slice") == 0) {
+        v = take_slice(r->journal, line, &k, err);
+    } else if (type && strcmp(type, "failed") == 0) {
+        v = take_failed(r->journal, line, &k, err);
+    } else if (type && strcmp(type, "queued") == 0) {
+        v = take_queued(r->journal, line, err);
+    } else if (type && strcmp(type, "text") == 0) {
+        r->is_same = is_text(json_object_get(line, "text"), r->work->text);
+        v = RECORD_KEPT;
+    }
+    json_decref(line);
     return v;
 }
 
@@ -295,54 +399,101 @@ static enum record_verdict on_line(void *arg,
     if (at == 0)
         return take_head(r, line, err);
     r->output_at = is_output(line) ? output_at : 0;
-    return r->output_at > 0 ? RECORD_PART
-                            : take_line(r->journal, line, output_at, err);
+    return r->output_at > 0 ? RECORD_PART : take_line(r, line, output_at, err);
 }
 
-static int read_all(struct journal *j, json_t *ours, struct es_error *err)
+/* Of slices whose text may have changed, those whose own is still the same
+ * stay. */
+static int drop_changed(struct journal *j,
+                        const struct journal_work *work,
+                        struct es_error *err)
 {
-    struct reading r = {j, ours, 0};
+    size_t n = 0;
 
-    if (record_log_read(&j->log, on_line, &r, err) < 0)
-        return -1;
-    if (j->n_kept > 0)
-        qsort(j->kept, j->n_kept, sizeof *j->kept, by_frame);
-    return check_slices(j, err);
+    for (size_t i = 0; i < j->n_kept; i++) {
+        const struct kept *k = &j->kept[i];
+        int same = k->is_same;
+
+        if (!same && k->has_text && work->is_same)
+            same = work->is_same(work->arg, k->units, k->text, err);
+        if (same < 0)
+            return -1;
+        if (same)
+            j->kept[n++] = *k;
+    }
+    j->n_kept = n;
+    return 0;
 }
 
-static int start(struct journal *j,
+static void drop_failed(struct journal *j)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < j->n_kept; i++)
+        if (j->kept[i].failed == 0)
+            j->kept[n++] = j->kept[i];
+    j->n_kept = n;
+}
+
+static int read_all(struct reading *r,
+                    enum journal_resume resume,
+                    struct es_error *err)
+{
+    struct journal *j = r->journal;
+
+    if (record_log_read(&j->log, on_line, r, err) < 0
+        || drop_changed(j, r->work, err) < 0)
+        return -1;
+    switch (kept_settle(j->kept, &j->n_kept)) {
+    case KEPT_NO_MEMORY:
+        return es_no_memory(err);
+    case KEPT_TWICE:
+        return es_fail(err, ES_USAGE, "name another file",
+                       "--journal: %s: has units twice", j->log.path);
+    case KEPT_SETTLED:
+        break;
+    }
+    if (resume == JOURNAL_REDO_FAILED)
+        drop_failed(j);
+    return r->is_same ? 0
+                      : record_log_add(&j->log,
+                                       json_pack("{s:s, s:s}", "type", "text",
+                                                 "text", r->work->text),
+                                       err);
+}
+
+static int start(struct reading *r,
                  const char *path,
-                 json_t *ours,
-                 int resume,
+                 enum journal_resume resume,
                  struct es_error *err)
 {
+    struct record_log *log = &r->journal->log;
     int rc;
 
-    if (!ours)
+    if (!r->ours)
         return es_no_memory(err);
-    rc = record_log_open(&j->log, path, resume, err);
+    rc = record_log_open(log, path, resume != JOURNAL_NEW, err);
     if (rc > 0)
-        return read_all(j, ours, err);
-    return rc < 0 ? -1 : record_log_add(&j->log, json_incref(ours), err);
+        return read_all(r, resume, err);
+    return rc < 0 ? -1 : record_log_add(log, json_incref(r->ours), err);
 }
 
 int journal_open(struct journal **j,
                  const char *path,
-                 const char *work,
-                 char *const command[],
-                 int resume,
+                 const struct journal_work *work,
+                 enum journal_resume resume,
                  struct es_error *err)
 {
     struct journal *new = calloc(1, sizeof *new);
-    json_t *ours;
+    struct reading r = {.journal = new, .work = work, .is_same = 1};
     int rc;
 
     if (!new)
         return es_no_memory(err);
     new->log.fd = -1;
-    ours = describe(work, command);
-    rc = start(new, path, ours, resume, err);
-    json_decref(ours);
+    r.ours = describe(work);
+    rc = start(&r, path, resume, err);
+    json_decref(r.ours);
     if (rc < 0)
         journal_close(new);
     else
@@ -356,6 +507,7 @@ void journal_close(struct journal *j)
         return;
     record_log_close(&j->log);
     free(j->kept);
+    free(j->failure);
     free(j->queued);
     free(j);
 }
@@ -380,6 +532,12 @@ const struct kept *journal_kept(const struct journal *j,
         ;
     *n = end - low;
     return *n > 0 ? j->kept + low : NULL;
+}
+
+const struct failure *journal_failure(const struct journal *j,
+                                      const struct kept *k)
+{
+    return &j->failure[k->failed - 1];
 }
 
 const struct queued *journal_queued(const struct journal *j, size_t *n)

@@ -6,15 +6,23 @@
  * JSON lines, only ever appended; each ends with the XXH3-64 of what stands
  * before it:
  *
- *   {"type":"journal","version":1,"work":TEXT,"command":[WORD...],"sum":HEX}
+ *   {"type":"journal","version":2,"work":TEXT,"command":[WORD...],
+ *    "text":TEXT,"sum":HEX}
  *   {"type":"queued","frame":F,"begin":B,"end":E,"label":TEXT,"source":S,...}
  *   {"type":"output","data":BASE64,"sum":HEX}
  *   {"type":"slice","frame":F,"node":NAME,"begin":B,"end":E,"seconds":X,
- *    "attempt":N,"status":0,"bytes":N,"sum":HEX}
+ *    "attempt":N,"status":0,"bytes":N,"text":HEX,"sum":HEX}
+ *   {"type":"failed",...: as a slice, with "signal", without "bytes"}
+ *   {"type":"text","text":TEXT,"sum":HEX}
  *
  * The first line says what the journal is of; the queued ones, which frames
  * were taken from a queue; a slice's output stands right before it, and counts
- * only with it.  A slice is on the disk before anything else is done.  A line
+ * only with it.  A failed one was left out.  With --lines "text" says which
+ * text the units are, of a slice the XXH3-64 of its own; where a run goes on
+ * with another text it says so in a line, and slices whose own is no more the
+ * same are done anew.  Of lines that have the same units the last one counts.
+ * Version 1 had no "text": its "work" says which.
+ *  A slice is on the disk before anything else is done.  A line
  * that is not whole, and all behind it, is what a power cut has left: it is cut
  * off.  The journal holds all output, so a run that resumes writes all of it
  * anew, whatever had become of the gathered file.
@@ -22,6 +30,7 @@
 #ifndef LAUNCHER_RUN_JOURNAL_H
 #define LAUNCHER_RUN_JOURNAL_H
 
+#include "launcher/run/failures.h"
 #include "launcher/run/frame.h"
 #include "pmix_bcast/error.h"
 
@@ -32,22 +41,38 @@ struct queued { /* a frame that was taken from a queue */
     size_t source;
 };
 
-/*
- * Open the journal of this work (one line that says which frames it is) and
- * command.  It must be new, or resume say that it may hold something, of just
- * the same work and command.  path must outlive it.
- */
+struct journal_work {
+    const char *work;     /* which frames they are, in a line */
+    const char *text;     /* which text the units are; NULL: none */
+    const char *version1; /* both, as version 1 had it; NULL: as work */
+    char *const *command;
+    /* Are these units now of the text with this hash?  1, 0 or -1 with err. */
+    int (*is_same)(void *arg,
+                   struct slice units,
+                   uint64_t text,
+                   struct es_error *err);
+    void *arg;
+};
+
+/* May a journal hold something, of the same work and command but for the text;
+ * and is what was left out before to be done? */
+enum journal_resume { JOURNAL_NEW, JOURNAL_RESUME, JOURNAL_REDO_FAILED };
+
+/* path must outlive it. */
 int journal_open(struct journal **j,
                  const char *path,
-                 const char *work,
-                 char *const command[],
-                 int resume,
+                 const struct journal_work *work,
+                 enum journal_resume resume,
                  struct es_error *err);
 void journal_close(struct journal *j); /* NULL is allowed */
-/* The slices of a frame, ascending and apart, and how many; NULL has none. */
+/* The slices of a frame, done or left out, ascending and apart, and how many;
+ * NULL has none. */
 const struct kept *journal_kept(const struct journal *j,
                                 uint64_t frame,
                                 size_t *n);
+/* How one that was left out had failed. */
+const struct failure *journal_failure(const struct journal *j,
+                                      const struct kept *k);
 /* The frames that were taken from queues, in the order of their numbers. */
 const struct queued *journal_queued(const struct journal *j, size_t *n);
 /* Put a slice that is done on the disk.  Fails with ES_WORK, and the journal is
@@ -57,8 +82,14 @@ int journal_add_slice(struct journal *j,
                       const char *node,
                       struct piece *p,
                       struct es_error *err);
-/* Likewise a frame that was taken from a queue; a kill of this process cannot
- * undo it, a power cut may. */
+/* Likewise one that is left out; a kill of this process cannot undo it, a power
+ * cut may. */
+int journal_add_failed(struct journal *j,
+                       uint64_t frame,
+                       const char *node,
+                       const struct piece *p,
+                       struct es_error *err);
+/* Likewise a frame that was taken from a queue. */
 int journal_add_queued(struct journal *j,
                        const struct queued *q,
                        struct es_error *err);

@@ -145,6 +145,8 @@ int piece_files_restore(const struct piece_files *f,
     for (size_t i = 0; i < n; i++) {
         const struct msg_run run = run_of(frame, &kept[i].units);
 
+        if (kept[i].failed)
+            continue;
         if (file_name_fill(name, f->output, by_stdout, &run, "", err) < 0
             || restore(f, name, journal, &kept[i], err) < 0)
             return -1;

@@ -83,8 +83,9 @@ static size_t sort_parts(struct receiving *r,
     size_t n = 0;
 
     for (size_t i = 0; i < n_kept; i++)
-        r->part_of[n++] =
-            (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
+        if (!kept[i].failed)
+            r->part_of[n++] =
+                (struct part){.begin = kept[i].units.begin, .kept = &kept[i]};
     for (size_t i = 0; i < n_pieces; i++)
         if (piece[i].part.state == PIECE_DONE)
             r->part_of[n++] = (struct part){.begin = piece[i].part.units.begin,

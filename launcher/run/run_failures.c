@@ -118,17 +118,19 @@ static void judge_node(struct run *r, size_t node)
 /* It has failed for the last time.  -1: and so has the run, with r->err. */
 static int leave_out(struct run *r, const struct piece *p, struct telling *t)
 {
-    if (r->failures.n == r->o->keep_going) {
-        if (r->failures.n > 0)
+    if (r->failures.n >= r->o->keep_going) {
+        if (r->o->keep_going > 0)
             notice("more than %ju commands have failed (--keep-going=%ju): the "
                    "run ends",
-                   (uintmax_t)r->failures.n, (uintmax_t)r->o->keep_going);
+                   (uintmax_t)r->o->keep_going, (uintmax_t)r->o->keep_going);
         return es_fail(r->err, ES_WORK, t->mend, "%s", t->what);
     }
     progress_units(&r->progress, p->part.units.end - p->part.units.begin);
     failures_add(&r->failures, p->frame->number, p->part.units, t->node,
                  t->how);
-    return 0;
+    return r->work.journal ? journal_add_failed(
+               r->work.journal, p->frame->number, t->node, p, r->err)
+                           : 0;
 }
 
 void run_failures_piece(struct run *r,
@@ -174,6 +176,20 @@ int run_failures_late(struct run *r, struct piece *p)
                (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
                r->o->timeout_s);
     return 0;
+}
+
+void run_failures_before(struct run *r, uint64_t frame)
+{
+    size_t n;
+    const struct kept *kept = journal_kept(r->work.journal, frame, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (kept[i].failed) {
+            const struct failure *f =
+                journal_failure(r->work.journal, &kept[i]);
+
+            failures_add(&r->failures, frame, kept[i].units, f->node, f->how);
+        }
 }
 
 /* --- the end -------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "launcher/run/run_frames.h"
 #include "launcher/run/dry_run.h"
 #include "launcher/run/oversight.h"
+#include "launcher/run/run_failures.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -81,6 +82,7 @@ static int end_frame(struct run *r)
 {
     int is_kept = distribution_is_kept(r->distribution), rc;
 
+    run_failures_before(r, distribution_frame(r->distribution)->number);
     errno = 0;
     rc = is_kept ? receiving_frame(&r->receiving, r->distribution, r->err)
                  : weigh_frame(r);

@@ -17,10 +17,13 @@ static void name_mark(FILE *to, const char *name, const struct record_mark *m)
 
 static void name_lines(const struct work *w,
                        const struct record_rule *r,
+                       int with_text,
                        FILE *to)
 {
-    fprintf(to, "lines %ju hash %016jx ", (uintmax_t)w->lines.n,
-            (uintmax_t)w->lines.hash);
+    fprintf(to, "lines ");
+    if (with_text)
+        fprintf(to, "%ju hash %016jx ", (uintmax_t)w->lines.n,
+                (uintmax_t)w->lines.hash);
     if (r->lines > 1)
         fprintf(to, "record %ju ", (uintmax_t)r->lines);
     name_mark(to, "recstart", &r->start);
@@ -29,8 +32,11 @@ static void name_lines(const struct work *w,
         fprintf(to, "header %ju ", (uintmax_t)r->header);
 }
 
-/* What the journal is of, in words; NULL: no memory. */
-static char *name_work(const struct work *w, const struct run_options *o)
+/* What the journal is of, in words, with the text of its units or without;
+ * NULL: no memory. */
+static char *name_work(const struct work *w,
+                       const struct run_options *o,
+                       int with_text)
 {
     const struct extraction *x = &w->extraction;
     char *text = NULL;
@@ -42,7 +48,7 @@ static char *name_work(const struct work *w, const struct run_options *o)
     for (size_t i = 0; i < o->n_queues; i++)
         fprintf(to, "queue %s ", o->queue[i]);
     if (o->lines)
-        name_lines(w, &o->record, to);
+        name_lines(w, &o->record, with_text, to);
     else if (o->n_queues == 0)
         fprintf(to, "range %ju:%ju ", (uintmax_t)x->begin, (uintmax_t)x->end);
     if (o->n_queues == 0)
@@ -54,18 +60,48 @@ static char *name_work(const struct work *w, const struct run_options *o)
     return NULL;
 }
 
+/* Are these units' lines still as they were? */
+static int is_same(void *arg,
+                   struct slice units,
+                   uint64_t text,
+                   struct es_error *err)
+{
+    const struct work *w = arg;
+    uint64_t now;
+
+    if (units.end > w->lines.n)
+        return 0;
+    if (lines_sum(&w->lines, units.begin, units.end, &now, err) < 0)
+        return -1;
+    return now == text;
+}
+
 static int open_journal(struct work *w,
                         const struct run_options *o,
                         struct es_error *err)
 {
-    char *name = name_work(w, o);
+    char *name = name_work(w, o, 0), *version1 = name_work(w, o, 1);
+    char text[64];
+    struct journal_work work = {.work = name,
+                                .text = o->lines ? text : NULL,
+                                .version1 = version1,
+                                .command = o->command,
+                                .is_same = o->lines ? is_same : NULL,
+                                .arg = w};
     int rc;
 
-    if (!name)
-        return es_no_memory(err);
-    rc =
-        journal_open(&w->journal, o->journal, name, o->command, o->resume, err);
+    snprintf(text, sizeof text, "%ju hash %016jx", (uintmax_t)w->lines.n,
+             (uintmax_t)w->lines.hash);
+    if (name && version1)
+        rc = journal_open(&w->journal, o->journal, &work,
+                          o->resume_failed ? JOURNAL_REDO_FAILED
+                          : o->resume      ? JOURNAL_RESUME
+                                           : JOURNAL_NEW,
+                          err);
+    else
+        rc = es_no_memory(err);
     free(name);
+    free(version1);
     return rc;
 }
 

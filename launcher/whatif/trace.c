@@ -204,17 +204,16 @@ static int read_op(const struct reader *r,
 
 /* --- a run's report ------------------------------------------------------- */
 
-static int read_slice(const struct reader *r,
-                      struct trace_slice *s,
-                      int64_t *status)
+static int read_slice(const struct reader *r, struct trace_slice *s, int *is_ok)
 {
-    int64_t end;
+    const json_t *ok = json_object_get(r->object, "ok");
+    int64_t end, status;
 
     s->node = json_string_value(json_object_get(r->object, "node"));
     if (!s->node)
         return fail(r, "give the name of a node", "node", "is no name");
     s->back = -1;
-    if (take_int(r, "status", status) < 0
+    if (take_int(r, "status", &status) < 0
         || take_whole(r, "begin", 0, INT64_MAX, &s->begin) < 0
         || take_whole(r, "end", 0, INT64_MAX, &end) < 0
         || take_number(r, "seconds", 0, SECONDS_MAX, &s->seconds) < 0
@@ -224,6 +223,9 @@ static int read_slice(const struct reader *r,
     if (s->begin > end)
         return fail(r, "give an end from begin on", "end", "is below begin");
     s->units = end - s->begin;
+    *is_ok = status == 0;
+    if (json_is_boolean(ok)) /* where the status does not tell */
+        *is_ok = json_is_true(ok);
     return 0;
 }
 
@@ -231,12 +233,12 @@ static int read_slice(const struct reader *r,
 static int keep_slice(const struct reader *r,
                       struct trace_line *line,
                       const struct trace_slice *s,
-                      int64_t status,
+                      int is_ok,
                       uint64_t *units)
 {
     if (s->units == 0)
         return 0; /* an empty slice says nothing */
-    if (status != 0) {
+    if (!is_ok) {
         line->failed--;
         line->n_failed++;
         line->slice[line->failed - line->slice] = *s;
@@ -267,10 +269,10 @@ static int read_frame(const struct reader *r, struct trace_line *line)
     {
         struct reader one = {slice, r->number, r->err};
         struct trace_slice s;
-        int64_t status;
+        int is_ok;
 
-        if (read_slice(&one, &s, &status) < 0
-            || keep_slice(&one, line, &s, status, &units) < 0)
+        if (read_slice(&one, &s, &is_ok) < 0
+            || keep_slice(&one, line, &s, is_ok, &units) < 0)
             return -1;
     }
     return 0;

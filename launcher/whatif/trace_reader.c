@@ -141,7 +141,7 @@ static int take_line(struct trace_reader *r,
     if (!object)
         return es_fail(err, ES_USAGE, "give a journal as it was written",
                        "trace, line %zu:%d: %s", r->number, at.column, at.text);
-    if (type && strcmp(type, "slice") == 0) {
+    if (type && (strcmp(type, "slice") == 0 || strcmp(type, "failed") == 0)) {
         if (is_of_another_frame(r, object))
             rc = end_frame(r, line, err);
         if (rc >= 0 && add_slice(r, object) < 0) {

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #define HEAD                                                                   \
-    "{\"type\":\"journal\",\"version\":1,\"work\":\"w\",\"command\":[\"c\"]}"
+    "{\"type\":\"journal\",\"version\":2,\"work\":\"w\",\"command\":[\"c\"]}"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -88,7 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)folder_path(log_path, "journal");
     }
     fill(data, size);
-    if (journal_open(&j, log_path, "w", command, 1, &err) < 0) {
+    if (journal_open(&j, log_path,
+                     &(struct journal_work){.work = "w", .command = command},
+                     JOURNAL_RESUME, &err)
+        < 0) {
         must(!j && err.what[0] && err.mend[0]);
         return 0;
     }

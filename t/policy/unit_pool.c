@@ -7,7 +7,7 @@ static struct unit_pool pool;
 
 static int add(uint64_t begin, uint64_t end, unsigned attempts)
 {
-    return unit_pool_add(&pool, &(struct batch){{begin, end}, attempts, 0});
+    return unit_pool_add(&pool, &(struct batch){{begin, end}, attempts, 0, 0});
 }
 
 static int is(size_t i, uint64_t begin, uint64_t end)

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #define HEAD                                                                   \
-    "{\"type\":\"journal\",\"version\":1,\"work\":\"w\",\"command\":[\"c\"]}"
+    "{\"type\":\"journal\",\"version\":2,\"work\":\"w\",\"command\":[\"c\"]}"
 #define SLICE(frame, begin, end, bytes)                                        \
     "{\"type\":\"slice\",\"frame\":" #frame ",\"begin\":" #begin               \
     ",\"end\":" #end ",\"bytes\":" #bytes "}"
@@ -50,7 +50,10 @@ static struct journal *journal_of(const char *first, const char *second)
     add(first);
     if (second)
         add(second);
-    if (journal_open(&j, log_path, "w", command, 1, &err) < 0)
+    if (journal_open(&j, log_path,
+                     &(struct journal_work){.work = "w", .command = command},
+                     JOURNAL_RESUME, &err)
+        < 0)
         bail("%s", err.what);
     return j;
 }
@@ -142,16 +145,20 @@ static const char *output_of(size_t slice, size_t bytes)
     return text;
 }
 
-static int open_at(struct journal **j, int resume, struct es_error *err)
+static int open_at(struct journal **j,
+                   enum journal_resume resume,
+                   struct es_error *err)
 {
     char word[] = "c", *command[] = {word, NULL};
 
     *j = NULL;
     *err = (struct es_error){0};
-    return journal_open(j, log_path, "w", command, resume, err);
+    return journal_open(j, log_path,
+                        &(struct journal_work){.work = "w", .command = command},
+                        resume, err);
 }
 
-static struct journal *open_journal(int resume)
+static struct journal *open_journal(enum journal_resume resume)
 {
     struct es_error err;
     struct journal *j;
@@ -185,7 +192,7 @@ static void make_journal(size_t end[SLICES])
     struct stat st;
 
     (void)unlink(log_path);
-    j = open_journal(0);
+    j = open_journal(JOURNAL_NEW);
     if (journal_add_queued(j, &q, &err) < 0)
         bail("%s", err.what);
     for (size_t i = 0; i < SLICES; i++) {
@@ -258,7 +265,7 @@ static int goes_on(const char *whole,
         n++;
     if (truncate(log_path, (off_t)left) < 0)
         bail("truncate");
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     fine = holds(j, n);
     for (; n < SLICES; n++)
         fine &= add_slice(j, n, done_by_run[n].bytes) == 0;
@@ -275,7 +282,7 @@ static void test_crash(void)
 
     make_journal(end);
     len = file_content(whole, sizeof whole);
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     ok(holds(j, SLICES),
        "a run that resumes has all slices, with their output");
     journal_close(j);
@@ -296,7 +303,7 @@ static void test_order(void)
     const struct queued *queued;
 
     make_journal(end);
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     kept = journal_kept(j, 0, &n);
     ok(n == 3 && kept[0].units.begin == 0 && kept[1].units.begin == 10
            && kept[2].units.begin == 20,
@@ -322,10 +329,10 @@ static void test_large_output(void)
     const struct kept *kept;
 
     (void)unlink(log_path);
-    j = open_journal(0);
+    j = open_journal(JOURNAL_NEW);
     is_int(add_slice(j, 0, LARGE), 0, "output of many lines is kept");
     journal_close(j);
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     kept = journal_kept(j, 0, &n);
     ok(n == 1 && kept->bytes == LARGE && is_output_of(j, kept, 0, LARGE),
        "and comes back, byte by byte");
@@ -354,21 +361,21 @@ static void test_full_disk(void)
     for (rlim_t room = end[1]; room < end[2]; room += 13, tries++) {
         if (truncate(log_path, (off_t)end[1]) < 0)
             bail("truncate");
-        j = open_journal(1);
+        j = open_journal(JOURNAL_RESUME);
         set_largest(room);
         bad += add_slice(j, 2, done_by_run[2].bytes) != -1;
         set_largest(RLIM_INFINITY);
         bad += !holds(j, 2);
         bad += add_slice(j, 2, done_by_run[2].bytes) != 0;
         journal_close(j);
-        j = open_journal(1);
+        j = open_journal(JOURNAL_RESUME);
         bad += !holds(j, 3);
         journal_close(j);
     }
     ok(tries > 10 && bad == 0,
        "on a full disk a slice is refused, and with room it is added once");
     make_journal(end);
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     (void)journal_kept(j, 0, &n);
     journal_close(j);
     is_int((int)n, SLICES, "all are there in the end");
@@ -390,7 +397,7 @@ static void test_frames(void)
                  i * 37 % 20, i * 37 % 100, i * 37 % 100 + 1);
         add(line);
     }
-    j = open_journal(1);
+    j = open_journal(JOURNAL_RESUME);
     for (uint64_t frame = 0; frame < 21; frame++) {
         const struct kept *kept = journal_kept(j, frame, &n);
 
@@ -415,7 +422,9 @@ static int opens_for(const char *work, const char *first, const char *second)
 
     snprintf(a, sizeof a, "%s", first);
     snprintf(b, sizeof b, "%s", second ? second : "");
-    rc = journal_open(&j, log_path, work, command, 1, &err);
+    rc = journal_open(&j, log_path,
+                      &(struct journal_work){.work = work, .command = command},
+                      JOURNAL_RESUME, &err);
     journal_close(j);
     return rc < 0 && err.kind != ES_USAGE ? -2 : rc;
 }
@@ -432,7 +441,7 @@ static void test_whose(void)
     is_int(opens_for("v", "c", NULL), -1, "another may not");
     is_int(opens_for("w", "d", NULL), -1, "nor the same by another command");
     is_int(opens_for("w", "c", "c"), -1, "or with one word more");
-    ok(open_at(&j, 0, &err) == -1 && err.kind == ES_USAGE,
+    ok(open_at(&j, JOURNAL_NEW, &err) == -1 && err.kind == ES_USAGE,
        "nor is one overwritten that nobody wants to go on with");
     n = file_content(text, sizeof text);
     is_int((int)n, (int)end[2], "all these leave it as it is");
@@ -452,7 +461,7 @@ static int opens_with(const char *first, const char *second)
     add(HEAD);
     add(first);
     add(second);
-    rc = open_at(&j, 1, &err);
+    rc = open_at(&j, JOURNAL_RESUME, &err);
     journal_close(j);
     return rc < 0 && err.kind != ES_USAGE ? -2 : rc;
 }

@@ -370,14 +370,17 @@ static void test_follow_pipe(void)
 
 /* --- with a journal ------------------------------------------------------- */
 
-static struct journal *journal_at(const char *path, int resume)
+static struct journal *journal_at(const char *path, enum journal_resume resume)
 {
     static char word[] = "c";
     char *command[] = {word, NULL};
     struct es_error err;
     struct journal *j;
 
-    if (journal_open(&j, path, "w", command, resume, &err) < 0)
+    if (journal_open(&j, path,
+                     &(struct journal_work){.work = "w", .command = command},
+                     resume, &err)
+        < 0)
         bail("%s", err.what);
     return j;
 }
@@ -418,7 +421,7 @@ static void test_resume(void)
     queue_close(q);
     journal_close(j);
     tree_put("growing", "0:10 a\n10:21 b\n");
-    j = journal_at(log, 1);
+    j = journal_at(log, JOURNAL_RESUME);
     is_int(open_queue(&q, file, NULL, j, &err), -1,
            "a file that is not the same is refused");
     is_int(open_queue(&q, "/dev/null", NULL, j, &err), 0, "none is not");
@@ -445,7 +448,7 @@ static void test_resume_two(void)
     is_int(frames, 3, "each file goes on where it was");
     queue_close(q);
     journal_close(j);
-    j = journal_at(log, 1);
+    j = journal_at(log, JOURNAL_RESUME);
     ok(open_queue(&q, a, NULL, j, &err) == -1 && err.kind == ES_USAGE,
        "with fewer files than before it is refused");
     journal_close(j);
@@ -485,7 +488,7 @@ static void test_full_disk(void)
 {
     const char *log = name_of("log4");
     struct rlimit before, none;
-    struct journal *j = journal_at(log, 0);
+    struct journal *j = journal_at(log, JOURNAL_NEW);
     struct queue *q;
     struct es_error err;
     int rc;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_units(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+
+    if (x->frame != y->frame)
+        return x->frame < y->frame ? -1 : 1;
+    if (x->units.begin != y->units.begin)
+        return x->units.begin < y->units.begin ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+static int last_first(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+
+    return (x->line < y->line) - (x->line > y->line);
+}
+
+static int may_be_twice(const struct kept *k)
+{
+    return k->failed || k->has_text;
+}
+
+/* Do slices of a frame, in the order of their units, overlap?  -1 if those do
+ * that may not. */
+static int overlap(const struct kept *k, size_t n)
+{
+    const struct kept *last = k; /* that ends last of those so far */
+    int found = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        if (k[i].units.begin < last->units.end) {
+            if (!may_be_twice(&k[i]) && !may_be_twice(last))
+                return -1;
+            found = 1;
+        }
+        if (k[i].units.end > last->units.end)
+            last = &k[i];
+    }
+    return found;
+}
+
+/* Where in chosen, n slices apart and in order, one more fits in; n + 1 if it
+ * overlaps one of them. */
+static size_t place_of(const struct kept *chosen,
+                       size_t n,
+                       const struct kept *k)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) { /* the first that ends behind its begin */
+        size_t middle = low + (high - low) / 2;
+
+        if (chosen[middle].units.end <= k->units.begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && chosen[low].units.begin < k->units.end ? n + 1 : low;
+}
+
+/* Of slices of a frame that overlap: the last one counts, then the last but one
+ * if it is apart from that, and so on.  chosen has room for all; returns how
+ * many. */
+static size_t choose(struct kept *k, size_t n, struct kept *chosen)
+{
+    size_t there = 0;
+
+    qsort(k, n, sizeof *k, last_first);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = place_of(chosen, there, &k[i]);
+
+        if (at > there)
+            continue;
+        memmove(chosen + at + 1, chosen + at, (there - at) * sizeof *chosen);
+        chosen[at] = k[i];
+        there++;
+    }
+    return there;
+}
+
+/* One frame's, n of them, to `to`. */
+static enum kept_settled settle_frame(struct kept *k,
+                                      size_t n,
+                                      struct kept *to,
+                                      size_t *there)
+{
+    int found = overlap(k, n);
+    struct kept *chosen;
+
+    if (found < 0)
+        return KEPT_TWICE;
+    *there = n;
+    if (!found) {
+        memmove(to, k, n * sizeof *k);
+        return KEPT_SETTLED;
+    }
+    chosen = calloc(n, sizeof *chosen);
+    if (!chosen)
+        return KEPT_NO_MEMORY;
+    *there = choose(k, n, chosen);
+    memcpy(to, chosen, *there * sizeof *chosen);
+    free(chosen);
+    return KEPT_SETTLED;
+}
+
+enum kept_settled kept_settle(struct kept kept[], size_t *n)
+{
+    enum kept_settled rc = KEPT_SETTLED;
+    size_t to = 0, end, there;
+
+    if (*n > 0)
+        qsort(kept, *n, sizeof *kept, by_units);
+    for (size_t i = 0; i < *n && rc == KEPT_SETTLED; i = end) {
+        for (end = i; end < *n && kept[end].frame == kept[i].frame; end++)
+            ;
+        rc = settle_frame(kept + i, end - i, kept + to, &there);
+        to += rc == KEPT_SETTLED ? there : 0;
+    }
+    if (rc == KEPT_SETTLED)
+        *n = to;
+    return rc;
+}
