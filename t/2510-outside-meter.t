@@ -56,6 +56,10 @@ test_expect_success 'by the pieces: half of them are done' '
 test_expect_success 'by CPU time: named a proxy, and the output is whole' '
 	behind_to got evenstep run --local 2 --metrics equal --range 0:16 --pieces 1 --meter cpu -- ./rows {begin} {end} none && wait_for 60 sh -c "evenstep top --once >top.now 2>&1 && grep -q \"metered by cpu (a proxy)$\" top.now"; rc=$?; go_on && test $rc = 0 && test_cmp want got
 '
+test_expect_success 'without --meter: how far the run is, in units' '
+	rm -f go && behind_to got evenstep run --local 2 --metrics equal --range 0:16 --repeat 3 --pieces 1 -- ./rows {begin} {end} none &&
+	wait_for 60 sh -c "evenstep top --once 2>&1 | grep -x \"run 0[.]0: \\[[.]*\\] frame 1 of 3, 0/48 units\""; rc=$?; go_on && test $rc = 0 && cat want want want >three && test_cmp three got && no_view
+'
 # Not where it is missing, nor where the library wants a sanitizer in the process.
 python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so')" 2>&- && test_set_prereq PYTHON
 test_expect_success PYTHON 'a program that stays alive is metered, too' '

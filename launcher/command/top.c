@@ -44,10 +44,23 @@ static int print_groups(const struct top_step *step)
     return bad ? -1 : 0;
 }
 
+static int print_run(const struct top_step *step)
+{
+    char line[TOP_LINE];
+
+    if (!step->is_run)
+        return 0;
+    top_run_line(line, step, TOP_LINE);
+    return printf("%s\n", line) < 0 ? -1 : 0;
+}
+
 static int print_step(struct top_step *step)
 {
     char line[TOP_LINE];
-    int bad;
+    int bad = print_run(step) < 0;
+
+    if (step->n == 0 || bad)
+        return bad ? -1 : 0;
 
     top_sort(step, TOP_BY_NAME);
     top_step_line(line, step);
@@ -76,7 +89,7 @@ static int once(const struct options *o, uint32_t job, struct es_error *err)
     if (rc == 0 && n == 0)
         return es_fail(err, ES_ENV,
                        "run it where srun runs, while a step that uses "
-                       "libevenstep does, or evenstep run --meter",
+                       "libevenstep does, or evenstep run",
                        "top: no step of yours reports progress here");
     return rc;
 }
@@ -101,8 +114,8 @@ const struct subcommand command_top = {
     .brief = "how the nodes of running steps stand",
     .about =
         "A live view of steps under `srun --evenstep` that report progress by\n"
-        "libevenstep, and of `evenstep run --meter`; run it where these run.  All\n"
-        "of yours, or those of one job.\n",
+        "libevenstep, of how far each `evenstep run` is, and of its nodes with\n"
+        "--meter; run it where these run.  All of yours, or those of one job.\n",
     .option = options,
     .end = "Keys: n, s, w, l sort by name, speed, waiting, limit; q ends.\n",
     .operands = "[JOBID]",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/top_print.h"
+#include "launcher/run/progress_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -69,6 +70,24 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
              "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s",
              step->job, step->step, step->n, step->skew,
              step->meter[0] ? ", metered by " : "", step->meter, proxy);
+}
+
+void top_run_line(char line[TOP_LINE], const struct top_step *step, int columns)
+{
+    const struct top_run *r = &step->run;
+    const struct tally_now now = {.frame = (uint64_t)r->frame,
+                                  .frames = (uint64_t)r->frames,
+                                  .done = (uint64_t)r->done,
+                                  .all = (uint64_t)r->all,
+                                  .rate = r->rate,
+                                  .left = r->left};
+    char text[PROGRESS_TEXT];
+    int n = snprintf(line, TOP_LINE, "run %" PRIu32 ".%" PRIu32 ": ", step->job,
+                     step->step);
+    int room = columns < TOP_LINE ? columns - n : TOP_LINE - 1 - n;
+
+    progress_text_bar(text, room > 0 ? (size_t)room : 0, &now, r->efficiency);
+    snprintf(line + n, TOP_LINE - (size_t)n, "%.*s", TOP_LINE - 1 - n, text);
 }
 
 void top_group_line(char line[TOP_LINE], const struct top_group *group)

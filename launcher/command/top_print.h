@@ -15,6 +15,10 @@ enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
 /* Sort a step's nodes: by name, or the worst first. */
 void top_sort(struct top_step *step, enum top_order order);
 void top_step_line(char line[TOP_LINE], const struct top_step *step);
+/* Of one that is a run: how far it is, in so many columns. */
+void top_run_line(char line[TOP_LINE],
+                  const struct top_step *step,
+                  int columns);
 /* The line of a rack, or of the step, whose rack is "". */
 void top_group_line(char line[TOP_LINE], const struct top_group *group);
 extern const char top_head[]; /* the heads of the columns of top_node_line() */

@@ -33,6 +33,27 @@ static int draw_groups(const struct top_step *step, int row)
     return row;
 }
 
+/* Likewise. */
+static int draw_nodes(struct top_step *step, enum top_order order, int row)
+{
+    char line[TOP_LINE];
+
+    if (step->n == 0)
+        return row;
+    top_sort(step, order);
+    top_step_line(line, step);
+    put_line(row++, line);
+    row = draw_groups(step, row);
+    (void)attron(A_BOLD);
+    put_line(row++, top_head);
+    (void)attroff(A_BOLD);
+    for (size_t k = 0; k < step->n; k++) {
+        top_node_line(line, step, &step->node[k]);
+        put_line(row++, line);
+    }
+    return row;
+}
+
 static void draw(struct top_step steps[], size_t n, enum top_order order)
 {
     char line[TOP_LINE];
@@ -42,18 +63,11 @@ static void draw(struct top_step steps[], size_t n, enum top_order order)
     if (n == 0)
         put_line(row++, "no step of yours reports progress here");
     for (size_t i = 0; i < n; i++) {
-        top_sort(&steps[i], order);
-        top_step_line(line, &steps[i]);
-        put_line(row++, line);
-        row = draw_groups(&steps[i], row);
-        (void)attron(A_BOLD);
-        put_line(row++, top_head);
-        (void)attroff(A_BOLD);
-        for (size_t k = 0; k < steps[i].n; k++) {
-            top_node_line(line, &steps[i], &steps[i].node[k]);
+        if (steps[i].is_run) {
+            top_run_line(line, &steps[i], COLS);
             put_line(row++, line);
         }
-        row++;
+        row = draw_nodes(&steps[i], order, row) + 1;
     }
     (void)mvaddnstr(LINES - 1, 0, keys, COLS);
     (void)refresh();

@@ -33,13 +33,19 @@ void progress_units(struct progress *p, uint64_t units)
     tally_units(&p->tally, units, seconds_now());
 }
 
+struct tally_now progress_now(const struct progress *p, double *efficiency)
+{
+    *efficiency = p->ended > 0 ? p->efficiency : -1;
+    return tally_now(&p->tally, seconds_now());
+}
+
 static void draw(struct progress *p)
 {
-    struct tally_now now = tally_now(&p->tally, seconds_now());
+    double efficiency;
+    struct tally_now now = progress_now(p, &efficiency);
     char text[PROGRESS_TEXT];
 
-    progress_text_bar(text, notice_columns(), &now,
-                      p->ended > 0 ? p->efficiency : -1);
+    progress_text_bar(text, notice_columns(), &now, efficiency);
     notice_progress(text);
 }
 

@@ -32,6 +32,8 @@ void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
 void progress_units(struct progress *p, uint64_t units);
 /* To be called now and then; redraws at most ten times a second. */
 void progress_look(struct progress *p);
+/* How far the run is, and its efficiency so far (-1: no frame is done). */
+struct tally_now progress_now(const struct progress *p, double *efficiency);
 /* A frame is done. */
 void progress_frame(struct progress *p,
                     const struct frame *f,

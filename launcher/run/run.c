@@ -178,6 +178,7 @@ static void clear(struct run *r)
     metrics_file_clear(&r->metrics);
     history_clear(&r->history);
     run_meter_stop(&r->meter);
+    run_top_stop(&r->top);
     distribution_destroy(r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);

@@ -159,6 +159,7 @@ void run_frames_begin(struct run *r)
     oversight_tell_stdin(r->o, &r->told_stdin);
     r->phase = WORKING;
     r->start_ns = clock_ns();
+    run_top_start(&r->top);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
     run_frames_next(r);
 }

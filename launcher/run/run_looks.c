@@ -44,6 +44,8 @@ static void on_look(int fd, short what, void *arg)
     if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
         programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
                            r->standstill, r->overdue);
+    if (r->phase == WORKING)
+        run_top_look(&r->top, r->front.session, &r->meter, &r->progress);
     if (r->phase != WORKING || distribution_open(r->distribution) == 0)
         return;
     progress_look(&r->progress);

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHOW_NS INT64_C(500000000) /* between two writings for top */
-
 int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
 {
     size_t n = session_size(setup->session);
@@ -35,8 +33,6 @@ int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
         .bound = c->bound, .band = c->band, .gain = c->gain};
     if (strcmp(c->actuator, "slice") == 0)
         m->rule.variant = POWER_PAIR;
-    step_dir_sweep("run-");
-    snprintf(m->dir, sizeof m->dir, "run-%d", (int)getpid());
     for (size_t i = 0; i < n; i++)
         run_meter_order(m, i);
     return 0;
@@ -142,42 +138,33 @@ static const char *const meters[] = {[OUTSIDE_NONE] = "",
                                      [OUTSIDE_OUTPUT] = "cmd",
                                      [OUTSIDE_CPU] = "cpu"};
 
-static void show(struct run_meter *m)
+void run_meter_view(struct run_meter *m, struct top_view *top)
 {
-    struct top_view top = {.node = view,
-                           .from = m,
-                           .n = m->n,
-                           .meter = meters[m->setup.option->kind],
-                           .aggregate = m->setup.config->aggregate};
     double most = 0;
 
-    session_job(m->setup.session, &top.job, &top.step);
+    *top = (struct top_view){.meter = ""};
+    if (m->n == 0)
+        return;
+    *top = (struct top_view){.node = view,
+                             .from = m,
+                             .n = m->n,
+                             .meter = meters[m->setup.option->kind],
+                             .aggregate = m->setup.config->aggregate};
     for (size_t i = 0; i < m->n; i++) {
         m->part[i] = part_done(m->setup.distribution, i);
         most = fmax(most, m->part[i]);
     }
     if (most > 0)
-        top.skew = aggregate_of(AGGREGATE_SKEW, m->part, m->n) / most;
-    (void)top_file_write(m->dir, &top); /* a view is worth no warning */
+        top->skew = aggregate_of(AGGREGATE_SKEW, m->part, m->n) / most;
 }
 
 int run_meter_look(struct run_meter *m, struct es_error *err)
 {
-    int64_t now = clock_ns();
-
-    if (m->n == 0)
-        return 0;
-    if (now - m->shown_ns >= SHOW_NS) {
-        m->shown_ns = now;
-        show(m);
-    }
-    return steer(m, err);
+    return m->n > 0 ? steer(m, err) : 0;
 }
 
 void run_meter_stop(struct run_meter *m)
 {
-    if (m->n > 0)
-        step_dir_remove(m->dir);
     free(m->misuse);
     free(m->part);
     free(m->give);

@@ -26,9 +26,7 @@ struct run_meter_setup {
 
 struct run_meter {
     struct run_meter_setup setup;
-    size_t n; /* nodes; 0: nothing is metered */
-    char dir[64];
-    int64_t shown_ns;
+    size_t n;               /* nodes; 0: nothing is metered */
     struct power_rule rule; /* POWER_OFF: slices are left as they are */
     uint64_t *misuse;       /* n, as told */
     /* workspace, n each */
@@ -51,6 +49,9 @@ int run_meter_message(struct run_meter *m,
                       size_t len);
 /* To be called now and then while a frame is at work. */
 int run_meter_look(struct run_meter *m, struct es_error *err);
+/* How the nodes stand; top is filled but for the job.  Valid until the next
+ * call on m. */
+void run_meter_view(struct run_meter *m, struct top_view *top);
 void run_meter_stop(struct run_meter *m);
 
 #endif

@@ -22,6 +22,7 @@
 #include "launcher/run/report.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
+#include "launcher/run/run_top.h"
 #include "launcher/run/work.h"
 #include "launcher/session/drain.h"
 #include "launcher/session/front.h"
@@ -63,6 +64,7 @@ struct run {
     struct failures failures; /* what was left out */
     struct progress progress;
     struct run_meter meter;
+    struct run_top top;
     int idle;       /* the queue is empty, but has not ended */
     int told_stdin; /* that nobody reads it */
     char *overdue;  /* one a node: it was given up for --timeout */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define STALE_S   10
+#define COUNT_MAX 9e15 /* below it a double counts by one */
 #define STEPS_MAX 1024 /* of one user at once on one host */
 
 /* --- the front end's side ------------------------------------------------- */
@@ -30,6 +31,17 @@ static json_t *node_to_json(const struct steering_view *v)
         "misuse", (json_int_t)v->misuse, "limit", (json_int_t)v->limit, "floor",
         (json_int_t)v->floor, "ceiling", (json_int_t)v->ceiling, "unit",
         v->unit);
+}
+
+/* To the object of the step. */
+static int add_run(json_t *all, const struct top_run *r)
+{
+    json_t *run =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "frame", r->frame,
+                  "frames", r->frames, "done", r->done, "all", r->all, "rate",
+                  r->rate, "left", r->left, "efficiency", r->efficiency);
+
+    return json_object_set_new(all, "run", run);
 }
 
 int top_file_write(const char *dir, const struct top_view *top)
@@ -50,6 +62,10 @@ int top_file_write(const char *dir, const struct top_view *top)
                     (json_int_t)top->job, "step", (json_int_t)top->step, "skew",
                     top->skew, "meter", top->meter, "aggregate",
                     aggregate_name(top->aggregate), "nodes", list);
+    if (all && top->run && add_run(all, top->run) < 0) {
+        json_decref(all);
+        all = NULL;
+    }
     text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     if (text)
         why = step_dir_put(dir, TOP_FILE, text, strlen(text));
@@ -121,18 +137,49 @@ static int read_aggregate(enum aggregate *how, const json_t *json)
     return *how < AGGREGATES ? 0 : -1;
 }
 
+static int read_amount(double *v, const json_t *json, const char *key)
+{
+    const json_t *number = json_object_get(json, key);
+
+    *v = json_number_value(number);
+    return json_is_number(number) && isfinite(*v) && (*v >= 0 || *v == -1) ? 0
+                                                                           : -1;
+}
+
+/* No more frames and units than a 64-bit number counts. */
+static int read_run(struct top_run *r, const json_t *json)
+{
+    return read_number(&r->frame, json, "frame") < 0
+                   || read_number(&r->frames, json, "frames") < 0
+                   || read_number(&r->done, json, "done") < 0
+                   || read_number(&r->all, json, "all") < 0
+                   || read_number(&r->rate, json, "rate") < 0
+                   || read_amount(&r->left, json, "left") < 0
+                   || read_amount(&r->efficiency, json, "efficiency") < 0
+                   || r->frame > COUNT_MAX || r->frames > COUNT_MAX
+                   || r->done > COUNT_MAX || r->all > COUNT_MAX
+               ? -1
+               : 0;
+}
+
 int top_step_read(struct top_step *step, const json_t *json)
 {
     const json_t *nodes = json_object_get(json, "nodes");
+    const json_t *run = json_object_get(json, "run");
     size_t n = json_array_size(nodes);
 
     memset(step, 0, sizeof *step);
-    if (n == 0 || n > TOP_NODES_MAX || read_id(&step->job, json, "job") < 0
+    step->is_run = run != NULL;
+    if ((n == 0 && !run) || n > TOP_NODES_MAX || !json_is_array(nodes)
+        || (run && read_run(&step->run, run) < 0)
+        || read_id(&step->job, json, "job") < 0
         || read_id(&step->step, json, "step") < 0
         || read_number(&step->skew, json, "skew") < 0
         || read_name(step->meter, sizeof step->meter, json, "meter") < 0
         || read_aggregate(&step->aggregate, json) < 0)
         goto fail;
+    if (n == 0)
+        return 0;
     step->node = calloc(n, sizeof *step->node);
     for (; step->node && step->n < n; step->n++)
         if (read_node(&step->node[step->n], json_array_get(nodes, step->n)) < 0)

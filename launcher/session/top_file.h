@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top_file.h - how a step's nodes stand, from its front end to `evenstep top`:
- * a file in the step directory of the front end's host, written anew twice a
- * second while something is metered.  One JSON object:
+ * top_file.h - how a step's nodes stand, and how far a run is, from its front
+ * end to `evenstep top`: a file in the step directory of the front end's host,
+ * written anew twice a second while something is metered, or a run goes on.  One
+ * JSON object:
  *
  *   {"job":1,"step":0,"skew":0.01,"meter":"",
  *    "aggregate":"min","nodes":[{"name":"n0","rack":"s1","slots":1,
  *    "progress":12.5,"speed":0.8,"waiting":0.1,"skew":0,"misuse":0,
- *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s"},...]}
+ *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s"},...],
+ *    "run":{"frame":1,"frames":6,"done":1080,"all":4320,"rate":58.3,
+ *    "left":55.5,"efficiency":0.93}}
+ *
+ * A run that is not metered has no nodes there; only a run has "run".  What is
+ * not known of it is -1.
  */
 #ifndef LAUNCHER_SESSION_TOP_FILE_H
 #define LAUNCHER_SESSION_TOP_FILE_H
@@ -25,6 +31,15 @@ struct top_node {
     double limit, floor, ceiling; /* 0: it has none */
 };
 
+/* Of all units, or of the frames at work if nobody knows how many come. */
+struct top_run {
+    double frame, frames; /* from 0; in all, or 0 */
+    double done, all;     /* units */
+    double rate;          /* units a second, or 0 */
+    double left;          /* seconds, or -1 */
+    double efficiency;    /* so far, or -1 */
+};
+
 struct top_step {
     uint32_t job, step;
     double skew;
@@ -32,6 +47,8 @@ struct top_step {
     enum aggregate aggregate; /* what stands for a rack */
     struct top_node *node;    /* n, owned */
     size_t n;
+    int is_run;
+    struct top_run run; /* if it is one */
 };
 
 /* A step as its front end sees it. */
@@ -43,6 +60,7 @@ struct top_view {
     size_t n; /* nodes */
     struct steering_view (*node)(const void *from, size_t i);
     const void *from;
+    const struct top_run *run; /* NULL: it is none */
 };
 
 /* Into the step directory of that name.  Returns 0 or an errno value; nothing

@@ -45,6 +45,11 @@ static void print(struct top_step *step)
 
     top_step_line(line, step);
     must(strlen(line) < sizeof line);
+    if (step->is_run)
+        for (int columns = 0; columns <= TOP_LINE; columns++) {
+            top_run_line(line, step, columns);
+            must(strlen(line) < sizeof line);
+        }
     for (size_t i = 0; i < n; i++) {
         top_group_line(line, &racks[i]);
         must(strlen(line) < sizeof line);
@@ -66,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct top_step step;
 
     if (json && top_step_read(&step, json) == 0) {
-        must(step.n > 0 && is_amount(step.skew) && is_plain(step.meter));
+        must((step.n > 0 || step.is_run) && is_amount(step.skew)
+             && is_plain(step.meter));
         must(step.aggregate < AGGREGATES);
         for (size_t i = 0; i < step.n; i++)
             must(is_sound(&step.node[i]));

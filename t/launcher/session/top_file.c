@@ -79,6 +79,79 @@ static void test_bad(void)
     }
 }
 
+#define RUN(more)                                                              \
+    HEAD "\"nodes\":[],\"run\":{\"frame\":1,\"frames\":6,\"done\":1080," more  \
+         "}}"
+
+static void test_run(void)
+{
+    static const char *const bad[] = {
+        HEAD "\"nodes\":[],\"run\":7}",
+        HEAD "\"run\":{\"frame\":1,\"frames\":6,\"done\":1080,\"all\":4320,"
+             "\"rate\":58.3,\"left\":55.5,\"efficiency\":0.93}}",
+        RUN("\"all\":4320,\"rate\":58.3,\"left\":55.5"),
+        RUN("\"all\":4320,\"rate\":58.3,\"left\":-2,\"efficiency\":1"),
+        RUN("\"all\":1e16,\"rate\":58.3,\"left\":1,\"efficiency\":1"),
+    };
+    struct top_step step;
+    char line[TOP_LINE];
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ok(read_json(&step, bad[i]) < 0 && !step.is_run,
+           "a run that makes no sense is refused: %s", bad[i]);
+    is_int(read_json(&step, RUN("\"all\":4320,\"rate\":58.3,\"left\":55.5,"
+                                "\"efficiency\":0.93")),
+           0, "a run that is not metered has no nodes");
+    top_run_line(line, &step, 79);
+    is_str(line,
+           "run 7.1: [####...............] frame 2 of 6, 1080/4320 units, "
+           "58.3/s, 0:56 left",
+           "its line fits a terminal");
+    top_run_line(line, &step, 1000);
+    is_str(line,
+           "run 7.1: [#####...............] frame 2 of 6, 1080/4320 units, "
+           "58.3/s, 0:56 left, efficiency 0.93",
+           "and says all where there is room");
+    top_run_line(line, &step, 0);
+    ok(strlen(line) < 20, "without room it says next to nothing");
+    is_int(read_json(&step, RUN("\"all\":4320,\"rate\":0,\"left\":-1,"
+                                "\"efficiency\":-1")),
+           0, "what is not known is -1");
+    top_run_line(line, &step, 1000);
+    is_str(line,
+           "run 7.1: [#####...............] frame 2 of 6, 1080/4320 units",
+           "and not told");
+}
+
+static struct steering_view no_view(const void *from, size_t i)
+{
+    (void)from;
+    return (struct steering_view){
+        .name = "n", .rack = "", .unit = "", .slots = (uint32_t)i};
+}
+
+/* What a front end writes is what top reads. */
+static void test_round(size_t nodes)
+{
+    const struct top_run run = {1, 6, 1080, 4320, 58.3, 55.5, -1};
+    const struct top_view view = {.job = 4294967294,
+                                  .meter = "",
+                                  .n = nodes,
+                                  .node = no_view,
+                                  .run = &run};
+    struct top_step *steps = NULL;
+    char name[64];
+
+    snprintf(name, sizeof name, "top-round-%d", (int)getpid());
+    is_int(top_file_write(name, &view), 0, "a run is written");
+    is_int((int)top_steps_find(&steps, 4294967294), 1, "and found");
+    ok(steps[0].is_run && steps[0].n == nodes
+           && memcmp(&steps[0].run, &run, sizeof run) == 0,
+       "as it is, with %zu nodes", nodes);
+    top_steps_free(steps, 1);
+    step_dir_remove(name);
+}
+
 static const char sound[] = STEP(
     "{\"name\":\"n10\",\"rack\":\"s1\",\"unit\":\"us/s\"," NODE "},"
     "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
@@ -197,6 +270,9 @@ static void test_stale(void)
 int main(void)
 {
     test_bad();
+    test_run();
+    test_round(0);
+    test_round(3);
     test_lines();
     test_long_line();
     test_metrics();
