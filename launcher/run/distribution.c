@@ -443,6 +443,14 @@ static void forget_first(struct distribution *d)
     d->n--;
 }
 
+void distribution_drop(struct distribution *d)
+{
+    if (d->n <= 1)
+        d->is_over = 1;
+    else
+        forget_first(d);
+}
+
 int distribution_close(struct distribution *d, struct es_error *err)
 {
     if (d->n <= 1) {

@@ -47,44 +47,73 @@ static int write_line(struct report *r, json_t *line, struct es_error *err)
     return rc == 0 ? 0 : report_fail(r, err);
 }
 
+/* One more member, which is released; NULL in is NULL out. */
+static json_t *with(json_t *object, const char *key, json_t *value)
+{
+    if (object && json_object_set_new(object, key, value) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 static json_t *slice_json(const struct distribution *d, const struct piece *p)
 {
     const struct dispatch_piece *part = &p->part;
+    int is_done = part->state == PIECE_DONE;
+    json_t *slice = json_pack(
+        "{s:s, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "node",
+        distribution_name(d, part->node), "begin",
+        (json_int_t)part->units.begin, "end", (json_int_t)part->units.end,
+        "seconds", part->seconds, "sent", part->sent, "back", part->back,
+        "attempt", (int)part->attempt, "status", p->status);
 
-    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "node",
-                     distribution_name(d, part->node), "begin",
-                     (json_int_t)part->units.begin, "end",
-                     (json_int_t)part->units.end, "seconds", part->seconds,
-                     "sent", part->sent, "back", part->back, "attempt",
-                     (int)part->attempt, "status", p->status);
+    if (is_done != (p->status == 0)) /* as --ok-status says */
+        slice = with(slice, "ok", json_boolean(is_done));
+    if (p->signal)
+        slice = with(slice, "signal", json_integer(p->signal));
+    if (part->state == PIECE_LEFT_OUT)
+        slice = with(slice, "left_out", json_true());
+    return slice;
+}
+
+/* All but those of which nothing was heard; NULL if memory ran out. */
+static json_t *slices_json(struct distribution *d)
+{
+    json_t *slices = json_array();
+    size_t n;
+    const struct piece *piece = distribution_pieces(d, &n);
+
+    for (size_t i = 0; slices && i < n; i++) {
+        if (piece[i].part.state == PIECE_OUT && piece[i].status < 0)
+            continue;
+        if (json_array_append_new(slices, slice_json(d, &piece[i])) < 0) {
+            json_decref(slices);
+            slices = NULL;
+        }
+    }
+    return slices;
 }
 
 int report_frame(struct report *r,
                  struct distribution *d,
                  const struct determination *t,
                  int adjusted,
+                 uint64_t left_out,
                  struct es_error *err)
 {
-    const struct piece *piece;
-    json_t *slices;
-    size_t n;
+    const struct dispatch *held = distribution_dispatch(d);
 
     if (!r->file)
         return 0;
-    slices = json_array();
-    piece = distribution_pieces(d, &n);
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(slices, slice_json(d, &piece[i])) < 0) {
-            json_decref(slices);
-            errno = ENOMEM;
-            return report_fail(r, err);
-        }
+    left_out += dispatch_left_out(held);
     return write_line(
         r,
-        json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b}", "type", "frame",
-                  "frame", (json_int_t)distribution_frame(d)->number, "slices",
-                  slices, "first", t->first, "last", t->last, "efficiency",
-                  t->efficiency, "adjusted", adjusted),
+        json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b, s:b, s:I}", "type",
+                  "frame", "frame", (json_int_t)distribution_frame(d)->number,
+                  "slices", slices_json(d), "first", t->first, "last", t->last,
+                  "efficiency", t->efficiency, "adjusted", adjusted, "complete",
+                  left_out == 0 && dispatch_left(held) == 0, "left_out",
+                  (json_int_t)left_out),
         err);
 }
 
@@ -94,13 +123,15 @@ int report_summary(struct report *r,
 {
     if (!r->file)
         return 0;
-    return write_line(
-        r,
-        json_pack("{s:s, s:I, s:f, s:f, s:s, s:s, s:s}", "type", "summary",
-                  "frames", (json_int_t)s->frames, "seconds", s->seconds,
-                  "efficiency", s->efficiency, "policy", s->policy, "rank_by",
-                  rank_by_name(s->rank_by), "elements", s->elements),
-        err);
+    return write_line(r,
+                      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:s, s:s, s:s}",
+                                "type", "summary", "status", s->status,
+                                "left_out", (json_int_t)s->left_out, "frames",
+                                (json_int_t)s->frames, "seconds", s->seconds,
+                                "efficiency", s->efficiency, "policy",
+                                s->policy, "rank_by", rank_by_name(s->rank_by),
+                                "elements", s->elements),
+                      err);
 }
 
 int report_close(struct report *r, struct es_error *err)

@@ -18,7 +18,10 @@ struct report {
 };
 
 struct summary {
+    const char *status; /* "done", "incomplete": something was left out, or
+                           "failed": it did not come to its end */
     uint64_t frames;
+    uint64_t left_out; /* units */
     double seconds;    /* from the first frame's start to the last one's end */
     double efficiency; /* mean over the frames */
     const char *policy;
@@ -28,15 +31,17 @@ struct summary {
 
 /* path must outlive r; NULL is no report. */
 int report_open(struct report *r, const char *path, struct es_error *err);
+/* A frame that is done or, as the run has failed, as far as it came.  left_out:
+ * units of it that a run before has left out. */
 int report_frame(struct report *r,
                  struct distribution *d,
                  const struct determination *t,
                  int adjusted,
+                 uint64_t left_out,
                  struct es_error *err);
 int report_summary(struct report *r,
                    const struct summary *s,
                    struct es_error *err);
-/* After the summary, or without one if the run failed. */
 int report_close(struct report *r, struct es_error *err);
 
 #endif

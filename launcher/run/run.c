@@ -144,11 +144,24 @@ static void keep_history(const struct run *r)
             (const double(*)[ELEMENTS])r->qualification.measured);
 }
 
+/* How it ended, and if it has failed how far it came. */
+static int write_report(struct run *r, int rc)
+{
+    r->summary.left_out = r->failures.units;
+    r->summary.status = rc < 0               ? "failed"
+                        : r->failures.n == 0 ? "done"
+                                             : "incomplete";
+    if (rc < 0)
+        run_frames_report(r);
+    if (report_summary(&r->report, &r->summary, rc == 0 ? r->err : NULL) < 0)
+        rc = -1;
+    return rc;
+}
+
 static int write_results(struct run *r, int rc)
 {
     progress_stop(&r->progress);
-    if (rc == 0)
-        rc = report_summary(&r->report, &r->summary, r->err);
+    rc = write_report(r, rc);
     if (report_close(&r->report, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
     if (receiving_close(&r->receiving, rc == 0, rc == 0 ? r->err : NULL) < 0)

@@ -178,18 +178,22 @@ int run_failures_late(struct run *r, struct piece *p)
     return 0;
 }
 
-void run_failures_before(struct run *r, uint64_t frame)
+uint64_t run_failures_before(struct run *r, uint64_t frame)
 {
     size_t n;
     const struct kept *kept = journal_kept(r->work.journal, frame, &n);
+    uint64_t units = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (kept[i].failed) {
-            const struct failure *f =
-                journal_failure(r->work.journal, &kept[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct failure *f;
 
-            failures_add(&r->failures, frame, kept[i].units, f->node, f->how);
-        }
+        if (!kept[i].failed)
+            continue;
+        f = journal_failure(r->work.journal, &kept[i]);
+        failures_add(&r->failures, frame, kept[i].units, f->node, f->how);
+        units += kept[i].units.end - kept[i].units.begin;
+    }
+    return units;
 }
 
 /* --- the end -------------------------------------------------------------- */

@@ -22,8 +22,9 @@ void run_failures_piece(struct run *r,
 /* One still runs when --timeout is over, and will be lost with its node.  -1:
  * that is the end of the run, with r->err filled. */
 int run_failures_late(struct run *r, struct piece *p);
-/* A frame is written: what of it a run before has left out. */
-void run_failures_before(struct run *r, uint64_t frame);
+/* A frame is written: what of it a run before has left out.  Returns how many
+ * units. */
+uint64_t run_failures_before(struct run *r, uint64_t frame);
 /* The run has come to its end, but for what was left out, if anything was: then
  * -1, with r->err filled. */
 int run_failures_end(struct run *r);

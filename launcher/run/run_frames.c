@@ -53,7 +53,7 @@ static void tell_begun(struct run *r)
 }
 
 /* How the first frame went; its output is written. */
-static int weigh_frame(struct run *r)
+static int weigh_frame(struct run *r, uint64_t left_out)
 {
     struct summary *s = &r->summary;
     int adjusted;
@@ -74,18 +74,19 @@ static int weigh_frame(struct run *r)
                    &r->determination, adjusted);
     errno = 0;
     return report_frame(&r->report, r->distribution, &r->determination,
-                        adjusted, r->err);
+                        adjusted, left_out, r->err);
 }
 
 /* Of one that a run before has done only the output is written. */
 static int end_frame(struct run *r)
 {
     int is_kept = distribution_is_kept(r->distribution), rc;
+    uint64_t left_out =
+        run_failures_before(r, distribution_frame(r->distribution)->number);
 
-    run_failures_before(r, distribution_frame(r->distribution)->number);
     errno = 0;
     rc = is_kept ? receiving_frame(&r->receiving, r->distribution, r->err)
-                 : weigh_frame(r);
+                 : weigh_frame(r, left_out);
     if (rc == 0)
         return distribution_close(r->distribution, r->err);
     return -1;
@@ -162,4 +163,20 @@ void run_frames_begin(struct run *r)
     run_top_start(&r->top);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
     run_frames_next(r);
+}
+
+void run_frames_report(struct run *r)
+{
+    if (r->start_ns > 0)
+        r->summary.seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
+    for (; r->start_ns > 0 && distribution_open(r->distribution) > 0;
+         distribution_drop(r->distribution)) {
+        if (distribution_is_kept(r->distribution))
+            continue;
+        determination_weigh(&r->determination,
+                            distribution_dispatch(r->distribution),
+                            &r->o->threshold);
+        (void)report_frame(&r->report, r->distribution, &r->determination, 0, 0,
+                           NULL); /* the run has failed, and that is told */
+    }
 }

@@ -21,4 +21,8 @@ void run_frames_ask(struct run *r);
 /* Give the nodes what there is to be had. */
 void run_frames_feed(struct run *r);
 
+/* The run has failed: the report gets the frames at work, as far as they came.
+ */
+void run_frames_report(struct run *r);
+
 #endif

@@ -68,7 +68,7 @@ static int take_node(struct balance_trace *t,
     }
     free(node);
     t->frames = f->n;
-    t->units = (uint64_t)fmax(1, units / (double)f->n); /* below 2^63 each */
+    t->units = (uint64_t)fmax(1, units / fmax(1, (double)f->n)); /* < 2^63 */
     return 0;
 }
 

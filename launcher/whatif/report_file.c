@@ -79,12 +79,22 @@ static int add_slice(struct reading *r, const struct trace_slice *s, int done)
     return 0;
 }
 
+/* Older reports have none. */
+static int64_t left_out(const struct trace_line *line)
+{
+    json_int_t units =
+        json_integer_value(json_object_get(line->json, "left_out"));
+
+    return units > 0 ? units : 0;
+}
+
 static int add_frame(struct reading *r, const struct trace_line *line)
 {
     struct report_file *f = r->f;
     struct report_frame frame = {
         .start = f->seconds,
         .adjusted = json_is_true(json_object_get(line->json, "adjusted")),
+        .complete = !json_is_false(json_object_get(line->json, "complete")),
         .slice = f->n_slices};
     double number;
 
@@ -108,6 +118,7 @@ static int add_frame(struct reading *r, const struct trace_line *line)
         if (add_slice(r, &line->failed[i], 0) < 0)
             return -1;
     frame.number = (int64_t)number;
+    frame.left_out = left_out(line);
     frame.n = f->n_slices - frame.slice;
     f->frame[f->n++] = frame;
     f->seconds += frame.last;
@@ -119,9 +130,13 @@ static int add_summary(struct reading *r, const struct trace_line *line)
 {
     const char *policy =
         json_string_value(json_object_get(line->json, "policy"));
+    const char *status =
+        json_string_value(json_object_get(line->json, "status"));
     struct report_file *f = r->f;
 
     f->ended = 1;
+    f->left_out = left_out(line);
+    snprintf(f->status, sizeof f->status, "%s", status ? status : "done");
     snprintf(f->policy, sizeof f->policy, "%s", policy ? policy : "");
     if (trace_number(line, r->number, "seconds", 0, SECONDS_MAX, &f->seconds,
                      r->err)
@@ -163,7 +178,7 @@ static int add_lines(struct reading *r, FILE *file)
         r->f->torn = 1;
         rc = 0;
     }
-    if (rc == 0 && r->f->n == 0)
+    if (rc == 0 && r->f->n == 0 && !r->f->ended)
         return es_fail(r->err, ES_USAGE, give_report,
                        "there is no frame in it");
     return rc;

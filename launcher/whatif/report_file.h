@@ -25,6 +25,8 @@ struct report_frame {
     double last;  /* seconds from its start to its last answer */
     double efficiency;
     int adjusted;
+    int complete;     /* all of its units are done */
+    int64_t left_out; /* units that were left out, as their command failed */
     int64_t units;
     size_t slice, n; /* number of its first slice, how many it has */
 };
@@ -35,9 +37,11 @@ struct report_file {
     struct report_slice *slice;
     size_t n_slices;
     size_t nodes;
-    json_t *node; /* names, in the order in which they appear */
-    int ended;    /* it has a summary; a run that failed has none, */
-    int journal;  /* nor has a journal */
+    json_t *node;     /* names, in the order in which they appear */
+    int ended;        /* it has a summary; a run that was killed has none, */
+    int journal;      /* nor has a journal */
+    char status[16];  /* of the summary: done, incomplete or failed */
+    int64_t left_out; /* units, likewise */
     char policy[64];
     double seconds;    /* of the summary, or what the frames add up to */
     double efficiency; /* likewise: mean over the frames */

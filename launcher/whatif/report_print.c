@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct report_node *report_sum(const struct report_file *f)
 {
@@ -62,15 +63,25 @@ static void print_frames(FILE *out, const struct report_file *f)
         const struct report_frame *frame = &f->frame[i];
         size_t failed = count_failed(f, frame);
 
-        fprintf(out, "%-8" PRId64 " %12" PRId64 " %10.3f %10.3f %7zu %7zu%s\n",
+        fprintf(out, "%-8" PRId64 " %12" PRId64 " %10.3f %10.3f %7zu %7zu%s",
                 frame->number, frame->units, frame->last, frame->efficiency,
                 frame->n - failed, failed, frame->adjusted ? "  adjusted" : "");
+        if (frame->left_out > 0)
+            fprintf(out, "  %" PRId64 " left out", frame->left_out);
+        else if (!frame->complete)
+            fprintf(out, "  not done");
+        putc('\n', out);
     }
 }
 
 static void print_end(FILE *out, const struct report_file *f)
 {
-    if (f->ended)
+    if (strcmp(f->status, "incomplete") == 0)
+        fprintf(out, " (%s); %" PRId64 " unit%s left out\n", f->policy,
+                f->left_out, f->left_out == 1 ? " is" : "s are");
+    else if (strcmp(f->status, "failed") == 0)
+        fprintf(out, " (%s); the run failed\n", f->policy);
+    else if (f->ended)
         fprintf(out, " (%s)\n", f->policy);
     else
         fprintf(out, f->journal ? " (by its journal)\n"
@@ -120,12 +131,13 @@ static json_t *frames_json(const struct report_file *f)
         const struct report_frame *frame = &f->frame[i];
 
         (void)json_array_append_new(
-            all, json_pack("{s:I, s:I, s:f, s:f, s:b, s:I}", "frame",
+            all, json_pack("{s:I, s:I, s:f, s:f, s:b, s:I, s:I}", "frame",
                            (json_int_t)frame->number, "units",
                            (json_int_t)frame->units, "seconds", frame->last,
                            "efficiency", frame->efficiency, "adjusted",
                            frame->adjusted, "failed",
-                           (json_int_t)count_failed(f, frame)));
+                           (json_int_t)count_failed(f, frame), "left_out",
+                           (json_int_t)frame->left_out));
     }
     return all;
 }
@@ -137,9 +149,12 @@ int report_print_json(FILE *out, const struct report_file *f)
 
     /* A list that is too short ran out of memory. */
     if (json_array_size(nodes) == f->nodes && json_array_size(frames) == f->n) {
-        all = json_pack("{s:O, s:O, s:f, s:f, s:s, s:b}", "nodes", nodes,
-                        "frames", frames, "seconds", f->seconds, "efficiency",
-                        f->efficiency, "policy", f->policy, "ended", f->ended);
+        all =
+            json_pack("{s:O, s:O, s:f, s:f, s:s, s:b, s:s, s:I}", "nodes",
+                      nodes, "frames", frames, "seconds", f->seconds,
+                      "efficiency", f->efficiency, "policy", f->policy, "ended",
+                      f->ended && strcmp(f->status, "failed") != 0, "status",
+                      f->status, "left_out", (json_int_t)f->left_out);
         rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
         json_decref(all);
     }
