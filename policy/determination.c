@@ -12,7 +12,8 @@ int determination_init(struct determination *t, size_t nodes)
     t->n = nodes;
     t->completion = calloc(nodes, sizeof *t->completion);
     t->back = calloc(nodes, sizeof *t->back);
-    if (t->completion && t->back)
+    t->sent = calloc(nodes, sizeof *t->sent);
+    if (t->completion && t->back && t->sent)
         return 0;
     determination_clear(t);
     return -1;
@@ -22,11 +23,12 @@ void determination_clear(struct determination *t)
 {
     free(t->completion);
     free(t->back);
+    free(t->sent);
     memset(t, 0, sizeof *t);
 }
 
-/* Returns the sum of the times that commands ran; each node's last response is
- * in t->back. */
+/* Returns the sum of the times that commands ran; of each node t->sent and
+ * t->back are filled in. */
 static double add_up(struct determination *t, const struct dispatch *d)
 {
     double busy = 0;
@@ -37,6 +39,8 @@ static double add_up(struct determination *t, const struct dispatch *d)
 
         if (p->state != PIECE_DONE)
             continue;
+        if (!(t->back[p->node] > 0) || p->sent < t->sent[p->node])
+            t->sent[p->node] = p->sent;
         if (p->back > t->back[p->node])
             t->back[p->node] = p->back;
         busy += p->seconds;
@@ -51,7 +55,9 @@ static void complete(struct determination *t, const struct dispatch *d)
 
         t->completion[i] = (struct completion){
             .units = s->done > 0 ? s->slice : 0,
-            .seconds = tail_unaided(s->slice, s->done, t->back[i]),
+            .seconds =
+                tail_unaided(s->slice, s->done,
+                             t->back[i] > 0 ? t->back[i] - t->sent[i] : 0),
             .presence =
                 dispatch_may_send(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
         };

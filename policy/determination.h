@@ -14,6 +14,7 @@
 struct determination {
     struct completion *completion; /* one a node, for the policy */
     double *back; /* one a node: its last response, 0 if it had no slice */
+    double *sent; /* likewise: when it was sent the first that it did */
     size_t n;
     double first, last; /* response, seconds from the frame's start */
     double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
@@ -25,8 +26,10 @@ struct determination {
 int determination_init(struct determination *t, size_t nodes);
 void determination_clear(struct determination *t);
 /*
- * Weigh a frame that is done.  A node's time is its last response; a node
- * without a slice counts neither as first nor as last.  The nodes that the
+ * Weigh a frame that is done.  A node's time is up to its last response, from
+ * when it was sent its first piece: with frames ahead, when it had nothing left
+ * of those before.  A node without a slice counts neither as first nor as
+ * last.  The nodes that the
  * efficiency divides by are those that may go on or did a part.
  *
  * As nodes take over from each other, what the policy hears, and what is held

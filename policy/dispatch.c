@@ -444,6 +444,7 @@ const struct tail_node *dispatch_tail(struct dispatch *d, double now)
             .waiting = units_in(s->waiting.units),
         };
         view_metered(&d->tail[i], s);
+        d->tail[i].since -= fmax(s->free - now, 0);
     }
     return d->tail;
 }
@@ -582,7 +583,9 @@ static void forget_frame(struct dispatch *d)
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];
 
-        *s = (struct dispatch_node){.speed = s->speed,
+        *s = (struct dispatch_node){.elsewhere = s->elsewhere,
+                                    .free = s->free,
+                                    .speed = s->speed,
                                     .failures = s->failures,
                                     .standing = s->standing};
     }
@@ -656,9 +659,29 @@ void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of)
         d->delay = of->delay;
 }
 
-void dispatch_elsewhere(struct dispatch *d, size_t node, size_t out)
+double dispatch_busy(const struct dispatch *d,
+                     size_t node,
+                     double now,
+                     int with_waiting)
+{
+    const struct dispatch_node *s = &d->node[node];
+    double waiting = with_waiting ? (double)units_in(s->waiting.units) : 0;
+    double running = 0;
+
+    if (!(s->speed > 0))
+        return 0;
+    if (s->out > 0)
+        running = (double)s->out_units / s->speed - (now - s->begun);
+    return fmax(running, 0) + waiting / s->speed;
+}
+
+void dispatch_elsewhere(struct dispatch *d,
+                        size_t node,
+                        size_t out,
+                        double free)
 {
     d->node[node].elsewhere = out;
+    d->node[node].free = free;
 }
 
 void dispatch_turn(struct dispatch *d, size_t node, double now)

@@ -75,7 +75,8 @@ struct dispatch_node {    /* a node's part in the frame */
     uint64_t slice;       /* units of its own slice */
     uint64_t chunk;       /* waiting, when it was whole: goes in pieces */
     size_t out;           /* pieces out */
-    size_t elsewhere;     /* likewise, of other frames */
+    size_t elsewhere;     /* likewise, of other frames ... */
+    double free;          /* ... which it will have done by then */
     uint64_t piece[DISPATCH_OUT]; /* their ids, in the order of sending */
     uint64_t out_units;
     double begun;      /* when the first of them was begun, at the earliest */
@@ -141,8 +142,18 @@ int dispatch_begin(struct dispatch *d,
 void dispatch_number(struct dispatch *d, uint64_t first_id);
 /* What another one has learned of a node, this one knows, too. */
 void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of);
-/* A node has so many pieces of other frames out. */
-void dispatch_elsewhere(struct dispatch *d, size_t node, size_t out);
+/* Seconds until a node has done what it has out and, if that is asked for, what
+ * waits for it, too; 0: nothing, or nobody knows. */
+double dispatch_busy(const struct dispatch *d,
+                     size_t node,
+                     double now,
+                     int with_waiting);
+/* A node has so many pieces of other frames out, and is free for this frame's at
+ * that time.  Before dispatch_begin(), too. */
+void dispatch_elsewhere(struct dispatch *d,
+                        size_t node,
+                        size_t out,
+                        double free);
 /* A node begins only now with the first piece that it has out. */
 void dispatch_turn(struct dispatch *d, size_t node, double now);
 /* May a node have one piece more? */

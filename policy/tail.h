@@ -32,7 +32,8 @@
 struct tail_node {
     double speed;     /* units per second, as measured last; 0 = not known */
     uint64_t running; /* units sent and not yet back */
-    double since;     /* seconds since the first of them was begun */
+    double since;     /* seconds since the first of them was begun; below 0: it
+                         works at other frames for so long */
     uint64_t waiting; /* units not sent: to be taken; 0 if it has left */
 };
 

@@ -310,21 +310,37 @@ static int send_all(struct distribution *d,
 
 /* --- feeding -------------------------------------------------------------- */
 
-/* The frame's dispatcher is to know what a node has of the others. */
+/* The frame's dispatcher is to know what a node has of the others: what waits of
+ * frames before this one it does first, too. */
 static void tell_elsewhere(const struct distribution *d,
                            const struct at_work *w,
-                           size_t node)
+                           size_t node,
+                           int64_t ns)
 {
-    size_t own = dispatch_node(w->dispatch, node)->out;
+    double busy = 0;
+    size_t out = 0;
+    int is_before = 1;
 
-    dispatch_elsewhere(w->dispatch, node, out_in_all(d, node) - own);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct at_work *other = nth(d, i);
+
+        if (other == w) {
+            is_before = 0;
+            continue;
+        }
+        out += dispatch_node(other->dispatch, node)->out;
+        busy +=
+            dispatch_busy(other->dispatch, node, since(other, ns), is_before);
+    }
+    dispatch_elsewhere(w->dispatch, node, out, since(w, ns) + busy);
 }
 
 static void tell_all_elsewhere(const struct distribution *d,
-                               const struct at_work *w)
+                               const struct at_work *w,
+                               int64_t ns)
 {
     for (size_t i = 0; d->places > 1 && i < session_size(d->session); i++)
-        tell_elsewhere(d, w, i);
+        tell_elsewhere(d, w, i, ns);
 }
 
 /* Is there room for another frame, and perhaps one to be had? */
@@ -338,7 +354,7 @@ static int is_hungry(const struct distribution *d, size_t node)
 {
     const struct at_work *w = nth(d, 0);
 
-    tell_elsewhere(d, w, node);
+    tell_elsewhere(d, w, node, d->answered_ns);
     return dispatch_has_room(w->dispatch, node);
 }
 
@@ -355,7 +371,7 @@ static int hand(struct distribution *d, size_t node, struct es_error *err)
     for (size_t i = 0; i < d->n; i++) {
         struct at_work *w = nth(d, i);
 
-        tell_elsewhere(d, w, node);
+        tell_elsewhere(d, w, node, d->answered_ns);
         if (send_all(d, w,
                      dispatch_hand(w->dispatch, node, since(w, d->answered_ns)),
                      err)
@@ -375,10 +391,10 @@ int distribution_feed_node(struct distribution *d,
         d->wants_frame = 1;
         return 0;
     }
-    for (size_t i = 0; i < d->n; i++) {
+    for (size_t i = 0; i < d->n && out_in_all(d, node) == 0; i++) {
         struct at_work *w = nth(d, i);
 
-        tell_elsewhere(d, w, node);
+        tell_all_elsewhere(d, w, d->answered_ns);
         if (send_all(d, w,
                      dispatch_help(w->dispatch, node, since(w, d->answered_ns)),
                      err)
@@ -397,7 +413,7 @@ static int feed_all(struct distribution *d,
     for (size_t i = 0; i < d->n; i++) {
         struct at_work *w = nth(d, i);
 
-        tell_all_elsewhere(d, w);
+        tell_all_elsewhere(d, w, ns);
         if (send_all(d, w, feed(w->dispatch, since(w, ns)), err) < 0)
             return -1;
     }
@@ -485,6 +501,7 @@ int distribution_send(struct distribution *d,
 {
     struct at_work *w = open_place(d, frame);
 
+    tell_all_elsewhere(d, w, w->start_ns);
     if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
                        done, n)
         < 0)
@@ -720,6 +737,11 @@ struct piece *distribution_overdue(struct distribution *d,
 const struct frame *distribution_frame(const struct distribution *d)
 {
     return &nth(d, 0)->frame;
+}
+
+int64_t distribution_start_ns(const struct distribution *d)
+{
+    return nth(d, 0)->start_ns;
 }
 
 const struct dispatch *distribution_dispatch(const struct distribution *d)

@@ -153,6 +153,8 @@ struct piece *distribution_overdue(struct distribution *d,
 size_t distribution_out(const struct distribution *d, size_t node);
 /* Of the first frame, or the one that has come out last: */
 const struct frame *distribution_frame(const struct distribution *d);
+/* When it began, which its pieces' times count from; CLOCK_MONOTONIC. */
+int64_t distribution_start_ns(const struct distribution *d);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
 /* How far the nodes are, one each; valid until the next call on d. */
 const struct tail_node *distribution_tail(struct distribution *d);

@@ -232,6 +232,37 @@ static void test_policy_hears(void)
     determination_clear(&t);
 }
 
+/* A frame that was begun ahead, of which a node began its part later. */
+static void test_ahead(void)
+{
+    static const double half[NODES] = {5, 5};
+    const struct threshold_rule rule = {THRESHOLD_SECONDS, 0};
+    struct dispatch *d = dispatch_create(NODES, 1, 1);
+    struct determination t;
+
+    if (!d || determination_init(&t, NODES) < 0)
+        bail("no memory");
+    dispatch_set_policy(d, &static_kind, NULL, half);
+    if (dispatch_begin(d, (struct slice){0, 10}, NULL, 0) < 0)
+        bail("cannot begin");
+    dispatch_elsewhere(d, 1, 1, 3);
+    if (dispatch_hand_all(d, 0) < 0 || dispatch_hand(d, 1, 1) < 0)
+        bail("cannot feed");
+    is_int((intmax_t)dispatch_pieces(d), 1,
+           "a node that works at another frame gets nothing yet");
+    dispatch_elsewhere(d, 1, 0, 3);
+    if (dispatch_hand(d, 1, 3) < 0)
+        bail("cannot feed");
+    dispatch_answered(d, dispatch_current(d, 0)->id, 2, 2);
+    dispatch_answered(d, dispatch_current(d, 1)->id, 5, 2);
+    determination_weigh(&t, d, &rule);
+    ok(t.completion[0].seconds == 2 && t.completion[1].seconds == 2 && !t.over,
+       "its time counts from when it began, so both are as fast");
+    ok(t.first == 2 && t.last == 5, "the frame's from when the first one did");
+    dispatch_destroy(d);
+    determination_clear(&t);
+}
+
 /* One that finishes its last piece gets no slice of the next frame. */
 static void test_leaving(void)
 {
@@ -265,7 +296,7 @@ static void test_no_memory(void)
             ok(!t.completion && !t.back && t.n == 0,
                "allocation %ld fails and nothing is kept", n);
     }
-    is_int(n, 3, "there are two");
+    is_int(n, 4, "there are three");
     determination_clear(&t);
     ok(!t.completion && !t.back, "a determination may be cleared");
     determination_clear(&t);
@@ -277,6 +308,7 @@ int main(void)
     test_frames();
     test_policy_hears();
     test_leaving();
+    test_ahead();
     test_no_memory();
     return done();
 }
