@@ -321,6 +321,8 @@ static void tell_elsewhere(const struct distribution *d,
     size_t out = 0;
     int is_before = 1;
 
+    if (d->places == 1)
+        return;
     for (size_t i = 0; i < d->n; i++) {
         const struct at_work *other = nth(d, i);
 
