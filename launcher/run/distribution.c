@@ -567,9 +567,13 @@ int distribution_output(struct distribution *d,
                         struct es_error *err)
 {
     const struct at_work *w = frame_of(d, m->id);
+    struct piece *p;
 
-    if (!w || !dispatch_find(w->dispatch, node, m->id)
-        || spool_add(&piece_of(w, m->id)->out, m->bytes, m->len) == 0)
+    if (!w || !dispatch_find(w->dispatch, node, m->id))
+        return 0;
+    p = piece_of(w, m->id);
+    p->output += m->len;
+    if (spool_add(&p->out, m->bytes, m->len) == 0)
         return 0;
     return es_fail(err, ES_WORK, "free some space in TMPDIR",
                    "cannot keep the output of a slice: %s", strerror(errno));

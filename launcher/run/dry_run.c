@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/dry_run.h"
 #include "launcher/exec/template.h"
+#include "launcher/run/shell_words.h"
 
 #include <string.h>
-
-/* A word that a shell would not take as it is stands between '. */
-static void print_word(FILE *to, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789%+,-./:=@_";
-
-    if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, to);
-        return;
-    }
-    putc('\'', to);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", to);
-        else
-            putc(*word, to);
-    putc('\'', to);
-}
 
 /* Counted from 1, and lines with those of the header, as an editor does. */
 static void print_stdin(FILE *to,
@@ -50,10 +31,8 @@ int dry_run_print(FILE *to,
     if (!words)
         return -1;
     fprintf(to, "%s:", node);
-    for (size_t i = 0; words[i]; i++) {
-        putc(' ', to);
-        print_word(to, words[i]);
-    }
+    putc(' ', to);
+    shell_words_print(to, words);
     template_free(words);
     fprintf(to, "  # units %ju:%ju", (uintmax_t)piece->begin,
             (uintmax_t)piece->end);

@@ -21,9 +21,10 @@ enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 struct piece {                  /* of a frame, sent to a node */
     struct dispatch_piece part; /* as the dispatcher has it */
     const struct frame *frame;
-    int status;     /* exit status of the command; -1 until it is known */
-    int signal;     /* that killed it, or 0 */
-    uint64_t input; /* bytes of --lines that it was given */
+    int status;      /* exit status of the command; -1 until it is known */
+    int signal;      /* that killed it, or 0 */
+    uint64_t input;  /* bytes of --lines that it was given */
+    uint64_t output; /* bytes that it has printed */
     int has_text;
     uint64_t text; /* XXH3-64 of what it was given of --lines */
     struct spool out;

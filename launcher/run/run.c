@@ -126,7 +126,11 @@ static int start(struct run *r)
         return -1;
     if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
         || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
-        || report_open(&r->report, r->o->report, r->err) < 0)
+        || report_open(&r->report, r->o->report, r->err) < 0
+        || joblog_open(&r->joblog, r->o->joblog,
+                       r->o->resume || r->o->resume_failed, r->o->command,
+                       r->err)
+               < 0)
         return -1;
     r->receiving.journal = r->work.journal;
     r->receiving.elsewhere = r->o->output != NULL;
@@ -185,6 +189,7 @@ static void clear(struct run *r)
     metrics_cast_stop(&r->cast);
     front_close(&r->front);
     work_close(&r->work);
+    joblog_close(&r->joblog);
     standstill_destroy(r->standstill);
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);

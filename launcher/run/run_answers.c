@@ -65,6 +65,9 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     p = distribution_done(r->distribution, node, &m, is_done);
     if (!p)
         return;
+    joblog_add(&r->joblog, p, session_node(r->front.session, node)->name,
+               (double)m.elapsed_ns * 1e-9, m.signal ? 0 : (int)m.status,
+               (int)m.signal);
     if (!is_done)
         run_failures_piece(r, p, &m);
     else

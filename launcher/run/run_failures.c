@@ -2,6 +2,7 @@
 #include "launcher/run/run_failures.h"
 #include "launcher/base/notice.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,6 +167,9 @@ int run_failures_late(struct run *r, struct piece *p)
 {
     struct telling t = {.mend = "see --timeout and --retries"};
 
+    joblog_add(&r->joblog, p,
+               session_node(r->front.session, p->part.node)->name,
+               r->o->timeout_s, JOBLOG_TIMED_OUT, SIGTERM);
     snprintf(t.how, sizeof t.how, "still ran after %g s", r->o->timeout_s);
     tell_what(r, p, &t);
     if (distribution_verdict(r->distribution, p) == FAILURE_LEAVE_OUT

@@ -160,6 +160,8 @@ const struct option run_options_table[] = {
      "done again"},
     {OPTION_FLAG, "resume-failed", NULL, AT(resume_failed), .needs = "journal",
      .help = "likewise, and what the run before has left out is done, too"},
+    {OPTION_TEXT, "joblog", "FILE", AT(joblog), .help =
+     "a line as each command ends, in the columns of GNU parallel"},
     {OPTION_TEXT, "report", "FILE", AT(report), .help =
      "a JSON line a frame, and a summary"},
     {OPTION_GROUP, .name = "where:"},

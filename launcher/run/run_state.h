@@ -16,6 +16,7 @@
 #include "launcher/run/failures.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "launcher/run/joblog.h"
 #include "launcher/run/programs.h"
 #include "launcher/run/progress.h"
 #include "launcher/run/receiving.h"
@@ -62,6 +63,7 @@ struct run {
     struct job_load_adjuster adjuster;
     struct report report;
     struct failures failures; /* what was left out */
+    struct joblog joblog;
     struct progress progress;
     struct run_meter meter;
     struct run_top top;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * joblog.h - the FILE of --joblog: a line as each command ends, with GNU
+ * parallel's columns and a tab between:
+ *
+ *   Seq Host Starttime JobRuntime Send Receive Exitval Signal Command
+ *
+ * Every try has a line of its own; one whose node was lost has none.  A line is
+ * in the file before the next command is answered, so a crash costs none.  A
+ * disk that is full costs lines, of which one warning is told, but never the
+ * run.
+ */
+#ifndef LAUNCHER_RUN_JOBLOG_H
+#define LAUNCHER_RUN_JOBLOG_H
+
+#include "launcher/run/frame.h"
+#include "pmix_bcast/error.h"
+
+#define JOBLOG_TIMED_OUT (-1) /* Exitval; with Signal 15, as in GNU parallel */
+
+struct joblog { /* all zero: none */
+    const char *path;
+    int fd;
+    int is_regular, has_warned;
+    char *const *command;
+};
+
+/* path and command must outlive it; a path of NULL: none is wanted.  The file
+ * is emptied unless the run goes on with another.  Fails with ES_USAGE. */
+int joblog_open(struct joblog *j,
+                const char *path,
+                int goes_on,
+                char *const command[],
+                struct es_error *err);
+void joblog_close(struct joblog *j);
+/* A piece's command has ended on a node, after so many seconds; exit status and
+ * signal as they are to be told. */
+void joblog_add(struct joblog *j,
+                const struct piece *p,
+                const char *node,
+                double seconds,
+                int status,
+                int signal);
+
+#endif
