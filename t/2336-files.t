@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='files instead of a stream: an output for each piece'
+test_description='files instead of a stream: an output for each piece, what commands make, in folders of their own'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
 PATH=$EVENSTEP_BUILD:$PATH
 TMPDIR=$PWD/tmp
-export TMPDIR
+HERE=$PWD
+export TMPDIR HERE
 mkdir tmp
 unset EVENSTEP_CONF SLURM_JOB_ID
 cat >units <<'END'
@@ -51,6 +52,80 @@ test_expect_success '--journal: after a kill --resume does the rest, and writes 
 test_expect_success 'a folder that cannot be written: exit 1, says which' '
 	: >file && test_expect_code 1 run --stdout file/{begin} -- ./units {begin} {end} 2>err && said "evenstep: --stdout: file/[0-9]*: Not a directory: free some space or name another file"
 '
+
+nothing_left() { test -z "$(find tmp -name "evenstep-run-*")"; }
+
+# --- --workdir -----------------------------------------------------------------
+test_expect_success '--workdir tmp: a new folder for each piece, gone afterwards' '
+	run --workdir tmp -- sh -c "ls -A; pwd; mkdir -p a/b; : >a/b/c; ln -s / a/root; chmod 0 a/b" >got && test "$(grep -c "^$PWD/tmp/evenstep-run-" got)" -ge 3 &&
+	test "$(sort -u got | wc -l)" = "$(wc -l <got)" && nothing_left
+'
+test_expect_success 'of a command that fails, hangs or is interrupted nothing stays either' '
+	test_expect_code 1 run --workdir tmp -- sh -c ": >x; exit 1" && nothing_left &&
+	! run --workdir tmp --timeout 0.3 -- sh -c ": >x; exec sleep 100" 2>err && nothing_left &&
+	rm -f begun && behind evenstep run --local 2 --range 0:2 --workdir tmp -- sh -c ": >x; : >\"\$HERE/begun\"; exec sleep 100" &&
+	wait_for 60 test -e begun && kill -TERM $run && { wait $run || :; } && run= && wait_for 60 nothing_left
+'
+test_expect_success 'what an agent that was killed has left, the next one removes' '
+	rm -rf tmp/* && mkdir -p tmp/evenstep-run-$(id -u)-1-local0/5/x tmp/evenstep-run-$(id -u)-2-other tmp/evenstep-graph-1 && chmod -R go= tmp && touch -d "2 minutes ago" tmp/* &&
+	run --workdir tmp -- true && echo evenstep-graph-1 >want && echo evenstep-run-$(id -u)-2-other >>want && ls tmp | test_cmp want - && rm -r tmp/*
+'
+test_expect_success '--workdir DIR: there; one that is not: exit 1, says so' '
+	run --workdir "$PWD/tmp" -- pwd >got && sort -u got >where && echo "$PWD/tmp" | test_cmp - where &&
+	test_expect_code 1 run --workdir /no/where -- pwd 2>err && grep "/no/where: No such file or directory" err
+'
+
+# --- --return ------------------------------------------------------------------
+test_expect_success '--return: files come whole, with their modes, into folders that are made' '
+	run --workdir tmp --return made/of/{begin} --return {begin}.x --return empty/{begin} -- sh -c "mkdir -p made/of empty; seq {begin} \$(({end} - 1)) >made/of/{begin}; seq 50000 >{begin}.x; chmod +x {begin}.x; : >empty/{begin}" &&
+	together made/of && seq 50000 >want && for file in *.x; do test -x "$file" && test_cmp want "$file" || return 1; done &&
+	test "$(ls empty | wc -l)" = "$(ls made/of | wc -l)" && rm -r made ./*.x empty && nothing_left
+'
+test_expect_success 'done again elsewhere: no half file, nothing hidden stays' '
+	cat >late <<-\END && chmod +x late &&
+	#!/bin/sh
+	mkdir r && seq $1 $(($2 - 1)) >r/$1
+	! mkdir "$HERE/failed" 2>&-
+	END
+	mkdir here && cd here && rc=0 && run --pieces 2 --retries 3 --workdir tmp --return r/{begin} -- "$HERE/late" {begin} {end} 2>../err || rc=1; cd .. &&
+	test "$rc" = 0 && grep "tried again" err && together here/r && rm -r here failed
+'
+test_expect_success 'with --local and no --workdir the file is there, and stays as it is' '
+	run --return here-{begin} -- sh -c "seq {begin} \$(({end} - 1)) >here-{begin}; ln here-{begin} same-{begin}" &&
+	cat here-* | sort -n | test_cmp all - && for file in here-*; do test $file -ef same-${file#here-} || return 1; done && rm here-* same-*
+'
+test_expect_success '--ok-status: files come with that status, too' '
+	run --workdir tmp --ok-status 0,3 --return ok/{begin} -- sh -c "mkdir ok; seq {begin} \$(({end} - 1)) >ok/{begin}; exit 3" && together ok
+'
+test_expect_success '--stdout and --return and a journal, killed and resumed: all is there once' '
+	rm -f go && cat >both <<-\END && chmod +x both &&
+	#!/bin/sh
+	test $1 -lt 30 || until test -e "$HERE/go"; do sleep 0.05; done
+	seq $1 $(($2 - 1)) | tee $1
+	END
+	behind evenstep run --local 3 --metrics equal --range 0:90 --journal both.j --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" &&
+	wait_for 60 test -s both.o/0 && kill -KILL $run && test_expect_code 137 wait $run && run= && test -s both.r/0 && : >go &&
+	run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" &&
+	together both.o && together both.r && rm both.r/0 &&
+	test_expect_code 1 run --journal both.j --resume --workdir tmp --stdout both.o/{begin} --return both.r/{begin} -- sh -c "mkdir both.r; cd both.r; exec \"\$HERE/both\" {begin} {end}" 2>err &&
+	said "evenstep: --return: both.r/0, which a run before has made: No such file or directory: put it back, or begin anew"
+'
+while IFS='|' read -r what command why; do
+	test_expect_success "$what: exit 1, says which" '
+		test_expect_code 1 run --workdir tmp --return d/f-{begin} -- sh -c "mkdir d; printf oh >&2; $command" 2>err && grep -E "local[0-9]: oh$" err &&
+		grep -E "evenstep: --return: d/f-[0-9]+: $why" err && test ! -e d && nothing_left
+	'
+done <<'END'
+a file that is missing|:|No such file or directory
+a link to a file|ln -s /etc/passwd d/f-{begin}|is a link, which is not followed
+a folder that is a link|rmdir d; ln -s /etc d|has a link on its way, which is not followed
+a folder in its place|mkdir d/f-{begin}|is a folder
+a pipe|mkfifo d/f-{begin}|is no regular file
+END
+test_expect_success 'something else is in its place here: exit 1, and it stays' '
+	mkdir -p way && mkfifo way/0 && test_expect_code 1 run --workdir tmp --return way/{begin} -- sh -c "mkdir way; : >way/{begin}" 2>err &&
+	said "evenstep: --return: way/0: File exists: .*" && test -p way/0 && rm -r way
+'
 printf '0:9 ../x\n' >leaves
 while IFS='|' read -r options message; do
 	test_expect_success "$options: exit 2, says why" '
@@ -62,6 +137,14 @@ done <<'END'
 --range 0:9 --repeat 2 --stdout o/{begin}|--stdout: o/{begin} would be one file for all frames: put {frame} into it
 --queue queue --stdout o/{begin}|--stdout: o/{begin} would be one file for all frames: put {frame} or {label} into it
 --queue leaves --stdout o/{label}-{begin}|--stdout: the label "../x" leads out of the folder: give labels without ..
+--range 0:9 --return /out-{begin}|--return: /out-{begin} is not in the command's folder: give a path below it, without ..
+--range 0:9 --return a/../../{begin}|--return: a/../../{begin} is not in the command's folder: give a path below it, without ..
+--range 0:9 --return out|--return: out would be one file for all pieces: put {begin} into it
+--range 0:9 --return a{begin} --return a{begin}|--return: a{begin} is given twice: give each once
+--queue leaves --return {label}-{begin}|--return: the label "../x" leads out of the folder: give labels without ..
+--range 0:9 --return a{begin} --persistent|--return and --persistent exclude each other: give one of them
+--range 0:9 --workdir tmp --persistent|--workdir tmp: a program that stays has one folder: leave one of them out
+--range 0:9 --workdir here|--workdir: "here" is no whole path: give tmp, or a whole path on the nodes
 --range 0:9 --stdout {begin} --gather x|--stdout and --gather exclude each other: give one of them
 END
 test_done

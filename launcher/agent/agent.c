@@ -93,7 +93,7 @@ static void send_front(void *arg, enum protocol_type type, struct writer *w)
     writer_clear(w);
     if (lost && !a->leaving)
         channel_hang_up(a->front);
-    else if (type == MSG_OUTPUT && a->front && !a->leaving
+    else if ((type == MSG_OUTPUT || type == MSG_FILE) && a->front && !a->leaving
              && channel_backlog(a->front) > BACKLOG_HIGH)
         agent_orders_hold(a->orders, 1);
 }

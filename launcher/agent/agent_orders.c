@@ -340,6 +340,7 @@ static const struct {
     int (*receive)(struct agent_orders *o, const struct message *in);
 } orders[] = {
     {MSG_COMMAND, MSG_COMMAND, receive_work},
+    {MSG_FILES, MSG_FILES, receive_work},
     {MSG_METER, MSG_METER, receive_work},
     {MSG_INPUT, MSG_INPUT, receive_work},
     {MSG_RUN, MSG_RUN, receive_run},

@@ -91,6 +91,12 @@ static int receive_command(struct agent_work *w,
     return 0;
 }
 
+static int receive_files(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    free(w->common.files.name);
+    return msg_read_files(&w->common.files, body, len);
+}
+
 static void close_input(struct agent_work *w)
 {
     if (w->in_fd > 0)
@@ -166,6 +172,8 @@ int agent_work_receive(struct agent_work *w,
 {
     if (type == MSG_COMMAND)
         return receive_command(w, body, len);
+    if (type == MSG_FILES)
+        return receive_files(w, body, len);
     if (type == MSG_INPUT)
         return receive_input(w, body, len);
     if (type == MSG_RUN)
@@ -238,7 +246,9 @@ void agent_work_close(struct agent_work *w)
         return;
     destroy_slots(w);
     close_input(w);
+    scratch_close(&w->common.scratch);
     free(w->common.command.argv);
+    free(w->common.files.name);
     free(w->environ);
     free(w);
 }

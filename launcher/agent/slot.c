@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot.h"
 #include "launcher/agent/persistent.h"
+#include "launcher/agent/returning.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/exec/execution.h"
 #include "launcher/exec/template.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -21,13 +23,19 @@ struct slot {
     struct slot_common *common;
     uint32_t number;
     STAILQ_HEAD(task_list, task) waiting;
-    uint64_t id;                 /* of the slice that runs now */
+    uint64_t id;                 /* of the slice that runs now, and: */
+    struct msg_run run;          /* of one with a command of its own */
     struct execution *execution; /* that runs it, or NULL */
-    struct persistent *program;  /* of a persistent command, or NULL */
-    int feeding;                 /* the program has a slice */
-    int stopped;                 /* what runs was told to end */
-    struct slice_meter *meter;   /* of the slices, or NULL */
-    char place[STEP_NAME_MAX];   /* step directory of the socket, or "" */
+    struct returning *returning; /* its files, when it has ended; or NULL */
+    struct execution_end end;    /* its end, while they are sent */
+    char words[EXECUTION_ERR_MAX + RETURNING_WHY_MAX
+               + 16];              /* of its stderr then */
+    struct persistent *program;    /* of a persistent command, or NULL */
+    int feeding;                   /* the program has a slice */
+    int stopped;                   /* what runs was told to end */
+    struct slice_meter *meter;     /* of the slices, or NULL */
+    char place[STEP_NAME_MAX];     /* step directory of the socket, or "" */
+    char folder[SCRATCH_PATH_MAX]; /* of the command; "": ours */
 };
 
 /* --- what waits ----------------------------------------------------------- */
@@ -187,38 +195,135 @@ static void go_on(struct slot *s)
         s->common->ended(s->common->arg);
 }
 
+/* The slice is over, whatever came of it. */
+static void leave_slice(struct slot *s)
+{
+    execution_destroy(s->execution);
+    s->execution = NULL;
+    if (s->common->files.apart)
+        scratch_end(&s->common->scratch, s->id);
+}
+
+static void finish_slice(struct slot *s, const struct execution_end *end)
+{
+    if (!s->stopped)
+        send_done(s, end); /* one that was stopped has not done its slice */
+    leave_slice(s);
+    go_on(s);
+}
+
+/* --- the files that it has made ------------------------------------------- */
+
+/* As if the command itself had failed, and said so. */
+static void fail_end(struct slot *s, const char *why)
+{
+    size_t len = s->end.err_len;
+    int open_line = len > 0 && s->words[len - 1] != '\n';
+
+    s->end.status = 126;
+    s->end.err_len +=
+        (size_t)snprintf(s->words + len, sizeof s->words - len,
+                         "%sevenstep: %s\n", open_line ? "\n" : "", why);
+}
+
+static void on_returned(void *arg, const char *why)
+{
+    struct slot *s = arg;
+
+    if (why)
+        fail_end(s, why);
+    returning_stop(s->returning);
+    s->returning = NULL;
+    finish_slice(s, &s->end);
+}
+
+static void send_file(void *arg, enum protocol_type type, struct writer *m)
+{
+    slot_send(arg, type, m);
+}
+
+/* 0, or -1 if there are none to be sent, or they cannot be. */
+static int return_files(struct slot *s, const struct execution_end *end)
+{
+    const struct slot_common *c = s->common;
+    const struct returning_setup setup = {
+        .base = c->base,
+        .folder = s->folder[0] ? s->folder : ".",
+        .files = &c->files,
+        .run = &s->run,
+        .node = c->node,
+        .send = send_file,
+        .ended = on_returned,
+        .arg = s,
+    };
+
+    if (s->stopped || c->files.n == 0 || end->signal || end->exec_errno
+        || !c->files.ok[end->status & 0xff])
+        return -1;
+    s->returning = returning_start(&setup);
+    if (!s->returning)
+        return -1;
+    s->end = *end;
+    memcpy(s->words, end->err_tail, end->err_len);
+    s->end.err_tail = s->words;
+    return 0;
+}
+
 static void on_slice_end(void *arg, const struct execution_end *end)
 {
     struct slot *s = arg;
 
     slice_meter_end(s->meter, end->status == 0, end->cpu_s);
-    if (!s->stopped)
-        send_done(s, end); /* one that was stopped has not done its slice */
-    execution_destroy(s->execution);
-    s->execution = NULL;
-    go_on(s);
+    if (return_files(s, end) < 0)
+        finish_slice(s, end);
+}
+
+/* --- its begin ------------------------------------------------------------ */
+
+/* Where the command of a slice runs; "": where we are. */
+static int choose_folder(struct slot *s, struct es_error *err)
+{
+    struct slot_common *c = s->common;
+
+    if (c->files.apart)
+        return scratch_begin(&c->scratch, c->node, s->id, s->folder, err);
+    snprintf(s->folder, sizeof s->folder, "%s", c->command.dir);
+    return 0;
+}
+
+static int start_command(struct slot *s,
+                         const struct task *t,
+                         struct es_error *err)
+{
+    struct execution_spec spec = {.in_fd = t->in_fd};
+    int rc = choose_folder(s, err);
+
+    if (rc == 0)
+        rc = fill_spec(s, &spec, &t->run, err);
+    if (rc == 0) {
+        spec.dir = s->folder[0] ? s->folder : NULL;
+        rc = execution_start(&s->execution, s->common->base, &spec,
+                             on_slice_output, on_slice_end, s, err);
+    }
+    clear_spec(&spec);
+    return rc;
 }
 
 static void start_slice(struct slot *s, const struct task *t)
 {
-    struct execution_spec spec = {.in_fd = t->in_fd};
     struct es_error err = {0};
 
     s->id = t->run.id;
+    s->run = t->run;
     if (!s->common->command.argv) {
         refuse_slice(s, "the front end sent a slice before its command");
-        return;
-    }
-    if (fill_spec(s, &spec, &t->run, &err) < 0
-        || execution_start(&s->execution, s->common->base, &spec,
-                           on_slice_output, on_slice_end, s, &err)
-               < 0) {
+    } else if (start_command(s, t, &err) < 0) {
         refuse_slice(s, err.what);
+        leave_slice(s);
     } else {
         s->common->running++;
         begin_meter(s, &t->run);
     }
-    clear_spec(&spec);
 }
 
 /* --- a program that stays alive ------------------------------------------- */
@@ -358,7 +463,9 @@ int slot_is_busy(const struct slot *s)
 
 void slot_hold(struct slot *s, int on)
 {
-    if (s->execution)
+    if (s->returning)
+        returning_hold(s->returning, on);
+    else if (s->execution)
         execution_hold(s->execution, on);
     if (s->program)
         persistent_hold(s->program, on);
@@ -367,6 +474,12 @@ void slot_hold(struct slot *s, int on)
 void slot_stop(struct slot *s)
 {
     drop_waiting(s);
+    if (s->returning) { /* nothing runs any more */
+        returning_stop(s->returning);
+        s->returning = NULL;
+        leave_slice(s);
+        s->common->running--;
+    }
     slot_hold(s, 0); /* its end would not be heard */
     s->stopped = s->execution || s->program;
     if (s->execution)
@@ -393,7 +506,8 @@ void slot_destroy(struct slot *s)
         return;
     if (s->execution || s->program)
         s->common->running--;
-    execution_destroy(s->execution);
+    returning_stop(s->returning);
+    leave_slice(s);
     persistent_destroy(s->program);
     slice_meter_close(s->meter);
     drop_waiting(s);

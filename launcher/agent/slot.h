@@ -4,12 +4,13 @@
  * each by a command of its own or all by one program that stays alive, beside
  * what the node's other slots do.
  *
- * What it has to say to the front end (protocol.h) it says by itself: OUTPUT
- * and DONE of each slice, METERED while it runs, IDLE and OVER of the program.
+ * What it has to say to the front end (protocol.h) it says by itself: OUTPUT,
+ * FILE and DONE of each slice, METERED while it runs, IDLE and OVER of the program.
  */
 #ifndef LAUNCHER_AGENT_SLOT_H
 #define LAUNCHER_AGENT_SLOT_H
 
+#include "launcher/exec/scratch.h"
 #include "launcher/wire/protocol.h"
 
 #include <stddef.h>
@@ -25,6 +26,8 @@ struct slot_common {
     const char *node;           /* its name */
     char *const *environ;       /* for the commands */
     struct msg_command command; /* argv NULL: not there yet */
+    struct msg_files files;     /* that each slice makes; n may be 0 */
+    struct scratch scratch;     /* where slices have folders of their own */
     int paused;                 /* start no command */
     int measured;               /* all nodes are: a program may start */
     size_t running;             /* commands and programs, of all slots */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/work_folder.h"
 #include "launcher/base/number.h"
+#include "launcher/exec/own_folder.h"
 #include "pmix_bcast/array.h"
 
 #include <dirent.h>
@@ -15,8 +16,6 @@
 #include <unistd.h>
 
 #define NAME_SIZE 32 /* of a file of the store, or a task's folder */
-#define DEPTH_MAX 64 /* of folders that are removed */
-#define YOUNG_S   60 /* a new folder may not be locked yet */
 #define KEPT      "kept"
 #define PREFIX    "evenstep-graph-%u-" /* the user */
 
@@ -25,97 +24,14 @@ static int fail_on(const char *path, struct es_error *err)
     return es_fail(err, ES_WORK, "see --work", "%s: %s", path, strerror(errno));
 }
 
-/* --- removing ------------------------------------------------------------- */
-
-static void remove_tree(int at, const char *name, int depth);
-
-static void empty_folder(int dir, int depth)
-{
-    DIR *list = fdopendir(dir);
-    struct dirent *d;
-
-    if (!list) {
-        close(dir);
-        return;
-    }
-    while ((d = readdir(list)) != NULL)
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            remove_tree(dirfd(list), d->d_name, depth);
-    closedir(list);
-}
-
-/* Remove as much as possible; what is left does no harm. */
-static void remove_tree(int at, const char *name, int depth)
-{
-    int dir;
-
-    if (unlinkat(at, name, 0) == 0 || errno == ENOENT || depth == DEPTH_MAX)
-        return;
-    dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir >= 0)
-        empty_folder(dir, depth + 1);
-    (void)unlinkat(at, name, AT_REMOVEDIR);
-}
-
 /* --- open ----------------------------------------------------------------- */
-
-/* Create or take over a folder that is ours alone; -1 with errno. */
-static int open_own(int at, const char *name)
-{
-    struct stat st;
-    int fd;
-
-    if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
-        return -1;
-    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
-        return fd;
-    close(fd);
-    errno = EPERM;
-    return -1;
-}
-
-static int is_abandoned(int at, const char *name)
-{
-    struct stat st;
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int is = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == getuid()
-             && st.st_mtime < time(NULL) - YOUNG_S
-             && flock(fd, LOCK_EX | LOCK_NB) == 0
-             && faccessat(fd, KEPT, F_OK, AT_SYMLINK_NOFOLLOW) < 0
-             && errno == ENOENT;
-
-    if (fd >= 0)
-        close(fd);
-    return is;
-}
-
-/* Is it the name of a work folder of this user and node? */
-static int is_folder_for(const char *name, const char *node)
-{
-    char prefix[64];
-    size_t len = strlen(name), node_len = strlen(node);
-    int n = snprintf(prefix, sizeof prefix, PREFIX, (unsigned)getuid());
-
-    return strncmp(name, prefix, (size_t)n) == 0 && len > node_len
-           && name[len - node_len - 1] == '-'
-           && strcmp(name + len - node_len, node) == 0;
-}
 
 void work_folder_sweep(const char *folder, const char *node)
 {
-    DIR *list = opendir(folder);
-    struct dirent *d;
+    char prefix[64];
 
-    if (!list)
-        return; /* work_folder_open() will report it */
-    while ((d = readdir(list)) != NULL)
-        if (is_folder_for(d->d_name, node)
-            && is_abandoned(dirfd(list), d->d_name))
-            remove_tree(dirfd(list), d->d_name, 0);
-    closedir(list);
+    snprintf(prefix, sizeof prefix, PREFIX, (unsigned)getuid());
+    own_folder_sweep(folder, prefix, node, KEPT);
 }
 
 int work_folder_keep(const struct work_folder *f, struct es_error *err)
@@ -143,7 +59,7 @@ static void remove_tasks(int fd)
     }
     while ((d = readdir(list)) != NULL)
         if (strncmp(d->d_name, "task-", 5) == 0)
-            remove_tree(dirfd(list), d->d_name, 0);
+            own_folder_remove(dirfd(list), d->d_name);
     closedir(list);
 }
 
@@ -163,9 +79,9 @@ int work_folder_open(struct work_folder *f,
         return es_fail(err, ES_USAGE, "give a shorter path",
                        "--work: the path is too long");
     }
-    f->fd = open_own(AT_FDCWD, f->path);
+    f->fd = own_folder_open(AT_FDCWD, f->path);
     if (f->fd >= 0)
-        f->store = open_own(f->fd, "store");
+        f->store = own_folder_open(f->fd, "store");
     if (f->store >= 0) {
         (void)flock(f->fd, LOCK_EX | LOCK_NB); /* until this process ends */
         remove_tasks(f->fd);
@@ -183,7 +99,7 @@ void work_folder_close(struct work_folder *f, int keep)
     if (f->fd >= 0)
         close(f->fd);
     if (f->fd >= 0 && !keep)
-        remove_tree(AT_FDCWD, f->path, 0);
+        own_folder_remove(AT_FDCWD, f->path);
     *f = WORK_FOLDER_CLOSED;
 }
 
@@ -334,8 +250,8 @@ int work_folder_begin(const struct work_folder *f,
     if (n < 0 || (size_t)n >= size)
         return es_fail(err, ES_USAGE, "give a shorter path",
                        "--work: the path is too long");
-    remove_tree(f->fd, name, 0); /* an earlier attempt may have left it */
-    dir = open_own(f->fd, name);
+    own_folder_remove(f->fd, name); /* an earlier attempt may have left it */
+    dir = own_folder_open(f->fd, name);
     if (dir < 0)
         return fail_on(path, err);
     for (uint32_t i = 0; rc == 0 && i < task->inputs; i++)
@@ -396,5 +312,5 @@ void work_folder_end(const struct work_folder *f, uint32_t task)
     char name[NAME_SIZE];
 
     task_name(name, task);
-    remove_tree(f->fd, name, 0);
+    own_folder_remove(f->fd, name);
 }

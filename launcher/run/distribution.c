@@ -71,10 +71,17 @@ struct distribution *distribution_create(struct session *session,
     return NULL;
 }
 
+/* What has come back of it. */
+static void forget_results(struct piece *p)
+{
+    spool_clear(&p->out);
+    returned_clear(&p->back);
+}
+
 static void forget_pieces(struct at_work *w)
 {
     for (size_t i = 0; i < w->n; i++)
-        spool_clear(&w->piece[i].out);
+        forget_results(&w->piece[i]);
     w->n = 0;
 }
 
@@ -165,7 +172,7 @@ static struct piece *renew(struct at_work *w, uint64_t id)
         return NULL;
     p->part = *dispatch_piece(w->dispatch, (size_t)(p - w->piece));
     if (p->part.state == PIECE_VOID || p->part.state == PIECE_LEFT_OUT)
-        spool_clear(&p->out);
+        forget_results(p);
     return p;
 }
 
@@ -561,17 +568,24 @@ int distribution_is_kept(const struct distribution *d)
 
 /* --- what the nodes say --------------------------------------------------- */
 
+struct piece *distribution_piece(struct distribution *d,
+                                 size_t node,
+                                 uint64_t id)
+{
+    const struct at_work *w = frame_of(d, id);
+
+    return w && dispatch_find(w->dispatch, node, id) ? piece_of(w, id) : NULL;
+}
+
 int distribution_output(struct distribution *d,
                         size_t node,
                         const struct msg_output *m,
                         struct es_error *err)
 {
-    const struct at_work *w = frame_of(d, m->id);
-    struct piece *p;
+    struct piece *p = distribution_piece(d, node, m->id);
 
-    if (!w || !dispatch_find(w->dispatch, node, m->id))
+    if (!p)
         return 0;
-    p = piece_of(w, m->id);
     p->output += m->len;
     if (spool_add(&p->out, m->bytes, m->len) == 0)
         return 0;

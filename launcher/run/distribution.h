@@ -81,6 +81,10 @@ int distribution_close(struct distribution *d, struct es_error *err);
 
 /* --- what the nodes say --------------------------------------------------- */
 
+/* A piece that the node has out and that counts, or NULL. */
+struct piece *distribution_piece(struct distribution *d,
+                                 size_t node,
+                                 uint64_t id);
 /* OUTPUT of a piece; of one that does not count any more it is nothing. */
 int distribution_output(struct distribution *d,
                         size_t node,

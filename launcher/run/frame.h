@@ -6,6 +6,7 @@
 #define LAUNCHER_RUN_FRAME_H
 
 #include "launcher/base/spool.h"
+#include "launcher/run/returned.h"
 #include "launcher/wire/protocol.h"
 #include "policy/dispatch.h"
 
@@ -28,6 +29,7 @@ struct piece {                  /* of a frame, sent to a node */
     int has_text;
     uint64_t text; /* XXH3-64 of what it was given of --lines */
     struct spool out;
+    struct returned back; /* its files */
 };
 
 struct kept { /* a slice that is in the journal of a run before */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char by_stdout[] = "stdout";
+static const char by_stdout[] = "stdout", by_return[] = "return";
 
 /* --- before the run ------------------------------------------------------- */
 
@@ -37,7 +37,11 @@ static int has_others(const char *template)
 
 void piece_files_open(struct piece_files *f, const struct run_options *o)
 {
-    *f = (struct piece_files){.output = o->output, .sync = !o->no_sync};
+    *f = (struct piece_files){.output = o->output,
+                              .returned = o->returned,
+                              .n_returned = o->n_returned,
+                              .here = o->local.n > 0 && !o->workdir,
+                              .sync = !o->no_sync};
     if (o->output && !o->resume && has_others(o->output))
         notice("--stdout: there are such files already: what this run does not "
                "replace of them stays beside its own");
@@ -46,10 +50,13 @@ void piece_files_open(struct piece_files *f, const struct run_options *o)
 /* --- names ---------------------------------------------------------------- */
 
 static struct msg_run run_of(const struct frame *frame,
-                             const struct slice *units)
+                             const struct slice *units,
+                             uint32_t slot)
 {
-    struct msg_run run = {
-        .frame = frame->number, .begin = units->begin, .end = units->end};
+    struct msg_run run = {.frame = frame->number,
+                          .begin = units->begin,
+                          .end = units->end,
+                          .slot = slot};
 
     memcpy(run.label, frame->label, sizeof run.label);
     return run;
@@ -60,12 +67,60 @@ int piece_files_frame(const struct piece_files *f,
                       struct es_error *err)
 {
     const struct msg_run run =
-        run_of(frame, &(struct slice){frame->begin, frame->end});
+        run_of(frame, &(struct slice){frame->begin, frame->end}, 0);
     char name[FILE_NAME_MAX];
 
-    if (!f->output)
+    if (f->output
+        && file_name_fill(name, f->output, by_stdout, &run, "", err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < f->n_returned; i++)
+        if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- what comes from the nodes -------------------------------------------- */
+
+int piece_files_come(const struct piece_files *f)
+{
+    return f->n_returned > 0 && !f->here;
+}
+
+int piece_files_take(const struct piece_files *f,
+                     struct piece *p,
+                     const char *node,
+                     const struct msg_file *m,
+                     struct es_error *err)
+{
+    const struct msg_run run = run_of(p->frame, &p->part.units, 0);
+    char name[FILE_NAME_MAX];
+
+    if (!piece_files_come(f) || m->file >= f->n_returned
+        || !returned_follows(&p->back, m))
+        return 1;
+    if (file_name_fill(name, f->returned[m->file], by_return, &run, node, err)
+        < 0)
+        return -1;
+    return returned_add(&p->back, m, name, err);
+}
+
+static int show_returned(const struct piece_files *f,
+                         const char *node,
+                         struct piece *p,
+                         struct es_error *err)
+{
+    if (!piece_files_come(f))
         return 0;
-    return file_name_fill(name, f->output, by_stdout, &run, "", err);
+    if (p->back.n != f->n_returned)
+        return es_fail(err, ES_ENV, "see that all nodes have this evenstep",
+                       "%s has sent %u of %u files", node, p->back.n,
+                       f->n_returned);
+    if (returned_show(&p->back, f->sync) == 0)
+        return 0;
+    return es_fail(err, ES_WORK, "free some space, or see what is in the way",
+                   "--return: a file of the units %ju:%ju: %s",
+                   (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+                   strerror(errno));
 }
 
 /* --- output --------------------------------------------------------------- */
@@ -76,18 +131,15 @@ static int cannot_write(const char *name, struct es_error *err)
                    "--stdout: %.400s: %s", name, strerror(errno));
 }
 
-int piece_files_done(const struct piece_files *f,
-                     const struct frame *frame,
-                     const char *node,
-                     struct piece *p,
-                     struct es_error *err)
+static int write_output(const struct piece_files *f,
+                        const char *node,
+                        struct piece *p,
+                        struct es_error *err)
 {
-    const struct msg_run run = run_of(frame, &p->part.units);
+    const struct msg_run run = run_of(p->frame, &p->part.units, 0);
     char name[FILE_NAME_MAX];
     struct hidden_file file;
 
-    if (!f->output)
-        return 0;
     if (file_name_fill(name, f->output, by_stdout, &run, node, err) < 0)
         return -1;
     if (hidden_file_open(&file, name, 0666) < 0)
@@ -98,6 +150,16 @@ int piece_files_done(const struct piece_files *f,
     (void)cannot_write(name, err);
     hidden_file_drop(&file);
     return -1;
+}
+
+int piece_files_done(const struct piece_files *f,
+                     const char *node,
+                     struct piece *p,
+                     struct es_error *err)
+{
+    if (show_returned(f, node, p, err) < 0)
+        return -1;
+    return f->output ? write_output(f, node, p, err) : 0;
 }
 
 /* --- a run before --------------------------------------------------------- */
@@ -131,6 +193,29 @@ static int names_node(const char *template)
     return strstr(template, "{node}") || strstr(template, "{slot}");
 }
 
+/* They are not in the journal, but were there before it had the piece. */
+static int find_returned(const struct piece_files *f,
+                         const struct frame *frame,
+                         const struct kept *kept,
+                         struct es_error *err)
+{
+    const struct msg_run run = run_of(frame, &kept->units, 0);
+    char name[FILE_NAME_MAX];
+    struct stat st;
+
+    for (uint32_t i = 0; i < f->n_returned; i++) {
+        if (names_node(f->returned[i]))
+            continue;
+        if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
+            return -1;
+        if (lstat(name, &st) < 0)
+            return es_fail(err, ES_WORK, "put it back, or begin anew",
+                           "--return: %.400s, which a run before has made: %s",
+                           name, strerror(errno));
+    }
+    return 0;
+}
+
 int piece_files_restore(const struct piece_files *f,
                         const struct frame *frame,
                         const struct journal *journal,
@@ -140,10 +225,13 @@ int piece_files_restore(const struct piece_files *f,
 {
     char name[FILE_NAME_MAX];
 
+    for (size_t i = 0; i < n; i++)
+        if (find_returned(f, frame, &kept[i], err) < 0)
+            return -1;
     if (!f->output || names_node(f->output))
         return 0;
     for (size_t i = 0; i < n; i++) {
-        const struct msg_run run = run_of(frame, &kept[i].units);
+        const struct msg_run run = run_of(frame, &kept[i].units, 0);
 
         if (kept[i].failed)
             continue;

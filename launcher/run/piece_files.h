@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * piece_files.h - the files of a piece on the front end: its output, where that
- * is not gathered (--stdout).
+ * is not gathered (--stdout), and what its command has made (--return).
  *
  * A file is there when the piece is done and counts, and not before; it is there
  * before the journal says that the piece is done.
@@ -14,8 +14,11 @@
 #include "launcher/run/run_options.h"
 
 struct piece_files {
-    const char *output; /* template of the output's file; NULL: gathered */
-    int sync;           /* they are on the disk before it goes on */
+    const char *output;    /* template of the output's file; NULL: gathered */
+    char *const *returned; /* of the others, n_returned */
+    uint32_t n_returned;
+    int here; /* those are made here, and need not come */
+    int sync; /* they are on the disk before it goes on */
 };
 
 /* Say if there are files of a run before beside those to come. */
@@ -24,9 +27,16 @@ void piece_files_open(struct piece_files *f, const struct run_options *o);
 int piece_files_frame(const struct piece_files *f,
                       const struct frame *frame,
                       struct es_error *err);
+/* A piece is to come with files that are not here. */
+int piece_files_come(const struct piece_files *f);
+/* FILE of a piece.  0, -1 and err filled, or 1: it is not what comes next. */
+int piece_files_take(const struct piece_files *f,
+                     struct piece *p,
+                     const char *node,
+                     const struct msg_file *m,
+                     struct es_error *err);
 /* A piece is done: its files appear. */
 int piece_files_done(const struct piece_files *f,
-                     const struct frame *frame,
                      const char *node,
                      struct piece *p,
                      struct es_error *err);

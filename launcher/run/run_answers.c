@@ -11,7 +11,7 @@ static int keep(struct run *r, struct piece *p)
 {
     const char *node = distribution_name(r->distribution, p->part.node);
 
-    if (piece_files_done(&r->work.files, p->frame, node, p, r->err) < 0
+    if (piece_files_done(&r->work.files, node, p, r->err) < 0
         || (r->work.journal
             && journal_add_slice(r->work.journal, p->frame->number, node, p,
                                  r->err)
@@ -91,6 +91,30 @@ static void on_output(struct run *r,
         run_finish(r, 1);
 }
 
+static void on_file(struct run *r, size_t node, const uint8_t *body, size_t len)
+{
+    struct distribution *d = r->distribution;
+    struct msg_file m;
+    struct piece *p;
+    int rc;
+
+    if (r->phase != WORKING)
+        return;
+    if (msg_read_file(&m, body, len) < 0) {
+        session_drop(r->front.session, node);
+        return;
+    }
+    p = distribution_piece(d, node, m.id);
+    if (!p)
+        return;
+    rc = piece_files_take(&r->work.files, p, distribution_name(d, node), &m,
+                          r->err);
+    if (rc < 0)
+        run_finish(r, 1);
+    else if (rc > 0)
+        session_drop(r->front.session, node);
+}
+
 /* --- programs that stay alive --------------------------------------------- */
 
 static void on_idle(struct run *r, size_t node, const uint8_t *body, size_t len)
@@ -164,10 +188,8 @@ static const struct {
     uint16_t type;
     void (*take)(struct run *r, size_t node, const uint8_t *body, size_t len);
 } messages[] = {
-    {MSG_OUTPUT, on_output},
-    {MSG_DONE, on_done},
-    {MSG_IDLE, on_idle},
-    {MSG_OVER, on_over},
+    {MSG_OUTPUT, on_output}, {MSG_DONE, on_done}, {MSG_FILE, on_file},
+    {MSG_IDLE, on_idle},     {MSG_OVER, on_over},
 };
 
 void run_answers_message(

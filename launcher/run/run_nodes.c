@@ -4,6 +4,7 @@
 #include "launcher/run/run_frames.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,12 +68,43 @@ void run_nodes_qualified(struct run *r)
         run_finish(r, 1);
 }
 
+/* What each slice makes, and whether in a folder of its own. */
+static void send_files(const struct run *r, size_t node)
+{
+    const struct run_options *o = r->o;
+    struct msg_files m = {
+        .apart = o->workdir && strcmp(o->workdir, "tmp") == 0,
+        .here = !piece_files_come(&r->work.files),
+        .n = o->n_returned,
+        .name = (char **)o->returned,
+    };
+    struct writer w = {0};
+
+    if (!m.apart && m.n == 0)
+        return;
+    for (unsigned i = 0; i < sizeof m.ok; i++)
+        m.ok[i] =
+            ok_status_is(&o->ok_status, &(struct msg_done){.status = i}) != 0;
+    msg_write_files(&w, &m);
+    session_send(r->front.session, node, MSG_FILES, &w);
+}
+
+/* Where commands run; NULL with errno. */
+static const char *find_folder(const struct run *r, char dir[], size_t size)
+{
+    if (!r->o->workdir)
+        return getcwd(dir, size);
+    snprintf(dir, size, "%s", r->o->workdir[0] == '/' ? r->o->workdir : "");
+    return dir;
+}
+
 int run_nodes_command(struct run *r, size_t node)
 {
     struct writer w = {0};
     char dir[4096];
 
-    if (!getcwd(dir, sizeof dir))
+    send_files(r, node);
+    if (!find_folder(r, dir, sizeof dir))
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
     msg_write_command(&w, dir, r->o->persistent, r->o->command);

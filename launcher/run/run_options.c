@@ -45,6 +45,17 @@ static int take_queue(void *at, const char *text, struct es_error *err)
     return 0;
 }
 
+static int take_return(void *at, const char *text, struct es_error *err)
+{
+    struct run_options *o = at;
+
+    if (o->n_returned == FILES_MAX)
+        return es_fail(err, ES_USAGE, "give 16 at most",
+                       "--return: %s is one too many", text);
+    o->returned[o->n_returned++] = (char *)text;
+    return 0;
+}
+
 static int take_start(void *at, const char *text, struct es_error *err)
 {
     return record_mark_parse(at, "recstart", text, err);
@@ -143,6 +154,9 @@ const struct option run_options_table[] = {
      "libevenstep: see libevenstep(3)"},
     {OPTION_FLAG, "dry-run", NULL, AT(dry_run), .help =
      "measure the nodes, print the first commands of each, and run none"},
+    {OPTION_TEXT, "workdir", "tmp|DIR", AT(workdir), .help =
+     "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
+     "each piece, removed when that is done"},
     {OPTION_GROUP, .name = "results:"},
     {OPTION_TEXT, "gather", "FILE", AT(gather), .help =
      "CMD's output goes to FILE, not to stdout"},
@@ -150,6 +164,10 @@ const struct option run_options_table[] = {
      .excludes = "gather", .help =
      "a file for the output of each piece, there when it is whole; the name's "
      "fields are filled in as CMD's"},
+    {OPTION_TAKE, "return", "NAME-{begin}", .take = take_return,
+     .excludes = "persistent", .help =
+     "a file that CMD makes comes from its folder on the node to the same name "
+     "here, when it is whole; may be given again"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "files need not be on the disk when this command ends"},
     {OPTION_TEXT, "journal", "FILE", AT(journal), .help =
@@ -173,12 +191,42 @@ const struct option run_options_table[] = {
 
 /* --- all together --------------------------------------------------------- */
 
+static int check_returned(const struct run_options *o,
+                          enum frames frames,
+                          struct es_error *err)
+{
+    for (uint32_t i = 0; i < o->n_returned; i++) {
+        if (file_name_check(o->returned[i], "return", frames, 1, err) < 0)
+            return -1;
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(o->returned[i], o->returned[k]) == 0)
+                return es_fail(err, ES_USAGE, "give each once",
+                               "--return: %s is given twice", o->returned[i]);
+    }
+    return 0;
+}
+
+static int check_workdir(const struct run_options *o, struct es_error *err)
+{
+    if (!o->workdir || o->workdir[0] == '/')
+        return 0;
+    if (strcmp(o->workdir, "tmp") != 0)
+        return es_fail(err, ES_USAGE, "give tmp, or a whole path on the nodes",
+                       "--workdir: \"%s\" is no whole path", o->workdir);
+    if (o->persistent)
+        return es_fail(err, ES_USAGE, "leave one of them out",
+                       "--workdir tmp: a program that stays has one folder");
+    return 0;
+}
+
 static int check_files(const struct run_options *o, struct es_error *err)
 {
     enum frames frames = o->n_queues > 0      ? FRAMES_LABELLED
                          : o->work.repeat > 1 ? FRAMES_MANY
                                               : FRAMES_ONE;
 
+    if (check_returned(o, frames, err) < 0 || check_workdir(o, err) < 0)
+        return -1;
     return o->output ? file_name_check(o->output, "stdout", frames, 0, err) : 0;
 }
 

@@ -46,6 +46,9 @@ struct run_options {
     int dry_run;         /* commands are printed, and none is run */
     int no_sync;         /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
+    const char *workdir; /* of the commands on a node, or "tmp"; NULL: ours */
+    char *returned[FILES_MAX]; /* names of files that a piece makes */
+    uint32_t n_returned;
     const char *output;        /* name of a piece's output; NULL: gathered */
     int resume;                /* the journal may be of a run before */
     int resume_failed;         /* likewise, and what failed is redone */

@@ -215,6 +215,80 @@ int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len)
     return finish(&r, received_per_s, sizeof *received_per_s);
 }
 
+void msg_write_files(struct writer *w, const struct msg_files *m)
+{
+    write_u32(w, m->apart);
+    write_u32(w, m->here);
+    write_blob(w, m->ok, sizeof m->ok);
+    write_u32(w, m->n);
+    for (uint32_t i = 0; i < m->n; i++)
+        write_text(w, m->name[i]);
+}
+
+/* n texts, one behind the other in one allocation. */
+static char **read_texts(struct reader *r, uint32_t n)
+{
+    char **all = malloc((n + 1) * sizeof *all + r->left + n), *text;
+
+    if (!all)
+        return NULL;
+    text = (char *)(all + n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        all[i] = text;
+        read_text(r, text, r->left + 1);
+        text += strlen(text) + 1;
+    }
+    all[n] = NULL;
+    return all;
+}
+
+int msg_read_files(struct msg_files *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+    const uint8_t *ok;
+    size_t n;
+
+    m->name = NULL;
+    m->apart = read_u32(&r);
+    m->here = read_u32(&r);
+    ok = read_blob(&r, &n);
+    m->n = read_u32(&r);
+    if (!r.bad && n == sizeof m->ok && m->n <= FILES_MAX && m->apart <= 1
+        && m->here <= 1)
+        m->name = read_texts(&r, m->n);
+    if (m->name && read_end(&r) == 0) {
+        memcpy(m->ok, ok, sizeof m->ok);
+        return 0;
+    }
+    free(m->name);
+    memset(m, 0, sizeof *m);
+    return -1;
+}
+
+void msg_write_file(struct writer *w, const struct msg_file *m)
+{
+    write_u64(w, m->id);
+    write_u32(w, m->file);
+    write_u64(w, m->offset);
+    write_u32(w, m->runs);
+    write_blob(w, m->bytes, m->len);
+}
+
+int msg_read_file(struct msg_file *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->id = read_u64(&r);
+    m->file = read_u32(&r);
+    m->offset = read_u64(&r);
+    m->runs = read_u32(&r);
+    m->bytes = read_blob(&r, &m->len);
+    if (m->file >= FILES_MAX || m->runs > 1 || m->len > OUTPUT_MAX
+        || m->offset > INT64_MAX - OUTPUT_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_command(struct writer *w,
                        const char *dir,
                        int persistent,
@@ -235,23 +309,15 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
     uint32_t argc;
-    char *text;
 
     m->argv = NULL;
     read_text(&r, m->dir, sizeof m->dir);
     m->persistent = read_u32(&r);
     argc = read_u32(&r);
     if (!r.bad && argc > 0 && argc <= ARGC_MAX)
-        m->argv = malloc((argc + 1) * sizeof *m->argv + r.left + argc);
+        m->argv = read_texts(&r, argc);
     if (!m->argv)
         return finish(&(struct reader){.bad = 1}, m, sizeof *m);
-    text = (char *)(m->argv + argc + 1);
-    for (uint32_t i = 0; i < argc; i++) {
-        m->argv[i] = text;
-        read_text(&r, text, r.left + 1);
-        text += strlen(text) + 1;
-    }
-    m->argv[argc] = NULL;
     if (read_end(&r) == 0 && m->persistent <= 1 && m->argv[0][0])
         return 0;
     free(m->argv);

@@ -26,11 +26,16 @@
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
  *   RANG      agent      received_per_s double  (0: nothing)
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
+ *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
+ *                        each slice makes; comes before COMMAND
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
  *                        label text
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
  *                        RUN follows
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
+ *   FILE      agent      id u64, file u32, offset u64, runs u32, blob: bytes
+ *                        of a file that the slice has made; before its DONE,
+ *                        file after file, of an empty one with an empty blob
  *   DONE      agent      id u64, status u32, signal u32, exec_errno u32,
  *                        elapsed_ns u64, err_dropped u64, err blob
  *   PUT       front end  dir text, file text, content blob; with file ""
@@ -98,6 +103,7 @@
 #define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
 #define NODE_SLOTS_MAX  4096u   /* of a node; twice the CPUs of the largest */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
+#define FILES_MAX       16u         /* that a slice is to make */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
 /*
@@ -148,6 +154,8 @@ enum protocol_type {
     MSG_METER = 45,
     MSG_METERED = 46,
     MSG_CLOCK = 47,
+    MSG_FILES = 50,
+    MSG_FILE = 51,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -210,6 +218,21 @@ struct msg_run {
     uint64_t id, frame, begin, end;
     uint32_t slot; /* of the node, the first is 0 */
     char label[LABEL_MAX];
+};
+struct msg_files {
+    uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */
+    uint32_t here;   /* 1: the files are to stay where they are made */
+    uint8_t ok[256]; /* of each exit status, 1: the slice is done then */
+    uint32_t n;      /* at most FILES_MAX */
+    char **name;     /* n templates (file_name.h), one allocation; free() it */
+};
+struct msg_file {
+    uint64_t id;
+    uint32_t file;   /* of FILES, below FILES_MAX */
+    uint64_t offset; /* of these bytes */
+    uint32_t runs;   /* 1: it may be executed */
+    const uint8_t *bytes;
+    size_t len; /* at most OUTPUT_MAX */
 };
 struct msg_output { /* and INPUT */
     uint64_t id;
@@ -302,6 +325,10 @@ void msg_write_command(struct writer *w,
                        int persistent,
                        char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
+void msg_write_files(struct writer *w, const struct msg_files *m);
+int msg_read_files(struct msg_files *m, const uint8_t *body, size_t len);
+void msg_write_file(struct writer *w, const struct msg_file *m);
+int msg_read_file(struct msg_file *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
 void msg_write_output(struct writer *w, const struct msg_output *m);

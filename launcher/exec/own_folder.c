@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/exec/own_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 64 /* of folders that are removed */
+#define YOUNG_S   60 /* a new folder may not be locked yet */
+#define OPEN_IT   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* --- removing ------------------------------------------------------------- */
+
+static void remove_tree(int at, const char *name, int depth);
+
+static void empty_folder(int dir, int depth)
+{
+    DIR *list = fdopendir(dir);
+    struct dirent *d;
+
+    if (!list) {
+        close(dir);
+        return;
+    }
+    while ((d = readdir(list)) != NULL)
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            remove_tree(dirfd(list), d->d_name, depth);
+    closedir(list);
+}
+
+static void remove_tree(int at, const char *name, int depth)
+{
+    int dir;
+
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT || depth == DEPTH_MAX)
+        return;
+    dir = openat(at, name, OPEN_IT);
+    if (dir < 0 && errno == EACCES /* a command has closed it to itself */
+        && fchmodat(at, name, 0700, 0) == 0)
+        dir = openat(at, name, OPEN_IT);
+    if (dir >= 0)
+        empty_folder(dir, depth + 1);
+    (void)unlinkat(at, name, AT_REMOVEDIR);
+}
+
+void own_folder_remove(int at, const char *name)
+{
+    remove_tree(at, name, 0);
+}
+
+/* --- making --------------------------------------------------------------- */
+
+int own_folder_open(int at, const char *name)
+{
+    struct stat st;
+    int fd;
+
+    if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+        return -1;
+    fd = openat(at, name, OPEN_IT);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+/* --- those of others ------------------------------------------------------ */
+
+static int is_kept(int dir, const char *kept)
+{
+    return kept
+           && !(faccessat(dir, kept, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+                && errno == ENOENT);
+}
+
+static int is_abandoned(int at, const char *name, const char *kept)
+{
+    struct stat st;
+    int fd = openat(at, name, OPEN_IT);
+    int is = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == getuid()
+             && st.st_mtime < time(NULL) - YOUNG_S
+             && flock(fd, LOCK_EX | LOCK_NB) == 0 && !is_kept(fd, kept);
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static int is_folder_for(const char *name, const char *prefix, const char *node)
+{
+    size_t len = strlen(name), node_len = strlen(node);
+
+    return strncmp(name, prefix, strlen(prefix)) == 0 && len > node_len
+           && name[len - node_len - 1] == '-'
+           && strcmp(name + len - node_len, node) == 0;
+}
+
+void own_folder_sweep(const char *folder,
+                      const char *prefix,
+                      const char *node,
+                      const char *kept)
+{
+    DIR *list = opendir(folder);
+    struct dirent *d;
+
+    if (!list)
+        return; /* who makes one there will report it */
+    while ((d = readdir(list)) != NULL)
+        if (is_folder_for(d->d_name, prefix, node)
+            && is_abandoned(dirfd(list), d->d_name, kept))
+            own_folder_remove(dirfd(list), d->d_name);
+    closedir(list);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/returned.h"
+#include "launcher/base/hidden_file.h"
+#include "launcher/base/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int returned_follows(const struct returned *r, const struct msg_file *m)
+{
+    if (m->file == r->n)
+        return m->offset == 0;
+    return m->file + 1 == r->n && m->offset == r->bytes && m->len > 0;
+}
+
+static int add_file(struct returned *r, const char *name, mode_t mode)
+{
+    struct hidden_file *file =
+        reallocarray(r->file, r->n + (size_t)1, sizeof *file);
+
+    if (!file)
+        return -1;
+    r->file = file;
+    if (hidden_file_open(&file[r->n], name, mode) < 0)
+        return -1;
+    r->n++;
+    r->bytes = 0;
+    return 0;
+}
+
+int returned_add(struct returned *r,
+                 const struct msg_file *m,
+                 const char *name,
+                 struct es_error *err)
+{
+    if ((m->file == r->n && add_file(r, name, m->runs ? 0777 : 0666) < 0)
+        || write_all(r->file[r->n - 1].fd, m->bytes, m->len) < 0)
+        return es_fail(err, ES_WORK, "free some space or name another file",
+                       "--return: %.400s: %s", name, strerror(errno));
+    r->bytes += m->len;
+    return 0;
+}
+
+int returned_show(struct returned *r, int sync)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        if (hidden_file_show(&r->file[i], sync) < 0)
+            return -1;
+    returned_clear(r);
+    return 0;
+}
+
+void returned_clear(struct returned *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        hidden_file_drop(&r->file[i]);
+    free(r->file);
+    memset(r, 0, sizeof *r);
+}
