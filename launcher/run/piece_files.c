@@ -226,7 +226,7 @@ int piece_files_restore(const struct piece_files *f,
     char name[FILE_NAME_MAX];
 
     for (size_t i = 0; i < n; i++)
-        if (find_returned(f, frame, &kept[i], err) < 0)
+        if (!kept[i].failed && find_returned(f, frame, &kept[i], err) < 0)
             return -1;
     if (!f->output || names_node(f->output))
         return 0;
