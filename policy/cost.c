@@ -13,7 +13,7 @@
 
 /* How far terms of runs before may be off, and those of the last fit. */
 #define RUNS_LOOSE 0.3
-#define FIT_LOOSE  0.2
+#define FIT_LOOSE  1
 /* After all has changed. */
 #define CHANGE_LOOSE 0.7
 
@@ -37,8 +37,14 @@
 #define SAMPLE 4096
 #define STEPS  5
 
-/* Errors of so many deviations, again and again, are a change. */
-#define CHANGED 4
+/* Work is at least this part of what pieces take. */
+#define EACH_LEAST 0.05
+
+/* Errors of so many deviations, twice in a row at a node or once at most of
+ * them, are a change. */
+#define CHANGED     4
+#define RATIO_MOST  1e6 /* of a speed to what was told */
+#define NODES_LEAST 3   /* that can tell that all have changed */
 /* What older pieces count for beside one that says a node is slow. */
 #define DOUBTED 0.15
 
@@ -46,7 +52,7 @@ struct cost {
     struct cost_problem problem;
     size_t *order, *first, *group; /* group: one a node */
     double *told;                  /* likewise; speed, as it was told */
-    struct cost_guess now, trial, best;
+    struct cost_guess now, trial, best, before;
     double *scratch;
     size_t room;
     uint64_t added;
@@ -127,7 +133,7 @@ static int allocate(struct cost *c, const size_t group[])
         || !c->scratch)
         return -1;
     if (guess_init(&c->now, n) < 0 || guess_init(&c->trial, n) < 0
-        || guess_init(&c->best, n) < 0)
+        || guess_init(&c->best, n) < 0 || guess_init(&c->before, n) < 0)
         return -1;
     p->order = c->order;
     p->first = c->first;
@@ -157,6 +163,7 @@ void cost_destroy(struct cost *c)
     guess_clear(&c->now);
     guess_clear(&c->trial);
     guess_clear(&c->best);
+    guess_clear(&c->before);
     free(c->problem.node);
     free(c->order);
     free(c->first);
@@ -324,12 +331,24 @@ void cost_add(struct cost *c, size_t node, double units, double seconds)
                                            .all = c->added++};
 }
 
+/* What nobody has seen for so long may be as it was told. */
+static void drop_old(struct cost *c, struct cost_node *n, double told)
+{
+    uint64_t most = (uint64_t)AGE_MOST * c->problem.nodes;
+
+    if (n->n == 0 || c->added - n->piece[n->n - 1].all <= most)
+        return;
+    n->n = 0;
+    n->believed = told;
+}
+
 /* Age is in pieces of a node, its own or what is one for each of all. */
 static void weigh_by_age(struct cost *c)
 {
     for (size_t i = 0; i < c->problem.nodes; i++) {
         struct cost_node *n = &c->problem.node[i];
 
+        drop_old(c, n, c->told[i]);
         for (size_t k = 0; k < n->n; k++) {
             struct cost_piece *p = &n->piece[k];
             double own = (double)(n->added - 1 - p->own);
@@ -353,7 +372,7 @@ static double price_of(const struct cost *c, unsigned mask, double pieces)
 
     for (int i = 0; i < COST_EACH; i++)
         if (mask >> i & 1)
-            price += c->problem.believed[i] > 0 ? 0.5 : fmax(2, log(pieces));
+            price += c->problem.believed[i] > 0 ? 0.5 : fmax(1, log(pieces));
     return price;
 }
 
@@ -370,7 +389,8 @@ static double sampled(const struct cost *c)
     return sum;
 }
 
-static void fit_terms(struct cost *c)
+/* is_new: what is known so far is no place to start from. */
+static void fit_terms(struct cost *c, int is_new)
 {
     static const unsigned masks[] = {
         1u << COST_EACH,
@@ -379,6 +399,7 @@ static void fit_terms(struct cost *c)
         1u << COST_EACH | 1u << COST_WAIT | 1u << COST_BURN,
     };
     double pieces = sampled(c), least = (double)INFINITY;
+    double each = 0;
     struct cost_guess was;
 
     for (size_t m = 0; m < sizeof masks / sizeof masks[0]; m++) {
@@ -387,9 +408,12 @@ static void fit_terms(struct cost *c)
             if (!(masks[m] >> i & 1))
                 c->trial.term[i] = 0;
         for (int step = 0; step < STEPS; step++)
-            cost_step(&c->problem, &c->trial, masks[m],
-                      step > 0 || c->is_fitted);
+            cost_step(&c->problem, &c->trial, masks[m], step > 0 || !is_new);
         cost_weigh(&c->problem, &c->trial);
+        if (m == 0)
+            each = c->trial.term[COST_EACH];
+        if (c->trial.term[COST_EACH] < EACH_LEAST * each)
+            continue;
         c->trial.misfit += price_of(c, masks[m], pieces);
         if (!(c->trial.misfit < least))
             continue;
@@ -462,18 +486,157 @@ static void fit_noise(struct cost *c)
     c->noise = fmin(fmax(found, NOISE_LEAST), NOISE_MOST);
 }
 
+/* --- changes -------------------------------------------------------------- */
+
+/* In deviations; above 0 is slower than the others say. */
+static double error_of(const struct cost *c, size_t i, size_t k)
+{
+    const struct cost_piece *p = &c->problem.node[i].piece[k];
+
+    return cost_error(&c->problem, p,
+                      cost_predict(c->now.term, speed_of(c, i), p->units));
+}
+
+/* Of a node's last pieces, how many are off by more than `most` in a direction,
+ * 1: slower, or -1. */
+static size_t last_off(const struct cost *c, size_t i, double sign, double most)
+{
+    size_t n = c->problem.node[i].n, off = 0;
+
+    while (off < n && sign * error_of(c, i, n - 1 - off) > most)
+        off++;
+    return off;
+}
+
+static void keep_last(struct cost_node *n, size_t keep)
+{
+    drop(n, 0, n->n - keep);
+}
+
+/* A node's speed by its last piece, against what it was. */
+static double last_ratio(const struct cost *c, size_t i)
+{
+    const struct cost_node *n = &c->problem.node[i];
+    const struct cost_piece *p = &n->piece[n->n - 1];
+    double wait = c->now.term[COST_WAIT];
+    double work = cost_predict(c->now.term, speed_of(c, i), p->units) - wait;
+
+    return work / fmax(p->seconds - wait, work / 8);
+}
+
+/*
+ * A node whose last piece is far too slow may be slow from now on: to believe
+ * that in vain costs little, not to believe it much.  So what it did before
+ * counts for less.  One whose last two are off has changed.  Says whether any
+ * has to be looked at anew.
+ */
+static int nodes_changed(struct cost *c)
+{
+    int changed = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        struct cost_node *n = &c->problem.node[i];
+        size_t slow = last_off(c, i, 1, CHANGED);
+        size_t off = slow > 0 ? slow : last_off(c, i, -1, CHANGED);
+
+        if (off == n->n || (off < 2 && (slow == 0 || n->is_trusted)))
+            continue;
+        changed = 1;
+        n->is_trusted = 1;
+        if (off < 2)
+            continue;
+        n->believed =
+            fmin(fmax(n->believed * last_ratio(c, i), c->told[i] / RATIO_MOST),
+                 c->told[i] * RATIO_MOST);
+        keep_last(n, off);
+    }
+    return changed;
+}
+
+/* How far the last pieces of the nodes are off, as a rule; 0 if that is no
+ * more than chance. */
+static double all_off(struct cost *c)
+{
+    double off;
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        if (c->problem.node[i].n > 1)
+            c->scratch[n++] = error_of(c, i, c->problem.node[i].n - 1);
+    if (n < NODES_LEAST)
+        return 0;
+    off = select_median(c->scratch, n);
+    return fabs(off) > 1 + CHANGED / sqrt((double)n) ? off : 0;
+}
+
+/* By what factor the last pieces are off. */
+static double factor_off(struct cost *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        const struct cost_node *node = &c->problem.node[i];
+        const struct cost_piece *p;
+
+        if (node->n == 0)
+            continue;
+        p = &node->piece[node->n - 1];
+        c->scratch[n++] =
+            p->seconds / cost_predict(c->now.term, speed_of(c, i), p->units);
+    }
+    return select_median(c->scratch, n);
+}
+
+/* If all has changed, pieces that do not say so are of another time, and the
+ * terms have all grown or shrunk alike, as far as is known.  The speeds
+ * stay as they were before.
+ */
+static int all_changed(struct cost *c)
+{
+    struct cost_problem *p = &c->problem;
+    double off = all_off(c), factor;
+
+    if (!(fabs(off) > 0))
+        return 0;
+    factor = factor_off(c);
+    for (size_t i = 0; i < p->nodes; i++)
+        keep_last(&p->node[i], last_off(c, i, off < 0 ? -1 : 1, fabs(off) / 2));
+    guess_copy(&c->now, &c->before, c);
+    for (size_t i = 0; i < p->nodes; i++) {
+        p->node[i].believed = speed_of(c, i);
+        p->node[i].loose = c->noise;
+        p->node[i].is_trusted = 0;
+    }
+    memset(c->now.group, 0, p->groups * sizeof *c->now.group);
+    memset(c->now.own, 0, p->nodes * sizeof *c->now.own);
+    for (int i = 0; i < COST_TERMS; i++)
+        p->believed[i] = c->now.term[i] *= factor;
+    p->loose = CHANGE_LOOSE;
+    return 1;
+}
+
+static void fit_once(struct cost *c, int is_new)
+{
+    weigh_by_age(c);
+    c->problem.noise = fmax(c->noise, NOISE_FLOOR);
+    fit_terms(c, is_new);
+    cost_step_speeds(&c->problem, &c->now);
+    c->is_fitted = 1;
+}
+
 void cost_fit(struct cost *c)
 {
     if (!set_stride(c))
         return;
-    weigh_by_age(c);
     if (!c->is_known)
         start_terms(c);
     c->is_known = 1;
-    c->problem.noise = fmax(c->noise, NOISE_FLOOR);
-    fit_terms(c);
-    cost_step_speeds(&c->problem, &c->now);
-    c->is_fitted = 1;
+    guess_copy(&c->before, &c->now, c);
+    fit_once(c, !c->is_fitted);
+    if (all_changed(c))
+        fit_once(c, 1);
+    else if (nodes_changed(c))
+        fit_once(c, 0);
     fit_noise(c);
     set_mean(c);
     memcpy(c->problem.believed, c->now.term, sizeof c->problem.believed);

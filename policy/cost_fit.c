@@ -38,10 +38,9 @@ static double clamp(double x, double low, double high)
     return fmin(fmax(x, low), high);
 }
 
-/* An error in deviations. */
-static double error_of(const struct cost_problem *p,
-                       const struct cost_piece *k,
-                       double predicted)
+double cost_error(const struct cost_problem *p,
+                  const struct cost_piece *k,
+                  double predicted)
 {
     double scale = clamp(predicted, k->seconds / 2, 2 * k->seconds);
 
@@ -74,7 +73,7 @@ static void add_piece(const struct cost_problem *p,
     double t = cost_predict(g->term, speed, k->units);
     double x[COLUMNS] = {1, 1 / speed, k->units / speed,
                          g->term[COST_WAIT] - t};
-    double z = error_of(p, k, t);
+    double z = cost_error(p, k, t);
     double scale = clamp(t, k->seconds / 2, 2 * k->seconds) * p->noise;
     double weight =
         k->weight * (is_robust ? huber_weight(z) : 1) / (scale * scale);
@@ -208,7 +207,8 @@ static void solve(const struct sums *s, unsigned mask, double term[COST_TERMS])
         term[i] = m[i][COST_TERMS] * unit[i];
 }
 
-/* Without negative ones: they are left out, one after the other. */
+/* Without negative ones: they are left out, one after the other; and all, if
+ * units would cost nothing. */
 static void solve_positive(const struct sums *s,
                            unsigned mask,
                            double term[COST_TERMS])
@@ -220,21 +220,25 @@ static void solve_positive(const struct sums *s,
         for (int i = 0; i < COST_EACH; i++)
             if (term[i] < 0 && (worst < 0 || term[i] < term[worst]))
                 worst = i;
-        if (worst < 0)
+        if (worst < 0 && (term[COST_EACH] > 0 || mask == 1u << COST_EACH))
             return;
-        mask &= ~(1u << worst);
+        mask &= worst < 0 ? 1u << COST_EACH : ~(1u << worst);
     }
 }
 
-static void hold_terms(const struct cost_problem *p, struct sums *s)
+static void hold_terms(const struct cost_problem *p,
+                       const struct cost_guess *g,
+                       struct sums *s)
 {
     for (int i = 0; i < COST_TERMS; i++) {
-        double loose = p->loose * p->believed[i];
+        double loose = p->loose * p->believed[i], hold;
 
         if (!(loose > 0))
             continue;
-        s->m[i][i] += 1 / (loose * loose);
-        s->y[i] += p->believed[i] / (loose * loose);
+        hold = huber_weight((g->term[i] - p->believed[i]) / loose)
+               / (loose * loose);
+        s->m[i][i] += hold;
+        s->y[i] += hold * p->believed[i];
     }
 }
 
@@ -263,7 +267,7 @@ void cost_step(const struct cost_problem *p,
         add_group(p, g, group, is_robust, &s);
         add_to(&all, &s);
     }
-    hold_terms(p, &all);
+    hold_terms(p, g, &all);
     solve_positive(&all, mask, term);
     term[COST_EACH] =
         clamp(term[COST_EACH], each / STEP_MOST, each * STEP_MOST);
@@ -296,7 +300,7 @@ static double node_misfit(const struct cost_problem *p,
         const struct cost_piece *piece = &node->piece[k];
         double t = cost_predict(g->term, speed, piece->units);
 
-        misfit += piece->weight * huber_loss(error_of(p, piece, t));
+        misfit += piece->weight * huber_loss(cost_error(p, piece, t));
     }
     return misfit;
 }

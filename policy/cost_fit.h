@@ -71,6 +71,10 @@ double cost_node_speed(const struct cost_problem *p,
                        size_t node);
 /* What a guess says a piece takes. */
 double cost_predict(const double term[COST_TERMS], double speed, double units);
+/* Its error against that, in deviations. */
+double cost_error(const struct cost_problem *p,
+                  const struct cost_piece *k,
+                  double predicted);
 /* A step towards the best guess with the terms of a mask (1 << column), from
  * the groups 0, stride, ...; is_robust: with Huber's weights. */
 void cost_step(const struct cost_problem *p,
