@@ -14,6 +14,9 @@
 /* How far terms of runs before may be off, and those of the last fit. */
 #define RUNS_LOOSE 0.3
 #define FIT_LOOSE  1
+/* The last fit is believed in once there were so many pieces a node: fits to
+ * the first few are guesses. */
+#define FIT_PIECES 4
 /* After all has changed. */
 #define CHANGE_LOOSE 0.7
 
@@ -69,7 +72,7 @@ struct cost {
 static int sort_groups(struct cost *c, const size_t group[])
 {
     size_t nodes = c->problem.nodes, groups = 0;
-    size_t *seen = malloc(nodes * sizeof *seen);
+    size_t *seen = calloc(nodes, sizeof *seen);
 
     if (!seen)
         return -1;
@@ -639,6 +642,8 @@ void cost_fit(struct cost *c)
         fit_once(c, 0);
     fit_noise(c);
     set_mean(c);
+    if (c->added < FIT_PIECES * c->problem.nodes)
+        return;
     memcpy(c->problem.believed, c->now.term, sizeof c->problem.believed);
     c->problem.loose = FIT_LOOSE;
 }
