@@ -126,6 +126,16 @@ test_expect_success 'something else is in its place here: exit 1, and it stays' 
 	mkdir -p way && mkfifo way/0 && test_expect_code 1 run --workdir tmp --return way/{begin} -- sh -c "mkdir way; : >way/{begin}" 2>err &&
 	said "evenstep: --return: way/0: File exists: .*" && test -p way/0 && rm -r way
 '
+
+# --- --bcast -------------------------------------------------------------------
+test_expect_success '--bcast: every node has the files before its first command, whole, with their modes' '
+	cp units tool && seq 200000 >data && run --bcast "tool:tmp/{node}.tool" --bcast "data:$PWD/tmp/{node}.data" -- sh -c "cmp data tmp/{node}.data && exec tmp/{node}.tool {begin} {end}" >got &&
+	sort -n got | test_cmp all - && echo changed >data && run --bcast "data:tmp/{node}.data" -- sh -c "cat tmp/{node}.data; : {begin}" >got && sort -u got | test_cmp data - && rm tmp/*.data tmp/*.tool
+'
+test_expect_success 'a node that cannot have it: exit 1, no command has run' '
+	mkdir tmp/local0 tmp/local1 && test_expect_code 1 run --bcast "tool:tmp/{node}/tool" -- touch ran-{begin} 2>err && ! ls ran-* &&
+	said "evenstep: local2: .*/tmp/local2/tool: No such file or directory" && said "evenstep: --bcast: tool:tmp/.node./tool: 1 of 3 nodes have not got it: see the lines above" && rm -r tmp/local*
+'
 printf '0:9 ../x\n' >leaves
 while IFS='|' read -r options message; do
 	test_expect_success "$options: exit 2, says why" '
@@ -144,6 +154,10 @@ done <<'END'
 --queue leaves --return {label}-{begin}|--return: the label "../x" leads out of the folder: give labels without ..
 --range 0:9 --return a{begin} --persistent|--return and --persistent exclude each other: give one of them
 --range 0:9 --workdir tmp --persistent|--workdir tmp: a program that stays has one folder: leave one of them out
+--range 0:9 --bcast tool|--bcast: "tool" does not name two files: give SRC:DST, as data:/tmp/data
+--range 0:9 --bcast :x{node}|--bcast: ":x{node}" does not name two files: give SRC:DST, as data:/tmp/data
+--range 0:9 --bcast tool:x|--bcast: with --local all nodes would write the same file: give DST with {node} in it
+--range 0:9 --bcast tool:x{node}/|DST "x{node}/" names no file: give the file.s whole name
 --range 0:9 --workdir here|--workdir: "here" is no whole path: give tmp, or a whole path on the nodes
 --range 0:9 --stdout {begin} --gather x|--stdout and --gather exclude each other: give one of them
 END

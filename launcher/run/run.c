@@ -124,6 +124,8 @@ static int start(struct run *r)
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
+    if (bringing_check(r->o, r->err) < 0)
+        return -1;
     if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
         || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
         || report_open(&r->report, r->o->report, r->err) < 0
@@ -187,6 +189,7 @@ static void clear(struct run *r)
 {
     drain_stop(r->drain);
     metrics_cast_stop(&r->cast);
+    bringing_stop(&r->bringing);
     front_close(&r->front);
     work_close(&r->work);
     joblog_close(&r->joblog);

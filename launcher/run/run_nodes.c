@@ -51,6 +51,28 @@ static int tell_metrics(struct run *r)
     return rc;
 }
 
+static void on_brought(void *arg, int failed)
+{
+    struct run *r = arg;
+
+    if (r->phase != BRINGING)
+        return;
+    r->phase = TELLING;
+    if (failed || tell_metrics(r) < 0)
+        run_finish(r, 1);
+}
+
+static void bring_files(struct run *r)
+{
+    r->phase = BRINGING;
+    if (r->o->n_bcast == 0 || r->o->dry_run)
+        on_brought(r, 0);
+    else if (bringing_start(&r->bringing, r->front.base, r->front.session, r->o,
+                            &r->config->bcast, on_brought, r, r->err)
+             < 0)
+        run_finish(r, 1);
+}
+
 void run_nodes_qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
@@ -63,9 +85,7 @@ void run_nodes_qualified(struct run *r)
         run_finish(r, 1);
         return;
     }
-    r->phase = TELLING;
-    if (tell_metrics(r) < 0)
-        run_finish(r, 1);
+    bring_files(r);
 }
 
 /* What each slice makes, and whether in a folder of its own. */
@@ -197,6 +217,8 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         qualification_lost(&r->qualification, node);
         if (r->qualification.missing == 0)
             run_nodes_qualified(r);
+    } else if (r->phase == BRINGING) {
+        broadcast_lost(&r->bringing.broadcast, node, why);
     } else if (r->phase == TELLING) {
         broadcast_lost(&r->cast.broadcast, node, why);
     } else if (r->phase == LOADING || r->phase == ENDING) {
@@ -217,12 +239,25 @@ static void ask_again(struct run *r, size_t node)
         run_nodes_take_in(r, node);
 }
 
+/* One that has not got the files that commands need may run none. */
+static int leave_out(struct run *r, size_t node)
+{
+    struct writer nothing = {0};
+
+    if (r->o->n_bcast == 0 || r->phase < BRINGING)
+        return 0;
+    notice("%s is back, without the files of --bcast: it is not taken in",
+           session_node(r->front.session, node)->name);
+    session_send(r->front.session, node, MSG_LEAVE, &nothing);
+    return 1;
+}
+
 /* A node that was lost is back: it knows nothing. */
 void run_nodes_returned(void *arg, size_t node)
 {
     struct run *r = arg;
 
-    if (r->phase == ENDING)
+    if (r->phase == ENDING || leave_out(r, node))
         return;
     notice("%s is back", session_node(r->front.session, node)->name);
     r->overdue[node] = 0;

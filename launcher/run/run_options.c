@@ -45,6 +45,17 @@ static int take_queue(void *at, const char *text, struct es_error *err)
     return 0;
 }
 
+static int take_bcast(void *at, const char *text, struct es_error *err)
+{
+    struct run_options *o = at;
+
+    if (o->n_bcast == FILES_MAX)
+        return es_fail(err, ES_USAGE, "give 16 at most",
+                       "--bcast: %s is one too many", text);
+    o->bcast[o->n_bcast++] = text;
+    return 0;
+}
+
 static int take_return(void *at, const char *text, struct es_error *err)
 {
     struct run_options *o = at;
@@ -154,6 +165,9 @@ const struct option run_options_table[] = {
      "libevenstep: see libevenstep(3)"},
     {OPTION_FLAG, "dry-run", NULL, AT(dry_run), .help =
      "measure the nodes, print the first commands of each, and run none"},
+    {OPTION_TAKE, "bcast", "SRC:DST", .take = take_bcast, .help =
+     "copy the file SRC to DST on all nodes, as evenstep bcast does, before the "
+     "first frame; may be given again"},
     {OPTION_TEXT, "workdir", "tmp|DIR", AT(workdir), .help =
      "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
      "each piece, removed when that is done"},

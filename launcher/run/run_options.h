@@ -46,6 +46,8 @@ struct run_options {
     int dry_run;         /* commands are printed, and none is run */
     int no_sync;         /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
+    const char *bcast[FILES_MAX]; /* SRC:DST, n_bcast */
+    size_t n_bcast;
     const char *workdir; /* of the commands on a node, or "tmp"; NULL: ours */
     char *returned[FILES_MAX]; /* names of files that a piece makes */
     uint32_t n_returned;

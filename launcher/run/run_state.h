@@ -13,6 +13,7 @@
 #ifndef LAUNCHER_RUN_RUN_STATE_H
 #define LAUNCHER_RUN_RUN_STATE_H
 
+#include "launcher/run/bringing.h"
 #include "launcher/run/failures.h"
 #include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
@@ -37,6 +38,7 @@ struct event;
 enum phase {
     STARTING,
     QUALIFYING,
+    BRINGING,
     TELLING,
     LOADING,
     WORKING,
@@ -52,6 +54,7 @@ struct run {
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
+    struct bringing bringing; /* of --bcast */
     struct metrics_cast cast;
     struct work work;
     struct config_profile profile; /* that is in force */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/bringing.h"
+#include "launcher/base/notice.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- SRC:DST -------------------------------------------------------------- */
+
+static int split(char source[DESTINATION_MAX],
+                 char destination[DESTINATION_MAX],
+                 const char *text,
+                 struct es_error *err)
+{
+    const char *colon = strchr(text, ':');
+    size_t len = colon ? (size_t)(colon - text) : 0;
+
+    if (len == 0)
+        return es_fail(err, ES_USAGE, "give SRC:DST, as data:/tmp/data",
+                       "--bcast: \"%.80s\" does not name two files", text);
+    if (len >= DESTINATION_MAX)
+        return es_fail(err, ES_USAGE, "give a shorter one",
+                       "--bcast: SRC is longer than %u bytes",
+                       DESTINATION_MAX - 1);
+    memcpy(source, text, len);
+    source[len] = '\0';
+    return broadcast_destination(destination, colon + 1, err);
+}
+
+int bringing_check(const struct run_options *o, struct es_error *err)
+{
+    char source[DESTINATION_MAX], destination[DESTINATION_MAX];
+
+    for (size_t i = 0; i < o->n_bcast; i++) {
+        if (split(source, destination, o->bcast[i], err) < 0
+            || broadcast_source(source, err) < 0)
+            return -1;
+        if (o->local.n > 1 && !strstr(destination, "{node}"))
+            return es_fail(err, ES_USAGE, "give DST with {node} in it",
+                           "--bcast: with --local all nodes would write the "
+                           "same file");
+    }
+    return 0;
+}
+
+/* --- one after the other -------------------------------------------------- */
+
+static void on_ended(void *arg)
+{
+    struct bringing *b = arg;
+
+    event_active(b->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
+}
+
+static int start_one(struct bringing *b)
+{
+    if (split(b->source, b->destination, b->o->bcast[b->at], b->err) < 0)
+        return -1;
+    b->wish.source = b->source;
+    b->wish.destination = b->destination;
+    return broadcast_start(&b->broadcast, b->base, b->session, &b->wish,
+                           on_ended, b, b->err);
+}
+
+/* A node that was lost meanwhile does nothing; one that is there and has not
+ * got the file would fail at it. */
+static int check_one(const struct bringing *b)
+{
+    struct bcast_result r = bcast_home_result(b->broadcast.home);
+    uint32_t without = 0;
+
+    if (r.err->kind != ES_OK) {
+        *b->err = *r.err;
+        return -1;
+    }
+    for (uint32_t v = 0; v < r.plan.nodes; v++) {
+        const struct node *node = session_node(b->session, v);
+
+        if (!r.node[v].why[0] || !node->present)
+            continue;
+        notice("%s: %s", node->name, r.node[v].why);
+        without++;
+    }
+    if (without == 0)
+        return 0;
+    return es_fail(b->err, ES_WORK, "see the lines above",
+                   "--bcast: %.80s: %u of %u nodes have not got it",
+                   b->o->bcast[b->at], without, r.plan.nodes);
+}
+
+static void on_next(evutil_socket_t fd, short what, void *arg)
+{
+    struct bringing *b = arg;
+    int failed = check_one(b) < 0;
+
+    (void)fd;
+    (void)what;
+    broadcast_stop(&b->broadcast);
+    b->at++;
+    if (!failed && b->at < b->o->n_bcast)
+        failed = start_one(b) < 0;
+    if (failed || b->at == b->o->n_bcast)
+        b->ended(b->arg, failed);
+}
+
+int bringing_start(struct bringing *b,
+                   struct event_base *base,
+                   struct session *session,
+                   const struct run_options *o,
+                   const struct config_bcast *config,
+                   void (*ended)(void *arg, int failed),
+                   void *arg,
+                   struct es_error *err)
+{
+    memset(b, 0, sizeof *b);
+    b->base = base;
+    b->session = session;
+    b->o = o;
+    b->wish = broadcast_wish(config, ORDER_FORCE);
+    b->ended = ended;
+    b->arg = arg;
+    b->err = err;
+    b->next = event_new(base, -1, 0, on_next, b);
+    return b->next ? start_one(b) : es_no_memory(err);
+}
+
+void bringing_stop(struct bringing *b)
+{
+    broadcast_stop(&b->broadcast);
+    if (b->next)
+        event_free(b->next);
+    memset(b, 0, sizeof *b);
+}
