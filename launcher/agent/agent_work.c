@@ -123,6 +123,23 @@ static int receive_input(struct agent_work *w, const uint8_t *body, size_t len)
     return -1;
 }
 
+/* How many there are for the work of one front end; nothing runs yet. */
+static int receive_slots(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    struct msg_slotted answer = {0};
+    struct writer out = {0};
+    struct msg_slots m;
+
+    if (msg_read_slots(&m, body, len) < 0 || w->common.running > 0)
+        return -1;
+    answer.n = m.n;
+    if (answer.n > 0 && make_slots(w, answer.n) < 0)
+        return -1;
+    msg_write_slotted(&out, &answer);
+    w->setup.send(w->setup.arg, MSG_SLOTTED, &out);
+    return 0;
+}
+
 static int receive_run(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct msg_run run;
@@ -176,6 +193,8 @@ int agent_work_receive(struct agent_work *w,
         return receive_files(w, body, len);
     if (type == MSG_INPUT)
         return receive_input(w, body, len);
+    if (type == MSG_SLOTS)
+        return receive_slots(w, body, len);
     if (type == MSG_RUN)
         return receive_run(w, body, len);
     if (type == MSG_METER)

@@ -27,6 +27,7 @@ struct at_work { /* a frame of the window */
 
 struct distribution {
     struct session *session;
+    const struct slots *slots;
     struct job_load_adjuster *adjuster;
     const struct lines *lines; /* for the commands' stdin; NULL: none */
     /* A ring; the first frame is the next that comes out. */
@@ -45,6 +46,7 @@ static struct at_work *nth(const struct distribution *d, size_t i)
 }
 
 struct distribution *distribution_create(struct session *session,
+                                         const struct slots *slots,
                                          uint64_t grain,
                                          uint64_t pieces,
                                          uint64_t ahead)
@@ -55,10 +57,10 @@ struct distribution *distribution_create(struct session *session,
     if (!d)
         return NULL;
     d->session = session;
+    d->slots = slots;
     d->place = calloc(places, sizeof *d->place);
     for (; d->place && d->places < places; d->places++) {
-        struct dispatch *new =
-            dispatch_create(session_size(session), grain, pieces);
+        struct dispatch *new = dispatch_create(slots->n, grain, pieces);
 
         d->place[d->places].dispatch = new;
         if (!new)
@@ -102,6 +104,8 @@ void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines)
 {
+    const struct slots *slots = d->slots;
+
     d->adjuster = adjuster;
     d->lines = lines;
     for (size_t k = 0; k < d->places; k++) {
@@ -109,8 +113,8 @@ void distribution_begin(struct distribution *d,
 
         dispatch_set_policy(to, adjuster->kind, adjuster->state,
                             adjuster->load);
-        for (size_t i = 0; i < session_size(d->session); i++)
-            if (!session_node(d->session, i)->present)
+        for (size_t i = 0; i < slots->n; i++)
+            if (!session_node(d->session, slots->node[i])->present)
                 dispatch_lost(to, i, 0);
     }
 }
@@ -176,26 +180,26 @@ static struct piece *renew(struct at_work *w, uint64_t id)
     return p;
 }
 
-/* Pieces that a node has out. */
-static size_t out_in_all(const struct distribution *d, size_t node)
+/* Pieces that a slot has out. */
+static size_t out_in_all(const struct distribution *d, size_t slot)
 {
     size_t out = 0;
 
     for (size_t i = 0; i < d->n; i++)
-        out += dispatch_node(nth(d, i)->dispatch, node)->out;
+        out += dispatch_node(nth(d, i)->dispatch, slot)->out;
     return out;
 }
 
 /* The frame whose piece a node works at, which is what it was sent first; NULL:
  * it has none. */
-static struct at_work *working_at(const struct distribution *d, size_t node)
+static struct at_work *working_at(const struct distribution *d, size_t slot)
 {
     struct at_work *oldest = NULL;
     double sent = INFINITY;
 
     for (size_t i = 0; i < d->n; i++) {
         struct at_work *w = nth(d, i);
-        const struct dispatch_piece *p = dispatch_current(w->dispatch, node);
+        const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
         double at = p ? seconds_of(w->start_ns) + p->sent : INFINITY;
 
         if (at < sent) {
@@ -230,7 +234,7 @@ static int send_text(struct distribution *d,
         if (rc < 0)
             break;
         msg_write_output(&w, &(struct msg_output){p->id, text, n});
-        session_send(d->session, p->node, MSG_INPUT, &w);
+        session_send(d->session, d->slots->node[p->node], MSG_INPUT, &w);
     }
     free(text);
     return rc;
@@ -267,12 +271,13 @@ static void send_run(struct distribution *d,
     struct msg_run run = {.id = p->id,
                           .frame = frame->number,
                           .begin = p->units.begin,
-                          .end = p->units.end};
+                          .end = p->units.end,
+                          .slot = slots_number(d->slots, p->node)};
     struct writer w = {0};
 
     memcpy(run.label, frame->label, sizeof run.label);
     msg_write_run(&w, &run);
-    session_send(d->session, p->node, MSG_RUN, &w);
+    session_send(d->session, d->slots->node[p->node], MSG_RUN, &w);
 }
 
 static int send_piece(struct distribution *d,
@@ -317,11 +322,11 @@ static int send_all(struct distribution *d,
 
 /* --- feeding -------------------------------------------------------------- */
 
-/* The frame's dispatcher is to know what a node has of the others: what waits of
+/* The frame's dispatcher is to know what a slot has of the others: what waits of
  * frames before this one it does first, too. */
 static void tell_elsewhere(const struct distribution *d,
                            const struct at_work *w,
-                           size_t node,
+                           size_t slot,
                            int64_t ns)
 {
     double busy = 0;
@@ -337,18 +342,18 @@ static void tell_elsewhere(const struct distribution *d,
             is_before = 0;
             continue;
         }
-        out += dispatch_node(other->dispatch, node)->out;
+        out += dispatch_node(other->dispatch, slot)->out;
         busy +=
-            dispatch_busy(other->dispatch, node, since(other, ns), is_before);
+            dispatch_busy(other->dispatch, slot, since(other, ns), is_before);
     }
-    dispatch_elsewhere(w->dispatch, node, out, since(w, ns) + busy);
+    dispatch_elsewhere(w->dispatch, slot, out, since(w, ns) + busy);
 }
 
 static void tell_all_elsewhere(const struct distribution *d,
                                const struct at_work *w,
                                int64_t ns)
 {
-    for (size_t i = 0; d->places > 1 && i < session_size(d->session); i++)
+    for (size_t i = 0; d->places > 1 && i < d->slots->n; i++)
         tell_elsewhere(d, w, i, ns);
 }
 
@@ -358,31 +363,31 @@ static int may_begin(const struct distribution *d)
     return d->n < d->places && !d->is_dry;
 }
 
-/* A node has a place free, and none of the frames has a part for it. */
-static int is_hungry(const struct distribution *d, size_t node)
+/* A slot has a place free, and none of the frames has a part for it. */
+static int is_hungry(const struct distribution *d, size_t slot)
 {
     const struct at_work *w = nth(d, 0);
 
-    tell_elsewhere(d, w, node, d->answered_ns);
-    return dispatch_has_room(w->dispatch, node);
+    tell_elsewhere(d, w, slot, d->answered_ns);
+    return dispatch_has_room(w->dispatch, slot);
 }
 
 static int is_anyone_hungry(const struct distribution *d)
 {
-    for (size_t i = 0; i < session_size(d->session); i++)
+    for (size_t i = 0; i < d->slots->n; i++)
         if (is_hungry(d, i))
             return 1;
     return 0;
 }
 
-static int hand(struct distribution *d, size_t node, struct es_error *err)
+static int hand(struct distribution *d, size_t slot, struct es_error *err)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct at_work *w = nth(d, i);
 
-        tell_elsewhere(d, w, node, d->answered_ns);
+        tell_elsewhere(d, w, slot, d->answered_ns);
         if (send_all(d, w,
-                     dispatch_hand(w->dispatch, node, since(w, d->answered_ns)),
+                     dispatch_hand(w->dispatch, slot, since(w, d->answered_ns)),
                      err)
             < 0)
             return -1;
@@ -390,22 +395,22 @@ static int hand(struct distribution *d, size_t node, struct es_error *err)
     return 0;
 }
 
-int distribution_feed_node(struct distribution *d,
-                           size_t node,
+int distribution_feed_slot(struct distribution *d,
+                           size_t slot,
                            struct es_error *err)
 {
-    if (hand(d, node, err) < 0)
+    if (hand(d, slot, err) < 0)
         return -1;
-    if (may_begin(d) && is_hungry(d, node)) {
+    if (may_begin(d) && is_hungry(d, slot)) {
         d->wants_frame = 1;
         return 0;
     }
-    for (size_t i = 0; i < d->n && out_in_all(d, node) == 0; i++) {
+    for (size_t i = 0; i < d->n && out_in_all(d, slot) == 0; i++) {
         struct at_work *w = nth(d, i);
 
         tell_all_elsewhere(d, w, d->answered_ns);
         if (send_all(d, w,
-                     dispatch_help(w->dispatch, node, since(w, d->answered_ns)),
+                     dispatch_help(w->dispatch, slot, since(w, d->answered_ns)),
                      err)
             < 0)
             return -1;
@@ -568,13 +573,27 @@ int distribution_is_kept(const struct distribution *d)
 
 /* --- what the nodes say --------------------------------------------------- */
 
+/* The piece of that frame, if it is out and with one of this node's slots;
+ * w may be NULL. */
+static const struct dispatch_piece *find(const struct distribution *d,
+                                         const struct at_work *w,
+                                         size_t node,
+                                         uint64_t id)
+{
+    const struct piece *p = w ? piece_of(w, id) : NULL;
+
+    if (!p || d->slots->node[p->part.node] != node)
+        return NULL;
+    return dispatch_find(w->dispatch, p->part.node, id);
+}
+
 struct piece *distribution_piece(struct distribution *d,
                                  size_t node,
                                  uint64_t id)
 {
     const struct at_work *w = frame_of(d, id);
 
-    return w && dispatch_find(w->dispatch, node, id) ? piece_of(w, id) : NULL;
+    return find(d, w, node, id) ? piece_of(w, id) : NULL;
 }
 
 int distribution_output(struct distribution *d,
@@ -593,19 +612,19 @@ int distribution_output(struct distribution *d,
                    "cannot keep the output of a slice: %s", strerror(errno));
 }
 
-/* What one frame has learned of a node, and that it begins with the next piece
+/* What one frame has learned of a slot, and that it begins with the next piece
  * that it has, perhaps another frame's. */
 static void tell_others(struct distribution *d,
                         const struct at_work *w,
-                        size_t node)
+                        size_t slot)
 {
-    const struct at_work *next = working_at(d, node);
+    const struct at_work *next = working_at(d, slot);
 
     for (size_t i = 0; i < d->places; i++)
         if (&d->place[i] != w)
-            dispatch_share(d->place[i].dispatch, node, w->dispatch);
+            dispatch_share(d->place[i].dispatch, slot, w->dispatch);
     if (next && next != w)
-        dispatch_turn(next->dispatch, node, since(next, d->answered_ns));
+        dispatch_turn(next->dispatch, slot, since(next, d->answered_ns));
 }
 
 struct piece *distribution_done(struct distribution *d,
@@ -617,7 +636,7 @@ struct piece *distribution_done(struct distribution *d,
     struct at_work *w = frame_of(d, m->id);
     struct piece *p;
 
-    if (!w || !dispatch_find(w->dispatch, node, m->id))
+    if (!find(d, w, node, m->id))
         return NULL;
     d->answered_ns = clock_ns();
     at = since(w, d->answered_ns);
@@ -625,8 +644,8 @@ struct piece *distribution_done(struct distribution *d,
         dispatch_answered(w->dispatch, m->id, at, seconds);
     else
         dispatch_failed(w->dispatch, m->id, at, seconds);
-    tell_others(d, w, node);
     p = renew(w, m->id);
+    tell_others(d, w, p->part.node);
     p->status = (int)m->status;
     p->signal = (int)m->signal;
     return p;
@@ -638,64 +657,79 @@ enum failure_verdict distribution_verdict(const struct distribution *d,
     return dispatch_verdict(frame_of(d, p->part.id)->dispatch, p->part.id);
 }
 
-void distribution_metered(struct distribution *d,
-                          size_t node,
-                          uint64_t id,
-                          double fraction)
+size_t distribution_metered(struct distribution *d,
+                            size_t node,
+                            uint64_t id,
+                            double fraction)
 {
     struct at_work *w = frame_of(d, id);
+    const struct dispatch_piece *p = find(d, w, node, id);
 
-    if (w)
-        dispatch_metered(w->dispatch, node, id, fraction);
+    if (!p)
+        return SIZE_MAX;
+    dispatch_metered(w->dispatch, p->node, id, fraction);
+    return p->node;
 }
 
 int distribution_give(struct distribution *d,
-                      size_t node,
+                      size_t slot,
                       uint64_t units,
                       struct es_error *err)
 {
-    return dispatch_give(nth(d, 0)->dispatch, node, units) < 0
+    return dispatch_give(nth(d, 0)->dispatch, slot, units) < 0
                ? es_no_memory(err)
                : 0;
 }
 
 void distribution_move(struct distribution *d, size_t node, int64_t ns)
 {
+    const size_t *first = d->slots->first;
+
     for (size_t i = 0; i < d->n; i++)
-        dispatch_moved(nth(d, i)->dispatch, node, seconds_of(ns),
-                       now(nth(d, i)));
+        for (size_t k = first[node]; k < first[node + 1]; k++)
+            dispatch_moved(nth(d, i)->dispatch, k, seconds_of(ns),
+                           now(nth(d, i)));
 }
 
 /* --- nodes come and go ---------------------------------------------------- */
 
-/* What a node has out of a frame. */
+/* What a slot has out of a frame. */
 struct out {
     uint64_t id[DISPATCH_OUT];
     size_t n;
 };
 
-static struct out out_of(const struct at_work *w, size_t node)
+static struct out out_of(const struct at_work *w, size_t slot)
 {
-    const struct dispatch_node *s = dispatch_node(w->dispatch, node);
+    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
     struct out out = {.n = s->out};
 
     memcpy(out.id, s->piece, sizeof out.id);
     return out;
 }
 
-/* What befalls a node befalls it in all frames, those to come as well. */
+static void befall_slot(struct at_work *w,
+                        size_t slot,
+                        void (*tell)(struct dispatch *d, size_t, double now))
+{
+    struct out out = out_of(w, slot);
+
+    tell(w->dispatch, slot, now(w));
+    for (size_t i = 0; i < out.n; i++)
+        (void)renew(w, out.id[i]);
+}
+
+/* What befalls a node befalls all its slots, in all frames, those to come as
+ * well. */
 static void befall(struct distribution *d,
                    size_t node,
-                   void (*tell)(struct dispatch *d, size_t node, double now))
+                   void (*tell)(struct dispatch *d, size_t, double now))
 {
-    for (size_t i = 0; i < d->places; i++) {
-        struct at_work *w = nth(d, i);
-        struct out out = out_of(w, node);
+    const size_t *first = d->slots->first;
 
-        tell(w->dispatch, node, now(w));
-        for (size_t k = 0; k < out.n; k++)
-            (void)renew(w, out.id[k]);
-    }
+    for (size_t i = 0; i < d->places; i++)
+        for (size_t k = first[node]; k < first[node + 1]; k++)
+            befall_slot(nth(d, i), k, tell);
 }
 
 int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
@@ -708,8 +742,11 @@ int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err)
 {
+    const size_t *first = d->slots->first;
+
     for (size_t i = 0; i < d->places; i++)
-        dispatch_returned(d->place[i].dispatch, node);
+        for (size_t k = first[node]; k < first[node + 1]; k++)
+            dispatch_returned(d->place[i].dispatch, k);
     return distribution_feed(d, err);
 }
 
@@ -734,7 +771,7 @@ struct piece *distribution_overdue(struct distribution *d,
 {
     int64_t begun = clock_ns() - limit_ns;
 
-    for (size_t i = 0; i < session_size(d->session); i++) {
+    for (size_t i = 0; i < d->slots->n; i++) {
         struct at_work *w = working_at(d, i);
         const struct dispatch_node *s =
             w ? dispatch_node(w->dispatch, i) : NULL;
@@ -743,7 +780,7 @@ struct piece *distribution_overdue(struct distribution *d,
         if (!s || s->begun >= since(w, begun))
             continue;
         p = piece_of(w, s->piece[0]);
-        if (!p || p->status == status || !is_late(arg, i))
+        if (!p || p->status == status || !is_late(arg, d->slots->node[i]))
             continue;
         dispatch_blame(w->dispatch, s->piece[0]);
         p->status = status;
@@ -769,9 +806,19 @@ const struct dispatch *distribution_dispatch(const struct distribution *d)
     return nth(d, 0)->dispatch;
 }
 
+const struct slots *distribution_slots(const struct distribution *d)
+{
+    return d->slots;
+}
+
 size_t distribution_out(const struct distribution *d, size_t node)
 {
-    return out_in_all(d, node);
+    const size_t *first = d->slots->first;
+    size_t out = 0;
+
+    for (size_t i = first[node]; i < first[node + 1]; i++)
+        out += out_in_all(d, i);
+    return out;
 }
 
 const struct tail_node *distribution_tail(struct distribution *d)
@@ -785,7 +832,7 @@ struct piece *distribution_pieces(struct distribution *d, size_t *n)
     return nth(d, 0)->piece;
 }
 
-const char *distribution_name(const struct distribution *d, size_t node)
+const char *distribution_name(const struct distribution *d, size_t slot)
 {
-    return session_node(d->session, node)->name;
+    return session_node(d->session, d->slots->node[slot])->name;
 }

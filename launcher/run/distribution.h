@@ -6,9 +6,12 @@
  * What it decides stands there; here are the session, the clock, and of each
  * piece what has come back.
  *
+ * A node here is the session's.  What the dispatcher calls one is a slot of it
+ * (slots.h), and so is part.node of a piece.
+ *
  * Several frames may be at work, each with a dispatcher of its own: the first,
  * which is the next that comes out, and later ones ("ahead") on nodes that have
- * nothing left of those before.  A node gets its own part of each, in their
+ * nothing left of those before.  A slot gets its own part of each, in their
  * order; then another frame is asked for; and when there is none it helps with
  * the first that it can help with.  A frame that is done before the first one
  * waits for it.
@@ -17,6 +20,7 @@
 #define LAUNCHER_RUN_DISTRIBUTION_H
 
 #include "launcher/run/frame.h"
+#include "launcher/run/slots.h"
 #include "launcher/session/session.h"
 
 #define AHEAD_MAX 100 /* later frames: their output waits, spooled */
@@ -25,9 +29,11 @@ struct distribution;
 struct job_load_adjuster;
 struct lines;
 
-/* pieces: that a slice is sent in, at most.  ahead: later frames at work, at
- * most.  NULL if memory ran out. */
+/* slots: of the session's nodes, which must outlive d.  pieces: that a slice is
+ * sent in, at most.  ahead: later frames at work, at most.  NULL if memory ran
+ * out. */
 struct distribution *distribution_create(struct session *session,
+                                         const struct slots *slots,
                                          uint64_t grain,
                                          uint64_t pieces,
                                          uint64_t ahead);
@@ -47,7 +53,7 @@ void distribution_only_plan(struct distribution *d);
 /* --- frames --------------------------------------------------------------- */
 
 /* May another one begin: as nothing is at work, or as a node has nothing left?
- * After distribution_feed(), _feed_node() and _close(). */
+ * After distribution_feed(), _feed_slot() and _close(). */
 int distribution_wants_frame(const struct distribution *d);
 /*
  * Start a frame, of which done[] (n, ascending) was done before; see
@@ -100,29 +106,30 @@ struct piece *distribution_done(struct distribution *d,
 /* What has become, or will, of a piece that has failed or is overdue. */
 enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p);
-/* Send a node more, right after its DONE.  When distribution_wants_look() says
+/* Send a slot more, right after its DONE.  When distribution_wants_look() says
  * so afterwards, distribution_feed() is to be called in distribution_gap_ns().
  */
-int distribution_feed_node(struct distribution *d,
-                           size_t node,
+int distribution_feed_slot(struct distribution *d,
+                           size_t slot,
                            struct es_error *err);
 int distribution_wants_look(const struct distribution *d);
 int64_t distribution_gap_ns(const struct distribution *d);
 /* Send all what there is to be had: after a piece has failed, and now and
  * then. */
 int distribution_feed(struct distribution *d, struct es_error *err);
-/* See dispatch_metered(). */
-void distribution_metered(struct distribution *d,
-                          size_t node,
-                          uint64_t id,
-                          double fraction);
-/* A node gives units of those that wait there of the first frame, at most all,
+/* See dispatch_metered().  The slot that works at the piece, or SIZE_MAX if it
+ * does not count any more. */
+size_t distribution_metered(struct distribution *d,
+                            size_t node,
+                            uint64_t id,
+                            double fraction);
+/* A slot gives units of those that wait there of the first frame, at most all,
  * to the pool. */
 int distribution_give(struct distribution *d,
-                      size_t node,
+                      size_t slot,
                       uint64_t units,
                       struct es_error *err);
-/* A node was stopped for so long: its piece has as much more time. */
+/* A node was stopped for so long: its pieces have as much more time. */
 void distribution_move(struct distribution *d, size_t node, int64_t ns);
 
 /* --- nodes come and go ---------------------------------------------------- */
@@ -135,14 +142,14 @@ int distribution_lost(struct distribution *d,
 int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err);
-/* A node finishes the piece that it works at, and gets nothing more. */
+/* A node finishes the pieces that it works at, and gets nothing more. */
 int distribution_retire(struct distribution *d,
                         size_t node,
                         struct es_error *err);
 /* A node's commands fail: the others do its part, if there are any, once they
  * are fed. */
 void distribution_distrust(struct distribution *d, size_t node);
-/* A node that works at one piece for longer, and that piece, told once, and
+/* A slot that works at one piece for longer, and that piece, told once, and
  * from then on as one that has failed with that status; NULL if there is none.
  * is_late: may the node be given up, or is it to be asked first? */
 struct piece *distribution_overdue(struct distribution *d,
@@ -153,17 +160,19 @@ struct piece *distribution_overdue(struct distribution *d,
 
 /* --- how it stands -------------------------------------------------------- */
 
-/* Pieces that a node has out, of all frames. */
+const struct slots *distribution_slots(const struct distribution *d);
+/* Pieces that a node's slots have out, of all frames. */
 size_t distribution_out(const struct distribution *d, size_t node);
 /* Of the first frame, or the one that has come out last: */
 const struct frame *distribution_frame(const struct distribution *d);
 /* When it began, which its pieces' times count from; CLOCK_MONOTONIC. */
 int64_t distribution_start_ns(const struct distribution *d);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
-/* How far the nodes are, one each; valid until the next call on d. */
+/* How far the slots are, one each; valid until the next call on d. */
 const struct tail_node *distribution_tail(struct distribution *d);
 /* The frame's pieces, in the order of sending. */
 struct piece *distribution_pieces(struct distribution *d, size_t *n);
-const char *distribution_name(const struct distribution *d, size_t node);
+/* The name of a slot's node. */
+const char *distribution_name(const struct distribution *d, size_t slot);
 
 #endif

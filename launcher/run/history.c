@@ -71,15 +71,20 @@ void history_clear(struct history *h)
     *h = (struct history){0};
 }
 
-void history_frame(struct history *h, const struct dispatch *d)
+/* A node's slots work at the same time. */
+void history_frame(struct history *h,
+                   const struct dispatch *d,
+                   const struct slots *slots)
 {
     for (size_t i = 0; i < dispatch_pieces(d); i++) {
         const struct dispatch_piece *p = dispatch_piece(d, i);
+        size_t node;
 
         if (p->state != PIECE_DONE)
             continue;
-        h->units[p->node] += (double)(p->units.end - p->units.begin);
-        h->seconds[p->node] += p->seconds;
+        node = slots->node[p->node];
+        h->units[node] += (double)(p->units.end - p->units.begin);
+        h->seconds[node] += p->seconds / (double)slots_of(slots, node);
     }
 }
 

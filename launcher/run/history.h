@@ -12,6 +12,7 @@
 #ifndef LAUNCHER_RUN_HISTORY_H
 #define LAUNCHER_RUN_HISTORY_H
 
+#include "launcher/run/slots.h"
 #include "policy/dispatch.h"
 #include "policy/fit.h"
 
@@ -28,7 +29,9 @@ struct history {
 int history_init(struct history *h, size_t n);
 void history_clear(struct history *h);
 /* Add what was done of a frame. */
-void history_frame(struct history *h, const struct dispatch *d);
+void history_frame(struct history *h,
+                   const struct dispatch *d,
+                   const struct slots *slots);
 /*
  * Append the run.  command is the program's path or name, of which the last
  * part counts; measured is a row a node.  0, or -1 with errno.

@@ -17,6 +17,7 @@
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
+#include "launcher/run/run_slots.h"
 
 #include <stdlib.h>
 
@@ -44,24 +45,11 @@ static void set_qualification(struct run *r)
     };
 }
 
-static int start_meter(struct run *r)
-{
-    const struct run_meter_setup setup = {.session = r->front.session,
-                                          .distribution = r->distribution,
-                                          .determination = &r->determination,
-                                          .option = &r->o->meter,
-                                          .config = &r->config->power};
-
-    return run_meter_start(&r->meter, &setup);
-}
-
 static void on_ready(void *arg)
 {
     struct run *r = arg;
     size_t n = session_size(r->front.session);
-    struct failure_rule rule;
 
-    run_failures_rule(r->o, &rule);
     r->phase = QUALIFYING;
     r->overdue = calloc(n, 1);
     oversight_tell_command(r->o);
@@ -69,21 +57,17 @@ static void on_ready(void *arg)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
                                run_nodes_drain, r);
     r->standstill = standstill_create(r->front.session);
-    r->distribution = distribution_create(r->front.session, r->o->grain,
-                                          r->o->pieces, r->o->ahead);
-    if (r->distribution)
-        distribution_set_failure_rule(r->distribution, &rule);
-    if (!r->standstill || !r->distribution || !r->overdue
-        || determination_init(&r->determination, n) < 0
+    if (!r->standstill || !r->overdue
         || programs_init(&r->programs, r->front.session, r->front.base) < 0
-        || history_init(&r->history, n) < 0 || start_meter(r) < 0) {
+        || history_init(&r->history, n) < 0) {
         run_finish(r, es_no_memory(r->err));
         return;
     }
     set_qualification(r);
-    if (qualification_start(&r->qualification, r->front.session, &r->qualify,
-                            r->err)
-        < 0) {
+    if (run_slots_ask(r) < 0
+        || qualification_start(&r->qualification, r->front.session, &r->qualify,
+                               r->err)
+               < 0) {
         run_finish(r, 1);
         return;
     }
@@ -92,8 +76,7 @@ static void on_ready(void *arg)
             run_finish(r, 1);
             return;
         }
-    if (r->qualification.missing == 0)
-        run_nodes_qualified(r);
+    run_nodes_qualified(r);
 }
 
 static const struct session_events session_events = {
@@ -200,6 +183,7 @@ static void clear(struct run *r)
     history_clear(&r->history);
     run_meter_stop(&r->meter);
     run_top_stop(&r->top);
+    run_slots_clear(r);
     distribution_destroy(r->distribution);
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);

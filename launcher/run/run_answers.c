@@ -5,6 +5,7 @@
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
+#include "launcher/run/run_slots.h"
 
 /* 0, or -1 and r->err filled. */
 static int keep(struct run *r, struct piece *p)
@@ -31,13 +32,13 @@ static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
 }
 
 /* What follows an answer, good or bad. */
-static void go_on(struct run *r, size_t node, int is_done)
+static void go_on(struct run *r, size_t slot, int is_done)
 {
     struct distribution *d = r->distribution;
 
     if (r->phase != WORKING)
         return;
-    if ((is_done ? distribution_feed_node(d, node, r->err)
+    if ((is_done ? distribution_feed_slot(d, slot, r->err)
                  : distribution_feed(d, r->err))
         < 0)
         run_finish(r, 1);
@@ -154,6 +155,19 @@ static void on_over(struct run *r, size_t node, const uint8_t *body, size_t len)
         run_finish(r, 0);
 }
 
+/* --- slots ----------------------------------------------------------------- */
+
+static void on_slotted(struct run *r,
+                       size_t node,
+                       const uint8_t *body,
+                       size_t len)
+{
+    if (run_slots_message(r, node, body, len) < 0)
+        run_finish(r, 1);
+    else
+        run_nodes_qualified(r);
+}
+
 /* --- any message ---------------------------------------------------------- */
 
 /* That it was stopped, which takes none of its time. */
@@ -164,7 +178,8 @@ static int on_standstill(
 
     if (!standstill_message(r->standstill, node, type, body, len, &stopped))
         return 0;
-    distribution_move(r->distribution, node, stopped);
+    if (r->distribution)
+        distribution_move(r->distribution, node, stopped);
     programs_move(&r->programs, stopped);
     return 1;
 }
@@ -179,7 +194,7 @@ static int on_qualification(
         return 0;
     if (r->phase == WORKING && type == MSG_PROBED && again)
         run_nodes_take_in(r, node);
-    else if (r->phase == QUALIFYING && r->qualification.missing == 0)
+    else
         run_nodes_qualified(r);
     return 1;
 }
@@ -189,7 +204,7 @@ static const struct {
     void (*take)(struct run *r, size_t node, const uint8_t *body, size_t len);
 } messages[] = {
     {MSG_OUTPUT, on_output}, {MSG_DONE, on_done}, {MSG_FILE, on_file},
-    {MSG_IDLE, on_idle},     {MSG_OVER, on_over},
+    {MSG_IDLE, on_idle},     {MSG_OVER, on_over}, {MSG_SLOTTED, on_slotted},
 };
 
 void run_answers_message(

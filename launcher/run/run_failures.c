@@ -49,7 +49,7 @@ static void tell_what(const struct run *r,
                       const struct piece *p,
                       struct telling *t)
 {
-    t->node = session_node(r->front.session, p->part.node)->name;
+    t->node = distribution_name(r->distribution, p->part.node);
     snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
              t->node, (uintmax_t)p->frame->number,
              (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
@@ -64,10 +64,10 @@ static int may_tell(struct run *r)
 }
 
 void run_failures_stderr(const struct run *r,
-                         size_t node,
+                         size_t slot,
                          const struct msg_done *m)
 {
-    const char *name = session_node(r->front.session, node)->name;
+    const char *name = distribution_name(r->distribution, slot);
 
     if (m->err_len == 0)
         return;
@@ -80,14 +80,14 @@ void run_failures_stderr(const struct run *r,
 /* --- a node that fails and fails ------------------------------------------ */
 
 /* Does another do what this one cannot? */
-static int others_succeed(const struct run *r, size_t node)
+static int others_succeed(const struct run *r, size_t slot)
 {
     const struct dispatch *held = distribution_dispatch(r->distribution);
 
     for (size_t i = 0; i < dispatch_nodes(held); i++) {
         const struct dispatch_node *s = dispatch_node(held, i);
 
-        if (i != node && s->standing == STANDING_GOOD && s->failures == 0
+        if (i != slot && s->standing == STANDING_GOOD && s->failures == 0
             && s->done > 0)
             return 1;
     }
@@ -96,22 +96,23 @@ static int others_succeed(const struct run *r, size_t node)
 
 /* What it had to do is for others.  Where the run goes on whatever fails, it may
  * be the work's fault: then others must have done better. */
-static void judge_node(struct run *r, size_t node)
+static void judge_node(struct run *r, size_t slot)
 {
+    const struct slots *slots = distribution_slots(r->distribution);
     unsigned failures =
-        dispatch_node(distribution_dispatch(r->distribution), node)->failures;
+        dispatch_node(distribution_dispatch(r->distribution), slot)->failures;
     unsigned most = r->o->retries > 0 ? r->o->retries : IN_A_ROW;
     int goes_on = r->o->keep_going > 0 || r->o->bisect;
 
-    if (goes_on ? failures < most || !others_succeed(r, node)
+    if (goes_on ? failures < most || !others_succeed(r, slot)
                 : r->o->retries == 0 || failures != most)
         return;
-    if (dispatch_node(distribution_dispatch(r->distribution), node)->standing
+    if (dispatch_node(distribution_dispatch(r->distribution), slot)->standing
         != STANDING_GOOD)
         return;
     notice("%s: %u failures in a row: it gets nothing more",
-           session_node(r->front.session, node)->name, failures);
-    distribution_distrust(r->distribution, node);
+           distribution_name(r->distribution, slot), failures);
+    distribution_distrust(r->distribution, slots->node[slot]);
 }
 
 /* --- a piece -------------------------------------------------------------- */
@@ -167,8 +168,7 @@ int run_failures_late(struct run *r, struct piece *p)
 {
     struct telling t = {.mend = "see --timeout and --retries"};
 
-    joblog_add(&r->joblog, p,
-               session_node(r->front.session, p->part.node)->name,
+    joblog_add(&r->joblog, p, distribution_name(r->distribution, p->part.node),
                r->o->timeout_s, JOBLOG_TIMED_OUT, SIGTERM);
     snprintf(t.how, sizeof t.how, "still ran after %g s", r->o->timeout_s);
     tell_what(r, p, &t);

@@ -12,7 +12,7 @@
 void run_failures_rule(const struct run_options *o, struct failure_rule *rule);
 /* What a command said on stderr, of which the agent kept the end. */
 void run_failures_stderr(const struct run *r,
-                         size_t node,
+                         size_t slot,
                          const struct msg_done *m);
 /* A piece has failed, and the dispatcher has been told.  The caller sends what
  * there is to be had, unless the run is over. */

@@ -3,6 +3,7 @@
 #include "launcher/run/dry_run.h"
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_failures.h"
+#include "launcher/run/run_slots.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -58,7 +59,8 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     struct summary *s = &r->summary;
     int adjusted;
 
-    history_frame(&r->history, distribution_dispatch(r->distribution));
+    history_frame(&r->history, distribution_dispatch(r->distribution),
+                  &r->slots);
     determination_weigh(&r->determination,
                         distribution_dispatch(r->distribution),
                         &r->o->threshold);
@@ -147,12 +149,9 @@ void run_frames_feed(struct run *r)
 
 void run_frames_begin(struct run *r)
 {
-    struct session *session = r->front.session;
-
-    for (size_t i = 0; i < session_size(session); i++)
-        if (session_node(session, i)->present)
-            job_load_adjuster_threads(&r->adjuster, i,
-                                      session_node(session, i)->cpus);
+    for (size_t i = 0; i < r->slots.nodes; i++)
+        if (session_node(r->front.session, i)->present)
+            run_slots_threads(r, i);
     distribution_begin(r->distribution, &r->adjuster,
                        r->o->lines ? &r->work.lines : NULL);
     if (r->o->dry_run)

@@ -22,6 +22,7 @@ static int is_late(void *arg, size_t node)
 static int end_overdue(struct run *r)
 {
     struct piece *p;
+    size_t node;
 
     while ((p = distribution_overdue(r->distribution,
                                      (int64_t)(r->o->timeout_s * 1e9),
@@ -29,8 +30,9 @@ static int end_overdue(struct run *r)
            != NULL) {
         if (run_failures_late(r, p) < 0)
             return -1;
-        r->overdue[p->part.node] = 1;
-        session_drop(r->front.session, p->part.node);
+        node = r->slots.node[p->part.node];
+        r->overdue[node] = 1;
+        session_drop(r->front.session, node);
     }
     return 0;
 }

@@ -12,9 +12,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SLOT_TEXT 12 /* ":4294967295" */
+
+/* The name of a node, with the slot's number if it has several. */
+static void make_labels(struct run_meter *m)
+{
+    const struct slots *slots = distribution_slots(m->setup.distribution);
+
+    for (size_t i = 0; i < m->n; i++) {
+        const char *name = distribution_name(m->setup.distribution, i);
+        size_t len = strnlen(name, sizeof m->label[i] - SLOT_TEXT);
+
+        memcpy(m->label[i], name, len);
+        if (slots_of(slots, slots->node[i]) > 1)
+            snprintf(m->label[i] + len, SLOT_TEXT, ":%u",
+                     slots_number(slots, i));
+    }
+}
+
 int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
 {
-    size_t n = session_size(setup->session);
+    size_t n = distribution_slots(setup->distribution)->n;
     const struct config_power *c = setup->config;
 
     memset(m, 0, sizeof *m);
@@ -26,14 +44,17 @@ int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
     m->give = calloc(n, sizeof *m->give);
     m->power = calloc(n, sizeof *m->power);
     m->room = malloc(power_bytes(n));
-    if (!m->misuse || !m->part || !m->give || !m->power || !m->room)
+    m->label = calloc(n, sizeof *m->label);
+    if (!m->misuse || !m->part || !m->give || !m->power || !m->room
+        || !m->label)
         return -1;
     m->n = n;
+    make_labels(m);
     m->rule = (struct power_rule){
         .bound = c->bound, .band = c->band, .gain = c->gain};
     if (strcmp(c->actuator, "slice") == 0)
         m->rule.variant = POWER_PAIR;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < session_size(setup->session); i++)
         run_meter_order(m, i);
     return 0;
 }
@@ -41,6 +62,7 @@ int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
 void run_meter_order(struct run_meter *m, size_t node)
 {
     const struct meter_option *o = m->setup.option;
+    const size_t *first;
     struct msg_meter order = {0};
     struct writer w = {0};
 
@@ -48,7 +70,9 @@ void run_meter_order(struct run_meter *m, size_t node)
         return;
     order.kind = o->kind;
     order.record_ms = pace_record_ms(m->n, 0);
-    m->misuse[node] = 0;
+    first = distribution_slots(m->setup.distribution)->first;
+    for (size_t i = first[node]; i < first[node + 1]; i++)
+        m->misuse[i] = 0;
     snprintf(order.pattern, sizeof order.pattern, "%s", o->pattern);
     msg_write_meter(&w, &order);
     session_send(m->setup.session, node, MSG_METER, &w);
@@ -61,16 +85,20 @@ int run_meter_message(struct run_meter *m,
                       size_t len)
 {
     struct msg_metered told;
+    size_t slot;
 
     if (m->n == 0 || type != MSG_METERED
         || msg_read_metered(&told, body, len) < 0)
         return 0;
-    distribution_metered(m->setup.distribution, node, told.id, told.fraction);
-    if (told.misuse > 0 && m->misuse[node] == 0)
+    slot = distribution_metered(m->setup.distribution, node, told.id,
+                                told.fraction);
+    if (slot == SIZE_MAX)
+        return 1;
+    if (told.misuse > 0 && m->misuse[slot] == 0)
         notice("warning: %s: progress that makes no sense is left out: beyond "
                "the total, or backwards",
                session_node(m->setup.session, node)->name);
-    m->misuse[node] = told.misuse;
+    m->misuse[slot] = told.misuse;
     return 1;
 }
 
@@ -96,10 +124,10 @@ static int steer(struct run_meter *m, struct es_error *err)
 /* --- for top -------------------------------------------------------------- */
 
 /* Of its slice; of the frame if it has none, as with bundles. */
-static double part_done(const struct distribution *d, size_t node)
+static double part_done(const struct distribution *d, size_t slot)
 {
     const struct dispatch *held = distribution_dispatch(d);
-    const struct dispatch_node *s = dispatch_node(held, node);
+    const struct dispatch_node *s = dispatch_node(held, slot);
     const struct frame *f = distribution_frame(d);
 
     if (s->slice == 0)
@@ -107,29 +135,31 @@ static double part_done(const struct distribution *d, size_t node)
     return fmin(((double)s->done + s->metered) / (double)s->slice, 1);
 }
 
-static double waiting(const struct determination *t, size_t node)
+static double waiting(const struct determination *t, size_t slot)
 {
-    if (t->last <= 0 || t->back[node] <= 0)
+    if (t->last <= 0 || t->back[slot] <= 0)
         return 0;
-    return 1 - t->back[node] / t->last;
+    return 1 - t->back[slot] / t->last;
 }
 
-static struct steering_view view(const void *from, size_t node)
+static struct steering_view view(const void *from, size_t slot)
 {
     const struct run_meter *m = from;
     const struct distribution *d = m->setup.distribution;
+    const struct node *node =
+        session_node(m->setup.session, distribution_slots(d)->node[slot]);
     const struct dispatch_node *s =
-        dispatch_node(distribution_dispatch(d), node);
+        dispatch_node(distribution_dispatch(d), slot);
 
     return (struct steering_view){
-        .name = session_node(m->setup.session, node)->name,
-        .rack = session_node(m->setup.session, node)->rack,
+        .name = m->label[slot],
+        .rack = node->rack,
         .unit = "",
         .slots = 1,
-        .progress = (double)distribution_frame(d)->number + part_done(d, node),
+        .progress = (double)distribution_frame(d)->number + part_done(d, slot),
         .speed = s->slice > 0 ? s->speed / (double)s->slice : 0,
-        .waiting = waiting(m->setup.determination, node),
-        .misuse = m->misuse[node],
+        .waiting = waiting(m->setup.determination, slot),
+        .misuse = m->misuse[slot],
     };
 }
 
@@ -170,5 +200,6 @@ void run_meter_stop(struct run_meter *m)
     free(m->give);
     free(m->power);
     free(m->room);
+    free(m->label);
     memset(m, 0, sizeof *m);
 }

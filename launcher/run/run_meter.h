@@ -26,9 +26,10 @@ struct run_meter_setup {
 
 struct run_meter {
     struct run_meter_setup setup;
-    size_t n;               /* nodes; 0: nothing is metered */
-    struct power_rule rule; /* POWER_OFF: slices are left as they are */
-    uint64_t *misuse;       /* n, as told */
+    size_t n;                     /* slots; 0: nothing is metered */
+    struct power_rule rule;       /* POWER_OFF: slices are left as they are */
+    uint64_t *misuse;             /* n, as told */
+    char (*label)[NODE_NAME_MAX]; /* n, for people */
     /* workspace, n each */
     double *part;
     uint64_t *give;

@@ -2,6 +2,7 @@
 #include "launcher/run/run_nodes.h"
 #include "launcher/base/notice.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_slots.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,11 +78,11 @@ void run_nodes_qualified(struct run *r)
 {
     const struct qualification *q = &r->qualification;
 
+    if (r->phase != QUALIFYING || q->missing > 0 || r->asked.missing > 0)
+        return;
     r->summary.rank_by = r->config->probe.rank_by;
     rank_by_elements(r->summary.elements, q->metric, &r->profile.profile, q->n);
-    if (job_load_adjuster_init(&r->adjuster, r->o->policy, r->o->policy_value,
-                               q->metric, &r->profile.profile, q->n, r->err)
-        < 0) {
+    if (run_slots_open(r) < 0 || run_slots_rank(r) < 0) {
         run_finish(r, 1);
         return;
     }
@@ -139,12 +140,19 @@ int run_nodes_command(struct run *r, size_t node)
 
 /* --- they leave and return ------------------------------------------------ */
 
+/* The slots of a node stand alike. */
+static enum standing standing(const struct run *r, size_t node)
+{
+    const struct dispatch *held = distribution_dispatch(r->distribution);
+
+    if (slots_of(&r->slots, node) == 0)
+        return STANDING_AWAY;
+    return dispatch_node(held, r->slots.first[node])->standing;
+}
+
 static int has_left(const struct run *r, size_t node)
 {
-    const struct dispatch_node *s =
-        dispatch_node(distribution_dispatch(r->distribution), node);
-
-    return s->standing == STANDING_LEAVING
+    return standing(r, node) == STANDING_LEAVING
            && distribution_out(r->distribution, node) == 0;
 }
 
@@ -161,19 +169,17 @@ void run_nodes_let_go(struct run *r, size_t node)
 void run_nodes_drain(void *arg, const char *name)
 {
     struct run *r = arg;
-    const struct dispatch *held;
     size_t node = session_size(r->front.session), others = 0;
 
     if (r->phase != WORKING)
         return;
-    held = distribution_dispatch(r->distribution);
     for (size_t i = 0; i < session_size(r->front.session); i++)
         if (strcmp(session_node(r->front.session, i)->name, name) == 0)
             node = i;
         else
-            others += dispatch_may_send(held, i) ? 1 : 0;
+            others += standing(r, i) < STANDING_LEAVING;
     if (node == session_size(r->front.session) || others == 0
-        || !dispatch_may_send(held, node))
+        || standing(r, node) >= STANDING_LEAVING)
         return;
     notice("%s drains: it leaves, and the other nodes do its part", name);
     if (distribution_retire(r->distribution, node, r->err) < 0)
@@ -184,14 +190,11 @@ void run_nodes_drain(void *arg, const char *name)
 /* A node that was lost has been measured again. */
 void run_nodes_take_in(struct run *r, size_t node)
 {
-    if (job_load_adjuster_join(&r->adjuster, node, r->qualification.metric,
-                               r->err)
-            < 0
+    if (run_slots_join(r, node) < 0
         || distribution_returned(r->distribution, node, r->err) < 0)
         run_finish(r, 1);
     else
-        job_load_adjuster_threads(&r->adjuster, node,
-                                  session_node(r->front.session, node)->cpus);
+        run_slots_threads(r, node);
 }
 
 static void program_lost(struct run *r, size_t node)
@@ -215,8 +218,9 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         notice("%s is lost (%s): the other nodes do its part", name, why);
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
-        if (r->qualification.missing == 0)
-            run_nodes_qualified(r);
+        if (run_slots_lost(r, node) < 0)
+            run_finish(r, 1);
+        run_nodes_qualified(r);
     } else if (r->phase == BRINGING) {
         broadcast_lost(&r->bringing.broadcast, node, why);
     } else if (r->phase == TELLING) {
@@ -261,6 +265,7 @@ void run_nodes_returned(void *arg, size_t node)
         return;
     notice("%s is back", session_node(r->front.session, node)->name);
     r->overdue[node] = 0;
+    run_slots_again(r, node);
     run_meter_order(&r->meter, node);
     if (run_nodes_command(r, node) < 0)
         run_finish(r, 1);

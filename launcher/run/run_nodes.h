@@ -10,7 +10,8 @@
 
 /* Tell a node what to run.  0, or -1 and r->err filled. */
 int run_nodes_command(struct run *r, size_t node);
-/* All are measured: the work can be cut. */
+/* If all are measured, and have said what slots they have, the work can be
+ * cut. */
 void run_nodes_qualified(struct run *r);
 /* A node that was lost has been measured again. */
 void run_nodes_take_in(struct run *r, size_t node);

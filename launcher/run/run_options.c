@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_options.h"
+#include "launcher/base/number.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
@@ -75,6 +76,26 @@ static int take_start(void *at, const char *text, struct es_error *err)
 static int take_end(void *at, const char *text, struct es_error *err)
 {
     return record_mark_parse(at, "recend", text, err);
+}
+
+static int take_slots(void *at, const char *text, struct es_error *err)
+{
+    static const char *const kinds[] = {[SLOTS_CORES] = "cores",
+                                        [SLOTS_SOCKETS] = "sockets",
+                                        [SLOTS_GPUS] = "gpus"};
+    struct msg_slots *slots = at;
+    uint64_t n;
+
+    for (uint32_t i = SLOTS_CORES; i <= SLOTS_GPUS; i++)
+        if (strcmp(text, kinds[i]) == 0) {
+            *slots = (struct msg_slots){.kind = i};
+            return 0;
+        }
+    if (number_parse_u64(text, &n) < 0 || n == 0 || n > NODE_SLOTS_MAX)
+        return es_fail(err, ES_USAGE, "give 1 to 4096, cores, sockets or gpus",
+                       "--slots: \"%s\" is no number of slots", text);
+    *slots = (struct msg_slots){.kind = SLOTS_NUMBER, .n = (uint32_t)n};
+    return 0;
 }
 
 #define AT(member) OPTION_AT(struct run_options, member)
@@ -160,6 +181,10 @@ const struct option run_options_table[] = {
      "a command that runs for longer hangs: it is ended, and what it had to do "
      "is done by others"},
     {OPTION_GROUP, .name = "how:"},
+    {OPTION_TAKE, "slots", "N|cores|sockets|gpus", AT(slots),
+     .take = take_slots, .def = "1", .help =
+     "commands that run at once on a node, each on cores of its own: N of them "
+     "(more than there are cores share them), one a core, a socket or a GPU"},
     {OPTION_FLAG, "persistent", NULL, AT(persistent), .help =
      "CMD is started once a node, and gets its slices by evenstep_next() of "
      "libevenstep: see libevenstep(3)"},
@@ -259,6 +284,10 @@ int run_options_settle(struct run_options *o,
         return es_fail(err, ES_USAGE, "give it after --", "no command");
     if (record_rule_check(&o->record, err) < 0 || check_files(o, err) < 0)
         return -1;
+    if (o->persistent && (o->slots.kind != SLOTS_NUMBER || o->slots.n > 1))
+        return es_fail(err, ES_USAGE, "leave one of them out",
+                       "--slots: a program that stays alive is one a node, so "
+                       "--persistent has one slot");
     if (o->persistent && o->ahead > 0)
         return es_fail(err, ES_USAGE, "leave one of them out",
                        "--ahead: a program that stays alive may keep what it "

@@ -40,11 +40,12 @@ struct run_options {
     unsigned retries; /* of a slice whose command failed */
     double timeout_s; /* of a command; 0: none */
     struct ok_status ok_status;
-    uint64_t keep_going; /* failures that are left out, at most */
-    int bisect;          /* what fails is cut in two, to find the fault */
-    int persistent;      /* the command stays alive */
-    int dry_run;         /* commands are printed, and none is run */
-    int no_sync;         /* the gathered file need not be on the disk */
+    uint64_t keep_going;    /* failures that are left out, at most */
+    int bisect;             /* what fails is cut in two, to find the fault */
+    struct msg_slots slots; /* of each node */
+    int persistent;         /* the command stays alive */
+    int dry_run;            /* commands are printed, and none is run */
+    int no_sync;            /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     const char *bcast[FILES_MAX]; /* SRC:DST, n_bcast */
     size_t n_bcast;

@@ -25,6 +25,7 @@
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
 #include "launcher/run/run_top.h"
+#include "launcher/run/slots.h"
 #include "launcher/run/work.h"
 #include "launcher/session/drain.h"
 #include "launcher/session/front.h"
@@ -59,6 +60,12 @@ struct run {
     struct work work;
     struct config_profile profile; /* that is in force */
     struct history history;
+    struct slots slots; /* of the nodes; n 0: not known yet */
+    struct {
+        uint32_t *each; /* one a node: slots */
+        char *awaited;  /* likewise: its answer is */
+        size_t missing;
+    } asked;                  /* how many slots it has */
     struct programs programs; /* if they are persistent */
     struct distribution *distribution;
     struct receiving receiving;

@@ -325,6 +325,41 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
     return -1;
 }
 
+void msg_write_slots(struct writer *w, const struct msg_slots *m)
+{
+    write_u32(w, m->kind);
+    write_u32(w, m->n);
+}
+
+int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->kind = read_u32(&r);
+    m->n = read_u32(&r);
+    if (m->kind > SLOTS_GPUS || m->n > NODE_SLOTS_MAX
+        || (m->kind == SLOTS_NUMBER && m->n == 0))
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_slotted(struct writer *w, const struct msg_slotted *m)
+{
+    write_u32(w, m->n);
+    write_text(w, m->text);
+}
+
+int msg_read_slotted(struct msg_slotted *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->n = read_u32(&r);
+    read_text(&r, m->text, sizeof m->text);
+    if (m->n > NODE_SLOTS_MAX)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_run(struct writer *w, const struct msg_run *m)
 {
     write_u64(w, m->id);

@@ -28,6 +28,9 @@
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
  *                        each slice makes; comes before COMMAND
+ *   SLOTS     front end  kind u32, n u32: how many commands run at once, each
+ *                        with a part of the node of its own
+ *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
  *                        label text
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
@@ -154,6 +157,8 @@ enum protocol_type {
     MSG_METER = 45,
     MSG_METERED = 46,
     MSG_CLOCK = 47,
+    MSG_SLOTS = 48,
+    MSG_SLOTTED = 49,
     MSG_FILES = 50,
     MSG_FILE = 51,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
@@ -213,6 +218,16 @@ struct msg_command {
     char dir[4096];      /* PATH_MAX */
     uint32_t persistent; /* it stays alive from slice to slice */
     char **argv;         /* NULL-ended, one allocation; free() it */
+};
+enum slots_kind { SLOTS_NUMBER, SLOTS_CORES, SLOTS_SOCKETS, SLOTS_GPUS };
+struct msg_slots {
+    uint32_t kind; /* enum slots_kind */
+    uint32_t n;    /* at most NODE_SLOTS_MAX; 0: one of the kind each, not of
+                      SLOTS_NUMBER */
+};
+struct msg_slotted {
+    uint32_t n; /* likewise; 0: there are none of the kind */
+    char text[TEXT_MAX];
 };
 struct msg_run {
     uint64_t id, frame, begin, end;
@@ -329,6 +344,10 @@ void msg_write_files(struct writer *w, const struct msg_files *m);
 int msg_read_files(struct msg_files *m, const uint8_t *body, size_t len);
 void msg_write_file(struct writer *w, const struct msg_file *m);
 int msg_read_file(struct msg_file *m, const uint8_t *body, size_t len);
+void msg_write_slots(struct writer *w, const struct msg_slots *m);
+int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len);
+void msg_write_slotted(struct writer *w, const struct msg_slotted *m);
+int msg_read_slotted(struct msg_slotted *m, const uint8_t *body, size_t len);
 void msg_write_run(struct writer *w, const struct msg_run *m);
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len);
 void msg_write_output(struct writer *w, const struct msg_output *m);

@@ -37,6 +37,8 @@ static void texts(const uint8_t *body, size_t len)
     double rate;
     struct msg_run run;
     struct msg_tasks tasks;
+    struct msg_slots slots;
+    struct msg_slotted slotted;
     uint32_t v;
     uint64_t u;
 
@@ -56,8 +58,13 @@ static void texts(const uint8_t *body, size_t len)
         abort();
     if (msg_read_rang(&rate, body, len) == 0 && !(rate >= 0))
         abort();
-    if (msg_read_run(&run, body, len) == 0 && run.begin > run.end)
+    if (msg_read_run(&run, body, len) == 0
+        && (run.begin > run.end || run.slot >= NODE_SLOTS_MAX))
         abort();
+    if (msg_read_slots(&slots, body, len) == 0 && slots.n > NODE_SLOTS_MAX)
+        abort();
+    if (msg_read_slotted(&slotted, body, len) == 0)
+        walk((const uint8_t *)slotted.text, strlen(slotted.text));
     if (msg_read_tasks(&tasks, body, len) == 0
         && (strchr(tasks.dir, '/') || tasks.tasks > NODE_TASKS_MAX))
         abort();

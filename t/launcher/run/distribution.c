@@ -55,9 +55,10 @@ void session_send(struct session *s,
     writer_clear(w);
 }
 
-static double load[NODES] = {50, 30, 20};
+static double load[2 * NODES] = {50, 30, 20};
 static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
 static struct session session;
+static struct slots slots;
 static struct distribution *d;
 static struct es_error err;
 
@@ -84,7 +85,7 @@ static void make(uint64_t pieces)
     }
     memset(&err, 0, sizeof err);
     adjuster.kind = kinds_find("static");
-    d = distribution_create(&session, 1, pieces, 0);
+    d = distribution_create(&session, &slots, 1, pieces, 0);
     if (!d)
         bail("no memory");
 }
@@ -235,7 +236,7 @@ static void test_create_no_memory(void)
     memset(&err, 0, sizeof err);
     for (d = NULL; !d; n++) {
         fault_at = n;
-        d = distribution_create(&session, 1, 1, 0);
+        d = distribution_create(&session, &slots, 1, 1, 0);
         fault_at = -1;
     }
     ok(n > 5, "each allocation of a new one may fail");
@@ -325,8 +326,49 @@ static void test_no_memory(void)
     distribution_destroy(d);
 }
 
+/* Two nodes of two slots, and one between them that has none. */
+static void test_slots(void)
+{
+    static const uint32_t each[NODES] = {2, 0, 2};
+    const struct slots one_each = slots;
+    struct msg_done m = {.elapsed_ns = 1000000};
+    struct piece *p;
+
+    memset(load, 0, sizeof load);
+    for (size_t i = 0; i < 4; i++)
+        load[i] = 25;
+    if (slots_init(&slots, NODES, each) < 0)
+        bail("no memory");
+    start();
+    ok(session.sent == 4 && session.to[0] == 0 && session.to[1] == 0
+           && session.to[2] == 2 && session.to[3] == 2,
+       "each slot gets a slice, and a node without slots nothing");
+    ok(session.run[0].slot == 0 && session.run[1].slot == 1
+           && session.run[2].slot == 0 && session.run[3].slot == 1,
+       "which its agent is told");
+    is_int(distribution_out(d, 2), 2, "a node has out what its slots have");
+    is_str(distribution_name(d, 3), "n2", "a slot has its node's name");
+    m.id = session.run[3].id;
+    ok(!distribution_done(d, 0, &m, 1), "another node's answer does not count");
+    p = distribution_done(d, 2, &m, 1);
+    ok(p && p->part.state == PIECE_DONE && p->part.node == 3,
+       "its own does, whichever comes first");
+    ok(distribution_lost(d, 0, &err) == 0 && distribution_out(d, 0) == 0,
+       "with a node all its slots are lost");
+    is_int(session.to[4], 2, "and another node does their part");
+    ok(distribution_returned(d, 0, &err) == 0 && dispatch_may_send(held(), 0)
+           && dispatch_may_send(held(), 1),
+       "with it all are back");
+    distribution_destroy(d);
+    slots_clear(&slots);
+    slots = one_each;
+    memcpy(load, (const double[NODES]){50, 30, 20}, NODES * sizeof *load);
+}
+
 int main(void)
 {
+    if (slots_init(&slots, NODES, NULL) < 0)
+        bail("no memory");
     test_sent();
     test_absent();
     test_lines();
@@ -335,5 +377,7 @@ int main(void)
     test_not_counted();
     test_no_memory();
     test_create_no_memory();
+    test_slots();
+    slots_clear(&slots);
     return done();
 }

@@ -48,6 +48,7 @@ static struct session session;
 static struct distribution *d;
 static struct es_error err;
 static char dir[] = "/tmp/evenstep-receiving.XXXXXX";
+static struct slots slots;
 static char path[100], part[110];
 
 static void send_frame(uint64_t number)
@@ -65,7 +66,7 @@ static void start(void)
     for (size_t i = 0; i < NODES; i++)
         session.node[i].present = 1;
     memset(&err, 0, sizeof err);
-    d = distribution_create(&session, 1, 1, 0);
+    d = distribution_create(&session, &slots, 1, 1, 0);
     if (!d)
         bail("no memory");
     adjuster.kind = kinds_find("static");
@@ -239,6 +240,8 @@ static void test_stdout(void)
 
 int main(void)
 {
+    if (slots_init(&slots, NODES, NULL) < 0)
+        bail("no memory");
     if (!mkdtemp(dir))
         bail("no directory");
     snprintf(path, sizeof path, "%s/out", dir);
@@ -250,5 +253,6 @@ int main(void)
     unlink(path);
     unlink(part);
     is_int(rmdir(dir), 0, "nothing else is left");
+    slots_clear(&slots);
     return done();
 }

@@ -58,6 +58,7 @@ static struct session session;
 static struct distribution *d;
 static struct determination t;
 static struct run_meter m;
+static struct slots slots;
 static struct meter_option option;
 static struct config_power power = {
     .actuator = "slice", .bound = 0.0002, .band = 0.005, .gain = 1};
@@ -79,7 +80,7 @@ static void start(enum outside_kind kind)
     }
     option = (struct meter_option){kind, "([0-9]+)%"};
     adjuster.kind = kinds_find("static");
-    d = setup.distribution = distribution_create(&session, 1, 10, 0);
+    d = setup.distribution = distribution_create(&session, &slots, 1, 10, 0);
     if (!d || determination_init(&t, NODES) < 0
         || run_meter_start(&m, &setup) < 0)
         bail("no memory");
@@ -191,8 +192,11 @@ static void test_slice(void)
 
 int main(void)
 {
+    if (slots_init(&slots, NODES, NULL) < 0)
+        bail("no memory");
     test_orders();
     test_view();
     test_slice();
+    slots_clear(&slots);
     return done();
 }

@@ -27,6 +27,8 @@ union any {
     struct msg_tasks tasks;
     struct msg_idle idle;
     struct msg_over over;
+    struct msg_slots slots;
+    struct msg_slotted slotted;
     uint32_t u32;
     uint64_t u64;
 };
@@ -54,16 +56,18 @@ enum which {
     TASKS,
     IDLE,
     OVER,
+    SLOTS,
+    SLOTTED,
     U32,
     U64,
     KINDS
 };
 
 static const char *const names[KINDS] = {
-    "HERE",    "FENCE",   "READY",    "PEER",  "PROBE",   "PROBED",
-    "RING",    "RANG",    "COMMAND",  "RUN",   "OUTPUT",  "DONE",
-    "PUT",     "MONITOR", "PROGRESS", "POWER", "LIMITED", "METER",
-    "METERED", "TASKS",   "IDLE",     "OVER",  "STORED",  "LIMIT"};
+    "HERE",     "FENCE",   "READY",   "PEER",   "PROBE",   "PROBED", "RING",
+    "RANG",     "COMMAND", "RUN",     "OUTPUT", "DONE",    "PUT",    "MONITOR",
+    "PROGRESS", "POWER",   "LIMITED", "METER",  "METERED", "TASKS",  "IDLE",
+    "OVER",     "SLOTS",   "SLOTTED", "STORED", "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -112,6 +116,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_idle(&m->idle, body, len);
     case OVER:
         return msg_read_over(&m->over, body, len);
+    case SLOTS:
+        return msg_read_slots(&m->slots, body, len);
+    case SLOTTED:
+        return msg_read_slotted(&m->slotted, body, len);
     case U32:
         return msg_read_u32(&m->u32, body, len);
     default:
@@ -137,6 +145,8 @@ static const struct msg_metered a_reading = {7, 0.5, 3};
 
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20};
+static const struct msg_slots some_slots = {SLOTS_CORES, 0};
+static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
 /* A sound body of each kind, owned by the caller. */
@@ -222,6 +232,12 @@ static struct writer sound(enum which k)
         break;
     case OVER:
         msg_write_over(&w, &an_over);
+        break;
+    case SLOTS:
+        msg_write_slots(&w, &some_slots);
+        break;
+    case SLOTTED:
+        msg_write_slotted(&w, &an_answer);
         break;
     case U32:
         write_u32(&w, 250);
@@ -706,6 +722,16 @@ static void test_bad_values(void)
     run.slot = NODE_SLOTS_MAX;
     msg_write_run(&w, &run);
     refused(RUN, &w, "a slot above those that a node can have");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0});
+    refused(SLOTS, &w, "no slot at all");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_GPUS + 1, 1});
+    refused(SLOTS, &w, "slots of no kind");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_CORES, NODE_SLOTS_MAX + 1});
+    refused(SLOTS, &w, "more slots than a node can have");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX});
+    accepted(SLOTS, &w, "the most slots are taken");
+    msg_write_slotted(&w, &(struct msg_slotted){.n = NODE_SLOTS_MAX + 1});
+    refused(SLOTTED, &w, "an answer of more slots than a node can have");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};

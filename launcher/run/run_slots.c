@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_slots.h"
+#include "launcher/base/notice.h"
+#include "launcher/run/run_failures.h"
+
+#include <stdlib.h>
+
+/* --- how many ------------------------------------------------------------- */
+
+static int is_plain(const struct run *r)
+{
+    return r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1;
+}
+
+static void send_order(struct run *r, size_t node, uint32_t n)
+{
+    const struct msg_slots m = {.kind = r->o->slots.kind, .n = n};
+    struct writer w = {0};
+
+    msg_write_slots(&w, &m);
+    session_send(r->front.session, node, MSG_SLOTS, &w);
+}
+
+int run_slots_ask(struct run *r)
+{
+    size_t n = session_size(r->front.session);
+
+    if (is_plain(r))
+        return slots_init(&r->slots, n, NULL) < 0 ? es_no_memory(r->err) : 0;
+    r->asked.each = calloc(n, sizeof *r->asked.each);
+    r->asked.awaited = calloc(n, 1);
+    if (!r->asked.each || !r->asked.awaited)
+        return es_no_memory(r->err);
+    r->asked.missing = n;
+    for (size_t i = 0; i < n; i++) {
+        r->asked.awaited[i] = 1;
+        send_order(r, i, r->o->slots.n);
+    }
+    return 0;
+}
+
+void run_slots_again(struct run *r, size_t node)
+{
+    if (!is_plain(r) && r->slots.n > 0 && slots_of(&r->slots, node) > 0)
+        send_order(r, node, (uint32_t)slots_of(&r->slots, node));
+}
+
+/* All have answered: are there any? */
+static int settle(struct run *r)
+{
+    size_t n = session_size(r->front.session), all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all += r->asked.each[i];
+    if (all == 0)
+        return es_fail(r->err, ES_ENV,
+                       "see the messages above, or give another --slots",
+                       "no node has any slot");
+    if (slots_init(&r->slots, n, r->asked.each) < 0)
+        return es_no_memory(r->err);
+    return 0;
+}
+
+static int heard(struct run *r, size_t node, uint32_t n)
+{
+    if (!r->asked.awaited || !r->asked.awaited[node])
+        return 0;
+    r->asked.awaited[node] = 0;
+    r->asked.each[node] = n;
+    r->asked.missing--;
+    return r->asked.missing == 0 ? settle(r) : 0;
+}
+
+int run_slots_message(struct run *r,
+                      size_t node,
+                      const uint8_t *body,
+                      size_t len)
+{
+    struct msg_slotted m;
+
+    if (msg_read_slotted(&m, body, len) < 0) {
+        session_drop(r->front.session, node);
+        return 0;
+    }
+    if (m.text[0])
+        notice("%s: %s", session_node(r->front.session, node)->name, m.text);
+    return heard(r, node, m.n);
+}
+
+int run_slots_lost(struct run *r, size_t node)
+{
+    return heard(r, node, 0);
+}
+
+void run_slots_clear(struct run *r)
+{
+    slots_clear(&r->slots);
+    free(r->asked.each);
+    free(r->asked.awaited);
+}
+
+/* --- what holds something of each ------------------------------------------ */
+
+static int start_meter(struct run *r)
+{
+    const struct run_meter_setup setup = {.session = r->front.session,
+                                          .distribution = r->distribution,
+                                          .determination = &r->determination,
+                                          .option = &r->o->meter,
+                                          .config = &r->config->power};
+
+    return run_meter_start(&r->meter, &setup);
+}
+
+int run_slots_open(struct run *r)
+{
+    struct failure_rule rule;
+
+    run_failures_rule(r->o, &rule);
+    r->distribution = distribution_create(
+        r->front.session, &r->slots, r->o->grain, r->o->pieces, r->o->ahead);
+    if (!r->distribution
+        || determination_init(&r->determination, r->slots.n) < 0
+        || start_meter(r) < 0)
+        return es_no_memory(r->err);
+    distribution_set_failure_rule(r->distribution, &rule);
+    return 0;
+}
+
+/* --- the adjuster --------------------------------------------------------- */
+
+/* One a slot; NULL and r->err: no memory. */
+static struct metric *metrics(struct run *r)
+{
+    struct metric *m = calloc(r->slots.n, sizeof *m);
+
+    if (m)
+        slots_metrics(&r->slots, r->qualification.metric, m);
+    else
+        (void)es_no_memory(r->err);
+    return m;
+}
+
+int run_slots_rank(struct run *r)
+{
+    struct metric *m = metrics(r);
+    int rc = -1;
+
+    if (m)
+        rc = job_load_adjuster_init(&r->adjuster, r->o->policy,
+                                    r->o->policy_value, m, &r->profile.profile,
+                                    r->slots.n, r->err);
+    free(m);
+    return rc;
+}
+
+int run_slots_join(struct run *r, size_t node)
+{
+    const size_t *first = r->slots.first;
+    struct metric *m = metrics(r);
+    int rc = m ? 0 : -1;
+
+    for (size_t i = first[node]; i < first[node + 1] && rc == 0; i++)
+        rc = job_load_adjuster_join(&r->adjuster, i, m, r->err);
+    free(m);
+    return rc;
+}
+
+void run_slots_threads(struct run *r, size_t node)
+{
+    const size_t *first = r->slots.first;
+    uint32_t cpus = session_node(r->front.session, node)->cpus;
+    uint32_t n = (uint32_t)slots_of(&r->slots, node);
+
+    for (size_t i = first[node]; i < first[node + 1]; i++)
+        job_load_adjuster_threads(&r->adjuster, i,
+                                  cpus > n ? cpus / n : cpus > 0);
+}
