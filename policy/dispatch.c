@@ -220,7 +220,7 @@ static struct batch batch_of(const struct dispatch_piece *p)
     return (struct batch){.units = p->units,
                           .attempts = p->attempt,
                           .failures = p->failures + (p->is_blamed ? 1 : 0),
-                          .forgiven = p->forgiven};
+                          .forgiven = p->forgiven + (p->is_excused ? 1 : 0)};
 }
 
 static enum failure_verdict judge(const struct dispatch *d,
@@ -228,8 +228,9 @@ static enum failure_verdict judge(const struct dispatch *d,
 {
     struct batch b = batch_of(p);
 
-    return p->is_blamed ? failure_judge(&d->rule, &b, p->is_late, d->grain)
-                        : FAILURE_RETRY;
+    return p->is_blamed && !p->is_excused
+               ? failure_judge(&d->rule, &b, p->is_late, d->grain)
+               : FAILURE_RETRY;
 }
 
 /* Its units are nobody's. */
@@ -738,6 +739,8 @@ void dispatch_failed(struct dispatch *d,
     p->is_late = 0;
     if (p->forgiven == 0) /* of a half it is the units' fault */
         set_failures(d, p->node, d->node[p->node].failures + 1);
+    p->is_excused = d->rule.doubts && p->failures == 0 && d->good > 0
+                    && !(d->node[p->node].speed > 0);
     make_void(d, p, now);
 }
 

@@ -57,6 +57,7 @@ struct dispatch_piece {
     unsigned forgiven; /* of these: failure.h */
     int is_blamed;     /* this one, too */
     int is_late;       /* by running for too long */
+    int is_excused;    /* its node may be to blame: tried again, not counted */
     enum piece_state state;
     double sent;
     double back;    /* its answer; 0: none yet */

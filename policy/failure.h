@@ -16,6 +16,8 @@
 struct failure_rule {
     unsigned retries;
     int halves;
+    int doubts; /* what first fails at a node that has done nothing well yet is
+                   tried by another, if there is one, and does not count */
 };
 
 enum failure_verdict { FAILURE_RETRY, FAILURE_HALVE, FAILURE_LEAVE_OUT };

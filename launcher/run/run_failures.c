@@ -19,7 +19,9 @@ struct telling {
 
 void run_failures_rule(const struct run_options *o, struct failure_rule *rule)
 {
-    *rule = (struct failure_rule){.retries = o->retries, .halves = o->bisect};
+    *rule = (struct failure_rule){.retries = o->retries,
+                                  .halves = o->bisect,
+                                  .doubts = o->keep_going > 0 || o->bisect};
 }
 
 /* --- in words ------------------------------------------------------------- */

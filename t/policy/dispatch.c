@@ -376,7 +376,7 @@ static const struct setup small[] = {
      0,
      {1, 1},
      {0},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"two nodes, one of which is lost and returns",
      2,
@@ -388,7 +388,7 @@ static const struct setup small[] = {
      0,
      {3, 1},
      {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"two nodes, commands that fail",
      2,
@@ -400,7 +400,7 @@ static const struct setup small[] = {
      0,
      {1, 1},
      {[FAIL] = 3, [DISTRUST] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"two nodes, commands that fail too often",
      2,
@@ -448,7 +448,7 @@ static const struct setup small[] = {
      0,
      {1, 2, 1},
      {[RETIRE] = 1, [LOSE] = 1, [GIVE] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"three nodes, of which one has no load",
      3,
@@ -460,7 +460,7 @@ static const struct setup small[] = {
      0,
      {1, 1, 0},
      {[LOSE] = 2, [RETURN] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"what a run before has done is left out",
      2,
@@ -472,7 +472,7 @@ static const struct setup small[] = {
      0,
      {1, 1},
      {[FAIL] = 1, [LOSE] = 1, [GIVE] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"two nodes, with a meter, looked at",
      2,
@@ -484,7 +484,7 @@ static const struct setup small[] = {
      0,
      {2, 1},
      {[METER] = 1, [LOOK] = 2, [LOSE] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"one whose commands failed helps out until another is back",
      2,
@@ -496,7 +496,7 @@ static const struct setup small[] = {
      0,
      {1, 1},
      {[DISTRUST] = 1, [LOSE] = 1, [RETURN] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"bundles for two nodes that are lost and return",
      2,
@@ -508,7 +508,7 @@ static const struct setup small[] = {
      1,
      {1, 1},
      {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [FAIL] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
     {"bundles for three nodes, one of which leaves",
      3,
@@ -520,7 +520,7 @@ static const struct setup small[] = {
      1,
      {1, 1, 1},
      {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1},
-     {0, 0},
+     {0, 0, 0},
      0},
 };
 
@@ -589,7 +589,8 @@ static void random_setup(struct setup *s)
         .pieces = 1 + (uint64_t)random_below(&rng, 8),
         .is_bundles = random_boolean(&rng),
         .is_ruled = random_boolean(&rng),
-        .rule = {(unsigned)random_below(&rng, 3), random_boolean(&rng)},
+        .rule = {(unsigned)random_below(&rng, 3), random_boolean(&rng),
+                 random_boolean(&rng)},
     };
     for (int h = 0; h < HAPPENINGS; h++)
         s->most[h] = UINT32_MAX;
@@ -898,6 +899,41 @@ static void test_left_out(void)
     dispatch_blame(run.d, sent_to(0)->id);
     ok(dispatch_verdict(run.d, sent_to(0)->id) == FAILURE_RETRY,
        "what becomes of one that is late can be asked");
+    end_run();
+}
+
+/* One of three nodes can do nothing. */
+static void test_doubts(void)
+{
+    const struct setup setup = {.nodes = 3,
+                                .units = 60,
+                                .grain = 1,
+                                .pieces = 4,
+                                .load = {1, 1, 1},
+                                .most = {[FAIL] = 100},
+                                .rule = {.doubts = 1},
+                                .is_ruled = 1};
+
+    begin_with(&setup);
+    for (int i = 0; i < 10; i++)
+        if (dispatch_node(run.d, 0)->out > 0)
+            happen(FAIL, 0);
+    ok(run.had[FAIL] > 3 && dispatch_left_out(run.d) == 0,
+       "what a node without any success fails at is for others");
+    while (dispatch_left(run.d) > 0 && !wrong)
+        for (size_t node = 0; node < 3; node++)
+            if (dispatch_node(run.d, node)->out > 0)
+                happen(node == 0 ? FAIL : ANSWER, node);
+    ok(!wrong && dispatch_left_out(run.d) == 0, "and they do all of it");
+    begin_frame();
+    happen(FAIL, 1);
+    ok(dispatch_left_out(run.d) > 0, "one that has done its part is believed");
+    end_run();
+    begin_with(&setup);
+    happen(FAIL, 0);
+    happen(FAIL, 1);
+    happen(FAIL, 2);
+    ok(dispatch_left_out(run.d) > 0, "where all fail it is the work's fault");
     end_run();
 }
 
@@ -1228,6 +1264,7 @@ int main(void)
     test_bundles();
     test_halves();
     test_left_out();
+    test_doubts();
     test_failed_bundle();
     test_policy_hears();
     test_begun();

@@ -14,25 +14,25 @@ static const struct {
     int is_late;
     enum failure_verdict want;
 } verdicts[] = {
-    {"no retries: left out at once", {0, 0}, 1, 0, 8, 1, 0, OUT},
-    {"one retry, failed once", {1, 0}, 1, 0, 8, 1, 0, RETRY},
-    {"one retry, failed twice", {1, 0}, 2, 0, 8, 1, 0, OUT},
+    {"no retries: left out at once", {0, 0, 0}, 1, 0, 8, 1, 0, OUT},
+    {"one retry, failed once", {1, 0, 0}, 1, 0, 8, 1, 0, RETRY},
+    {"one retry, failed twice", {1, 0, 0}, 2, 0, 8, 1, 0, OUT},
     {"late once: tried again even without retries",
-     {0, 0},
+     {0, 0, 0},
      1,
      0,
      8,
      1,
      1,
      RETRY},
-    {"late twice", {0, 0}, 2, 0, 8, 1, 1, OUT},
-    {"late twice, of two retries", {2, 0}, 2, 0, 8, 1, 1, RETRY},
-    {"more than a grain, with halves", {0, 1}, 1, 0, 8, 4, 0, HALVE},
-    {"a grain cannot be halved", {0, 1}, 1, 0, 4, 4, 0, OUT},
-    {"nor can what is less", {0, 1}, 1, 0, 3, 4, 0, OUT},
-    {"a half has one try", {2, 1}, 4, 1, 8, 4, 0, HALVE},
-    {"a grain has all", {2, 1}, 5, 3, 4, 4, 0, RETRY},
-    {"and no more than all", {2, 1}, 6, 3, 4, 4, 0, OUT},
+    {"late twice", {0, 0, 0}, 2, 0, 8, 1, 1, OUT},
+    {"late twice, of two retries", {2, 0, 0}, 2, 0, 8, 1, 1, RETRY},
+    {"more than a grain, with halves", {0, 1, 0}, 1, 0, 8, 4, 0, HALVE},
+    {"a grain cannot be halved", {0, 1, 0}, 1, 0, 4, 4, 0, OUT},
+    {"nor can what is less", {0, 1, 0}, 1, 0, 3, 4, 0, OUT},
+    {"a half has one try", {2, 1, 0}, 4, 1, 8, 4, 0, HALVE},
+    {"a grain has all", {2, 1, 0}, 5, 3, 4, 4, 0, RETRY},
+    {"and no more than all", {2, 1, 0}, 6, 3, 4, 4, 0, OUT},
 };
 
 static void test_verdicts(void)
@@ -51,7 +51,7 @@ static void test_verdicts(void)
 
 static void test_halves(void)
 {
-    const struct failure_rule rule = {1, 1};
+    const struct failure_rule rule = {1, 1, 0};
 
     for (uint64_t units = 4; units < 20; units++) {
         struct batch b = {.units = {30, 30 + units}, .failures = 2}, half[2];

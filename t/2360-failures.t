@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='commands that fail: left out, found, tried again, told, and done again by a later run'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD
+export TMPDIR
+unset EVENSTEP_CONF SLURM_JOB_ID
+# but BAD BEGIN END: prints the units, and fails at that one.
+cat >but <<'END'
+#!/bin/sh
+echo "$EVENSTEP_FRAME $2 $3" >>begun
+if test "$2" -le "$1" && test "$1" -lt "$3"; then
+	echo "cannot do $1" >&2
+	exit 3
+fi
+exec seq "$2" $(($3 - 1))
+END
+# upper: its lines in capitals; one that is "bad" it cannot.
+cat >upper <<'END'
+#!/bin/sh
+echo x >>begun
+while read -r line; do
+	test "$line" != bad || exit 4
+	echo "$line" | tr a-z A-Z
+done
+END
+# flaky BEGIN END: without the file go, units from 5 to 40 hang, and those from 45 on fail.
+cat >flaky <<'END'
+#!/bin/sh
+test -e go || test "$1" = 0 || test "$1" -ge 40 || exec sleep 60
+test -e go || test "$1" -le 40 || exit 1
+exec seq "$1" $(($2 - 1))
+END
+# second BEGIN END: fails where it has not been before.
+cat >second <<'END'
+#!/bin/sh
+for unit in $(seq "$1" $(($2 - 1))); do
+	mkdir "been-$unit" 2>&- && first=1
+done
+test -z "$first" || exit 7
+exec seq "$1" $(($2 - 1))
+END
+chmod +x but upper flaky second
+run=''
+trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
+trap 'exit 143' TERM
+job() { evenstep run --local 2 --metrics equal "$@"; }
+# exits STATUS: how many lines of the job log have it.
+exits() { awk -F'\t' -v status="$1" 'NR > 1 && $7 == status { n++ } END { print n + 0 }' log; }
+# summary FILTER: of the report.
+summary() { jq -es ".[-1] | .type == \"summary\" and ($1)" report; }
+left_out() { grep -q '"type":"failed"' "$1"; }
+seq 0 999 >whole && grep -vx 613 whole >holed
+
+test_expect_success '--keep-going: a command that fails is left out, the rest comes in order, exit 1 and what is missing' '
+	test_expect_code 1 job --range 0:1000 --keep-going --report report -- ./but 613 {begin} {end} >out 2>err &&
+	said "evenstep: left out: frame 0, units [0-9]+:[0-9]+, local[01]: exited with status 3" &&
+	said "evenstep: [0-9]+ units are left out: 1 command failed: with --journal FILE, --resume-failed does them again; report has all" &&
+	set -- $(sed -n "s/^evenstep: left out: frame 0, units \([0-9]*\):\([0-9]*\),.*/\1 \2/p" err) &&
+	test "$1" -le 613 && test 613 -lt "$2" && awk -v b="$1" -v e="$2" "\$1 < b || \$1 >= e" whole >want && test_cmp want out &&
+	summary ".status == \"incomplete\" and .left_out == $2 - $1" &&
+	jq -es ".[0] | .complete == false and .left_out == $2 - $1 and ([.slices[] | select(.left_out)] | length == 1 and .[0].status == 3)" report
+'
+test_expect_success '--bisect: one bad unit of a thousand is found, and only that is missing' '
+	test_expect_code 1 job --range 0:1000 --bisect --keep-going --joblog log -- ./but 613 {begin} {end} >out 2>err && test_cmp holed out &&
+	said "evenstep: left out: frame 0, units 613:614, local[01]: exited with status 3" &&
+	said "evenstep: 1 unit is left out: 1 command failed: .*" && echo "tries that failed: $(exits 3)" && test "$(exits 3)" -le 12
+'
+test_expect_success '--bisect alone: the run ends, and its message names the unit' '
+	test_expect_code 1 job --range 0:1000 --bisect -- ./but 613 {begin} {end} >out 2>err && test ! -s out &&
+	said "evenstep: local[01]: frame 0, units 613:614: ./but exited with status 3: see its last words above"
+'
+test_expect_success '--bisect stops at the grain, in every frame' '
+	test_expect_code 1 job --range 0:1000 --grain 8 --bisect --keep-going --repeat 2 -- ./but 613 {begin} {end} >out 2>err &&
+	said "evenstep: left out: frame 0, units 608:616, .*" && said "evenstep: left out: frame 1, units 608:616, .*" &&
+	said "evenstep: 16 units are left out: 2 commands failed: .*" && { seq 0 607; seq 616 999; } >once && cat once once | test_cmp - out
+'
+test_expect_success '--bisect is not for programs that stay alive, nor is --ok-status' '
+	fails 2 ".*--bisect and --persistent exclude each other.*" job --range 0:5 --bisect --persistent -- true &&
+	fails 2 ".*--ok-status and --persistent exclude each other.*" job --range 0:5 --ok-status 0,1 --persistent -- true
+'
+test_expect_success 'all fail: the run ends in order, with a bounded list and a report of all' '
+	test_expect_code 1 job --range 0:100 --grain 2 --bisect --keep-going --repeat 2 --report report --joblog log -- false >out 2>err && test ! -s out &&
+	said "evenstep: 200 units are left out: 100 commands failed: .*; report has all" && said "evenstep: left out: 90 more" &&
+	said "evenstep: further failures are not told one by one" && test "$(grep -c "left out: frame" err)" = 10 && test "$(wc -l <err)" -lt 40 &&
+	summary ".status == \"incomplete\" and .left_out == 200 and .frames == 2" &&
+	jq -es "map(.slices[]? | select(.left_out)) | length == 100 and all(.status == 1)" report &&
+	test "$(exits 1)" -ge 100 && test "$(exits 0)" = 0 && evenstep report report >table && grep "200 units are left out" table
+'
+test_expect_success '--keep-going=MAX: one failure more ends the run, as without' '
+	test_expect_code 1 job --range 0:10 --grain 1 --bisect --keep-going=3 --report report -- sh -c "exit 5" >out 2>err && test ! -s out &&
+	said "evenstep: more than 3 commands have failed \(--keep-going=3\): the run ends" &&
+	said "evenstep: local[01]: frame 0, units .*: sh exited with status 5: it printed nothing on stderr" &&
+	summary ".status == \"failed\" and .left_out == 3" &&
+	test_expect_code 1 job --range 0:1000 --bisect --keep-going=1 -- ./but 613 {begin} {end} >out && test_cmp holed out &&
+	fails 2 ".*--keep-going: \"0\" is out of range.*" job --range 0:5 --keep-going=0 -- true
+'
+test_expect_success '--retries: a command that goes well only the second time is no failure' '
+	job --range 0:100 --retries 1 --keep-going --joblog log -- ./second {begin} {end} >out 2>err &&
+	seq 0 99 | test_cmp - out && ! grep "left out" err && test "$(exits 7)" -ge 2
+'
+test_expect_success 'a node that can do nothing is left alone: the others do all' '
+	evenstep run --local 3 --metrics equal --range 0:90 --keep-going -- sh -c "test {node} != local1 || exit 9; sleep 0.02; exec seq {begin} \$(({end} - 1))" >out 2>err &&
+	seq 0 89 | test_cmp - out && said "evenstep: local1: frame 0, .* exited with status 9: it is tried again"
+'
+test_expect_success '--ok-status: a grep that finds nothing is no failure, one that cannot be run is' '
+	seq 100 >numbers && grep 7 numbers >want &&
+	job --lines numbers --pieces 16 --ok-status 0,1 --report report --joblog log -- grep 7 >out 2>err && test_cmp want out && ! grep -i fail err &&
+	job --lines numbers --ok-status 0,1 --report none --joblog log -- grep x >out && test ! -s out && test "$(exits 1)" -ge 2 && test "$(exits 0)" = 0 &&
+	jq -es "(.[0].slices | length > 1 and all(.status == 1 and .ok)) and .[1].status == \"done\" and .[0].complete" none &&
+	evenstep report none >table && ! grep "left out" table && grep "^0  *100 " table
+'
+test_expect_success '--ok-status: what it never takes for success' '
+	test_expect_code 1 job --lines numbers --ok-status 0,1 -- grep 2>err && mentioned "grep exited with status 2" &&
+	test_expect_code 1 job --lines numbers --ok-status 0,137 -- sh -c "kill -9 \$\$" 2>err && mentioned "killed by signal 9" &&
+	test_expect_code 1 job --lines numbers --ok-status 0,126,127 -- ./nothing 2>err && mentioned "could not be started" &&
+	test_expect_code 1 job --lines numbers --ok-status 1 -- true 2>err && mentioned "true exited with status 0" &&
+	fails 2 "evenstep: --ok-status: \"256\" is no exit status: give numbers from 0 to 255, as 0,1" job --lines numbers --ok-status 0,256 -- true
+'
+test_expect_success 'a run that fails in its first frame reports how far it came' '
+	test_expect_code 1 job --range 0:100 --report report -- sh -c "test {begin} = 0" >out 2>err &&
+	summary ".status == \"failed\" and .frames == 0" &&
+	jq -es ".[0] | .type == \"frame\" and .complete == false and ([.slices[] | select(.status == 1 and .left_out)] | length == 1)" report &&
+	evenstep report report >table && grep "the run failed" table &&
+	evenstep report --json report | jq -e ".ended == false and .status == \"failed\"" && evenstep replay --policy even <report
+'
+test_expect_success '--joblog: the columns of GNU parallel, a line as each command ends' '
+	job --range 0:40 --joblog log -- sh -c "echo {begin} {end} \"\$0\"" "a  b" >out && head -1 log >got &&
+	printf "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n" | test_cmp - got &&
+	awk -F"\t" "NR > 1 && (NF != 9 || \$1 !~ /^[0-9]+\$/ || \$2 !~ /^local[01]\$/ || \$3 < 1.7e9 || \$4 !~ /^ *[0-9]+\.[0-9][0-9][0-9]\$/ || \$5 != 0 || \$6 < 8 || \$7 != 0 || \$8 != 0) { print; bad = 1 } END { exit bad || NR < 3 }" log &&
+	tail -n +2 log | cut -f9 >commands && sh commands | sort -n >again && test_cmp out again &&
+	seq 9 >nine && job --lines nine --joblog log -- cat >out && awk -F"\t" "NR > 1 { n += \$5; m += \$6 } END { exit n != 18 || m != 18 }" log
+'
+test_expect_success '--joblog that cannot be written is told before anything begins' '
+	rm -f begun && fails 2 ".*--joblog: nowhere/log: No such file or directory: name a file that you may write" job --range 0:9 --joblog nowhere/log -- ./but 9 {begin} {end} &&
+	fails 2 ".*--joblog: /dev/full: No space left on device: .*" job --range 0:9 --joblog /dev/full -- ./but 9 {begin} {end} && test ! -e begun
+'
+test_expect_success 'what was left out stays out with --resume, and is done with --resume-failed' '
+	seq 200 | sed "s/.*/line&/" >clean && sed "77s/.*/bad/; 150s/.*/bad/" clean >lines && tr a-z A-Z <clean >upped &&
+	sed "77d; 150d" upped >want && cat want want >twice && cat upped upped >all &&
+	test_expect_code 1 job --lines lines --repeat 2 --bisect --keep-going --journal journal --joblog log -- ./upper >out 2>err && test_cmp twice out &&
+	mentioned "4 units are left out: 4 commands failed: --resume-failed does them again; log has all" && before=$(wc -l <log) &&
+	rm -f begun && test_expect_code 1 job --lines lines --repeat 2 --journal journal --resume --report report --joblog log -- ./upper >out 2>err && test_cmp twice out &&
+	test ! -e begun && said "evenstep: left out: frame 1, units 149:150, local[01]: exited with status 4 in a run before" && summary ".left_out == 4" && lines log "$before" &&
+	test_expect_code 1 job --lines lines --repeat 2 --keep-going --journal journal --resume-failed --joblog log -- ./upper >out 2>err && test_cmp twice out &&
+	tries=$(wc -l <begun) && test "$tries" -ge 4 && test "$tries" -le 8 && lines log $((before + tries)) && cp journal mended && cp journal fixed
+'
+test_expect_success 'a line that was mended is done by --resume, and only what has it; the output is that of a clean run' '
+	sed "150s/.*/bad/" clean >lines && rm -f begun && sed 150d upped >want && cat want want >once &&
+	test_expect_code 1 job --lines lines --repeat 2 --journal mended --resume -- ./upper >out 2>err && test_cmp once out && lines begun 2 &&
+	cp clean lines && rm -f begun && job --lines lines --repeat 2 --journal mended --resume --gather file -- ./upper 2>err && test_cmp all file && lines begun 2 &&
+	rm -f begun && job --lines lines --repeat 2 --journal mended --resume-failed -- ./upper >out && test_cmp all out && test ! -e begun
+'
+test_expect_success '--resume-failed after all was mended: as if nothing had been' '
+	cp clean lines && rm -f begun && job --lines lines --repeat 2 --journal fixed --resume-failed -- ./upper >out && test_cmp all out && lines begun 4
+'
+test_expect_success '--resume where a good line was changed, lines were added or taken away: as a clean run' '
+	for edit in "100s/.*/another/" 180d "50a more" "\$a last" "1,150d"; do
+		sed -i "$edit" lines && job --lines lines --repeat 2 --journal fixed --resume -- ./upper >out &&
+		tr a-z A-Z <lines >want && cat want want | test_cmp - out || return 1
+	done &&
+	cp clean lines && job --lines lines --repeat 2 --journal fixed --resume -- ./upper >out && test_cmp all out
+'
+test_expect_success 'another work is refused still' '
+	fails 2 ".*--journal: fixed: is of another command: .*" job --lines lines --repeat 2 --journal fixed --resume -- cat &&
+	fails 2 ".*--journal: fixed: is of another work: .*" job --lines lines --repeat 3 --journal fixed --resume -- ./upper
+'
+test_expect_success 'the front end is killed while commands fail: --resume-failed brings all' '
+	behind evenstep run --local 2 --metrics equal --policy static --range 0:80 --grain 5 --pieces 8 --keep-going --journal cut -- ./flaky {begin} {end} &&
+	{ wait_for 60 left_out cut || { cat err; false; }; } && kill -KILL $run && test_expect_code 137 wait $run && run= &&
+	: >go && job --policy static --range 0:80 --grain 5 --journal cut --resume-failed -- ./flaky {begin} {end} >out && seq 0 79 | test_cmp - out
+'
+test_done
