@@ -1,57 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/history.h"
-#include "launcher/base/spool.h"
+#include "launcher/run/history_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *last_part(const char *command)
 {
     const char *slash = strrchr(command, '/');
 
     return slash ? slash + 1 : command;
-}
-
-/* --- the file ------------------------------------------------------------- */
-
-/* Open or make one directory of a path, ours alone; closes at. */
-static int enter(int at, const char *name)
-{
-    int fd = -1;
-
-    if (at < 0)
-        return -1;
-    if (mkdirat(at, name, 0700) == 0 || errno == EEXIST)
-        fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    close(at);
-    return fd;
-}
-
-/* The directory of the history; -1 with errno. */
-static int open_dir(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-    if (state && *state == '/')
-        return enter(open(state, flags), "evenstep");
-    errno = ENOENT;
-    if (!home || *home != '/')
-        return -1;
-    return enter(enter(enter(open(home, flags), ".local"), "state"),
-                 "evenstep");
-}
-
-static int is_ours(int fd, struct stat *st)
-{
-    return fstat(fd, st) == 0 && S_ISREG(st->st_mode)
-           && st->st_uid == geteuid();
 }
 
 /* --- out ------------------------------------------------------------------ */
@@ -136,24 +97,14 @@ int history_append(const struct history *h,
                    const double measured[][ELEMENTS])
 {
     char *line = to_line(h, command, measured);
-    int dir = open_dir(), fd = -1, rc = -1, why;
-    struct stat st;
+    int rc, why;
 
-    errno = line ? errno : ENOMEM;
-    if (line && dir >= 0)
-        fd = openat(dir, "history",
-                    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                    0600);
-    /* One write: runs that end together do not mix their lines. */
-    if (fd >= 0 && is_ours(fd, &st))
-        rc = write_all(fd, line, strlen(line));
-    if (rc == 0 && st.st_size > HISTORY_BYTES_MOST)
-        rc = renameat(dir, "history", dir, "history.old");
+    if (!line) {
+        errno = ENOMEM;
+        return -1;
+    }
+    rc = history_file_append("history", line, HISTORY_BYTES_MOST);
     why = errno;
-    if (fd >= 0)
-        close(fd);
-    if (dir >= 0)
-        close(dir);
     free(line);
     errno = why;
     return rc;
@@ -198,40 +149,22 @@ void history_add_line(struct fit *fit, const char *line, const char *command)
     json_decref(json);
 }
 
-static void read_file(struct fit *fit,
-                      int dir,
-                      const char *name,
-                      const char *command)
-{
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat st;
-    FILE *file;
-    char *line = NULL;
-    size_t cap = 0;
+struct reading {
+    struct fit *fit;
+    const char *command;
+};
 
-    if (fd < 0)
-        return;
-    file = is_ours(fd, &st) && st.st_size < 4 * (off_t)HISTORY_BYTES_MOST
-               ? fdopen(fd, "r")
-               : NULL;
-    if (!file) {
-        close(fd);
-        return;
-    }
-    while (getline(&line, &cap, file) > 0)
-        history_add_line(fit, line, command);
-    free(line);
-    (void)fclose(file); /* was only read */
+static void take_line(void *arg, const char *line)
+{
+    const struct reading *r = arg;
+
+    history_add_line(r->fit, line, r->command);
 }
 
 void history_read(struct fit *fit, const char *command)
 {
-    int dir = open_dir();
+    struct reading r = {fit, command};
 
     *fit = (struct fit){.runs = 0};
-    if (dir < 0)
-        return;
-    read_file(fit, dir, "history.old", command);
-    read_file(fit, dir, "history", command);
-    close(dir);
+    history_file_read("history", HISTORY_BYTES_MOST, take_line, &r);
 }

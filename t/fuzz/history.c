@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text as the history of a user's runs: what is added up is finite, and a
- * profile that is fitted to it can be used. */
+ * profile that is fitted to it can be used; and what commands have cost is in
+ * range. */
 #include "launcher/run/history.h"
+#include "launcher/run/cost_history.h"
 #include "policy/profile.h"
 
 #include <math.h>
@@ -32,8 +34,18 @@ static void look(const struct fit *fit)
         must(p.influence[i] >= 0 && p.influence[i] <= 1);
 }
 
+static void look_at_cost(const struct cost_record *r)
+{
+    must(r->match == COST_STRANGER || r->terms.each > 0);
+    must(isfinite(r->terms.each) && isfinite(r->noise) && r->noise >= 0);
+    must(isfinite(r->terms.wait) && r->terms.wait >= 0);
+    must(isfinite(r->terms.burn) && r->terms.burn >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct cost_key key = {"python3", "a.py", "0123456789abcdef"};
+    struct cost_record cost = {.match = COST_STRANGER};
     struct fit any = {.runs = 0}, mine = {.runs = 0};
     char *text = malloc(size + 1), *rest = text, *line;
     size_t lines = 0;
@@ -45,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while ((line = strsep(&rest, "\n")) != NULL) {
         history_add_line(&any, line, NULL);
         history_add_line(&mine, line, "/usr/bin/povray");
+        cost_history_line(&cost, &key, line);
+        look_at_cost(&cost);
         lines++;
     }
     must(any.runs <= lines && mine.runs <= any.runs);

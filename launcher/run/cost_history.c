@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/cost_history.h"
+#include "launcher/run/history_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define FILE_NAME "costs"
+
+/* A command that takes longer to start, or a unit, is none that anybody runs. */
+#define SECONDS_MOST 1e9
+
+/* --- which command -------------------------------------------------------- */
+
+static void take_name(char name[64], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    (void)snprintf(name, 64, "%s", slash ? slash + 1 : path);
+}
+
+static int is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static uint64_t hash_of(const char *text, uint64_t before)
+{
+    return XXH3_64bits_withSeed(text, strlen(text) + 1, before);
+}
+
+void cost_key_of(struct cost_key *key, char *const argv[])
+{
+    uint64_t hash = 0;
+
+    *key = (struct cost_key){.file = ""};
+    take_name(key->command, argv[0]);
+    for (size_t i = 0; argv[i]; i++) {
+        int is_its = i > 0 && key->file[0] == '\0' && is_file(argv[i]);
+        char *path = is_its ? realpath(argv[i], NULL) : NULL;
+
+        if (is_its)
+            take_name(key->file, argv[i]);
+        hash = hash_of(path ? path : argv[i], hash);
+        free(path);
+    }
+    (void)snprintf(key->line, sizeof key->line, "%016" PRIx64, hash);
+}
+
+/* --- in ------------------------------------------------------------------- */
+
+static int is_text(const json_t *json, const char *name, const char *value)
+{
+    const char *text = json_string_value(json_object_get(json, name));
+
+    return text && strcmp(text, value) == 0;
+}
+
+static enum cost_match match_of(const json_t *json, const struct cost_key *key)
+{
+    if (is_text(json, "line", key->line))
+        return COST_SAME_LINE;
+    return key->file[0] != '\0' && is_text(json, "file", key->file)
+                   && is_text(json, "command", key->command)
+               ? COST_SAME_PROGRAM
+               : COST_STRANGER;
+}
+
+/* 0, or -1 if there is no such number, or none that can be. */
+static int take_seconds(double *value, const json_t *json, const char *name)
+{
+    const json_t *number = json_object_get(json, name);
+
+    *value = json_number_value(number);
+    return json_is_number(number) && *value >= 0 && *value <= SECONDS_MOST ? 0
+                                                                           : -1;
+}
+
+void cost_history_line(struct cost_record *best,
+                       const struct cost_key *key,
+                       const char *line)
+{
+    json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    struct cost_record r = {.match = match_of(json, key)};
+
+    if (r.match != COST_STRANGER && r.match >= best->match
+        && take_seconds(&r.terms.wait, json, "wait") == 0
+        && take_seconds(&r.terms.burn, json, "burn") == 0
+        && take_seconds(&r.terms.each, json, "each") == 0
+        && take_seconds(&r.noise, json, "noise") == 0 && r.terms.each > 0)
+        *best = r;
+    json_decref(json);
+}
+
+struct reading {
+    struct cost_record *best;
+    const struct cost_key *key;
+};
+
+static void take_line(void *arg, const char *line)
+{
+    const struct reading *r = arg;
+
+    /* Most are of other commands, and need no parser to say so. */
+    if (strstr(line, r->key->line)
+        || (r->key->file[0] != '\0' && strstr(line, r->key->file)))
+        cost_history_line(r->best, r->key, line);
+}
+
+void cost_history_read(struct cost_record *best, const struct cost_key *key)
+{
+    struct reading r = {best, key};
+
+    *best = (struct cost_record){.match = COST_STRANGER};
+    history_file_read(FILE_NAME, COST_HISTORY_BYTES_MOST, take_line, &r);
+}
+
+/* --- out ------------------------------------------------------------------ */
+
+int cost_history_append(const struct cost_key *key,
+                        const struct cost_terms *terms,
+                        double noise)
+{
+    json_t *json = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "command",
+                             key->command, "file", key->file, "line", key->line,
+                             "wait", terms->wait, "burn", terms->burn, "each",
+                             terms->each, "noise", noise);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL, *line = NULL;
+    int rc = -1, why;
+
+    if (text && asprintf(&line, "%s\n", text) < 0)
+        line = NULL;
+    if (line)
+        rc = history_file_append(FILE_NAME, line, COST_HISTORY_BYTES_MOST);
+    why = line ? errno : ENOMEM;
+    free(line);
+    free(text);
+    json_decref(json);
+    errno = why;
+    return rc;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cost_history.h - what the user's commands have cost, a line a run, from which
+ * the next run of one knows it before its first piece:
+ *
+ *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
+ *    "burn": 0.02, "each": 0.0035, "noise": 0.04}
+ *
+ * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
+ *
+ * line is a hash of the command line as it was given, {begin} and all, with the
+ * full path of its file: the newest run of that very line counts.  Is there
+ * none, then the newest of the same program with the same file: other arguments
+ * change less than other work does.  The file is the first argument that names
+ * one; so `python3 a.py` and `python3 b.py` are strangers.  A command without a
+ * file (`sh -c ...`) is known by its line alone, as a shell tells nothing of
+ * what it runs.
+ *
+ * It only ever helps: what is wrong with it costs the first pieces, never a
+ * run.
+ */
+#ifndef LAUNCHER_RUN_COST_HISTORY_H
+#define LAUNCHER_RUN_COST_HISTORY_H
+
+#include "policy/cost.h"
+
+#define COST_HISTORY_BYTES_MOST (1u << 18) /* over a thousand runs */
+
+/* Which command it is. */
+struct cost_key {
+    char command[64]; /* the last part of its path, shortened */
+    char file[64];    /* likewise; "": none */
+    char line[17];    /* in hexadecimal */
+};
+
+/* How well a line is known. */
+enum cost_match { COST_STRANGER, COST_SAME_PROGRAM, COST_SAME_LINE };
+
+struct cost_record {
+    enum cost_match match;
+    struct cost_terms terms;
+    double noise;
+};
+
+/* argv: the command, NULL after its last. */
+void cost_key_of(struct cost_key *key, char *const argv[]);
+/* The best that is known of it. */
+void cost_history_read(struct cost_record *best, const struct cost_key *key);
+/* One line of it, ended with a NUL: taken if it is as good a match as what is
+ * there, or better.  Pure. */
+void cost_history_line(struct cost_record *best,
+                       const struct cost_key *key,
+                       const char *line);
+/* Append what a run has learned.  0, or -1 with errno. */
+int cost_history_append(const struct cost_key *key,
+                        const struct cost_terms *terms,
+                        double noise);
+
+#endif

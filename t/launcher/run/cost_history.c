@@ -1,0 +1,189 @@
+#include "launcher/run/cost_history.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define GOOD "\"wait\":0.5,\"burn\":0.25,\"each\":2,\"noise\":0.125}"
+
+static const struct cost_key python = {"python3", "a.py", "0123456789abcdef"};
+static const struct cost_key shell = {"sh", "", "fedcba9876543210"};
+
+static const struct {
+    const char *what, *line;
+    enum cost_match python, shell;
+} lines[] = {
+    {"the very line", "{\"line\":\"0123456789abcdef\"," GOOD, COST_SAME_LINE,
+     COST_STRANGER},
+    {"the same program and file",
+     "{\"command\":\"python3\",\"file\":\"a.py\",\"line\":\"1\"," GOOD,
+     COST_SAME_PROGRAM, COST_STRANGER},
+    {"another file", "{\"command\":\"python3\",\"file\":\"b.py\"," GOOD,
+     COST_STRANGER, COST_STRANGER},
+    {"another program", "{\"command\":\"perl\",\"file\":\"a.py\"," GOOD,
+     COST_STRANGER, COST_STRANGER},
+    {"a shell with another line",
+     "{\"command\":\"sh\",\"file\":\"\",\"line\":\"2\"," GOOD, COST_STRANGER,
+     COST_STRANGER},
+    {"a shell's very line", "{\"line\":\"fedcba9876543210\"," GOOD,
+     COST_STRANGER, COST_SAME_LINE},
+    {"nothing", "", COST_STRANGER, COST_STRANGER},
+    {"rubbish", "{\"line\":\"0123456789abcdef\",", COST_STRANGER,
+     COST_STRANGER},
+    {"a list", "[1]", COST_STRANGER, COST_STRANGER},
+    {"a number for a line", "{\"line\":1," GOOD, COST_STRANGER, COST_STRANGER},
+    {"a term that is missing",
+     "{\"line\":\"0123456789abcdef\",\"wait\":1,\"burn\":1,\"each\":1}",
+     COST_STRANGER, COST_STRANGER},
+    {"one that is a text",
+     "{\"line\":\"0123456789abcdef\",\"wait\":\"1\",\"burn\":1,\"each\":1,"
+     "\"noise\":0}",
+     COST_STRANGER, COST_STRANGER},
+    {"a negative one",
+     "{\"line\":\"0123456789abcdef\",\"wait\":1,\"burn\":-1,\"each\":1,"
+     "\"noise\":0}",
+     COST_STRANGER, COST_STRANGER},
+    {"one out of all reason",
+     "{\"line\":\"0123456789abcdef\",\"wait\":1e10,\"burn\":1,\"each\":1,"
+     "\"noise\":0}",
+     COST_STRANGER, COST_STRANGER},
+    {"units that cost nothing",
+     "{\"line\":\"0123456789abcdef\",\"wait\":1,\"burn\":1,\"each\":0,"
+     "\"noise\":0}",
+     COST_STRANGER, COST_STRANGER},
+};
+
+static enum cost_match match_of(const struct cost_key *key, const char *line)
+{
+    struct cost_record r = {.match = COST_STRANGER};
+
+    cost_history_line(&r, key, line);
+    if (r.match != COST_STRANGER && r.terms.wait == 0.5 && r.terms.burn == 0.25
+        && r.terms.each == 2 && r.noise == 0.125)
+        return r.match;
+    return r.match == COST_STRANGER ? COST_STRANGER : (enum cost_match)9;
+}
+
+static void test_lines(void)
+{
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        is_int(match_of(&python, lines[i].line), lines[i].python,
+               lines[i].what);
+        is_int(match_of(&shell, lines[i].line), lines[i].shell,
+               "and for a shell");
+    }
+}
+
+static int same(const struct cost_key *a, const struct cost_key *b)
+{
+    return strcmp(a->line, b->line) == 0;
+}
+
+static struct cost_key key_of(const char *a, const char *b, const char *c)
+{
+    char *argv[] = {(char *)a, (char *)b, (char *)c, NULL};
+    struct cost_key key;
+
+    cost_key_of(&key, argv);
+    return key;
+}
+
+static void make(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    if (fd < 0 || close(fd) < 0)
+        bail("cannot make %s", path);
+}
+
+static void test_keys(void)
+{
+    struct cost_key a, b;
+
+    make("a.py");
+    make("b.py");
+    if (mkdir("there", 0700) < 0)
+        bail("cannot make a folder");
+    make("there/a.py");
+    a = key_of("/usr/bin/python3", "a.py", "{begin}");
+    is_str(a.command, "python3", "the last part of its path");
+    is_str(a.file, "a.py", "the first argument that is a file");
+    is_int((intmax_t)strlen(a.line), 16, "a hash");
+    b = key_of("/usr/bin/python3", "a.py", "{begin}");
+    ok(same(&a, &b), "the same line is the same");
+    b = key_of("/usr/bin/python3", "a.py", "{end}");
+    ok(!same(&a, &b) && strcmp(a.file, b.file) == 0, "another argument");
+    b = key_of("/usr/bin/python3", "b.py", "{begin}");
+    ok(!same(&a, &b), "another file");
+    is_str(b.file, "b.py", "by its name");
+    b = key_of("/usr/bin/python3", "there/a.py", "{begin}");
+    ok(!same(&a, &b), "a file of that name elsewhere has another line");
+    is_str(b.file, "a.py", "but the same name");
+    b = key_of("/usr/bin/python3", "./a.py", "{begin}");
+    ok(same(&a, &b), "the same file by another path is the same");
+    b = key_of("python3", "a.py{begin}", NULL);
+    is_str(b.file, "", "no file");
+    a = key_of("sh", "-c", "x");
+    b = key_of("sh", "-cx", NULL);
+    ok(!same(&a, &b), "where an argument ends counts");
+    b = key_of("sh", "there", "a.py");
+    is_str(b.file, "a.py", "a folder is no file, and a second one is");
+    b = key_of("sh", "a.py", "b.py");
+    is_str(b.file, "a.py", "the first of two");
+}
+
+static void append(const struct cost_key *key, double wait)
+{
+    const struct cost_terms terms = {.wait = wait, .each = 1};
+
+    is_int(cost_history_append(key, &terms, 0.1), 0, "a line is appended");
+}
+
+static void test_file(void)
+{
+    struct cost_key other = {"python3", "a.py", "00000000000000ff"};
+    struct cost_record r;
+
+    cost_history_read(&r, &python);
+    is_int(r.match, COST_STRANGER, "nothing is known of a new command");
+    append(&other, 1);
+    cost_history_read(&r, &python);
+    is_int(r.match, COST_SAME_PROGRAM, "but of its program");
+    is_near(r.terms.wait, 1, 0, "what it cost");
+    is_near(r.noise, 0.1, 1e-15, "and its noise");
+    append(&python, 2);
+    append(&python, 3);
+    append(&other, 4);
+    cost_history_read(&r, &python);
+    is_int(r.match, COST_SAME_LINE, "its very line is better");
+    is_near(r.terms.wait, 3, 0, "the newest one");
+    cost_history_read(&r, &shell);
+    is_int(r.match, COST_STRANGER, "and a stranger stays one");
+}
+
+/* What the test has made, and nothing else, is in there. */
+static void clean_up(const char *folder)
+{
+    static const char *const made[] = {"a.py", "b.py", "there/a.py",
+                                       "evenstep/costs"};
+
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        (void)unlink(made[i]);
+    (void)rmdir("there");
+    (void)rmdir("evenstep");
+    ok(chdir("/") == 0 && rmdir(folder) == 0, "nothing else was made");
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/evenstep-cost-history-XXXXXX";
+
+    if (!mkdtemp(folder) || chdir(folder) < 0
+        || setenv("XDG_STATE_HOME", folder, 1) < 0)
+        bail("cannot make a folder");
+    test_lines();
+    test_keys();
+    test_file();
+    clean_up(folder);
+    return done();
+}
