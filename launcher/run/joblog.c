@@ -91,12 +91,14 @@ static double begun_at(double seconds)
 static int print_command(const struct joblog *j,
                          const struct piece *p,
                          const char *node,
+                         uint32_t slot,
                          FILE *to)
 {
     struct msg_run run = {.id = p->part.id,
                           .frame = p->frame->number,
                           .begin = p->part.units.begin,
-                          .end = p->part.units.end};
+                          .end = p->part.units.end,
+                          .slot = slot};
     char **words;
 
     memcpy(run.label, p->frame->label, sizeof run.label);
@@ -111,6 +113,7 @@ static int print_command(const struct joblog *j,
 void joblog_add(struct joblog *j,
                 const struct piece *p,
                 const char *node,
+                uint32_t slot,
                 double seconds,
                 int status,
                 int signal)
@@ -128,7 +131,7 @@ void joblog_add(struct joblog *j,
     fprintf(to, "%ju\t%s\t%.3f\t%10.3f\t%ju\t%ju\t%d\t%d\t",
             (uintmax_t)p->part.id + 1, node, begun_at(seconds), seconds,
             (uintmax_t)p->input, (uintmax_t)p->output, status, signal);
-    rc = print_command(j, p, node, to);
+    rc = print_command(j, p, node, slot, to);
     putc('\n', to);
     if (fclose(to) != 0 || rc < 0) {
         errno = ENOMEM;

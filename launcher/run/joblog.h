@@ -33,11 +33,12 @@ int joblog_open(struct joblog *j,
                 char *const command[],
                 struct es_error *err);
 void joblog_close(struct joblog *j);
-/* A piece's command has ended on a node, after so many seconds; exit status and
+/* A piece's command has ended in a node's slot, after so many seconds; exit status and
  * signal as they are to be told. */
 void joblog_add(struct joblog *j,
                 const struct piece *p,
                 const char *node,
+                uint32_t slot,
                 double seconds,
                 int status,
                 int signal);

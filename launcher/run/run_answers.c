@@ -67,6 +67,7 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     joblog_add(&r->joblog, p, session_node(r->front.session, node)->name,
+               slots_number(distribution_slots(r->distribution), p->part.node),
                (double)m.elapsed_ns * 1e-9, m.signal ? 0 : (int)m.status,
                (int)m.signal);
     if (!is_done)

@@ -85,15 +85,19 @@ void run_failures_stderr(const struct run *r,
 static int others_succeed(const struct run *r, size_t slot)
 {
     const struct dispatch *held = distribution_dispatch(r->distribution);
+    const struct slots *slots = distribution_slots(r->distribution);
+    int others = 0;
 
     for (size_t i = 0; i < dispatch_nodes(held); i++) {
         const struct dispatch_node *s = dispatch_node(held, i);
 
-        if (i != slot && s->standing == STANDING_GOOD && s->failures == 0
-            && s->done > 0)
-            return 1;
+        if (s->standing != STANDING_GOOD || s->failures > 0 || s->done == 0)
+            continue;
+        if (slots->node[i] == slots->node[slot])
+            return 0; /* another slot of it does well */
+        others = 1;
     }
-    return 0;
+    return others;
 }
 
 /* What it had to do is for others.  Where the run goes on whatever fails, it may
@@ -171,6 +175,7 @@ int run_failures_late(struct run *r, struct piece *p)
     struct telling t = {.mend = "see --timeout and --retries"};
 
     joblog_add(&r->joblog, p, distribution_name(r->distribution, p->part.node),
+               slots_number(distribution_slots(r->distribution), p->part.node),
                r->o->timeout_s, JOBLOG_TIMED_OUT, SIGTERM);
     snprintf(t.how, sizeof t.how, "still ran after %g s", r->o->timeout_s);
     tell_what(r, p, &t);

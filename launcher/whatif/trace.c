@@ -268,8 +268,8 @@ static int read_frame(const struct reader *r, struct trace_line *line)
     json_array_foreach(slices, i, slice)
     {
         struct reader one = {slice, r->number, r->err};
-        struct trace_slice s;
-        int is_ok;
+        struct trace_slice s = {0};
+        int is_ok = 0;
 
         if (read_slice(&one, &s, &is_ok) < 0
             || keep_slice(&one, line, &s, is_ok, &units) < 0)

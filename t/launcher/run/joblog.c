@@ -13,7 +13,7 @@
     "Command\n"
 
 static char log_path[4096];
-static char word[] = "c", place[] = "{begin}-{label}";
+static char word[] = "c", place[] = "{begin}-{label}-{slot}";
 static char *command[] = {word, place, NULL};
 static const struct frame frame = {.number = 2, .end = 9, .label = "l"};
 static const struct piece piece = {.part = {.id = 4, .units = {3, 5}},
@@ -58,16 +58,16 @@ static void test_lines(void)
     const char *text, *last;
 
     is_str(content(), HEAD, "the columns are there from the start");
-    joblog_add(&j, &piece, "n1", 1.5, 3, 0);
+    joblog_add(&j, &piece, "n1", 7, 1.5, 3, 0);
     text = content();
     last = text + sizeof HEAD - 1;
     ok(strncmp(last, "5\tn1\t", 5) == 0
-           && strstr(last, "\t     1.500\t6\t70\t3\t0\tc 3-l\n"),
+           && strstr(last, "\t     1.500\t6\t70\t3\t0\tc 3-l-7\n"),
        "a line as a command ends: %s", last);
     ok(strtod(last + 5, NULL) > 1.7e9, "with the seconds since 1970");
     joblog_close(&j);
     j = open_log(1);
-    joblog_add(&j, &piece, "n1", 1.5, 0, 9);
+    joblog_add(&j, &piece, "n1", 7, 1.5, 0, 9);
     is_int((int)lines(), 3, "a run that goes on appends");
     joblog_close(&j);
     j = open_log(0);
@@ -81,7 +81,7 @@ static void test_none(void)
     struct es_error err = {0};
 
     ok(joblog_open(&j, NULL, 0, command, &err) == 0, "none is wanted");
-    joblog_add(&j, &piece, "n1", 1, 0, 0);
+    joblog_add(&j, &piece, "n1", 7, 1, 0, 0);
     joblog_close(&j);
     ok(joblog_open(&j, "/nonexistent/log", 0, command, &err) == -1
            && err.kind == ES_USAGE
@@ -112,13 +112,13 @@ static void test_full(void)
     tree_quiet(1);
     for (rlim_t room = sizeof HEAD; room < sizeof HEAD + 30; room += 7) {
         limit(room);
-        joblog_add(&j, &piece, "n1", 1, 0, 0);
+        joblog_add(&j, &piece, "n1", 7, 1, 0, 0);
         limit(RLIM_INFINITY);
         torn += strcmp(content(), HEAD) != 0;
     }
     tree_quiet(0);
     ok(torn == 0 && j.has_warned, "on a full disk there is no half line");
-    joblog_add(&j, &piece, "n1", 1, 0, 0);
+    joblog_add(&j, &piece, "n1", 7, 1, 0, 0);
     is_int((int)lines(), 2, "and a line again when there is room");
     joblog_close(&j);
 }
