@@ -14,6 +14,7 @@ enum es_kind {
     ES_WORK = 1,  /* the work failed */
     ES_USAGE = 2, /* command line or configuration */
     ES_ENV = 3,   /* no Slurm, no PMIx, no agents */
+    ES_TIME = 4,  /* not finished: time is up */
 };
 
 struct es_error {

@@ -23,6 +23,7 @@ struct dispatch {
     uint64_t left;     /* units that are yet to be done */
     uint64_t left_out; /* units that are not to be any more */
     struct failure_rule rule;
+    double end;         /* no piece is out for longer */
     struct tasks tasks; /* of the frame, for bundles */
     struct dispatch_piece *piece;
     size_t n, cap;
@@ -62,6 +63,7 @@ struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
     d->grain = grain;
     d->most_pieces = pieces;
     d->rule.retries = UINT_MAX;
+    d->end = INFINITY;
     d->node = calloc(nodes, sizeof *d->node);
     d->load = calloc(nodes, sizeof *d->load);
     d->cut = calloc(nodes, sizeof *d->cut);
@@ -101,6 +103,11 @@ void dispatch_set_failure_rule(struct dispatch *d,
                                const struct failure_rule *rule)
 {
     d->rule = *rule;
+}
+
+void dispatch_set_end(struct dispatch *d, double end)
+{
+    d->end = end;
 }
 
 /* --- who may work --------------------------------------------------------- */
@@ -404,16 +411,62 @@ int dispatch_has_room(const struct dispatch *d, size_t node)
     return s->out + s->elsewhere < most_out(d) && d->load[node] > 0;
 }
 
+/* Seconds that a node would take for a piece; 0 if nobody knows. */
+static double seconds_of(const struct dispatch *d, size_t node, double units)
+{
+    double speed = d->node[node].speed;
+
+    return speed > 0 ? units / speed : 0;
+}
+
+/* Of a piece that a node would be sent now: the units that it has time for, in
+ * whole grains. */
+static uint64_t units_in_time(const struct dispatch *d,
+                              size_t node,
+                              uint64_t units,
+                              double now)
+{
+    const struct dispatch_node *s = &d->node[node];
+    double start = seconds_of(d, node, 0);
+    double all = seconds_of(d, node, (double)units);
+    double begin = now, left, grains;
+
+    if (s->out > 0)
+        begin = fmax(now, s->begun + seconds_of(d, node, (double)s->out_units));
+    left = (d->end - begin) / DISPATCH_END_CARE;
+    if (all <= left)
+        return units;
+    grains = (left - start) / (all - start) * (double)units / (double)d->grain;
+    return grains >= 1 ? (uint64_t)grains * d->grain : 0;
+}
+
+/* What there is no time for is nobody's, as another may have it. */
+static void keep_to_end(struct dispatch *d,
+                        size_t node,
+                        struct batch *b,
+                        double now)
+{
+    uint64_t units = units_in_time(d, node, units_in(b->units), now);
+    struct batch rest = *b;
+
+    if (units >= units_in(b->units))
+        return;
+    rest.units.begin = b->units.end = b->units.begin + units;
+    put_back(d, &rest);
+}
+
 /* Give a node one more piece, if it has room and there is one. */
 static int feed(struct dispatch *d, size_t node, double now)
 {
     struct batch b;
 
-    if (!dispatch_has_room(d, node))
+    if (!dispatch_has_room(d, node) || now >= d->end)
         return 0;
     if (make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
     b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
+    if (d->end < INFINITY)
+        keep_to_end(d, node, &b, now);
     if (units_in(b.units) > 0)
         take_out(d, node, &b, now);
     return 0;
@@ -496,7 +549,7 @@ int dispatch_help_all(struct dispatch *d, double now)
     int looking = 0;
 
     d->wants_look = 0;
-    if (d->kind->bundles)
+    if (d->kind->bundles || now >= d->end)
         return 0;
     for (size_t i = 0; i < d->nodes && d->waiting > 0; i++) {
         if (!is_idle(d, i))
@@ -525,7 +578,8 @@ int dispatch_hand(struct dispatch *d, size_t node, double now)
 
 int dispatch_help(struct dispatch *d, size_t node, double now)
 {
-    if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node))
+    if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node)
+        || now >= d->end)
         return 0;
     if (now - d->looked < dispatch_gap(d)) {
         d->wants_look = 1;

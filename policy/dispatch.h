@@ -41,6 +41,10 @@
 /* Of a shorter time a meter tells the start of the command, not its speed. */
 #define DISPATCH_METER_S 0.2
 
+/* With an end to keep to, a piece is taken to last so many times longer than it
+ * is thought to. */
+#define DISPATCH_END_CARE 1.1
+
 enum piece_state {
     PIECE_OUT,      /* sent, not yet answered */
     PIECE_DONE,     /* answered, and it went well */
@@ -118,6 +122,12 @@ void dispatch_set_policy(struct dispatch *d,
  * likes.  Before the first frame. */
 void dispatch_set_failure_rule(struct dispatch *d,
                                const struct failure_rule *rule);
+
+/* From now on no piece is begun that would not be back by then, seconds since
+ * the frame's start (INFINITY: none is held back, as at first); one that is too
+ * large is cut.  What a node may do in that time is known from its pieces: its
+ * first is always begun before the end. */
+void dispatch_set_end(struct dispatch *d, double end);
 
 /*
  * Start a frame, of which done[] (n, ascending) was done before.  It is cut by

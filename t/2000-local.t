@@ -315,7 +315,7 @@ test_expect_success 'an agent that is only stopped for a while loses nothing' '
 '
 
 # --- the end of the run by the user -----------------------------------------------------
-for signal in INT:130 TERM:143 HUP:129; do
+for signal in INT:130 HUP:129; do
 	test_expect_success "SIG${signal%:*}: ends by it, with every command and its children" '
 		rm -f file && foreground evenstep run --local 3=50,50,50 --range 0:30 --gather file -- "$stuck" &&
 		wait_for 60 lines started 3 && note_all && kill -s ${signal%:*} -- -$run &&

@@ -54,7 +54,7 @@ test_expect_success 'a persistent program has it when it starts' '
 test_expect_success 'an interrupted start of many leaves no agent' '
 	rm -f started.go started && { EVENSTEP_CONF=slow.conf evenstep run --local $agents --metrics equal --range 0:$agents \
 		-- true 2>err & front=$!; } && wait_for 60 lines_are started 16 && touch started.go && wait_for 60 lines_are started 40 &&
-	kill -TERM $front; wait $front; test $? = 143 &&
+	kill -TERM $front; wait $front; test $? = 4 &&
 	while read -r pid; do wait_for 60 dead "$pid" || { echo "$pid"; return 1; }; done <started
 '
 test_expect_success 'a low limit of open files is raised for evenstep itself, and not for the commands' '

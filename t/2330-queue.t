@@ -45,12 +45,12 @@ test_expect_success 'a named pipe: waits for its writer, ends with the last' '
 test_expect_success '--follow: a file that grows; half a line is waited for' '
 	printf "0:5 a\n5:" >grows && behind evenstep run --local 2 --queue grows --follow -- ./units {begin} {end} &&
 	want a 0 5 && wait_for 60 cmp -s want out && printf "9 a\n" >>grows && want a 0 5 a 5 9 && wait_for 60 cmp -s want out &&
-	kill -TERM $run && test_expect_code 143 wait $run && run=
+	kill -TERM $run && test_expect_code 4 wait $run && run=
 '
 test_expect_success '--follow: a named pipe gets one writer after the other' '
 	mkfifo fifo && behind evenstep run --local 2 --queue fifo --follow -- ./units {begin} {end} && echo "0:2 a" >fifo &&
 	want a 0 2 && wait_for 60 cmp -s want out && echo "0:3 b" >fifo && want a 0 2 b 0 3 && wait_for 60 cmp -s want out &&
-	kill -TERM $run && test_expect_code 143 wait $run && run= && rm fifo
+	kill -TERM $run && test_expect_code 4 wait $run && run= && rm fifo
 '
 test_expect_success 'several sources, one queue, in the order of arrival' '
 	mkfifo one two && behind evenstep run --local 2 --queue one --queue two -- ./units {begin} {end} && exec 8>one 9>two &&

@@ -129,7 +129,7 @@ test_expect_success 'a slow link (1 Mbit/s): the output is exact' '
 	begin --policy static --range 0:80000 -- sh -c "exec seq {begin} \$(({end} - 1))" && wait $run && cmp many out &&
 	testbed_fault rate n1 100mbit && nothing_left
 '
-for signal in INT:130 TERM:143; do
+for signal in INT:130 HUP:129; do
 	test_expect_success "SIG${signal%:*} stops the commands on all nodes" '
 		begin --range 0:400 -- "$PWD/stuck" && wait_for 60 started 4 && kill -${signal%:*} $run &&
 		ends ${signal#*:} "evenstep: .*: nothing is left running" && nothing_left

@@ -37,6 +37,7 @@ struct distribution {
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
     int64_t answered_ns; /* when the last piece was */
+    int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
     int only_plans;      /* nothing is sent */
 };
 
@@ -58,6 +59,7 @@ struct distribution *distribution_create(struct session *session,
         return NULL;
     d->session = session;
     d->slots = slots;
+    d->end_ns = INT64_MAX;
     d->place = calloc(places, sizeof *d->place);
     for (; d->place && d->places < places; d->places++) {
         struct dispatch *new = dispatch_create(slots->n, grain, pieces);
@@ -140,6 +142,19 @@ static double seconds_of(int64_t ns)
 static double since(const struct at_work *w, int64_t ns)
 {
     return seconds_of(ns - w->start_ns);
+}
+
+static void set_end(const struct distribution *d, struct at_work *w)
+{
+    dispatch_set_end(w->dispatch,
+                     d->end_ns == INT64_MAX ? INFINITY : since(w, d->end_ns));
+}
+
+void distribution_set_end(struct distribution *d, int64_t end_ns)
+{
+    d->end_ns = end_ns;
+    for (size_t i = 0; i < d->n; i++)
+        set_end(d, nth(d, i));
 }
 
 static double now(const struct at_work *w)
@@ -504,6 +519,7 @@ static struct at_work *open_place(struct distribution *d,
     w->frame = *frame;
     w->start_ns = clock_ns();
     w->is_kept = 0;
+    set_end(d, w);
     return w;
 }
 
@@ -819,6 +835,25 @@ size_t distribution_out(const struct distribution *d, size_t node)
     for (size_t i = first[node]; i < first[node + 1]; i++)
         out += out_in_all(d, i);
     return out;
+}
+
+size_t distribution_all_out(const struct distribution *d)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < d->slots->n; i++)
+        out += out_in_all(d, i);
+    return out;
+}
+
+uint64_t distribution_left(const struct distribution *d)
+{
+    uint64_t left = 0;
+
+    for (size_t i = 0; i < distribution_open(d); i++)
+        if (!nth(d, i)->is_kept)
+            left += dispatch_left(nth(d, i)->dispatch);
+    return left;
 }
 
 const struct tail_node *distribution_tail(struct distribution *d)

@@ -47,6 +47,13 @@ void distribution_set_failure_rule(struct distribution *d,
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines);
+/* No piece is begun that would not be back by then, as of clock_ns();
+ * INT64_MAX: as at first, whenever.  See dispatch_set_end(). */
+void distribution_set_end(struct distribution *d, int64_t end_ns);
+/* Pieces that are out with any node. */
+size_t distribution_all_out(const struct distribution *d);
+/* Units of the frames at work that are yet to be done. */
+uint64_t distribution_left(const struct distribution *d);
 /* From now on nothing is sent, but all is as if it were. */
 void distribution_only_plan(struct distribution *d);
 

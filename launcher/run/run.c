@@ -15,6 +15,7 @@
 #include "launcher/run/run_answers.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
@@ -104,6 +105,8 @@ static int start(struct run *r)
         return -1;
     if (run_looks_start(r) < 0)
         return es_no_memory(r->err);
+    if (run_limit_start(r) < 0)
+        return -1;
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
@@ -188,6 +191,7 @@ static void clear(struct run *r)
     determination_clear(&r->determination);
     job_load_adjuster_clear(&r->adjuster);
     run_looks_stop(r);
+    run_limit_close(r);
     free(r->overdue);
 }
 
@@ -235,7 +239,8 @@ const struct subcommand command_run = {
         "What it prints comes out in the order of the units, whichever node did them.\n",
     .option = run_options_table,
     .end =
-        "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n",
+        "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents,\n"
+        "             4 not finished: time is up, or SIGTERM\n",
     .operands = "[CMD...]",
     .stops = 1,
     .run = run_main,

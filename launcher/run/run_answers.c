@@ -70,7 +70,9 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
                slots_number(distribution_slots(r->distribution), p->part.node),
                (double)m.elapsed_ns * 1e-9, m.signal ? 0 : (int)m.status,
                (int)m.signal);
-    if (!is_done)
+    if (!is_done && r->stop.by_signal)
+        run_failures_stderr(r, node, &m); /* it has got a SIGTERM, too */
+    else if (!is_done)
         run_failures_piece(r, p, &m);
     else
         slice_done(r, p, &m);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void end_work(struct run *r)
+void run_frames_end(struct run *r)
 {
     if (r->o->persistent && !r->o->dry_run) {
         r->phase = ENDING;
@@ -30,10 +30,12 @@ static int print_commands(struct run *r)
 
     for (size_t i = 0; i < n; i++) {
         const struct dispatch_piece *p = &piece[i].part;
-        struct msg_run run = {.id = p->id,
-                              .frame = frame->number,
-                              .begin = p->units.begin,
-                              .end = p->units.end};
+        struct msg_run run = {
+            .id = p->id,
+            .frame = frame->number,
+            .begin = p->units.begin,
+            .end = p->units.end,
+            .slot = slots_number(distribution_slots(r->distribution), p->node)};
 
         memcpy(run.label, frame->label, sizeof run.label);
         if (dry_run_print(stdout, r->o, &run,
@@ -119,7 +121,7 @@ static int go_on(struct run *r)
     if (rc < 0)
         return -1;
     if (rc == WORK_END && distribution_open(d) == 0)
-        end_work(r);
+        run_frames_end(r);
     return distribution_no_frame(d, r->err);
 }
 
@@ -147,8 +149,20 @@ void run_frames_feed(struct run *r)
         run_frames_next(r);
 }
 
+/* Is it to be known first when the job ends? */
+static int is_end_awaited(struct run *r)
+{
+    struct run_stop *s = &r->stop;
+
+    s->waits = s->job_end && !s->is_known;
+    distribution_set_end(r->distribution, s->end_ns);
+    return s->waits;
+}
+
 void run_frames_begin(struct run *r)
 {
+    if (is_end_awaited(r))
+        return;
     for (size_t i = 0; i < r->slots.nodes; i++)
         if (session_node(r->front.session, i)->present)
             run_slots_threads(r, i);

@@ -11,6 +11,8 @@
 
 #include "launcher/run/run_state.h"
 
+/* The work ends, or a part of it: so do programs that stay alive. */
+void run_frames_end(struct run *r);
 /* The nodes are ready: begin with the first frame. */
 void run_frames_begin(struct run *r);
 /* A frame is done, or another one may begin: what is done comes out, and what

@@ -2,6 +2,7 @@
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_limit.h"
 
 #include <event2/event.h>
 
@@ -48,14 +49,17 @@ static void on_look(int fd, short what, void *arg)
                            r->standstill, r->overdue);
     if (r->phase == WORKING)
         run_top_look(&r->top, r->front.session, &r->meter, &r->progress);
-    if (r->phase != WORKING || distribution_open(r->distribution) == 0)
+    if (r->phase != WORKING || distribution_open(r->distribution) == 0) {
+        run_limit_look(r);
         return;
+    }
     progress_look(&r->progress);
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
         || run_meter_look(&r->meter, r->err) < 0)
         run_finish(r, 1);
     else
         run_frames_feed(r);
+    run_limit_look(r);
 }
 
 static void on_soon(int fd, short what, void *arg)

@@ -180,6 +180,10 @@ const struct option run_options_table[] = {
      .low = TIMEOUT_MIN_S, .high = TIMEOUT_MAX_S, .help =
      "a command that runs for longer hangs: it is ended, and what it had to do "
      "is done by others"},
+    {OPTION_SECONDS, "until-end", "SECONDS", AT(until_end_s),
+     .low = 1, .high = TIMEOUT_MAX_S, .help =
+     "begin nothing that would not end so long before the job's time limit; "
+     "what is left then is told, exit 4, and --resume goes on with it"},
     {OPTION_GROUP, .name = "how:"},
     {OPTION_TAKE, "slots", "N|cores|sockets|gpus", AT(slots),
      .take = take_slots, .def = "1", .help =

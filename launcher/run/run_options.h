@@ -44,6 +44,7 @@ struct run_options {
     int bisect;             /* what fails is cut in two, to find the fault */
     struct msg_slots slots; /* of each node */
     int persistent;         /* the command stays alive */
+    double until_end_s;     /* of the job's time that are kept; 0: not given */
     int dry_run;            /* commands are printed, and none is run */
     int no_sync;            /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */

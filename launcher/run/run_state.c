@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_state.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Is no node left, and each was given up because its command hung? */
 static int all_hung(const struct run *r)
 {
@@ -12,12 +15,57 @@ static int all_hung(const struct run *r)
     return n > 0;
 }
 
+/* Of the frames that have begun, and of those to come. */
+static void tell_left(const struct run *r, char *text, size_t size)
+{
+    uint64_t all = work_frames(&r->work), left, begun, units;
+
+    if (r->phase < WORKING || r->start_ns == 0) {
+        snprintf(text, size, "nothing has begun");
+        return;
+    }
+    if (distribution_open(r->distribution) == 0) {
+        snprintf(text, size, "its queue has not ended");
+        return;
+    }
+    units = distribution_left(r->distribution);
+    begun = distribution_newest(r->distribution, &left)->number + 1;
+    snprintf(text, size, "%ju unit%s of frame %ju %s left", (uintmax_t)units,
+             units == 1 ? "" : "s",
+             (uintmax_t)distribution_frame(r->distribution)->number,
+             units == 1 ? "is" : "are");
+    if (all > begun)
+        snprintf(text + strlen(text), size - strlen(text),
+                 ", and %ju frame%s after it", (uintmax_t)(all - begun),
+                 all - begun == 1 ? "" : "s");
+    else if (all == 0)
+        snprintf(text + strlen(text), size - strlen(text),
+                 ", and what its queue has");
+}
+
+/* Has a run that is about to end only been stopped?  Then r->err says so. */
+static int is_stopped(struct run *r, int failed)
+{
+    const struct run_stop *s = &r->stop;
+    char left[200];
+
+    if (failed ? !s->by_signal || r->err->kind != ES_ENV : !s->is_unfinished)
+        return 0;
+    tell_left(r, left, sizeof left);
+    es_fail(r->err, ES_TIME,
+            r->o->journal ? "--resume goes on with it"
+                          : "with --journal FILE, --resume would go on with it",
+            "%s: %s", s->by_signal ? "stopped by SIGTERM" : "time is up", left);
+    return 1;
+}
+
 void run_finish(struct run *r, int failed)
 {
     if (failed && r->err->kind == ES_ENV && all_hung(r))
         es_fail(r->err, ES_WORK, "see --timeout and --retries",
                 "every node was given up: %.100s ran for longer than %g s",
                 r->o->command[0], r->o->timeout_s);
+    failed |= is_stopped(r, failed);
     r->phase = FINISHED;
     front_finish(&r->front, failed);
 }

@@ -8,6 +8,7 @@
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
  *   run_looks.c    what is done now and then
+ *   run_limit.c    it ends before its work does
  *   run_frames.c   one frame after the other
  */
 #ifndef LAUNCHER_RUN_RUN_STATE_H
@@ -24,6 +25,7 @@
 #include "launcher/run/report.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
+#include "launcher/run/run_stop.h"
 #include "launcher/run/run_top.h"
 #include "launcher/run/slots.h"
 #include "launcher/run/work.h"
@@ -77,6 +79,7 @@ struct run {
     struct progress progress;
     struct run_meter meter;
     struct run_top top;
+    struct run_stop stop;
     int idle;       /* the queue is empty, but has not ended */
     int told_stdin; /* that nobody reads it */
     char *overdue;  /* one a node: it was given up for --timeout */

@@ -3,6 +3,7 @@
 #include "launcher/base/paths.h"
 
 #include <event2/event.h>
+#include <signal.h>
 #include <string.h>
 
 int front_begin(struct front *f, struct es_error *err)
@@ -18,6 +19,13 @@ static void on_front_signal(void *arg, int number)
 
     if (f->over)
         return; /* what ended it is to be told */
+    if (number == SIGTERM && f->on_term) {
+        int (*on)(void *) = f->on_term;
+
+        f->on_term = NULL;
+        if (on(f->term_arg))
+            return;
+    }
     f->number = number;
     front_finish(f, es_fail(f->err, ES_WORK, f->left, "%s", strsignal(number))
                         < 0);
@@ -29,6 +37,12 @@ int front_catch(struct front *f, const char *left)
     if (signals_catch(&f->signals, f->base, on_front_signal, f) < 0)
         return es_no_memory(f->err);
     return 0;
+}
+
+void front_on_term(struct front *f, int (*on)(void *arg), void *arg)
+{
+    f->on_term = on;
+    f->term_arg = arg;
 }
 
 /* --- the session's events, to the command that has not ended yet ---------- */

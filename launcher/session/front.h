@@ -28,6 +28,8 @@ struct front {
     int failed;
     int number;       /* of the signal that ended it, or 0 */
     const char *left; /* after a signal */
+    int (*on_term)(void *arg);
+    void *term_arg;
     struct signals signals;
     struct session_events events;    /* the session's */
     const struct session_events *on; /* the command's */
@@ -39,6 +41,9 @@ int front_begin(struct front *f, struct es_error *err);
 /* From now on a signal ends the command as a failure; left says in words what
  * is left behind then.  0, or -1 and f->err filled. */
 int front_catch(struct front *f, const char *left);
+/* The first SIGTERM is on()'s: 1 if it ends the command in order, so that only
+ * a second one ends it as a failure; 0 if it shall end it as before. */
+void front_on_term(struct front *f, int (*on)(void *arg), void *arg);
 /*
  * Start the agents.  setup says what the command line says (local, place);
  * where the agent's program is, its ports and how it is wired up are set here,

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='a run ends in order when the time of its job is up, or by SIGTERM, and --resume goes on'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+PATH=$EVENSTEP_BUILD:$PATH
+TMPDIR=$PWD/tmp # what is left there is ours
+export TMPDIR
+mkdir -p "$TMPDIR"
+unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_END_TIME
+run=''
+trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
+trap 'exit 143' TERM
+seq 0 99 >want
+# units BEGIN END: the numbers; some take a while.
+cat >units <<'END'
+#!/bin/sh
+for unit in $(seq "$1" $(($2 - 1))); do
+	test -e quick || sleep 0.2
+	echo "$unit"
+done
+END
+# gated BEGIN END: says that it is there, and waits for a file.
+cat >gated <<'END'
+#!/bin/sh
+echo x >>started
+until test -e go; do sleep 0.05; done
+exec seq "$1" $(($2 - 1))
+END
+chmod +x units gated
+# in_job SECONDS OPTION...: in a job that ends after so long, or did so before.
+in_job() {
+	limits_end=$(($(date +%s) + $1))
+	shift
+	rm -f err
+	SLURM_JOB_END_TIME=$limits_end evenstep run --local 2 --metrics equal "$@" 2>err
+}
+goes_on() {
+	: >quick && evenstep run --local 2 --metrics equal --range 0:100 --journal journal --resume --gather file -- ./units {begin} {end} 2>err &&
+		rm quick && cat err && test_cmp want file && nothing_left
+}
+nothing_left() { ls -A "$TMPDIR" >left && cat left && test ! -s left; }
+fresh() { rm -f journal file file.part started go quick; }
+
+# --- the job's end -----------------------------------------------------------------
+test_expect_success '--until-end: exit 4, what is left is told, and --resume does that and no more' '
+	fresh && test_expect_code 4 in_job 5 --until-end 2 --range 0:100 --journal journal --gather file -- ./units {begin} {end} &&
+	said "evenstep: time is up: [1-9][0-9]? units of frame 0 are left: --resume goes on with it" && test ! -e file &&
+	left=$(sed -n "s/.*up: \([0-9]*\) units.*/\1/p" err) && kept=$(grep -c slice journal) && test "$kept" -gt 1 && test "$left" -lt 100 && goes_on
+'
+test_expect_success 'a time that is up already: nothing is begun' '
+	fresh && test_expect_code 4 in_job -10 --until-end 2 --range 0:100 --repeat 3 --gather file -- sh -c "touch ran; echo {begin}" &&
+	said "evenstep: time is up: 100 units of frame 0 are left, and 2 frames after it: with --journal FILE, .*" && test ! -e ran && test ! -e file
+'
+test_expect_success 'time enough: as without' '
+	fresh && : >quick && in_job 1000000 --until-end 10m --range 0:100 --gather file -- ./units {begin} {end} && test_cmp want file
+'
+test_expect_success 'what runs for longer than it may is given up, and done by the next run' '
+	fresh && test_expect_code 4 in_job 3 --until-end 2 --range 0:100 --pieces 1 --journal journal --gather file -- ./gated {begin} {end} && started 2 &&
+	said "evenstep: time is up: 100 units of frame 0 are left: .*" && nothing_left
+'
+test_expect_success 'a queue that waits for more ends then, too' '
+	fresh && : >queue && test_expect_code 4 in_job 3 --until-end 2 --queue queue --follow -- ./units {begin} {end} && said "evenstep: time is up: .*"
+'
+test_expect_success 'programs that stay are told, and end' '
+	test_expect_code 4 in_job 4 --until-end 2 --range 0:1000 --repeat 1000000000 --persistent --gather file -- "$EVENSTEP_BUILD/t/programs/slices" &&
+	mentioned "^evenstep: time is up: .*units? of frame [0-9]+ (is|are) left, and [0-9]+ frames after it" && nothing_left
+'
+test_expect_success 'no job, no number: exit 3 and 2' '
+	test_expect_code 3 evenstep run --local 2 --until-end 10 --range 0:1 -- true 2>err && said "evenstep: --until-end: no job, .*: run it inside salloc or sbatch, .*" &&
+	test_expect_code 2 evenstep run --local 2 --until-end 0 --range 0:1 -- true 2>err && said "evenstep: --until-end: .*"
+'
+
+# --- SIGTERM ------------------------------------------------------------------------
+begin() { fresh && behind setsid env --default-signal=TERM evenstep run --local 2 --metrics equal --pieces 4 --range 0:100 --journal journal --gather file "$@" -- ./gated {begin} {end} && wait_for 60 started 2; }
+test_expect_success 'SIGTERM: what runs may end, nothing is begun, exit 4, and --resume goes on' '
+	begin && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" && : >go &&
+	test_expect_code 4 wait $run && run= && started 2 && said "evenstep: stopped by SIGTERM: [1-9][0-9] units of frame 0 are left: --resume .*" &&
+	test "$(grep -c "\"slice\"" journal)" = 2 && : >go && evenstep run --local 2 --metrics equal --pieces 4 --range 0:100 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
+'
+test_expect_success 'a second one ends it at once' '
+	begin && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" && kill -TERM $run &&
+	test_expect_code 143 wait $run && run= && said "evenstep: .*: nothing is left running" && nothing_left
+'
+test_expect_success 'commands and agents that it ends, too, have not failed' '
+	begin --repeat 2 && kill -s TERM -- -$run && test_expect_code 4 wait $run && run= &&
+	said "evenstep: stopped by SIGTERM: 100 units of frame 0 are left, and 1 frame after it: .*" && nothing_left
+'
+test_done
