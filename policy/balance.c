@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How often a run looks, and what that may be of a frame at least. */
+#define LOOK_S    0.05
+#define LOOK_PART 0.002
+
 struct hand { /* a piece that a worker has */
     uint64_t id, units;
     double begun;   /* at the earliest */
@@ -34,13 +38,14 @@ struct balance {
     struct balance_setup setup;
     struct rng rng;
     struct dispatch *dispatch;
+    struct cost *cost;
     struct determination determination;
     uint64_t frame;
     size_t next_change;
-    size_t idle;  /* workers */
-    double look;  /* the next look at the tail, if there is one */
-    double start; /* units, that a piece costs */
-    int is_over;  /* a piece differs from the record */
+    size_t idle; /* workers */
+    double look; /* the next look at the tail, if there is one */
+    double burn; /* units, that a piece costs */
+    int is_over; /* a piece differs from the record */
     struct worker *worker;
     size_t *heap;
     double *load;
@@ -58,8 +63,8 @@ static int is_length(double x)
 static int setup_holds(const struct balance_setup *setup)
 {
     if (setup->n == 0 || setup->units == 0 || setup->grain == 0
-        || setup->pieces == 0 || !is_length(setup->noise)
-        || !is_length(setup->start) || !is_length(setup->delay)
+        || !is_length(setup->noise) || !is_length(setup->wait)
+        || !is_length(setup->burn) || !is_length(setup->delay)
         || !is_length(setup->threshold.value))
         return 0;
     for (size_t i = 0; i < setup->n; i++)
@@ -85,8 +90,9 @@ static int allocate(struct balance *s)
     s->metric = calloc(setup->n, sizeof *s->metric);
     s->policy = bytes ? calloc(1, bytes) : NULL;
     s->dispatch = dispatch_create(setup->n, setup->grain, setup->pieces);
+    s->cost = cost_create(setup->n, NULL);
     if (!s->worker || !s->heap || !s->load || !s->metric || !s->policy
-        || !s->dispatch)
+        || !s->dispatch || !s->cost)
         return -1;
     return determination_init(&s->determination, setup->n);
 }
@@ -113,6 +119,7 @@ static int start_policy(struct balance *s)
         setup->policy->bundles->set_threads(s->policy, i, setup->processors,
                                             setup->processors);
     dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
+    dispatch_set_cost(s->dispatch, s->cost);
     return 0;
 }
 
@@ -130,7 +137,7 @@ struct balance *balance_create(const struct balance_setup *setup)
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
     for (size_t i = 0; i < setup->n; i++) {
         s->worker[i].speed = setup->speed[i];
-        s->start = fmax(s->start, setup->start * setup->speed[i]);
+        s->burn = fmax(s->burn, setup->burn * setup->speed[i]);
     }
     return s;
 }
@@ -140,6 +147,7 @@ void balance_destroy(struct balance *s)
     if (!s)
         return;
     dispatch_destroy(s->dispatch);
+    cost_destroy(s->cost);
     determination_clear(&s->determination);
     free(s->worker);
     free(s->heap);
@@ -201,7 +209,7 @@ static void begin(struct balance *s, size_t node, double at)
         w->finish = h->back;
     else
         w->finish =
-            at + s->start / w->speed
+            at + s->setup.wait + s->burn / w->speed
             + (double)h->units / w->speed
                   * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);
@@ -279,15 +287,27 @@ static int start_frame(struct balance *s, struct balance_frame *f)
 
 static int look(struct balance *s, double now, struct balance_frame *f)
 {
+    int rc;
+
     s->look = INFINITY;
-    return take_all(s, dispatch_feed(s->dispatch, now), f);
+    rc = take_all(s, dispatch_feed(s->dispatch, now), f);
+    if (rc == 0 && !s->setup.record && s->idle > 0
+        && dispatch_waiting(s->dispatch) == 0
+        && dispatch_pool(s->dispatch)->units > 0)
+        s->look = now + fmax(LOOK_S, now * LOOK_PART);
+    return rc;
 }
 
 /* Idle workers look again after each result, if that is not too often. */
 static int look_again(struct balance *s, double now, struct balance_frame *f)
 {
-    if (s->setup.record || s->idle == 0 || dispatch_waiting(s->dispatch) == 0)
+    if (s->setup.record || s->idle == 0)
         return 0;
+    if (dispatch_waiting(s->dispatch) == 0) {
+        s->look =
+            dispatch_pool(s->dispatch)->units > 0 ? now + LOOK_S : INFINITY;
+        return 0;
+    }
     s->look =
         fmax(now, dispatch_looked(s->dispatch) + dispatch_gap(s->dispatch));
     return s->look > now ? 0 : look(s, now, f);

@@ -6,7 +6,7 @@
  *
  * A node works at one piece at a time, in
  *
- *   start * fastest / speed + units / speed * exp(noise * normal variate)
+ *   wait + burn * fastest / speed + units / speed * exp(noise * normal variate)
  *
  * seconds, fastest being the highest speed at first.  Events are simulated in
  * the order of time, so a speed may change within a piece.  Nothing is lost and
@@ -57,11 +57,12 @@ struct balance_setup {
     const struct balance_record *record; /* one a frame; NULL: none is real */
     int32_t processors; /* of every node, for the policies; 0: not known */
     double noise;       /* standard deviation, relative, >= 0 */
-    double start;       /* seconds to start a piece at the fastest node, >= 0 */
+    double wait;        /* seconds to start a piece, at any node, >= 0 */
+    double burn;        /* likewise, at the fastest node, longer at others */
     double delay; /* seconds from a result to the next piece's arrival, >= 0 */
     uint64_t units;  /* of every frame, >= 1 */
     uint64_t grain;  /* >= 1 */
-    uint64_t pieces; /* a slice is sent in, at most; 1: no tail */
+    uint64_t pieces; /* a slice is sent in, at most, or DISPATCH_BY_COST */
     const struct policy_kind *policy;
     const double *value; /* its parameters */
     struct threshold_rule threshold;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a piece that is started for longer, the rest says little. */
+#define PURE_LEAST 0.2
+
 int determination_init(struct determination *t, size_t nodes)
 {
     memset(t, 0, sizeof *t);
@@ -48,6 +51,39 @@ static double add_up(struct determination *t, const struct dispatch *d)
     return busy;
 }
 
+/* A piece's time without its start; if there was hardly any else, what it is
+ * believed to be. */
+static double pure_seconds(const struct dispatch *d,
+                           const struct dispatch_piece *p)
+{
+    const struct cost *cost = dispatch_cost(d);
+    double start = cost_seconds(cost, p->node, 0);
+    double units = (double)(p->units.end - p->units.begin);
+
+    if (p->seconds - start < PURE_LEAST * p->seconds)
+        return cost_seconds(cost, p->node, units) - start;
+    return p->seconds - start;
+}
+
+/* By the first piece of each node: there it was alone, and it has a place. */
+static void complete_by_cost(struct determination *t, const struct dispatch *d)
+{
+    struct slice frame = dispatch_frame(d);
+    double all = (double)(frame.end - frame.begin);
+
+    for (size_t i = dispatch_pieces(d); i-- > 0;) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
+        struct completion *c = &t->completion[p->node];
+        double units = (double)(p->units.end - p->units.begin);
+
+        if (p->state != PIECE_DONE || c->units == 0)
+            continue;
+        c->seconds = pure_seconds(d, p) / units * (double)c->units;
+        c->begin = (double)(p->units.begin - frame.begin) / all;
+        c->end = (double)(p->units.end - frame.begin) / all;
+    }
+}
+
 static void complete(struct determination *t, const struct dispatch *d)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -62,6 +98,8 @@ static void complete(struct determination *t, const struct dispatch *d)
                 dispatch_may_send(d, i) ? PRESENCE_PRESENT : PRESENCE_GONE,
         };
     }
+    if (dispatch_is_by_cost(d))
+        complete_by_cost(t, d);
 }
 
 /* The difference between the first and the last time of t->completion. */

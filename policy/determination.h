@@ -34,7 +34,8 @@ void determination_clear(struct determination *t);
  *
  * As nodes take over from each other, what the policy hears, and what is held
  * against the threshold, is the time that each would have needed for its own
- * slice: tail_unaided().  One that is lost or finishes its last piece is told
+ * slice: tail_unaided(); where pieces are sized by what they cost, the time of
+ * its first piece without the start, for as much as its slice has.  One that is lost or finishes its last piece is told
  * as gone.
  */
 void determination_weigh(struct determination *t,

@@ -6,12 +6,16 @@
  */
 #include "policy/dispatch.h"
 #include "policy/pace.h"
+#include "policy/sizing.h"
 #include "policy/tasks.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A piece whose seconds are so far off is no noise; relative. */
+#define SURPRISE_LEAST 0.3
 
 struct dispatch {
     size_t nodes;
@@ -40,10 +44,16 @@ struct dispatch {
     struct tail_look look;
     double looked; /* when that was taken last */
     int wants_look;
+    struct sizing
+        sizing;    /* of pieces by what they cost; its cost may be NULL */
+    int is_fresh;  /* its level is of now */
+    int is_forced; /* one takes some, whatever the level says */
+    double fitted; /* when the cost was, last */
     /* one a node */
     struct dispatch_node *node;
     double *load;           /* 0: gets nothing */
     struct slice *cut;      /* workspace */
+    struct slice *head;     /* likewise */
     struct tail_node *tail; /* likewise */
     struct tail_late *room; /* likewise, of the look */
 };
@@ -67,9 +77,11 @@ struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
     d->node = calloc(nodes, sizeof *d->node);
     d->load = calloc(nodes, sizeof *d->load);
     d->cut = calloc(nodes, sizeof *d->cut);
+    d->head = calloc(nodes, sizeof *d->head);
     d->tail = calloc(nodes, sizeof *d->tail);
     d->room = calloc(nodes, sizeof *d->room);
-    if (d->node && d->load && d->cut && d->tail && d->room)
+    if (sizing_init(&d->sizing, nodes) == 0 && d->node && d->load && d->cut
+        && d->head && d->tail && d->room)
         return d;
     dispatch_destroy(d);
     return NULL;
@@ -84,8 +96,10 @@ void dispatch_destroy(struct dispatch *d)
     free(d->node);
     free(d->load);
     free(d->cut);
+    free(d->head);
     free(d->tail);
     free(d->room);
+    sizing_clear(&d->sizing);
     free(d);
 }
 
@@ -97,6 +111,29 @@ void dispatch_set_policy(struct dispatch *d,
     d->kind = kind;
     d->state = state;
     d->asked = load;
+    d->sizing.kind = kind;
+    d->sizing.state = state;
+}
+
+void dispatch_set_cost(struct dispatch *d, struct cost *cost)
+{
+    d->sizing.cost = cost;
+    for (size_t i = 1; i < d->nodes; i++)
+        if (d->asked[i] < d->asked[0] || d->asked[i] > d->asked[0]) {
+            cost_expect_speeds(cost, d->asked);
+            return;
+        }
+}
+
+const struct cost *dispatch_cost(const struct dispatch *d)
+{
+    return d->sizing.cost;
+}
+
+int dispatch_is_by_cost(const struct dispatch *d)
+{
+    return d->most_pieces == DISPATCH_BY_COST && d->sizing.cost
+           && !d->kind->bundles;
 }
 
 void dispatch_set_failure_rule(struct dispatch *d,
@@ -349,14 +386,73 @@ static uint64_t part_of_pool(const struct dispatch *d, size_t node)
     return (uint64_t)grains * d->grain;
 }
 
-static void take_from_pool(struct dispatch *d, size_t node)
+/* --- by what it costs ----------------------------------------------------- */
+
+/* When a node will be free of this frame and of those before, as far as can be
+ * told. */
+static double free_at(const struct dispatch *d, size_t node, double now)
+{
+    const struct dispatch_node *s = &d->node[node];
+    const struct dispatch_piece *p = dispatch_current(d, node);
+    double from = s->elsewhere > 0 ? fmax(now, s->free) : now;
+    double since = now - s->begun, part;
+
+    if (!p && units_in(s->waiting.units) == 0)
+        return from;
+    if (!p)
+        return sizing_end(&d->sizing, node,
+                          sizing_work(&d->sizing, s->waiting.units), from, now);
+    if (since < DISPATCH_METER_S || !(s->metered > 0))
+        return sizing_end(&d->sizing, node, sizing_work(&d->sizing, p->units),
+                          s->begun, now);
+    part = s->metered / (double)units_in(p->units);
+    return part < 1 ? now + since / part * (1 - part) : now;
+}
+
+/* When all would end together.  O(n). */
+static void find_level(struct dispatch *d, double now)
+{
+    struct sizing *s = &d->sizing;
+    double work = 0;
+
+    s->delay = d->delay;
+    for (size_t i = 0; i < d->nodes; i++) {
+        s->speed[i] = d->load[i] > 0 ? cost_speed(s->cost, i) : 0;
+        s->free[i] = free_at(d, i, now);
+    }
+    for (size_t i = 0; i < d->pool.n; i++)
+        work += sizing_work(s, d->pool.batch[i].units);
+    sizing_look(s, work);
+    d->look.work += d->nodes;
+    d->looked = now;
+    d->is_fresh = 1;
+}
+
+/* Units of the pool's i-th batch that a node takes. */
+static uint64_t part_by_cost(struct dispatch *d,
+                             size_t node,
+                             size_t i,
+                             double now)
+{
+    uint64_t units;
+
+    if (!d->is_fresh && (d->out == 0 || now - d->looked >= dispatch_gap(d)))
+        find_level(d, now);
+    units = sizing_part(&d->sizing, node, now, d->pool.batch[i].units);
+    return d->is_forced && units == 0 ? d->grain : units;
+}
+
+static void take_from_pool(struct dispatch *d, size_t node, double now)
 {
     size_t i = batch_for(d, node);
     struct batch b;
 
     if (i == d->pool.n)
         return;
-    b = unit_pool_take(&d->pool, i, part_of_pool(d, node));
+    if (dispatch_is_by_cost(d))
+        b = unit_pool_take(&d->pool, i, part_by_cost(d, node, i, now));
+    else
+        b = unit_pool_take(&d->pool, i, part_of_pool(d, node));
     set_waiting(d, node, b);
     d->node[node].chunk = units_in(b.units);
 }
@@ -367,17 +463,17 @@ static uint64_t pieces_of(const struct dispatch *d,
 {
     double seconds = s->speed > 0 ? (double)s->chunk / s->speed : 0;
 
-    return tail_pieces(seconds, d->most_pieces);
+    return dispatch_is_by_cost(d) ? 1 : tail_pieces(seconds, d->most_pieces);
 }
 
 /* The next piece off what waits at a node, which is filled up before. */
-static struct batch next_piece(struct dispatch *d, size_t node)
+static struct batch next_piece(struct dispatch *d, size_t node, double now)
 {
     struct dispatch_node *s = &d->node[node];
     struct batch b, rest;
 
     if (units_in(s->waiting.units) == 0)
-        take_from_pool(d, node);
+        take_from_pool(d, node, now);
     b = rest = s->waiting;
     b.units.end =
         b.units.begin
@@ -464,7 +560,7 @@ static int feed(struct dispatch *d, size_t node, double now)
         return 0;
     if (make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
-    b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node);
+    b = d->kind->bundles ? next_bundle(d, node) : next_piece(d, node, now);
     if (d->end < INFINITY)
         keep_to_end(d, node, &b, now);
     if (units_in(b.units) > 0)
@@ -512,6 +608,34 @@ static int is_idle(const struct dispatch *d, size_t node)
            && units_in(s->waiting.units) == 0;
 }
 
+/* Nobody works, and all that could refuse: the fastest that may takes some. */
+static int force(struct dispatch *d, double now)
+{
+    size_t best = d->nodes;
+
+    for (size_t i = 0; i < d->nodes; i++)
+        if (is_idle(d, i) && batch_for(d, i) < d->pool.n
+            && (best == d->nodes || d->load[i] > d->load[best]))
+            best = i;
+    if (best == d->nodes)
+        return 0;
+    d->is_forced = 1;
+    if (feed(d, best, now) < 0)
+        return DISPATCH_NO_MEMORY;
+    d->is_forced = 0;
+    return 0;
+}
+
+/* Each that is idle takes its part, as the level is of now. */
+static int share_pool(struct dispatch *d, double now)
+{
+    d->wants_look = 0;
+    for (size_t i = 0; i < d->nodes && d->pool.units > 0; i++)
+        if (is_idle(d, i) && feed(d, i, now) < 0)
+            return DISPATCH_NO_MEMORY;
+    return d->out == 0 && d->pool.units > 0 ? force(d, now) : 0;
+}
+
 static void look_at_tail(struct dispatch *d, double now)
 {
     (void)dispatch_tail(d, now);
@@ -551,6 +675,8 @@ int dispatch_help_all(struct dispatch *d, double now)
     d->wants_look = 0;
     if (d->kind->bundles || now >= d->end)
         return 0;
+    if (dispatch_is_by_cost(d))
+        return share_pool(d, now);
     for (size_t i = 0; i < d->nodes && d->waiting > 0; i++) {
         if (!is_idle(d, i))
             continue;
@@ -570,14 +696,28 @@ double dispatch_gap(const struct dispatch *d)
 
 int dispatch_hand(struct dispatch *d, size_t node, double now)
 {
+    d->is_fresh = 0;
     for (size_t i = 0; i < most_out(d); i++)
         if (feed(d, node, now) < 0)
             return DISPATCH_NO_MEMORY;
     return 0;
 }
 
+/* A look for one that is free is for all that are idle. */
+static int help_by_cost(struct dispatch *d, size_t node, double now)
+{
+    if (d->pool.units == 0)
+        return 0;
+    if (d->is_fresh)
+        return share_pool(d, now);
+    d->wants_look |= is_idle(d, node);
+    return 0;
+}
+
 int dispatch_help(struct dispatch *d, size_t node, double now)
 {
+    if (dispatch_is_by_cost(d))
+        return help_by_cost(d, node, now);
     if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node)
         || now >= d->end)
         return 0;
@@ -601,6 +741,8 @@ int dispatch_hand_all(struct dispatch *d, double now)
 {
     if (d->pool.units > 0 && !(d->loads > 0))
         return DISPATCH_NOBODY;
+    d->is_fresh = 0;
+    d->looked = dispatch_is_by_cost(d) ? -INFINITY : d->looked;
     for (size_t i = 0; i < most_out(d); i++)
         for (size_t node = 0; node < d->nodes; node++)
             if (feed(d, node, now) < 0)
@@ -635,6 +777,7 @@ static void forget_frame(struct dispatch *d)
     d->taken = d->left_out = 0;
     d->looked = -INFINITY;
     d->wants_look = 0;
+    d->fitted = -INFINITY;
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];
 
@@ -659,6 +802,37 @@ static void fill_pool(struct dispatch *d, const struct slice done[], size_t n)
         at = i < n ? done[i].end : at;
     }
     d->left = d->pool.units;
+}
+
+/* By its load alone. */
+static uint64_t part_of_frame(const struct dispatch *d, size_t node)
+{
+    double part = d->load[node] / d->loads;
+
+    return (uint64_t)ceil(part * (double)units_in(d->frame));
+}
+
+/* The same by what pieces cost: what is not sent at once is for all. */
+static void cut_by_cost(struct dispatch *d)
+{
+    struct slice rest, *head = d->head;
+
+    d->sizing.delay = d->delay;
+    for (size_t i = 0; i < d->nodes; i++)
+        d->sizing.free[i] =
+            d->node[i].elsewhere > 0 ? fmax(d->node[i].free, 0) : 0;
+    if (!(d->loads > 0)
+        || sizing_cut(&d->sizing, d->load, d->cut, head, &rest) < 0)
+        return;
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        set_waiting(d, i, (struct batch){.units = head[i]});
+        s->slice = part_of_frame(d, i);
+        s->chunk = units_in(head[i]);
+    }
+    put_back(d, &(struct batch){.units = rest});
 }
 
 /* The whole frame, one slice a node, out of the pool; where no node is left it
@@ -692,7 +866,11 @@ int dispatch_begin(struct dispatch *d,
         d->kind->bundles->set_context(d->state, d->tasks.frame);
     weigh_nodes(d);
     fill_pool(d, done, n);
-    if (n == 0 && !d->kind->bundles)
+    d->sizing.frame = frame;
+    d->sizing.grain = d->grain;
+    if (n == 0 && dispatch_is_by_cost(d))
+        cut_by_cost(d);
+    else if (n == 0 && !d->kind->bundles)
         cut_slices(d);
     return 0;
 }
@@ -714,6 +892,20 @@ void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of)
         d->delay = of->delay;
 }
 
+static double busy_by_cost(const struct dispatch *d,
+                           size_t node,
+                           double now,
+                           int with_waiting)
+{
+    const struct dispatch_node *s = &d->node[node];
+    double busy = s->out > 0 ? fmax(free_at(d, node, now) - now, 0) : 0;
+    double waiting = sizing_work(&d->sizing, s->waiting.units);
+
+    if (!with_waiting || !(waiting > 0) || !cost_is_known(d->sizing.cost))
+        return busy;
+    return busy + cost_seconds(d->sizing.cost, node, waiting);
+}
+
 double dispatch_busy(const struct dispatch *d,
                      size_t node,
                      double now,
@@ -723,6 +915,8 @@ double dispatch_busy(const struct dispatch *d,
     double waiting = with_waiting ? (double)units_in(s->waiting.units) : 0;
     double running = 0;
 
+    if (dispatch_is_by_cost(d))
+        return busy_by_cost(d, node, now, with_waiting);
     if (!(s->speed > 0))
         return 0;
     if (s->out > 0)
@@ -746,6 +940,37 @@ void dispatch_turn(struct dispatch *d, size_t node, double now)
 
 /* --- events --------------------------------------------------------------- */
 
+/* Is a piece's time quite another than it was taken to be? */
+static int is_surprise(const struct cost *cost,
+                       size_t node,
+                       double work,
+                       double seconds)
+{
+    double expected = cost_seconds(cost, node, work);
+    double most = fmax(SURPRISE_LEAST, 4 * cost_noise(cost));
+
+    return seconds > expected * (1 + most) || seconds * (1 + most) < expected;
+}
+
+/* At the frame's end what pieces cost is fitted, and before that where it is
+ * not known or wrong; as often as a look may be taken.  O(n) then. */
+static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
+{
+    struct cost *cost = d->sizing.cost;
+    double work = sizing_work(&d->sizing, p->units);
+    int is_wrong;
+
+    if (!cost)
+        return;
+    is_wrong =
+        !cost_is_known(cost) || is_surprise(cost, p->node, work, p->seconds);
+    cost_add(cost, p->node, work, p->seconds);
+    if (d->left > 0 && (!is_wrong || p->back - d->fitted < dispatch_gap(d)))
+        return;
+    cost_fit(cost);
+    d->fitted = p->back;
+}
+
 static void learn(struct dispatch *d,
                   const struct dispatch_piece *p,
                   double begun)
@@ -760,6 +985,7 @@ static void learn(struct dispatch *d,
     d->left -= units_in(p->units);
     if (gap > 0 && (d->delay <= 0 || gap < d->delay))
         d->delay = gap;
+    learn_cost(d, p);
     if (d->kind->bundles)
         d->kind->bundles->feedback(d->state, p->node,
                                    tasks_in(&d->tasks, units_in(p->units)),
@@ -900,6 +1126,11 @@ int dispatch_give(struct dispatch *d, size_t node, uint64_t units)
 size_t dispatch_nodes(const struct dispatch *d)
 {
     return d->nodes;
+}
+
+struct slice dispatch_frame(const struct dispatch *d)
+{
+    return d->frame;
 }
 
 uint64_t dispatch_grain(const struct dispatch *d)

@@ -30,6 +30,7 @@
 #ifndef POLICY_DISPATCH_H
 #define POLICY_DISPATCH_H
 
+#include "policy/cost.h"
 #include "policy/failure.h"
 #include "policy/policy.h"
 #include "policy/shares.h"
@@ -37,6 +38,9 @@
 #include "policy/unit_pool.h"
 
 #define DISPATCH_OUT 2 /* pieces that a node has: to work at, and in hand */
+
+/* Pieces that a slice is sent in: as few as noise and costs allow. */
+#define DISPATCH_BY_COST 0
 
 /* Of a shorter time a meter tells the start of the command, not its speed. */
 #define DISPATCH_METER_S 0.2
@@ -104,7 +108,7 @@ struct dispatch;
 /*
  *   nodes   >= 1, all there and good
  *   grain   units that stay together, >= 1
- *   pieces  that a slice is sent in, at most, >= 1
+ *   pieces  that a slice is sent in, at most, or DISPATCH_BY_COST
  *
  * NULL if memory ran out.
  */
@@ -117,6 +121,16 @@ void dispatch_set_policy(struct dispatch *d,
                          const struct policy_kind *kind,
                          void *state,
                          const double load[]);
+
+/* What pieces cost: it is told of each that comes back well, and fitted at a
+ * frame's end, or within one while it knows nothing.  The policy's loads, if they
+ * differ, are the speeds that it expects.  It stays the caller's, and several
+ * dispatchers may share it.  Without one nothing is learned, and slices are not
+ * cut by what they cost.  After dispatch_set_policy(), before the first frame. */
+void dispatch_set_cost(struct dispatch *d, struct cost *cost);
+const struct cost *dispatch_cost(const struct dispatch *d);
+/* Are pieces as large as what they cost says? */
+int dispatch_is_by_cost(const struct dispatch *d);
 
 /* How often what has failed is tried again; without: as long as the caller
  * likes.  Before the first frame. */
@@ -250,6 +264,7 @@ const struct dispatch_piece *dispatch_next(struct dispatch *d);
 /* --- how it stands -------------------------------------------------------- */
 
 size_t dispatch_nodes(const struct dispatch *d);
+struct slice dispatch_frame(const struct dispatch *d);
 uint64_t dispatch_grain(const struct dispatch *d);
 uint64_t dispatch_left(const struct dispatch *d);     /* units yet to be done */
 uint64_t dispatch_left_out(const struct dispatch *d); /* never to be */

@@ -131,7 +131,9 @@ static void even_loads(const void *state, double load[])
 
 /* --- what was measured ---------------------------------------------------- */
 
-static void place_slices(struct node node[], size_t n)
+static void place_slices(struct node node[],
+                         const struct completion c[],
+                         size_t n)
 {
     double at = 0;
 
@@ -139,6 +141,10 @@ static void place_slices(struct node node[], size_t n)
         node[i].begin = at;
         at += node[i].load;
         node[i].end = lesser(at, 1);
+        if (c[i].end > c[i].begin) {
+            node[i].begin = c[i].begin;
+            node[i].end = c[i].end;
+        }
     }
 }
 
@@ -358,7 +364,7 @@ static int even_adjust(void *state,
     struct node *node = nodes_of(s);
     int left = drop_those_gone(node, c, s->n), changed = left;
 
-    place_slices(node, s->n);
+    place_slices(node, c, s->n);
     if (find_surprises(s, node, c) > 0) {
         for (size_t i = 0; i < s->n; i++)
             learn_speed(s, &node[i]);

@@ -69,6 +69,8 @@ struct completion {
     uint64_t units;         /* that it did itself; 0 = it had no slice */
     double seconds;         /* from the frame's start to its response */
     enum presence presence; /* after the frame */
+    double begin, end;      /* where in the frame, of 0 to 1, that was measured;
+                               both 0: where its load has it */
 };
 
 /*

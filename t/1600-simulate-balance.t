@@ -24,8 +24,8 @@ test_expect_success 'a policy may have parameters of its own among several' '
 test_expect_success 'bundles of one unit: two messages each' '
 	evenstep simulate balance $four --policy manual --frames 2 --units 150 --json >got && jq -e ".messages == 600 and .ratio < 1.1" got
 '
-test_expect_success 'a node slows down: the frame suffers; in pieces, as unless told, the others take over' '
-	evenstep simulate balance $four --change 8:0:40 --json >whole && evenstep simulate balance --speeds 80,40,20,10 --change 8:0:40 --json >pieces &&
+test_expect_success 'a node slows down: the frame suffers; in pieces the others take over' '
+	evenstep simulate balance $four --change 8:0:40 --json >whole && evenstep simulate balance --speeds 80,40,20,10 --pieces 16 --change 8:0:40 --json >pieces &&
 	jq -s -e ".[0].efficiencies[8] < 0.85 and .[1].efficiencies[8] > 0.9 and .[0].units_taken_over == 0 and .[1].units_taken_over > 0 and .[0].efficiencies[10] > 0.95 and
 		(.[0].ideal_seconds - (8 * 10 + 12 * 1500 / 110) | fabs) < 1e-6" whole pieces
 '
@@ -67,7 +67,7 @@ test_expect_success 'and what it journals' '
 '
 test_expect_success '--help tells every option' '
 	evenstep simulate balance --help >got && evenstep simulate --help | grep -q balance &&
-	for option in speeds trace nodes change policy metrics noise start delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
+	for option in speeds trace nodes change policy metrics noise startup startup-kind delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done
 '
 
 # What | arguments | message
@@ -89,7 +89,7 @@ a parameter of no policy|--speeds 80 --policy step=5|--policy: "step=5" is unkno
 unknown metrics|--speeds 80 --metrics guess|--metrics: "guess" is unknown: give probe or equal
 too much noise|--speeds 80 --noise 101%|--noise: "101%" is out of range: give 0 to 1, or 0% to 100%
 noise that is none|--speeds 80 --noise much|--noise: "much" is no number: 
-a negative start|--speeds 80 --start -1|--start: "-1" is out of range: give seconds
+a negative start|--speeds 80 --startup -1|--startup: "-1" is out of range: give seconds
 no frames|--speeds 80 --frames 0|--frames: "0" is out of range: give a whole number from 1 to 1000000
 no units|--speeds 80 --units 0|--units: "0" is out of range: 
 no grain|--speeds 80 --grain 0|--grain: "0" is out of range: 

@@ -100,7 +100,7 @@ done <<'END'
 --policy manual:size=0|evenstep: --policy: manual: size: "0" is out of range: give a whole number from 1 to 2147483647
 --policy even:nothing=1|evenstep: --policy: even has no parameter "nothing": see .*
 --threshold never|evenstep: --threshold: "never" is no threshold: give seconds, or percent with a %, or auto
---pieces 0|evenstep: --pieces: "0" is out of range: give a whole number from 1
+--pieces 0|evenstep: --pieces: "0" is out of range: give a whole number from 1, or auto
 --retries -1|evenstep: --retries: "-1" is out of range: give a whole number from 0 to 1000
 --timeout 0|evenstep: --timeout: "0" is out of range: give seconds from 0.1 to 1000000000, as .*
 END

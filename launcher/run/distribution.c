@@ -39,6 +39,7 @@ struct distribution {
     int64_t answered_ns; /* when the last piece was */
     int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
     int only_plans;      /* nothing is sent */
+    struct cost *cost;
 };
 
 static struct at_work *nth(const struct distribution *d, size_t i)
@@ -60,6 +61,7 @@ struct distribution *distribution_create(struct session *session,
     d->session = session;
     d->slots = slots;
     d->end_ns = INT64_MAX;
+    d->cost = cost_create(slots->n, slots->node);
     d->place = calloc(places, sizeof *d->place);
     for (; d->place && d->places < places; d->places++) {
         struct dispatch *new = dispatch_create(slots->n, grain, pieces);
@@ -69,7 +71,7 @@ struct distribution *distribution_create(struct session *session,
             break;
         dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
     }
-    if (d->places == places)
+    if (d->places == places && d->cost)
         return d;
     distribution_destroy(d);
     return NULL;
@@ -99,6 +101,7 @@ void distribution_destroy(struct distribution *d)
         dispatch_destroy(d->place[i].dispatch);
     }
     free(d->place);
+    cost_destroy(d->cost);
     free(d);
 }
 
@@ -115,6 +118,7 @@ void distribution_begin(struct distribution *d,
 
         dispatch_set_policy(to, adjuster->kind, adjuster->state,
                             adjuster->load);
+        dispatch_set_cost(to, d->cost);
         for (size_t i = 0; i < slots->n; i++)
             if (!session_node(d->session, slots->node[i])->present)
                 dispatch_lost(to, i, 0);
@@ -815,6 +819,11 @@ const struct frame *distribution_frame(const struct distribution *d)
 int64_t distribution_start_ns(const struct distribution *d)
 {
     return nth(d, 0)->start_ns;
+}
+
+struct cost *distribution_cost(const struct distribution *d)
+{
+    return d->cost;
 }
 
 const struct dispatch *distribution_dispatch(const struct distribution *d)

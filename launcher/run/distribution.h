@@ -174,6 +174,8 @@ size_t distribution_out(const struct distribution *d, size_t node);
 const struct frame *distribution_frame(const struct distribution *d);
 /* When it began, which its pieces' times count from; CLOCK_MONOTONIC. */
 int64_t distribution_start_ns(const struct distribution *d);
+/* What its pieces cost, as learned so far. */
+struct cost *distribution_cost(const struct distribution *d);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
 /* How far the slots are, one each; valid until the next call on d. */
 const struct tail_node *distribution_tail(struct distribution *d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_options.h"
 #include "launcher/base/number.h"
+#include "launcher/config/pieces_option.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
@@ -8,7 +9,6 @@
 #include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
 #include "policy/kinds.h"
-#include "policy/tail.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,6 @@
 #define RETRIES_MAX   1000
 #define TIMEOUT_MIN_S 0.1 /* twice what is waited between two looks */
 #define TIMEOUT_MAX_S 1e9 /* 30 years */
-
-_Static_assert(TAIL_PIECES == 16, "the default of --pieces says so");
 
 /* --- the table ------------------------------------------------------------ */
 
@@ -138,9 +136,11 @@ const struct option run_options_table[] = {
      .take = threshold_option_take, .def = "5%", .help =
      "adjust when the nodes' times differ by more, in seconds or of the mean "
      "time; auto: by more than their noise"},
-    {OPTION_COUNT, "pieces", "N", AT(pieces), .low = 1, .def = "16", .help =
+    {OPTION_TAKE, "pieces", "N|auto", AT(pieces), .take = pieces_option_take,
+     .def = "auto", .help =
      "a slice is sent in N pieces at most, so that who has finished can take "
-     "over what a slow node has not begun; 1: nobody takes over"},
+     "over what a slow node has not begun; 1: nobody takes over; auto: in as "
+     "few as what a command's start costs and how much times differ allow"},
     {OPTION_COUNT, "ahead", "K", AT(ahead), .high = AHEAD_MAX, .def = "0",
      .help =
      "K later frames at most may begin on nodes that have nothing left of the "

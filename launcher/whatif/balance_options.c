@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/balance_options.h"
 #include "launcher/base/number.h"
+#include "launcher/config/pieces_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/whatif/balance_trace.h"
 #include "launcher/whatif/node_numbers.h"
-#include "policy/tail.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,6 @@
 #define SPEED_MAX  1e12 /* units per second */
 #define FRAMES     20   /* unless --frames or --trace says */
 #define FRAME_S    10   /* seconds that a frame takes, unless --units says */
-
-_Static_assert(TAIL_PIECES == 16, "the default of --pieces says so");
 
 /* --- the table ------------------------------------------------------------ */
 
@@ -93,9 +91,11 @@ const struct option balance_options_table[] = {
      .help = "first sizes: the speeds are known, or not"},
     {OPTION_TAKE, "noise", "X|PERCENT%", AT(setup.noise), .take = take_noise,
      .help = "standard deviation of a time, relative to it (0)"},
-    {OPTION_SECONDS, "start", "SECONDS", AT(setup.start), .high = 1e6, .help =
-     "that a command takes to start on the fastest node, and longer on a "
-     "slower one (0)"},
+    {OPTION_SECONDS, "startup", "SECONDS", AT(startup), .high = 1e6, .help =
+     "that each command takes to start (0)"},
+    {OPTION_WORD, "startup-kind", "wait|cpu", AT(is_cpu), .def = "wait",
+     .help = "it waits, on all nodes alike, or it works, for so long on the "
+     "fastest node and longer on a slower one"},
     {OPTION_SECONDS, "delay", "SECONDS", AT(setup.delay), .high = 1e6, .help =
      "from a result to the next command (0)"},
     {OPTION_COUNT, "frames", "F", AT(frames), .low = 1, .high = FRAMES_MAX,
@@ -104,8 +104,8 @@ const struct option balance_options_table[] = {
      "of a frame (what all do in 10 seconds, or as the trace)"},
     {OPTION_COUNT, "grain", "G", AT(setup.grain), .low = 1, .def = "1",
      .help = "units that stay together"},
-    {OPTION_COUNT, "pieces", "K", AT(setup.pieces), .low = 1, .def = "16",
-     .help = "that a slice is sent in, at most; 1: nobody takes over"},
+    {OPTION_TAKE, "pieces", "N|auto", AT(setup.pieces),
+     .take = pieces_option_take, .def = "auto", .help = "as `evenstep run`"},
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(setup.threshold),
      .take = threshold_option_take, .def = "5%", .help = "as `evenstep run`"},
     {OPTION_COUNT, "seed", "S", AT(seed), .high = UINT32_MAX, .help =
@@ -225,6 +225,7 @@ int balance_options_settle(struct balance_options *o, struct es_error *err)
         o->frames = FRAMES;
     if (o->setup.units == 0)
         o->setup.units = (uint64_t)fmax(1, fmin(FRAME_S * all, 0x1p62));
+    *(o->is_cpu ? &o->setup.burn : &o->setup.wait) = o->startup;
     o->setup.speed = o->speed;
     o->setup.prior = o->is_equal ? NULL : o->speed;
     o->setup.change = o->change;

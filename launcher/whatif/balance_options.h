@@ -18,7 +18,8 @@ struct balance_options {
     int64_t frames; /* 0: not given */
     int64_t seed;   /* below 0: not given */
     uint64_t nodes; /* 0: not given */
-    int json, power, is_equal;
+    double startup; /* seconds */
+    int json, power, is_equal, is_cpu;
     const char *trace, *speeds, *policies; /* NULL: not given */
 };
 

@@ -5,9 +5,11 @@
 #include "launcher/base/options.h"
 #include "launcher/whatif/balance_options.h"
 #include "launcher/whatif/simulations.h"
+#include "policy/level.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,33 +21,33 @@ struct outcome {
     double mean, first; /* efficiency: of all frames, of the first */
     int64_t good;       /* number of the first frame that reaches GOOD, or -1 */
     double seconds, ideal;
+    double *took; /* one a frame, seconds */
     uint64_t messages, taken;
 };
 
-/* The speed of the node that changes, before it does. */
-static double speed_before(const struct balance_options *o, size_t change)
-{
-    size_t node = o->change[change].node;
-
-    while (change-- > 0)
-        if (o->change[change].node == node)
-            return o->change[change].speed;
-    return o->speed[node];
-}
-
-/* The seconds of all frames if no node ever waits. */
+/* The seconds of all frames if all nodes always end together, with one start
+ * each; 0 if memory ran out. */
 static double ideal_seconds(const struct balance_options *o)
 {
-    double all = 0, seconds = 0;
+    double *speed = calloc(o->setup.n, sizeof *speed);
+    double *free_at = calloc(o->setup.n, sizeof *free_at);
+    struct cost_terms terms = {.wait = o->setup.wait, .each = 1};
+    double seconds = 0, fastest = 0;
     size_t k = 0;
 
-    for (size_t i = 0; i < o->setup.n; i++)
-        all += o->speed[i];
-    for (int64_t i = 0; i < o->frames; i++) {
-        for (; k < o->setup.n_changes && o->change[k].frame == (uint64_t)i; k++)
-            all += o->change[k].speed - speed_before(o, k);
-        seconds += (double)o->setup.units / all;
+    for (size_t i = 0; speed && free_at && i < o->setup.n; i++) {
+        speed[i] = o->speed[i];
+        fastest = fmax(fastest, speed[i]);
     }
+    terms.burn = o->setup.burn * fastest;
+    for (int64_t i = 0; speed && free_at && i < o->frames; i++) {
+        for (; k < o->setup.n_changes && o->change[k].frame == (uint64_t)i; k++)
+            speed[o->change[k].node] = o->change[k].speed;
+        seconds += level_find(free_at, speed, o->setup.n, &terms,
+                              (double)o->setup.units);
+    }
+    free(speed);
+    free(free_at);
     return seconds;
 }
 
@@ -59,6 +61,7 @@ static void add_up(struct outcome *out,
         out->good = i;
     out->mean += (f->efficiency - out->mean) / (double)(i + 1);
     out->seconds += f->last;
+    out->took[i] = f->last;
     out->messages += f->messages;
     out->taken += f->taken;
 }
@@ -128,14 +131,15 @@ static int print_json(const struct balance_options *o,
         out->good < 0 ? json_null() : json_integer((json_int_t)out->good);
     json_t *all = json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:f, s:f, s:f, s:I, s:I, "
-        "s:o}",
+        "s:o, s:o}",
         "policy", policy->kind->name, "parameters", parameters(policy), "nodes",
         (json_int_t)o->setup.n, "units", (json_int_t)o->setup.units, "frames",
         (json_int_t)o->frames, "efficiency", out->mean, "first_efficiency",
         out->first, "frames_to_0.9", good, "seconds", out->seconds,
         "ideal_seconds", out->ideal, "ratio", out->seconds / out->ideal,
         "messages", (json_int_t)out->messages, "units_taken_over",
-        (json_int_t)out->taken, "efficiencies", list(efficiency, o->frames));
+        (json_int_t)out->taken, "efficiencies", list(efficiency, o->frames),
+        "frame_seconds", list(out->took, o->frames));
     int rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
 
     json_decref(all);
@@ -166,19 +170,23 @@ static int print_text(const char *policy, const struct outcome *out)
 static int run_all(const struct balance_options *o, struct es_error *err)
 {
     double *efficiency = calloc((size_t)o->frames, sizeof *efficiency);
-    int rc = efficiency ? 0 : es_no_memory(err), printed;
+    double *took = calloc((size_t)o->frames, sizeof *took);
+    int rc = efficiency && took ? 0 : es_no_memory(err), printed;
 
     printed = rc == 0 && !o->json ? print_head(o) : 0;
     for (size_t i = 0; rc == 0 && printed >= 0 && i < o->n_policies; i++) {
         const struct policy_option *p = &o->policy[i];
-        struct outcome out = {.good = -1, .ideal = ideal_seconds(o)};
+        struct outcome out = {
+            .good = -1, .ideal = ideal_seconds(o), .took = took};
 
-        rc = simulate_policy(o, p, efficiency, &out, err);
+        rc = out.ideal > 0 ? simulate_policy(o, p, efficiency, &out, err)
+                           : es_no_memory(err);
         if (rc == 0)
             printed = o->json ? print_json(o, p, efficiency, &out)
                               : print_text(p->kind->name, &out);
     }
     free(efficiency);
+    free(took);
     if (rc == 0 && (printed < 0 || fflush(stdout) != 0))
         return es_no_space(err);
     return rc;

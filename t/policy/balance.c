@@ -28,7 +28,7 @@ static struct balance_setup ring(const struct policy_kind *kind)
         .n = N,
         .speed = speeds,
         .noise = 0.02,
-        .start = 0.005,
+        .burn = 0.005,
         .delay = 0.002,
         .units = UNITS,
         .grain = 1,
@@ -241,7 +241,7 @@ static void test_by_hand(void)
                                   .prior = prior,
                                   .change = &faster,
                                   .n_changes = 1,
-                                  .start = 1,
+                                  .burn = 1,
                                   .delay = 0.5,
                                   .units = 40,
                                   .grain = 1,
@@ -380,7 +380,7 @@ static void test_bad(void)
     static const struct balance_change stop = {0, 0, 0, 0};
     static const double no_prior[N] = {0, 0, 0, 0};
     const struct balance_setup good = ring(&even_kind);
-    struct balance_setup bad[12];
+    struct balance_setup bad[11];
     size_t n = sizeof bad / sizeof bad[0];
 
     for (size_t i = 0; i < n; i++)
@@ -393,11 +393,10 @@ static void test_bad(void)
     bad[5].change = &stop;
     bad[4].n_changes = bad[5].n_changes = 1;
     bad[6].noise = -1;
-    bad[7].start = INFINITY;
+    bad[7].burn = INFINITY;
     bad[8].delay = (double)NAN;
     bad[9].units = 0;
     bad[10].grain = 0;
-    bad[11].pieces = 0;
     for (size_t i = 0; i < n; i++)
         ok(!balance_create(&bad[i]), "a bad setup is refused");
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sizing.h - pieces by what they cost: how much of its slice a node is sent at
+ * once, and what one that is free takes of what is left.
+ *
+ * A piece costs a start (cost.h), so pieces are to be few; noise and what is
+ * not known cost time at the end of a frame, so the last ones are to be small.
+ *
+ *   span = each * units / speed    what a node has to work in one piece
+ *   start = wait + burn / speed    what one more costs it
+ *   g = 0.9 sqrt(2 ln nodes)       the worst of as many normal variates
+ *
+ * Of n nodes with one piece each the last ends noise * span * g after the mean,
+ * and so much more as it is known to be late.  To hold a tail back, which all
+ * share who are free, costs a start and leaves noise * tail * g.  So it is cut
+ * where
+ *
+ *   start + noise * tail * g < noise * span * g + late
+ *   tail = min(span / 2, late + 1.5 noise * span * g + 2 start)
+ *
+ * A node may fall to half of its speed while it works, which no noise tells: as
+ * an insurance half is held back where starts are less than SIZING_INSURANCE of
+ * the span.  What is held back is cut again by the same rules, so all that this
+ * costs is half of that.
+ *
+ * Who is free takes its part by water filling (level.h) over all nodes from
+ * when they will be free, in whole grains; if that is none, it is done.
+ *
+ * Of a command that nothing is known of, each node gets a first piece of a
+ * quarter to a half of its slice, of unlike fractions: were they alike, a start
+ * that waits could not be told from work.
+ *
+ * Pure but for allocation in sizing_init().
+ */
+#ifndef POLICY_SIZING_H
+#define POLICY_SIZING_H
+
+#include "policy/cost.h"
+#include "policy/policy.h"
+#include "policy/shares.h"
+
+#define SIZING_INSURANCE 0.02
+
+struct sizing {
+    size_t n;          /* nodes */
+    struct cost *cost; /* the caller's */
+    const struct policy_kind *kind;
+    const void *state; /* of the policy */
+    struct slice frame;
+    uint64_t grain;
+    double delay; /* seconds that a piece is on its way */
+    double level; /* when all will have ended, as of the last look */
+    /* n each */
+    double *free;  /* when it will be free, as of the last look; seconds */
+    double *speed; /* 0: gets nothing */
+    double *share; /* workspace */
+};
+
+/* 0, or -1 if memory ran out. */
+int sizing_init(struct sizing *s, size_t n);
+void sizing_clear(struct sizing *s);
+
+/* The work of units, of which the frame's mean unit has 1. */
+double sizing_work(const struct sizing *s, struct slice units);
+
+/* Cut a whole frame by loads, of which one is > 0: slice[] is what each node
+ * gets, head[] what it is sent at once, from the frame's begin on, and the rest
+ * is for all; free[] is as it stands.  0, or -1 if nobody gets anything.  O(n). */
+int sizing_cut(struct sizing *s,
+               const double load[],
+               struct slice slice[],
+               struct slice head[],
+               struct slice *rest);
+/* Find the level, for so much work; free[] and speed[] are as they stand.
+ * O(n). */
+void sizing_look(struct sizing *s, double work);
+/* What a node that is free takes of a batch, from its begin on; 0: it is done.
+ * first: it is its first piece of a command that is not known. */
+uint64_t sizing_part(const struct sizing *s,
+                     size_t node,
+                     double now,
+                     struct slice batch);
+/* When a node that has begun with units will have done them; if that is over,
+ * it is as late again. */
+double sizing_end(
+    const struct sizing *s, size_t node, double work, double begun, double now);
+
+#endif
