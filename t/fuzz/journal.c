@@ -2,7 +2,8 @@
 /*
  * Any lines behind the head of a run's journal, with their sums: refused and
  * left as they are, or slices that are apart and whose output can be written,
- * whole or not at all, and frames of a queue, in their order.
+ * whole or not at all, or how they have failed, and frames of a queue, in their
+ * order; whether their text is as it was or not.
  */
 #include "launcher/run/journal.h"
 
@@ -50,6 +51,14 @@ static void write_output(const struct journal *j, const struct kept *k)
     must(fstat(out_fd, &st) == 0 && (uint64_t)st.st_size == k->bytes);
 }
 
+static void look_at(const struct failure *f, const struct kept *k)
+{
+    must(f->frame == k->frame && f->units.begin == k->units.begin
+         && f->units.end == k->units.end);
+    must(strnlen(f->node, sizeof f->node) < sizeof f->node);
+    must(strlen(f->how) > 0);
+}
+
 static void walk_kept(const struct journal *j, uint64_t frame)
 {
     size_t n;
@@ -59,7 +68,10 @@ static void walk_kept(const struct journal *j, uint64_t frame)
         must(kept[i].frame == frame && kept[i].units.begin < kept[i].units.end);
         must(kept[i].units.end <= INT64_MAX);
         must(i == 0 || kept[i - 1].units.end <= kept[i].units.begin);
-        write_output(j, &kept[i]);
+        if (kept[i].failed)
+            look_at(journal_failure(j, &kept[i]), &kept[i]);
+        else
+            write_output(j, &kept[i]);
     }
 }
 
@@ -76,28 +88,46 @@ static void walk_queued(const struct journal *j)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Some of the text is as it was. */
+static int is_same(void *arg,
+                   struct slice units,
+                   uint64_t text,
+                   struct es_error *err)
+{
+    (void)arg, (void)err;
+    must(units.begin < units.end);
+    return text % 2 == 0;
+}
+
+static void read_journal(const char *text, enum journal_resume resume)
 {
     char word[] = "c", *command[] = {word, NULL};
+    const struct journal_work work = {
+        .work = "w", .text = text, .command = command, .is_same = is_same};
     struct es_error err = {0};
     struct journal *j = NULL;
 
+    if (journal_open(&j, log_path, &work, resume, &err) < 0) {
+        must(!j && err.what[0] && err.mend[0]);
+        return;
+    }
+    walk_queued(j);
+    for (uint64_t frame = 0; frame < 8; frame++)
+        walk_kept(j, frame);
+    journal_close(j);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
     if (log_fd < 0) {
         log_fd = folder_file("journal");
         out_fd = folder_file("out");
         (void)folder_path(log_path, "journal");
     }
     fill(data, size);
-    if (journal_open(&j, log_path,
-                     &(struct journal_work){.work = "w", .command = command},
-                     JOURNAL_RESUME, &err)
-        < 0) {
-        must(!j && err.what[0] && err.mend[0]);
-        return 0;
-    }
-    walk_queued(j);
-    for (uint64_t frame = 0; frame < 8; frame++)
-        walk_kept(j, frame);
-    journal_close(j);
+    read_journal(NULL, JOURNAL_RESUME);
+    fill(data, size);
+    read_journal("t", JOURNAL_RESUME); /* the head is of another text */
+    read_journal("t", JOURNAL_REDO_FAILED);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static char file_path[600];
 
@@ -182,6 +183,32 @@ static void test_changes(void)
     lines_close(&l);
 }
 
+/* What a command reads, and its hash. */
+static void test_sum(void)
+{
+    struct record_rule header = {.header = 1};
+    struct es_error err = {0};
+    struct lines l;
+    uint64_t sum;
+
+    set_content("one\ntwo\nthree\n", 14);
+    l = open_lines();
+    ok(lines_sum(&l, 1, 3, &sum, &err) == 0
+           && sum == XXH3_64bits("two\nthree\n", 10),
+       "the hash of two lines");
+    lines_close(&l);
+    if (lines_open(&l, file_path, &header, &err) < 0)
+        bail("%s", err.what);
+    ok(lines_sum(&l, 1, 2, &sum, &err) == 0
+           && sum == XXH3_64bits("one\nthree\n", 10),
+       "and of one with the header before it");
+    if (truncate(file_path, 6) < 0)
+        bail("truncate");
+    ok(lines_sum(&l, 1, 2, &sum, &err) == -1 && err.kind == ES_WORK,
+       "what is gone has none");
+    lines_close(&l);
+}
+
 /* --- what is no file of lines --------------------------------------------- */
 
 static int refuses(const char *name)
@@ -243,6 +270,7 @@ int main(void)
     test_many();
     test_long_line();
     test_changes();
+    test_sum();
     test_refused();
     test_no_memory();
     tree_remove();

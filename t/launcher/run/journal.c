@@ -479,6 +479,147 @@ static void test_overlap(void)
            "but for another frame's");
 }
 
+/* --- what was left out, and text that has changed -------------------------- */
+
+#define OF(version, work, more)                                                \
+    "{\"type\":\"journal\",\"version\":" version ",\"work\":\"" work           \
+    "\",\"command\":[\"c\"]" more "}"
+#define LINES(type, begin, end, text)                                          \
+    "{\"type\":\"" type "\",\"frame\":0,\"node\":\"n1\",\"begin\":" #begin     \
+    ",\"end\":" #end ",\"bytes\":0,\"status\":3,\"signal\":0,\"text\":\"" text \
+    "\"}"
+#define HASH "00000000000000ab"
+
+static size_t asked; /* how often units were looked at */
+
+/* Units up to 10 are as they were. */
+static int is_as_before(void *arg,
+                        struct slice units,
+                        uint64_t text,
+                        struct es_error *err)
+{
+    (void)arg;
+    asked++;
+    if (units.begin == 66)
+        return es_fail(err, ES_WORK, "mend", "cannot be read");
+    return units.end <= 10 && text == 0xab;
+}
+
+/* The journal in the file, of units whose text is this; NULL: refused. */
+static struct journal *open_text(const char *text,
+                                 const char *version1,
+                                 enum journal_resume resume)
+{
+    char word[] = "c", *command[] = {word, NULL};
+    const struct journal_work work = {.work = "w",
+                                      .text = text,
+                                      .version1 = version1,
+                                      .command = command,
+                                      .is_same = is_as_before};
+    struct es_error err = {0};
+    struct journal *j = NULL;
+
+    asked = 0;
+    (void)journal_open(&j, log_path, &work, resume, &err);
+    return j;
+}
+
+static size_t closed(struct journal *j)
+{
+    size_t n;
+
+    (void)journal_kept(j, 0, &n);
+    journal_close(j);
+    return n;
+}
+
+static void put(const char *head, const char *first, const char *second)
+{
+    tree_put("journal", "");
+    add(head);
+    add(first);
+    add(second);
+}
+
+static void test_versions(void)
+{
+    struct journal *j;
+
+    put(OF("1", "w t", ""), SLICE(0, 0, 5, 0), SLICE(0, 5, 50, 0));
+    j = open_text("t", "w t", JOURNAL_RESUME);
+    ok(j && closed(j) == 2 && asked == 0, "a journal of version 1 goes on");
+    ok(!open_text("u", "w u", JOURNAL_RESUME),
+       "but not with another text, as it cannot tell what has changed");
+    put(OF("3", "w", ""), SLICE(0, 0, 5, 0), SLICE(0, 5, 9, 0));
+    ok(!open_text(NULL, NULL, JOURNAL_RESUME), "one of version 3 is refused");
+}
+
+static void test_text(void)
+{
+    const char *head = OF("2", "w", ",\"text\":\"t\"");
+    struct journal *j;
+
+    put(head, LINES("slice", 0, 5, HASH), LINES("slice", 5, 50, HASH));
+    j = open_text("t", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 2 && asked == 0, "of the same text all is kept");
+    j = open_text("u", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 1 && asked == 2, "of another what is still the same");
+    j = open_text("u", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 1, "and again");
+    add(LINES("slice", 5, 50, HASH));
+    j = open_text("u", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 2, "what was done with that since then is kept");
+    j = open_text("t", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 2, "back to the first text: what was of that");
+    put(head, LINES("slice", 0, 5, HASH), SLICE(0, 5, 9, 0));
+    j = open_text("u", NULL, JOURNAL_RESUME);
+    ok(j && closed(j) == 1, "one that does not say its text is done again");
+    put(head, LINES("slice", 0, 5, HASH), LINES("slice", 66, 70, HASH));
+    ok(!open_text("u", NULL, JOURNAL_RESUME), "what cannot be read is told");
+    put(head, LINES("slice", 0, 5, "ab"), LINES("slice", 5, 9, HASH));
+    ok(closed(open_text("t", NULL, JOURNAL_RESUME)) == 0,
+       "a hash of two digits is none, and nothing behind it counts");
+    put(head, LINES("slice", 0, 5, "0000000000000xyz"), SLICE(0, 5, 9, 0));
+    ok(closed(open_text("t", NULL, JOURNAL_RESUME)) == 0,
+       "nor is what is no number");
+}
+
+static void test_failed(void)
+{
+    struct piece p = {.part.units = {4, 6}, .status = 137, .signal = 9};
+    struct es_error err;
+    const struct kept *kept;
+    struct journal *j;
+    size_t n;
+
+    (void)unlink(log_path);
+    j = open_journal(JOURNAL_NEW);
+    ok(journal_add_failed(j, 0, "n7", &p, &err) == 0, "what is left out");
+    p.part.units = (struct slice){6, 8};
+    p.signal = p.status = 0; /* not a status of --ok-status */
+    ok(journal_add_failed(j, 0, "n8", &p, &err) == 0, "is noted");
+    journal_close(j);
+    j = open_journal(JOURNAL_RESUME);
+    kept = journal_kept(j, 0, &n);
+    ok(n == 2 && kept[0].failed && kept[1].failed && kept[0].units.begin == 4,
+       "and found again");
+    is_str(journal_failure(j, &kept[0])->how,
+           "was killed by signal 9 in a run before", "with how it ended");
+    is_str(journal_failure(j, &kept[1])->how,
+           "exited with status 0 in a run before", "each");
+    is_str(journal_failure(j, &kept[0])->node, "n7", "and where");
+    journal_close(j);
+    j = open_journal(JOURNAL_REDO_FAILED);
+    ok(closed(j) == 0, "it may be done again");
+    add(SLICE(0, 4, 5, 0));
+    add(SLICE(0, 5, 8, 0));
+    j = open_journal(JOURNAL_RESUME);
+    kept = journal_kept(j, 0, &n);
+    ok(n == 2 && !kept[0].failed && !kept[1].failed,
+       "and is done then, in whatever pieces");
+    journal_close(j);
+}
+
 int main(void)
 {
     tree_make();
@@ -490,6 +631,9 @@ int main(void)
     test_large_output();
     test_whose();
     test_overlap();
+    test_versions();
+    test_text();
+    test_failed();
     test_full_disk();
     test_crash();
     tree_remove();
