@@ -117,6 +117,16 @@ test_expect_success 'an agent is killed: its program goes with it, the others do
 	END
 	pid=$(cat deadly.pid) && wait_for 60 dead $pid
 '
+test_expect_success '--lines: each gets those of its slice, and no others' '
+	seq -f "line %.0f" 5000 >lines && run --lines lines --repeat 2 -- "$slices" lines >got && cat lines lines | cmp - got
+'
+test_expect_success 'records, and a header: likewise' '
+	awk "BEGIN { for (i = 0; i < 99; i++) print \">\" i \"\\nACGT\\nACGT\" }" >fasta && run --lines fasta --recstart ">" -- "$slices" lines >got && cmp fasta got &&
+	run --lines lines --header 1 --policy static --pieces 1 -- "$slices" lines >got && test "$(grep -cx "line 1" got)" = 3 && grep -vx "line 1" got >rest && sed 1d lines | cmp - rest
+'
+test_expect_success 'where there are none, it is told so' '
+	test_expect_code 1 run --range 0:9 -- "$slices" lines 2>err && mentioned "evenstep_lines: No such file or directory"
+'
 programs() { test "$(pgrep -cf "^$slices open")" = "$1"; } # N of them run
 test_expect_success 'interrupted: no program is left' '
 	behind env --default-signal=INT evenstep run --local 2 --metrics equal --persistent --range 0:9 -- "$slices" open && wait_for 60 programs 2 &&
@@ -126,6 +136,15 @@ test_expect_success 'interrupted: no program is left' '
 python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so.0')" 2>&- && test_set_prereq PYTHON
 test_expect_success PYTHON 'from Python' '
 	EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
+'
+test_expect_success PYTHON 'and its lines' '
+	cat >copy.py <<-\END &&
+	import evenstep
+	for _ in evenstep.slices():
+	    with evenstep.lines() as lines:
+	        print("".join(lines), end="")
+	END
+	PYTHONPATH="$EVENSTEP_SRC/contrib/python" EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --lines lines -- python3 copy.py >got && cmp lines got
 '
 for how in well exit garbage late; do
 	test_expect_success "nothing is left in /dev/shm ($how)" '

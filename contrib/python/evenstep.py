@@ -30,6 +30,7 @@ _lib.evenstep_wait.argtypes = [ctypes.c_int]
 _lib.evenstep_frame.restype = _u64
 _lib.evenstep_label.restype = ctypes.c_char_p
 _lib.evenstep_close.restype = None
+_lib.evenstep_lines.argtypes = []
 
 
 def _check(result):
@@ -58,6 +59,14 @@ def next():
         return None
     label = _lib.evenstep_label().decode(errors="surrogateescape")
     return Slice(begin.value, end.value, _lib.evenstep_frame(), label)
+
+
+def lines(mode="r"):
+    """A file object of the slice's lines, where the work is those of a file.
+
+    Read it before the slice is done.
+    """
+    return os.fdopen(os.dup(_check(_lib.evenstep_lines())), mode)
 
 
 def done():

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ struct feeder {
     double *load;            /* one a seat, all 1 */
     struct msg_idle brought; /* by the seats; units 0: none has come yet */
     struct msg_run slice;    /* that is given, if owed > 0 */
+    int file;                /* of its lines; 0: none */
     int given;               /* a slice was, ever */
     uint32_t owed;           /* parts of it that are not done */
     int64_t elapsed_ns;      /* longest of those that are */
@@ -119,7 +121,16 @@ static void hand_out(struct feeder *f, struct seat *s)
         f->on->begun(f->arg);
     s->doing = WORKING;
     s->since_ns = clock_ns();
-    feeder_send(s->caller, &m);
+    if (slice_message_send_file(s->caller->fd, &m, f->file > 0 ? f->file : -1)
+        < 0)
+        (void)shutdown(s->caller->fd, SHUT_RDWR); /* as feeder_send() */
+}
+
+static void close_file(struct feeder *f)
+{
+    if (f->file > 0)
+        (void)close(f->file); /* only read from */
+    f->file = 0;
 }
 
 static void part_done(struct feeder *f, struct seat *s)
@@ -133,8 +144,10 @@ static void part_done(struct feeder *f, struct seat *s)
     result.elapsed_ns = f->elapsed_ns;
     feeder_send(s->caller, &(struct slice_message){.type = SLICE_TAKEN});
     f->owed--;
-    if (f->owed == 0)
-        f->on->done(f->arg, &result);
+    if (f->owed > 0)
+        return;
+    close_file(f);
+    f->on->done(f->arg, &result);
 }
 
 static int all_ask(const struct feeder *f)
@@ -358,8 +371,10 @@ const char *feeder_path(const struct feeder *f)
     return f->path;
 }
 
-void feeder_give(struct feeder *f, const struct msg_run *slice)
+void feeder_give(struct feeder *f, const struct msg_run *slice, int file)
 {
+    close_file(f);
+    f->file = file > 0 ? fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : 0;
     f->slice = *slice;
     f->given = 1;
     f->owed = f->seats;
@@ -414,6 +429,7 @@ void feeder_close(struct feeder *f)
         (void)close(f->fd);
         (void)unlink(f->path);
     }
+    close_file(f);
     free(f->seat);
     free(f->cut);
     free(f->load);

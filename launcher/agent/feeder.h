@@ -61,8 +61,9 @@ int feeder_open(struct feeder **f,
 /* For EVENSTEP_SOCKET. */
 const char *feeder_path(const struct feeder *f);
 
-/* Give a slice to all seats; one at a time. */
-void feeder_give(struct feeder *f, const struct msg_run *slice);
+/* Give a slice to all seats; one at a time.  file: of its lines, which each seat
+ * gets, duplicated during the call; 0: none. */
+void feeder_give(struct feeder *f, const struct msg_run *slice, int file);
 
 /* After printed(): the first seat that waits for it may go on. */
 void feeder_taken(struct feeder *f);

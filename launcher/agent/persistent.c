@@ -211,11 +211,13 @@ done:
     return 0;
 }
 
-void persistent_give(struct persistent *p, const struct msg_run *slice)
+void persistent_give(struct persistent *p,
+                     const struct msg_run *slice,
+                     int file)
 {
     p->owes = 1;
     p->is_new = 0;
-    feeder_give(p->feeder, slice);
+    feeder_give(p->feeder, slice, file);
     if (p->closed)
         stop_because(p, "it had closed when there was another slice for it", 0);
 }

@@ -42,8 +42,10 @@ int persistent_start(struct persistent **p,
                      void *arg,
                      struct es_error *err);
 
-/* Give it a slice, one at a time. */
-void persistent_give(struct persistent *p, const struct msg_run *slice);
+/* Give it a slice, one at a time, with a file of its lines; 0: none. */
+void persistent_give(struct persistent *p,
+                     const struct msg_run *slice,
+                     int file);
 /* There are no more slices: it may end, in its own time. */
 void persistent_finish(struct persistent *p);
 /* As the functions of execution.h. */

@@ -425,7 +425,7 @@ static void feed_program(struct slot *s)
     s->feeding = s->program != NULL;
     if (s->program) {
         slice_meter_begin(s->meter, &t->run, persistent_group(s->program));
-        persistent_give(s->program, &t->run);
+        persistent_give(s->program, &t->run, t->in_fd);
     } else {
         refuse_slice(s, err.what);
     }

@@ -129,7 +129,7 @@ int step_tasks_run(struct step_tasks *t, const struct msg_run *run)
         return -1;
     t->busy = 1;
     (void)event_del(t->on_patience); /* fails for a broken base only */
-    feeder_give(t->feeder, run);
+    feeder_give(t->feeder, run, 0);
     return 0;
 }
 

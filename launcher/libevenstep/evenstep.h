@@ -111,6 +111,15 @@ uint64_t evenstep_frame(void);
 const char *evenstep_label(void);
 
 /*
+ * A descriptor, open for reading, of the current slice's lines or records,
+ * where the work is those of a file: `evenstep run --persistent --lines FILE`.
+ * It is the library's, and closed by evenstep_done() and evenstep_close();
+ * for stdio, fdopen() a dup() of it.  Returns -1 and errno: ENOENT if the slice
+ * has none, EINVAL if there is no slice.
+ */
+int evenstep_lines(void);
+
+/*
  * The slice is done.  Under `evenstep run` the bytes written to stdout since
  * evenstep_next() are the slice's output, and those written between slices are
  * dropped; both calls flush stdout.  Returns 0, or -1 and errno: EINVAL if

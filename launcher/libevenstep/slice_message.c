@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 void slice_message_write(struct writer *w, const struct slice_message *m)
 {
@@ -77,20 +78,93 @@ int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len)
     return -1;
 }
 
-int slice_message_send(int fd, const struct slice_message *m)
+/* Room for one descriptor, aligned as it must be. */
+union attachment {
+    struct cmsghdr align;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void attach(struct msghdr *h, union attachment *a, int file)
+{
+    struct cmsghdr *c;
+
+    memset(a, 0, sizeof *a);
+    h->msg_control = a->room;
+    h->msg_controllen = sizeof a->room;
+    c = CMSG_FIRSTHDR(h);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(c), &file, sizeof file);
+}
+
+int slice_message_send_file(int fd, const struct slice_message *m, int file)
 {
     struct writer w = {0};
+    struct iovec part;
+    struct msghdr h = {.msg_iovlen = 1};
+    union attachment a;
     ssize_t n = -1;
 
     slice_message_write(&w, m);
+    part.iov_base = w.buf;
+    part.iov_len = w.len;
+    h.msg_iov = &part;
+    if (file >= 0)
+        attach(&h, &a, file);
     if (w.bad)
         errno = ENOMEM;
     else
         do
-            n = send(fd, w.buf, w.len, MSG_NOSIGNAL);
+            n = sendmsg(fd, &h, MSG_NOSIGNAL);
         while (n < 0 && errno == EINTR);
     writer_clear(&w);
     return n < 0 ? -1 : 0;
+}
+
+int slice_message_send(int fd, const struct slice_message *m)
+{
+    return slice_message_send_file(fd, m, -1);
+}
+
+/* What came with a message; the kernel has given away no more than one. */
+static int attached(struct msghdr *h)
+{
+    const struct cmsghdr *c = CMSG_FIRSTHDR(h);
+    int file = -1;
+
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS
+        && c->cmsg_len == CMSG_LEN(sizeof file))
+        memcpy(&file, CMSG_DATA(c), sizeof file);
+    return file;
+}
+
+int slice_message_receive_file(int fd, struct slice_message *m, int *file)
+{
+    uint8_t buf[SLICE_MESSAGE_MAX];
+    struct iovec part = {buf, sizeof buf};
+    union attachment a;
+    struct msghdr h = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = a.room,
+                       .msg_controllen = sizeof a.room};
+    ssize_t n;
+
+    memset(m, 0, sizeof *m);
+    *file = -1;
+    do /* a longer message is cut, and then refused by slice_message_read() */
+        n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return (int)n;
+    *file = attached(&h);
+    if (slice_message_read(m, buf, (size_t)n) == 0)
+        return 1;
+    if (*file >= 0)
+        (void)close(*file); /* nobody reads it */
+    *file = -1;
+    errno = EBADMSG;
+    return -1;
 }
 
 int slice_message_receive(int fd, struct slice_message *m)

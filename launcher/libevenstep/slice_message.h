@@ -17,6 +17,9 @@
  *   TAKEN    agent    -                     (the slice's output was read)
  *   BYE      program  -
  *
+ * Where slices have lines (--lines), a descriptor comes with SLICE
+ * (SCM_RIGHTS): a file, to be read from where it stands, of the slice's lines.
+ *
  * NEXT is answered by SLICE or OVER, DONE by TAKEN, BYE by nothing.  An error
  * is an errno value of Linux.
  */
@@ -54,14 +57,18 @@ void slice_message_write(struct writer *w, const struct slice_message *m);
 int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len);
 
 /*
- * Send a message.  Returns 0, or -1 with errno: EPIPE if the peer has gone (no
+ * Send a message, and with it a descriptor (-1: none), which the other end gets
+ * a copy of if it takes it.  Returns 0, or -1 with errno: EPIPE if the peer has gone (no
  * signal is raised), EAGAIN if the socket does not block and its buffer is full
  * because nobody reads.
  */
 int slice_message_send(int fd, const struct slice_message *m);
+int slice_message_send_file(int fd, const struct slice_message *m, int file);
 
 /* Receive a message.  Returns 1; 0 if the peer has closed; or -1 with errno
  * (*m zeroed), EBADMSG if the bytes were no message. */
 int slice_message_receive(int fd, struct slice_message *m);
+/* Likewise, and the descriptor that came with it, the caller's; -1: none. */
+int slice_message_receive_file(int fd, struct slice_message *m, int *file);
 
 #endif

@@ -26,16 +26,26 @@ static struct {
     int asked;                  /* NEXT was sent and is not answered */
     int at_work;                /* the slice is not done */
     struct slice_message slice; /* the latest one */
-    uint64_t units, frames;     /* ALONE */
-    uint64_t next;              /* ALONE: number of the next frame */
+    int has_lines;              /* and those are in: */
+    int lines;
+    uint64_t units, frames; /* ALONE */
+    uint64_t next;          /* ALONE: number of the next frame */
 } here;
 
 /* --- with an agent -------------------------------------------------------- */
+
+static void close_lines(void)
+{
+    if (here.has_lines)
+        (void)close(here.lines); /* only read from */
+    here.has_lines = 0;
+}
 
 static void hang_up(void)
 {
     int saved = errno;
 
+    close_lines();
     if (here.state == CONNECTED)
         (void)close(here.fd);
     memset(&here, 0, sizeof here);
@@ -55,12 +65,17 @@ static int send_to_agent(const struct slice_message *m)
 static int receive_answer(enum slice_message_type wanted,
                           struct slice_message *answer)
 {
-    int rc = slice_message_receive(here.fd, answer);
+    int file, rc = slice_message_receive_file(here.fd, answer, &file);
 
     if (rc == 0)
         errno = ECONNRESET;
     if (rc <= 0)
         return -1;
+    if (file >= 0) {
+        close_lines();
+        here.has_lines = 1;
+        here.lines = file;
+    }
     if (answer->type == wanted
         || (wanted == SLICE_SLICE && answer->type == SLICE_OVER))
         return 0;
@@ -240,6 +255,14 @@ EXPORT const char *evenstep_label(void)
     return here.slice.label;
 }
 
+EXPORT int evenstep_lines(void)
+{
+    if (here.at_work && here.has_lines)
+        return here.lines;
+    errno = here.at_work ? ENOENT : EINVAL;
+    return -1;
+}
+
 EXPORT int evenstep_done(void)
 {
     if (!here.at_work) {
@@ -251,6 +274,7 @@ EXPORT int evenstep_done(void)
     if (here.state == CONNECTED && done_connected() < 0)
         return -1;
     here.at_work = 0;
+    close_lines();
     return 0;
 }
 

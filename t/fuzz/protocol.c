@@ -26,6 +26,26 @@ static void command(const uint8_t *body, size_t len)
     free(m.argv);
 }
 
+static void files(const uint8_t *body, size_t len)
+{
+    struct msg_files m;
+    struct msg_file f;
+
+    if (msg_read_file(&f, body, len) == 0) {
+        if (f.file >= FILES_MAX || f.len > OUTPUT_MAX
+            || f.offset + f.len > INT64_MAX)
+            abort();
+        walk(f.bytes, f.len);
+    }
+    if (msg_read_files(&m, body, len) < 0)
+        return;
+    if (m.n > FILES_MAX)
+        abort();
+    for (uint32_t i = 0; i < m.n; i++)
+        walk((const uint8_t *)m.name[i], strlen(m.name[i]));
+    free(m.name);
+}
+
 static void texts(const uint8_t *body, size_t len)
 {
     struct msg_ready ready;
@@ -148,6 +168,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (data[0] % 3 == 0 && data[0] >= 128)
         table(data + 1, size - 1);
+    else if (data[0] % 3 == 0 && data[0] >= 64)
+        files(data + 1, size - 1);
     else if (data[0] % 3 == 0)
         command(data + 1, size - 1);
     else if (data[0] % 3 == 1)

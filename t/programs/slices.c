@@ -28,11 +28,29 @@ static int is(const char *word)
 
 /* --- by libevenstep ------------------------------------------------------- */
 
+/* Of the slice, all that there is. */
+static void print_lines(void)
+{
+    char text[4096];
+    int fd = evenstep_lines();
+    ssize_t n;
+
+    if (fd < 0)
+        err(9, "evenstep_lines");
+    while ((n = read(fd, text, sizeof text)) > 0)
+        if (fwrite(text, 1, (size_t)n, stdout) != (size_t)n)
+            err(9, "stdout");
+    if (n < 0)
+        err(9, "read");
+}
+
 static void print_units(uint64_t begin, uint64_t end)
 {
     if (is("frame") && begin < end)
         printf("%" PRIu64 " <%s>\n", evenstep_frame(), evenstep_label());
-    for (uint64_t i = begin; i < end && !is("frame"); i++)
+    if (is("lines"))
+        print_lines();
+    for (uint64_t i = begin; i < end && !is("frame") && !is("lines"); i++)
         printf("%" PRIu64 "\n", i);
 }
 

@@ -156,7 +156,7 @@ static void give(uint64_t id, uint64_t from, uint64_t to)
     const struct msg_run run = {
         .id = id, .frame = 7, .begin = from, .end = to, .label = "seven"};
 
-    feeder_give(feeder, &run);
+    feeder_give(feeder, &run, 0);
 }
 
 /* --- tests ---------------------------------------------------------------- */

@@ -206,7 +206,7 @@ static void give(uint64_t id, uint64_t first, uint64_t last)
     const struct msg_run slice = {
         .id = id, .frame = 2, .begin = first, .end = last, .label = "l"};
 
-    persistent_give(persistent, &slice);
+    persistent_give(persistent, &slice, 0);
 }
 
 static void end(void)

@@ -3,6 +3,8 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -106,11 +108,43 @@ static void test_socket(void)
     close(fd[1]);
 }
 
+/* A file goes with one message, and with no other. */
+static void test_file(void)
+{
+    struct slice_message m;
+    FILE *text = tmpfile();
+    char got[8] = "";
+    int fd[2], file = 0;
+
+    if (!text || fputs("line\n", text) < 0 || fflush(text) != 0
+        || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd) < 0)
+        bail("no file, or no sockets");
+    rewind(text);
+    ok(slice_message_send_file(fd[0], &sound[3], fileno(text)) == 0
+           && slice_message_receive_file(fd[1], &m, &file) == 1
+           && memcmp(&m, &sound[3], sizeof m) == 0 && file >= 0,
+       "a descriptor comes with a message");
+    ok(file >= 0 && read(file, got, 5) == 5 && strcmp(got, "line\n") == 0,
+       "and can be read from");
+    ok(file >= 0 && (fcntl(file, F_GETFD) & FD_CLOEXEC), "by us alone");
+    close(file);
+    ok(slice_message_send(fd[0], &sound[2]) == 0
+           && slice_message_receive_file(fd[1], &m, &file) == 1 && file == -1,
+       "without one there is none");
+    ok(slice_message_send_file(fd[0], &sound[3], fileno(text)) == 0
+           && slice_message_receive(fd[1], &m) == 1 && m.type == SLICE_SLICE,
+       "who does not know of it gets the message");
+    close(fd[0]);
+    close(fd[1]);
+    fclose(text);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < KINDS; i++)
         test_kind(&sound[i]);
     test_bad();
     test_socket();
+    test_file();
     return done();
 }

@@ -18,6 +18,8 @@ union any {
     struct msg_output output;
     struct msg_done done;
     struct msg_put put;
+    struct msg_files files;
+    struct msg_file file;
     struct msg_monitor monitor;
     struct msg_progress progress;
     struct msg_power power;
@@ -47,6 +49,8 @@ enum which {
     OUTPUT,
     DONE,
     PUT,
+    FILES,
+    FILE_,
     MONITOR,
     PROGRESS,
     POWER,
@@ -64,10 +68,10 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "HERE",     "FENCE",   "READY",   "PEER",   "PROBE",   "PROBED", "RING",
-    "RANG",     "COMMAND", "RUN",     "OUTPUT", "DONE",    "PUT",    "MONITOR",
-    "PROGRESS", "POWER",   "LIMITED", "METER",  "METERED", "TASKS",  "IDLE",
-    "OVER",     "SLOTS",   "SLOTTED", "STORED", "LIMIT"};
+    "HERE",  "FENCE",   "READY",    "PEER",   "PROBE",   "PROBED", "RING",
+    "RANG",  "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",    "FILES",
+    "FILE",  "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",  "METERED",
+    "TASKS", "IDLE",    "OVER",     "SLOTS",  "SLOTTED", "STORED", "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -98,6 +102,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_done(&m->done, body, len);
     case PUT:
         return msg_read_put(&m->put, body, len);
+    case FILES:
+        return msg_read_files(&m->files, body, len);
+    case FILE_:
+        return msg_read_file(&m->file, body, len);
     case MONITOR:
         return msg_read_monitor(&m->monitor, body, len);
     case PROGRESS:
@@ -143,6 +151,10 @@ static const struct msg_fence a_fence = {8, (const uint8_t *)"table", 5};
 static const struct msg_meter a_meter = {OUTSIDE_OUTPUT, "row ([0-9]+)", 100};
 static const struct msg_metered a_reading = {7, 0.5, 3};
 
+static const struct msg_files some_files = {
+    .apart = 1, .here = 0, .ok = {1, 0, 1}, .n = 2, .name = (char **)argv};
+static const struct msg_file a_file = {
+    9, FILES_MAX - 1, INT64_MAX - OUTPUT_MAX, 1, (const uint8_t *)"png", 3};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0};
@@ -206,6 +218,12 @@ static struct writer sound(enum which k)
     case PUT:
         msg_write_put(&w, &put);
         break;
+    case FILES:
+        msg_write_files(&w, &some_files);
+        break;
+    case FILE_:
+        msg_write_file(&w, &a_file);
+        break;
     case MONITOR:
         msg_write_monitor(&w, &a_monitor);
         break;
@@ -253,6 +271,8 @@ static void forget(enum which k, union any *m)
 {
     if (k == COMMAND)
         free(m->command.argv);
+    if (k == FILES)
+        free(m->files.name);
 }
 
 /* Decode and forget; what came out of it. */
@@ -311,6 +331,47 @@ static void test_changed(enum which k)
             w.buf[i] = before;
         }
     ok(odd == 0, "%s: any byte may change and nothing else happens", names[k]);
+    writer_clear(&w);
+}
+
+/* Of files, what a decoder must see to; nobody looks again. */
+static void test_files(void)
+{
+    char *const many[FILES_MAX + 2] = {word_echo};
+    struct msg_files files = some_files;
+    struct msg_file file = a_file;
+    struct writer w = sound(FILES);
+    union any m;
+
+    msg_read_files(&m.files, w.buf, w.len);
+    ok(m.files.apart == 1 && m.files.here == 0 && m.files.ok[0] == 1
+           && m.files.ok[1] == 0 && m.files.ok[2] == 1 && m.files.n == 2
+           && strcmp(m.files.name[1], word_x) == 0 && !m.files.name[2],
+       "what slices make comes back");
+    free(m.files.name);
+    writer_clear(&w);
+    w = sound(FILE_);
+    msg_read_file(&m.file, w.buf, w.len);
+    ok(m.file.id == 9 && m.file.file == FILES_MAX - 1
+           && m.file.offset == INT64_MAX - OUTPUT_MAX && m.file.runs == 1
+           && m.file.len == 3 && memcmp(m.file.bytes, "png", 3) == 0,
+       "bytes of a file come back");
+    writer_clear(&w);
+    files.n = FILES_MAX + 1;
+    files.name = (char **)many;
+    for (size_t i = 0; i <= FILES_MAX; i++)
+        files.name[i] = word_echo;
+    msg_write_files(&w, &files);
+    ok(decode_once(FILES, w.buf, w.len) < 0, "more files than may be are none");
+    writer_clear(&w);
+    file.file = FILES_MAX;
+    msg_write_file(&w, &file);
+    ok(decode_once(FILE_, w.buf, w.len) < 0, "nor is one behind the last");
+    writer_clear(&w);
+    file = a_file;
+    file.offset++;
+    msg_write_file(&w, &file);
+    ok(decode_once(FILE_, w.buf, w.len) < 0, "nor one that is too long");
     writer_clear(&w);
 }
 
@@ -515,6 +576,8 @@ static size_t size_of(enum which k)
         sizeof(struct msg_output),
         sizeof(struct msg_done),
         sizeof(struct msg_put),
+        sizeof(struct msg_files),
+        sizeof(struct msg_file),
         sizeof(struct msg_monitor),
         sizeof(struct msg_progress),
         sizeof(struct msg_power),
@@ -926,6 +989,7 @@ int main(void)
         test_changed((enum which)k);
     }
     test_values();
+    test_files();
     test_values_of_agents();
     test_values_of_programs();
     test_values_of_power();
