@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_work.h"
+#include "launcher/agent/places.h"
 #include "launcher/agent/slot.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/spool.h"
@@ -16,8 +17,9 @@ struct agent_work {
     struct slot_common common;
     struct slot **slot; /* n */
     size_t n;
-    int in_fd;      /* the stdin of the slice to come; 0: none */
-    uint64_t in_id; /* of that slice */
+    struct places places; /* likewise, but for a slot with all */
+    int in_fd;            /* the stdin of the slice to come; 0: none */
+    uint64_t in_id;       /* of that slice */
     char directory[STEP_PATH_MAX + 16]; /* EVENSTEP_DIR=… */
     char **environ;                     /* with it; NULL: as in setup */
 };
@@ -50,18 +52,22 @@ static void destroy_slots(struct agent_work *w)
     for (size_t i = 0; i < w->n; i++)
         slot_destroy(w->slot[i]);
     free(w->slot);
+    places_clear(&w->places);
     w->slot = NULL;
     w->n = 0;
 }
 
-/* 0, or -1: the slots are as they were. */
-static int make_slots(struct agent_work *w, size_t n)
+/* In those places, which are ours from now on; {0}: one slot, with all that the
+ * node has.  0, or -1: the slots are as they were. */
+static int make_slots(struct agent_work *w, struct places *places)
 {
+    size_t n = places->n > 0 ? places->n : 1;
     struct slot **slot = calloc(n, sizeof *slot);
     size_t made = 0;
 
     while (slot && made < n) {
-        slot[made] = slot_create(&w->common, (uint32_t)made);
+        slot[made] = slot_create(&w->common, (uint32_t)made,
+                                 places->n > 0 ? &places->place[made] : NULL);
         if (!slot[made])
             break;
         made++;
@@ -70,11 +76,13 @@ static int make_slots(struct agent_work *w, size_t n)
         while (made > 0)
             slot_destroy(slot[--made]);
         free(slot);
+        places_clear(places);
         return -1;
     }
     destroy_slots(w);
     w->slot = slot;
     w->n = n;
+    w->places = *places;
     return 0;
 }
 
@@ -127,13 +135,16 @@ static int receive_input(struct agent_work *w, const uint8_t *body, size_t len)
 static int receive_slots(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct msg_slotted answer = {0};
+    struct places places;
     struct writer out = {0};
     struct msg_slots m;
 
     if (msg_read_slots(&m, body, len) < 0 || w->common.running > 0)
         return -1;
-    answer.n = m.n;
-    if (answer.n > 0 && make_slots(w, answer.n) < 0)
+    if (places_init(&places, &m, w->setup.environ, "", answer.text) < 0)
+        return -1;
+    answer.n = (uint32_t)places.n;
+    if (answer.n > 0 && make_slots(w, &places) < 0)
         return -1;
     msg_write_slotted(&out, &answer);
     w->setup.send(w->setup.arg, MSG_SLOTTED, &out);
@@ -275,6 +286,7 @@ void agent_work_close(struct agent_work *w)
 struct agent_work *agent_work_open(const struct agent_work_setup *setup)
 {
     struct agent_work *w = calloc(1, sizeof *w);
+    struct places all = {.n = 0};
 
     if (!w)
         return NULL;
@@ -286,7 +298,7 @@ struct agent_work *agent_work_open(const struct agent_work_setup *setup)
                                      .send = slot_send_out,
                                      .ended = on_slot_ended,
                                      .arg = w};
-    if (make_slots(w, 1) == 0)
+    if (make_slots(w, &all) == 0)
         return w;
     free(w);
     return NULL;

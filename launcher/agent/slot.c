@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot.h"
 #include "launcher/agent/persistent.h"
+#include "launcher/agent/places.h"
 #include "launcher/agent/returning.h"
 #include "launcher/agent/slice_meter.h"
 #include "launcher/base/step_dir.h"
@@ -22,6 +23,7 @@ struct task { /* a slice that waits for its turn */
 struct slot {
     struct slot_common *common;
     uint32_t number;
+    const struct place *place; /* NULL: as the agent */
     STAILQ_HEAD(task_list, task) waiting;
     uint64_t id;                 /* of the slice that runs now, and: */
     struct msg_run run;          /* of one with a command of its own */
@@ -34,7 +36,7 @@ struct slot {
     int feeding;                   /* the program has a slice */
     int stopped;                   /* what runs was told to end */
     struct slice_meter *meter;     /* of the slices, or NULL */
-    char place[STEP_NAME_MAX];     /* step directory of the socket, or "" */
+    char socket[STEP_NAME_MAX];    /* step directory of the socket, or "" */
     char folder[SCRATCH_PATH_MAX]; /* of the command; "": ours */
 };
 
@@ -162,6 +164,23 @@ static void begin_meter(struct slot *s, const struct msg_run *run)
 
 /* --- a command for each slice --------------------------------------------- */
 
+/* The CPUs and the GPU that are the slot's own. */
+static int take_place(const struct slot *s, struct execution_spec *spec)
+{
+    char **env = (char **)spec->envp;
+    int rc = 0;
+
+    if (!s->place)
+        return 0;
+    spec->cpus = s->place->cpus;
+    spec->cpus_bytes = CPU_ALLOC_SIZE(PLACE_CPUS);
+    for (size_t i = 0; i < PLACE_WORDS && rc == 0; i++)
+        if (s->place->environ[i])
+            rc = template_put(&env, s->place->environ[i]);
+    spec->envp = env;
+    return rc;
+}
+
 /* The command as it is for this slice; clear_spec() after its use. */
 static int fill_spec(const struct slot *s,
                      struct execution_spec *spec,
@@ -174,7 +193,7 @@ static int fill_spec(const struct slot *s,
     spec->argv = template_argv(c->command.argv, run, c->node);
     spec->envp = template_environ(c->environ, run, c->node);
     spec->dir = c->command.dir[0] ? c->command.dir : NULL;
-    if (spec->argv && spec->envp)
+    if (spec->argv && spec->envp && take_place(s, spec) == 0)
         return 0;
     return es_no_memory(err);
 }
@@ -396,9 +415,9 @@ static int start_program(struct slot *s, struct es_error *err)
     struct execution_spec spec = {0};
     int rc = fill_spec(s, &spec, &none, err);
 
-    step_dir_local_name(s->place, (int)getppid(), s->common->node);
+    step_dir_local_name(s->socket, (int)getppid(), s->common->node);
     if (rc == 0)
-        rc = persistent_start(&s->program, s->common->base, &spec, s->place,
+        rc = persistent_start(&s->program, s->common->base, &spec, s->socket,
                               &program_events, s, err);
     if (rc == 0)
         s->common->running++;
@@ -415,7 +434,7 @@ static void feed_program(struct slot *s)
 
     if (s->feeding || s->stopped || s->execution)
         return;
-    if (!s->program && (waits || (s->common->measured && !s->place[0]))
+    if (!s->program && (waits || (s->common->measured && !s->socket[0]))
         && start_program(s, &err) < 0)
         send_over(s, 126, err.what, strlen(err.what));
     t = take_first(s);
@@ -488,7 +507,9 @@ void slot_stop(struct slot *s)
         persistent_stop(s->program);
 }
 
-struct slot *slot_create(struct slot_common *common, uint32_t number)
+struct slot *slot_create(struct slot_common *common,
+                         uint32_t number,
+                         const struct place *place)
 {
     struct slot *s = calloc(1, sizeof *s);
 
@@ -496,6 +517,7 @@ struct slot *slot_create(struct slot_common *common, uint32_t number)
         return NULL;
     s->common = common;
     s->number = number;
+    s->place = place;
     STAILQ_INIT(&s->waiting);
     return s;
 }
@@ -511,7 +533,7 @@ void slot_destroy(struct slot *s)
     persistent_destroy(s->program);
     slice_meter_close(s->meter);
     drop_waiting(s);
-    if (s->place[0])
-        step_dir_remove(s->place);
+    if (s->socket[0])
+        step_dir_remove(s->socket);
     free(s);
 }

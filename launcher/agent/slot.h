@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 struct event_base;
+struct place;
 struct slot;
 struct throttle;
 
@@ -36,9 +37,11 @@ struct slot_common {
     void *arg;
 };
 
-/* The first slot has number 0; common must outlive it.  NULL if memory ran
- * out. */
-struct slot *slot_create(struct slot_common *common, uint32_t number);
+/* The first slot has number 0, and place (NULL: none) for itself; common and
+ * place must outlive it.  NULL if memory ran out. */
+struct slot *slot_create(struct slot_common *common,
+                         uint32_t number,
+                         const struct place *place);
 /* Ends at once what runs, and forgets what waits; NULL is allowed. */
 void slot_destroy(struct slot *s);
 

@@ -46,6 +46,8 @@ struct plan {
     int out_fd, err_fd, exec_fd; /* write ends */
     pid_t parent;
     int orphan_signal;
+    const cpu_set_t *cpus;
+    size_t cpus_bytes;
 };
 
 static const char *path_of(char *const *envp)
@@ -128,7 +130,9 @@ static int plan_init(struct plan *plan,
         .err_fd = -1,
         .exec_fd = -1,
         .parent = getpid(),
-        .orphan_signal = spec->orphan_signal ? spec->orphan_signal : SIGKILL};
+        .orphan_signal = spec->orphan_signal ? spec->orphan_signal : SIGKILL,
+        .cpus = spec->cpus,
+        .cpus_bytes = spec->cpus_bytes};
     if (!spec->argv[0] || spec->argv[0][0] == '\0')
         return es_fail(err, ES_USAGE, "name one after --", "no command given");
     if (spec->dir) {
@@ -186,6 +190,9 @@ static int child_prepare(const struct plan *plan)
         _exit(126);
     if (plan->enter_fd >= 0 && write(plan->enter_fd, "0", 1) != 1)
         return -1;
+    /* Of CPUs that are no longer ours the kernel takes none: better anywhere. */
+    if (plan->cpus)
+        (void)sched_setaffinity(0, plan->cpus_bytes, plan->cpus);
     if (plan->dir_fd >= 0 && fchdir(plan->dir_fd) < 0)
         return -1;
     if (dup2(plan->stdin_fd, STDIN_FILENO) < 0

@@ -10,6 +10,7 @@
 
 #include "pmix_bcast/error.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,6 +27,8 @@ struct execution_spec {
     struct throttle *throttle; /* NULL: full speed */
     int orphan_signal;         /* sent to it if we die; 0: SIGKILL */
     int in_fd;                 /* its stdin; 0: /dev/null */
+    const cpu_set_t *cpus;     /* that it may run on; NULL: as we may */
+    size_t cpus_bytes;         /* of these */
 };
 
 struct spawned {

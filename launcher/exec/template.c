@@ -142,6 +142,27 @@ fail:
     return NULL;
 }
 
+int template_put(char ***env, const char *entry)
+{
+    size_t len = strcspn(entry, "=") + 1, n = count_words(*env), i = 0;
+    char *copy = strdup(entry), **more = NULL;
+
+    if (copy)
+        more = realloc(*env, (n + 2) * sizeof *more);
+    if (!more) {
+        free(copy);
+        return -1;
+    }
+    *env = more;
+    while (i < n && strncmp(more[i], entry, len) != 0)
+        i++;
+    if (i == n)
+        more[n + 1] = NULL;
+    free(more[i]);
+    more[i] = copy;
+    return 0;
+}
+
 void template_free(char **words)
 {
     int saved = errno;

@@ -27,6 +27,9 @@ char **template_argv(char *const argv[],
 char **template_environ(char *const env[],
                         const struct msg_run *slice,
                         const char *node);
+/* Put NAME=VALUE into an environment that template_environ() made.  0, or -1 if
+ * memory ran out: it is as it was. */
+int template_put(char ***env, const char *entry);
 void template_free(char **words);
 
 #endif

@@ -85,9 +85,12 @@ struct topology *topology_load(struct es_error *err)
     t->shape = (struct topology_shape){
         .cpus = count_type(t->hwloc, HWLOC_OBJ_PU),
         .cores = count_type(t->hwloc, HWLOC_OBJ_CORE),
+        .sockets = count_type(t->hwloc, HWLOC_OBJ_PACKAGE),
         .numa_nodes = count_numa(t->hwloc),
         .cache_bytes = cache_bytes(t->hwloc),
     };
+    if (t->shape.sockets == 0)
+        t->shape.sockets = 1;
     return t;
 }
 
@@ -145,4 +148,86 @@ void topology_free(const struct topology *t, void *memory, size_t len)
 {
     if (memory)
         (void)hwloc_free(t->hwloc, memory, len); /* our own mapping */
+}
+
+/* --- parts ---------------------------------------------------------------- */
+
+static void add_cpus(hwloc_const_bitmap_t from, cpu_set_t *cpus, size_t bytes)
+{
+    int cpu = -1;
+
+    while ((cpu = hwloc_bitmap_next(from, cpu)) >= 0)
+        CPU_SET_S((size_t)cpu, bytes, cpus); /* nothing beyond bytes */
+}
+
+/* Part i of n of the objects of a type that are in `of`. */
+static void add_objects(const struct topology *t,
+                        hwloc_const_bitmap_t of,
+                        hwloc_obj_type_t type,
+                        const struct topology_part *part,
+                        cpu_set_t *cpus,
+                        size_t bytes)
+{
+    unsigned long all = (unsigned long)hwloc_get_nbobjs_inside_cpuset_by_type(
+        t->hwloc, of, type);
+    unsigned long to = (part->i + 1) * all / part->n;
+
+    for (unsigned long k = part->i * all / part->n; k < to; k++) {
+        hwloc_obj_t at = hwloc_get_obj_inside_cpuset_by_type(t->hwloc, of, type,
+                                                             (unsigned)k);
+
+        if (at)
+            add_cpus(at->cpuset, cpus, bytes);
+    }
+}
+
+static int add_part(const struct topology *t,
+                    hwloc_const_bitmap_t of,
+                    const struct topology_part *part,
+                    cpu_set_t *cpus,
+                    size_t bytes)
+{
+    static const hwloc_obj_type_t type[] = {HWLOC_OBJ_CORE, HWLOC_OBJ_PU};
+
+    for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
+        int n = hwloc_get_nbobjs_inside_cpuset_by_type(t->hwloc, of, type[i]);
+
+        if (n < 0 || (unsigned)n < part->n)
+            continue;
+        add_objects(t, of, type[i], part, cpus, bytes);
+        return 1;
+    }
+    add_cpus(of, cpus, bytes);
+    return 0;
+}
+
+int topology_part(const struct topology *t,
+                  const struct topology_part *part,
+                  cpu_set_t *cpus,
+                  size_t bytes)
+{
+    hwloc_const_bitmap_t ours = hwloc_topology_get_topology_cpuset(t->hwloc);
+    hwloc_bitmap_t of = hwloc_bitmap_alloc();
+    int is_own = 0;
+
+    CPU_ZERO_S(bytes, cpus);
+    if (!of || !part->list || hwloc_bitmap_list_sscanf(of, part->list) < 0
+        || hwloc_bitmap_and(of, of, ours) < 0 || hwloc_bitmap_iszero(of))
+        is_own = add_part(t, ours, part, cpus, bytes);
+    else
+        is_own = add_part(t, of, part, cpus, bytes);
+    hwloc_bitmap_free(of);
+    return is_own;
+}
+
+void topology_socket(const struct topology *t,
+                     unsigned i,
+                     cpu_set_t *cpus,
+                     size_t bytes)
+{
+    hwloc_obj_t at = hwloc_get_obj_by_type(t->hwloc, HWLOC_OBJ_PACKAGE, i);
+
+    CPU_ZERO_S(bytes, cpus);
+    add_cpus(at ? at->cpuset : hwloc_topology_get_topology_cpuset(t->hwloc),
+             cpus, bytes);
 }
