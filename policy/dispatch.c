@@ -913,15 +913,13 @@ double dispatch_busy(const struct dispatch *d,
 {
     const struct dispatch_node *s = &d->node[node];
     double waiting = with_waiting ? (double)units_in(s->waiting.units) : 0;
-    double running = 0;
+    double since = s->out > 0 ? now - s->begun : 0;
 
     if (dispatch_is_by_cost(d))
         return busy_by_cost(d, node, now, with_waiting);
     if (!(s->speed > 0))
-        return 0;
-    if (s->out > 0)
-        running = (double)s->out_units / s->speed - (now - s->begun);
-    return fmax(running, 0) + waiting / s->speed;
+        return since;
+    return fabs((double)s->out_units / s->speed - since) + waiting / s->speed;
 }
 
 void dispatch_elsewhere(struct dispatch *d,

@@ -168,7 +168,8 @@ void dispatch_number(struct dispatch *d, uint64_t first_id);
 /* What another one has learned of a node, this one knows, too. */
 void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of);
 /* Seconds until a node has done what it has out and, if that is asked for, what
- * waits for it, too; 0: nothing, or nobody knows. */
+ * waits for it, too.  What is overdue by some time takes as long again; and what
+ * runs at a node that nobody knows, as long as it has. */
 double dispatch_busy(const struct dispatch *d,
                      size_t node,
                      double now,
