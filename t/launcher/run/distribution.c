@@ -346,7 +346,8 @@ static void test_slots(void)
     ok(session.run[0].slot == 0 && session.run[1].slot == 1
            && session.run[2].slot == 0 && session.run[3].slot == 1,
        "which its agent is told");
-    is_int(distribution_out(d, 2), 2, "a node has out what its slots have");
+    is_int((intmax_t)distribution_out(d, 2), 2,
+           "a node has out what its slots have");
     is_str(distribution_name(d, 3), "n2", "a slot has its node's name");
     m.id = session.run[3].id;
     ok(!distribution_done(d, 0, &m, 1), "another node's answer does not count");
@@ -355,7 +356,7 @@ static void test_slots(void)
        "its own does, whichever comes first");
     ok(distribution_lost(d, 0, &err) == 0 && distribution_out(d, 0) == 0,
        "with a node all its slots are lost");
-    is_int(session.to[4], 2, "and another node does their part");
+    is_int((intmax_t)session.to[4], 2, "and another node does their part");
     ok(distribution_returned(d, 0, &err) == 0 && dispatch_may_send(held(), 0)
            && dispatch_may_send(held(), 1),
        "with it all are back");

@@ -6,6 +6,7 @@
  */
 #include "launcher/run/distribution.h"
 #include "launcher/run/job_load_adjuster.h"
+#include "launcher/run/slots.h"
 #include "policy/kinds.h"
 #include "policy/random.h"
 #include "tap.h"
@@ -47,6 +48,7 @@ void session_send(struct session *s,
 static double load[NODES] = {50, 30, 20};
 static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
 static struct session session;
+static struct slots slots;
 static struct distribution *d;
 static struct es_error err;
 static uint64_t begun; /* frames */
@@ -61,7 +63,7 @@ static void start_with(struct job_load_adjuster *by,
         session.node[i].present = 1;
     }
     begun = 0;
-    d = distribution_create(&session, 1, pieces, ahead);
+    d = distribution_create(&session, &slots, 1, pieces, ahead);
     if (!d)
         bail("no memory");
     distribution_begin(d, by, NULL);
@@ -117,7 +119,7 @@ static uint64_t answer(size_t node, int is_done)
     p = distribution_done(d, node, &m, is_done);
     if (!p || p->frame->number != run.frame)
         bail("what a node has said is not known");
-    if ((is_done ? distribution_feed_node(d, node, &err)
+    if ((is_done ? distribution_feed_slot(d, node, &err)
                  : distribution_feed(d, &err))
         < 0)
         bail("cannot feed");
@@ -362,7 +364,7 @@ static void one_run(uint64_t ahead)
 {
     memset(times, 0, sizeof times);
     came_out = 0;
-    start(ahead, 1 + (uint64_t)random_below(&rng, 4));
+    start(ahead, (uint64_t)random_below(&rng, 5));
     for (go_on(); came_out < FRAMES; go_on()) {
         size_t i = (size_t)random_below(&rng, NODES);
 
@@ -396,6 +398,8 @@ static void test_random(uint64_t ahead)
 
 int main(void)
 {
+    if (slots_init(&slots, NODES, NULL) < 0)
+        bail("no memory");
     test_begun();
     test_dry();
     test_kept();
@@ -404,5 +408,6 @@ int main(void)
     test_bundles();
     for (uint64_t ahead = 0; ahead < 5; ahead++)
         test_random(ahead);
+    slots_clear(&slots);
     return done();
 }
