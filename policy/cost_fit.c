@@ -13,7 +13,8 @@
 /* What a group's nodes (slots of a node) differ by, as ln(speed). */
 #define OWN_LOOSE 0.05
 
-/* A step changes a speed, and each, by no more than this factor. */
+/* A step changes a speed by no more than this factor, and makes units no
+ * cheaper. */
 #define STEP_MOST 4
 
 /* Added to a diagonal of 1: terms that cannot be told apart share. */
@@ -226,14 +227,23 @@ static void solve_positive(const struct sums *s,
     }
 }
 
+/* How far a term may be from what is believed: as the larger of both, so that
+ * being wrong by any factor costs no more than 1 / loose deviations. */
+static double term_loose(const struct cost_problem *p,
+                         const struct cost_guess *g,
+                         int i)
+{
+    return p->loose * fmax(g->term[i], p->believed[i]);
+}
+
 static void hold_terms(const struct cost_problem *p,
                        const struct cost_guess *g,
                        struct sums *s)
 {
     for (int i = 0; i < COST_TERMS; i++) {
-        double loose = p->loose * p->believed[i], hold;
+        double loose = term_loose(p, g, i), hold;
 
-        if (!(loose > 0))
+        if (!(p->believed[i] > 0))
             continue;
         hold = huber_weight((g->term[i] - p->believed[i]) / loose)
                / (loose * loose);
@@ -269,8 +279,7 @@ void cost_step(const struct cost_problem *p,
     }
     hold_terms(p, g, &all);
     solve_positive(&all, mask, term);
-    term[COST_EACH] =
-        clamp(term[COST_EACH], each / STEP_MOST, each * STEP_MOST);
+    term[COST_EACH] = fmax(term[COST_EACH], each / STEP_MOST);
     for (int i = 0; i < COST_TERMS; i++)
         if (!isfinite(term[i]))
             return;
@@ -318,5 +327,5 @@ void cost_weigh(const struct cost_problem *p, struct cost_guess *g)
     for (int i = 0; i < COST_TERMS; i++)
         if (p->believed[i] > 0)
             g->misfit +=
-                huber_loss((g->term[i] / p->believed[i] - 1) / p->loose);
+                huber_loss((g->term[i] - p->believed[i]) / term_loose(p, g, i));
 }

@@ -1,4 +1,5 @@
 #include "policy/cost.h"
+#include "cost.h"
 #include "policy/random.h"
 #include "tap.h"
 
@@ -69,6 +70,439 @@ static void test_terms(double wait, double burn, double noise)
     cost_destroy(c);
 }
 
+/* --- whatever the units --------------------------------------------------- */
+
+/* The same story told in other units of time, work and speed. */
+static struct cost *told_in(double time, double work, double speed)
+{
+    struct world w = world_of(0.6, 0.3, 0.02, 0.05);
+    struct cost *c = cost_create(NODES, NULL);
+    double in_unit[NODES];
+
+    for (size_t i = 0; i < NODES; i++)
+        in_unit[i] = speed * (speeds[i] + 0.05 * (double)i);
+    cost_expect_speeds(c, in_unit);
+    for (int k = 0; k < 24; k++) {
+        size_t node = (size_t)k % NODES;
+        double units = 20 + 15 * (double)(k % 7);
+
+        cost_add(c, node, work * units, time * seconds_of(&w, node, units));
+        if (k % 6 == 5)
+            cost_fit(c);
+    }
+    return c;
+}
+
+static void test_units(double time, double work, double speed)
+{
+    struct cost *a = told_in(1, 1, 1), *b = told_in(time, work, speed);
+    struct cost_terms x = cost_terms(a), y = cost_terms(b);
+
+    is_near(y.wait / time, x.wait, 1e-6 * x.wait, "wait has the unit of time");
+    is_near(y.burn / time, x.burn, 1e-6, "burn as well");
+    is_near(y.each / time * work, x.each, 1e-6 * x.each, "each is by work");
+    is_near(cost_noise(b), cost_noise(a), 1e-6, "noise is relative");
+    for (size_t i = 0; i < NODES; i++)
+        is_near(cost_speed(b, i), cost_speed(a, i), 1e-6, "and so are speeds");
+    cost_destroy(a);
+    cost_destroy(b);
+}
+
+/* --- what is no measurement ----------------------------------------------- */
+
+static int is_sound(const struct cost *c, size_t nodes)
+{
+    struct cost_terms t = cost_terms(c);
+    double sum = 0, noise = cost_noise(c);
+    int good = t.wait >= 0 && t.burn >= 0 && t.each >= 0 && isfinite(t.wait)
+               && isfinite(t.burn) && isfinite(t.each) && noise > 0
+               && noise <= 1 && cost_is_known(c) == (t.each > 0);
+
+    for (size_t i = 0; i < nodes; i++) {
+        double speed = cost_speed(c, i), few = cost_seconds(c, i, 1);
+
+        good &= isfinite(speed) && speed > 0 && isfinite(few)
+                && cost_seconds(c, i, 2) >= few;
+        sum += speed;
+    }
+    return good && fabs(sum / (double)nodes - 1) < 1e-9;
+}
+
+static void test_nonsense(void)
+{
+    static const double none[] = {
+        0, -1, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e300, 1e-300};
+    struct cost *c = cost_create(NODES, NULL);
+    double bad[NODES] = {0, -1, (double)NAN, (double)INFINITY};
+    struct cost_terms t;
+
+    cost_fit(c);
+    ok(is_sound(c, NODES) && !cost_is_known(c), "of nothing nothing is known");
+    is_near(cost_seconds(c, 0, 10), 0, 0, "nor what anything takes");
+    cost_expect_speeds(c, bad);
+    for (size_t i = 0; i < NODES; i++)
+        is_near(cost_speed(c, i), 1, 1e-12, "no speed is told: all are alike");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        cost_add(c, 0, none[i], 1);
+        cost_add(c, 1, 1, none[i]);
+        t = (struct cost_terms){.wait = 1, .each = none[i]};
+        cost_expect(c, &t, 0.1);
+        cost_fit(c);
+        ok(is_sound(c, NODES) && !cost_is_known(c), "%g is no measurement",
+           none[i]);
+    }
+    t = (struct cost_terms){.wait = (double)NAN, .burn = -1, .each = 1};
+    cost_expect(c, &t, (double)NAN);
+    ok(is_sound(c, NODES), "terms that are none are left out");
+    is_near(cost_terms(c).each, 1, 0, "and the others are known");
+    cost_destroy(c);
+}
+
+/* --- what is believed before ---------------------------------------------- */
+
+static void test_expected(void)
+{
+    const struct cost_terms before = {.wait = 0.5, .burn = 0.25, .each = 0.02};
+    const double odd[NODES] = {8, 4, 0, 4};
+    struct cost *c = cost_create(NODES, NULL);
+    struct cost_terms t;
+
+    cost_expect_speeds(c, odd);
+    is_near(cost_speed(c, 0), 1.5, 1e-12, "told speeds have a mean of 1");
+    is_near(cost_speed(c, 1), 0.75, 1e-12, "whatever their unit");
+    is_near(cost_speed(c, 2), 1, 1e-12, "who has none is in the middle");
+    cost_expect(c, &before, 0.2);
+    ok(cost_is_known(c), "a command is known by its runs before");
+    t = cost_terms(c);
+    is_near(t.wait, 0.5, 0, "what it waits");
+    is_near(t.burn, 0.25, 1e-15, "what it burns");
+    is_near(t.each, 0.02, 1e-15, "what a unit takes");
+    is_near(cost_noise(c), 0.2, 0, "its noise");
+    is_near(cost_seconds(c, 1, 100), 0.5 + 2.25 / 0.75, 1e-12, "what it takes");
+    cost_expect(c, &before, 7);
+    is_near(cost_noise(c), 1, 0, "no noise is above all bounds");
+    cost_destroy(c);
+}
+
+/* They were of another work: ten times as much a unit, or a start where there
+ * is none.  After the first two frames that is forgotten. */
+static void test_wrong(double wait, double each)
+{
+    const struct cost_terms before = {.wait = wait, .each = each};
+    struct world w = world_of(0.3, 0, 0.02, 0.02);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &before, 0.05);
+    frame(c, &w);
+    is_near(cost_seconds(c, 1, 80), 0.3 + 1.6 / 1.2, 0.3,
+            "a wrong belief is nearly gone after one frame");
+    frame(c, &w);
+    is_near(cost_terms(c).wait, 0.3, 0.1, "after two its wait");
+    is_near(cost_terms(c).each, 0.02, 0.002, "and its units are known");
+    cost_destroy(c);
+}
+
+/* A unit's worth of one piece is not yet worth more than many runs. */
+static void test_right(void)
+{
+    const struct cost_terms before = {.wait = 0.6, .each = 0.02};
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    cost_expect(c, &before, 0.05);
+    cost_add(c, 0, 80, 0.6 + 1.6 / 1.6 * 1.05);
+    cost_fit(c);
+    is_near(cost_terms(c).wait, 0.6, 0.06, "one piece does not tell of a wait");
+    is_near(cost_terms(c).each, 0.02, 0.002, "nor what a unit is, alone");
+    cost_destroy(c);
+}
+
+/* Told again, in the middle: who has pieces keeps what they say. */
+static void test_told_again(void)
+{
+    const double other[NODES] = {1, 2, 3, 100};
+    struct world w = world_of(0.3, 0, 0.02, 0);
+    struct cost *c = cost_create(NODES, NULL);
+    double before;
+
+    cost_expect_speeds(c, speeds);
+    for (int f = 0; f < 4; f++)
+        frame(c, &w);
+    before = cost_seconds(c, 0, 50);
+    cost_expect_speeds(c, other);
+    is_near(cost_seconds(c, 0, 50), before, 1e-9, "nothing is another");
+    cost_forget(c, 3);
+    ok(cost_speed(c, 3) > 2 * cost_speed(c, 0),
+       "but for who is forgotten: it is as it was told");
+    ok(is_sound(c, NODES), "and all is in order");
+    cost_destroy(c);
+}
+
+/* --- groups --------------------------------------------------------------- */
+
+static void test_groups(void)
+{
+    /* Two nodes of three slots, out of order, with a gap in the numbers. */
+    static const size_t group[6] = {4, 1, 4, 1, 4, 1};
+    static const double all_alike[6] = {1, 1, 1, 1, 1, 1};
+    struct cost *c = cost_create(6, group);
+    double fast;
+
+    cost_expect_speeds(c, all_alike);
+    for (int k = 0; k < 10; k++) {
+        double units = 20 + 10 * (double)(k % 5);
+
+        cost_add(c, 0, units, 0.2 + 0.02 * units);
+        cost_add(c, 2, units, 0.2 + 0.02 * units);
+        cost_add(c, 1, units, 0.2 + 0.06 * units);
+        cost_fit(c);
+    }
+    fast = cost_speed(c, 0);
+    is_near(cost_speed(c, 2), fast, 0.01, "two slots that are alike");
+    is_near(cost_speed(c, 4), fast, 0.05, "the third learns from them");
+    is_near(cost_speed(c, 1), fast / 3, 0.05, "a slow node");
+    is_near(cost_speed(c, 3), fast / 3, 0.05, "its slots are slow, too");
+    is_near(cost_speed(c, 5), fast / 3, 0.05, "all of them");
+    ok(is_sound(c, 6), "and all is in order");
+    for (int k = 0; k < 10; k++) {
+        double units = 20 + 10 * (double)(k % 5);
+
+        cost_add(c, 4, units, 0.2 + 0.04 * units);
+        cost_fit(c);
+    }
+    is_near(cost_speed(c, 4), cost_speed(c, 0) / 2, 0.06,
+            "a slot that is slower has a speed of its own");
+    cost_destroy(c);
+}
+
+/* --- what is out of line -------------------------------------------------- */
+
+static void test_outliers(void)
+{
+    struct world w = world_of(0.3, 0, 0.02, 0.02);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    for (int f = 0; f < 8; f++) {
+        cost_add(c, (size_t)f % NODES, 60, 30);
+        frame(c, &w);
+    }
+    is_near(cost_terms(c).wait, 0.3, 0.04, "some that hang change no wait");
+    is_near(cost_terms(c).each, 0.02, 0.001, "nor what a unit takes");
+    is_near(cost_speed(c, 0), 1.6, 0.06, "nor a speed");
+    ok(cost_noise(c) < 0.08, "nor the noise");
+    cost_destroy(c);
+}
+
+static void test_noise(double noise)
+{
+    struct world w = world_of(0.1, 0, 0.02, noise);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    for (int f = 0; f < 10; f++)
+        frame(c, &w);
+    ok(cost_noise(c) > 0.6 * noise && cost_noise(c) < 1.6 * noise + 0.01,
+       "a noise of %g is told as %g", noise, cost_noise(c));
+    cost_destroy(c);
+}
+
+/* --- what changes --------------------------------------------------------- */
+
+static struct cost *learned(struct world *w)
+{
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    for (int f = 0; f < 8; f++)
+        frame(c, w);
+    return c;
+}
+
+static void test_all_change(double wait, double each, double noise)
+{
+    struct world w = world_of(0.1, 0, 0.02, noise);
+    struct cost *c = learned(&w);
+    double near = 0.05 + 2 * noise;
+
+    w.terms = (struct cost_terms){.wait = wait, .each = each};
+    frame(c, &w);
+    frame(c, &w);
+    is_near(cost_terms(c).wait, wait, near * (wait + 0.3), "what waits now");
+    is_near(cost_terms(c).each, each, near * each, "what a unit takes now");
+    for (size_t i = 0; i < NODES; i++)
+        is_near(cost_speed(c, i), speeds[i], near * speeds[i],
+                "the speeds are what they were");
+    cost_destroy(c);
+}
+
+static void test_node_changes(double factor, double noise)
+{
+    struct world w = world_of(0.1, 0, 0.02, noise);
+    struct cost *c = learned(&w);
+    double ratio = cost_speed(c, 1) / cost_speed(c, 0), now, half;
+
+    w.speed[1] *= factor;
+    cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+    cost_fit(c);
+    half = cost_speed(c, 1) / cost_speed(c, 0) / ratio;
+    if (factor < 1)
+        ok(half < 0.5 + 0.5 * factor, "one that is late is doubted at once");
+    else
+        ok(half < 1.1, "one that is early may be luck");
+    cost_add(c, 1, 70, seconds_of(&w, 1, 70));
+    cost_fit(c);
+    now = cost_speed(c, 1) / cost_speed(c, 0) / ratio;
+    is_near(now, factor, (0.03 + 2 * noise) * factor,
+            "two in a row are believed");
+    is_near(cost_terms(c).wait, 0.1, 0.05, "and are no start's fault");
+    cost_destroy(c);
+}
+
+/* A single late piece is forgiven as soon as the next is in time. */
+static void test_forgiven(void)
+{
+    struct world w = world_of(0.1, 0, 0.02, 0.02);
+    struct cost *c = learned(&w);
+
+    cost_add(c, 1, 60, 4 * seconds_of(&w, 1, 60));
+    cost_fit(c);
+    cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+    cost_fit(c);
+    is_near(cost_speed(c, 1), 1.2, 0.04, "it was a hiccup");
+    cost_destroy(c);
+}
+
+/* Pieces of one size do not make it forget what unlike ones have told. */
+static void test_one_size(void)
+{
+    struct world w = world_of(0.6, 0, 0.02, 0.02);
+    struct cost *c = learned(&w);
+
+    for (int f = 0; f < 30; f++) {
+        for (size_t i = 0; i < NODES; i++)
+            cost_add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
+        cost_fit(c);
+    }
+    is_near(cost_terms(c).wait, 0.6, 0.12, "what waits is still known");
+    cost_destroy(c);
+}
+
+/* Where all sizes say the same nothing is made up: units are all there is. */
+static void test_not_told_apart(void)
+{
+    struct world w = world_of(0.6, 0, 0.02, 0);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    for (size_t i = 0; i < NODES; i++)
+        cost_add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
+    cost_fit(c);
+    is_near(cost_terms(c).wait, 0, 0, "no wait");
+    is_near(cost_terms(c).burn, 0, 0, "nothing is burnt");
+    is_near(cost_terms(c).each, 0.026, 1e-6, "units take it all");
+    cost_destroy(c);
+}
+
+/* One that has had nothing for long is as it was told. */
+static void test_stale(void)
+{
+    struct world w = world_of(0.1, 0, 0.02, 0);
+    struct cost *c = cost_create(NODES, NULL);
+
+    cost_expect_speeds(c, speeds);
+    w.speed[0] = 0.4;
+    for (int f = 0; f < 4; f++)
+        frame(c, &w);
+    is_near(cost_speed(c, 0), 0.4 / 0.7, 0.03, "a node is slower than told");
+    for (int k = 0; k < 100 * NODES; k++) {
+        size_t i = 1 + (size_t)k % (NODES - 1);
+
+        cost_add(c, i, 50 + 5 * (double)(k % 7),
+                 seconds_of(&w, i, 50 + 5 * (double)(k % 7)));
+        cost_fit(c);
+    }
+    is_near(cost_speed(c, 0), 1.6, 0.05, "for as long as anybody remembers");
+    cost_destroy(c);
+}
+
+/* --- anything ------------------------------------------------------------- */
+
+static double any(struct rng *r)
+{
+    static const double odd[] = {0, 1e-9, 1e9, (double)NAN, (double)INFINITY,
+                                 -1};
+
+    return random_below(r, 20) == 0 ? odd[random_below(r, 6)]
+                                    : exp(4 * random_normal(r));
+}
+
+static void test_anything(void)
+{
+    enum { MOST = 9 };
+    struct rng r;
+    int sound = 1;
+
+    random_init(&r, GENERATOR_LCG32, 3);
+    for (int round = 0; round < 150; round++) {
+        size_t nodes = 1 + (size_t)random_below(&r, MOST), group[MOST];
+        struct cost *c;
+
+        for (size_t i = 0; i < nodes; i++)
+            group[i] = (size_t)random_below(&r, (int32_t)nodes);
+        c = cost_create(nodes, random_boolean(&r) ? group : NULL);
+        for (int k = 0; k < 60; k++) {
+            size_t node = (size_t)random_below(&r, (int32_t)nodes);
+            struct cost_terms t = {any(&r), any(&r), any(&r)};
+            double speed[MOST];
+
+            cost_add(c, node, any(&r), any(&r));
+            for (size_t i = 0; i < nodes; i++)
+                speed[i] = any(&r);
+            if (random_below(&r, 20) == 0)
+                cost_expect_speeds(c, speed);
+            if (random_below(&r, 20) == 0)
+                cost_expect(c, &t, any(&r));
+            if (random_below(&r, 20) == 0)
+                cost_forget(c, node);
+            if (random_below(&r, 3) == 0)
+                cost_fit(c);
+            sound &= is_sound(c, nodes);
+        }
+        cost_destroy(c);
+    }
+    ok(sound, "whatever it hears, what it says is sound");
+}
+
+/* Slots of as many nodes as there ever are. */
+static void test_many(void)
+{
+    enum { MANY = 16384, SLOTS = 16 };
+    static size_t group[MANY];
+    struct cost *c;
+    double began;
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 5);
+    for (size_t i = 0; i < MANY; i++)
+        group[i] = i / SLOTS;
+    c = cost_create(MANY, group);
+    for (int k = 0; k < 12; k++)
+        for (size_t i = 0; i < MANY; i++) {
+            double units = 50 + 50 * random_unit(&r);
+
+            cost_add(c, i, units,
+                     0.5 + 0.02 * units * exp(0.05 * random_normal(&r)));
+        }
+    began = cpu_seconds();
+    cost_fit(c);
+    costs(cpu_seconds() - began, 0.015, "a fit of 16,384 slots");
+    is_near(cost_terms(c).wait, 0.5, 0.05, "which is a good one");
+    is_near(cost_terms(c).each, 0.02, 0.001, "in all terms");
+    cost_destroy(c);
+}
+
 int main(void)
 {
     test_terms(0, 0, 0);
@@ -76,5 +510,34 @@ int main(void)
     test_terms(0, 0.1, 0);
     test_terms(0.3, 0.3, 0);
     test_terms(0.6, 0, 0.02);
+    test_units(1000, 1, 1);
+    test_units(1, 1e-6, 1);
+    test_units(1, 1, 1e5);
+    test_units(1e-3, 1e9, 1e-3);
+    test_nonsense();
+    test_expected();
+    test_wrong(0, 0.2);
+    test_wrong(3, 0.02);
+    test_wrong(0.1, 0.002);
+    test_right();
+    test_told_again();
+    test_groups();
+    test_outliers();
+    test_noise(0.02);
+    test_noise(0.1);
+    test_noise(0.3);
+    test_all_change(1, 0.02, 0);
+    test_all_change(1, 0.02, 0.05);
+    test_all_change(0.1, 0.06, 0.02);
+    test_all_change(0.01, 0.002, 0.02);
+    test_node_changes(0.5, 0);
+    test_node_changes(0.5, 0.05);
+    test_node_changes(2, 0.02);
+    test_forgiven();
+    test_one_size();
+    test_not_told_apart();
+    test_stale();
+    test_anything();
+    test_many();
     return done();
 }
