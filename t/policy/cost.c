@@ -498,7 +498,8 @@ static void test_many(void)
     began = cpu_seconds();
     cost_fit(c);
     costs(cpu_seconds() - began, 0.015, "a fit of 16,384 slots");
-    is_near(cost_terms(c).wait, 0.5, 0.05, "which is a good one");
+    is_near(cost_terms(c).wait + cost_terms(c).burn, 0.5, 0.05,
+            "which is a good one, though among equals a start is a start");
     is_near(cost_terms(c).each, 0.02, 0.001, "in all terms");
     cost_destroy(c);
 }
