@@ -311,7 +311,10 @@ static int send_piece(struct distribution *d,
         return es_no_memory(err);
     w->piece = piece;
     piece += w->n++;
-    *piece = (struct piece){.part = *p, .frame = &w->frame, .status = -1};
+    *piece = (struct piece){.part = *p,
+                            .frame = &w->frame,
+                            .slot = slots_number(d->slots, p->node),
+                            .status = -1};
     if (d->only_plans)
         return 0;
     if (d->lines && send_input(d, piece, err) < 0)
@@ -800,7 +803,8 @@ struct piece *distribution_overdue(struct distribution *d,
         if (!s || s->begun >= since(w, begun))
             continue;
         p = piece_of(w, s->piece[0]);
-        if (!p || p->status == status || !is_late(arg, d->slots->node[i]))
+        if (!p || p->status == status || p->back.n > 0 /* it has ended */
+            || !is_late(arg, d->slots->node[i]))
             continue;
         dispatch_blame(w->dispatch, s->piece[0]);
         p->status = status;

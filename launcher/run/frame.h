@@ -22,6 +22,7 @@ enum extracted { EXTRACTED_FRAME, EXTRACTED_LATER, EXTRACTED_END };
 struct piece {                  /* of a frame, sent to a node */
     struct dispatch_piece part; /* as the dispatcher has it */
     const struct frame *frame;
+    uint32_t slot;   /* of the node, its number there */
     int status;      /* exit status of the command; -1 until it is known */
     int signal;      /* that killed it, or 0 */
     uint64_t input;  /* bytes of --lines that it was given */

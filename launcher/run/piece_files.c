@@ -92,7 +92,7 @@ int piece_files_take(const struct piece_files *f,
                      const struct msg_file *m,
                      struct es_error *err)
 {
-    const struct msg_run run = run_of(p->frame, &p->part.units, 0);
+    const struct msg_run run = run_of(p->frame, &p->part.units, p->slot);
     char name[FILE_NAME_MAX];
 
     if (!piece_files_come(f) || m->file >= f->n_returned
@@ -136,7 +136,7 @@ static int write_output(const struct piece_files *f,
                         struct piece *p,
                         struct es_error *err)
 {
-    const struct msg_run run = run_of(p->frame, &p->part.units, 0);
+    const struct msg_run run = run_of(p->frame, &p->part.units, p->slot);
     char name[FILE_NAME_MAX];
     struct hidden_file file;
 

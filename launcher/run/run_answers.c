@@ -111,8 +111,8 @@ static void on_file(struct run *r, size_t node, const uint8_t *body, size_t len)
     p = distribution_piece(d, node, m.id);
     if (!p)
         return;
-    rc = piece_files_take(&r->work.files, p, distribution_name(d, node), &m,
-                          r->err);
+    rc = piece_files_take(&r->work.files, p, distribution_name(d, p->part.node),
+                          &m, r->err);
     if (rc < 0)
         run_finish(r, 1);
     else if (rc > 0)
