@@ -86,6 +86,13 @@ test_expect_success 'with --retries the slice is done by others, and the program
 		run --range 0:9 --repeat 3 --retries 1 -- "$slices" $how local1 >got 2>err && cat err && test_cmp want got || return 1
 	done
 '
+test_expect_success 'with --keep-going what it fails at is left out, and the program started anew' '
+	for how in exit fail kill; do
+		test_expect_code 1 run --range 0:9 --repeat 3 --policy static --keep-going -- "$slices" $how local1 >got 2>err &&
+		out=$(sed -n "s/^evenstep: \([0-9]*\) units* .* left out: .*/\1/p" err) && cat err && test "$out" -gt 0 &&
+		test "$(grep -vc outside got)" = $((27 - out)) || return 1
+	done
+'
 test_expect_success 'it ends before its first slice: exit 1, and what it should do' '
 	test_expect_code 1 whole "$slices" early local1 >got 2>err && mentioned "^local1: slices: not my day$" &&
 	mentioned "^evenstep: local1: .*slices ended with status 4 before it asked for a slice: call evenstep_open\(\) and evenstep_next\(\) in it, or leave --persistent out$" &&
