@@ -58,6 +58,7 @@ static json_t *with(json_t *object, const char *key, json_t *value)
 
 static json_t *slice_json(const struct distribution *d, const struct piece *p)
 {
+    const struct slots *slots = distribution_slots(d);
     const struct dispatch_piece *part = &p->part;
     int is_done = part->state == PIECE_DONE;
     json_t *slice = json_pack(
@@ -67,6 +68,9 @@ static json_t *slice_json(const struct distribution *d, const struct piece *p)
         "seconds", part->seconds, "sent", part->sent, "back", part->back,
         "attempt", (int)part->attempt, "status", p->status);
 
+    if (slots_of(slots, slots->node[part->node]) > 1)
+        slice =
+            with(slice, "slot", json_integer(slots_number(slots, part->node)));
     if (is_done != (p->status == 0)) /* as --ok-status says */
         slice = with(slice, "ok", json_boolean(is_done));
     if (p->signal)

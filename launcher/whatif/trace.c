@@ -204,6 +204,25 @@ static int read_op(const struct reader *r,
 
 /* --- a run's report ------------------------------------------------------- */
 
+/* A slot is as good as a node: its name from now on is NODE:SLOT. */
+static int name_slot(const struct reader *r)
+{
+    json_t *node = json_object_get(r->object, "node");
+    int64_t slot;
+    char *name;
+    int rc;
+
+    if (!json_object_get(r->object, "slot"))
+        return 0;
+    if (take_whole(r, "slot", 0, UINT32_MAX, &slot) < 0)
+        return -1;
+    if (asprintf(&name, "%s:%jd", json_string_value(node), (intmax_t)slot) < 0)
+        return es_no_memory(r->err);
+    rc = json_string_set(node, name);
+    free(name);
+    return rc < 0 ? es_no_memory(r->err) : 0;
+}
+
 static int read_slice(const struct reader *r, struct trace_slice *s, int *is_ok)
 {
     const json_t *ok = json_object_get(r->object, "ok");
@@ -212,6 +231,9 @@ static int read_slice(const struct reader *r, struct trace_slice *s, int *is_ok)
     s->node = json_string_value(json_object_get(r->object, "node"));
     if (!s->node)
         return fail(r, "give the name of a node", "node", "is no name");
+    if (name_slot(r) < 0)
+        return -1;
+    s->node = json_string_value(json_object_get(r->object, "node"));
     s->back = -1;
     if (take_int(r, "status", &status) < 0
         || take_whole(r, "begin", 0, INT64_MAX, &s->begin) < 0
