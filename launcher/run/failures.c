@@ -29,9 +29,7 @@ int failures_tell(struct failures *f)
     return f->told++ < FAILURES_TOLD;
 }
 
-int failures_end(const struct failures *f,
-                 const char *mend,
-                 struct es_error *err)
+void failures_list(const struct failures *f)
 {
     for (uint64_t i = 0; i < f->n && i < FAILURES_TOLD; i++) {
         const struct failure *one = &f->first[i];
@@ -42,6 +40,13 @@ int failures_end(const struct failures *f,
     }
     if (f->n > FAILURES_TOLD)
         notice("left out: %ju more", (uintmax_t)(f->n - FAILURES_TOLD));
+}
+
+int failures_end(const struct failures *f,
+                 const char *mend,
+                 struct es_error *err)
+{
+    failures_list(f);
     return es_fail(err, ES_WORK, mend,
                    "%ju unit%s left out: %ju command%s failed",
                    (uintmax_t)f->units, f->units == 1 ? " is" : "s are",

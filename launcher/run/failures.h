@@ -33,8 +33,9 @@ void failures_add(struct failures *f,
                   const char *how);
 /* May one more failure be told as it happens? */
 int failures_tell(struct failures *f);
-/* What was left out, on stderr; then *err says so, with how it is mended.
- * Returns -1. */
+/* What was left out, on stderr. */
+void failures_list(const struct failures *f);
+/* Likewise; then *err says so, with how it is mended.  Returns -1. */
 int failures_end(const struct failures *f,
                  const char *mend,
                  struct es_error *err);

@@ -18,8 +18,8 @@ struct report {
 };
 
 struct summary {
-    const char *status; /* "done", "incomplete": something was left out, or
-                           "failed": it did not come to its end */
+    const char *status; /* "done", "incomplete": something was left out,
+                           "unfinished": time was up, or "failed" */
     uint64_t frames;
     uint64_t left_out; /* units */
     double seconds;    /* from the first frame's start to the last one's end */

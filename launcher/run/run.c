@@ -140,14 +140,26 @@ static void keep_history(const struct run *r)
 static int write_report(struct run *r, int rc)
 {
     r->summary.left_out = r->failures.units;
-    r->summary.status = rc < 0               ? "failed"
-                        : r->failures.n == 0 ? "done"
-                                             : "incomplete";
+    r->summary.status = rc < 0 && r->err->kind == ES_TIME ? "unfinished"
+                        : rc < 0                          ? "failed"
+                        : r->failures.n == 0              ? "done"
+                                                          : "incomplete";
     if (rc < 0)
         run_frames_report(r);
     if (report_summary(&r->report, &r->summary, rc == 0 ? r->err : NULL) < 0)
         rc = -1;
     return rc;
+}
+
+/* What of a run that did not come to its end is not lost. */
+static void tell_kept(const struct run *r)
+{
+    if (r->o->gather && r->receiving.frames > 0)
+        notice("%ju whole frames are kept in %s.part",
+               (uintmax_t)r->receiving.frames, r->o->gather);
+    if (r->work.journal && r->err->kind == ES_WORK)
+        notice("what is done is kept in %s: --resume goes on with it",
+               r->o->journal);
 }
 
 static int write_results(struct run *r, int rc)
@@ -165,9 +177,10 @@ static int write_results(struct run *r, int rc)
         keep_history(r);
         progress_end(&r->progress, &r->summary);
         rc = run_failures_end(r);
-    } else if (r->o->gather && r->receiving.frames > 0)
-        notice("%ju whole frames are kept in %s.part",
-               (uintmax_t)r->receiving.frames, r->o->gather);
+    } else {
+        failures_list(&r->failures);
+        tell_kept(r);
+    }
     return rc;
 }
 

@@ -40,7 +40,7 @@ struct report_file {
     json_t *node;     /* names, in the order in which they appear */
     int ended;        /* it has a summary; a run that was killed has none, */
     int journal;      /* nor has a journal */
-    char status[16];  /* of the summary: done, incomplete or failed */
+    char status[16];  /* of the summary: done, incomplete, unfinished, failed */
     int64_t left_out; /* units, likewise */
     char policy[64];
     double seconds;    /* of the summary, or what the frames add up to */

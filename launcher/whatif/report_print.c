@@ -81,6 +81,8 @@ static void print_end(FILE *out, const struct report_file *f)
                 f->left_out, f->left_out == 1 ? " is" : "s are");
     else if (strcmp(f->status, "failed") == 0)
         fprintf(out, " (%s); the run failed\n", f->policy);
+    else if (strcmp(f->status, "unfinished") == 0)
+        fprintf(out, " (%s); the run is not finished\n", f->policy);
     else if (f->ended)
         fprintf(out, " (%s)\n", f->policy);
     else
@@ -142,6 +144,12 @@ static json_t *frames_json(const struct report_file *f)
     return all;
 }
 
+static int came_to_end(const struct report_file *f)
+{
+    return f->ended && strcmp(f->status, "failed") != 0
+           && strcmp(f->status, "unfinished") != 0;
+}
+
 int report_print_json(FILE *out, const struct report_file *f)
 {
     json_t *nodes = nodes_json(f), *frames = frames_json(f), *all;
@@ -149,12 +157,11 @@ int report_print_json(FILE *out, const struct report_file *f)
 
     /* A list that is too short ran out of memory. */
     if (json_array_size(nodes) == f->nodes && json_array_size(frames) == f->n) {
-        all =
-            json_pack("{s:O, s:O, s:f, s:f, s:s, s:b, s:s, s:I}", "nodes",
-                      nodes, "frames", frames, "seconds", f->seconds,
-                      "efficiency", f->efficiency, "policy", f->policy, "ended",
-                      f->ended && strcmp(f->status, "failed") != 0, "status",
-                      f->status, "left_out", (json_int_t)f->left_out);
+        all = json_pack("{s:O, s:O, s:f, s:f, s:s, s:b, s:s, s:I}", "nodes",
+                        nodes, "frames", frames, "seconds", f->seconds,
+                        "efficiency", f->efficiency, "policy", f->policy,
+                        "ended", came_to_end(f), "status", f->status,
+                        "left_out", (json_int_t)f->left_out);
         rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
         json_decref(all);
     }
