@@ -951,7 +951,7 @@ static int is_surprise(const struct cost *cost,
 }
 
 /* At the frame's end what pieces cost is fitted, and before that where it is
- * not known or wrong; as often as a look may be taken.  O(n) then. */
+ * not known or wrong, at its pace.  O(n) then. */
 static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
 {
     struct cost *cost = d->sizing.cost;
@@ -963,7 +963,9 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
     is_wrong =
         !cost_is_known(cost) || is_surprise(cost, p->node, work, p->seconds);
     cost_add(cost, p->node, work, p->seconds);
-    if (d->left > 0 && (!is_wrong || p->back - d->fitted < dispatch_gap(d)))
+    if (d->left > 0
+        && (!is_wrong
+            || p->back - d->fitted < (double)pace_fit_ns(d->nodes) * 1e-9))
         return;
     cost_fit(cost);
     d->fitted = p->back;

@@ -17,3 +17,8 @@ int64_t pace_look_ns(size_t n)
         return INT64_MAX;
     return n > PACE_LOOK_FREE ? (int64_t)n * PACE_LOOK_NS : 0;
 }
+
+int64_t pace_fit_ns(size_t n)
+{
+    return (int64_t)(n < PACE_FIT_NODES ? n : PACE_FIT_NODES) * PACE_FIT_NS;
+}

@@ -42,10 +42,18 @@ static void test_looks(void)
     ok(pace_look_ns(SIZE_MAX) > 0, "and more than there are now and then");
 }
 
+static void test_fits(void)
+{
+    is_int(pace_fit_ns(4), 720000, "4 nodes: a fit in 0.7 ms");
+    is_int(pace_fit_ns(1000), 180000000, "1,000 nodes: five a second");
+    is_int(pace_fit_ns(SIZE_MAX), pace_fit_ns(2000), "more nodes cost no more");
+}
+
 int main(void)
 {
     test_records();
     test_never_more();
     test_looks();
+    test_fits();
     return done();
 }
