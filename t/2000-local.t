@@ -80,7 +80,7 @@ nothing_left() {
 # --- units, words, environment ---------------------------------------------------
 test_expect_success 'every unit comes out exactly once and in order' '
 	seq 0 99 >want && evenstep run --local 4 --range 0:100 -- "$units" {begin} {end} >got 2>err &&
-	test_cmp want got && said "evenstep: 1 frame in .* s, mean efficiency [01]\..* \(even\)"
+	test_cmp want got && said "evenstep: 1 frame in .* s, efficiency [01]\..* \(even\)"
 '
 test_expect_success 'a range need not begin at 0, nor be small' '
 	seq 9223372036854775790 9223372036854775806 >want &&
@@ -178,9 +178,15 @@ test_expect_success '--report: a JSON line a frame and a summary; slices adjoin 
 	evenstep run --local 4 --range 7:107 --repeat 3 --report report -- "$burn" {begin} {end} >got &&
 	cat report && lines report 4 && jq -es -f report.jq report
 '
-test_expect_success 'the efficiency of a frame is the busy time over nodes times the last' '
-	jq -es "[.[] | select(.type == \"frame\") | ((.slices | map(.seconds) | add) / (4 * .last)) as \$e
-		| .efficiency / \$e | . > 0.9 and . < 1.1] | all" report
+test_expect_success 'the efficiency is ideal over time, of frames and of the run; and ideal and the rest are the time' '
+	jq -es "[.[] | (.last // .seconds) as \$t | (.efficiency - .ideal / \$t | fabs < 1e-9) and (.ideal + (.rest | add) - \$t | fabs < 1e-6)
+		and .ideal > 0 and .equal_parts >= .ideal * 0.999 and (.rest | keys == [\"restarts\", \"slower\", \"twice\", \"waiting\", \"wire\"])] | length == 4 and all" report &&
+	jq -es ".[:-1] | all(.slices | all(.start >= 0 and .start <= .back))" report
+'
+test_expect_success 'and the last two lines of a run say so' '
+	evenstep run --local 4 --range 7:107 --repeat 3 -- "$burn" {begin} {end} >got 2>err && cat err &&
+	tail -n 2 err | head -n 1 | grep -xE "evenstep: 3 frames in [0-9.]+ s, efficiency [01]\.[0-9]{3} \(even\)" &&
+	tail -n 1 err | grep -xE "evenstep: ideal [0-9.]+ s(; the rest: ([a-z]+ [0-9.]+ s(, )?)+)?; equal parts [0-9.]+ s"
 '
 test_expect_success 'the slow one of two gets fewer units, in the first frame already' '
 	for again in 1 2 3 4 5; do # a probe of 250 ms on a machine that others use, too
@@ -227,7 +233,7 @@ test_expect_success 'what a command that went well says on stderr is shown with 
 # --- a terminal ------------------------------------------------------------------
 test_expect_success 'on a terminal there is a bar that goes away, and no line a frame' '
 	TERM=xterm script -qec "evenstep run --local 2 --range 0:2 --repeat 3 -- true" typescript </dev/null >screen &&
-	cat -v screen && grep -F "[#" screen && tail -n 1 screen | grep "3 frames in" &&
+	cat -v screen && grep -F "[#" screen && tail -n 1 screen | grep "ideal [0-9.]* s" && tail -n 2 screen | grep "3 frames in" &&
 	grep "frame" screen >frames && ! grep "frame 1 of 3:" frames
 '
 test_expect_success 'beside the bar: units, rate, time left, efficiency so far; never wider than the terminal' '
@@ -238,7 +244,7 @@ test_expect_success 'beside the bar: units, rate, time left, efficiency so far; 
 '
 test_expect_success 'not on a terminal: a plain line a frame, no control characters' '
 	evenstep run --local 2 --range 0:2 --repeat 3 -- true {begin} 2>err && said "evenstep: frame 1 of 3: .*" &&
-	lines err 4 && test -s err && ! LC_ALL=C grep "[^ -~]" err
+	lines err 5 && test -s err && ! LC_ALL=C grep "[^ -~]" err
 '
 test_expect_success 'nor a line for each of very many frames: those after the 20th are told together, and none is left out' '
 	evenstep run --local 1 --range 0:1 --repeat 30 -- true 2>err && cat err && grep -c "^evenstep: frame [0-9]* of 30: " err >single && test "$(cat single)" -ge 20 && test "$(wc -l <err)" -lt 31 &&

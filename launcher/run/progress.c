@@ -35,7 +35,7 @@ void progress_units(struct progress *p, uint64_t units)
 
 struct tally_now progress_now(const struct progress *p, double *efficiency)
 {
-    *efficiency = p->ended > 0 ? p->efficiency : -1;
+    *efficiency = p->ended > 0 ? account_efficiency(&p->sum) : -1;
     return tally_now(&p->tally, seconds_now());
 }
 
@@ -86,32 +86,31 @@ void progress_look(struct progress *p)
 
 static void add_frame(struct progress_frames *f,
                       uint64_t number,
-                      const struct determination *t,
+                      const struct account_result *account,
                       int adjusted)
 {
     if (f->n == 0)
         *f = (struct progress_frames){.first = number};
     f->last = number;
     f->n++;
-    f->seconds += t->last;
-    f->efficiency += (t->efficiency - f->efficiency) / (double)f->n;
+    account_sum(&f->sum, account);
     f->adjusted = adjusted;
 }
 
 void progress_frame(struct progress *p,
                     const struct frame *f,
-                    const struct determination *t,
+                    const struct account_result *account,
                     int adjusted)
 {
     tally_end(&p->tally, f->end - f->begin, seconds_now());
     p->ended++;
-    p->efficiency += (t->efficiency - p->efficiency) / (double)p->ended;
+    account_sum(&p->sum, account);
     if (p->terminal) {
         p->drawn_ns = 0;
         progress_look(p);
         return;
     }
-    add_frame(&p->untold, f->number, t, adjusted);
+    add_frame(&p->untold, f->number, account, adjusted);
     if (log_pace_frame(&p->pace, seconds_now()))
         tell_frames(p);
 }
@@ -124,9 +123,15 @@ void progress_stop(struct progress *p)
 
 void progress_end(struct progress *p, const struct summary *s)
 {
+    char text[PROGRESS_TEXT];
+
     progress_stop(p);
     tell_frames(p);
-    notice("%ju frame%s in %.2f s, mean efficiency %.3f (%s)",
-           (uintmax_t)s->frames, s->frames == 1 ? "" : "s", s->seconds,
-           s->efficiency, s->policy);
+    notice("%ju frame%s in %.2f s, efficiency %.3f (%s)", (uintmax_t)s->frames,
+           s->frames == 1 ? "" : "s", s->seconds,
+           account_efficiency(&s->account), s->policy);
+    if (s->frames == 0)
+        return;
+    progress_text_account(text, &s->account);
+    notice("%s", text);
 }

@@ -12,16 +12,16 @@
 #include "launcher/run/progress_text.h"
 #include "launcher/run/report.h"
 #include "launcher/run/tally.h"
-#include "policy/determination.h"
+#include "policy/account.h"
 
 struct progress {
     struct tally tally;
     struct log_pace pace;
     struct progress_frames untold; /* that have no line yet */
     int terminal;
-    int64_t drawn_ns;  /* when the line was last drawn */
-    uint64_t ended;    /* frames */
-    double efficiency; /* mean of these */
+    int64_t drawn_ns;          /* when the line was last drawn */
+    uint64_t ended;            /* frames */
+    struct account_result sum; /* of these */
 };
 
 /* As of tally_start(). */
@@ -37,7 +37,7 @@ struct tally_now progress_now(const struct progress *p, double *efficiency);
 /* A frame is done. */
 void progress_frame(struct progress *p,
                     const struct frame *f,
-                    const struct determination *t,
+                    const struct account_result *account,
                     int adjusted);
 void progress_end(struct progress *p, const struct summary *s);
 /* Take the line away. */

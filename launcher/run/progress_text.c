@@ -170,15 +170,42 @@ void progress_text_frames(char text[PROGRESS_TEXT],
     print_of(of, sizeof of, now->frames);
     if (f->n == 1) {
         snprintf(text, PROGRESS_TEXT,
-                 "frame %" PRIu64 "%s: %.3f s, efficiency %.2f%s", f->first + 1,
-                 of, f->seconds, f->efficiency,
-                 f->adjusted ? ", adjusted" : "");
+                 "frame %" PRIu64 "%s: %.3f s, efficiency %.2f, ideal %.3f s, "
+                 "equal parts %.3f s%s",
+                 f->first + 1, of, f->sum.time, account_efficiency(&f->sum),
+                 f->sum.ideal, f->sum.equal, f->adjusted ? ", adjusted" : "");
         return;
     }
     print_left(left, sizeof left, now);
     snprintf(
         text, PROGRESS_TEXT,
         "frames %" PRIu64 " to %" PRIu64 "%s: mean %.3f s, efficiency %.2f%s%s",
-        f->first + 1, f->last + 1, of, f->seconds / (double)f->n, f->efficiency,
-        left[0] && now->frames > 0 ? ", " : "", now->frames > 0 ? left : "");
+        f->first + 1, f->last + 1, of, f->sum.time / (double)f->n,
+        account_efficiency(&f->sum), left[0] && now->frames > 0 ? ", " : "",
+        now->frames > 0 ? left : "");
+}
+
+/* Three digits behind the point where it is short; no run is longer than a
+ * billion seconds, so that all texts have room. */
+static int print_seconds(char *text, size_t size, const char *what, double s)
+{
+    s = fmin(s, 1e9);
+    return snprintf(text, size, "%s %.*f s", what, s < 9.9995 ? 3 : 2, s);
+}
+
+void progress_text_account(char text[PROGRESS_TEXT],
+                           const struct account_result *r)
+{
+    const char *between = "; the rest: ";
+    int n = print_seconds(text, PROGRESS_TEXT, "ideal", r->ideal);
+
+    for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
+        if (r->part[i] >= 0.001 * r->time) {
+            n += snprintf(text + n, PROGRESS_TEXT - (size_t)n, "%s", between);
+            n += print_seconds(text + n, PROGRESS_TEXT - (size_t)n,
+                               account_name(i), r->part[i]);
+            between = ", ";
+        }
+    print_seconds(text + n, PROGRESS_TEXT - (size_t)n, "; equal parts",
+                  r->equal);
 }

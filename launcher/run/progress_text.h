@@ -7,6 +7,7 @@
 #define LAUNCHER_RUN_PROGRESS_TEXT_H
 
 #include "launcher/run/tally.h"
+#include "policy/account.h"
 
 #include <stddef.h>
 
@@ -16,9 +17,8 @@
 struct progress_frames {
     uint64_t first, last; /* numbers */
     uint64_t n;
-    double seconds;    /* of all */
-    double efficiency; /* mean */
-    int adjusted;      /* after the last one */
+    struct account_result sum;
+    int adjusted; /* after the last one */
 };
 
 /*
@@ -33,10 +33,14 @@ void progress_text_bar(char text[PROGRESS_TEXT],
 /* "frame 2 of 6: 312 of 720 units, 58.3 units/s, 1:00 left" */
 void progress_text_running(char text[PROGRESS_TEXT],
                            const struct tally_now *now);
-/* "frame 2 of 6: 1.234 s, efficiency 0.93" or "frames 20 to 340 of 1000: mean
- * 0.005 s, efficiency 0.93, 0:40 left" */
+/* "frame 2 of 6: 1.234 s, efficiency 0.93, ideal 1.148 s, equal parts 3.456 s"
+ * or "frames 20 to 340 of 1000: mean 0.005 s, efficiency 0.93, 0:40 left" */
 void progress_text_frames(char text[PROGRESS_TEXT],
                           const struct progress_frames *f,
                           const struct tally_now *now);
+/* "ideal 28.70 s; the rest: restarts 1.100 s, waiting 0.900 s; equal parts
+ * 90.10 s": what the rest went to is told where it is something. */
+void progress_text_account(char text[PROGRESS_TEXT],
+                           const struct account_result *r);
 
 #endif

@@ -56,17 +56,20 @@ static json_t *with(json_t *object, const char *key, json_t *value)
     return NULL;
 }
 
-static json_t *slice_json(const struct distribution *d, const struct piece *p)
+static json_t *slice_json(const struct distribution *d,
+                          const struct run_account *account,
+                          const struct piece *p)
 {
     const struct slots *slots = distribution_slots(d);
     const struct dispatch_piece *part = &p->part;
     int is_done = part->state == PIECE_DONE;
     json_t *slice = json_pack(
-        "{s:s, s:I, s:I, s:f, s:f, s:f, s:i, s:i}", "node",
+        "{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:i, s:i}", "node",
         distribution_name(d, part->node), "begin",
         (json_int_t)part->units.begin, "end", (json_int_t)part->units.end,
-        "seconds", part->seconds, "sent", part->sent, "back", part->back,
-        "attempt", (int)part->attempt, "status", p->status);
+        "seconds", part->seconds, "start",
+        run_account_start(account, part->node), "sent", part->sent, "back",
+        part->back, "attempt", (int)part->attempt, "status", p->status);
 
     if (slots_of(slots, slots->node[part->node]) > 1)
         slice =
@@ -81,7 +84,8 @@ static json_t *slice_json(const struct distribution *d, const struct piece *p)
 }
 
 /* All but those of which nothing was heard; NULL if memory ran out. */
-static json_t *slices_json(struct distribution *d)
+static json_t *slices_json(struct distribution *d,
+                           const struct run_account *account)
 {
     json_t *slices = json_array();
     size_t n;
@@ -90,7 +94,8 @@ static json_t *slices_json(struct distribution *d)
     for (size_t i = 0; slices && i < n; i++) {
         if (piece[i].part.state == PIECE_OUT && piece[i].status < 0)
             continue;
-        if (json_array_append_new(slices, slice_json(d, &piece[i])) < 0) {
+        if (json_array_append_new(slices, slice_json(d, account, &piece[i]))
+            < 0) {
             json_decref(slices);
             slices = NULL;
         }
@@ -98,44 +103,57 @@ static json_t *slices_json(struct distribution *d)
     return slices;
 }
 
+/* Ideal, equal parts, and what the rest went to. */
+static json_t *with_account(json_t *line, const struct account_result *r)
+{
+    json_t *rest = json_object();
+
+    for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
+        rest = with(rest, account_name(i), json_real(r->part[i]));
+    line = with(line, "efficiency", json_real(account_efficiency(r)));
+    line = with(line, "ideal", json_real(r->ideal));
+    line = with(line, "equal_parts", json_real(r->equal));
+    return with(line, "rest", rest);
+}
+
 int report_frame(struct report *r,
                  struct distribution *d,
                  const struct determination *t,
+                 const struct run_account *account,
                  int adjusted,
                  uint64_t left_out,
                  struct es_error *err)
 {
     const struct dispatch *held = distribution_dispatch(d);
+    json_t *line;
 
     if (!r->file)
         return 0;
     left_out += dispatch_left_out(held);
-    return write_line(
-        r,
-        json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:b, s:b, s:I}", "type",
-                  "frame", "frame", (json_int_t)distribution_frame(d)->number,
-                  "slices", slices_json(d), "first", t->first, "last", t->last,
-                  "efficiency", t->efficiency, "adjusted", adjusted, "complete",
-                  left_out == 0 && dispatch_left(held) == 0, "left_out",
-                  (json_int_t)left_out),
-        err);
+    line = json_pack("{s:s, s:I, s:o, s:f, s:f, s:b, s:b, s:I}", "type",
+                     "frame", "frame",
+                     (json_int_t)distribution_frame(d)->number, "slices",
+                     slices_json(d, account), "first", t->first, "last",
+                     t->last, "adjusted", adjusted, "complete",
+                     left_out == 0 && dispatch_left(held) == 0, "left_out",
+                     (json_int_t)left_out);
+    return write_line(r, with_account(line, &account->last), err);
 }
 
 int report_summary(struct report *r,
                    const struct summary *s,
                    struct es_error *err)
 {
+    json_t *line;
+
     if (!r->file)
         return 0;
-    return write_line(r,
-                      json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:s, s:s, s:s}",
-                                "type", "summary", "status", s->status,
-                                "left_out", (json_int_t)s->left_out, "frames",
-                                (json_int_t)s->frames, "seconds", s->seconds,
-                                "efficiency", s->efficiency, "policy",
-                                s->policy, "rank_by", rank_by_name(s->rank_by),
-                                "elements", s->elements),
-                      err);
+    line = json_pack("{s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s}", "type",
+                     "summary", "status", s->status, "left_out",
+                     (json_int_t)s->left_out, "frames", (json_int_t)s->frames,
+                     "seconds", s->seconds, "policy", s->policy, "rank_by",
+                     rank_by_name(s->rank_by), "elements", s->elements);
+    return write_line(r, with_account(line, &s->account), err);
 }
 
 int report_close(struct report *r, struct es_error *err)

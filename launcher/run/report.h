@@ -7,6 +7,7 @@
 #define LAUNCHER_RUN_REPORT_H
 
 #include "launcher/run/distribution.h"
+#include "launcher/run/run_account.h"
 #include "policy/determination.h"
 #include "policy/rank_by.h"
 
@@ -23,7 +24,7 @@ struct summary {
     uint64_t frames;
     uint64_t left_out; /* units */
     double seconds;    /* from the first frame's start to the last one's end */
-    double efficiency; /* mean over the frames */
+    struct account_result account;
     const char *policy;
     enum rank_by rank_by;        /* the rule of the first ranking */
     char elements[ELEMENTS + 1]; /* that the nodes were ranked by then */
@@ -36,6 +37,7 @@ int report_open(struct report *r, const char *path, struct es_error *err);
 int report_frame(struct report *r,
                  struct distribution *d,
                  const struct determination *t,
+                 const struct run_account *account,
                  int adjusted,
                  uint64_t left_out,
                  struct es_error *err);

@@ -197,6 +197,7 @@ static void clear(struct run *r)
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
     history_clear(&r->history);
+    run_account_clear(&r->account);
     run_meter_stop(&r->meter);
     run_top_stop(&r->top);
     run_slots_clear(r);

@@ -55,30 +55,45 @@ static void tell_begun(struct run *r)
     progress_begin(&r->progress, f, f->end - f->begin - left);
 }
 
-/* How the first frame went; its output is written. */
+/* Since the first frame began. */
+static double seconds_of(const struct run *r, int64_t ns)
+{
+    return (double)(ns - r->start_ns) * 1e-9;
+}
+
+/* How the first frame went, and with it the run. */
+static void weigh(struct run *r)
+{
+    const struct dispatch *d = distribution_dispatch(r->distribution);
+    struct summary *s = &r->summary;
+
+    determination_weigh(&r->determination, d, &r->o->threshold);
+    run_account_frame(&r->account, d,
+                      seconds_of(r, distribution_start_ns(r->distribution)),
+                      r->determination.last);
+    s->seconds = seconds_of(r, clock_ns());
+    s->account =
+        run_account_sum(&r->account, r->o->n_queues > 0 ? 0 : s->seconds);
+}
+
+/* The first frame is done; its output is written. */
 static int weigh_frame(struct run *r, uint64_t left_out)
 {
-    struct summary *s = &r->summary;
     int adjusted;
 
     history_frame(&r->history, distribution_dispatch(r->distribution),
                   &r->slots);
-    determination_weigh(&r->determination,
-                        distribution_dispatch(r->distribution),
-                        &r->o->threshold);
+    weigh(r);
+    r->summary.frames++;
     adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
-    s->efficiency +=
-        (r->determination.efficiency - s->efficiency) / (double)(s->frames + 1);
-    s->frames++;
-    s->seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
     progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
     progress_frame(&r->progress, distribution_frame(r->distribution),
-                   &r->determination, adjusted);
+                   &r->account.last, adjusted);
     errno = 0;
     return report_frame(&r->report, r->distribution, &r->determination,
-                        adjusted, left_out, r->err);
+                        &r->account, adjusted, left_out, r->err);
 }
 
 /* Of one that a run before has done only the output is written. */
@@ -171,6 +186,12 @@ void run_frames_begin(struct run *r)
     if (r->o->dry_run)
         distribution_only_plan(r->distribution);
     oversight_tell_stdin(r->o, &r->told_stdin);
+    if (run_account_begin(&r->account, r->adjuster.n, r->adjuster.load,
+                          r->o->ahead > 0)
+        < 0) {
+        run_finish(r, es_no_memory(r->err));
+        return;
+    }
     r->phase = WORKING;
     r->start_ns = clock_ns();
     run_top_start(&r->top);
@@ -181,15 +202,13 @@ void run_frames_begin(struct run *r)
 void run_frames_report(struct run *r)
 {
     if (r->start_ns > 0)
-        r->summary.seconds = (double)(clock_ns() - r->start_ns) * 1e-9;
+        r->summary.seconds = seconds_of(r, clock_ns());
     for (; r->start_ns > 0 && distribution_open(r->distribution) > 0;
          distribution_drop(r->distribution)) {
         if (distribution_is_kept(r->distribution))
             continue;
-        determination_weigh(&r->determination,
-                            distribution_dispatch(r->distribution),
-                            &r->o->threshold);
-        (void)report_frame(&r->report, r->distribution, &r->determination, 0, 0,
-                           NULL); /* the run has failed, and that is told */
+        weigh(r);
+        (void)report_frame(&r->report, r->distribution, &r->determination,
+                           &r->account, 0, 0, NULL); /* the run has failed, and that is told */
     }
 }

@@ -23,6 +23,7 @@
 #include "launcher/run/progress.h"
 #include "launcher/run/receiving.h"
 #include "launcher/run/report.h"
+#include "launcher/run/run_account.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
 #include "launcher/run/run_stop.h"
@@ -77,6 +78,7 @@ struct run {
     struct failures failures; /* what was left out */
     struct joblog joblog;
     struct progress progress;
+    struct run_account account;
     struct run_meter meter;
     struct run_top top;
     struct run_stop stop;

@@ -97,24 +97,54 @@ static void rates(void)
 static void log_lines(void)
 {
     struct progress_frames f = {
-        .first = 1, .last = 1, .n = 1, .seconds = 1.2341, .efficiency = 0.934};
+        .first = 1,
+        .last = 1,
+        .n = 1,
+        .sum = {.time = 1.2341, .ideal = 1.1526, .equal = 3.4564}};
     char text[PROGRESS_TEXT];
 
     progress_text_running(text, &middle);
     is_str(text, "frame 2 of 6: 1080 of 4320 units, 58.3 units/s, 0:56 left",
            "a frame that takes long");
     progress_text_frames(text, &f, &middle);
-    is_str(text, "frame 2 of 6: 1.234 s, efficiency 0.93",
+    is_str(text,
+           "frame 2 of 6: 1.234 s, efficiency 0.93, ideal 1.153 s, equal parts "
+           "3.456 s",
            "a frame that has ended");
     f.adjusted = 1;
     progress_text_frames(text, &f, &middle);
-    is_str(text, "frame 2 of 6: 1.234 s, efficiency 0.93, adjusted",
-           "after which the loads were adjusted");
+    ok(strstr(text, "3.456 s, adjusted"), "and the loads were adjusted");
     f = (struct progress_frames){
-        .first = 1, .last = 4, .n = 4, .seconds = 5, .efficiency = 0.5};
+        .first = 1, .last = 4, .n = 4, .sum = {.time = 5, .ideal = 2.5}};
     progress_text_frames(text, &f, &middle);
     is_str(text, "frames 2 to 5 of 6: mean 1.250 s, efficiency 0.50, 0:56 left",
            "several together");
+}
+
+static void accounts(void)
+{
+    struct account_result r = {.time = 31.2,
+                               .ideal = 28.7,
+                               .equal = 90.1,
+                               .part = {[ACCOUNT_RESTARTS] = 1.1,
+                                        [ACCOUNT_WAITING] = 0.9,
+                                        [ACCOUNT_WIRE] = 0.02,
+                                        [ACCOUNT_SLOWER] = 0.5}};
+    char text[PROGRESS_TEXT];
+
+    progress_text_account(text, &r);
+    is_str(text,
+           "ideal 28.70 s; the rest: restarts 1.100 s, waiting 0.900 s, slower "
+           "0.500 s; equal parts 90.10 s",
+           "a run: what is not even a thousandth is not told");
+    r = (struct account_result){.time = 1, .ideal = 1, .equal = 2};
+    progress_text_account(text, &r);
+    is_str(text, "ideal 1.000 s; equal parts 2.000 s", "without a rest");
+    r = (struct account_result){.time = 1e308, .ideal = 1e308, .equal = 1e308};
+    for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
+        r.part[i] = 1e308;
+    progress_text_account(text, &r);
+    ok(strlen(text) < PROGRESS_TEXT, "numbers without end are cut");
 }
 
 int main(void)
@@ -124,5 +154,6 @@ int main(void)
     little_known();
     rates();
     log_lines();
+    accounts();
     return done();
 }

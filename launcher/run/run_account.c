@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/run_account.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The costs are fitted after each of the first frames, and then now and then:
+ * many short frames would pay for it. */
+#define FIT_FRAMES 8
+#define FIT_S      0.5
+
+int run_account_begin(struct run_account *a,
+                      size_t n,
+                      const double load[],
+                      int ahead)
+{
+    memset(a, 0, sizeof *a);
+    a->n = n;
+    a->cost = cost_create(n, NULL);
+    a->frame = account_create(n);
+    a->whole = ahead ? account_create(n) : NULL;
+    a->speed = calloc(n, sizeof *a->speed);
+    if (!a->cost || !a->frame || !a->speed || (ahead && !a->whole)) {
+        run_account_clear(a);
+        return -1;
+    }
+    cost_expect_speeds(a->cost, load);
+    return 0;
+}
+
+void run_account_clear(struct run_account *a)
+{
+    cost_destroy(a->cost);
+    account_destroy(a->frame);
+    account_destroy(a->whole);
+    free(a->speed);
+    memset(a, 0, sizeof *a);
+}
+
+static double units_of(const struct dispatch_piece *p)
+{
+    return (double)(p->units.end - p->units.begin);
+}
+
+static void learn(struct run_account *a, const struct dispatch *d, double now)
+{
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
+
+        if (p->state == PIECE_DONE && p->seconds > 0)
+            cost_add(a->cost, p->node, units_of(p), p->seconds);
+    }
+    if (a->frames >= FIT_FRAMES && now - a->fitted < FIT_S)
+        return;
+    cost_fit(a->cost);
+    a->fitted = now;
+}
+
+/* One that was given up has its time until then. */
+static void add_pieces(struct account *to,
+                       const struct dispatch *d,
+                       double began)
+{
+    for (size_t i = 0; i < dispatch_pieces(d); i++) {
+        const struct dispatch_piece *p = dispatch_piece(d, i);
+        double back = p->back > 0 ? p->back : p->sent;
+
+        account_add(to,
+                    &(struct account_piece){.node = p->node,
+                                            .units = units_of(p),
+                                            .sent = began + p->sent,
+                                            .back = began + back,
+                                            .seconds = p->seconds,
+                                            .counts = p->state == PIECE_DONE});
+    }
+}
+
+/* Those that may work, or have. */
+static void set_speeds(struct run_account *a, const struct dispatch *d)
+{
+    for (size_t i = 0; i < a->n; i++)
+        a->speed[i] = dispatch_may_send(d, i) || dispatch_node(d, i)->done > 0
+                          ? cost_speed(a->cost, i)
+                          : 0;
+}
+
+/* As a frame that overlaps with others: only its ideal can be told. */
+static void overlap(struct run_account *a, double began, double ended)
+{
+    double seconds = ended - fmax(began, a->ended);
+
+    memset(a->last.part, 0, sizeof a->last.part);
+    a->last.time = fmax(seconds, a->last.ideal);
+}
+
+void run_account_frame(struct run_account *a,
+                       const struct dispatch *d,
+                       double began,
+                       double seconds)
+{
+    struct cost_terms terms;
+
+    learn(a, d, began + seconds);
+    set_speeds(a, d);
+    terms = cost_terms(a->cost);
+    account_clear(a->frame);
+    add_pieces(a->frame, d, 0);
+    a->last = account_close(a->frame, &terms, a->speed, seconds);
+    if (a->whole) {
+        add_pieces(a->whole, d, began);
+        overlap(a, began, began + seconds);
+    }
+    account_sum(&a->sum, &a->last);
+    a->ended = began + seconds;
+    a->frames++;
+}
+
+struct account_result run_account_sum(const struct run_account *a,
+                                      double seconds)
+{
+    struct account_result r = a->sum;
+    struct cost_terms terms;
+
+    if (a->frames == 0)
+        return (struct account_result){.time = seconds, .ideal = seconds};
+    if (a->whole) {
+        terms = cost_terms(a->cost);
+        return account_close(a->whole, &terms, a->speed, seconds);
+    }
+    if (seconds > r.time) {
+        r.part[ACCOUNT_WAITING] += seconds - r.time;
+        r.time = seconds;
+    }
+    return r;
+}
+
+double run_account_start(const struct run_account *a, size_t node)
+{
+    struct cost_terms t = cost_terms(a->cost);
+    double speed = cost_speed(a->cost, node);
+
+    return t.wait + (speed > 0 ? t.burn / speed : 0);
+}
