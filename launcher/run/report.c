@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,13 +64,14 @@ static json_t *slice_json(const struct distribution *d,
     const struct slots *slots = distribution_slots(d);
     const struct dispatch_piece *part = &p->part;
     int is_done = part->state == PIECE_DONE;
+    double start = run_account_start(account, part->node);
     json_t *slice = json_pack(
         "{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:i, s:i}", "node",
         distribution_name(d, part->node), "begin",
         (json_int_t)part->units.begin, "end", (json_int_t)part->units.end,
-        "seconds", part->seconds, "start",
-        run_account_start(account, part->node), "sent", part->sent, "back",
-        part->back, "attempt", (int)part->attempt, "status", p->status);
+        "seconds", part->seconds, "start", fmin(start, part->seconds), "sent",
+        part->sent, "back", part->back, "attempt", (int)part->attempt, "status",
+        p->status);
 
     if (slots_of(slots, slots->node[part->node]) > 1)
         slice =
