@@ -130,6 +130,12 @@ const struct cost *dispatch_cost(const struct dispatch *d)
     return d->sizing.cost;
 }
 
+double dispatch_work_of(const struct dispatch *d,
+                        const struct dispatch_piece *p)
+{
+    return sizing_work(&d->sizing, p->units);
+}
+
 int dispatch_is_by_cost(const struct dispatch *d)
 {
     return d->most_pieces == DISPATCH_BY_COST && d->sizing.cost

@@ -5,56 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The costs are fitted after each of the first frames, and then now and then:
- * many short frames would pay for it. */
-#define FIT_FRAMES 8
-#define FIT_S      0.5
-
 int run_account_begin(struct run_account *a,
                       size_t n,
-                      const double load[],
+                      const struct cost *cost,
                       int ahead)
 {
     memset(a, 0, sizeof *a);
     a->n = n;
-    a->cost = cost_create(n, NULL);
+    a->cost = cost;
     a->frame = account_create(n);
     a->whole = ahead ? account_create(n) : NULL;
     a->speed = calloc(n, sizeof *a->speed);
-    if (!a->cost || !a->frame || !a->speed || (ahead && !a->whole)) {
-        run_account_clear(a);
-        return -1;
-    }
-    cost_expect_speeds(a->cost, load);
-    return 0;
+    if (a->frame && a->speed && (a->whole || !ahead))
+        return 0;
+    run_account_clear(a);
+    return -1;
 }
 
 void run_account_clear(struct run_account *a)
 {
-    cost_destroy(a->cost);
     account_destroy(a->frame);
     account_destroy(a->whole);
     free(a->speed);
     memset(a, 0, sizeof *a);
-}
-
-static double units_of(const struct dispatch_piece *p)
-{
-    return (double)(p->units.end - p->units.begin);
-}
-
-static void learn(struct run_account *a, const struct dispatch *d, double now)
-{
-    for (size_t i = 0; i < dispatch_pieces(d); i++) {
-        const struct dispatch_piece *p = dispatch_piece(d, i);
-
-        if (p->state == PIECE_DONE && p->seconds > 0)
-            cost_add(a->cost, p->node, units_of(p), p->seconds);
-    }
-    if (a->frames >= FIT_FRAMES && now - a->fitted < FIT_S)
-        return;
-    cost_fit(a->cost);
-    a->fitted = now;
 }
 
 /* One that was given up has its time until then. */
@@ -68,7 +41,7 @@ static void add_pieces(struct account *to,
 
         account_add(to,
                     &(struct account_piece){.node = p->node,
-                                            .units = units_of(p),
+                                            .units = dispatch_work_of(d, p),
                                             .sent = began + p->sent,
                                             .back = began + back,
                                             .seconds = p->seconds,
@@ -101,7 +74,6 @@ void run_account_frame(struct run_account *a,
 {
     struct cost_terms terms;
 
-    learn(a, d, began + seconds);
     set_speeds(a, d);
     terms = cost_terms(a->cost);
     account_clear(a->frame);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_account.h - what a run is held against: its costs, learned from the
- * pieces that have come back (policy/cost.h), the ideal by these, and where the
- * rest of the time went (policy/account.h).
+ * run_account.h - what a run is held against: the ideal by what its pieces cost
+ * (policy/cost.h), and where the rest of the time went (policy/account.h).
  *
  * The frames of a run add up, and what lies between them is waiting.  With
  * frames ahead of the first they overlap: then a frame's time is that since the
@@ -16,21 +15,21 @@
 #include "policy/dispatch.h"
 
 struct run_account {
-    size_t n; /* nodes */
-    struct cost *cost;
+    size_t n;                /* nodes, or slots of nodes */
+    const struct cost *cost; /* the caller's */
     struct account *frame;
-    struct account *whole; /* of the run; NULL: its frames add up */
-    double *speed;         /* one a node; workspace */
-    uint64_t frames;       /* so far */
-    double fitted, ended;  /* when the costs were, and the frame before */
+    struct account *whole;           /* of the run; NULL: its frames add up */
+    double *speed;                   /* one a node; workspace */
+    uint64_t frames;                 /* so far */
+    double ended;                    /* when the frame before has */
     struct account_result last, sum; /* of the last frame, of all */
 };
 
-/* load: what the nodes are believed to do, one each, in any unit.  ahead: do
- * frames overlap?  0, or -1 if memory ran out. */
+/* cost: what pieces cost, as the dispatchers learn it; must outlive a.  ahead:
+ * do frames overlap?  0, or -1 if memory ran out. */
 int run_account_begin(struct run_account *a,
                       size_t n,
-                      const double load[],
+                      const struct cost *cost,
                       int ahead);
 /* {0} is allowed. */
 void run_account_clear(struct run_account *a);

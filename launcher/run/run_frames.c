@@ -186,8 +186,8 @@ void run_frames_begin(struct run *r)
     if (r->o->dry_run)
         distribution_only_plan(r->distribution);
     oversight_tell_stdin(r->o, &r->told_stdin);
-    if (run_account_begin(&r->account, r->adjuster.n, r->adjuster.load,
-                          r->o->ahead > 0)
+    if (run_account_begin(&r->account, r->adjuster.n,
+                          distribution_cost(r->distribution), r->o->ahead > 0)
         < 0) {
         run_finish(r, es_no_memory(r->err));
         return;
@@ -209,6 +209,7 @@ void run_frames_report(struct run *r)
             continue;
         weigh(r);
         (void)report_frame(&r->report, r->distribution, &r->determination,
-                           &r->account, 0, 0, NULL); /* the run has failed, and that is told */
+                           &r->account, 0, 0,
+                           NULL); /* the run has failed, and that is told */
     }
 }
