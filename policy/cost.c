@@ -650,6 +650,11 @@ void cost_fit(struct cost *c)
 
 /* --- what is known -------------------------------------------------------- */
 
+uint64_t cost_pieces(const struct cost *c)
+{
+    return c->added;
+}
+
 int cost_is_known(const struct cost *c)
 {
     return c->is_known;

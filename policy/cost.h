@@ -52,6 +52,8 @@ void cost_add(struct cost *c, size_t node, double units, double seconds);
 /* Learn from what was added.  O(nodes), whatever was added. */
 void cost_fit(struct cost *c);
 
+/* How many it has been told of, in all. */
+uint64_t cost_pieces(const struct cost *c);
 /* Is anything known: from pieces, or from runs before? */
 int cost_is_known(const struct cost *c);
 struct cost_terms cost_terms(const struct cost *c);

@@ -13,6 +13,7 @@
 #include "launcher/run/oversight.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/run/run_answers.h"
+#include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
 #include "launcher/run/run_limit.h"
@@ -175,6 +176,7 @@ static int write_results(struct run *r, int rc)
     oversight_tell_stdin(r->o, &r->told_stdin);
     if (rc == 0) {
         keep_history(r);
+        run_costs_keep(r);
         progress_end(&r->progress, &r->summary);
         rc = run_failures_end(r);
     } else {

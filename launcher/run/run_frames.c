@@ -2,6 +2,7 @@
 #include "launcher/run/run_frames.h"
 #include "launcher/run/dry_run.h"
 #include "launcher/run/oversight.h"
+#include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_slots.h"
 #include "pmix_bcast/clock.h"
@@ -183,6 +184,7 @@ void run_frames_begin(struct run *r)
             run_slots_threads(r, i);
     distribution_begin(r->distribution, &r->adjuster,
                        r->o->lines ? &r->work.lines : NULL);
+    run_costs_expect(r);
     if (r->o->dry_run)
         distribution_only_plan(r->distribution);
     oversight_tell_stdin(r->o, &r->told_stdin);

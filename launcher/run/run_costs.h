@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_costs.h - what the command of `evenstep run` costs goes from one run to
+ * the next.  Of programs that stay alive only this run knows: they start but
+ * once.
+ */
+#ifndef LAUNCHER_RUN_RUN_COSTS_H
+#define LAUNCHER_RUN_RUN_COSTS_H
+
+#include "launcher/run/run_state.h"
+
+/* Before the first piece: what runs before have found out. */
+void run_costs_expect(const struct run *r);
+/* At the end of a run that went well: what this one has. */
+void run_costs_keep(const struct run *r);
+
+#endif
