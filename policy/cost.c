@@ -37,7 +37,7 @@
 #define AGE_MOST 64
 
 /* Pieces that the terms are fitted to, about: they are but three. */
-#define SAMPLE 4096
+#define SAMPLE 1024
 #define STEPS  5
 
 /* Work is at least this part of what pieces take. */

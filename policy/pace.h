@@ -25,10 +25,10 @@
  */
 #define PACE_LOOK_FREE 256u
 
-/* From one fit of what pieces cost to the next within a frame: a fit takes some
- * 9 us a node, and of more than 2,000 only as many are looked at; a twentieth of
- * a core. */
-#define PACE_FIT_NS    180000
+/* From one fit of what pieces cost to the next within a frame: a fit takes 8 us a
+ * node of few and 3 us of 1,000, of which it takes a sample; a hundredth of a
+ * core at 1,000. */
+#define PACE_FIT_NS    300000
 #define PACE_FIT_NODES 2000u
 
 /* Milliseconds between two records of one of n nodes; least: what the user

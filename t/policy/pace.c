@@ -44,8 +44,8 @@ static void test_looks(void)
 
 static void test_fits(void)
 {
-    is_int(pace_fit_ns(4), 720000, "4 nodes: a fit in 0.7 ms");
-    is_int(pace_fit_ns(1000), 180000000, "1,000 nodes: five a second");
+    is_int(pace_fit_ns(4), 1200000, "4 nodes: a fit in 1.2 ms");
+    is_int(pace_fit_ns(1000), 300000000, "1,000 nodes: three a second");
     is_int(pace_fit_ns(SIZE_MAX), pace_fit_ns(2000), "more nodes cost no more");
 }
 
