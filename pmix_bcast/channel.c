@@ -22,6 +22,9 @@
 #include <unistd.h>
 
 #define PULSE_MS 1000
+/* A message up to this size is sent at once, where nobody waits for drained(),
+ * which comes only of what was queued. */
+#define SMALL 1024
 
 enum stage { CALLING, SHAKING, OPEN, DEAD };
 
@@ -30,8 +33,8 @@ struct channel {
     int busy; /* callbacks of this channel now on the stack */
     int is_caller;
     struct bufferevent *bev;
-    struct event *pulse; /* looks every second for signs of life */
-    int pulses;
+    struct event *pulse;  /* looks every second for signs of life */
+    int pulses, is_heard; /* since the last one */
     struct handshake handshake;
     struct unproven unproven;
     struct seal *out, *in; /* once it is open */
@@ -62,30 +65,58 @@ static void give_up(struct channel *c, const char *why)
     c->on->closed(c, c->arg, why);
 }
 
-/* Head, body and, once it is open, tag, as one piece of the output. */
-static int queue(struct channel *c, uint16_t type, const void *body, size_t len)
+/* Head, body and, once it is open, tag, in one piece. */
+static int compose(struct channel *c,
+                   uint16_t type,
+                   const void *body,
+                   size_t len,
+                   uint8_t *bytes)
 {
-    struct evbuffer *out = bufferevent_get_output(c->bev);
     size_t tail = c->out ? TAG_BYTES : 0;
     struct message_head head = {type, (uint32_t)(len + tail)};
-    struct evbuffer_iovec room;
-    uint8_t *bytes;
 
-    if (evbuffer_reserve_space(out, (ev_ssize_t)(MESSAGE_HEAD + len + tail),
-                               &room, 1)
-        != 1)
-        return -1;
-    bytes = room.iov_base;
     message_encode(bytes, &head);
     if (len > 0)
         memcpy(bytes + MESSAGE_HEAD, body, len);
-    if (c->out
-        && seal_put(c->out, bytes, MESSAGE_HEAD, bytes + MESSAGE_HEAD, len,
-                    bytes + MESSAGE_HEAD + len)
-               < 0)
+    return c->out ? seal_put(c->out, bytes, MESSAGE_HEAD, bytes + MESSAGE_HEAD,
+                             len, bytes + MESSAGE_HEAD + len)
+                  : 0;
+}
+
+/* Put a message behind what is to be sent. */
+static int queue(struct channel *c, uint16_t type, const void *body, size_t len)
+{
+    struct evbuffer *out = bufferevent_get_output(c->bev);
+    size_t size = MESSAGE_HEAD + len + (c->out ? TAG_BYTES : 0);
+    struct evbuffer_iovec room;
+
+    if (evbuffer_reserve_space(out, (ev_ssize_t)size, &room, 1) != 1
+        || compose(c, type, body, len, room.iov_base) < 0)
         return -1;
-    room.iov_len = MESSAGE_HEAD + len + tail;
+    room.iov_len = size;
     return evbuffer_commit_space(out, &room, 1);
+}
+
+/* Send a small message at once, which saves three system calls of four; what the
+ * kernel does not take, if only as the connection has ended, is queued. */
+static int send_now(struct channel *c,
+                    uint16_t type,
+                    const void *body,
+                    size_t len)
+{
+    uint8_t bytes[SMALL];
+    size_t size = MESSAGE_HEAD + len + TAG_BYTES;
+    ssize_t sent;
+
+    if (compose(c, type, body, len, bytes) < 0)
+        return -1;
+    sent = send(bufferevent_getfd(c->bev), bytes, size,
+                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0)
+        sent = 0;
+    return (size_t)sent == size
+               ? 0
+               : bufferevent_write(c->bev, bytes + sent, size - (size_t)sent);
 }
 
 static int make_seals(struct channel *c)
@@ -179,6 +210,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 
     (void)bev;
     c->busy++;
+    c->is_heard = 1;
     while (c->stage != DEAD && take_message(c))
         ;
     c->busy--;
@@ -252,9 +284,10 @@ static void on_pulse(int fd, short what, void *arg)
     c->pulses++;
     if (c->stage != OPEN && c->pulses * PULSE_MS >= HANDSHAKE_MS)
         give_up(c, "no answer within 5 s");
-    else if (c->stage == OPEN
+    else if (c->stage == OPEN && !c->is_heard
              && silence_ms(bufferevent_getfd(c->bev)) > SILENCE_MS)
         give_up(c, "no sign of life for 10 s");
+    c->is_heard = 0;
     c->busy--;
     release(c);
 }
@@ -364,6 +397,9 @@ int channel_send(struct channel *c, uint16_t type, const void *body, size_t len)
 {
     if (!channel_is_open(c) || len > MESSAGE_BODY_MAX)
         return -1;
+    if (!c->on->drained && len <= SMALL - MESSAGE_HEAD - TAG_BYTES
+        && channel_backlog(c) == 0)
+        return send_now(c, type, body, len);
     return queue(c, type, body, len);
 }
 
