@@ -22,6 +22,7 @@ struct dispatch {
     uint64_t grain, most_pieces;
     const struct policy_kind *kind;
     void *state;         /* the policy's */
+    const char *overlap; /* one a node; NULL: none */
     const double *asked; /* loads, likewise */
     struct slice frame;
     uint64_t left;     /* units that are yet to be done */
@@ -153,6 +154,11 @@ void dispatch_set_end(struct dispatch *d, double end)
     d->end = end;
 }
 
+void dispatch_set_overlap(struct dispatch *d, const char *may)
+{
+    d->overlap = may;
+}
+
 /* --- who may work --------------------------------------------------------- */
 
 int dispatch_may_send(const struct dispatch *d, size_t node)
@@ -241,6 +247,16 @@ static void take_out(struct dispatch *d,
     d->n++;
 }
 
+/* A node's first piece has come back: when was the next one begun? */
+static double begun_next(const struct dispatch *d, size_t node, double now)
+{
+    const struct dispatch_node *s = &d->node[node];
+
+    if (!d->overlap || !d->overlap[node] || s->out == 0)
+        return now;
+    return d->piece[s->piece[0] - d->first_id].sent;
+}
+
 /* It is no longer. */
 static void take_back(struct dispatch *d,
                       struct dispatch_piece *p,
@@ -257,7 +273,7 @@ static void take_back(struct dispatch *d,
     s->out--;
     s->out_units -= units_in(p->units);
     if (i == 0) {
-        s->begun = now; /* of the next one */
+        s->begun = begun_next(d, p->node, now);
         s->metered = 0;
     }
     p->state = state;
@@ -506,11 +522,35 @@ static size_t most_out(const struct dispatch *d)
     return d->kind->bundles ? DISPATCH_OUT : 1;
 }
 
-int dispatch_has_room(const struct dispatch *d, size_t node)
+/* Does it work at a piece, or one of another frame, that will be done when the
+ * next one has started?  What of a start waits and what works is not told apart
+ * where nodes are alike. */
+static int is_ending(const struct dispatch *d, size_t node, double now)
+{
+    const struct dispatch_piece *p = dispatch_current(d, node);
+    const struct dispatch_node *s = &d->node[node];
+    const struct cost *cost = d->sizing.cost;
+    double start, end = s->free;
+
+    if (!cost || !cost_is_known(cost))
+        return 0;
+    start = cost_seconds(cost, node, 0);
+    if (p)
+        end = s->begun
+              + cost_seconds(cost, node, sizing_work(&d->sizing, p->units));
+    return start >= DISPATCH_OVERLAP_S && now >= end - start;
+}
+
+int dispatch_has_room(const struct dispatch *d, size_t node, double now)
 {
     const struct dispatch_node *s = &d->node[node];
+    size_t out = s->out + s->elsewhere;
 
-    return s->out + s->elsewhere < most_out(d) && d->load[node] > 0;
+    if (!(d->load[node] > 0))
+        return 0;
+    if (d->overlap && d->overlap[node])
+        return out == 0 || (out == 1 && is_ending(d, node, now));
+    return out < most_out(d);
 }
 
 /* Seconds that a node would take for a piece; 0 if nobody knows. */
@@ -562,7 +602,7 @@ static int feed(struct dispatch *d, size_t node, double now)
 {
     struct batch b;
 
-    if (!dispatch_has_room(d, node) || now >= d->end)
+    if (!dispatch_has_room(d, node, now) || now >= d->end)
         return 0;
     if (make_room(d) < 0)
         return DISPATCH_NO_MEMORY;
@@ -1023,11 +1063,17 @@ void dispatch_failed(struct dispatch *d,
     p->seconds = seconds;
     p->is_blamed = 1;
     p->is_late = 0;
-    if (p->forgiven == 0) /* of a half it is the units' fault */
+    if (p->forgiven == 0 && !p->is_crowded) /* of a half: the units' fault */
         set_failures(d, p->node, d->node[p->node].failures + 1);
-    p->is_excused = d->rule.doubts && p->failures == 0 && d->good > 0
-                    && !(d->node[p->node].speed > 0);
+    p->is_excused = p->is_crowded
+                    || (d->rule.doubts && p->failures == 0 && d->good > 0
+                        && !(d->node[p->node].speed > 0));
     make_void(d, p, now);
+}
+
+void dispatch_crowded(struct dispatch *d, uint64_t id)
+{
+    piece_of(d, id)->is_crowded = 1;
 }
 
 void dispatch_blame(struct dispatch *d, uint64_t id)

@@ -42,6 +42,10 @@
 /* Pieces that a slice is sent in: as few as noise and costs allow. */
 #define DISPATCH_BY_COST 0
 
+/* A start-up that takes less is not worth two commands at once, nor is the
+ * time of its end known as well, from looks every 0.05 s. */
+#define DISPATCH_OVERLAP_S 0.1
+
 /* Of a shorter time a meter tells the start of the command, not its speed. */
 #define DISPATCH_METER_S 0.2
 
@@ -65,6 +69,7 @@ struct dispatch_piece {
     unsigned forgiven; /* of these: failure.h */
     int is_blamed;     /* this one, too */
     int is_late;       /* by running for too long */
+    int is_crowded;    /* it was beside another, and may have had no room */
     int is_excused;    /* its node may be to blame: tried again, not counted */
     enum piece_state state;
     double sent;
@@ -135,6 +140,12 @@ double dispatch_work_of(const struct dispatch *d,
 /* Are pieces as large as what they cost says? */
 int dispatch_is_by_cost(const struct dispatch *d);
 
+/* Nodes (n, the caller's; NULL: none, as at first) that get a piece while they
+ * work at the one before, once that is no further from its end than a command's
+ * start takes: so that is hidden, if it waits.  Others get it when they are free,
+ * or one ahead in hand.  Before the first frame; the values may change. */
+void dispatch_set_overlap(struct dispatch *d, const char *may);
+
 /* How often what has failed is tried again; without: as long as the caller
  * likes.  Before the first frame. */
 void dispatch_set_failure_rule(struct dispatch *d,
@@ -186,7 +197,7 @@ void dispatch_elsewhere(struct dispatch *d,
 /* A node begins only now with the first piece that it has out. */
 void dispatch_turn(struct dispatch *d, size_t node, double now);
 /* May a node have one piece more? */
-int dispatch_has_room(const struct dispatch *d, size_t node);
+int dispatch_has_room(const struct dispatch *d, size_t node, double now);
 
 /* --- events --------------------------------------------------------------- */
 
@@ -206,6 +217,8 @@ void dispatch_failed(struct dispatch *d,
                      uint64_t id,
                      double now,
                      double seconds);
+/* It will, as there was no room for two: it is tried again, and not counted. */
+void dispatch_crowded(struct dispatch *d, uint64_t id);
 /* It runs for too long: if it is lost with its node, that is its command's
  * fault. */
 void dispatch_blame(struct dispatch *d, uint64_t id);

@@ -111,6 +111,34 @@ test_expect_success 'a node without a GPU gets nothing, and a run without any is
 	grep -x "evenstep: local0: it has no GPU for us, and gets nothing" err && grep "no node has any slot" err
 '
 
+# --- overlap ---------------------------------------------------------------------
+# alone BEGIN END: is killed if another runs on the same node, as if by want of memory.
+cat >alone <<'END'
+#!/bin/sh
+lock=lock.$EVENSTEP_NODE
+mkdir $lock 2>&- || { echo x >>beside; kill -KILL $$; }
+sleep 0.3
+n=0; while test $n -lt "$(($2 - $1))"; do n=$((n + 1)); sleep 0.02; done
+rmdir $lock
+exec seq "$1" $(($2 - 1))
+END
+chmod +x alone
+test_expect_success '--overlap: units come out once and in order, frames ahead too' '
+	seq 0 19 >want && cat want want want want want want >all &&
+	evenstep run --local 2 --metrics equal --overlap --ahead 2 --range 0:20 --repeat 6 -- \
+		sh -c "sleep 0.2; n={begin}; while test \$n -lt {end}; do n=\$((n + 1)); sleep 0.01; done; seq {begin} \$(({end} - 1))" >got && test_cmp all got
+'
+test_expect_success 'without memory for two a node goes back to one at a time, and nothing counts as failed' '
+	evenstep run --local 2 --metrics equal --overlap --ahead 3 --range 0:20 --repeat 6 -- ./alone {begin} {end} >got 2>err; code=$?; cat err &&
+	test $code = 0 && test_cmp all got && if test -e beside; then grep -E "^evenstep: local[01]: a command has ended as if there was no memory for two: " err; fi
+'
+test_expect_success 'a command that is killed without one beside it is a failure' '
+	test_expect_code 1 evenstep run --local 1 --overlap --range 0:4 --policy static --pieces 1 -- sh -c "kill -KILL \$\$" 2>err && cat err && grep "was killed by signal 9" err
+'
+test_expect_success '--overlap is not for a program that stays alive' '
+	test_expect_code 2 evenstep run --local 1 --overlap --persistent --range 0:4 -- true 2>err && cat err && grep -e "--overlap" err
+'
+
 # --- what is told ----------------------------------------------------------------
 test_expect_success 'the report names the slot, and who reads it takes each for a node' '
 	evenstep run --local 2 --slots 2 --policy static --pieces 1 --range 0:4 --report report -- true {begin} && cat report &&

@@ -15,8 +15,8 @@
 struct agent_work {
     struct agent_work_setup setup;
     struct slot_common common;
-    struct slot **slot; /* n */
-    size_t n;
+    struct slot **slot;   /* n, those of one number adjoin */
+    size_t n, beside;     /* so many have one number */
     struct places places; /* likewise, but for a slot with all */
     int in_fd;            /* the stdin of the slice to come; 0: none */
     uint64_t in_id;       /* of that slice */
@@ -59,15 +59,19 @@ static void destroy_slots(struct agent_work *w)
 
 /* In those places, which are ours from now on; {0}: one slot, with all that the
  * node has.  0, or -1: the slots are as they were. */
-static int make_slots(struct agent_work *w, struct places *places)
+static int make_slots(struct agent_work *w,
+                      struct places *places,
+                      size_t beside)
 {
-    size_t n = places->n > 0 ? places->n : 1;
+    size_t n = (places->n > 0 ? places->n : 1) * beside;
     struct slot **slot = calloc(n, sizeof *slot);
     size_t made = 0;
 
     while (slot && made < n) {
-        slot[made] = slot_create(&w->common, (uint32_t)made,
-                                 places->n > 0 ? &places->place[made] : NULL);
+        size_t number = made / beside;
+
+        slot[made] = slot_create(&w->common, (uint32_t)number,
+                                 places->n > 0 ? &places->place[number] : NULL);
         if (!slot[made])
             break;
         made++;
@@ -82,6 +86,7 @@ static int make_slots(struct agent_work *w, struct places *places)
     destroy_slots(w);
     w->slot = slot;
     w->n = n;
+    w->beside = beside;
     w->places = *places;
     return 0;
 }
@@ -144,28 +149,44 @@ static int receive_slots(struct agent_work *w, const uint8_t *body, size_t len)
     if (places_init(&places, &m, w->setup.environ, "", answer.text) < 0)
         return -1;
     answer.n = (uint32_t)places.n;
-    if (answer.n > 0 && make_slots(w, &places) < 0)
+    if (answer.n > 0 && make_slots(w, &places, m.beside) < 0)
         return -1;
     msg_write_slotted(&out, &answer);
     w->setup.send(w->setup.arg, MSG_SLOTTED, &out);
     return 0;
 }
 
+/* Of those with that number: what it gets runs at once, or soonest. */
+static struct slot *freest(const struct agent_work *w, uint32_t number)
+{
+    struct slot *best = w->slot[number * w->beside];
+
+    for (size_t i = 1; i < w->beside; i++) {
+        struct slot *other = w->slot[number * w->beside + i];
+
+        if (slot_load(other) < slot_load(best))
+            best = other;
+    }
+    return best;
+}
+
 static int receive_run(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct msg_run run;
+    struct slot *to;
     int in_fd = 0;
 
-    if (msg_read_run(&run, body, len) < 0 || run.slot >= w->n)
+    if (msg_read_run(&run, body, len) < 0 || run.slot >= w->n / w->beside)
         return -1;
+    to = freest(w, run.slot);
     if (w->in_fd > 0 && w->in_id == run.id) {
         in_fd = w->in_fd;
         w->in_fd = 0;
         (void)lseek(in_fd, 0, SEEK_SET); /* a file of ours */
     }
-    if (slot_give(w->slot[run.slot], &run, in_fd) < 0)
+    if (slot_give(to, &run, in_fd) < 0)
         return -1;
-    slot_start(w->slot[run.slot]);
+    slot_start(to);
     return 0;
 }
 
@@ -298,7 +319,7 @@ struct agent_work *agent_work_open(const struct agent_work_setup *setup)
                                      .send = slot_send_out,
                                      .ended = on_slot_ended,
                                      .arg = w};
-    if (make_slots(w, &all) == 0)
+    if (make_slots(w, &all, 1) == 0)
         return w;
     free(w);
     return NULL;

@@ -475,6 +475,16 @@ void slot_start(struct slot *s)
     }
 }
 
+size_t slot_load(const struct slot *s)
+{
+    size_t n = s->execution || s->feeding;
+    const struct task *t;
+
+    STAILQ_FOREACH(t, &s->waiting, next)
+    n++;
+    return n;
+}
+
 int slot_is_busy(const struct slot *s)
 {
     return s->execution || s->stopped;

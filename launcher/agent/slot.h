@@ -51,6 +51,8 @@ int slot_give(struct slot *s, const struct msg_run *run, int in_fd);
 /* Start the next one, if the slot is free, or the program that will do them.
  * What cannot be started is answered as a slice that failed. */
 void slot_start(struct slot *s);
+/* Slices that it has to do. */
+size_t slot_load(const struct slot *s);
 /* Does a command run for a slice, or end because it was told to? */
 int slot_is_busy(const struct slot *s);
 /* The program gets no more slices: OVER follows when it has ended. */

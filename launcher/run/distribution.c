@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -37,8 +38,11 @@ struct distribution {
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
     int64_t answered_ns; /* when the last piece was */
-    int64_t end_ns;      /* of all that is sent; INT64_MAX: none */
-    int only_plans;      /* nothing is sent */
+    /* One a slot; NULL: no slot may begin its next piece before its last. */
+    char *overlap;    /* may it? */
+    int64_t *both_ns; /* when it did last */
+    int64_t end_ns;   /* of all that is sent; INT64_MAX: none */
+    int only_plans;   /* nothing is sent */
     struct cost *cost;
 };
 
@@ -102,6 +106,8 @@ void distribution_destroy(struct distribution *d)
     }
     free(d->place);
     cost_destroy(d->cost);
+    free(d->overlap);
+    free(d->both_ns);
     free(d);
 }
 
@@ -123,6 +129,18 @@ void distribution_begin(struct distribution *d,
             if (!session_node(d->session, slots->node[i])->present)
                 dispatch_lost(to, i, 0);
     }
+}
+
+int distribution_set_overlap(struct distribution *d)
+{
+    d->overlap = malloc(d->slots->n);
+    d->both_ns = calloc(d->slots->n, sizeof *d->both_ns);
+    if (!d->overlap || !d->both_ns)
+        return -1;
+    memset(d->overlap, 1, d->slots->n);
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_set_overlap(d->place[i].dispatch, d->overlap);
+    return 0;
 }
 
 void distribution_set_failure_rule(struct distribution *d,
@@ -320,6 +338,8 @@ static int send_piece(struct distribution *d,
     if (d->lines && send_input(d, piece, err) < 0)
         return -1;
     send_run(d, &w->frame, p);
+    if (d->overlap && out_in_all(d, p->node) > 1)
+        d->both_ns[p->node] = clock_ns();
     return 0;
 }
 
@@ -386,18 +406,18 @@ static int may_begin(const struct distribution *d)
 }
 
 /* A slot has a place free, and none of the frames has a part for it. */
-static int is_hungry(const struct distribution *d, size_t slot)
+static int is_hungry(const struct distribution *d, size_t slot, int64_t ns)
 {
     const struct at_work *w = nth(d, 0);
 
-    tell_elsewhere(d, w, slot, d->answered_ns);
-    return dispatch_has_room(w->dispatch, slot);
+    tell_elsewhere(d, w, slot, ns);
+    return dispatch_has_room(w->dispatch, slot, since(w, ns));
 }
 
-static int is_anyone_hungry(const struct distribution *d)
+static int is_anyone_hungry(const struct distribution *d, int64_t ns)
 {
     for (size_t i = 0; i < d->slots->n; i++)
-        if (is_hungry(d, i))
+        if (is_hungry(d, i, ns))
             return 1;
     return 0;
 }
@@ -423,7 +443,7 @@ int distribution_feed_slot(struct distribution *d,
 {
     if (hand(d, slot, err) < 0)
         return -1;
-    if (may_begin(d) && is_hungry(d, slot)) {
+    if (may_begin(d) && is_hungry(d, slot, d->answered_ns)) {
         d->wants_frame = 1;
         return 0;
     }
@@ -461,7 +481,7 @@ static int feed_at(struct distribution *d, int64_t ns, struct es_error *err)
 {
     if (feed_all(d, dispatch_hand_all, ns, err) < 0)
         return -1;
-    if (d->n > 0 && may_begin(d) && is_anyone_hungry(d)) {
+    if (d->n > 0 && may_begin(d) && is_anyone_hungry(d, ns)) {
         d->wants_frame = 1;
         return 0;
     }
@@ -635,6 +655,11 @@ int distribution_output(struct distribution *d,
                    "cannot keep the output of a slice: %s", strerror(errno));
 }
 
+static int may_overlap(const struct distribution *d, size_t slot)
+{
+    return d->overlap && d->overlap[slot];
+}
+
 /* What one frame has learned of a slot, and that it begins with the next piece
  * that it has, perhaps another frame's. */
 static void tell_others(struct distribution *d,
@@ -646,8 +671,31 @@ static void tell_others(struct distribution *d,
     for (size_t i = 0; i < d->places; i++)
         if (&d->place[i] != w)
             dispatch_share(d->place[i].dispatch, slot, w->dispatch);
-    if (next && next != w)
+    if (next && next != w && !may_overlap(d, slot))
         dispatch_turn(next->dispatch, slot, since(next, d->answered_ns));
+}
+
+/* Did it run beside another at any time, and end as what has no memory does? */
+static int was_crowded(const struct distribution *d,
+                       const struct at_work *w,
+                       const struct msg_done *m)
+{
+    const struct dispatch_piece *p = &piece_of(w, m->id)->part;
+    double both = d->overlap ? since(w, d->both_ns[p->node]) : 0;
+
+    if (!may_overlap(d, p->node)
+        || (out_in_all(d, p->node) == 1 && p->sent > both))
+        return 0;
+    return m->signal == SIGKILL || m->exec_errno == ENOMEM
+           || m->status == 128 + SIGKILL
+           || (m->status == 126 && !m->exec_errno);
+}
+
+static void forbid_overlap(struct distribution *d, size_t node)
+{
+    const size_t *first = d->slots->first;
+
+    memset(d->overlap + first[node], 0, slots_of(d->slots, node));
 }
 
 struct piece *distribution_done(struct distribution *d,
@@ -663,6 +711,10 @@ struct piece *distribution_done(struct distribution *d,
         return NULL;
     d->answered_ns = clock_ns();
     at = since(w, d->answered_ns);
+    if (!is_done && was_crowded(d, w, m)) {
+        dispatch_crowded(w->dispatch, m->id);
+        forbid_overlap(d, node);
+    }
     if (is_done)
         dispatch_answered(w->dispatch, m->id, at, seconds);
     else

@@ -41,6 +41,10 @@ void distribution_destroy(struct distribution *d); /* NULL is allowed */
 /* See dispatch_set_failure_rule(); before the first frame. */
 void distribution_set_failure_rule(struct distribution *d,
                                    const struct failure_rule *rule);
+/* Slots may begin a piece while they work at the one before, see
+ * dispatch_set_overlap(); those of a node on which that fails for want of memory
+ * do not any more.  Before the first frame; 0, or -1 if memory ran out. */
+int distribution_set_overlap(struct distribution *d);
 /* The nodes are known: those that are present now work, by the adjuster's
  * loads; lines are for the commands' stdin, NULL: none.  Both must outlive d.
  * To be called before the first frame. */

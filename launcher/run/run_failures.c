@@ -155,6 +155,10 @@ void run_failures_piece(struct run *r,
     int ends, tells;
 
     progress_stop(&r->progress);
+    if (p->part.is_crowded)
+        notice("%s: a command has ended as if there was no memory for two: it "
+               "gets one at a time from now on, without --overlap",
+               distribution_name(r->distribution, p->part.node));
     tell_end(&t, m);
     tell_what(r, p, &t);
     ends = verdict == FAILURE_LEAVE_OUT && leave_out(r, p, &t) < 0;

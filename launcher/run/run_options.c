@@ -189,6 +189,10 @@ const struct option run_options_table[] = {
      .take = take_slots, .def = "1", .help =
      "commands that run at once on a node, each on cores of its own: N of them "
      "(more than there are cores share them), one a core, a socket or a GPU"},
+    {OPTION_FLAG, "overlap", NULL, AT(overlap), .excludes = "persistent",
+     .help =
+     "where commands wait as they start, a slot's next one starts that long "
+     "before the last has ended: a node needs memory for two a slot"},
     {OPTION_FLAG, "persistent", NULL, AT(persistent), .help =
      "CMD is started once a node, and gets its slices by evenstep_next() of "
      "libevenstep: see libevenstep(3)"},

@@ -43,10 +43,11 @@ struct run_options {
     uint64_t keep_going;    /* failures that are left out, at most */
     int bisect;             /* what fails is cut in two, to find the fault */
     struct msg_slots slots; /* of each node */
-    int persistent;         /* the command stays alive */
-    double until_end_s;     /* of the job's time that are kept; 0: not given */
-    int dry_run;            /* commands are printed, and none is run */
-    int no_sync;            /* the gathered file need not be on the disk */
+    int overlap;        /* the next command starts before the last has ended */
+    int persistent;     /* the command stays alive */
+    double until_end_s; /* of the job's time that are kept; 0: not given */
+    int dry_run;        /* commands are printed, and none is run */
+    int no_sync;        /* the gathered file need not be on the disk */
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     const char *bcast[FILES_MAX]; /* SRC:DST, n_bcast */
     size_t n_bcast;

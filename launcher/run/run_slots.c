@@ -9,12 +9,14 @@
 
 static int is_plain(const struct run *r)
 {
-    return r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1;
+    return r->o->slots.kind == SLOTS_NUMBER && r->o->slots.n == 1
+           && !r->o->overlap;
 }
 
 static void send_order(struct run *r, size_t node, uint32_t n)
 {
-    const struct msg_slots m = {.kind = r->o->slots.kind, .n = n};
+    const struct msg_slots m = {
+        .kind = r->o->slots.kind, .n = n, .beside = r->o->overlap ? 2 : 1};
     struct writer w = {0};
 
     msg_write_slots(&w, &m);
@@ -121,6 +123,7 @@ int run_slots_open(struct run *r)
         r->front.session, &r->slots, r->o->grain, r->o->pieces, r->o->ahead);
     if (!r->distribution
         || determination_init(&r->determination, r->slots.n) < 0
+        || (r->o->overlap && distribution_set_overlap(r->distribution) < 0)
         || start_meter(r) < 0)
         return es_no_memory(r->err);
     distribution_set_failure_rule(r->distribution, &rule);

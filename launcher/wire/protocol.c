@@ -329,6 +329,7 @@ void msg_write_slots(struct writer *w, const struct msg_slots *m)
 {
     write_u32(w, m->kind);
     write_u32(w, m->n);
+    write_u32(w, m->beside);
 }
 
 int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
@@ -337,7 +338,9 @@ int msg_read_slots(struct msg_slots *m, const uint8_t *body, size_t len)
 
     m->kind = read_u32(&r);
     m->n = read_u32(&r);
-    if (m->kind > SLOTS_GPUS || m->n > NODE_SLOTS_MAX
+    m->beside = read_u32(&r);
+    if (m->kind > SLOTS_GPUS || m->n > NODE_SLOTS_MAX || m->beside == 0
+        || m->beside > SLOT_BESIDE_MAX
         || (m->kind == SLOTS_NUMBER && m->n == 0))
         r.bad = 1;
     return finish(&r, m, sizeof *m);

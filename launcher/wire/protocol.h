@@ -28,8 +28,9 @@
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
  *                        each slice makes; comes before COMMAND
- *   SLOTS     front end  kind u32, n u32: how many commands run at once, each
- *                        with a part of the node of its own
+ *   SLOTS     front end  kind u32, n u32, beside u32: how many slots there
+ *                        are, each with a part of the node of its own, and
+ *                        how many commands run at once in each
  *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
  *                        label text
@@ -105,6 +106,7 @@
 #define ARGC_MAX        65536u  /* words of a command; ARG_MAX binds before */
 #define NODE_TASKS_MAX  16384u  /* tasks of a step on a node; far above any */
 #define NODE_SLOTS_MAX  4096u   /* of a node; twice the CPUs of the largest */
+#define SLOT_BESIDE_MAX 2u      /* --overlap */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define FILES_MAX       16u         /* that a slice is to make */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
@@ -221,9 +223,10 @@ struct msg_command {
 };
 enum slots_kind { SLOTS_NUMBER, SLOTS_CORES, SLOTS_SOCKETS, SLOTS_GPUS };
 struct msg_slots {
-    uint32_t kind; /* enum slots_kind */
-    uint32_t n;    /* at most NODE_SLOTS_MAX; 0: one of the kind each, not of
+    uint32_t kind;   /* enum slots_kind */
+    uint32_t n;      /* at most NODE_SLOTS_MAX; 0: one of the kind each, not of
                       SLOTS_NUMBER */
+    uint32_t beside; /* 1 to SLOT_BESIDE_MAX */
 };
 struct msg_slotted {
     uint32_t n; /* likewise; 0: there are none of the kind */

@@ -157,7 +157,7 @@ static const struct msg_file a_file = {
     9, FILES_MAX - 1, INT64_MAX - OUTPUT_MAX, 1, (const uint8_t *)"png", 3};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20};
-static const struct msg_slots some_slots = {SLOTS_CORES, 0};
+static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
 static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
@@ -785,13 +785,18 @@ static void test_bad_values(void)
     run.slot = NODE_SLOTS_MAX;
     msg_write_run(&w, &run);
     refused(RUN, &w, "a slot above those that a node can have");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0, 1});
     refused(SLOTS, &w, "no slot at all");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_GPUS + 1, 1});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_GPUS + 1, 1, 1});
     refused(SLOTS, &w, "slots of no kind");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_CORES, NODE_SLOTS_MAX + 1});
+    msg_write_slots(&w,
+                    &(struct msg_slots){SLOTS_CORES, NODE_SLOTS_MAX + 1, 1});
     refused(SLOTS, &w, "more slots than a node can have");
-    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX});
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 0});
+    refused(SLOTS, &w, "slots that run nothing");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 1, 3});
+    refused(SLOTS, &w, "slots that run more than two at once");
+    msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, NODE_SLOTS_MAX, 2});
     accepted(SLOTS, &w, "the most slots are taken");
     msg_write_slotted(&w, &(struct msg_slotted){.n = NODE_SLOTS_MAX + 1});
     refused(SLOTTED, &w, "an answer of more slots than a node can have");
