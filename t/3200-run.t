@@ -45,6 +45,12 @@ test_expect_success 'static: four equal slices, and the same output' '
 test_expect_success 'nothing is left on the nodes, and the allocation is given back' '
 	nothing_left
 '
+test_expect_success 'one bad unit, and a node on which the command can do nothing: all else is done' '
+	test_expect_code 1 in_job -N4 evenstep run --range 0:400 --bisect --keep-going --joblog log -- \
+		sh -c "test {node} != n2 || exit 4; test {begin} -gt 123 || test {end} -le 123 || exit 3; exec ./units {begin} {end}" >got 2>err &&
+	grep -vx 123 once | test_cmp - got && said "evenstep: 1 unit is left out: 1 command failed: .*" &&
+	said "evenstep: left out: frame 0, units 123:124, n[013]: exited with status 3" && awk -F"\t" "\$2 == \"n2\" && \$7 != 4 { exit 1 }" log
+'
 test_expect_success '--srun "-N2": two nodes of the four' '
 	in_job -N4 evenstep run --srun "-N2" --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.node) | unique | length == 2" report
