@@ -16,6 +16,8 @@
 
 /* A piece whose seconds are so far off is no noise; relative. */
 #define SURPRISE_LEAST 0.3
+/* Of all nodes one in so many must surprise for a fit within a frame. */
+#define FIT_PART 16
 
 struct dispatch {
     size_t nodes;
@@ -46,10 +48,12 @@ struct dispatch {
     double looked; /* when that was taken last */
     int wants_look;
     struct sizing
-        sizing;    /* of pieces by what they cost; its cost may be NULL */
-    int is_fresh;  /* its level is of now */
-    int is_forced; /* one takes some, whatever the level says */
-    double fitted; /* when the cost was, last */
+        sizing;       /* of pieces by what they cost; its cost may be NULL */
+    int is_fresh;     /* its level is of now */
+    int is_forced;    /* one takes some, whatever the level says */
+    double answered;  /* when the last piece was */
+    double fitted;    /* when the cost was; of a frame before: below 0 */
+    size_t surprises; /* pieces since then */
     /* one a node */
     struct dispatch_node *node;
     double *load;           /* 0: gets nothing */
@@ -74,6 +78,7 @@ struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
     d->grain = grain;
     d->most_pieces = pieces;
     d->rule.retries = UINT_MAX;
+    d->fitted = -INFINITY;
     d->end = INFINITY;
     d->node = calloc(nodes, sizeof *d->node);
     d->load = calloc(nodes, sizeof *d->load);
@@ -419,6 +424,8 @@ static double free_at(const struct dispatch *d, size_t node, double now)
     double from = s->elsewhere > 0 ? fmax(now, s->free) : now;
     double since = now - s->begun, part;
 
+    if (!cost_is_known(d->sizing.cost))
+        return 0;
     if (!p && units_in(s->waiting.units) == 0)
         return from;
     if (!p)
@@ -823,7 +830,8 @@ static void forget_frame(struct dispatch *d)
     d->taken = d->left_out = 0;
     d->looked = -INFINITY;
     d->wants_look = 0;
-    d->fitted = -INFINITY;
+    d->fitted -= d->answered;
+    d->answered = 0;
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];
 
@@ -996,25 +1004,34 @@ static int is_surprise(const struct cost *cost,
     return seconds > expected * (1 + most) || seconds * (1 + most) < expected;
 }
 
-/* At the frame's end what pieces cost is fitted, and before that where it is
- * not known or wrong, at its pace.  O(n) then. */
+/* At the frame's end what pieces cost is fitted.  Before that where they decide
+ * what comes next and many are not as they were taken to be.  O(n), so not too
+ * often. */
+static int wants_fit(const struct dispatch *d, double now)
+{
+    if (now - d->fitted < (double)pace_fit_ns(d->nodes) * 1e-9)
+        return 0;
+    return d->left == 0
+           || (dispatch_is_by_cost(d) && d->surprises * FIT_PART > d->nodes);
+}
+
 static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
 {
     struct cost *cost = d->sizing.cost;
     double work = sizing_work(&d->sizing, p->units);
-    int is_wrong;
 
     if (!cost)
         return;
-    is_wrong =
+    d->surprises +=
         !cost_is_known(cost) || is_surprise(cost, p->node, work, p->seconds);
     cost_add(cost, p->node, work, p->seconds);
-    if (d->left > 0
-        && (!is_wrong
-            || p->back - d->fitted < (double)pace_fit_ns(d->nodes) * 1e-9))
+    d->answered = p->back;
+    if (!wants_fit(d, p->back))
         return;
     cost_fit(cost);
     d->fitted = p->back;
+    d->surprises = 0;
+    d->looked = -INFINITY; /* the level was by what had been known */
 }
 
 static void learn(struct dispatch *d,

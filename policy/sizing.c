@@ -76,7 +76,7 @@ static double held_back(const struct sizing *s,
     double one = noise * span * worst;
     double tail = fmin(span / 2, late + 1.5 * one + 2 * start);
 
-    if (start < SIZING_INSURANCE * span)
+    if (fmax(start, SIZING_START_LEAST) < SIZING_INSURANCE * span)
         return span / 2;
     return start + noise * tail * worst < one + late ? tail : 0;
 }
@@ -218,8 +218,6 @@ double sizing_end(
 {
     double end = begun + s->delay;
 
-    if (!cost_is_known(s->cost))
-        return 0;
     end += cost_seconds(s->cost, node, work);
     return end > now ? end : now + (now - end);
 }

@@ -40,6 +40,8 @@
 #include "policy/shares.h"
 
 #define SIZING_INSURANCE 0.02
+/* What a piece costs everyone, whatever its command; seconds. */
+#define SIZING_START_LEAST 0.002
 
 struct sizing {
     size_t n;          /* nodes */
