@@ -623,7 +623,8 @@ static void fit_once(struct cost *c, int is_new)
     weigh_by_age(c);
     c->problem.noise = fmax(c->noise, NOISE_FLOOR);
     fit_terms(c, is_new);
-    cost_step_speeds(&c->problem, &c->now);
+    for (int step = 0; step < (c->problem.stride > 1 ? STEPS : 1); step++)
+        cost_step_speeds(&c->problem, &c->now);
     c->is_fitted = 1;
 }
 
