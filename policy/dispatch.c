@@ -18,6 +18,8 @@
 #define SURPRISE_LEAST 0.3
 /* Of all nodes one in so many must surprise for a fit within a frame. */
 #define FIT_PART 16
+/* Of many nodes a level is good for this part of the time that is left. */
+#define LOOK_PART 0.02
 
 struct dispatch {
     size_t nodes;
@@ -457,6 +459,17 @@ static void find_level(struct dispatch *d, double now)
     d->is_fresh = 1;
 }
 
+/* Is it time for another level?  The later the frame, the more often, if it
+ * costs something. */
+static int is_look_due(const struct dispatch *d, double now)
+{
+    double gap = dispatch_gap(d);
+
+    if (gap > 0)
+        gap = fmax(gap, LOOK_PART * (d->sizing.level - now));
+    return d->out == 0 || now - d->looked >= gap;
+}
+
 /* Units of the pool's i-th batch that a node takes. */
 static uint64_t part_by_cost(struct dispatch *d,
                              size_t node,
@@ -465,7 +478,7 @@ static uint64_t part_by_cost(struct dispatch *d,
 {
     uint64_t units;
 
-    if (!d->is_fresh && (d->out == 0 || now - d->looked >= dispatch_gap(d)))
+    if (!d->is_fresh && is_look_due(d, now))
         find_level(d, now);
     units = sizing_part(&d->sizing, node, now, d->pool.batch[i].units);
     return d->is_forced && units == 0 ? d->grain : units;
@@ -875,9 +888,9 @@ static void cut_by_cost(struct dispatch *d)
     for (size_t i = 0; i < d->nodes; i++)
         d->sizing.free[i] =
             d->node[i].elsewhere > 0 ? fmax(d->node[i].free, 0) : 0;
-    if (!(d->loads > 0)
-        || sizing_cut(&d->sizing, d->load, d->cut, head, &rest) < 0)
+    if (!(d->loads > 0))
         return;
+    sizing_cut(&d->sizing, d->load, head, &rest);
     unit_pool_empty(&d->pool);
     for (size_t i = 0; i < d->nodes; i++) {
         struct dispatch_node *s = &d->node[i];

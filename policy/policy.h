@@ -122,6 +122,10 @@ struct policy_kind {
     /* The loads of the frame to come, percent, n values. */
     void (*loads)(const void *state, double load[]);
 
+    /* The part of a frame's work that lies before a place in it, both from 0 to
+       1; NULL: all units are alike, as far as it knows.  O(1). */
+    double (*work)(const void *state, double to);
+
     /* What has become of the metrics, n values; NULL: it leaves them alone. */
     void (*metrics)(const void *state, struct metric m[]);
 

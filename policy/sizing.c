@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define WHOLE_STEPS 40 /* to a level of whole grains; a few are enough */
+/* With so many grains a node they are as good as any fraction. */
+#define WHOLE_FINE  16
 #define GRAIN_SLACK 1e-6
 
 int sizing_init(struct sizing *s, size_t n)
@@ -31,10 +33,48 @@ void sizing_clear(struct sizing *s)
     memset(s, 0, sizeof *s);
 }
 
+/* --- units and their work ------------------------------------------------- */
+
+/* The work of the frame's units before one. */
+static double work_before(const struct sizing *s, uint64_t unit)
+{
+    double all = (double)(s->frame.end - s->frame.begin);
+    double units = (double)(unit - s->frame.begin);
+
+    if (!s->kind || !s->kind->work)
+        return units;
+    return all * s->kind->work(s->state, units / all);
+}
+
 double sizing_work(const struct sizing *s, struct slice units)
 {
-    (void)s;
-    return (double)(units.end - units.begin);
+    return work_before(s, units.end) - work_before(s, units.begin);
+}
+
+/* Whole grains from `from` on, to `to` at most, whose work is nearest to that.
+ */
+static uint64_t units_of(const struct sizing *s,
+                         uint64_t from,
+                         uint64_t to,
+                         double work)
+{
+    double before = work_before(s, from);
+    uint64_t low = 0, high = (to - from) / s->grain;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        struct slice next = {from + middle * s->grain,
+                             from + (middle + 1) * s->grain};
+
+        if ((work_before(s, next.begin) + work_before(s, next.end)) / 2 - before
+            < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (to - from - low * s->grain < s->grain)
+        return to - from; /* the last grain of a frame may be short */
+    return low * s->grain;
 }
 
 /* --- what is believed ----------------------------------------------------- */
@@ -68,37 +108,41 @@ static double worst_of(size_t n)
 static double held_back(const struct sizing *s,
                         const struct cost_terms *t,
                         double speed,
-                        double span,
-                        double late)
+                        double span)
 {
-    double noise = cost_noise(s->cost), start = t->wait + t->burn / speed;
-    double worst = worst_of(s->n);
-    double one = noise * span * worst;
-    double tail = fmin(span / 2, late + 1.5 * one + 2 * start);
+    double noise = cost_noise(s->cost), worst = worst_of(s->n);
+    double start = t->wait + t->burn / speed, one = noise * span * worst;
+    double tail = fmin(span / 2, 1.5 * one + 2 * start);
 
     if (fmax(start, SIZING_START_LEAST) < SIZING_INSURANCE * span)
         return span / 2;
-    return start + noise * tail * worst < one + late ? tail : 0;
+    return start + noise * tail * worst < one ? tail : 0;
 }
 
-/* The part of `work` that a node is sent at once. */
-static double at_once(
-    const struct sizing *s, size_t node, double speed, double work, double late)
+/* The part of `work` that a node is sent at once; late: so many seconds of it
+ * are more than it should have. */
+static double at_once(const struct sizing *s,
+                      size_t node,
+                      double work,
+                      double late)
 {
     struct cost_terms t = terms_of(s);
-    double span = t.each * work / speed;
+    double speed = cost_speed(s->cost, node), span = t.each * work / speed;
+    double start = t.wait + t.burn / speed;
 
     if (!cost_is_known(s->cost))
         return first_part(node);
-    return span > 0 ? 1 - held_back(s, &t, speed, span, late) / span : 1;
+    if (late < start + 2 * cost_noise(s->cost) * span)
+        late = 0;
+    if (!(span > late))
+        return 0;
+    return 1 - (late + held_back(s, &t, speed, span - late)) / span;
 }
 
 static uint64_t to_grains(const struct sizing *s, double units)
 {
     return (uint64_t)(units / (double)s->grain + GRAIN_SLACK) * s->grain;
 }
-
-/* --- a frame -------------------------------------------------------------- */
 
 /* The loads as speeds: of the scale of those that the cost has. */
 static void take_loads(struct sizing *s, const double load[])
@@ -113,51 +157,19 @@ static void take_loads(struct sizing *s, const double load[])
         s->speed[i] = loads > 0 ? load[i] * (speeds / loads) : 0;
 }
 
-/* Slices as wide as the heads, one behind the other. */
-static void place_heads(struct sizing *s,
-                        const struct slice slice[],
-                        struct slice head[],
-                        struct slice *rest)
+/* --- levels --------------------------------------------------------------- */
+
+/* Work in whole grains that a node does until a level. */
+static double whole_part(const struct sizing *s,
+                         const struct cost_terms *t,
+                         size_t node,
+                         double level)
 {
-    uint64_t at = s->frame.begin;
+    double part = level_part(level, s->free[node], s->speed[node], t);
 
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t units = slice[i].end - slice[i].begin;
-        double part =
-            units > 0 ? at_once(s, i, s->speed[i], (double)units, 0) : 0;
-        uint64_t n = to_grains(s, part * (double)units + (double)s->grain - 1);
-
-        n = n < units ? n : units;
-        head[i] = (struct slice){at, at + n};
-        at += n;
-    }
-    *rest = (struct slice){at, s->frame.end};
+    return (double)to_grains(s, fmin(part, 0x1p62));
 }
 
-int sizing_cut(struct sizing *s,
-               const double load[],
-               struct slice slice[],
-               struct slice head[],
-               struct slice *rest)
-{
-    struct cost_terms t = terms_of(s);
-
-    take_loads(s, load);
-    s->level =
-        level_find(s->free, s->speed, s->n, &t, sizing_work(s, s->frame));
-    for (size_t i = 0; i < s->n; i++)
-        s->share[i] = level_part(s->level, s->free[i], s->speed[i], &t);
-    if (shares_cut(s->frame.begin, s->frame.end, s->grain, s->share, slice,
-                   s->n)
-        < 0)
-        return -1;
-    place_heads(s, slice, head, rest);
-    return 0;
-}
-
-/* --- the pool ------------------------------------------------------------- */
-
-/* Work in whole grains that all do until a level. */
 static double whole_parts(const struct sizing *s,
                           const struct cost_terms *t,
                           double level)
@@ -166,28 +178,128 @@ static double whole_parts(const struct sizing *s,
 
     for (size_t i = 0; i < s->n; i++)
         if (s->speed[i] > 0)
-            sum += (double)to_grains(
-                s, fmin(level_part(level, s->free[i], s->speed[i], t), 0x1p62));
+            sum += whole_part(s, t, i, level);
     return sum;
 }
+
+/* Between two levels, of which the first is too low and the second is not, all
+ * get whole grains.  The second is at most a grain of the slowest that gets any
+ * above the first. */
+static void whole_levels(const struct sizing *s,
+                         const struct cost_terms *t,
+                         double work,
+                         double level[2])
+{
+    double slowest = 0, fastest = 0;
+
+    level[0] = level[1] = level_find(s->free, s->speed, s->n, t, work);
+    for (size_t i = 0; i < s->n; i++)
+        if (level_part(level[0], s->free[i], s->speed[i], t) > 0) {
+            fastest = fmax(fastest, s->speed[i]);
+            slowest = slowest > 0 ? fmin(slowest, s->speed[i]) : s->speed[i];
+        }
+    if (!(slowest > 0) || work > WHOLE_FINE * (double)s->n * (double)s->grain)
+        return;
+    level[1] += 1.001 * t->each * (double)s->grain / slowest;
+    for (int k = 0;
+         k < WHOLE_STEPS
+         && (level[1] - level[0]) * fastest > t->each * (double)s->grain / 16;
+         k++) {
+        double middle = (level[0] + level[1]) / 2;
+
+        level[whole_parts(s, t, middle) >= work] = middle;
+    }
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+/* Each one's work, in whole grains where these are few. */
+static void share_out(struct sizing *s, const struct cost_terms *t, double work)
+{
+    double level[2], left = work;
+    int is_fine = work > WHOLE_FINE * (double)s->n * (double)s->grain;
+
+    whole_levels(s, t, work, level);
+    s->level = level[1];
+    for (size_t i = 0; i < s->n; i++) {
+        s->share[i] = 0;
+        if (s->speed[i] > 0)
+            s->share[i] = is_fine
+                              ? level_part(level[0], s->free[i], s->speed[i], t)
+                              : whole_part(s, t, i, level[0]);
+        left -= s->share[i];
+    }
+    for (size_t i = 0; i < s->n && !is_fine && left > 0; i++) {
+        double more =
+            s->speed[i] > 0 ? whole_part(s, t, i, level[1]) - s->share[i] : 0;
+
+        more = fmin(more, left);
+        s->share[i] += more;
+        left -= more;
+    }
+}
+
+/* Seconds that a node's share would end after all others, if speeds are as they
+ * are believed to be, not as the loads have it. */
+static double lateness(const struct sizing *s, size_t node, double level)
+{
+    return s->free[node] + cost_seconds(s->cost, node, s->share[node]) - level;
+}
+
+/* The heads, one behind the other. */
+static void place_heads(struct sizing *s,
+                        double level,
+                        struct slice head[],
+                        struct slice *rest)
+{
+    uint64_t at = s->frame.begin;
+    double before = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double part = s->share[i] > 0
+                          ? at_once(s, i, s->share[i], lateness(s, i, level))
+                          : 0;
+        uint64_t n;
+
+        before += part * s->share[i];
+        n = units_of(s, at, s->frame.end, before - work_before(s, at));
+        if (n == 0 && part * s->share[i] > 0)
+            n = s->frame.end - at < s->grain ? s->frame.end - at : s->grain;
+        head[i] = (struct slice){at, at + n};
+        at += n;
+    }
+    *rest = (struct slice){at, s->frame.end};
+}
+
+void sizing_cut(struct sizing *s,
+                const double load[],
+                struct slice head[],
+                struct slice *rest)
+{
+    struct cost_terms t = terms_of(s);
+    double work = sizing_work(s, s->frame), level = INFINITY;
+
+    take_loads(s, load);
+    share_out(s, &t, work);
+    if (cost_is_known(s->cost)) {
+        for (size_t i = 0; i < s->n; i++)
+            s->speed[i] = load[i] > 0 ? cost_speed(s->cost, i) : 0;
+        level = level_find(s->free, s->speed, s->n, &t, work) - s->delay;
+    }
+    place_heads(s, level, head, rest);
+}
+
+/* --- the pool ------------------------------------------------------------- */
 
 void sizing_look(struct sizing *s, double work)
 {
     struct cost_terms t = terms_of(s);
-    double speeds = 0;
+    double level[2];
 
-    for (size_t i = 0; i < s->n; i++)
-        speeds += s->speed[i];
-    if (!(speeds > 0) || !(work > 0))
+    if (!(work > 0))
         return;
-    s->level = level_find(s->free, s->speed, s->n, &t, work);
-    for (int k = 0; k < WHOLE_STEPS; k++) {
-        double missing = work - whole_parts(s, &t, s->level);
-
-        if (missing <= 0)
-            return;
-        s->level += fmax(missing, (double)s->grain) * t.each / speeds;
-    }
+    whole_levels(s, &t, work, level);
+    s->level = level[1];
 }
 
 uint64_t sizing_part(const struct sizing *s,
@@ -206,11 +318,9 @@ uint64_t sizing_part(const struct sizing *s,
              most);
     if (to_grains(s, work) == 0 && work < most)
         return 0;
-    work *= at_once(s, node, speed, work, 0);
-    units = to_grains(s, work);
-    if (units == 0)
-        units = s->grain;
-    return units;
+    units =
+        units_of(s, batch.begin, batch.end, work * at_once(s, node, work, 0));
+    return units > 0 ? units : s->grain;
 }
 
 double sizing_end(

@@ -65,14 +65,13 @@ void sizing_clear(struct sizing *s);
 /* The work of units, of which the frame's mean unit has 1. */
 double sizing_work(const struct sizing *s, struct slice units);
 
-/* Cut a whole frame by loads, of which one is > 0: slice[] is what each node
- * gets, head[] what it is sent at once, from the frame's begin on, and the rest
- * is for all; free[] is as it stands.  0, or -1 if nobody gets anything.  O(n). */
-int sizing_cut(struct sizing *s,
-               const double load[],
-               struct slice slice[],
-               struct slice head[],
-               struct slice *rest);
+/* Cut a whole frame by loads, of which one is > 0: head[] is what each node is
+ * sent at once, from the frame's begin on, and the rest is for all; free[] is as
+ * it stands.  O(n). */
+void sizing_cut(struct sizing *s,
+                const double load[],
+                struct slice head[],
+                struct slice *rest);
 /* Find the level, for so much work; free[] and speed[] are as they stand.
  * O(n). */
 void sizing_look(struct sizing *s, double work);
