@@ -27,6 +27,7 @@ struct dispatch {
     const struct policy_kind *kind;
     void *state;         /* the policy's */
     const char *overlap; /* one a node; NULL: none */
+    const size_t *group; /* likewise */
     const double *asked; /* loads, likewise */
     struct slice frame;
     uint64_t left;     /* units that are yet to be done */
@@ -161,6 +162,11 @@ void dispatch_set_end(struct dispatch *d, double end)
     d->end = end;
 }
 
+void dispatch_set_groups(struct dispatch *d, const size_t group[])
+{
+    d->group = group;
+}
+
 void dispatch_set_overlap(struct dispatch *d, const char *may)
 {
     d->overlap = may;
@@ -184,11 +190,25 @@ static int is_good(const struct dispatch *d, size_t node)
     return d->load[node] > 0 && d->node[node].failures == 0;
 }
 
+static int are_alike(const struct dispatch *d, size_t a, size_t b)
+{
+    return a == b || (d->group && d->group[a] == d->group[b]);
+}
+
+/* Of the node's group, whose members adjoin. */
 static void set_failures(struct dispatch *d, size_t node, unsigned failures)
 {
-    d->good -= (size_t)is_good(d, node);
-    d->node[node].failures = failures;
-    d->good += (size_t)is_good(d, node);
+    size_t i = node;
+
+    if (d->node[node].failures == failures)
+        return;
+    while (i > 0 && are_alike(d, i - 1, node))
+        i--;
+    for (; i < d->nodes && are_alike(d, i, node); i++) {
+        d->good -= (size_t)is_good(d, i);
+        d->node[i].failures = failures;
+        d->good += (size_t)is_good(d, i);
+    }
 }
 
 /* --- one piece ------------------------------------------------------------ */

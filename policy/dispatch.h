@@ -98,7 +98,7 @@ struct dispatch_node {    /* a node's part in the frame */
     uint64_t done;     /* units */
     double busy;       /* seconds that its commands ran */
     double speed;      /* units per second, as measured last; 0: not known */
-    unsigned failures; /* in a row */
+    unsigned failures; /* in a row, of its group */
     enum standing standing;
 };
 
@@ -140,6 +140,11 @@ double dispatch_work_of(const struct dispatch *d,
 /* Are pieces as large as what they cost says? */
 int dispatch_is_by_cost(const struct dispatch *d);
 
+/* Nodes with the same value (n, the caller's; NULL: none, as at first), which
+ * adjoin, are parts of one machine: their failures in a row are counted together,
+ * and none is tried again at another one while a machine is left that has not
+ * just failed.  Before the first frame. */
+void dispatch_set_groups(struct dispatch *d, const size_t group[]);
 /* Nodes (n, the caller's; NULL: none, as at first) that get a piece while they
  * work at the one before, once that is no further from its end than a command's
  * start takes: so that is hidden, if it waits.  Others get it when they are free,

@@ -76,6 +76,10 @@ test_expect_success 'a node whose agent is killed loses all its slots, and the o
 	wait_for 60 sh -c "test \$(ls begun | wc -l) = 6" && kill -KILL $(cat begun/local1.0) && wait_for 60 grep -q "local1 is lost" err &&
 	: >go && wait $run && test_cmp want got
 '
+test_expect_success 'a node that cannot run them fails in no two of its slots: --retries 1' '
+	seq 0 59 >want && evenstep run --local 2 --slots 4 --policy static --metrics equal --retries 1 --range 0:60 -- \
+		sh -c "test {node} = local0 || exit 1; seq {begin} \$(({end} - 1))" >got 2>err && test_cmp want got && grep "local1: .* it is tried again" err
+'
 test_expect_success 'a command that hangs, --timeout, with slots: all is done' '
 	rm -rf begun && mkdir begun && seq 0 11 >want && cat >once <<-\END &&
 	#!/bin/sh

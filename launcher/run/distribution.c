@@ -74,6 +74,7 @@ struct distribution *distribution_create(struct session *session,
         if (!new)
             break;
         dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
+        dispatch_set_groups(new, slots->node);
     }
     if (d->places == places && d->cost)
         return d;

@@ -81,23 +81,19 @@ void run_failures_stderr(const struct run *r,
 
 /* --- a node that fails and fails ------------------------------------------ */
 
-/* Does another do what this one cannot? */
-static int others_succeed(const struct run *r, size_t slot)
+/* Does any other do what this one cannot?  Its own slots have failed with it. */
+static int others_succeed(const struct run *r)
 {
     const struct dispatch *held = distribution_dispatch(r->distribution);
-    const struct slots *slots = distribution_slots(r->distribution);
-    int others = 0;
 
     for (size_t i = 0; i < dispatch_nodes(held); i++) {
         const struct dispatch_node *s = dispatch_node(held, i);
 
         if (s->standing != STANDING_GOOD || s->failures > 0 || s->done == 0)
             continue;
-        if (slots->node[i] == slots->node[slot])
-            return 0; /* another slot of it does well */
-        others = 1;
+        return 1;
     }
-    return others;
+    return 0;
 }
 
 /* What it had to do is for others.  Where the run goes on whatever fails, it may
@@ -107,10 +103,11 @@ static void judge_node(struct run *r, size_t slot)
     const struct slots *slots = distribution_slots(r->distribution);
     unsigned failures =
         dispatch_node(distribution_dispatch(r->distribution), slot)->failures;
-    unsigned most = r->o->retries > 0 ? r->o->retries : IN_A_ROW;
+    unsigned each = r->o->retries > 0 ? r->o->retries : IN_A_ROW;
+    unsigned most = each * (unsigned)slots_of(slots, slots->node[slot]);
     int goes_on = r->o->keep_going > 0 || r->o->bisect;
 
-    if (goes_on ? failures < most || !others_succeed(r, slot)
+    if (goes_on ? failures < most || !others_succeed(r)
                 : r->o->retries == 0 || failures != most)
         return;
     if (dispatch_node(distribution_dispatch(r->distribution), slot)->standing
