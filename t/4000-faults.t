@@ -27,8 +27,16 @@ cat >alone <<'END'
 echo "$EVENSTEP_NODE $EVENSTEP_FRAME" >>started
 exec sleep 1001
 END
-chmod +x gated stuck alone
+# making BEGIN END: makes a file of its output, too; at the first frame n1 waits.
+cat >making <<END
+#!/bin/sh
+echo "\$EVENSTEP_NODE \$EVENSTEP_FRAME" >>"$PWD/started"
+test "\$EVENSTEP_NODE \$EVENSTEP_FRAME" != "n1 0" || until test -e "$PWD/go"; do sleep 0.1; done
+seq -f "\$EVENSTEP_FRAME %g" "\$1" \$((\$2 - 1)) | tee "made-\$EVENSTEP_FRAME-\$1"
+END
+chmod +x gated stuck alone making
 seq 0 399 >want
+for frame in 0 1 2; do seq -f "$frame %g" 0 399; done >want_made
 job=''
 
 # Agents, commands and their children, wherever they are.
@@ -123,6 +131,22 @@ test_expect_success 'a node lost between the frames of a long run: each frame is
 	begin --range 0:400 --repeat 40 --policy even -- sh -c "test {frame} -lt 9 || echo x >>started; test {frame} -lt 20 || until test -e go; do sleep 0.1; done; exec seq {begin} \$(({end} - 1))" &&
 	wait_for 60 test -e started && kill -KILL $(ours -f evenstep-agent n0) && wait_for 60 lost n0 && : >go && wait $run &&
 	for frame in 1 2 3 4 5 6 7 8 9 10; do cat want want want want; done >all && test_cmp all out && nothing_left
+'
+# All that a run may have at once: slots, frames ahead, files that come back.
+begin_making() {
+	begin --metrics equal --policy static --pieces 1 --slots 2 --ahead 2 --workdir tmp --return 'made-{frame}-{begin}' \
+		--range 0:400 --repeat 3 "$@" -- "$PWD/making" '{begin}' '{end}'
+}
+is_ahead() { grep -q ' 2$' started; }
+test_expect_success 'kill -9 of an agent with two slots, while others are two frames ahead and return files' '
+	begin_making && wait_for 60 is_ahead && kill -KILL $(ours -f evenstep-agent n1) && wait_for 60 lost n1 && : >go && wait $run &&
+	test_cmp want_made out && sort -n -k 1,1 -k 2,2 made-* | test_cmp want_made - && rm made-* && nothing_left
+'
+kept_ahead() { test -e journal && grep -q "\"type\":\"slice\",\"frame\":2" journal; }
+test_expect_success 'kill -9 of the front end then; --resume: the output and the files of an undisturbed run' '
+	begin_making --journal journal && wait_for 60 kept_ahead && kill -KILL $run && test_expect_code 137 wait $run && nothing_left &&
+	begin_making --journal journal --resume && : >go && wait $run && test_cmp want_made out &&
+	jq -r "select(.type == \"slice\") | \"made-\\(.frame)-\\(.begin)\"" journal | xargs sort -n -k 1,1 -k 2,2 | test_cmp want_made - && nothing_left
 '
 test_expect_success 'a slow link (1 Mbit/s): the output is exact' '
 	testbed_fault rate n1 1mbit && seq 0 79999 >many &&
