@@ -154,6 +154,8 @@ done <<'END'
 --queue leaves --return {label}-{begin}|--return: the label "../x" leads out of the folder: give labels without ..
 --range 0:9 --return a{begin} --persistent|--return and --persistent exclude each other: give one of them
 --range 0:9 --workdir tmp --persistent|--workdir tmp: a program that stays has one folder: leave one of them out
+--range 0:9 --journal j --return {node}-{begin}|{node}-{begin}: with --journal a name may not say where: leave {node} and {slot} out
+--range 0:9 --journal j --stdout {slot}-{begin}|{slot}-{begin}: with --journal a name may not say where: leave {node} and {slot} out
 --range 0:9 --bcast tool|--bcast: "tool" does not name two files: give SRC:DST, as data:/tmp/data
 --range 0:9 --bcast :x{node}|--bcast: ":x{node}" does not name two files: give SRC:DST, as data:/tmp/data
 --range 0:9 --bcast tool:x|--bcast: with --local all nodes would write the same file: give DST with {node} in it

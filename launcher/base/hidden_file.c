@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/hidden_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char part_end[] = ".evenstep-part";
 
 /* --- its folder ----------------------------------------------------------- */
 
@@ -107,31 +110,36 @@ int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode)
 
 /* --- with one ------------------------------------------------------------- */
 
-static int give_name(struct hidden_file *f)
+/* Link the file under the name f->before. */
+static int link_before(struct hidden_file *f)
 {
     char self[40];
     int rc;
 
     snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
-    while (f->before[0] == '\0') {
-        name_before(f);
-        rc = linkat(AT_FDCWD, self, f->dir, f->before, AT_SYMLINK_FOLLOW);
-        if (rc == 0)
-            break;
+    rc = linkat(AT_FDCWD, self, f->dir, f->before, AT_SYMLINK_FOLLOW);
+    if (rc < 0)
         f->before[0] = '\0';
-        if (errno != EEXIST)
-            return -1;
-    }
-    if (is_taken(f) || renameat(f->dir, f->before, f->dir, f->name) < 0)
-        return -1;
-    f->before[0] = '\0';
-    return 0;
+    return rc;
 }
 
 /* Some file systems cannot sync a folder. */
 static int sync_folder(const struct hidden_file *f)
 {
     return fsync(f->dir) < 0 && errno != EINVAL ? -1 : 0;
+}
+
+static int give_name(struct hidden_file *f)
+{
+    while (f->before[0] == '\0') {
+        name_before(f);
+        if (link_before(f) < 0 && errno != EEXIST)
+            return -1;
+    }
+    if (is_taken(f) || renameat(f->dir, f->before, f->dir, f->name) < 0)
+        return -1;
+    f->before[0] = '\0';
+    return 0;
 }
 
 int hidden_file_show(struct hidden_file *f, int sync)
@@ -153,6 +161,79 @@ int hidden_file_show(struct hidden_file *f, int sync)
     }
     errno = why;
     return rc;
+}
+
+/* .NAME.evenstep-part; -1 with errno if that is too long. */
+static int name_part(char part[HIDDEN_NAME_MAX], const char *name)
+{
+    int n = snprintf(part, HIDDEN_NAME_MAX, ".%s%s", name, part_end);
+
+    if (n > 0 && n < (int)HIDDEN_NAME_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+int hidden_file_keep(struct hidden_file *f)
+{
+    char part[HIDDEN_NAME_MAX];
+
+    if (name_part(part, f->name) < 0 || fsync(f->fd) < 0)
+        return -1;
+    if (f->before[0] == '\0') { /* one that was killed may have left it */
+        (void)unlinkat(f->dir, part, 0);
+        memcpy(f->before, part, sizeof part);
+        if (link_before(f) < 0)
+            return -1;
+    } else if (renameat(f->dir, f->before, f->dir, part) == 0) {
+        memcpy(f->before, part, sizeof part);
+    } else {
+        return -1;
+    }
+    return sync_folder(f);
+}
+
+int hidden_file_recover(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct hidden_file f = {0};
+    int rc, why;
+
+    snprintf(f.name, sizeof f.name, "%s", slash ? slash + 1 : path);
+    if (name_part(f.before, f.name) < 0)
+        return 0; /* nothing was kept */
+    f.dir = open_folder(path, slash);
+    if (f.dir < 0)
+        return -1;
+    rc = faccessat(f.dir, f.before, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0
+         : is_taken(&f)                                            ? -1
+         : renameat(f.dir, f.before, f.dir, f.name) < 0            ? -1
+                                                                   : 1;
+    why = errno;
+    close(f.dir);
+    errno = why;
+    return rc;
+}
+
+static int is_part(const char *name, const char *begin)
+{
+    size_t len = strlen(name), end = sizeof part_end - 1;
+
+    return name[0] == '.' && strncmp(name + 1, begin, strlen(begin)) == 0
+           && len > end && strcmp(name + len - end, part_end) == 0;
+}
+
+void hidden_file_sweep(const char *folder, const char *begin)
+{
+    DIR *list = opendir(folder);
+    const struct dirent *d;
+
+    if (!list)
+        return; /* nothing is kept there */
+    while ((d = readdir(list)) != NULL)
+        if (is_part(d->d_name, begin))
+            (void)unlinkat(dirfd(list), d->d_name, 0);
+    (void)closedir(list); /* only read */
 }
 
 void hidden_file_drop(struct hidden_file *f)

@@ -16,13 +16,22 @@ struct hidden_file {
     int fd;  /* to be written to; 0: there is no file */
     int dir; /* its folder */
     char name[HIDDEN_NAME_MAX];
-    char before[48]; /* its name until it is shown; "": none */
+    char before[HIDDEN_NAME_MAX]; /* its name until it is shown; "": none */
 };
 
 /* Open one that is to be path, in folders that are made if they are missing; a
  * folder, a pipe or a device at that path stays: EEXIST.  mode as of open(2).
  * 0, or -1 with errno and nothing open. */
 int hidden_file_open(struct hidden_file *f, const char *path, mode_t mode);
+/* Put it on the disk under the name .NAME.evenstep-part, so that it outlives us: for
+ * hidden_file_recover().  0, or -1 with errno. */
+int hidden_file_keep(struct hidden_file *f);
+/* Show what a process before has kept for path: 1, 0 if there is nothing, or -1
+ * with errno. */
+int hidden_file_recover(const char *path);
+/* Remove what is kept in a folder for names that begin so, as nobody will
+ * recover it. */
+void hidden_file_sweep(const char *folder, const char *begin);
 /* Give it its name, in place of another file's; with sync both are on the disk
  * then.  0, or -1 with errno; it is closed in any case. */
 int hidden_file_show(struct hidden_file *f, int sync);

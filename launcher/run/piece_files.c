@@ -14,20 +14,33 @@ static const char by_stdout[] = "stdout", by_return[] = "return";
 
 /* --- before the run ------------------------------------------------------- */
 
-/* Is there a file whose name begins as the template does?  Where the folder's
- * name has a field, this is not known. */
+/* The folder of a template's files, and how their names begin.  Where the
+ * folder's name has a field, it is the one above. */
+static const char *begin_of(const char *template,
+                            char folder[FILE_NAME_MAX],
+                            size_t *len)
+{
+    int to_field = (int)strcspn(template, "{"), to_name = to_field;
+
+    while (to_name > 0 && template[to_name - 1] != '/')
+        to_name--;
+    snprintf(folder, FILE_NAME_MAX, "%.*s", to_name, template);
+    if (to_name == 0)
+        memcpy(folder, ".", 2);
+    *len = (size_t)(to_field - to_name);
+    return template + to_name;
+}
+
+/* Is there a file whose name begins as the template does? */
 static int has_others(const char *template)
 {
-    const char *slash = strrchr(template, '/');
-    const char *name = slash ? slash + 1 : template;
-    size_t len = strcspn(name, "{");
     char folder[FILE_NAME_MAX];
     const struct dirent *d;
+    size_t len;
+    const char *name = begin_of(template, folder, &len);
+    DIR *list = len > 0 || template != name ? opendir(folder) : NULL;
     int found = 0;
-    DIR *list;
 
-    snprintf(folder, sizeof folder, "%.*s", (int)(name - template), template);
-    list = slash ? opendir(folder) : len > 0 ? opendir(".") : NULL;
     while (list && !found && (d = readdir(list)) != NULL)
         found = d->d_name[0] != '.' && strncmp(d->d_name, name, len) == 0;
     if (list)
@@ -41,10 +54,26 @@ void piece_files_open(struct piece_files *f, const struct run_options *o)
                               .returned = o->returned,
                               .n_returned = o->n_returned,
                               .here = o->local.n > 0 && !o->workdir,
+                              .journaled = o->journal != NULL,
                               .sync = !o->no_sync};
     if (o->output && !o->resume && has_others(o->output))
         notice("--stdout: there are such files already: what this run does not "
                "replace of them stays beside its own");
+}
+
+void piece_files_close(const struct piece_files *f)
+{
+    char folder[FILE_NAME_MAX], begin[FILE_NAME_MAX];
+    size_t len;
+
+    if (!f->journaled || !piece_files_come(f))
+        return;
+    for (uint32_t i = 0; i < f->n_returned; i++) {
+        const char *name = begin_of(f->returned[i], folder, &len);
+
+        snprintf(begin, sizeof begin, "%.*s", (int)len, name);
+        hidden_file_sweep(folder, begin);
+    }
 }
 
 /* --- names ---------------------------------------------------------------- */
@@ -104,10 +133,18 @@ int piece_files_take(const struct piece_files *f,
     return returned_add(&p->back, m, name, err);
 }
 
-static int show_returned(const struct piece_files *f,
-                         const char *node,
-                         struct piece *p,
-                         struct es_error *err)
+static int cannot_show(const struct piece *p, struct es_error *err)
+{
+    return es_fail(err, ES_WORK, "free some space, or see what is in the way",
+                   "--return: a file of the units %ju:%ju: %s",
+                   (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
+                   strerror(errno));
+}
+
+int piece_files_keep(const struct piece_files *f,
+                     const char *node,
+                     struct piece *p,
+                     struct es_error *err)
 {
     if (!piece_files_come(f))
         return 0;
@@ -115,12 +152,8 @@ static int show_returned(const struct piece_files *f,
         return es_fail(err, ES_ENV, "see that all nodes have this evenstep",
                        "%s has sent %u of %u files", node, p->back.n,
                        f->n_returned);
-    if (returned_show(&p->back, f->sync) == 0)
-        return 0;
-    return es_fail(err, ES_WORK, "free some space, or see what is in the way",
-                   "--return: a file of the units %ju:%ju: %s",
-                   (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-                   strerror(errno));
+    return f->journaled && returned_keep(&p->back) < 0 ? cannot_show(p, err)
+                                                       : 0;
 }
 
 /* --- output --------------------------------------------------------------- */
@@ -152,13 +185,13 @@ static int write_output(const struct piece_files *f,
     return -1;
 }
 
-int piece_files_done(const struct piece_files *f,
+int piece_files_show(const struct piece_files *f,
                      const char *node,
                      struct piece *p,
                      struct es_error *err)
 {
-    if (show_returned(f, node, p, err) < 0)
-        return -1;
+    if (returned_show(&p->back, f->sync && !f->journaled) < 0)
+        return cannot_show(p, err);
     return f->output ? write_output(f, node, p, err) : 0;
 }
 
@@ -186,14 +219,7 @@ static int restore(const struct piece_files *f,
     return -1;
 }
 
-/* The journal does not say where a piece was done, for who wants it in the
- * name: the file was there before the journal had the piece. */
-static int names_node(const char *template)
-{
-    return strstr(template, "{node}") || strstr(template, "{slot}");
-}
-
-/* They are not in the journal, but were there before it had the piece. */
+/* They are not in the journal, but were on the disk before it had the piece. */
 static int find_returned(const struct piece_files *f,
                          const struct frame *frame,
                          const struct kept *kept,
@@ -204,11 +230,9 @@ static int find_returned(const struct piece_files *f,
     struct stat st;
 
     for (uint32_t i = 0; i < f->n_returned; i++) {
-        if (names_node(f->returned[i]))
-            continue;
         if (file_name_fill(name, f->returned[i], by_return, &run, "", err) < 0)
             return -1;
-        if (lstat(name, &st) < 0)
+        if ((!f->here && hidden_file_recover(name) < 0) || lstat(name, &st) < 0)
             return es_fail(err, ES_WORK, "put it back, or begin anew",
                            "--return: %.400s, which a run before has made: %s",
                            name, strerror(errno));
@@ -228,7 +252,7 @@ int piece_files_restore(const struct piece_files *f,
     for (size_t i = 0; i < n; i++)
         if (!kept[i].failed && find_returned(f, frame, &kept[i], err) < 0)
             return -1;
-    if (!f->output || names_node(f->output))
+    if (!f->output)
         return 0;
     for (size_t i = 0; i < n; i++) {
         const struct msg_run run = run_of(frame, &kept[i].units, 0);

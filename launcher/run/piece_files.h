@@ -3,8 +3,10 @@
  * piece_files.h - the files of a piece on the front end: its output, where that
  * is not gathered (--stdout), and what its command has made (--return).
  *
- * A file is there when the piece is done and counts, and not before; it is there
- * before the journal says that the piece is done.
+ * A file is there when the piece is done and counts, and not before.  With a
+ * journal what it needs is on the disk before the journal says that the piece is
+ * done, and shown afterwards: so a run that is killed in between shows no file
+ * of a piece that will be done again, and cut otherwise.
  */
 #ifndef LAUNCHER_RUN_PIECE_FILES_H
 #define LAUNCHER_RUN_PIECE_FILES_H
@@ -18,11 +20,14 @@ struct piece_files {
     char *const *returned; /* of the others, n_returned */
     uint32_t n_returned;
     int here; /* those are made here, and need not come */
+    int journaled;
     int sync; /* they are on the disk before it goes on */
 };
 
 /* Say if there are files of a run before beside those to come. */
 void piece_files_open(struct piece_files *f, const struct run_options *o);
+/* All is done: of what runs that were killed have kept nothing is needed. */
+void piece_files_close(const struct piece_files *f);
 /* Can a frame's label be in their names? */
 int piece_files_frame(const struct piece_files *f,
                       const struct frame *frame,
@@ -35,13 +40,18 @@ int piece_files_take(const struct piece_files *f,
                      const char *node,
                      const struct msg_file *m,
                      struct es_error *err);
-/* A piece is done: its files appear. */
-int piece_files_done(const struct piece_files *f,
+/* A piece is done: what the journal cannot hold is put on the disk, hidden ... */
+int piece_files_keep(const struct piece_files *f,
                      const char *node,
                      struct piece *p,
                      struct es_error *err);
-/* What a run before has done of a frame: write again what is missing, or has
- * another size. */
+/* ... and when the journal has the piece, its files appear. */
+int piece_files_show(const struct piece_files *f,
+                     const char *node,
+                     struct piece *p,
+                     struct es_error *err);
+/* What a run before has done of a frame: show what it has only kept, and write
+ * again outputs that are missing, or have another size. */
 int piece_files_restore(const struct piece_files *f,
                         const struct frame *frame,
                         const struct journal *journal,

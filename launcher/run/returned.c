@@ -42,6 +42,14 @@ int returned_add(struct returned *r,
     return 0;
 }
 
+int returned_keep(struct returned *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        if (hidden_file_keep(&r->file[i]) < 0)
+            return -1;
+    return 0;
+}
+
 int returned_show(struct returned *r, int sync)
 {
     for (uint32_t i = 0; i < r->n; i++)

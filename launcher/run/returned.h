@@ -26,6 +26,8 @@ int returned_add(struct returned *r,
                  const struct msg_file *m,
                  const char *name,
                  struct es_error *err);
+/* Put them on the disk, hidden, for hidden_file_recover().  -1 with errno. */
+int returned_keep(struct returned *r);
 /* Give all their names; with sync they are on the disk then.  -1 with errno. */
 int returned_show(struct returned *r, int sync);
 void returned_clear(struct returned *r);

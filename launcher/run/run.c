@@ -175,6 +175,7 @@ static int write_results(struct run *r, int rc)
         return rc;
     oversight_tell_stdin(r->o, &r->told_stdin);
     if (rc == 0) {
+        piece_files_close(&r->work.files);
         keep_history(r);
         run_costs_keep(r);
         progress_end(&r->progress, &r->summary);

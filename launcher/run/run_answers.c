@@ -12,11 +12,12 @@ static int keep(struct run *r, struct piece *p)
 {
     const char *node = distribution_name(r->distribution, p->part.node);
 
-    if (piece_files_done(&r->work.files, node, p, r->err) < 0
+    if (piece_files_keep(&r->work.files, node, p, r->err) < 0
         || (r->work.journal
             && journal_add_slice(r->work.journal, p->frame->number, node, p,
                                  r->err)
-                   < 0))
+                   < 0)
+        || piece_files_show(&r->work.files, node, p, r->err) < 0)
         return -1;
     if (r->work.files.output)
         spool_clear(&p->out);

@@ -238,12 +238,24 @@ const struct option run_options_table[] = {
 
 /* --- all together --------------------------------------------------------- */
 
+/* A run that resumes does not know where a piece was done. */
+static int check_journaled(const struct run_options *o,
+                           const char *text,
+                           struct es_error *err)
+{
+    if (!o->journal || (!strstr(text, "{node}") && !strstr(text, "{slot}")))
+        return 0;
+    return es_fail(err, ES_USAGE, "leave {node} and {slot} out",
+                   "%.80s: with --journal a name may not say where", text);
+}
+
 static int check_returned(const struct run_options *o,
                           enum frames frames,
                           struct es_error *err)
 {
     for (uint32_t i = 0; i < o->n_returned; i++) {
-        if (file_name_check(o->returned[i], "return", frames, 1, err) < 0)
+        if (file_name_check(o->returned[i], "return", frames, 1, err) < 0
+            || check_journaled(o, o->returned[i], err) < 0)
             return -1;
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(o->returned[i], o->returned[k]) == 0)
@@ -274,7 +286,12 @@ static int check_files(const struct run_options *o, struct es_error *err)
 
     if (check_returned(o, frames, err) < 0 || check_workdir(o, err) < 0)
         return -1;
-    return o->output ? file_name_check(o->output, "stdout", frames, 0, err) : 0;
+    if (!o->output)
+        return 0;
+    return file_name_check(o->output, "stdout", frames, 0, err) < 0
+                   || check_journaled(o, o->output, err) < 0
+               ? -1
+               : 0;
 }
 
 int run_options_settle(struct run_options *o,

@@ -106,6 +106,45 @@ static void test_taken(void)
        "a folder that came meanwhile stays");
 }
 
+/* What outlives its process. */
+static void test_kept(void)
+{
+    char path[700];
+    struct hidden_file f;
+
+    snprintf(path, sizeof path, "%s", tree_path("kept"));
+    is_int(hidden_file_recover(path), 0, "nothing was kept");
+    if (hidden_file_open(&f, path, 0666) < 0 || write_all(f.fd, "k", 1) < 0)
+        bail("cannot write");
+    ok(hidden_file_keep(&f) == 0 && access(path, F_OK) < 0
+           && access(tree_path(".kept.evenstep-part"), F_OK) == 0,
+       "one that is kept is hidden still");
+    ok(hidden_file_show(&f, 0) == 0 && access(path, F_OK) == 0
+           && access(tree_path(".kept.evenstep-part"), F_OK) < 0,
+       "until it is shown");
+    if (hidden_file_open(&f, path, 0666) < 0 || write_all(f.fd, "new", 3) < 0
+        || hidden_file_keep(&f) < 0)
+        bail("cannot keep");
+    close(f.fd); /* as if we were killed */
+    close(f.dir);
+    is_str(content(path), "k", "what was there is there");
+    is_int(hidden_file_recover(path), 1, "what was kept is found again");
+    is_str(content(path), "new", "and shown");
+    is_int(hidden_file_recover(path), 0, "once");
+    if (hidden_file_open(&f, path, 0666) < 0 || hidden_file_keep(&f) < 0)
+        bail("cannot keep");
+    hidden_file_drop(&f);
+    is_int(hidden_file_recover(path), 0, "what is dropped is not kept");
+    tree_put(".ke.evenstep-part", "");
+    tree_put(".other.evenstep-part", "");
+    tree_put(".kept.part", "");
+    hidden_file_sweep(tree_root, "ke");
+    ok(access(tree_path(".ke.evenstep-part"), F_OK) < 0, "a part is swept");
+    ok(access(tree_path(".other.evenstep-part"), F_OK) == 0
+           && access(tree_path(".kept.part"), F_OK) == 0,
+       "and no file else");
+}
+
 int main(void)
 {
     tree_make();
@@ -113,6 +152,7 @@ int main(void)
     test_dropped();
     test_refused();
     test_taken();
+    test_kept();
     tree_remove();
     return done();
 }

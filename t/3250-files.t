@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='files go to nodes that share no folder with us, and come from there: --bcast, --workdir tmp, --return'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+
+# tool BEGIN END HERE: a file of these units, in a folder that is new; n2 waits for HERE/go, all while there is HERE/hold.
+cat >tool <<'END'
+#!/bin/sh
+echo "$EVENSTEP_NODE" >>"$3/started"
+while test -e "$3/hold" || { test "$EVENSTEP_NODE" = n2 && ! test -e "$3/go"; }; do sleep 0.1; done
+mkdir r && seq "$1" $(($2 - 1)) >"r/$1"
+END
+chmod +x tool
+# begin OPTIONS...: four nodes, 90 units; the run's number in $run.
+begin() {
+	rm -rf started go hold out err r
+	"$testbed" exec --name "$testbed_name" -- salloc -Q --no-kill -N4 env "PATH=$EVENSTEP_BUILD:$PATH" \
+		evenstep run --metrics equal --range 0:90 --bcast tool:/tmp/tool --workdir tmp --return "r/{begin}" "$@" -- /tmp/tool "{begin}" "{end}" "$PWD" >out 2>err 3>&- 4>&- 5>&- &
+	run=$!
+}
+seq 0 89 >all
+whole() { sort -n r/* | test_cmp all - && test -z "$(find r -name ".*")"; }
+begun() { grep -qx "$1" started; } # NODE
+nothing_left() { wait_for 60 no_agents && wait_for 60 nodes_idle 4 && none_on_nodes 'ls -d /tmp/evenstep-run-*'; }
+
+test_expect_success 'up: four nodes' 'testbed_up --nodes 4'
+test_expect_success 'the program is on no node, and runs on all; its files come here, and nothing stays there' '
+	! test -e /tmp/tool && begin && : >go && wait $run && whole && begun n0 && begun n1 && begun n2 && ! test -e /tmp/tool && on_node n1 test -x /tmp/tool && nothing_left
+'
+test_expect_success 'an agent is killed in the middle: each file is there once, and whole' '
+	begin && wait_for 60 begun n2 && kill -KILL $(ours evenstep-agent n2) &&
+	wait_for 60 grep -q "n2 is lost" err && : >go && wait $run && whole
+'
+test_expect_success 'what it has left on its node, the next run there removes' '
+	on_node n2 sh -c "touch -d \"2 minutes ago\" /tmp/evenstep-run-*" && begin && : >go && wait $run && whole && nothing_left
+'
+test_expect_success 'a node that is cut off and comes back gets no work, as it may have lost the files' '
+	begin && wait_for 60 begun n2 && : >hold && testbed_fault cut n2 && wait_for 60 grep -q "n2 is lost" err && testbed_fault heal n2 &&
+	wait_for 60 grep -qx "evenstep: n2 is back, without the files of --bcast: it is not taken in" err && rm hold started && wait $run && whole && ! grep -x n2 started && nothing_left
+'
+test_expect_success 'a node that has no room for the file: exit 1, and no command has run' '
+	on_node n1 sh -c "rm -f /tmp/tool && mkdir -p /tmp/tool/x" && begin; test_expect_code 1 wait $run && ! test -e started &&
+	said "evenstep: n1: /tmp/tool: .*" && said "evenstep: --bcast: tool:/tmp/tool: 1 of 4 nodes have not got it: see the lines above" && on_node n1 rm -r /tmp/tool && nothing_left
+'
+test_expect_success 'down: nothing is left' 'testbed_down && testbed_nothing_left $testbed_name'
+test_done
