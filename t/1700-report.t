@@ -5,27 +5,31 @@ test_description='evenstep report: what the report of a run tells, as tables, JS
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 PATH="$EVENSTEP_BUILD:$PATH"
 
-# frame NUMBER SLICES LAST EFFICIENCY ADJUSTED
-frame() { printf '{"type":"frame","frame":%s,"slices":[%s],"first":1,"last":%s,"efficiency":%s,"adjusted":%s}\n' "$@"; }
+# frame NUMBER SLICES LAST IDEAL ADJUSTED
+frame() { printf '{"type":"frame","frame":%s,"slices":[%s],"first":1,"last":%s,"ideal":%s,"equal_parts":6,"rest":{"restarts":0.5,"waiting":0.25,"wire":0.25},"adjusted":%s}\n' "$@"; }
 # slice NODE BEGIN END SECONDS STATUS
-slice() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"attempt":1,"status":%s}' "$@"; }
+slice() { printf '{"node":"%s","begin":%s,"end":%s,"seconds":%s,"start":0.5,"attempt":1,"status":%s}' "$@"; }
 {
-	frame 0 "$(slice n0 0 80 4 0),$(slice n1 80 100 2 0)" 4 0.75 true
-	frame 1 "$(slice n0 0 60 3 0),$(slice n1 60 100 1 -1),$(slice n0 60 100 2 0)" 5 0.6 false
-	echo '{"type":"summary","frames":2,"seconds":9.5,"efficiency":0.675,"policy":"even"}'
+	frame 0 "$(slice n0 0 80 4 0),$(slice n1 80 100 2 0)" 4 3 true
+	frame 1 "$(slice n0 0 60 3 0),$(slice n1 60 100 1 -1),$(slice n0 60 100 2 0)" 5 3 false
+	echo '{"type":"summary","frames":2,"seconds":9.5,"efficiency":0.6,"ideal":5.7,"equal_parts":12,"rest":{"restarts":1,"waiting":2.3,"twice":0,"wire":0.5,"slower":0},"policy":"even"}'
 } >two
 
 test_expect_success 'the table: what every node did, how every frame ended, the whole' '
 	evenstep report two >got && cat got &&
 	grep -qE "^n0 +180 +90\.0% +9\.000 +20 +3 +0$" got && grep -qE "^n1 +20 +10\.0% +3\.000 +6\.667 +1 +1$" got &&
-	grep -qE "^0 +100 +4\.000 +0\.750 +2 +0  adjusted$" got && grep -qE "^1 +100 +5\.000 +0\.600 +2 +1$" got &&
-	grep -qx "2 frames in 9.50 s, mean efficiency 0.675 (even)" got
+	grep -qE "^0 +100 +4\.000 +3\.000 +0\.750 +6\.000 +2 +0  adjusted$" got && grep -qE "^1 +100 +5\.000 +3\.000 +0\.600 +6\.000 +2 +1$" got &&
+	tail -n 2 got >last && cat >want <<-\END && test_cmp want last && test "$(wc -L <got)" -le 100
+	2 frames in 9.50 s, efficiency 0.600 (even)
+	ideal 5.700 s; the rest: restarts 1.000 s, waiting 2.300 s, wire 0.500 s; equal parts 12.00 s
+	END
 '
 test_expect_success '--json: the same in one object' '
 	evenstep report --json two >got && cat got && test $(wc -l <got) = 1 &&
-	jq -e ".seconds == 9.5 and .efficiency == 0.675 and .policy == \"even\" and .ended and
+	jq -e ".seconds == 9.5 and .efficiency == 0.6 and .ideal == 5.7 and .equal_parts == 12 and .rest.waiting == 2.3 and .policy == \"even\" and .ended and
 		(.nodes | map([.name, .units, .slices, .failed]) == [[\"n0\", 180, 3, 0], [\"n1\", 20, 1, 1]]) and
-		(.frames | map([.frame, .units, .failed, .adjusted]) == [[0, 100, 0, true], [1, 100, 1, false]])" got
+		(.frames | map([.frame, .units, .failed, .adjusted, .ideal, .efficiency]) == [[0, 100, 0, true, 3, 0.75], [1, 100, 1, false, 3, 0.6]]) and
+		(.frames | all(.equal_parts == 6 and .rest == {restarts: 0.5, waiting: 0.25, twice: 0, wire: 0.25, slower: 0}))" got
 '
 test_expect_success 'what evenstep run writes it reads' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine -- true && evenstep report --json mine >got &&
@@ -33,11 +37,24 @@ test_expect_success 'what evenstep run writes it reads' '
 '
 test_expect_success 'so it does the journal, which does not say whether the run came to its end' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --journal kept -- true && evenstep report kept >got && cat got &&
-	grep -qE "^0 +10 " got && grep -qE "^3 frames in [0-9.]+ s, mean efficiency [0-9.]+ \(by its journal\)$" got
+	grep -qE "^0 +10 " got && grep -qE "^3 frames in [0-9.]+ s, efficiency [0-9.]+ \(by its journal\)$" got && tail -n 1 got | grep "^ideal "
 '
 test_expect_success 'a run that failed has no summary: the frames are told all the same' '
 	head -n 1 two >failed && evenstep report failed >got && cat got &&
-	grep -qx "1 frame in 4.00 s, mean efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
+	grep -qx "1 frame in 4.00 s, efficiency 0.750; the run did not come to its end" got && evenstep report --json failed | jq -e ".ended | not"
+'
+# n0 does 20 units a second, n1 10, and each command first waits 1 s: two commands where one would do.
+{
+	for i in 0 1 2 3; do
+		slices="$(slice n0 0 40 3 0),$(slice n0 40 60 2 0),$(slice n1 60 90 4 0),$(slice n1 90 100 2 0)"
+		printf '{"type":"frame","frame":%s,"slices":[%s],"last":6,"efficiency":0.92,"adjusted":false}\n' $i "$slices" | sed 's/"start":0.5,//g'
+	done
+	echo '{"type":"summary","frames":4,"seconds":24,"efficiency":0.92,"policy":"even"}'
+} >old
+test_expect_success 'a report of before, whose efficiency was that of nodes kept busy: what it is held against is worked out' '
+	evenstep report --json old >got && jq -e "(.frames | all(.ideal > 4.2 and .ideal < 4.5 and .efficiency == .ideal / 6 and .equal_parts > 5.5 and .equal_parts < 6.5 and
+		.rest.restarts > 0.7 and (.ideal + (.rest | add) - 6 | fabs < 1e-6))) and .efficiency > 0.7 and .efficiency < 0.75" got; jq . got | tail -30; jq -e ".ideal > 16.8" got &&
+	evenstep report --svg old.svg old && test "$(grep -c "start-up [01][.][0-9]* s</title>" old.svg)" = 16
 '
 test_expect_success 'a last line that is cut off is left out, with one line that says so' '
 	head -n 1 two >torn && printf "{\"type\":\"fra" >>torn && evenstep report torn >got 2>err && grep -q "^1 frame in" got &&
@@ -48,7 +65,17 @@ test_expect_success 'a last line that is cut off is left out, with one line that
 boxes() { sed -n 's/.*<title>frame [0-9]*, units.*<rect x="\([0-9]*\)[.0-9]*" y="[^"]*" width="\([0-9]*\).*/\1 \2/p' "$1"; }
 test_expect_success '--svg: a picture that is whole, a box a slice where it was in time' '
 	evenstep report --svg two.svg two >got && xmllint --noout two.svg && head -n 1 two.svg | grep -q "^<svg xmlns=\"http://www.w3.org/2000/svg\"" && tail -n 1 two.svg | grep -x "</svg>" &&
-	boxes two.svg >got && printf "120 391\n120 195\n511 293\n804 195\n511 97\n" >want && test_cmp want got && grep -q "units 60:100, 1.000 s, failed</title>" two.svg
+	boxes two.svg >got && printf "120 391\n120 195\n511 293\n804 195\n511 97\n" >want && test_cmp want got && grep -q "units 60:100, 1.000 s, start-up 0.500 s, failed</title>" two.svg
+'
+test_expect_success 'start-ups are hatched, and what the rest of a frame went to is there in its colours' '
+	test "$(grep -c "stroke=\"#555\" d=\"M" two.svg)" = 8 &&
+	grep -o "<title>frame 1, [a-z]*: [0-9.]* s, [0-9.]*%" two.svg >got && cat >want <<-\END && test_cmp want got &&
+	<title>frame 1, ideal: 3.000 s, 60.0%
+	<title>frame 1, restarts: 0.500 s, 10.0%
+	<title>frame 1, waiting: 0.250 s, 5.0%
+	<title>frame 1, wire: 0.250 s, 5.0%
+	END
+	for word in ideal restarts waiting twice wire slower; do grep -q ">$word</text>" two.svg || return 1; done
 '
 test_expect_success 'it takes nothing from elsewhere' '
 	grep -q "<text" two.svg && ! grep -E "(href|url\(|<script|<style|<image)" two.svg

@@ -133,6 +133,25 @@ void svg_box(FILE *out, const struct svg_box *b)
     fprintf(out, "</g>\n");
 }
 
+/* Each line is clipped here, so that nothing has to be named and referred to. */
+void svg_hatch(FILE *out,
+               double x,
+               double y,
+               double width,
+               double height,
+               const char *stroke)
+{
+    fprintf(out, "<path fill=\"none\" stroke=\"%s\" d=\"", stroke);
+    for (double at = SVG_HATCH / 2.0; at < width + height; at += SVG_HATCH) {
+        double left = at > height ? at - height : 0;
+        double right = at < width ? at : width;
+
+        fprintf(out, "M%.2f %.2fL%.2f %.2f", x + left, y + at - left, x + right,
+                y + at - right);
+    }
+    fprintf(out, "\"/>\n");
+}
+
 void svg_line(
     FILE *out, double x1, double y1, double x2, double y2, const char *stroke)
 {

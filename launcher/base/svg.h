@@ -39,6 +39,14 @@ void svg_close(FILE *out);
 void svg_box(FILE *out, const struct svg_box *b);
 void svg_text(
     FILE *out, double x, double y, enum svg_anchor anchor, const char *text);
+/* Lines across a box, SVG_HATCH pixels apart. */
+#define SVG_HATCH 5
+void svg_hatch(FILE *out,
+               double x,
+               double y,
+               double width,
+               double height,
+               const char *stroke);
 void svg_line(
     FILE *out, double x1, double y1, double x2, double y2, const char *stroke);
 /* A line through n points. */

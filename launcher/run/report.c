@@ -105,8 +105,7 @@ static json_t *slices_json(struct distribution *d,
     return slices;
 }
 
-/* Ideal, equal parts, and what the rest went to. */
-static json_t *with_account(json_t *line, const struct account_result *r)
+json_t *report_with_account(json_t *line, const struct account_result *r)
 {
     json_t *rest = json_object();
 
@@ -132,14 +131,13 @@ int report_frame(struct report *r,
     if (!r->file)
         return 0;
     left_out += dispatch_left_out(held);
-    line = json_pack("{s:s, s:I, s:o, s:f, s:f, s:b, s:b, s:I}", "type",
-                     "frame", "frame",
-                     (json_int_t)distribution_frame(d)->number, "slices",
-                     slices_json(d, account), "first", t->first, "last",
-                     t->last, "adjusted", adjusted, "complete",
-                     left_out == 0 && dispatch_left(held) == 0, "left_out",
-                     (json_int_t)left_out);
-    return write_line(r, with_account(line, &account->last), err);
+    line = json_pack(
+        "{s:s, s:I, s:o, s:f, s:f, s:b, s:b, s:I}", "type", "frame", "frame",
+        (json_int_t)distribution_frame(d)->number, "slices",
+        slices_json(d, account), "first", t->first, "last", t->last, "adjusted",
+        adjusted, "complete", left_out == 0 && dispatch_left(held) == 0,
+        "left_out", (json_int_t)left_out);
+    return write_line(r, report_with_account(line, &account->last), err);
 }
 
 int report_summary(struct report *r,
@@ -155,7 +153,7 @@ int report_summary(struct report *r,
                      (json_int_t)s->left_out, "frames", (json_int_t)s->frames,
                      "seconds", s->seconds, "policy", s->policy, "rank_by",
                      rank_by_name(s->rank_by), "elements", s->elements);
-    return write_line(r, with_account(line, &s->account), err);
+    return write_line(r, report_with_account(line, &s->account), err);
 }
 
 int report_close(struct report *r, struct es_error *err)

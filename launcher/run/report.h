@@ -11,6 +11,7 @@
 #include "policy/determination.h"
 #include "policy/rank_by.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct report {
@@ -44,6 +45,9 @@ int report_frame(struct report *r,
 int report_summary(struct report *r,
                    const struct summary *s,
                    struct es_error *err);
+/* To a JSON object: efficiency, ideal, equal_parts and rest.  Takes it over, and
+ * NULL for NULL; NULL if memory ran out. */
+json_t *report_with_account(json_t *line, const struct account_result *r);
 int report_close(struct report *r, struct es_error *err);
 
 #endif

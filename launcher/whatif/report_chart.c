@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Three charts of one width, below each other.  A node has the same colour in
- * the first two, so that its row in the first explains the second.
+ * the first two, so that its row in the first explains the second.  What is
+ * start-up is hatched in the first and the last.
  */
 #include "launcher/whatif/report_chart.h"
 #include "launcher/base/svg.h"
@@ -20,11 +21,14 @@
 #define ROW     20 /* of a node */
 #define SHARES  160
 #define EVEN    100
-#define LETTER  7 /* a little wider than a digit of the font */
+#define LEGEND  22 /* below the last chart */
+#define LETTER  7  /* a little wider than a digit of the font */
 
 #define GRID      "#ddd"
 #define FAILED    "#d62728"
 #define OTHERS    "#bbb"
+#define HATCH     "#555"
+#define IDEAL     "#8fb8da"
 #define TICKS_MIN 5 /* of an axis; it has up to 2.5 times as many */
 
 /* Ten colours that can be told apart: category10 of D3, lightened. */
@@ -100,7 +104,7 @@ static void draw_slice(struct chart *c,
                        const struct report_slice *s)
 {
     char title_text[256], label[24];
-    double width = s->seconds / seconds_of(c) * WIDTH;
+    double startup, width = s->seconds / seconds_of(c) * WIDTH;
     struct svg_box box = {.x = x_of(c, frame->start + s->start),
                           .y = c->y + (double)s->node * ROW + 2,
                           .width = width > 0.5 ? width : 0.5,
@@ -110,13 +114,18 @@ static void draw_slice(struct chart *c,
                           .title = title_text};
 
     snprintf(title_text, sizeof title_text,
-             "frame %" PRId64 ", units %" PRId64 ":%" PRId64 ", %.3f s%s",
+             "frame %" PRId64 ", units %" PRId64 ":%" PRId64
+             ", %.3f s, start-up %.3f s%s",
              frame->number, s->begin, s->begin + s->units, s->seconds,
-             s->done ? "" : ", failed");
+             s->startup, s->done ? "" : ", failed");
     snprintf(label, sizeof label, "%" PRId64, s->units);
     if ((double)(strlen(label) * LETTER + 4) <= width)
         box.label = label;
     svg_box(c->out, &box);
+    startup = s->startup / seconds_of(c) * WIDTH;
+    if (startup >= 1)
+        svg_hatch(c->out, box.x, box.y, fmin(startup, box.width), box.height,
+                  HATCH);
 }
 
 static void draw_frame_edges(struct chart *c, double height)
@@ -142,7 +151,9 @@ static void draw_work(struct chart *c)
     double height = (double)c->rows * ROW;
     char text[64];
 
-    title(c, "Who worked when: units of each slice, frames above");
+    title(c,
+          "Who worked when: units of each slice, frames above; start-ups are "
+          "hatched");
     c->y += NUMBERS;
     draw_time(c, height);
     for (size_t i = 0; i < c->rows; i++)
@@ -264,25 +275,97 @@ static void draw_shares(struct chart *c)
     draw_frame_numbers(c, SHARES);
 }
 
+/* Ideal, and then what the rest went to: the colours of the last chart. */
+static const char *const rest_colour[] = {
+    [ACCOUNT_RESTARTS] = "#fff",  [ACCOUNT_WAITING] = "#eee",
+    [ACCOUNT_TWICE] = "#e99393",  [ACCOUNT_WIRE] = "#c5aedd",
+    [ACCOUNT_SLOWER] = "#ffb97a",
+};
+
+/* A part of a frame's time, on top of those before. */
+static void draw_part(struct chart *c,
+                      size_t i,
+                      const char *name,
+                      const char *fill,
+                      double from,
+                      double part)
+{
+    const struct report_frame *frame = &c->f->frame[i];
+    double x = frame_x(c, (double)(i - c->begin));
+    double width = frame_x(c, (double)(i - c->begin) + 1) - x;
+    char text[128];
+    const struct svg_box box = {.x = x,
+                                .y = c->y + EVEN * (1 - from - part),
+                                .width = width,
+                                .height = EVEN * part,
+                                .fill = fill,
+                                .stroke = is_roomy(c) ? "#fff" : NULL,
+                                .title = text};
+
+    snprintf(text, sizeof text, "frame %" PRId64 ", %s: %.3f s, %.1f%%",
+             frame->number, name, part * frame->account.time, 100 * part);
+    if (part > 0)
+        svg_box(c->out, &box);
+}
+
+static void draw_account(struct chart *c, size_t i)
+{
+    const struct account_result *a = &c->f->frame[i].account;
+    double from = account_efficiency(a), x, width;
+
+    draw_part(c, i, "ideal", IDEAL, 0, from);
+    for (enum account_part k = 0; k < ACCOUNT_PARTS && a->time > 0; k++) {
+        double part = fmin(a->part[k] / a->time, 1 - from);
+
+        draw_part(c, i, account_name(k), rest_colour[k], from, part);
+        x = frame_x(c, (double)(i - c->begin));
+        width = frame_x(c, (double)(i - c->begin) + 1) - x;
+        if (k == ACCOUNT_RESTARTS && part > 0)
+            svg_hatch(c->out, x, c->y + EVEN * (1 - from - part), width,
+                      EVEN * part, HATCH);
+        from += part;
+    }
+}
+
+/* Names beside small boxes, below the chart. */
+static void draw_legend(struct chart *c)
+{
+    double x = LEFT;
+
+    for (int k = -1; k < ACCOUNT_PARTS; k++) {
+        const char *name = k < 0 ? "ideal" : account_name(k);
+        const struct svg_box box = {.x = x,
+                                    .y = c->y + 2,
+                                    .width = 12,
+                                    .height = 12,
+                                    .fill = k < 0 ? IDEAL : rest_colour[k],
+                                    .stroke = HATCH};
+
+        svg_box(c->out, &box);
+        if (k == ACCOUNT_RESTARTS)
+            svg_hatch(c->out, x, c->y + 2, 12, 12, HATCH);
+        svg_text(c->out, x + 18, c->y + 12, SVG_START, name);
+        x += 18 + (double)(strlen(name) + 3) * LETTER;
+    }
+    c->y += LEGEND;
+}
+
 static void draw_efficiency(struct chart *c)
 {
     static const char *scale[] = {"0", "0.5", "1"};
-    double x[CHART_FRAMES], y[CHART_FRAMES];
 
-    title(c, "Efficiency of each frame; a mark where the loads were adjusted "
-             "after it");
+    title(c, "Efficiency of each frame: ideal over time, and what the rest "
+             "went to; a mark where the loads were adjusted after it");
     draw_scale(c, EVEN, scale);
-    for (size_t i = 0; i < c->end - c->begin; i++) {
-        const struct report_frame *frame = &c->f->frame[c->begin + i];
+    for (size_t i = c->begin; i < c->end; i++) {
+        double x = frame_x(c, (double)(i - c->begin) + 0.5);
 
-        x[i] = frame_x(c, (double)i + 0.5);
-        y[i] = c->y + EVEN * (1 - fmin(frame->efficiency, 1));
-        if (frame->adjusted)
-            svg_line(c->out, x[i], c->y + EVEN - 5, x[i], c->y + EVEN + 3,
-                     "#555");
+        draw_account(c, i);
+        if (c->f->frame[i].adjusted)
+            svg_line(c->out, x, c->y + EVEN - 5, x, c->y + EVEN + 3, "#555");
     }
-    svg_curve(c->out, x, y, c->end - c->begin, "#1f77b4");
     draw_frame_numbers(c, EVEN);
+    draw_legend(c);
 }
 
 void report_chart_draw(FILE *out,
@@ -297,7 +380,7 @@ void report_chart_draw(FILE *out,
     if (c.rows > CHART_NODES)
         c.rows = CHART_NODES;
     height = 3 * (TITLE + AXIS) + NUMBERS + (double)c.rows * ROW + SHARES + EVEN
-             + (c.rows < f->nodes ? ROW : 0);
+             + LEGEND + (c.rows < f->nodes ? ROW : 0);
     svg_open(out, LEFT + WIDTH + RIGHT, height);
     draw_work(&c);
     draw_shares(&c);

@@ -7,6 +7,7 @@
 #include "launcher/base/options.h"
 #include "launcher/base/svg.h"
 #include "launcher/commands.h"
+#include "launcher/whatif/report_account.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_print.h"
 
@@ -112,6 +113,8 @@ static int report_main(int argc, char **argv, struct es_error *err)
         return rc;
     o.file = argv[1];
     rc = report_file_read(&f, "report", o.file, err);
+    if (rc == 0 && report_account(&f) < 0)
+        rc = es_no_memory(err);
     if (rc == 0)
         rc = report(&o, &f, err);
     report_file_clear(&f);

@@ -72,7 +72,8 @@ static int add_slice(struct reading *r, const struct trace_slice *s, int done)
                                 .begin = s->begin,
                                 .units = s->units,
                                 .seconds = s->seconds,
-                                .start = r->busy[node]};
+                                .start = r->busy[node],
+                                .startup = s->start};
     if (s->back > 0)
         to->start = s->back > s->seconds ? s->back - s->seconds : 0;
     r->busy[node] = to->start + to->seconds;
@@ -86,6 +87,35 @@ static int64_t left_out(const struct trace_line *line)
         json_integer_value(json_object_get(line->json, "left_out"));
 
     return units > 0 ? units : 0;
+}
+
+/* The rest, of which each part is a number from 0. */
+static void read_rest(const struct trace_line *line, struct account_result *a)
+{
+    const json_t *rest = json_object_get(line->json, "rest");
+
+    for (enum account_part i = 0; i < ACCOUNT_PARTS; i++) {
+        double v = json_number_value(json_object_get(rest, account_name(i)));
+
+        a->part[i] = v >= 0 && v <= SECONDS_MAX ? v : 0;
+    }
+}
+
+static int read_account(const struct reading *r,
+                        const struct trace_line *line,
+                        struct account_result *a,
+                        int *is_told)
+{
+    *is_told = json_object_get(line->json, "ideal") != NULL;
+    if (!*is_told)
+        return 0;
+    read_rest(line, a);
+    if (trace_number(line, r->number, "ideal", 0, SECONDS_MAX, &a->ideal,
+                     r->err)
+        < 0)
+        return -1;
+    return trace_number(line, r->number, "equal_parts", 0, SECONDS_MAX,
+                        &a->equal, r->err);
 }
 
 static int add_frame(struct reading *r, const struct trace_line *line)
@@ -102,10 +132,9 @@ static int add_frame(struct reading *r, const struct trace_line *line)
         || trace_number(line, r->number, "last", 0, SECONDS_MAX, &frame.last,
                         r->err)
                < 0
-        || trace_number(line, r->number, "efficiency", 0, SECONDS_MAX,
-                        &frame.efficiency, r->err)
-               < 0)
+        || read_account(r, line, &frame.account, &frame.is_told) < 0)
         return -1;
+    frame.account.time = frame.last;
     if (grow((void **)&f->frame, &r->room_frames, f->n, sizeof frame) < 0)
         return es_no_memory(r->err);
     memset(r->busy, 0, f->nodes * sizeof *r->busy);
@@ -122,7 +151,6 @@ static int add_frame(struct reading *r, const struct trace_line *line)
     frame.n = f->n_slices - frame.slice;
     f->frame[f->n++] = frame;
     f->seconds += frame.last;
-    f->efficiency += (frame.efficiency - f->efficiency) / (double)f->n;
     return 0;
 }
 
@@ -142,8 +170,7 @@ static int add_summary(struct reading *r, const struct trace_line *line)
                      r->err)
         < 0)
         return -1;
-    return trace_number(line, r->number, "efficiency", 0, SECONDS_MAX,
-                        &f->efficiency, r->err);
+    return read_account(r, line, &f->account, &f->is_told);
 }
 
 static int add_line(struct reading *r, const struct trace_line *line)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report_file.h - a run's report (report.h), or its journal, read back.
+ *
+ * A journal and the reports of older versions do not tell what a run's time is
+ * held against: report_account.h works it out.
  */
 #ifndef LAUNCHER_WHATIF_REPORT_FILE_H
 #define LAUNCHER_WHATIF_REPORT_FILE_H
 
 #include "pmix_bcast/error.h"
+#include "policy/account.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -17,13 +21,15 @@ struct report_slice {
     int64_t begin, units;
     double seconds; /* that its command ran */
     double start;   /* seconds into its frame */
+    double startup; /* of these seconds; -1: not told */
 };
 
 struct report_frame {
     int64_t number;
     double start; /* seconds into the run: frames follow each other at once */
     double last;  /* seconds from its start to its last answer */
-    double efficiency;
+    struct account_result account;
+    int is_told; /* the file has it */
     int adjusted;
     int complete;     /* all of its units are done */
     int64_t left_out; /* units that were left out, as their command failed */
@@ -43,9 +49,10 @@ struct report_file {
     char status[16];  /* of the summary: done, incomplete, unfinished, failed */
     int64_t left_out; /* units, likewise */
     char policy[64];
-    double seconds;    /* of the summary, or what the frames add up to */
-    double efficiency; /* likewise: mean over the frames */
-    int torn;          /* the last line is not whole, and was left out */
+    double seconds; /* of the summary, or what the frames add up to */
+    struct account_result account; /* likewise */
+    int is_told;
+    int torn; /* the last line is not whole, and was left out */
 };
 
 /* 0, or -1 with ES_USAGE (ES_ENV if memory ran out).  Call report_file_clear()

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_print.h"
+#include "launcher/run/progress_text.h"
+
+#include "launcher/run/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,14 +60,18 @@ static size_t count_failed(const struct report_file *f,
 
 static void print_frames(FILE *out, const struct report_file *f)
 {
-    fprintf(out, "\n%-8s %12s %10s %10s %7s %7s\n", "frame", "units", "seconds",
-            "efficiency", "slices", "failed");
+    fprintf(out, "\n%-7s %11s %10s %10s %11s %12s %7s %7s\n", "frame", "units",
+            "seconds", "ideal", "efficiency", "equal parts", "slices",
+            "failed");
     for (size_t i = 0; i < f->n; i++) {
         const struct report_frame *frame = &f->frame[i];
         size_t failed = count_failed(f, frame);
 
-        fprintf(out, "%-8" PRId64 " %12" PRId64 " %10.3f %10.3f %7zu %7zu%s",
-                frame->number, frame->units, frame->last, frame->efficiency,
+        fprintf(out,
+                "%-7" PRId64 " %11" PRId64
+                " %10.3f %10.3f %11.3f %12.3f %7zu %7zu%s",
+                frame->number, frame->units, frame->last, frame->account.ideal,
+                account_efficiency(&frame->account), frame->account.equal,
                 frame->n - failed, failed, frame->adjusted ? "  adjusted" : "");
         if (frame->left_out > 0)
             fprintf(out, "  %" PRId64 " left out", frame->left_out);
@@ -93,14 +100,18 @@ static void print_end(FILE *out, const struct report_file *f)
 int report_print_table(FILE *out, const struct report_file *f)
 {
     struct report_node *node = report_sum(f);
+    char text[PROGRESS_TEXT];
 
     if (!node)
         return -1;
     print_nodes(out, f, node);
     print_frames(out, f);
-    fprintf(out, "\n%zu frame%s in %.2f s, mean efficiency %.3f", f->n,
-            f->n == 1 ? "" : "s", f->seconds, f->efficiency);
+    fprintf(out, "\n%zu frame%s in %.2f s, efficiency %.3f", f->n,
+            f->n == 1 ? "" : "s", f->seconds, account_efficiency(&f->account));
     print_end(out, f);
+    progress_text_account(text, &f->account);
+    if (f->n > 0)
+        fprintf(out, "%s\n", text);
     free(node);
     return ferror(out) ? -1 : 0;
 }
@@ -132,14 +143,15 @@ static json_t *frames_json(const struct report_file *f)
     for (size_t i = 0; i < f->n; i++) {
         const struct report_frame *frame = &f->frame[i];
 
-        (void)json_array_append_new(
-            all, json_pack("{s:I, s:I, s:f, s:f, s:b, s:I, s:I}", "frame",
-                           (json_int_t)frame->number, "units",
-                           (json_int_t)frame->units, "seconds", frame->last,
-                           "efficiency", frame->efficiency, "adjusted",
-                           frame->adjusted, "failed",
-                           (json_int_t)count_failed(f, frame), "left_out",
-                           (json_int_t)frame->left_out));
+        json_t *line = json_pack("{s:I, s:I, s:f, s:b, s:I, s:I}", "frame",
+                                 (json_int_t)frame->number, "units",
+                                 (json_int_t)frame->units, "seconds",
+                                 frame->last, "adjusted", frame->adjusted,
+                                 "failed", (json_int_t)count_failed(f, frame),
+                                 "left_out", (json_int_t)frame->left_out);
+
+        line = report_with_account(line, &frame->account);
+        (void)json_array_append_new(all, line);
     }
     return all;
 }
@@ -157,11 +169,11 @@ int report_print_json(FILE *out, const struct report_file *f)
 
     /* A list that is too short ran out of memory. */
     if (json_array_size(nodes) == f->nodes && json_array_size(frames) == f->n) {
-        all = json_pack("{s:O, s:O, s:f, s:f, s:s, s:b, s:s, s:I}", "nodes",
-                        nodes, "frames", frames, "seconds", f->seconds,
-                        "efficiency", f->efficiency, "policy", f->policy,
-                        "ended", came_to_end(f), "status", f->status,
+        all = json_pack("{s:O, s:O, s:f, s:s, s:b, s:s, s:I}", "nodes", nodes,
+                        "frames", frames, "seconds", f->seconds, "policy",
+                        f->policy, "ended", came_to_end(f), "status", f->status,
                         "left_out", (json_int_t)f->left_out);
+        all = report_with_account(all, &f->account);
         rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
         json_decref(all);
     }

@@ -62,7 +62,8 @@ struct trace_slice {
     const char *node;
     int64_t begin, units; /* >= 1 */
     double seconds;       /* for which its command ran */
-    double back; /* from the frame's start to its answer; -1: unknown */
+    double back;  /* from the frame's start to its answer; -1: unknown */
+    double start; /* of these, for its start-up; -1: unknown */
 };
 
 struct trace_line {

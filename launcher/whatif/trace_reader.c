@@ -49,15 +49,14 @@ static ssize_t read_text(struct trace_reader *r, struct es_error *err)
 
 /* --- a journal ------------------------------------------------------------ */
 
-/* How long the frame took at least, and its efficiency. */
-static void time_frame(const json_t *slices, double *last, double *efficiency)
+/* How long the frame took at least. */
+static double time_frame(const json_t *slices)
 {
     json_t *busy = json_object();
-    double all = 0;
+    double last = 0;
     const json_t *slice;
     size_t i;
 
-    *last = 0;
     json_array_foreach(slices, i, slice)
     {
         const char *node = json_string_value(json_object_get(slice, "node"));
@@ -68,12 +67,10 @@ static void time_frame(const json_t *slices, double *last, double *efficiency)
             continue; /* trace_parse() reports it */
         sum = json_number_value(json_object_get(busy, node)) + s;
         (void)json_object_set_new(busy, node, json_real(sum));
-        all += s;
-        *last = fmax(*last, sum);
+        last = fmax(last, sum);
     }
-    *efficiency =
-        *last > 0 ? all / ((double)json_object_size(busy) * *last) : 1;
     json_decref(busy);
+    return last;
 }
 
 /* End the frame: it becomes a line of a report. */
@@ -81,15 +78,13 @@ static int end_frame(struct trace_reader *r,
                      struct trace_line *line,
                      struct es_error *err)
 {
-    double last, efficiency;
+    double last = time_frame(r->slices);
     json_t *frame;
     char *text;
     int rc;
 
-    time_frame(r->slices, &last, &efficiency);
-    frame = json_pack("{s:s, s:I, s:o, s:f, s:f}", "type", "frame", "frame",
-                      r->frame, "slices", r->slices, "last", last, "efficiency",
-                      efficiency);
+    frame = json_pack("{s:s, s:I, s:o, s:f}", "type", "frame", "frame",
+                      r->frame, "slices", r->slices, "last", last);
     r->slices = NULL; /* json_pack() takes it over, also if it fails */
     text = frame ? json_dumps(frame, JSON_COMPACT) : NULL;
     json_decref(frame);
