@@ -680,6 +680,20 @@ double cost_noise(const struct cost *c)
     return c->noise;
 }
 
+/* What was told is trusted: to hedge against a tenth costs each node a start,
+ * and seldom pays. */
+double cost_spread(const struct cost *c, size_t node)
+{
+    const struct cost_node *n = &c->problem.node[node];
+    double noise = c->noise * c->noise, pieces = 0;
+
+    if (n->loose < UNTOLD_LOOSE)
+        return c->noise;
+    for (size_t k = 0; k < n->n; k++)
+        pieces += n->piece[k].weight;
+    return sqrt(noise + 1 / (1 / (n->loose * n->loose) + pieces / noise));
+}
+
 double cost_seconds(const struct cost *c, size_t node, double units)
 {
     return cost_predict(c->now.term, speed_of(c, node), units);

@@ -60,6 +60,9 @@ struct cost_terms cost_terms(const struct cost *c);
 double cost_speed(const struct cost *c, size_t node);
 /* Standard deviation of a piece's seconds, relative. */
 double cost_noise(const struct cost *c);
+/* The same of a piece that is yet to be sent to a node: the noise, and that
+ * nothing is known of its speed, if it was neither told nor seen.  O(1). */
+double cost_spread(const struct cost *c, size_t node);
 /* What a piece would take. */
 double cost_seconds(const struct cost *c, size_t node, double units);
 

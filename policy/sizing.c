@@ -107,10 +107,11 @@ static double worst_of(size_t n)
 /* The seconds of work that are held back, of those in one piece of a node. */
 static double held_back(const struct sizing *s,
                         const struct cost_terms *t,
+                        size_t node,
                         double speed,
                         double span)
 {
-    double noise = cost_noise(s->cost), worst = worst_of(s->n);
+    double noise = cost_spread(s->cost, node), worst = worst_of(s->n);
     double start = t->wait + t->burn / speed, one = noise * span * worst;
     double tail = fmin(span / 2, 1.5 * one + 2 * start);
 
@@ -136,7 +137,7 @@ static double at_once(const struct sizing *s,
         late = 0;
     if (!(span > late))
         return 0;
-    return 1 - (late + held_back(s, &t, speed, span - late)) / span;
+    return 1 - (late + held_back(s, &t, node, speed, span - late)) / span;
 }
 
 static uint64_t to_grains(const struct sizing *s, double units)

@@ -155,6 +155,12 @@ static void test_nonsense(void)
     cost_expect(c, &t, (double)NAN);
     ok(is_sound(c, NODES), "terms that are none are left out");
     is_near(cost_terms(c).each, 1, 0, "and the others are known");
+    is_near(cost_spread(c, 0), hypot(0.5, cost_noise(c)), 1e-12,
+            "what an unknown node does is uncertain");
+    cost_add(c, 0, 10, 10);
+    cost_fit(c);
+    is_near(cost_spread(c, 0), sqrt(2) * cost_noise(c), 1e-3,
+            "after one piece it is about as that was");
     cost_destroy(c);
 }
 
@@ -179,6 +185,8 @@ static void test_expected(void)
     is_near(t.each, 0.02, 1e-15, "what a unit takes");
     is_near(cost_noise(c), 0.2, 0, "its noise");
     is_near(cost_seconds(c, 1, 100), 0.5 + 2.25 / 0.75, 1e-12, "what it takes");
+    is_near(cost_spread(c, 1), 0.2, 0, "a told speed is trusted");
+    ok(cost_spread(c, 2) > 0.5, "one that was not is not");
     cost_expect(c, &before, 7);
     is_near(cost_noise(c), 1, 0, "no noise is above all bounds");
     cost_destroy(c);
