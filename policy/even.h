@@ -25,6 +25,9 @@
  * so they are the fixed point whatever was wrongly believed on the way; a
  * fixed cost per slice (process start) also needs no model of its own.
  *
+ * The density is also what work() tells, so that pieces of a slice can be sized
+ * by it.
+ *
  * New loads are published only if over the threshold, but it always learns.
  *
  * A node whose slice rounds to nothing cannot be measured.  Its speed grows by

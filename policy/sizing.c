@@ -145,17 +145,25 @@ static uint64_t to_grains(const struct sizing *s, double units)
     return (uint64_t)(units / (double)s->grain + GRAIN_SLACK) * s->grain;
 }
 
-/* The loads as speeds: of the scale of those that the cost has. */
+/* The loads as speeds, by the work of the slices that they make: of the scale of
+ * those that the cost has. */
 static void take_loads(struct sizing *s, const double load[])
 {
-    double loads = 0, speeds = 0;
+    double loads = 0, speeds = 0, at = 0, before = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         loads += load[i];
         speeds += load[i] > 0 ? cost_speed(s->cost, i) : 0;
     }
-    for (size_t i = 0; i < s->n; i++)
-        s->speed[i] = loads > 0 ? load[i] * (speeds / loads) : 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double work;
+
+        at += load[i] / loads;
+        work = s->kind && s->kind->work ? s->kind->work(s->state, fmin(at, 1))
+                                        : at;
+        s->speed[i] = load[i] > 0 ? fmax(work - before, 0) * speeds : 0;
+        before = work;
+    }
 }
 
 /* --- levels --------------------------------------------------------------- */
