@@ -57,6 +57,8 @@ struct dispatch {
     double answered;  /* when the last piece was */
     double fitted;    /* when the cost was; of a frame before: below 0 */
     size_t surprises; /* pieces since then */
+    size_t answers;   /* of this frame */
+    int is_new;       /* when it began, nothing was known of costs */
     /* one a node */
     struct dispatch_node *node;
     double *load;           /* 0: gets nothing */
@@ -953,6 +955,8 @@ int dispatch_begin(struct dispatch *d,
         d->kind->bundles->set_context(d->state, d->tasks.frame);
     weigh_nodes(d);
     fill_pool(d, done, n);
+    d->is_new = d->sizing.cost && !cost_is_known(d->sizing.cost);
+    d->answers = 0;
     d->sizing.frame = frame;
     d->sizing.grain = d->grain;
     if (n == 0 && dispatch_is_by_cost(d))
@@ -1055,8 +1059,8 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
 
     if (!cost)
         return;
-    d->surprises +=
-        !cost_is_known(cost) || is_surprise(cost, p->node, work, p->seconds);
+    d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
+    d->sizing.is_young = d->is_new && 2 * ++d->answers < d->nodes;
     cost_add(cost, p->node, work, p->seconds);
     d->answered = p->back;
     if (!wants_fit(d, p->back))

@@ -112,10 +112,12 @@ static double held_back(const struct sizing *s,
                         double span)
 {
     double noise = cost_spread(s->cost, node), worst = worst_of(s->n);
-    double start = t->wait + t->burn / speed, one = noise * span * worst;
+    double maybe = s->is_young ? SIZING_START_MAYBE * span : SIZING_START_LEAST;
+    double start = fmax(t->wait + t->burn / speed, maybe);
+    double one = noise * span * worst;
     double tail = fmin(span / 2, 1.5 * one + 2 * start);
 
-    if (fmax(start, SIZING_START_LEAST) < SIZING_INSURANCE * span)
+    if (start < SIZING_INSURANCE * span)
         return span / 2;
     return start + noise * tail * worst < one ? tail : 0;
 }

@@ -40,6 +40,8 @@
 #include "policy/shares.h"
 
 #define SIZING_INSURANCE 0.02
+/* Before enough pieces are back to tell, a start may be so much of the work. */
+#define SIZING_START_MAYBE 0.1
 /* What a piece costs everyone, whatever its command; seconds. */
 #define SIZING_START_LEAST 0.002
 
@@ -51,6 +53,7 @@ struct sizing {
     struct slice frame;
     uint64_t grain;
     double delay; /* seconds that a piece is on its way */
+    int is_young; /* what is known of costs is of few pieces */
     double level; /* when all will have ended, as of the last look */
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */
