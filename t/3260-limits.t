@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='jobs with a time limit: a run ends before it, goes back into the queue, and goes on'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+
+# units BEGIN END: ten a second.
+cat >units <<'END'
+#!/bin/sh
+for unit in $(seq "$1" $(($2 - 1))); do
+	sleep 0.1
+	echo "$unit"
+done
+END
+chmod +x units
+# submit SECONDS UNITS: a job of a minute, of which so many seconds are not for work.
+submit() {
+	seq 0 $(($2 - 1)) >want &&
+		on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" UNTIL_END="$1" sbatch -N 2 -t 1 -o log --parsable "$EVENSTEP_SRC/contrib/requeue" \
+			--metrics equal --range "0:$2" -- "$PWD/units" {begin} {end} >id && job=$(cat id)
+}
+state() { on_ctl scontrol show job "$job" | grep -q "$1"; }
+log() { cat log && grep -qE "$1" log; }
+# Slurm lets a job that was requeued wait for two minutes.
+at_once() { on_ctl scontrol update JobId="$job" StartTime=now; }
+
+test_expect_success 'up: two nodes' 'testbed_up --nodes 2'
+test_expect_success 'the time of a job is up: it is requeued with what it has done' '
+	submit 53 240 && wait_for 120 state "JobState=PENDING.*BeginTime" && wait_for 60 log "^evenstep: time is up: [0-9]+ units of frame 0 are left: --resume goes on with it" &&
+	test ! -e "output.$job" && test "$(grep -c "\"slice\"" "journal.$job")" -gt 1
+'
+test_expect_success 'it goes on, and the output is that of a run without a limit' '
+	at_once && wait_for 120 test -e "output.$job" || wait_for 60 state PENDING && at_once && wait_for 120 test -e "output.$job"; cat log;
+	test_cmp want "output.$job" && wait_for 60 state COMPLETED && log "^evenstep: 1 frame in "
+'
+test_expect_success 'a limit that is raised meanwhile holds' '
+	rm -f log && submit 54 160 && wait_for 60 state RUNNING && on_ctl scontrol update JobId=$job TimeLimit=10 &&
+	wait_for 120 state COMPLETED && test_cmp want "output.$job" && ! log "time is up"
+'
+test_expect_success 'a limit that leaves no time: nothing is begun' '
+	rm -f log && on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 -t 1 evenstep run --metrics equal --until-end 100 --range 0:10 -- \
+		sh -c "touch ran-{begin}" 2>err; test $? = 4 && said "evenstep: time is up: 10 units of frame 0 are left: .*" && ! ls | grep ran-
+'
+test_done
