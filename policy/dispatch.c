@@ -600,6 +600,8 @@ static double seconds_of(const struct dispatch *d, size_t node, double units)
 {
     double speed = d->node[node].speed;
 
+    if (d->sizing.cost && cost_is_known(d->sizing.cost))
+        return cost_seconds(d->sizing.cost, node, units);
     return speed > 0 ? units / speed : 0;
 }
 

@@ -36,6 +36,8 @@ int64_t job_end_parse(const char *text)
         return INT64_MAX;
     if (strncmp(text, "INVALID", 7) == 0)
         return 0;
+    if (strspn(text, "0123456789:-\n") != strlen(text) || *text == '-')
+        return -1; /* %u reads more than that */
     if (sscanf(text, "%8u-%n", &days, &read) < 1 || read == 0)
         days = 0;
     text += read;
