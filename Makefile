@@ -303,7 +303,7 @@ bench-graph: all
 ours    := $(shell git ls-files '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
-             contrib/bench-graph contrib/bench-graph-size \
+             contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
 lint:

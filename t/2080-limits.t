@@ -37,7 +37,7 @@ in_job() {
 	SLURM_JOB_END_TIME=$limits_end evenstep run --local 2 --metrics equal "$@" 2>err
 }
 goes_on() {
-	: >quick && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./units {begin} {end} 2>err &&
+	: >quick && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./units "{begin}" "{end}" 2>err &&
 		rm quick && cat err && test_cmp want file && nothing_left
 }
 nothing_left() { ls -A "$TMPDIR" >left && cat left && test ! -s left; }
@@ -76,7 +76,7 @@ test_expect_success 'no job, no number: exit 3 and 2' '
 '
 
 # --- SIGTERM ------------------------------------------------------------------------
-begin() { fresh && behind setsid env --default-signal=TERM evenstep run --local 2 --metrics equal --pieces 4 --range 0:1000 --journal journal --gather file "$@" -- ./gated {begin} {end} && wait_for 60 started 2; }
+begin() { fresh && behind setsid env --default-signal=TERM evenstep run --local 2 --metrics equal --pieces 4 --range 0:1000 --journal journal --gather file "$@" -- ./gated "{begin}" "{end}" && wait_for 60 started 2; }
 test_expect_success 'SIGTERM: what runs may end, nothing is begun, exit 4, and --resume goes on' '
 	begin && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" && : >go &&
 	test_expect_code 4 wait $run && run= && started 2 && said "evenstep: stopped by SIGTERM: [1-9][0-9]+ units of frame 0 are left: --resume .*" &&
@@ -87,7 +87,8 @@ test_expect_success 'a second one ends it at once' '
 	test_expect_code 143 wait $run && run= && said "evenstep: .*: nothing is left running" && nothing_left
 '
 test_expect_success 'commands and agents that it ends, too, have not failed' '
-	begin --repeat 2 && kill -s TERM -- -$run && test_expect_code 4 wait $run && run= &&
+	begin --repeat 2 && kill -TERM $run && wait_for 60 mentioned "^evenstep: SIGTERM: nothing more is begun" &&
+	kill -TERM $(pgrep -P $run -x evenstep-agent) && test_expect_code 4 wait $run && run= &&
 	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left, and 1 frame after it: .*" && nothing_left
 '
 test_done

@@ -17,7 +17,7 @@ chmod +x units
 submit() {
 	seq 0 $(($2 - 1)) >want &&
 		on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" UNTIL_END="$1" sbatch -N 2 -t 1 -o log --parsable "$EVENSTEP_SRC/contrib/requeue" \
-			--metrics equal --range "0:$2" -- "$PWD/units" {begin} {end} >id && job=$(cat id)
+			--metrics equal --range "0:$2" -- "$PWD/units" "{begin}" "{end}" >id && job=$(cat id)
 }
 state() { on_ctl scontrol show job "$job" | grep -q "$1"; }
 log() { cat log && grep -qE "$1" log; }
