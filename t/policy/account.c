@@ -1,5 +1,4 @@
 #include "policy/account.h"
-#include "policy/level.h"
 #include "policy/random.h"
 #include "tap.h"
 
@@ -111,8 +110,226 @@ static void test_stories(void)
     account_destroy(a);
 }
 
+/* --- ideal and equal parts ------------------------------------------------ */
+
+static void test_ideal(void)
+{
+    static const struct story all = {.piece = {FAST, MID, SLOW}, .time = 4};
+    struct account *a = account_create(N);
+    struct account_result r = account_of(&all, a), sum = {0};
+
+    is_near(r.time, 4, 0, "the time that was given");
+    is_near(r.equal, 4, 1e-9, "ten units each: the slowest ends after 4 s");
+    is_near(account_efficiency(&r), 2.5 / 4, 1e-9, "efficiency");
+    account_sum(&sum, &r);
+    account_sum(&sum, &r);
+    is_near(sum.time, 8, 1e-9, "two frames");
+    is_near(sum.ideal, 5, 1e-9, "ideal twice");
+    is_near(sum.equal, 8, 1e-9, "equal parts twice");
+    is_near(sum.part[ACCOUNT_WAITING], 3, 1e-9, "and all that was waited");
+    account_clear(a);
+    r = account_close(a, &terms, speeds, 3);
+    is_near(r.ideal, 3, 0, "without any unit ideal is time");
+    is_near(r.equal, 3, 0, "so are equal parts");
+    is_near(account_efficiency(&r), 1, 0, "and nothing is lost");
+    r = account_close(a, &terms, speeds, 0);
+    is_near(account_efficiency(&r), 1, 0, "not even of no time");
+    account_destroy(a);
+}
+
+static void test_unknown(void)
+{
+    static const struct story all = {.piece = {FAST, MID, SLOW}};
+    static const struct cost_terms unknown = {.wait = 1};
+    struct account *a = account_create(N);
+    struct account_result r = account_of(&all, a);
+
+    r = account_close(a, &unknown, speeds, 3);
+    is_near(r.ideal, 3, 0, "of costs that are not known, neither is ideal");
+    account_destroy(a);
+}
+
+/* All commands took half of what they should: so would ideal have. */
+static void test_lowered(void)
+{
+    static const struct story all = {.piece = {{0, 17.5, 0, 1.25, 1.25, 1},
+                                               {1, 10, 0, 1.25, 1.25, 1},
+                                               {2, 2.5, 0, 1.25, 1.25, 1}},
+                                     .time = 2};
+    struct account *a = account_create(N);
+    struct account_result r = account_of(&all, a);
+
+    is_near(r.ideal, 1.25, 1e-9, "costs that are too high do not flatter");
+    is_near(r.equal, 2, 1e-9, "neither evenstep nor equal parts");
+    is_near(r.part[ACCOUNT_WAITING], 0.75, 1e-9, "the rest is as ever");
+    ok(adds_up(&r), "and adds up");
+    account_destroy(a);
+}
+
+/* Better than ideal: something else was wrong, but not the work. */
+static void test_too_good(void)
+{
+    static const struct story all = {.piece = {{0, 17.5, 0, 1, 1, 1},
+                                               {1, 10, 0, 1, 4, 1},
+                                               {2, 2.5, 0, 1, 4, 1}},
+                                     .time = 1};
+    struct account *a = account_create(N);
+    struct account_result r = account_of(&all, a);
+
+    ok(r.ideal <= 1 && adds_up(&r), "ideal is never above the time");
+    account_destroy(a);
+}
+
+/* --- who takes part ------------------------------------------------------- */
+
+static void test_part_takers(void)
+{
+    /* 10 units a node of speed 1 and 2: ideal 1 + (0.5 + 0.1 n) / speed. */
+    static const double two[N] = {2, 1, 0};
+    static const struct account_piece p[] = {{0, 25, 0, 2.5, 2.5, 1},
+                                             {1, 10, 0, 2.5, 2.5, 1}};
+    /* The slow one's start alone takes longer than ideal. */
+    static const double slow[N] = {2, 1, 0.1};
+    static const struct account_piece late = {2, 1, 0, 7, 7, 1};
+    struct account *a = account_create(N);
+    struct account_result r;
+
+    account_add(a, &p[0]);
+    account_add(a, &p[1]);
+    r = account_close(a, &terms, two, 2.5);
+    is_near(r.ideal, 2.5, 1e-9, "a node without a speed is not there");
+    is_near(r.equal, 1 + 0.5 + 1.75, 1e-9, "nor does it have an equal part");
+    r = account_close(a, &terms, slow, 2.5);
+    is_near(r.ideal, 2.5, 1e-9, "one too slow to start is done without");
+    ok(adds_up(&r), "and its waiting is nobody's loss");
+    account_add(a, &late);
+    r = account_close(a, &terms, slow, 7);
+    is_near(r.ideal, 1 + 0.5 * 2 / 3 + 3.6 / 3, 1e-9,
+            "what it does all the same others could have done");
+    ok(adds_up(&r), "so all have waited for it");
+    is_near(r.part[ACCOUNT_WAITING], 7 - r.ideal, 1e-9, "and nothing else");
+    account_destroy(a);
+}
+
+/* A node that got nothing could have made one start. */
+static void test_one_left_out(void)
+{
+    static const struct account_piece p[] = {{0, 17.5, 0, 2.5, 2.5, 1},
+                                             {1, 12.5, 0, 2.75, 2.75, 1}};
+    struct account *a = account_create(N);
+    struct account_result r;
+
+    account_add(a, &p[0]);
+    account_add(a, &p[1]);
+    r = account_close(a, &terms, speeds, 2.75);
+    is_near(r.ideal, 2.5, 1e-9, "all three could have ended at 2.5");
+    is_near(r.part[ACCOUNT_WAITING], 0.25, 1e-9, "it was waited");
+    ok(adds_up(&r), "and nothing else");
+    account_destroy(a);
+}
+
+/* --- the clock ------------------------------------------------------------ */
+
+static void test_clock(void)
+{
+    /* The node has two at once, and the first came from the frame before. */
+    static const double one[1] = {1};
+    static const struct account_piece p[] = {{0, 10, -3, 2, 2.5, 1},
+                                             {0, 10, 1, 4.5, 2.5, 1},
+                                             {0, 10, 3, 5, 1, 0},
+                                             {0, 10, 6, 9, 2.5, 1}};
+    struct account *a = account_create(1);
+    struct account_result r;
+
+    for (size_t i = 0; i < 4; i++)
+        account_add(a, &p[i]);
+    r = account_close(a, &terms, one, 10);
+    ok(adds_up(&r),
+       "pieces of a frame before, at once, and failed: it adds up");
+    is_near(r.part[ACCOUNT_TWICE], 0.5, 1e-9,
+            "of what failed only when nothing else ran");
+    is_near(r.part[ACCOUNT_WIRE], 0.5, 1e-9, "the wire is what is left");
+    is_near(r.part[ACCOUNT_WAITING], 2, 1e-9, "two seconds of nothing");
+    is_near(r.part[ACCOUNT_RESTARTS], 2.8, 1e-9, "and two starts more");
+    account_destroy(a);
+}
+
+/* --- anything ------------------------------------------------------------- */
+
+static double between(struct rng *r, double low, double high)
+{
+    return low + (high - low) * random_unit(r);
+}
+
+/* A frame of a made-up run: pieces one after the other, some in vain. */
+static double tell(struct account *a,
+                   const struct cost_terms *t,
+                   const double speed[N],
+                   struct rng *r,
+                   double noise)
+{
+    double end = 0;
+
+    for (size_t i = 0; i < N; i++) {
+        double at = between(r, 0, 1);
+
+        for (int k = random_below(r, 4); k > 0; k--) {
+            struct account_piece p = {.node = i,
+                                      .units = between(r, 1, 50),
+                                      .sent = at,
+                                      .counts = random_below(r, 4)};
+
+            p.seconds = (t->wait + (t->burn + t->each * p.units) / speed[i])
+                        * exp(noise * random_normal(r));
+            p.back = at + p.seconds + between(r, 0, 0.3);
+            at = p.back + (random_boolean(r) ? 0 : between(r, 0, 2));
+            end = fmax(end, p.back);
+            account_add(a, &p);
+        }
+    }
+    return end;
+}
+
+static void test_anything(void)
+{
+    struct account *a = account_create(N);
+    int sums = 1, is_least = 1, has_all = 1;
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 9);
+    for (int round = 0; round < 5000; round++) {
+        double noise = random_boolean(&r) ? 0 : between(&r, 0, 1);
+        struct cost_terms t = {between(&r, 0, 1), between(&r, 0, 1),
+                               between(&r, 0.001, 0.2)};
+        struct account_result x;
+        double time;
+
+        account_clear(a);
+        time = tell(a, &t, speeds, &r, noise);
+        if (!(time > 0))
+            continue;
+        x = account_close(a, &t, speeds, time);
+        sums &= adds_up(&x);
+        is_least &= x.ideal <= x.equal * (1 + 1e-9) || x.ideal >= time;
+        if (!(noise > 0))
+            has_all &= x.part[ACCOUNT_SLOWER] < 1e-9;
+    }
+    ok(sums, "whatever happens, it adds up, and nothing is below 0");
+    ok(is_least, "ideal is never above equal parts");
+    ok(has_all, "without noise no command is slower than it should be");
+    account_destroy(a);
+}
+
 int main(void)
 {
     test_stories();
+    test_ideal();
+    test_unknown();
+    test_lowered();
+    test_too_good();
+    test_part_takers();
+    test_one_left_out();
+    test_clock();
+    test_anything();
     return done();
 }
