@@ -164,6 +164,17 @@ test_expect_success '--resume where a good line was changed, lines were added or
 	done &&
 	cp clean lines && job --lines lines --repeat 2 --journal fixed --resume -- ./upper >out && test_cmp all out
 '
+test_expect_success 'lines that are added behind half a grain: pieces still begin at grains' '
+	for lines in 95 120; do
+		seq $lines >lines && job --lines lines --grain 10 --journal grains --resume --joblog log -- sh -c "cat; : from {begin}" >out && test_cmp lines out || return 1
+	done &&
+	sed -n "s/.*from \([0-9]*\).*/\1/p" log >begins && cat begins && test "$(wc -l <begins)" -gt 2 && ! grep -v "0\$" begins
+'
+test_expect_success 'a command that hangs, each time, is left out' '
+	test_expect_code 1 evenstep run --local 3 --metrics equal --range 0:3 --pieces 1 --timeout 2 --retries 1 --keep-going --joblog log -- \
+		sh -c "test {begin} != 1 || exec sleep 60; seq {begin} \$(({end} - 1))" >out 2>err && grep -vx 1 out >others && { echo 0; echo 2; } | test_cmp - others &&
+	said "evenstep: left out: frame 0, units 1:2, local[0-2]: still ran after 2 s" && test "$(exits -1)" = 2
+'
 test_expect_success 'another work is refused still' '
 	fails 2 ".*--journal: fixed: is of another command: .*" job --lines lines --repeat 2 --journal fixed --resume -- cat &&
 	fails 2 ".*--journal: fixed: is of another work: .*" job --lines lines --repeat 3 --journal fixed --resume -- ./upper

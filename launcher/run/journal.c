@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/journal.h"
+#include "launcher/base/json_member.h"
 #include "launcher/base/record_log.h"
 #include "launcher/run/kept.h"
 #include "pmix_bcast/array.h"
@@ -53,15 +54,6 @@ static int put_output(struct journal *j, const struct spool *out, int64_t *at)
     return 0;
 }
 
-/* One more member, which is released; NULL in is NULL out. */
-static json_t *with(json_t *object, const char *key, json_t *value)
-{
-    if (object && json_object_set_new(object, key, value) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 static json_t *piece_json(const char *type,
                           uint64_t frame,
                           const char *node,
@@ -74,9 +66,9 @@ static json_t *piece_json(const char *type,
                   (json_int_t)p->part.units.end, "seconds", p->part.seconds,
                   "attempt", (int)p->part.attempt, "status", p->status);
 
-    return p->has_text
-               ? with(piece, "text", json_sprintf("%016jx", (uintmax_t)p->text))
-               : piece;
+    return p->has_text ? json_member(piece, "text",
+                                     json_sprintf("%016jx", (uintmax_t)p->text))
+                       : piece;
 }
 
 int journal_add_slice(struct journal *j,
@@ -86,11 +78,11 @@ int journal_add_slice(struct journal *j,
                       struct es_error *err)
 {
     int64_t at = j->log.end;
-    json_t *slice = with(piece_json("slice", frame, node, p), "bytes",
-                         json_integer((json_int_t)spool_size(&p->out)));
+    json_t *slice = json_member(piece_json("slice", frame, node, p), "bytes",
+                                json_integer((json_int_t)spool_size(&p->out)));
 
     if (p->status != 0)
-        slice = with(slice, "ok", json_true());
+        slice = json_member(slice, "ok", json_true());
     if (put_output(j, &p->out, &at) < 0) {
         json_decref(slice);
         return record_log_full(&j->log, err);
@@ -107,11 +99,11 @@ int journal_add_failed(struct journal *j,
                        struct es_error *err)
 {
     int64_t at = j->log.end;
-    json_t *failed = with(piece_json("failed", frame, node, p), "signal",
-                          json_integer(p->signal));
+    json_t *failed = json_member(piece_json("failed", frame, node, p), "signal",
+                                 json_integer(p->signal));
 
     if (p->status == 0)
-        failed = with(failed, "ok", json_false());
+        failed = json_member(failed, "ok", json_false());
     if (record_log_put_object(&j->log, failed, &at) < 0)
         return record_log_full(&j->log, err);
     return record_log_commit(&j->log, at, 0, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/report.h"
+#include "launcher/base/json_member.h"
 #include "launcher/base/user_file.h"
 
 #include <errno.h>
@@ -48,15 +49,6 @@ static int write_line(struct report *r, json_t *line, struct es_error *err)
     return rc == 0 ? 0 : report_fail(r, err);
 }
 
-/* One more member, which is released; NULL in is NULL out. */
-static json_t *with(json_t *object, const char *key, json_t *value)
-{
-    if (object && json_object_set_new(object, key, value) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 static json_t *slice_json(const struct distribution *d,
                           const struct run_account *account,
                           const struct piece *p)
@@ -74,14 +66,14 @@ static json_t *slice_json(const struct distribution *d,
         p->status);
 
     if (slots_of(slots, slots->node[part->node]) > 1)
-        slice =
-            with(slice, "slot", json_integer(slots_number(slots, part->node)));
+        slice = json_member(slice, "slot",
+                            json_integer(slots_number(slots, part->node)));
     if (is_done != (p->status == 0)) /* as --ok-status says */
-        slice = with(slice, "ok", json_boolean(is_done));
+        slice = json_member(slice, "ok", json_boolean(is_done));
     if (p->signal)
-        slice = with(slice, "signal", json_integer(p->signal));
+        slice = json_member(slice, "signal", json_integer(p->signal));
     if (part->state == PIECE_LEFT_OUT)
-        slice = with(slice, "left_out", json_true());
+        slice = json_member(slice, "left_out", json_true());
     return slice;
 }
 
@@ -110,11 +102,11 @@ json_t *report_with_account(json_t *line, const struct account_result *r)
     json_t *rest = json_object();
 
     for (enum account_part i = 0; i < ACCOUNT_PARTS; i++)
-        rest = with(rest, account_name(i), json_real(r->part[i]));
-    line = with(line, "efficiency", json_real(account_efficiency(r)));
-    line = with(line, "ideal", json_real(r->ideal));
-    line = with(line, "equal_parts", json_real(r->equal));
-    return with(line, "rest", rest);
+        rest = json_member(rest, account_name(i), json_real(r->part[i]));
+    line = json_member(line, "efficiency", json_real(account_efficiency(r)));
+    line = json_member(line, "ideal", json_real(r->ideal));
+    line = json_member(line, "equal_parts", json_real(r->equal));
+    return json_member(line, "rest", rest);
 }
 
 int report_frame(struct report *r,

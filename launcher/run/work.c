@@ -60,7 +60,8 @@ static char *name_work(const struct work *w,
     return NULL;
 }
 
-/* Are these units' lines still as they were? */
+/* Are these units' lines still as they were?  What follows them is to begin at
+ * a grain, also where they were the last ones then. */
 static int is_same(void *arg,
                    struct slice units,
                    uint64_t text,
@@ -69,7 +70,8 @@ static int is_same(void *arg,
     const struct work *w = arg;
     uint64_t now;
 
-    if (units.end > w->lines.n)
+    if (units.end > w->lines.n
+        || (units.end < w->lines.n && units.end % w->grain != 0))
         return 0;
     if (lines_sum(&w->lines, units.begin, units.end, &now, err) < 0)
         return -1;
@@ -117,6 +119,7 @@ int work_open(struct work *w,
 
     memset(w, 0, sizeof *w);
     w->extraction = o->work;
+    w->grain = o->grain;
     piece_files_open(&w->files, o);
     if (o->lines) {
         if (lines_open(&w->lines, o->lines, &o->record, err) < 0)

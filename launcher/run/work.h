@@ -15,7 +15,8 @@
 
 struct work {
     struct extraction extraction;
-    struct lines lines;      /* of --lines */
+    struct lines lines; /* of --lines */
+    uint64_t grain;
     struct journal *journal; /* NULL: none is kept */
     struct piece_files files;
 };
