@@ -50,7 +50,7 @@ static struct secret secret;
 static struct listener *listener;
 static struct channel *channel;
 static pid_t agent;
-static int calls, ended;
+static int calls, ended, seen[NOT_TAKEN]; /* messages of each type */
 static struct got {
     int is_new; /* nobody has waited for it yet */
     uint8_t body[8192];
@@ -74,6 +74,7 @@ static void on_message(struct channel *c,
     (void)arg;
     if (type >= NOT_TAKEN || len > sizeof got.body)
         bail("an agent says what it should not");
+    seen[type]++;
     last[type].is_new = 1;
     last[type].len = len;
     memcpy(last[type].body, body, len);
@@ -149,6 +150,7 @@ static void start(void)
     secret_to_hex(&secret, hex);
     calls = ended = 0;
     memset(last, 0, sizeof last);
+    memset(seen, 0, sizeof seen);
     agent = fork();
     if (agent == 0) {
         execv(self, argv);
@@ -287,6 +289,70 @@ static void test_slices(void)
        "a command that is not there: so it is said");
     order_nothing(MSG_LEAVE);
     is_int(left(), 0, "it leaves");
+}
+
+/* How many slots the agent then says that it has. */
+static uint32_t order_slots(uint32_t kind, uint32_t n, uint32_t beside)
+{
+    struct writer w = {0};
+    struct msg_slotted m;
+
+    msg_write_slots(&w, &(const struct msg_slots){kind, n, beside});
+    order(MSG_SLOTS, &w);
+    if (!await(MSG_SLOTTED) || msg_read_slotted(&m, got.body, got.len) < 0)
+        bail("it does not say what slots it has");
+    return m.n;
+}
+
+static void order_run(uint64_t id, uint64_t unit, uint32_t slot)
+{
+    const struct msg_run m = {
+        .id = id, .begin = unit, .end = unit + 1, .slot = slot};
+    struct writer w = {0};
+
+    msg_write_run(&w, &m);
+    order(MSG_RUN, &w);
+}
+
+/* Two commands, each of which waits until both have begun. */
+static void both(uint32_t first_slot, uint32_t second_slot)
+{
+    char script[300], folder[] = "/tmp/evenstep-agent.XXXXXX";
+    int done_before = seen[MSG_DONE];
+
+    if (!mkdtemp(folder))
+        bail("no folder");
+    snprintf(script, sizeof script,
+             "mkdir %s/{begin}; until test -d %s/1 && test -d %s/2; do "
+             "sleep 0.02; done",
+             folder, folder, folder);
+    send_command(script);
+    order_run(1, 1, first_slot);
+    order_run(2, 2, second_slot);
+    while (seen[MSG_DONE] < done_before + 2 && ended == 0)
+        (void)event_base_dispatch(base);
+    snprintf(script, sizeof script, "rmdir %s/1 %s/2 %s", folder, folder,
+             folder);
+    is_int(system(script), 0, "they have begun before the other had ended");
+    last[MSG_DONE].is_new = 0;
+}
+
+static void test_slots(void)
+{
+    begin();
+    is_int(order_slots(SLOTS_NUMBER, 2, 1), 2, "two slots ...");
+    both(0, 1);
+    send_command("exit $((10 + {slot}))");
+    order_run(3, 0, 1);
+    order_run(4, 0, 1);
+    while (seen[MSG_DONE] < 4)
+        (void)event_base_dispatch(base);
+    ok(await(MSG_DONE) && got.len > 0, "one slot does one after the other");
+    is_int(order_slots(SLOTS_NUMBER, 1, 2), 1, "one slot of two at once ...");
+    both(0, 0);
+    ok(order_slots(SLOTS_CORES, 0, 1) >= 1, "as many as it has cores");
+    order_run(5, 0, NODE_SLOTS_MAX - 1);
+    is_int(left(), 0, "a slot that it has not: it leaves");
 }
 
 static void test_directory(void)
@@ -445,6 +511,7 @@ int main(int argc, char **argv)
     base = event_base_new();
     test_start();
     test_slices();
+    test_slots();
     test_directory();
     test_clock_and_ring();
     test_breach();

@@ -123,7 +123,7 @@ static void run_spec(const struct execution_spec *spec)
 
 static void run_argv(char *const *argv)
 {
-    run_spec(&(struct execution_spec){argv, NULL, NULL, NULL, 0, 0});
+    run_spec(&(struct execution_spec){argv, NULL, NULL, NULL, 0, 0, NULL, 0});
 }
 
 #define ARGV(...) ((char *[]){__VA_ARGS__, NULL})
@@ -270,12 +270,14 @@ static void test_refusals(void)
     char *none[] = {NULL};
 
     fresh();
-    is_int(start(&(struct execution_spec){none, NULL, NULL, NULL, 0, 0}, &err),
-           -1, "an empty command is refused");
+    is_int(
+        start(&(struct execution_spec){none, NULL, NULL, NULL, 0, 0, NULL, 0},
+              &err),
+        -1, "an empty command is refused");
     ok(err.kind == ES_USAGE && strstr(err.what, "no command"),
        "and the message says so");
     is_int(start(&(struct execution_spec){ARGV("true"), NULL, "/no/such", NULL,
-                                          0, 0},
+                                          0, 0, NULL, 0},
                  &err),
            -1, "a folder that does not exist is refused");
     ok(err.kind == ES_WORK && strstr(err.what, "/no/such: No such file"),
@@ -340,7 +342,7 @@ static void test_output(void)
 
 static void test_surroundings(void)
 {
-    struct execution_spec spec = {SH("pwd"), NULL, "/usr", NULL, 0, 0};
+    struct execution_spec spec = {SH("pwd"), NULL, "/usr", NULL, 0, 0, NULL, 0};
     char *bare[] = {"PATH=/no/such", "A=b", NULL};
     char *here[] = {"PATH=:/no/such", NULL};
     long pid, group;
@@ -348,8 +350,8 @@ static void test_surroundings(void)
     fresh();
     run_spec(&spec);
     is_str(run.out, "/usr\n", "a command runs in the folder given");
-    spec =
-        (struct execution_spec){ARGV("/usr/bin/env"), bare, NULL, NULL, 0, 0};
+    spec = (struct execution_spec){
+        ARGV("/usr/bin/env"), bare, NULL, NULL, 0, 0, NULL, 0};
     fresh();
     run_spec(&spec);
     is_str(run.out, "PATH=/no/such\nA=b\n", "and has the environment given");
@@ -357,7 +359,8 @@ static void test_surroundings(void)
     fresh();
     run_spec(&spec);
     is_int(run.end.exec_errno, ENOENT, "in whose PATH it is looked for");
-    spec = (struct execution_spec){ARGV("env"), here, "/usr/bin", NULL, 0, 0};
+    spec = (struct execution_spec){ARGV("env"), here, "/usr/bin", NULL,
+                                   0,           0,    NULL,       0};
     fresh();
     run_spec(&spec);
     is_str(run.out, "PATH=:/no/such\n", "an empty part of it is the folder");
@@ -375,11 +378,46 @@ static void test_surroundings(void)
 }
 
 /* Tells something where we are not root, who may look into every folder. */
+/* The kernel's word for the CPUs that a command may run on. */
+static long cpu_told(const cpu_set_t *cpus)
+{
+    struct execution_spec spec = {
+        .argv = ARGV("sed", "-n", "s/^Cpus_allowed_list:[[:space:]]*//p",
+                     "/proc/self/status"),
+        .cpus = cpus,
+        .cpus_bytes = sizeof *cpus};
+
+    run_spec(&spec);
+    run.out[run.len] = '\0';
+    return run.len > 0 && !strpbrk(run.out, "-,") ? strtol(run.out, NULL, 10)
+                                                  : -1;
+}
+
+static void test_cpus(void)
+{
+    cpu_set_t ours, one, none;
+    size_t cpu = 0;
+
+    if (sched_getaffinity(0, sizeof ours, &ours) < 0)
+        bail("no affinity");
+    while (!CPU_ISSET(cpu, &ours))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    is_int(cpu_told(&one), (long)cpu,
+           "a command may run on the CPUs that it is given");
+    CPU_ZERO(&none);
+    CPU_SET(CPU_SETSIZE - 1, &none);
+    (void)cpu_told(&none);
+    is_int(run.end.status, 0,
+           "where there is none of them it runs all the same");
+}
+
 static void test_denied_folder(void)
 {
     char folder[] = "/tmp/evenstep-test.XXXXXX", path[64];
     char *envp[] = {path, NULL};
-    struct execution_spec spec = {ARGV("env"), envp, NULL, NULL, 0, 0};
+    struct execution_spec spec = {ARGV("env"), envp, NULL, NULL, 0, 0, NULL, 0};
 
     if (!mkdtemp(folder) || chmod(folder, 0) < 0)
         bail("%s: %s", folder, strerror(errno));
@@ -448,7 +486,7 @@ static void test_left_behind(void)
 static void start_and_hear(char *const *argv)
 {
     struct es_error err;
-    struct execution_spec spec = {argv, NULL, NULL, NULL, 0, 0};
+    struct execution_spec spec = {argv, NULL, NULL, NULL, 0, 0, NULL, 0};
 
     fresh();
     if (start(&spec, &err) < 0)
@@ -527,7 +565,7 @@ static void test_no_standard_fds(void)
 
     if (pid == 0) {
         struct execution_spec spec = {
-            SH("echo out; echo err >&2; cat"), NULL, NULL, NULL, 0, 0};
+            SH("echo out; echo err >&2; cat"), NULL, NULL, NULL, 0, 0, NULL, 0};
         base = event_base_new(); /* the other one is our parent's */
         for (int fd = 0; fd < 3; fd++)
             close(fd);
@@ -573,7 +611,8 @@ static void test_agent_dies(void)
 
 static void test_no_memory(void)
 {
-    struct execution_spec spec = {ARGV("true"), NULL, NULL, NULL, 0, 0};
+    struct execution_spec spec = {ARGV("true"), NULL, NULL, NULL, 0, 0,
+                                  NULL,         0};
     struct es_error err = {ES_OK, "", ""};
     long n;
 
@@ -591,7 +630,7 @@ static void test_no_memory(void)
 /* Played by a process that may have few descriptors. */
 static void play_few_fds(int limit)
 {
-    struct execution_spec spec = {ARGV("true"), NULL, "/", NULL, 0, 0};
+    struct execution_spec spec = {ARGV("true"), NULL, "/", NULL, 0, 0, NULL, 0};
     struct es_error err = {ES_OK, "", ""};
     int spare[64], n = 0, told = 1, rc = -1;
 
@@ -658,6 +697,7 @@ static void test_all(void)
     test_tail();
     test_output();
     test_surroundings();
+    test_cpus();
     test_denied_folder();
     test_signals();
     test_left_behind();

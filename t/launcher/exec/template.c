@@ -106,6 +106,25 @@ static void test_environ(void)
     template_free(got);
 }
 
+static void test_put(void)
+{
+    char path[] = "PATH=/bin", cuda[] = "CUDA_VISIBLE_DEVICES=0,1";
+    char *env[] = {path, cuda, NULL};
+    char **got = template_environ(env, &slice, "n1");
+
+    ok(template_put(&got, "CUDA_VISIBLE_DEVICES=1") == 0
+           && template_put(&got, "CUDA=x") == 0,
+       "more can be put in");
+    is_str(value(got, "CUDA_VISIBLE_DEVICES="), "1", "in place of what was");
+    is_str(value(got, "CUDA="), "x", "or behind it, if only a part is alike");
+    is_str(value(got, "PATH="), "/bin", "what else there is stays");
+    fault_at = 0;
+    is_int(template_put(&got, "A=b"), -1, "without memory it is not put in");
+    fault_at = -1;
+    ok(value(got, "A=") == NULL && value(got, "CUDA="), "and nothing is lost");
+    template_free(got);
+}
+
 static void test_no_memory(void)
 {
     char word[] = "a{begin}";
@@ -133,6 +152,7 @@ int main(void)
     test_words();
     test_values();
     test_environ();
+    test_put();
     test_no_memory();
     return done();
 }

@@ -243,7 +243,7 @@ static struct execution *start(char *const *argv,
                                struct throttle *t,
                                struct heard *heard)
 {
-    struct execution_spec spec = {argv, NULL, NULL, t, 0, 0};
+    struct execution_spec spec = {.argv = argv, .throttle = t};
     struct execution *x = NULL;
     struct es_error err;
 
