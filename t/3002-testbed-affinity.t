@@ -33,6 +33,15 @@ test_expect_success 'a companion step beside bound tasks sees every CPU of the j
 	cat all all >want && test_cmp want companion &&
 	test "$(wc -l <tasks)" = 2 && ! grep -E "[-,]" tasks
 '
+test_expect_success '--slots cores: a slot for each core of the job, each bound to its own' '
+	on_ctl salloc -Q -N2 --exclusive "$EVENSTEP_BUILD/evenstep" run --slots cores --policy manual:size=1 --range 0:40 -- sh -c "echo {node} {slot} \$($cpus_of_self)" >ran &&
+	sort -u ran >slots && cat slots && test "$(cut -d" " -f1 slots | uniq -c | awk "{ print \$1 }" | sort -u)" = "$(cut -d" " -f2 slots | sort -nu | wc -l)" &&
+	test "$(cut -d" " -f1,3 slots | sort | uniq -d)" = "" && ! cut -d" " -f3 slots | grep -E "[-,]"
+'
+test_expect_success 'a job with one CPU a node has one core for slots: the cpuset of the step holds' '
+	on_ctl salloc -Q -N2 -n2 -c1 "$EVENSTEP_BUILD/evenstep" run --srun "-c1 --cpu-bind=threads" --slots cores --range 0:4 -- sh -c "echo {slot} \$($cpus_of_self)" >ran && cat ran &&
+	! cut -d" " -f1 ran | grep -v 0 && ! cut -d" " -f2 ran | grep -E "[-,]"
+'
 test_expect_success 'down leaves nothing' '
 	testbed_down && testbed_nothing_left $testbed_name
 '
