@@ -226,7 +226,7 @@ test_expect_success 'output of no line, of nothing, and of a NUL' '
 	cmp want got && evenstep run --local 2 --range 0:4 -- true >got && test ! -s got
 '
 test_expect_success 'what a command that went well says on stderr is shown with its node' '
-	evenstep run --local 2 --range 0:2 -- sh -c "echo \"I am \$EVENSTEP_NODE\" >&2; echo out" >got 2>err &&
+	evenstep run --local 2 --metrics equal --pieces 1 --range 0:2 -- sh -c "echo \"I am \$EVENSTEP_NODE\" >&2; echo out" >got 2>err &&
 	said "local0: I am local0" && said "local1: I am local1" && printf "out\nout\n" >want && test_cmp want got
 '
 
