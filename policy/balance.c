@@ -404,7 +404,7 @@ static void adjust(struct balance *s, struct balance_frame *f)
     determination_weigh(t, s->dispatch, &s->setup.threshold);
     f->first = t->first;
     f->last = t->last;
-    f->efficiency = t->efficiency;
+    f->busy = t->busy;
     f->taken = dispatch_taken(s->dispatch);
     if (!s->setup.policy->bundles)
         f->adjusted =

@@ -71,7 +71,7 @@ struct balance_setup {
 
 struct balance_frame {
     double first, last; /* response of any node, seconds */
-    double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
+    double busy;        /* as of determination.h */
     uint64_t messages;  /* pieces or bundles out, and results back */
     uint64_t taken;     /* units that were taken over */
     uint64_t same;      /* pieces as in the record */

@@ -136,7 +136,7 @@ void determination_weigh(struct determination *t,
     }
     if (!(t->last > 0))
         t->first = 0;
-    t->efficiency = t->last > 0 ? busy / ((double)nodes * t->last) : 1;
+    t->busy = t->last > 0 ? busy / ((double)nodes * t->last) : 1;
     limit = threshold_seconds(rule, &t->noise, t->completion, t->n,
                               dispatch_grain(d));
     threshold_feedback(&t->noise, t->completion, t->n);

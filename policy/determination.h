@@ -17,7 +17,8 @@ struct determination {
     double *sent; /* likewise: when it was sent the first that it did */
     size_t n;
     double first, last; /* response, seconds from the frame's start */
-    double efficiency;  /* busy time of all nodes / (nodes x last), 0..1 */
+    double busy; /* part of the nodes' time until then that commands ran, 0..1;
+                    how well it was used is account.h's */
     struct threshold_noise noise;
     int over; /* the nodes' times differ by more than the threshold */
 };
@@ -29,8 +30,8 @@ void determination_clear(struct determination *t);
  * Weigh a frame that is done.  A node's time is up to its last response, from
  * when it was sent its first piece: with frames ahead, when it had nothing left
  * of those before.  A node without a slice counts neither as first nor as
- * last.  The nodes that the
- * efficiency divides by are those that may go on or did a part.
+ * last.  The
+ * nodes that `busy` divides by are those that may go on or did a part.
  *
  * As nodes take over from each other, what the policy hears, and what is held
  * against the threshold, is the time that each would have needed for its own

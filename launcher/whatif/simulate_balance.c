@@ -21,13 +21,13 @@ struct outcome {
     double mean, first; /* efficiency: of all frames, of the first */
     int64_t good;       /* number of the first frame that reaches GOOD, or -1 */
     double seconds, ideal;
-    double *took; /* one a frame, seconds */
+    double *took, *ideal_of; /* one a frame, seconds */
     uint64_t messages, taken;
 };
 
-/* The seconds of all frames if all nodes always end together, with one start
- * each; 0 if memory ran out. */
-static double ideal_seconds(const struct balance_options *o)
+/* The seconds of all frames, and of each, if all nodes always end together, with
+ * one start each; 0 if memory ran out. */
+static double ideal_seconds(const struct balance_options *o, double each[])
 {
     double *speed = calloc(o->setup.n, sizeof *speed);
     double *free_at = calloc(o->setup.n, sizeof *free_at);
@@ -43,8 +43,9 @@ static double ideal_seconds(const struct balance_options *o)
     for (int64_t i = 0; speed && free_at && i < o->frames; i++) {
         for (; k < o->setup.n_changes && o->change[k].frame == (uint64_t)i; k++)
             speed[o->change[k].node] = o->change[k].speed;
-        seconds += level_find(free_at, speed, o->setup.n, &terms,
-                              (double)o->setup.units);
+        each[i] = level_find(free_at, speed, o->setup.n, &terms,
+                             (double)o->setup.units);
+        seconds += each[i];
     }
     free(speed);
     free(free_at);
@@ -53,21 +54,22 @@ static double ideal_seconds(const struct balance_options *o)
 
 static void add_up(struct outcome *out,
                    const struct balance_frame *f,
+                   double efficiency,
                    int64_t i)
 {
     if (i == 0)
-        out->first = f->efficiency;
-    if (out->good < 0 && f->efficiency >= GOOD)
+        out->first = efficiency;
+    if (out->good < 0 && efficiency >= GOOD)
         out->good = i;
-    out->mean += (f->efficiency - out->mean) / (double)(i + 1);
+    out->mean += (efficiency - out->mean) / (double)(i + 1);
     out->seconds += f->last;
     out->took[i] = f->last;
     out->messages += f->messages;
     out->taken += f->taken;
 }
 
-/* Simulate one policy. efficiency has one element a frame; of out, ideal is set
- * already. */
+/* Simulate one policy. efficiency has one element a frame; of out, what is ideal
+ * is set already. */
 static int simulate_policy(const struct balance_options *o,
                            const struct policy_option *policy,
                            double efficiency[],
@@ -87,8 +89,8 @@ static int simulate_policy(const struct balance_options *o,
         struct balance_frame f;
 
         rc = balance_next(balance, &f);
-        efficiency[i] = f.efficiency;
-        add_up(out, &f, i);
+        efficiency[i] = f.last > 0 ? fmin(out->ideal_of[i] / f.last, 1) : 1;
+        add_up(out, &f, efficiency[i], i);
     }
     balance_destroy(balance);
     return rc < 0 ? es_no_memory(err) : 0;
@@ -171,13 +173,16 @@ static int run_all(const struct balance_options *o, struct es_error *err)
 {
     double *efficiency = calloc((size_t)o->frames, sizeof *efficiency);
     double *took = calloc((size_t)o->frames, sizeof *took);
-    int rc = efficiency && took ? 0 : es_no_memory(err), printed;
+    double *each = calloc((size_t)o->frames, sizeof *each);
+    int rc = efficiency && took && each ? 0 : es_no_memory(err), printed;
 
     printed = rc == 0 && !o->json ? print_head(o) : 0;
     for (size_t i = 0; rc == 0 && printed >= 0 && i < o->n_policies; i++) {
         const struct policy_option *p = &o->policy[i];
-        struct outcome out = {
-            .good = -1, .ideal = ideal_seconds(o), .took = took};
+        struct outcome out = {.good = -1,
+                              .ideal = ideal_seconds(o, each),
+                              .took = took,
+                              .ideal_of = each};
 
         rc = out.ideal > 0 ? simulate_policy(o, p, efficiency, &out, err)
                            : es_no_memory(err);
@@ -187,6 +192,7 @@ static int run_all(const struct balance_options *o, struct es_error *err)
     }
     free(efficiency);
     free(took);
+    free(each);
     if (rc == 0 && (printed < 0 || fflush(stdout) != 0))
         return es_no_space(err);
     return rc;

@@ -23,7 +23,7 @@ static const struct {
     int gone[NODES];
     struct done piece[8];
     struct threshold_rule threshold;
-    double first, last, efficiency;
+    double first, last, busy;
     int over;
 } frames[] = {
     {"all at once",
@@ -199,7 +199,7 @@ static void test_frames(void)
         ok(t.over == frames[i].over, "%s", frames[i].name);
         is_near(t.first, frames[i].first, 0, "  its first response");
         is_near(t.last, frames[i].last, 0, "  its last response");
-        is_near(t.efficiency, frames[i].efficiency, 1e-15, "  its efficiency");
+        is_near(t.busy, frames[i].busy, 1e-15, "  its busy");
     }
     determination_clear(&t);
 }
@@ -277,7 +277,7 @@ static void test_leaving(void)
     determination_weigh(&t, d, &rule);
     ok(t.completion[2].presence == PRESENCE_GONE && t.completion[2].units == 10,
        "of one that leaves the policy hears that it has gone, and its slice");
-    is_near(t.efficiency, 1, 0, "the efficiency is of all that worked");
+    is_near(t.busy, 1, 0, "the busy is of all that worked");
     dispatch_destroy(d);
     determination_clear(&t);
 }
