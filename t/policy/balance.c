@@ -479,7 +479,8 @@ static void time_policy(const struct policy_kind *kind)
     policy_defaults(kind, defaults);
     for (size_t i = 0; i < BIG; i++) {
         m[i] = (struct metric){.X = {1}, .CU = {100}, .JL = 1};
-        c[i] = (struct completion){100, 1 + (double)(i % 10), 0};
+        c[i] =
+            (struct completion){.units = 100, .seconds = 1 + (double)(i % 10)};
     }
     state = malloc(kind->state_bytes(BIG, defaults));
     if (!state || kind->init(state, &setup) < 0)
