@@ -37,6 +37,7 @@ struct distribution {
     int is_over;         /* the only one that is left has come out */
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
+    int64_t begun_ns;    /* when the run's first frame was */
     int64_t answered_ns; /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
     char *overlap;    /* may it? */
@@ -546,6 +547,8 @@ static struct at_work *open_place(struct distribution *d,
     d->is_over = d->wants_frame = 0;
     w->frame = *frame;
     w->start_ns = clock_ns();
+    if (d->begun_ns == 0)
+        d->begun_ns = w->start_ns;
     w->is_kept = 0;
     set_end(d, w);
     return w;
@@ -881,6 +884,11 @@ int64_t distribution_start_ns(const struct distribution *d)
 struct cost *distribution_cost(const struct distribution *d)
 {
     return d->cost;
+}
+
+double distribution_began(const struct distribution *d)
+{
+    return seconds_of(nth(d, 0)->start_ns - d->begun_ns);
 }
 
 const struct dispatch *distribution_dispatch(const struct distribution *d)

@@ -178,6 +178,8 @@ size_t distribution_out(const struct distribution *d, size_t node);
 const struct frame *distribution_frame(const struct distribution *d);
 /* When it began, which its pieces' times count from; CLOCK_MONOTONIC. */
 int64_t distribution_start_ns(const struct distribution *d);
+/* Likewise, in seconds since the run's first frame did. */
+double distribution_began(const struct distribution *d);
 /* What its pieces cost, as learned so far. */
 struct cost *distribution_cost(const struct distribution *d);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
