@@ -527,7 +527,9 @@ static uint64_t pieces_of(const struct dispatch *d,
 {
     double seconds = s->speed > 0 ? (double)s->chunk / s->speed : 0;
 
-    return dispatch_is_by_cost(d) ? 1 : tail_pieces(seconds, d->most_pieces);
+    return d->most_pieces == DISPATCH_BY_COST
+               ? 1
+               : tail_pieces(seconds, d->most_pieces);
 }
 
 /* The next piece off what waits at a node, which is filled up before. */

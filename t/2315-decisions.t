@@ -17,7 +17,7 @@ END
 chmod +x slow
 # recorded POLICY UNITS GRAIN PIECES: a run of three frames, compared.
 recorded() {
-	rm -f report && evenstep run --local 4 --metrics equal --range "0:$2" --grain "$3" --pieces "$4" --repeat 3 --policy "$1" --threshold 5% --report report -- \
+	rm -rf report state && mkdir state && XDG_STATE_HOME=$PWD/state evenstep run --local 4 --metrics equal --range "0:$2" --grain "$3" --pieces "$4" --repeat 3 --policy "$1" --threshold 5% --report report -- \
 		./slow "{begin}" "{end}" 2>err && compared report "$@"
 }
 compared() { # REPORT POLICY UNITS GRAIN PIECES
@@ -32,6 +32,10 @@ while read -r policy units grain pieces; do
 		recorded $policy $units $grain $pieces && grep -qE "^3 frames, [0-9]+ pieces: each the same" out
 	'
 done <<\END
+even 120 1 auto
+even 500 3 auto
+static 120 1 auto
+canon 60 7 auto
 even 120 1 16
 canon 120 1 4
 static 120 3 8
@@ -47,6 +51,11 @@ END
 test_expect_success 'a run in which nodes take over from a slow one' '
 	MS=20 recorded static 120 1 16 && cp report good && jq -es "map(select(.type == \"frame\"))[0].slices
 		| length > 10 and (map(select(.node == \"local3\") | .end - .begin) | add < 30)" good
+'
+test_expect_success 'one of pieces by cost, whose starts are long: slices go in one after the first frame' '
+	rm -rf report state && mkdir state && XDG_STATE_HOME=$PWD/state evenstep run --local 4 --metrics equal --range 0:120 --repeat 3 --report report -- \
+		sh -c "sleep 0.5; exec ./slow {begin} {end}" 2>err && cat err &&
+	compared report even 120 1 auto && jq -es "map(select(.type == \"frame\") | .slices | length) | .[0] > 4 and .[2] < 8" report
 '
 test_expect_success 'it is the same when it has been read and written again' '
 	jq -c . good >again && compared again static 120 1 16

@@ -55,6 +55,7 @@ static struct run {
     const struct setup *setup;
     struct dispatch *d;
     void *policy;
+    struct cost *cost; /* of DISPATCH_BY_COST */
     double now;
     unsigned had[HAPPENINGS];
     uint64_t sent, seen; /* pieces handed out; events */
@@ -74,6 +75,7 @@ static void end_run(void)
 {
     dispatch_destroy(run.d);
     free(run.policy);
+    cost_destroy(run.cost);
     memset(&run, 0, sizeof run);
 }
 
@@ -100,6 +102,12 @@ static int start_run(const struct setup *setup)
     if (!run.d)
         return -1;
     dispatch_set_policy(run.d, kind, run.policy, setup->load);
+    if (setup->pieces == DISPATCH_BY_COST) {
+        run.cost = cost_create(setup->nodes, NULL);
+        if (!run.cost)
+            return -1;
+        dispatch_set_cost(run.d, run.cost);
+    }
     if (setup->is_ruled)
         dispatch_set_failure_rule(run.d, &setup->rule);
     return 0;
@@ -366,6 +374,42 @@ static int next_path(struct path *path)
 }
 
 static const struct setup small[] = {
+    {"by cost, two nodes, one of which is lost and returns",
+     2,
+     6,
+     1,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {3, 1},
+     {[LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 2, [LOOK] = 1},
+     {0, 0, 0},
+     0},
+    {"by cost, two nodes, commands that fail",
+     2,
+     6,
+     2,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[FAIL] = 3, [DISTRUST] = 1, [METER] = 1},
+     {0, 0, 0},
+     0},
+    {"by cost, three nodes, one leaves, and something was done before",
+     3,
+     9,
+     1,
+     DISPATCH_BY_COST,
+     {{2, 4}},
+     1,
+     0,
+     {1, 2, 0},
+     {[RETIRE] = 1, [LOSE] = 1, [FAIL] = 1},
+     {0, 0, 0},
+     0},
     {"two nodes, answers only",
      2,
      6,
@@ -586,7 +630,7 @@ static void random_setup(struct setup *s)
         .nodes = 1 + (size_t)random_below(&rng, NODES_MOST),
         .units = 1 + (uint64_t)random_below(&rng, UNITS_MOST),
         .grain = 1 + (uint64_t)random_below(&rng, 5),
-        .pieces = 1 + (uint64_t)random_below(&rng, 8),
+        .pieces = (uint64_t)random_below(&rng, 9),
         .is_bundles = random_boolean(&rng),
         .is_ruled = random_boolean(&rng),
         .rule = {(unsigned)random_below(&rng, 3), random_boolean(&rng),
@@ -684,13 +728,13 @@ static void finish_frame(void)
     expect(dispatch_left(run.d) == 0, "the frame can be ended after that");
 }
 
-static void test_no_memory(int is_bundles)
+static void test_no_memory(int is_bundles, uint64_t pieces)
 {
     struct setup setup = {.name = "no memory",
                           .nodes = 5,
                           .units = 500,
                           .grain = 1,
-                          .pieces = 60,
+                          .pieces = pieces,
                           .is_bundles = is_bundles,
                           .load = {1, 2, 3, 4, 5},
                           .most = {[FAIL] = 100, [GIVE] = 20}};
@@ -711,8 +755,10 @@ static void test_no_memory(int is_bundles)
         end_run();
     }
     ok(!wrong && failed > 8, "%s: each of %ld allocations fails: %s",
-       is_bundles ? "bundles" : "slices", failed,
-       wrong ? wrong : "each unit is in one place, and comes out once");
+       is_bundles                   ? "bundles"
+       : pieces == DISPATCH_BY_COST ? "by cost"
+                                    : "slices",
+       failed, wrong ? wrong : "each unit is in one place, and comes out once");
 }
 
 /* --- who gets what -------------------------------------------------------- */
@@ -1254,8 +1300,9 @@ int main(void)
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         test_all_orders(&small[i]);
     test_random();
-    test_no_memory(0);
-    test_no_memory(1);
+    test_no_memory(0, 60);
+    test_no_memory(0, DISPATCH_BY_COST);
+    test_no_memory(1, 1);
     fence_on = 1;
     test_slices();
     test_resumed();
