@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a node is sent at once, by hand; and what that comes to, simulated: six
+ * frames, the first of a command that nothing is known of.
+ */
+#include "policy/sizing.h"
+#include "policy/balance.h"
+#include "policy/dispatch.h"
+#include "policy/kinds.h"
+#include "policy/level.h"
+#include "tap.h"
+
+#include <math.h>
+
+#define N 4
+
+static const double speeds[N] = {1.6, 1.2, 0.8, 0.4}; /* of mean 1 */
+
+static double half_first(const void *state, double to)
+{
+    (void)state;
+    return to < 0.5 ? to * 1.5 : 0.75 + (to - 0.5) * 0.5;
+}
+
+static const struct policy_kind flat, steep = {.work = half_first};
+
+/* --- by hand -------------------------------------------------------------- */
+
+static struct sizing s;
+static struct slice head[N], rest;
+
+/* terms: NULL: nothing is known. */
+static void begin(const struct cost_terms *terms,
+                  double noise,
+                  const struct policy_kind *kind,
+                  uint64_t units,
+                  uint64_t grain)
+{
+    struct cost *cost = cost_create(N, NULL);
+
+    if (!cost || sizing_init(&s, N) < 0)
+        bail("no memory");
+    cost_expect_speeds(cost, speeds);
+    if (terms)
+        cost_expect(cost, terms, noise);
+    s.cost = cost;
+    s.kind = kind;
+    s.frame = (struct slice){1000, 1000 + units};
+    s.grain = grain;
+    sizing_cut(&s, speeds, head, &rest);
+}
+
+static void end(void)
+{
+    cost_destroy(s.cost);
+    sizing_clear(&s);
+}
+
+static uint64_t units_in(struct slice slice)
+{
+    return slice.end - slice.begin;
+}
+
+static int adjoin(void)
+{
+    uint64_t at = s.frame.begin;
+
+    for (size_t i = 0; i < N; at = head[i++].end)
+        if (head[i].begin != at || head[i].end < at)
+            return 0;
+    return rest.begin == at && rest.end == s.frame.end;
+}
+
+static void test_unknown(void)
+{
+    double least = INFINITY, most = 0;
+
+    begin(NULL, 0, &flat, 4000, 1);
+    for (size_t i = 0; i < N; i++) {
+        double part = (double)units_in(head[i]) / (1000 * speeds[i]);
+
+        least = fmin(least, part);
+        most = fmax(most, part);
+    }
+    ok(adjoin() && least > 0.24 && most < 0.56 && most > 2 * least,
+       "a new command: a quarter to a half of each slice, unlike (%.2f, %.2f)",
+       least, most);
+    end();
+}
+
+static void test_starts(void)
+{
+    const struct cost_terms none = {.each = 0.01}, waits = {5, 0, 0.01},
+                            burns = {0, 2, 0.01}, longs = {0, 8, 0.001};
+
+    begin(&none, 0.02, &flat, 4000, 1);
+    ok(adjoin() && units_in(rest) > 1900 && units_in(rest) < 2100,
+       "a start costs nothing: half is held back (%ju)",
+       (uintmax_t)units_in(rest));
+    end();
+    begin(&waits, 0.02, &flat, 4000, 1);
+    ok(adjoin() && units_in(rest) == 0 && units_in(head[0]) == 1600
+           && units_in(head[3]) == 400,
+       "one that waits for long: a piece each, by speed");
+    end();
+    begin(&waits, 0.5, &flat, 40000, 1);
+    ok(adjoin() && units_in(rest) > 0,
+       "times differ by a half: a tail is held back (%ju)",
+       (uintmax_t)units_in(rest));
+    end();
+    begin(&burns, 0.02, &flat, 4000, 1);
+    ok(adjoin() && units_in(rest) == 0 && units_in(head[3]) < 300
+           && units_in(head[0]) > 1700,
+       "one that works for long: slow nodes get less (%ju, %ju)",
+       (uintmax_t)units_in(head[0]), (uintmax_t)units_in(head[3]));
+    end();
+    begin(&longs, 0.02, &flat, 4000, 1);
+    ok(adjoin() && units_in(head[3]) == 0 && units_in(head[0]) > 0,
+       "if that is more than all the work, they get nothing");
+    end();
+}
+
+static void test_grains(void)
+{
+    const struct cost_terms waits = {50, 0, 1};
+
+    begin(&waits, 0.02, &flat, 11, 1);
+    ok(adjoin() && units_in(rest) == 0 && units_in(head[0]) == 5
+           && units_in(head[1]) == 3 && units_in(head[2]) == 2
+           && units_in(head[3]) == 1,
+       "eleven units of a second: so that the last ends soonest");
+    end();
+    begin(&waits, 0.02, &flat, 205, 10);
+    for (size_t i = 0; i < N; i++)
+        ok(head[i].end == s.frame.end || units_in(head[i]) % 10 == 0,
+           "whole grains");
+    ok(adjoin() && units_in(rest) == 0, "and a short one at the end");
+    end();
+}
+
+static void test_work(void)
+{
+    const struct cost_terms waits = {500, 0, 1};
+    double work = 0;
+
+    begin(&waits, 0.02, &steep, 4000, 1);
+    is_near(sizing_work(&s, s.frame), 4000, 1e-9, "the mean unit's work is 1");
+    is_near(sizing_work(&s, (struct slice){1000, 1100}), 150, 1e-9,
+            "that of the first ones is more, says the policy");
+    for (size_t i = 0; i < N; i++)
+        work +=
+            fabs(sizing_work(&s, head[i])
+                     / (double)units_in(head[i]) // a slice's mean
+                 - (head[i].end <= 3000     ? 1.5
+                    : head[i].begin >= 3000 ? 0.5
+                                            : sizing_work(&s, head[i])
+                                                  / (double)units_in(head[i])));
+    ok(adjoin() && work < 1e-9, "a slice's work is what lies in it");
+    end();
+}
+
+static void test_part(void)
+{
+    const struct cost_terms waits = {10, 0, 1};
+
+    begin(&waits, 0.02, &flat, 400, 1);
+    for (size_t i = 0; i < N; i++)
+        s.free[i] = i == 0 ? 0 : 1000;
+    sizing_look(&s, 100);
+    ok(sizing_part(&s, 0, 0, (struct slice){1300, 1400}) == 100,
+       "all others are at work for long: one takes all");
+    ok(sizing_part(&s, 3, 1000, (struct slice){1300, 1400}) == 0,
+       "and who is free then is done");
+    for (size_t i = 0; i < N; i++)
+        s.free[i] = 0;
+    sizing_look(&s, 400);
+    ok(sizing_part(&s, 3, 0, (struct slice){1000, 1400}) == 40,
+       "all are free: its part by speed");
+    is_near(sizing_end(&s, 0, 16, 5, 6), 25, 1e-9, "when that will be done");
+    is_near(sizing_end(&s, 0, 16, 5, 28), 31, 1e-9,
+            "what is late is as late "
+            "again");
+    end();
+}
+
+/* --- simulated ------------------------------------------------------------ */
+
+#define FRAMES 6
+
+struct cell {
+    double wait, burn, unit, noise;
+    int halves;
+};
+
+/* Six frames of ten seconds, to the ideal with a start a node. */
+static double ratio(const struct cell *c, uint64_t pieces, int is_told)
+{
+    static double value[POLICY_PARAMS];
+    const double speed[N] = {1 / c->unit, 0.5 / c->unit, 0.25 / c->unit,
+                             0.125 / c->unit},
+                 free_at[N] = {0};
+    const struct balance_change half = {3, 0, 0, speed[0] / 2};
+    struct balance_setup setup = {
+        .n = N,
+        .speed = speed,
+        .prior = is_told ? speed : NULL,
+        .noise = c->noise,
+        .wait = c->wait,
+        .burn = c->burn,
+        .units = (uint64_t)(18.75 / c->unit),
+        .grain = 1,
+        .pieces = pieces,
+        .policy = kinds_at(0),
+        .value = value,
+        .threshold = {THRESHOLD_PERCENT, 5},
+        .change = &half,
+        .n_changes = c->halves ? 1 : 0,
+        .seed = 5,
+    };
+    const struct cost_terms terms = {c->wait, c->burn / c->unit, 1};
+    struct balance *b;
+    double seconds = 0;
+
+    policy_defaults(setup.policy, value);
+    b = balance_create(&setup);
+    for (int i = 0; i < FRAMES; i++) {
+        struct balance_frame f;
+
+        if (!b || balance_next(b, &f) < 0)
+            bail("no memory");
+        seconds += f.last;
+    }
+    balance_destroy(b);
+    return seconds / FRAMES
+           / level_find(free_at, speed, N, &terms, (double)setup.units);
+}
+
+static void test_cells(void)
+{
+    static const struct cell cells[] = {
+        {0, 0, 0.001, 0.02, 0},   {0, 0, 0.01, 0.1, 0},
+        {0.01, 0, 0.01, 0.02, 0}, {0.1, 0, 0.01, 0.02, 0},
+        {0.6, 0, 0.01, 0.02, 0},  {0, 0.1, 0.01, 0.02, 0},
+        {0.6, 0.1, 0.01, 0.1, 0}, {0, 1, 0.01, 0.02, 0},
+        {1, 0, 0.01, 0.02, 0},    {0, 0, 0.01, 0.02, 1},
+        {0.01, 0, 0.01, 0.02, 1}, {0.1, 0, 0.01, 0.02, 1},
+    };
+
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        const struct cell *c = &cells[i];
+        double by_cost = ratio(c, DISPATCH_BY_COST, 1);
+        double one = ratio(c, 1, 1), many = ratio(c, 16, 1);
+
+        ok(by_cost < 1.12 * fmin(one, many) && (c->halves || by_cost < 1.15),
+           "wait %g, burn %g, units of %g s, noise %g%s: %.3f; in one piece "
+           "%.3f, in 16 %.3f",
+           c->wait, c->burn, c->unit, c->noise,
+           c->halves ? ", one becomes slow" : "", by_cost, one, many);
+        by_cost = ratio(c, DISPATCH_BY_COST, 0);
+        ok(by_cost < ratio(c, 1, 0) && by_cost < 1.3,
+           "the same without a probe: %.3f", by_cost);
+    }
+}
+
+int main(void)
+{
+    test_unknown();
+    test_starts();
+    test_grains();
+    test_work();
+    test_part();
+    test_cells();
+    return done();
+}
