@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a run is held against, from frames whose pieces are made up: commands
+ * that wait for 1 s and then do 10 or 20 units a second. */
+#include "launcher/run/run_account.h"
+#include "policy/kinds.h"
+
+#include "fault.h"
+#include "tap.h"
+
+#define NODES 2
+#define WAIT  1.0
+
+static const double load[NODES] = {1, 1}, speed[NODES] = {10, 20};
+static double value[POLICY_PARAMS];
+static struct cost *cost;
+static struct dispatch *d;
+
+static void start(uint64_t pieces)
+{
+    const struct policy_kind *kind = kinds_find("static");
+
+    cost = cost_create(NODES, NULL);
+    d = dispatch_create(NODES, 1, pieces);
+    if (!kind || !cost || !d)
+        bail("no memory");
+    policy_defaults(kind, value);
+    dispatch_set_policy(d, kind, NULL, load);
+    dispatch_set_cost(d, cost);
+}
+
+static void stop(void)
+{
+    dispatch_destroy(d);
+    cost_destroy(cost);
+}
+
+static double seconds_of(const struct dispatch_piece *p)
+{
+    return WAIT + (double)(p->units.end - p->units.begin) / speed[p->node];
+}
+
+/* All pieces as they are handed out, whoever ends first; the frame's time. */
+static double run_frame(uint64_t units)
+{
+    struct {
+        uint64_t id;
+        double back, seconds;
+    } out[NODES * DISPATCH_OUT], *first;
+    double free[NODES] = {0}, now = 0;
+    const struct dispatch_piece *p;
+    size_t n = 0;
+
+    if (dispatch_begin(d, (struct slice){0, units}, NULL, 0) < 0
+        || dispatch_feed(d, 0) < 0)
+        bail("no memory");
+    while (dispatch_left(d) > 0) {
+        while ((p = dispatch_next(d)) != NULL) {
+            double from = fmax(free[p->node], now);
+
+            free[p->node] = from + seconds_of(p);
+            out[n].id = p->id;
+            out[n].seconds = seconds_of(p);
+            out[n++].back = free[p->node];
+        }
+        first = &out[0];
+        for (size_t i = 1; i < n; i++)
+            first = out[i].back < first->back ? &out[i] : first;
+        now = first->back;
+        dispatch_answered(d, first->id, now, first->seconds);
+        *first = out[--n];
+        if (dispatch_left(d) > 0 && dispatch_feed(d, now) < 0)
+            bail("no memory");
+    }
+    return now;
+}
+
+static double sum_of(const struct account_result *r)
+{
+    double sum = r->ideal;
+
+    for (int i = 0; i < ACCOUNT_PARTS; i++)
+        sum += r->part[i];
+    return sum;
+}
+
+/* Equal parts of 300 units: 150 each, which take 16 s and 8.5 s; together they
+ * do 30 units a second, so ideal is 11 s. */
+static void equal_parts(void)
+{
+    struct run_account a;
+    struct account_result r;
+    double began = 0;
+
+    start(1);
+    if (run_account_begin(&a, NODES, cost, 0) < 0)
+        bail("no memory");
+    for (int i = 0; i < 4; i++) {
+        double seconds = run_frame(i % 2 ? 300 : 150);
+
+        run_account_frame(&a, d, began, seconds);
+        is_near(a.last.time, seconds, 1e-9, "a frame's time");
+        is_near(sum_of(&a.last), seconds, 1e-6, "is ideal and the rest");
+        began += seconds + 0.5;
+    }
+    is_near(a.last.ideal, 11, 0.5, "ideal is that of all nodes together");
+    is_near(a.last.equal, 16, 0.5, "equal parts are the slowest node's");
+    is_near(account_efficiency(&a.last), 11.0 / 16, 0.03, "so half is waiting");
+    is_near(run_account_start(&a, 0), WAIT, 0.2, "the start is known");
+    r = run_account_sum(&a, began);
+    is_near(r.time, began, 1e-9, "a run is as long as it was");
+    is_near(sum_of(&r), began, 1e-6, "what lies between its frames as well");
+    is_near(r.part[ACCOUNT_WAITING] - a.sum.part[ACCOUNT_WAITING], 2, 1e-6,
+            "is waiting");
+    run_account_clear(&a);
+    stop();
+}
+
+/* The same in pieces: each costs a start. */
+static void repeated_starts(void)
+{
+    struct run_account a;
+
+    start(8);
+    if (run_account_begin(&a, NODES, cost, 0) < 0)
+        bail("no memory");
+    for (int i = 0; i < 4; i++)
+        run_account_frame(&a, d, 0, run_frame(i % 2 ? 300 : 150));
+    ok(a.last.part[ACCOUNT_RESTARTS] > 2, "in pieces: %.2f s of restarts",
+       a.last.part[ACCOUNT_RESTARTS]);
+    ok(account_efficiency(&a.last) < 0.9, "that are no work: efficiency %.3f",
+       account_efficiency(&a.last));
+    run_account_clear(&a);
+    stop();
+}
+
+/* Frames that overlap: the second began before the first had ended. */
+static void ahead(void)
+{
+    struct run_account a;
+    double seconds;
+
+    start(1);
+    if (run_account_begin(&a, NODES, cost, 1) < 0)
+        bail("no memory");
+    seconds = run_frame(300);
+    run_account_frame(&a, d, 0, seconds);
+    seconds = run_frame(300);
+    run_account_frame(&a, d, 10, seconds);
+    is_near(a.last.time, fmax(10, a.last.ideal), 1e-6,
+            "a frame's time is that since the end of the one before");
+    ok(account_efficiency(&a.last) <= 1, "and no frame is better than ideal");
+    ok(run_account_sum(&a, 10 + seconds).time == 10 + seconds,
+       "a run has an account of its own");
+    run_account_clear(&a);
+    stop();
+}
+
+static void no_memory(void)
+{
+    struct run_account a;
+    long wrong = 0;
+
+    start(1);
+    for (fault_at = 0;; wrong++) {
+        long at = fault_at;
+        int rc = run_account_begin(&a, NODES, cost, 1);
+
+        fault_at = -1;
+        if (rc == 0)
+            break;
+        fault_at = at + 1;
+    }
+    fault_at = -1;
+    ok(wrong >= 4, "without memory nothing is begun, %ld times", wrong);
+    is_near(run_account_sum(&a, 3).time, 3, 0, "without a frame all is ideal");
+    run_account_clear(&a);
+    stop();
+}
+
+int main(void)
+{
+    equal_parts();
+    repeated_starts();
+    ahead();
+    no_memory();
+    return done();
+}
