@@ -122,9 +122,9 @@ static int is_named(const struct text line[], size_t n, char between, size_t i)
 
 static int has_names(const struct text line[], size_t n, char between)
 {
-    size_t fields = count_fields(&line[0], between), named = 0;
+    size_t fields = n < 3 ? 0 : count_fields(&line[0], between), named = 0;
 
-    if (fields < 2 || n < 3)
+    if (fields < 2)
         return 0;
     for (size_t k = 1; k < n; k++)
         if (count_fields(&line[k], between) != fields)
