@@ -1141,6 +1141,11 @@ void dispatch_blame(struct dispatch *d, uint64_t id)
     p->is_blamed = p->is_late = 1;
 }
 
+void dispatch_cancel(struct dispatch *d, uint64_t id, double now)
+{
+    make_void(d, piece_of(d, id), now);
+}
+
 enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id)
 {
     return judge(d, &d->piece[id - d->first_id]);

@@ -227,6 +227,8 @@ void dispatch_crowded(struct dispatch *d, uint64_t id);
 /* It runs for too long: if it is lost with its node, that is its command's
  * fault. */
 void dispatch_blame(struct dispatch *d, uint64_t id);
+/* One that is out is given up, as if it was lost, though its node is not. */
+void dispatch_cancel(struct dispatch *d, uint64_t id, double now);
 /* What becomes of a piece when it is lost. */
 enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id);
 /* A fraction of the piece that a node works at is done, so a meter tells; of

@@ -80,7 +80,7 @@ test_expect_success 'a node that cannot run them fails in no two of its slots: -
 	seq 0 59 >want && evenstep run --local 2 --slots 4 --policy static --metrics equal --retries 1 --range 0:60 -- \
 		sh -c "test {node} = local0 || exit 1; seq {begin} \$(({end} - 1))" >got 2>err && test_cmp want got && grep "local1: .* it is tried again" err
 '
-test_expect_success 'a command that hangs, --timeout, with slots: all is done' '
+test_expect_success 'a command that hangs, --timeout: it alone is ended, and its node goes on' '
 	rm -rf begun && mkdir begun && seq 0 11 >want && cat >once <<-\END &&
 	#!/bin/sh
 	test "$1" != 5 || mkdir begun/5 2>&- || exec seq "$1" $(($2 - 1))
@@ -88,7 +88,9 @@ test_expect_success 'a command that hangs, --timeout, with slots: all is done' '
 	exec seq "$1" $(($2 - 1))
 	END
 	chmod +x once && evenstep run --local 2 --slots 2 --policy manual:size=1 --range 0:12 --timeout 1 --retries 3 -- ./once {begin} {end} >got 2>err &&
-	cat err && test_cmp want got
+	cat err && test_cmp want got && grep "still run after 1 s" err && ! grep "is lost" err && rmdir begun/5 &&
+	test_expect_code 1 evenstep run --local 1 --slots 2 --policy manual:size=1 --range 0:12 --timeout 1 --keep-going=5 -- sh -c "test {begin} != 11 || exec sleep 600; echo {begin}" >got 2>err &&
+	cat err && seq 0 10 >want && test_cmp want got && ! grep "is lost" err
 '
 
 # --- CPUs and GPUs ---------------------------------------------------------------

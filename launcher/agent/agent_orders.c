@@ -343,6 +343,7 @@ static const struct {
     {MSG_FILES, MSG_FILES, receive_work},
     {MSG_METER, MSG_METER, receive_work},
     {MSG_SLOTS, MSG_SLOTS, receive_work},
+    {MSG_CANCEL, MSG_CANCEL, receive_work},
     {MSG_INPUT, MSG_INPUT, receive_work},
     {MSG_RUN, MSG_RUN, receive_run},
     {MSG_OVER, MSG_OVER, receive_over},

@@ -190,6 +190,18 @@ static int receive_run(struct agent_work *w, const uint8_t *body, size_t len)
     return 0;
 }
 
+/* It may have ended meanwhile. */
+static int receive_cancel(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    uint64_t id;
+
+    if (msg_read_u64(&id, body, len) < 0)
+        return -1;
+    for (size_t i = 0; i < w->n; i++)
+        slot_cancel(w->slot[i], id);
+    return 0;
+}
+
 static int receive_program_over(struct agent_work *w,
                                 const uint8_t *body,
                                 size_t len)
@@ -227,6 +239,8 @@ int agent_work_receive(struct agent_work *w,
         return receive_input(w, body, len);
     if (type == MSG_SLOTS)
         return receive_slots(w, body, len);
+    if (type == MSG_CANCEL)
+        return receive_cancel(w, body, len);
     if (type == MSG_RUN)
         return receive_run(w, body, len);
     if (type == MSG_METER)

@@ -27,8 +27,8 @@ struct agent_work_setup {
 
 /* NULL if memory ran out. */
 struct agent_work *agent_work_open(const struct agent_work_setup *setup);
-/* SLOTS, COMMAND, FILES, METER, INPUT, RUN or OVER has come; -1 if it breaks
- * the protocol. */
+/* SLOTS, COMMAND, FILES, METER, INPUT, RUN, CANCEL or OVER has come; -1 if it
+ * breaks the protocol. */
 int agent_work_receive(struct agent_work *w,
                        enum protocol_type type,
                        const uint8_t *body,

@@ -478,10 +478,10 @@ void slot_start(struct slot *s)
 size_t slot_load(const struct slot *s)
 {
     size_t n = s->execution || s->feeding;
-    const struct task *t;
 
-    STAILQ_FOREACH(t, &s->waiting, next)
-    n++;
+    for (const struct task *t = STAILQ_FIRST(&s->waiting); t;
+         t = STAILQ_NEXT(t, next))
+        n++;
     return n;
 }
 
@@ -515,6 +515,23 @@ void slot_stop(struct slot *s)
         execution_stop(s->execution);
     if (s->program)
         persistent_stop(s->program);
+}
+
+void slot_cancel(struct slot *s, uint64_t id)
+{
+    struct task *t;
+
+    for (t = STAILQ_FIRST(&s->waiting); t; t = STAILQ_NEXT(t, next))
+        if (t->run.id == id) {
+            STAILQ_REMOVE(&s->waiting, t, task, next);
+            task_free(t);
+            return;
+        }
+    if (!s->execution || s->returning || s->id != id)
+        return;
+    slot_hold(s, 0); /* its end would not be heard */
+    s->stopped = 1;
+    execution_stop(s->execution);
 }
 
 struct slot *slot_create(struct slot_common *common,

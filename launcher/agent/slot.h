@@ -65,5 +65,7 @@ void slot_hold(struct slot *s, int on);
 /* Forget what waits, and let what runs see its SIGTERM: nothing more is said
  * of it. */
 void slot_stop(struct slot *s);
+/* The same of one slice, if it waits or its command runs here. */
+void slot_cancel(struct slot *s, uint64_t id);
 
 #endif

@@ -869,6 +869,18 @@ struct piece *distribution_overdue(struct distribution *d,
     return NULL;
 }
 
+void distribution_cancel(struct distribution *d, const struct piece *p)
+{
+    uint64_t id = p->part.id;
+    struct at_work *w = frame_of(d, id);
+    struct writer m = {0};
+
+    write_u64(&m, id);
+    session_send(d->session, d->slots->node[p->part.node], MSG_CANCEL, &m);
+    dispatch_cancel(w->dispatch, id, now(w));
+    (void)renew(w, id);
+}
+
 /* --- how it stands -------------------------------------------------------- */
 
 const struct frame *distribution_frame(const struct distribution *d)

@@ -169,6 +169,9 @@ struct piece *distribution_overdue(struct distribution *d,
                                    int (*is_late)(void *arg, size_t node),
                                    void *arg);
 
+/* Such a piece's command is ended; without its node, which goes on. */
+void distribution_cancel(struct distribution *d, const struct piece *p);
+
 /* --- how it stands -------------------------------------------------------- */
 
 const struct slots *distribution_slots(const struct distribution *d);

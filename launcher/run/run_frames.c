@@ -161,7 +161,8 @@ void run_frames_feed(struct run *r)
     errno = 0;
     if (distribution_feed(r->distribution, r->err) < 0)
         run_finish(r, 1);
-    else if (distribution_wants_frame(r->distribution))
+    else if (distribution_is_done(r->distribution)
+             || distribution_wants_frame(r->distribution))
         run_frames_next(r);
 }
 

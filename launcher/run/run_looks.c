@@ -19,7 +19,8 @@ static int is_late(void *arg, size_t node)
     return standstill_is_late(r->standstill, node);
 }
 
-/* A command that hangs: its node is cut off, which ends it, and may return. */
+/* A command that hangs: its node is cut off, which ends it, and may return; but
+ * where others run beside it, it alone is ended. */
 static int end_overdue(struct run *r)
 {
     struct piece *p;
@@ -32,6 +33,10 @@ static int end_overdue(struct run *r)
         if (run_failures_late(r, p) < 0)
             return -1;
         node = r->slots.node[p->part.node];
+        if (slots_of(&r->slots, node) > 1) {
+            distribution_cancel(r->distribution, p);
+            continue;
+        }
         r->overdue[node] = 1;
         session_drop(r->front.session, node);
     }

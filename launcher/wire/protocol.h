@@ -34,6 +34,8 @@
  *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
  *                        label text
+ *   CANCEL    front end  id u64: the slice's command is ended, and nothing more
+ *                        is said of it
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
  *                        RUN follows
  *   OUTPUT    agent      id u64, blob: bytes of the command's stdout
@@ -163,6 +165,7 @@ enum protocol_type {
     MSG_SLOTTED = 49,
     MSG_FILES = 50,
     MSG_FILE = 51,
+    MSG_CANCEL = 52,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -377,7 +380,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* MISSED, STORED and RING_PORT: a single u32.  LIMIT and CLOCK of an agent: a
+/* MISSED, STORED and RING_PORT: a single u32.  LIMIT, CANCEL and CLOCK of an agent: a
  * single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);

@@ -337,6 +337,30 @@ static void both(uint32_t first_slot, uint32_t second_slot)
     last[MSG_DONE].is_new = 0;
 }
 
+/* Of one that hangs nothing is heard, nor of one that waits behind it; the next
+ * one is done. */
+static void test_cancel(void)
+{
+    int done_before = seen[MSG_DONE];
+    struct msg_done d;
+    struct writer w = {0};
+
+    is_int(order_slots(SLOTS_NUMBER, 1, 1), 1, "a slot for one at a time");
+    send_command("test {begin} != 7 || exec sleep 600");
+    order_run(10, 7, 0);
+    order_run(11, 8, 0);
+    order_run(12, 9, 0);
+    write_u64(&w, 11);
+    order(MSG_CANCEL, &w);
+    write_u64(&w, 10);
+    order(MSG_CANCEL, &w);
+    write_u64(&w, 999);
+    order(MSG_CANCEL, &w);
+    ok(await(MSG_DONE) && msg_read_done(&d, got.body, got.len) == 0
+           && d.id == 12 && d.status == 0 && seen[MSG_DONE] == done_before + 1,
+       "what is cancelled ends without a word, and the next one is done");
+}
+
 static void test_slots(void)
 {
     begin();
@@ -350,6 +374,7 @@ static void test_slots(void)
     ok(await(MSG_DONE) && got.len > 0, "one slot does one after the other");
     is_int(order_slots(SLOTS_NUMBER, 1, 2), 1, "one slot of two at once ...");
     both(0, 0);
+    test_cancel();
     ok(order_slots(SLOTS_CORES, 0, 1) >= 1, "as many as it has cores");
     order_run(5, 0, NODE_SLOTS_MAX - 1);
     is_int(left(), 0, "a slot that it has not: it leaves");
