@@ -295,6 +295,47 @@ static void test_bare(void)
     guest_on = &events;
 }
 
+/* Where nobody waits for drained() a small message need not wait for the loop.
+ */
+static void test_at_once(void)
+{
+    static const struct channel_events bare = {.message = on_message,
+                                               .closed = on_closed};
+    const int most = 30000; /* more than the kernel takes */
+    size_t queued;
+    int type = 100;
+
+    guest_on = &bare;
+    fresh();
+    call(&secret, address());
+    until(caller.opened && channel_is_open(taken->channel));
+    send_bytes(taken->channel, type++, 900);
+    ok(channel_backlog(taken->channel) == 0, "a small message is sent at once");
+    send_bytes(caller.channel, 1, 900);
+    ok(channel_backlog(caller.channel) > 900,
+       "but queued by who is to hear drained()");
+    send_bytes(taken->channel, type++, 70000);
+    queued = channel_backlog(taken->channel);
+    send_bytes(taken->channel, type++, 900);
+    ok(queued > 70000 && channel_backlog(taken->channel) > queued + 900,
+       "a large one is queued, and what follows it stays behind it");
+    until(caller.messages == 3);
+    while (type < most && channel_backlog(taken->channel) == 0)
+        send_bytes(taken->channel, type++, 900);
+    ok(type < most && channel_backlog(taken->channel) > 0,
+       "what the kernel does not take is queued");
+    send_bytes(taken->channel, type++, 900);
+    until(caller.messages == type - 100);
+    ok(caller.messages == type - 100 && !caller.garbled && !caller.disorder,
+       "and all of it arrives in order");
+    channel_hang_up(taken->channel);
+    is_int(send_bytes(taken->channel, type, 900), 0,
+           "on a connection that has ended it is not an error yet");
+    until(taken->closed);
+    is_int(taken->closed, 1, "closed() tells");
+    guest_on = &events;
+}
+
 static void test_wrong_secret(void)
 {
     fresh();
@@ -1020,6 +1061,7 @@ int main(void)
     test_meant_for_others();
     test_end();
     test_bare();
+    test_at_once();
     test_destroy();
     test_backlog();
     test_no_memory_take();
