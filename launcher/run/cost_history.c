@@ -14,8 +14,9 @@
 
 #define FILE_NAME "costs"
 
-/* A command that takes longer to start, or a unit, is none that anybody runs. */
-#define SECONDS_MOST 1e9
+/* A command that takes longer to start, or a unit, is none that anybody runs;
+ * and no other number is so large. */
+#define NUMBER_MOST 1e9
 
 /* --- which command -------------------------------------------------------- */
 
@@ -76,13 +77,13 @@ static enum cost_match match_of(const json_t *json, const struct cost_key *key)
 }
 
 /* 0, or -1 if there is no such number, or none that can be. */
-static int take_seconds(double *value, const json_t *json, const char *name)
+static int take_number(double *value, const json_t *json, const char *name)
 {
     const json_t *number = json_object_get(json, name);
 
     *value = json_number_value(number);
-    return json_is_number(number) && *value >= 0 && *value <= SECONDS_MOST ? 0
-                                                                           : -1;
+    return json_is_number(number) && *value >= 0 && *value <= NUMBER_MOST ? 0
+                                                                          : -1;
 }
 
 void cost_history_line(struct cost_record *best,
@@ -93,11 +94,14 @@ void cost_history_line(struct cost_record *best,
     struct cost_record r = {.match = match_of(json, key)};
 
     if (r.match != COST_STRANGER && r.match >= best->match
-        && take_seconds(&r.terms.wait, json, "wait") == 0
-        && take_seconds(&r.terms.burn, json, "burn") == 0
-        && take_seconds(&r.terms.each, json, "each") == 0
-        && take_seconds(&r.noise, json, "noise") == 0 && r.terms.each > 0)
+        && take_number(&r.terms.wait, json, "wait") == 0
+        && take_number(&r.terms.burn, json, "burn") == 0
+        && take_number(&r.terms.each, json, "each") == 0
+        && take_number(&r.noise, json, "noise") == 0 && r.terms.each > 0) {
+        if (take_number(&r.speed, json, "speed") < 0)
+            r.speed = 0;
         *best = r;
+    }
     json_decref(json);
 }
 
@@ -124,16 +128,24 @@ void cost_history_read(struct cost_record *best, const struct cost_key *key)
     history_file_read(FILE_NAME, COST_HISTORY_BYTES_MOST, take_line, &r);
 }
 
+struct cost_terms cost_record_terms(const struct cost_record *r, double speed)
+{
+    double factor = r->speed > 0 && speed > 0 ? r->speed / speed : 1;
+
+    return (struct cost_terms){.wait = r->terms.wait,
+                               .burn = factor * r->terms.burn,
+                               .each = factor * r->terms.each};
+}
+
 /* --- out ------------------------------------------------------------------ */
 
-int cost_history_append(const struct cost_key *key,
-                        const struct cost_terms *terms,
-                        double noise)
+int cost_history_append(const struct cost_key *key, const struct cost_record *r)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "command",
-                             key->command, "file", key->file, "line", key->line,
-                             "wait", terms->wait, "burn", terms->burn, "each",
-                             terms->each, "noise", noise);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "command",
+                  key->command, "file", key->file, "line", key->line, "wait",
+                  r->terms.wait, "burn", r->terms.burn, "each", r->terms.each,
+                  "noise", r->noise, "speed", r->speed);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL, *line = NULL;
     int rc = -1, why;
 

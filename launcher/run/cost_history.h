@@ -4,7 +4,7 @@
  * the next run of one knows it before its first piece:
  *
  *   {"command": "python3", "file": "render.py", "line": "9f1c…", "wait": 0.61,
- *    "burn": 0.02, "each": 0.0035, "noise": 0.04}
+ *    "burn": 0.02, "each": 0.0035, "noise": 0.04, "speed": 11.8}
  *
  * in $XDG_STATE_HOME/evenstep/costs, or below ~/.local/state.
  *
@@ -15,6 +15,9 @@
  * one; so `python3 a.py` and `python3 b.py` are strangers.  A command without a
  * file (`sh -c ...`) is known by its line alone, as a shell tells nothing of
  * what it runs.
+ *
+ * speed is what the run's nodes measured of their CPUs, as a mean, 0 if they
+ * did not: nodes that are faster burn less time.
  *
  * It only ever helps: what is wrong with it costs the first pieces, never a
  * run.
@@ -40,6 +43,7 @@ struct cost_record {
     enum cost_match match;
     struct cost_terms terms;
     double noise;
+    double speed; /* of the nodes' CPUs, in any one unit; 0: not known */
 };
 
 /* argv: the command, NULL after its last. */
@@ -51,9 +55,10 @@ void cost_history_read(struct cost_record *best, const struct cost_key *key);
 void cost_history_line(struct cost_record *best,
                        const struct cost_key *key,
                        const char *line);
-/* Append what a run has learned.  0, or -1 with errno. */
+/* The terms on nodes of such a speed. */
+struct cost_terms cost_record_terms(const struct cost_record *r, double speed);
+/* Append what a run has learned; match does not count.  0, or -1 with errno. */
 int cost_history_append(const struct cost_key *key,
-                        const struct cost_terms *terms,
-                        double noise);
+                        const struct cost_record *r);
 
 #endif

@@ -5,28 +5,43 @@
 /* Fewer pieces tell more of chance than of the command. */
 #define PIECES_LEAST 3
 
+/* Of the nodes' CPUs, as they were measured; 0: they were not. */
+static double mean_speed(const struct run *r)
+{
+    const struct qualification *q = &r->qualification;
+    double sum = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        sum += q->measured[i][ELEMENT_C];
+    return r->o->metrics == METRICS_EQUAL || q->n == 0 ? 0 : sum / (double)q->n;
+}
+
 void run_costs_expect(const struct run *r)
 {
     struct cost_record record;
+    struct cost_terms terms;
     struct cost_key key;
 
     if (r->o->persistent)
         return;
     cost_key_of(&key, r->o->command);
     cost_history_read(&record, &key);
-    if (record.match != COST_STRANGER)
-        cost_expect(distribution_cost(r->distribution), &record.terms,
-                    record.noise);
+    if (record.match == COST_STRANGER)
+        return;
+    terms = cost_record_terms(&record, mean_speed(r));
+    cost_expect(distribution_cost(r->distribution), &terms, record.noise);
 }
 
 void run_costs_keep(const struct run *r)
 {
     const struct cost *cost = distribution_cost(r->distribution);
-    struct cost_terms terms = cost_terms(cost);
+    struct cost_record record = {.terms = cost_terms(cost),
+                                 .noise = cost_noise(cost),
+                                 .speed = mean_speed(r)};
     struct cost_key key;
 
     if (r->o->persistent || cost_pieces(cost) < PIECES_LEAST)
         return;
     cost_key_of(&key, r->o->command);
-    (void)cost_history_append(&key, &terms, cost_noise(cost)); /* only helps */
+    (void)cost_history_append(&key, &record); /* it only helps */
 }

@@ -134,9 +134,10 @@ static void test_keys(void)
 
 static void append(const struct cost_key *key, double wait)
 {
-    const struct cost_terms terms = {.wait = wait, .each = 1};
+    const struct cost_record r = {
+        .terms = {.wait = wait, .each = 1}, .noise = 0.1, .speed = 20};
 
-    is_int(cost_history_append(key, &terms, 0.1), 0, "a line is appended");
+    is_int(cost_history_append(key, &r), 0, "a line is appended");
 }
 
 static void test_file(void)
@@ -151,6 +152,7 @@ static void test_file(void)
     is_int(r.match, COST_SAME_PROGRAM, "but of its program");
     is_near(r.terms.wait, 1, 0, "what it cost");
     is_near(r.noise, 0.1, 1e-15, "and its noise");
+    is_near(r.speed, 20, 1e-12, "on nodes of such a speed");
     append(&python, 2);
     append(&python, 3);
     append(&other, 4);
@@ -159,6 +161,19 @@ static void test_file(void)
     is_near(r.terms.wait, 3, 0, "the newest one");
     cost_history_read(&r, &shell);
     is_int(r.match, COST_STRANGER, "and a stranger stays one");
+}
+
+static void test_speeds(void)
+{
+    struct cost_record r = {.terms = {1, 2, 4}, .speed = 10};
+    struct cost_terms t = cost_record_terms(&r, 5);
+
+    ok(t.wait == 1 && t.burn == 4 && t.each == 8, "slow nodes burn for longer");
+    t = cost_record_terms(&r, 0);
+    ok(t.wait == 1 && t.burn == 2 && t.each == 4, "nodes of no known speed");
+    r.speed = 0;
+    t = cost_record_terms(&r, 5);
+    ok(t.wait == 1 && t.burn == 2 && t.each == 4, "a run of no known speed");
 }
 
 /* What the test has made, and nothing else, is in there. */
@@ -184,6 +199,7 @@ int main(void)
     test_lines();
     test_keys();
     test_file();
+    test_speeds();
     clean_up(folder);
     return done();
 }
