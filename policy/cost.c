@@ -265,8 +265,8 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise)
     if (!is_positive(terms->each) || c->is_fitted)
         return;
     term[COST_WAIT] = is_positive(terms->wait) ? terms->wait : 0;
-    term[COST_BURN] = is_positive(terms->burn) ? terms->burn * c->mean : 0;
-    term[COST_EACH] = terms->each * c->mean;
+    term[COST_BURN] = is_positive(terms->burn) ? terms->burn : 0;
+    term[COST_EACH] = terms->each; /* the told speeds have a mean of 1 */
     memcpy(c->problem.believed, term, sizeof c->problem.believed);
     c->problem.loose = RUNS_LOOSE;
     if (is_positive(noise))

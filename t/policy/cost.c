@@ -368,6 +368,30 @@ static void test_node_changes(double factor, double noise)
     cost_destroy(c);
 }
 
+/* However noisy it is, and far from what was told. */
+static void test_far_change(double factor)
+{
+    double off = 0;
+
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct world w = world_of(0.1, 0, 0.02, 0.15);
+        struct cost *c;
+        double ratio;
+
+        random_init(&w.random, GENERATOR_LCG32, seed);
+        c = learned(&w);
+        ratio = cost_speed(c, 1) / cost_speed(c, 0);
+        w.speed[1] *= factor;
+        for (int k = 0; k < 2; k++) {
+            cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+            cost_fit(c);
+        }
+        off += log(cost_speed(c, 1) / cost_speed(c, 0) / ratio / factor) / 20;
+        cost_destroy(c);
+    }
+    is_near(off, 0, 0.12, "two in a row say how far, on average");
+}
+
 /* A single late piece is forgiven as soon as the next is in time. */
 static void test_forgiven(void)
 {
@@ -542,6 +566,7 @@ int main(void)
     test_node_changes(0.5, 0);
     test_node_changes(0.5, 0.05);
     test_node_changes(2, 0.02);
+    test_far_change(0.1);
     test_forgiven();
     test_one_size();
     test_not_told_apart();
