@@ -19,8 +19,16 @@ static int is_late(void *arg, size_t node)
     return standstill_is_late(r->standstill, node);
 }
 
-/* A command that hangs: its node is cut off, which ends it, and may return; but
- * where others run beside it, it alone is ended. */
+/* Where others run beside it, or where the run goes on whatever fails, a command
+ * that hangs is ended alone. */
+static int ends_alone(const struct run *r, size_t node)
+{
+    int goes_on = r->o->keep_going > 0 || r->o->bisect;
+
+    return slots_of(&r->slots, node) > 1 || (goes_on && !r->o->persistent);
+}
+
+/* Else its node is cut off, which ends it, and may return. */
 static int end_overdue(struct run *r)
 {
     struct piece *p;
@@ -33,7 +41,7 @@ static int end_overdue(struct run *r)
         if (run_failures_late(r, p) < 0)
             return -1;
         node = r->slots.node[p->part.node];
-        if (slots_of(&r->slots, node) > 1) {
+        if (ends_alone(r, node)) {
             distribution_cancel(r->distribution, p);
             continue;
         }
