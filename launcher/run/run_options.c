@@ -8,6 +8,7 @@
 #include "launcher/exec/file_name.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
+#include "policy/dispatch.h"
 #include "policy/kinds.h"
 
 #include <stdio.h>
@@ -318,6 +319,9 @@ int run_options_settle(struct run_options *o,
                        "--ahead: a program that stays alive may keep what it "
                        "needs for its next frame, so --persistent does one "
                        "after the other");
+    if (o->meter.kind != OUTSIDE_NONE && o->pieces == DISPATCH_BY_COST
+        && strcmp(c->power.actuator, "slice") == 0)
+        o->pieces = TAIL_PIECES; /* it gives away what waits at a node */
     o->work.begin = o->range.begin;
     o->work.end = o->range.end;
     if (o->n_queues == 0 && o->work.repeat == 0)
