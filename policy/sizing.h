@@ -30,6 +30,23 @@
  * quarter to a half of its slice, of unlike fractions: were they alike, a start
  * that waits could not be told from work.
  *
+ * Simulated (contrib/bench grid, 2026-11): makespan / ideal of six frames of ten
+ * seconds, the first of a new command, the mean of 2 to 1,000 nodes and units of
+ * 1 ms to 10 s; beside it one piece a slice, and 16 with take-over.  On the right
+ * a node falls to half of its speed at the fourth.
+ *
+ *   start        by cost    one     16     by cost    one     16
+ *   none          1.06     1.23    1.21     1.07     1.33    1.21
+ *   waits 0.1 s   1.09     1.23    1.27     1.10     1.33    1.27
+ *   waits 1 s     1.12     1.22    2.09     1.24     1.32    2.07
+ *   waits 10 s    1.18     1.16    6.11     1.34     1.28    6.13
+ *   works 0.1 s   1.12     1.24    1.35     1.12     1.33    1.37
+ *   works 1 s     1.14     1.34    2.64     1.25     1.42    2.71
+ *   works 10 s    1.41     2.29    9.76     1.52     2.34    9.99
+ *
+ * 156 of 180 cells are within 3 % of the best of the three.  Most others start
+ * for as long as they work: there the second start of the first frame costs.
+ *
  * Pure but for allocation in sizing_init().
  */
 #ifndef POLICY_SIZING_H
