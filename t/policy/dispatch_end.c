@@ -59,7 +59,7 @@ static double work(double now, double end, double *late)
 static int all_once(uint64_t units)
 {
     static char seen[100000];
-    uint64_t done = 0;
+    uint64_t units_done = 0;
 
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < dispatch_pieces(d); i++) {
@@ -69,9 +69,9 @@ static int all_once(uint64_t units)
             if (p->state == PIECE_DONE && seen[k]++)
                 return 0;
             else
-                done += p->state == PIECE_DONE;
+                units_done += p->state == PIECE_DONE;
     }
-    return done == units - dispatch_left(d);
+    return units_done == units - dispatch_left(d);
 }
 
 static void test_end(void)
