@@ -72,8 +72,8 @@ static void add_piece(const struct cost_problem *p,
                       struct sums *s)
 {
     double t = cost_predict(g->term, speed, k->units);
-    double x[COLUMNS] = {1, 1 / speed, k->units / speed,
-                         g->term[COST_WAIT] - t};
+    const double x[COLUMNS] = {1, 1 / speed, k->units / speed,
+                               g->term[COST_WAIT] - t};
     double z = cost_error(p, k, t);
     double scale = clamp(t, k->seconds / 2, 2 * k->seconds) * p->noise;
     double weight =

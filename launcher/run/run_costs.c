@@ -18,7 +18,7 @@ static double mean_speed(const struct run *r)
 
 void run_costs_expect(const struct run *r)
 {
-    struct cost_record record;
+    struct cost_record record = {.match = COST_STRANGER};
     struct cost_terms terms;
     struct cost_key key;
 

@@ -219,7 +219,7 @@ static void test_right(void)
 
     cost_expect_speeds(c, speeds);
     cost_expect(c, &before, 0.05);
-    cost_add(c, 0, 80, 0.6 + 1.6 / 1.6 * 1.05);
+    cost_add(c, 0, 80, 0.6 + 1.05);
     cost_fit(c);
     is_near(cost_terms(c).wait, 0.6, 0.06, "one piece does not tell of a wait");
     is_near(cost_terms(c).each, 0.02, 0.002, "nor what a unit is, alone");

@@ -74,7 +74,7 @@ static void test_lines(void)
     }
 }
 
-static int same(const struct cost_key *a, const struct cost_key *b)
+static int is_same(const struct cost_key *a, const struct cost_key *b)
 {
     return strcmp(a->line, b->line) == 0;
 }
@@ -110,22 +110,22 @@ static void test_keys(void)
     is_str(a.file, "a.py", "the first argument that is a file");
     is_int((intmax_t)strlen(a.line), 16, "a hash");
     b = key_of("/usr/bin/python3", "a.py", "{begin}");
-    ok(same(&a, &b), "the same line is the same");
+    ok(is_same(&a, &b), "the same line is the same");
     b = key_of("/usr/bin/python3", "a.py", "{end}");
-    ok(!same(&a, &b) && strcmp(a.file, b.file) == 0, "another argument");
+    ok(!is_same(&a, &b) && strcmp(a.file, b.file) == 0, "another argument");
     b = key_of("/usr/bin/python3", "b.py", "{begin}");
-    ok(!same(&a, &b), "another file");
+    ok(!is_same(&a, &b), "another file");
     is_str(b.file, "b.py", "by its name");
     b = key_of("/usr/bin/python3", "there/a.py", "{begin}");
-    ok(!same(&a, &b), "a file of that name elsewhere has another line");
+    ok(!is_same(&a, &b), "a file of that name elsewhere has another line");
     is_str(b.file, "a.py", "but the same name");
     b = key_of("/usr/bin/python3", "./a.py", "{begin}");
-    ok(same(&a, &b), "the same file by another path is the same");
+    ok(is_same(&a, &b), "the same file by another path is the same");
     b = key_of("python3", "a.py{begin}", NULL);
     is_str(b.file, "", "no file");
     a = key_of("sh", "-c", "x");
     b = key_of("sh", "-cx", NULL);
-    ok(!same(&a, &b), "where an argument ends counts");
+    ok(!is_same(&a, &b), "where an argument ends counts");
     b = key_of("sh", "there", "a.py");
     is_str(b.file, "a.py", "a folder is no file, and a second one is");
     b = key_of("sh", "a.py", "b.py");
@@ -143,7 +143,7 @@ static void append(const struct cost_key *key, double wait)
 static void test_file(void)
 {
     struct cost_key other = {"python3", "a.py", "00000000000000ff"};
-    struct cost_record r;
+    struct cost_record r = {.match = COST_STRANGER};
 
     cost_history_read(&r, &python);
     is_int(r.match, COST_STRANGER, "nothing is known of a new command");
