@@ -2,6 +2,7 @@
 #include "launcher/run/progress.h"
 #include "launcher/base/notice.h"
 #include "pmix_bcast/clock.h"
+#include "policy/underway.h"
 
 #include <string.h>
 
@@ -33,16 +34,30 @@ void progress_units(struct progress *p, uint64_t units)
     tally_units(&p->tally, units, seconds_now());
 }
 
-struct tally_now progress_now(const struct progress *p, double *efficiency)
+static struct tally_now tally_of(const struct progress *p,
+                                 const struct distribution *d)
 {
-    *efficiency = p->ended > 0 ? account_efficiency(&p->sum) : -1;
-    return tally_now(&p->tally, seconds_now());
+    int64_t now = clock_ns(), began = distribution_start_ns(d);
+    double underway = p->tally.open == 0
+                          ? 0
+                          : underway_units(distribution_dispatch(d),
+                                           (double)(now - began) * 1e-9);
+
+    return tally_now(&p->tally, underway, (double)now * 1e-9);
 }
 
-static void draw(struct progress *p)
+struct tally_now progress_now(const struct progress *p,
+                              const struct distribution *d,
+                              double *efficiency)
+{
+    *efficiency = p->ended > 0 ? account_efficiency(&p->sum) : -1;
+    return tally_of(p, d);
+}
+
+static void draw(struct progress *p, const struct distribution *d)
 {
     double efficiency;
-    struct tally_now now = progress_now(p, &efficiency);
+    struct tally_now now = progress_now(p, d, &efficiency);
     char text[PROGRESS_TEXT];
 
     progress_text_bar(text, notice_columns(), &now, efficiency);
@@ -52,7 +67,7 @@ static void draw(struct progress *p)
 /* The frames that have ended, of which nothing was said. */
 static void tell_frames(struct progress *p)
 {
-    struct tally_now now = tally_now(&p->tally, seconds_now());
+    struct tally_now now = tally_now(&p->tally, 0, seconds_now());
     char text[PROGRESS_TEXT];
 
     if (p->untold.n == 0)
@@ -62,25 +77,25 @@ static void tell_frames(struct progress *p)
     p->untold.n = 0;
 }
 
-static void tell_running(struct progress *p)
+static void tell_running(struct progress *p, const struct distribution *d)
 {
-    struct tally_now now = tally_now(&p->tally, seconds_now());
+    struct tally_now now = tally_of(p, d);
     char text[PROGRESS_TEXT];
 
     progress_text_running(text, &now);
     notice("%s", text);
 }
 
-void progress_look(struct progress *p)
+void progress_look(struct progress *p, const struct distribution *d)
 {
     int64_t now = clock_ns();
 
     if (p->terminal && now - p->drawn_ns >= REDRAW_NS) {
         p->drawn_ns = now;
-        draw(p);
+        draw(p, d);
     } else if (!p->terminal && log_pace_due(&p->pace, (double)now * 1e-9)) {
         tell_frames(p);
-        tell_running(p);
+        tell_running(p, d);
     }
 }
 
@@ -98,16 +113,18 @@ static void add_frame(struct progress_frames *f,
 }
 
 void progress_frame(struct progress *p,
-                    const struct frame *f,
+                    const struct distribution *d,
                     const struct account_result *account,
                     int adjusted)
 {
+    const struct frame *f = distribution_frame(d);
+
     tally_end(&p->tally, f->end - f->begin, seconds_now());
     p->ended++;
     account_sum(&p->sum, account);
     if (p->terminal) {
         p->drawn_ns = 0;
-        progress_look(p);
+        progress_look(p, d);
         return;
     }
     add_frame(&p->untold, f->number, account, adjusted);

@@ -7,7 +7,7 @@
 #ifndef LAUNCHER_RUN_PROGRESS_H
 #define LAUNCHER_RUN_PROGRESS_H
 
-#include "launcher/run/frame.h"
+#include "launcher/run/distribution.h"
 #include "launcher/run/log_pace.h"
 #include "launcher/run/progress_text.h"
 #include "launcher/run/report.h"
@@ -31,12 +31,14 @@ void progress_begin(struct progress *p, const struct frame *f, uint64_t before);
 /* Units have come back, and count. */
 void progress_units(struct progress *p, uint64_t units);
 /* To be called now and then; redraws at most ten times a second. */
-void progress_look(struct progress *p);
+void progress_look(struct progress *p, const struct distribution *d);
 /* How far the run is, and its efficiency so far (-1: no frame is done). */
-struct tally_now progress_now(const struct progress *p, double *efficiency);
-/* A frame is done. */
+struct tally_now progress_now(const struct progress *p,
+                              const struct distribution *d,
+                              double *efficiency);
+/* The first frame is done. */
 void progress_frame(struct progress *p,
-                    const struct frame *f,
+                    const struct distribution *d,
                     const struct account_result *account,
                     int adjusted);
 void progress_end(struct progress *p, const struct summary *s);

@@ -46,7 +46,7 @@ static void go_on(struct run *r, size_t slot, int is_done)
     else if (distribution_is_done(d) || distribution_wants_frame(d))
         run_frames_next(r);
     else
-        progress_look(&r->progress);
+        progress_look(&r->progress, r->distribution);
     if (r->phase == WORKING && distribution_wants_look(d))
         run_looks_soon(r);
 }

@@ -90,8 +90,7 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
-    progress_frame(&r->progress, distribution_frame(r->distribution),
-                   &r->account.last, adjusted);
+    progress_frame(&r->progress, r->distribution, &r->account.last, adjusted);
     errno = 0;
     return report_frame(&r->report, r->distribution, &r->determination,
                         &r->account, adjusted, left_out, r->err);

@@ -61,12 +61,13 @@ static void on_look(int fd, short what, void *arg)
         programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
                            r->standstill, r->overdue);
     if (r->phase == WORKING)
-        run_top_look(&r->top, r->front.session, &r->meter, &r->progress);
+        run_top_look(&r->top, r->distribution, r->front.session, &r->meter,
+                     &r->progress);
     if (r->phase != WORKING || distribution_open(r->distribution) == 0) {
         run_limit_look(r);
         return;
     }
-    progress_look(&r->progress);
+    progress_look(&r->progress, r->distribution);
     if ((r->o->timeout_s > 0 && end_overdue(r) < 0)
         || run_meter_look(&r->meter, r->err) < 0)
         run_finish(r, 1);

@@ -21,10 +21,11 @@ void run_top_start(struct run_top *t)
     *t = (struct run_top){.start_ns = clock_ns()};
 }
 
-static struct top_run run_of(const struct progress *p)
+static struct top_run run_of(const struct progress *p,
+                             const struct distribution *d)
 {
     double efficiency;
-    struct tally_now now = progress_now(p, &efficiency);
+    struct tally_now now = progress_now(p, d, &efficiency);
 
     return (struct top_run){.frame = (double)now.frame,
                             .frames = (double)now.frames,
@@ -42,6 +43,7 @@ static void make_dir(struct run_top *t)
 }
 
 void run_top_look(struct run_top *t,
+                  const struct distribution *d,
                   const struct session *session,
                   struct run_meter *m,
                   const struct progress *p)
@@ -56,7 +58,7 @@ void run_top_look(struct run_top *t,
     if (!t->dir[0])
         make_dir(t);
     run_meter_view(m, &top);
-    run = run_of(p);
+    run = run_of(p, d);
     top.run = &run;
     session_job(session, &top.job, &top.step);
     (void)top_file_write(t->dir, &top); /* a view is worth no warning */

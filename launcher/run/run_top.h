@@ -18,6 +18,7 @@ struct run_top {
 void run_top_start(struct run_top *t);
 /* To be called now and then. */
 void run_top_look(struct run_top *t,
+                  const struct distribution *d,
                   const struct session *session,
                   struct run_meter *m,
                   const struct progress *p);

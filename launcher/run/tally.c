@@ -54,7 +54,6 @@ static void estimate(const struct tally *t, struct tally_now *s, double now)
     double until = t->open > 0 ? now : t->still;
     double since = fmax(0, until - t->idle - t->worked);
 
-    s->left = -1;
     if (t->done == 0 || !(t->worked > 0))
         return;
     s->rate = (double)t->done / t->worked;
@@ -65,7 +64,17 @@ static void estimate(const struct tally *t, struct tally_now *s, double now)
     }
 }
 
-struct tally_now tally_now(const struct tally *t, double now)
+/* What is underway counts for the rate, but is not done. */
+static void by_underway(const struct tally *t,
+                        struct tally_now *s,
+                        double underway,
+                        double now)
+{
+    s->rate = ((double)t->done + underway) / (now - t->idle);
+    s->left = fmax((double)(s->all - s->done) - underway, 0) / s->rate;
+}
+
+struct tally_now tally_now(const struct tally *t, double underway, double now)
 {
     struct tally_now s = {.frame = t->ended, .frames = t->frames};
 
@@ -78,6 +87,10 @@ struct tally_now tally_now(const struct tally *t, double now)
     }
     if (s.done > s.all)
         s.done = s.all;
-    estimate(t, &s, now);
+    s.left = -1;
+    if (t->open > 0 && underway > 0 && now > t->idle)
+        by_underway(t, &s, underway, now);
+    else
+        estimate(t, &s, now);
     return s;
 }

@@ -47,6 +47,7 @@ void tally_begin(struct tally *t,
 void tally_units(struct tally *t, uint64_t units, double now);
 /* All units of a frame are done. */
 void tally_end(struct tally *t, uint64_t units, double now);
-struct tally_now tally_now(const struct tally *t, double now);
+/* underway: units that are probably done and not back (underway.h). */
+struct tally_now tally_now(const struct tally *t, double underway, double now);
 
 #endif
