@@ -2,6 +2,10 @@
 #
 # helpers.sh - what shell tests share: source it after sharness.sh.
 
+# What commands have cost in one run decides the sizes in the next: here each run
+# is the first.  Tests of what is kept name a folder of their own.
+export XDG_STATE_HOME=/dev/null
+
 # wait_for SECONDS COMMAND...: polls until it is true, and fails at the limit.
 # A limit is for what never comes, and costs nothing else: give a minute at
 # least, as this machine may have ten times as much to do as it can.

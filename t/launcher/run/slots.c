@@ -34,7 +34,8 @@ static void test_uneven(void)
         ok(s.node[i] == node[i] && slots_number(&s, i) == number[i],
            "a slot knows its node, and its number there");
     for (size_t i = 0; i < 4; i++)
-        is_int((intmax_t)slots_of(&s, i), each[i], "a node has as many as it should");
+        is_int((intmax_t)slots_of(&s, i), each[i],
+               "a node has as many as it should");
     is_int((intmax_t)s.first[4], 6, "behind the last node is the end");
     slots_clear(&s);
 }
