@@ -51,11 +51,11 @@ static struct bundles *start(int32_t size)
 static void test_frame(void)
 {
     struct completion *c =
-        fenced_copy((struct completion[N]){{30, 2, 0},
-                                           {0, 2, 0},
-                                           {10, 0, 0},
-                                           {10, (double)INFINITY, 0},
-                                           {50, 3, PRESENCE_GONE}},
+        fenced_copy((struct completion[N]){{30, 2, 0, 0, 0},
+                                           {0, 2, 0, 0, 0},
+                                           {10, 0, 0, 0, 0},
+                                           {10, (double)INFINITY, 0, 0, 0},
+                                           {50, 3, PRESENCE_GONE, 0, 0}},
                     N * sizeof *c);
     struct bundles *b = start(7);
 

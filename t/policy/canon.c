@@ -124,7 +124,8 @@ static double expected_load(const struct ring *r, size_t node, size_t last)
 
 static void test_loop(void)
 {
-    struct completion c[N] = {{5, 0, 0}, {5, 2, 0}, {5, 3, 0}, {5, 10, 0}};
+    struct completion c[N] = {
+        {5, 0, 0, 0, 0}, {5, 2, 0, 0, 0}, {5, 3, 0, 0, 0}, {5, 10, 0, 0, 0}};
     struct ring r;
 
     start(&r, 0.5, 0.25);
@@ -205,7 +206,8 @@ static void restart(struct ring *r, const char *key, double value)
 
 static void test_parameters(void)
 {
-    struct completion c[N] = {{5, 10, 0}, {5, 9, 0}, {5, 10, 0}, {5, 7, 0}};
+    struct completion c[N] = {
+        {5, 10, 0, 0, 0}, {5, 9, 0, 0, 0}, {5, 10, 0, 0, 0}, {5, 7, 0, 0, 0}};
     struct ring one, r;
 
     restart(&r, "threshold", 40);
@@ -262,7 +264,8 @@ static void test_no_element(void)
 
 static void test_leaving(void)
 {
-    struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, GONE}};
+    struct completion c[N] = {
+        {5, 1, 0, 0, 0}, {5, 1, 0, 0, 0}, {5, 1, 0, 0, 0}, {5, 9, GONE, 0, 0}};
     struct ring r;
 
     start(&r, 0.5, 0);
@@ -275,7 +278,8 @@ static void test_leaving(void)
 
 static void test_runs_down(void)
 {
-    struct completion c[N] = {{5, 1, 0}, {5, 1, 0}, {5, 1, 0}, {5, 9, 0}};
+    struct completion c[N] = {
+        {5, 1, 0, 0, 0}, {5, 1, 0, 0, 0}, {5, 1, 0, 0, 0}, {5, 9, 0, 0, 0}};
     struct ring r;
     int rounds = 0;
 
@@ -334,7 +338,7 @@ static void test_big(void)
     for (size_t i = 0; i < BIG; i++) {
         for (int j = 0; j < ELEMENTS; j++)
             measured[i][j] = (double)(1 + i % 10);
-        c[i] = (struct completion){5, (double)(i % 100), 0};
+        c[i] = (struct completion){5, (double)(i % 100), 0, 0, 0};
     }
     policy_defaults(&canon_kind, value);
     worst = &value[policy_param_find(&canon_kind, "worst")];

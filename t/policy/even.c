@@ -291,7 +291,8 @@ static void test_sixteen(void)
 static void test_hysteresis(void)
 {
     struct ring r = {SPEEDS, RIGHT, flat, 0, 0, 0, 0, 0, 0, 0};
-    struct completion c[4] = {{80, 1, 0}, {40, 1, 0}, {20, 1, 0}, {10, 2, 0}};
+    struct completion c[4] = {
+        {80, 1, 0, 0, 0}, {40, 1, 0, 0, 0}, {20, 1, 0, 0, 0}, {10, 2, 0, 0, 0}};
     double was[4], load[4];
     void *state = start(&r);
 
@@ -306,7 +307,8 @@ static void test_hysteresis(void)
 static void test_unmeasured(void)
 {
     struct ring r = {SPEEDS, EQUAL, flat, 0, 0, 0, 0, 0, 0, 0};
-    struct completion c[4] = {{25, 1, 0}, {25, 1, 0}, {0, 0, 0}, {25, 4, 0}};
+    struct completion c[4] = {
+        {25, 1, 0, 0, 0}, {25, 1, 0, 0, 0}, {0, 0, 0, 0, 0}, {25, 4, 0, 0, 0}};
     double load[4];
     void *state = start(&r);
 
@@ -325,11 +327,12 @@ static void test_unmeasured(void)
 static void test_scale(void)
 {
     struct ring r = {SPEEDS, RIGHT, flat, 0, 0, 0, 0, 0, 0, 0};
-    struct completion c[4] = {{80, 1, 0}, {40, 1, 0}, {20, 1, 0}, {10, 1, 0}};
-    struct completion odd[4] = {{80, 0, 0},
-                                {40, (double)NAN, 0},
-                                {20, -1, 0},
-                                {10, (double)INFINITY, 0}};
+    struct completion c[4] = {
+        {80, 1, 0, 0, 0}, {40, 1, 0, 0, 0}, {20, 1, 0, 0, 0}, {10, 1, 0, 0, 0}};
+    struct completion odd[4] = {{80, 0, 0, 0, 0},
+                                {40, (double)NAN, 0, 0, 0},
+                                {20, -1, 0, 0, 0},
+                                {10, (double)INFINITY, 0, 0, 0}};
     double was[4], load[4];
     void *state = start(&r);
     int same = 1;
@@ -364,7 +367,7 @@ static void test_extremes(void)
             double sum = 0;
 
             for (int i = 0; i < 4; i++, x /= 5)
-                c[i] = (struct completion){1 + x % 3, seconds[x % 5], 0};
+                c[i] = (struct completion){1 + x % 3, seconds[x % 5], 0, 0, 0};
             (void)even_kind.adjust(state, c, 1, load);
             for (int i = 0; i < 4; i++) {
                 wrong += !(load[i] > 0);
@@ -417,7 +420,8 @@ static void test_starved(void)
 static void test_nothing(void)
 {
     struct ring r = {.n = 3, .prior = {3, 2, 1}};
-    const struct completion c[3] = {{0, 1, 0}, {5, 0, 0}, {5, (double)NAN, 0}};
+    const struct completion c[3] = {
+        {0, 1, 0, 0, 0}, {5, 0, 0, 0, 0}, {5, (double)NAN, 0, 0, 0}};
     void *state = start(&r);
     double before[3], after[3];
 
@@ -430,7 +434,8 @@ static void test_nothing(void)
 static void test_unable(void)
 {
     struct ring r = {3, {1}, {50, 50, 0}, flat, 0, 0, 0, 0, 0, 0, 0};
-    struct completion c[3] = {{5, 1, 0}, {5, 2, 0}, {0, 0, 0}};
+    struct completion c[3] = {
+        {5, 1, 0, 0, 0}, {5, 2, 0, 0, 0}, {0, 0, 0, 0, 0}};
     double load[3];
     void *state = start(&r);
 
@@ -446,7 +451,8 @@ static void test_unable(void)
 static void test_copy(void)
 {
     struct ring r = {SPEEDS, EQUAL, flat, 0, 0, 0, 0, 0, 0, 0};
-    struct completion c[4] = {{25, 1, 0}, {25, 2, 0}, {25, 3, 0}, {25, 4, 0}};
+    struct completion c[4] = {
+        {25, 1, 0, 0, 0}, {25, 2, 0, 0, 0}, {25, 3, 0, 0, 0}, {25, 4, 0, 0, 0}};
     double a[4], b[4];
     void *state = start(&r), *copy = start(&r);
 
@@ -479,7 +485,7 @@ static void test_big(void)
         double begin;
 
         for (size_t i = 0; i < BIG; i++)
-            c[i] = (struct completion){100, 1 + 0.05 * normal(&seed), 0};
+            c[i] = (struct completion){100, 1 + 0.05 * normal(&seed), 0, 0, 0};
         begin = cpu_seconds();
         (void)even_kind.adjust(state, c, 1, load);
         best = fmin(best, cpu_seconds() - begin);

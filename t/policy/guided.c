@@ -105,7 +105,8 @@ static void test_leave_and_join(void)
 /* As slices: equal ones, among who is there. */
 static void test_slices(void)
 {
-    struct completion c[N] = {{9, 1, 0}, {9, 2, 0}, {9, 3, 0}, {9, 9, 0}};
+    struct completion c[N] = {
+        {9, 1, 0, 0, 0}, {9, 2, 0, 0, 0}, {9, 3, 0, 0, 0}, {9, 9, 0, 0, 0}};
     void *state = start(2, 1);
     double load[N];
 

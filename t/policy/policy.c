@@ -75,8 +75,10 @@ static void test_kind(const struct policy_kind *kind)
     double *value = calloc(kind->n_params + 1, sizeof *value);
     double *load = calloc(N, sizeof *load), *again = calloc(N, sizeof *again);
     struct policy_setup setup = {N, m, &cpu, value + 1};
-    struct completion *c = fenced_copy(
-        (struct completion[N]){{4, 1, 0}, {2, 1, 0}, {2, 3, 0}}, N * sizeof *c);
+    struct completion *c = fenced_copy((struct completion[N]){{4, 1, 0, 0, 0},
+                                                              {2, 1, 0, 0, 0},
+                                                              {2, 3, 0, 0, 0}},
+                                       N * sizeof *c);
     void *state;
     double was;
 
@@ -145,7 +147,8 @@ static void test_static(void)
     const struct policy_kind *kind = kinds_find("static");
     struct metric m[N];
     struct policy_setup setup = {N, m, &cpu, NULL};
-    struct completion c[N] = {{3, 1, 0}, {3, 2, 0}, {3, 9, 0}};
+    struct completion c[N] = {
+        {3, 1, 0, 0, 0}, {3, 2, 0, 0, 0}, {3, 9, 0, 0, 0}};
     double load[N];
     void *state = calloc(1, kind->state_bytes(N, NULL));
 

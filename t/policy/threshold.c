@@ -24,7 +24,7 @@ static double normal(uint64_t *seed)
 
 static double difference(const struct completion c[], size_t n)
 {
-    double first = c[0].seconds, last = c[0].seconds;
+    double first = c[0].seconds, last = first;
 
     for (size_t i = 1; i < n; i++) {
         first = fmin(first, c[i].seconds);
@@ -38,8 +38,11 @@ static const struct threshold_rule by_itself = {THRESHOLD_AUTO, 0};
 static void test_by_hand(void)
 {
     static struct threshold_noise none;
-    const struct completion c[] = {
-        {10, 1, 0}, {10, 3, 0}, {0, 99, 0}, {10, 5, 0}, {10, 0, 0}};
+    const struct completion c[] = {{10, 1, 0, 0, 0},
+                                   {10, 3, 0, 0, 0},
+                                   {0, 99, 0, 0, 0},
+                                   {10, 5, 0, 0, 0},
+                                   {10, 0, 0, 0, 0}};
     const struct threshold_rule seconds = {THRESHOLD_SECONDS, 0.25};
     const struct threshold_rule percent = {THRESHOLD_PERCENT, 50};
 
@@ -58,11 +61,13 @@ static void test_by_hand(void)
 static void test_changes(void)
 {
     struct threshold_noise *noise = calloc(1, sizeof *noise);
-    struct completion *first =
-        fenced_copy((struct completion[]){{1, 1, 0}, {1, 1, 0}, {1, 1, 0}},
-                    3 * sizeof *first);
+    struct completion *first = fenced_copy(
+        (struct completion[]){
+            {1, 1, 0, 0, 0}, {1, 1, 0, 0, 0}, {1, 1, 0, 0, 0}},
+        3 * sizeof *first);
     struct completion *second = fenced_copy(
-        (struct completion[]){{2, 2, 0}, {1, exp(0.1), 0}, {0, 1, 0}},
+        (struct completion[]){
+            {2, 2, 0, 0, 0}, {1, exp(0.1), 0, 0, 0}, {0, 1, 0, 0, 0}},
         3 * sizeof *second);
     const double deviation = 1.4826 / sqrt(2) * 0.1 * sqrt(0.5);
 
@@ -94,7 +99,7 @@ static void test_watched(void)
     static struct threshold_noise noise;
 
     for (size_t i = 0; i < MANY; i++)
-        c[i] = (struct completion){1, i % 3 == 0 ? 1 : 1e9, 0};
+        c[i] = (struct completion){1, i % 3 == 0 ? 1 : 1e9, 0, 0, 0};
     threshold_feedback(&noise, c, MANY);
     for (size_t i = 0; i < MANY; i++)
         c[i].seconds = i % 3 == 0 ? 1 + (int)(i % 2) : 7;
@@ -124,7 +129,7 @@ static void test_noise(size_t n, double deviation, double drift)
 
         for (size_t i = 0; i < n; i++)
             c[i] = (struct completion){
-                1000, harder * exp(deviation * normal(&seed)), 0};
+                1000, harder * exp(deviation * normal(&seed)), 0, 0, 0};
         if (f >= THRESHOLD_FRAMES) {
             sum += threshold_deviation(&noise);
             over += difference(c, n)
@@ -150,7 +155,8 @@ static void test_robust(void)
 
     for (int f = 0; f < 40; f++) {
         for (size_t i = 0; i < N; i++)
-            c[i] = (struct completion){1000, exp(0.02 * normal(&seed)), 0};
+            c[i] =
+                (struct completion){1000, exp(0.02 * normal(&seed)), 0, 0, 0};
         c[3].seconds = exp(0.5 * normal(&seed));
         if (f % 3 == 0)
             c[5].units = 0;
