@@ -137,14 +137,18 @@ static void keep_history(const struct run *r)
             (const double(*)[ELEMENTS])r->qualification.measured);
 }
 
+static const char *status(const struct run *r, int rc)
+{
+    if (rc < 0)
+        return r->err->kind == ES_TIME ? "unfinished" : "failed";
+    return r->failures.n == 0 ? "done" : "incomplete";
+}
+
 /* How it ended, and if it has failed how far it came. */
 static int write_report(struct run *r, int rc)
 {
     r->summary.left_out = r->failures.units;
-    r->summary.status = rc < 0 && r->err->kind == ES_TIME ? "unfinished"
-                        : rc < 0                          ? "failed"
-                        : r->failures.n == 0              ? "done"
-                                                          : "incomplete";
+    r->summary.status = status(r, rc);
     if (rc < 0)
         run_frames_report(r);
     if (report_summary(&r->report, &r->summary, rc == 0 ? r->err : NULL) < 0)
