@@ -105,7 +105,7 @@ static int print_command(const struct joblog *j,
     words = template_argv(j->command, &run, node);
     if (!words)
         return -1;
-    shell_words_print(to, words);
+    shell_words_line(to, words);
     template_free(words);
     return 0;
 }

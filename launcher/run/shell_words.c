@@ -40,7 +40,7 @@ static void print_quoted(FILE *to, const char *word)
     putc('\'', to);
 }
 
-static void print_word(FILE *to, const char *word)
+static void print_word(FILE *to, const char *word, int one_line)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -48,17 +48,27 @@ static void print_word(FILE *to, const char *word)
 
     if (*word && strspn(word, plain) == strlen(word))
         fputs(word, to);
-    else if (has_control(word))
+    else if (one_line && has_control(word))
         print_escaped(to, word);
     else
         print_quoted(to, word);
 }
 
-void shell_words_print(FILE *to, char *const words[])
+static void print_words(FILE *to, char *const words[], int one_line)
 {
     for (size_t i = 0; words[i]; i++) {
         if (i > 0)
             putc(' ', to);
-        print_word(to, words[i]);
+        print_word(to, words[i], one_line);
     }
+}
+
+void shell_words_print(FILE *to, char *const words[])
+{
+    print_words(to, words, 0);
+}
+
+void shell_words_line(FILE *to, char *const words[])
+{
+    print_words(to, words, 1);
 }

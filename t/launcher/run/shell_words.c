@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words as a shell takes them: bash itself says so. */
+/* Words as a shell takes them: sh and bash themselves say so. */
 #include "launcher/run/shell_words.h"
 #include "tap.h"
 
@@ -11,23 +11,28 @@ static char *const words[] = {
     (char[]){"tab\t'"}, (char[]){"new\nline\\n"}, (char[]){"\001\177"},
     (char[]){"a*?"},    (char[]){"\303\251"},     NULL};
 
-int main(void)
+static const char *printed(void (*print)(FILE *, char *const[]))
 {
-    char line[500], said[500], want[500] = "", command[600];
-    FILE *to = fmemopen(line, sizeof line, "w"), *from;
-    size_t n;
+    static char text[500];
+    FILE *to = fmemopen(text, sizeof text, "w");
 
     if (!to)
         bail("no memory");
-    shell_words_print(to, words);
-    fclose(to);
-    ok(!strchr(line, '\n') && !strchr(line, '\t'), "all is on one line: %s",
-       line);
-    is_str(strncmp(line, "printf '%s|' '' 'a b'", 21) == 0 ? "plain" : line,
-           "plain", "only what needs it is quoted");
+    print(to, words);
+    if (fclose(to) != 0)
+        bail("the words are not printed");
+    return text;
+}
+
+static void test_read(const char *shell, const char *line)
+{
+    char said[500], want[500] = "", command[100];
+    FILE *from;
+    size_t n;
+
     if (setenv("LINE", line, 1) < 0)
         bail("setenv");
-    snprintf(command, sizeof command, "exec bash -c \"$LINE\"");
+    snprintf(command, sizeof command, "exec %s -c \"$LINE\"", shell);
     from = popen(command, "r");
     n = from ? fread(said, 1, sizeof said - 1, from) : 0;
     said[n] = '\0';
@@ -35,7 +40,19 @@ int main(void)
         strcat(want, words[i]);
         strcat(want, "|");
     }
-    ok(from && pclose(from) == 0, "bash runs it");
+    ok(from && pclose(from) == 0, "%s runs it", shell);
     is_str(said, want, "and each word comes out as it was");
+}
+
+int main(void)
+{
+    const char *line = printed(shell_words_line);
+
+    ok(!strchr(line, '\n') && !strchr(line, '\t'), "all is on one line: %s",
+       line);
+    is_str(strncmp(line, "printf '%s|' '' 'a b'", 21) == 0 ? "plain" : line,
+           "plain", "only what needs it is quoted");
+    test_read("bash", line);
+    test_read("sh", printed(shell_words_print));
     return done();
 }
