@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A dispatcher's life, its frames, what happens to it, and how it stands; see
+ * dispatch_state.h for the rest.
+ */
+#include "policy/dispatch_state.h"
+#include "policy/pace.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece whose seconds are so far off is no noise; relative. */
+#define SURPRISE_LEAST 0.3
+/* Of all nodes one in so many must surprise for a fit within a frame. */
+#define FIT_PART 16
+
+struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
+{
+    struct dispatch *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return NULL;
+    d->nodes = nodes;
+    d->grain = grain;
+    d->most_pieces = pieces;
+    d->rule.retries = UINT_MAX;
+    d->fitted = -INFINITY;
+    d->end = INFINITY;
+    d->node = calloc(nodes, sizeof *d->node);
+    d->load = calloc(nodes, sizeof *d->load);
+    d->cut = calloc(nodes, sizeof *d->cut);
+    d->head = calloc(nodes, sizeof *d->head);
+    d->tail = calloc(nodes, sizeof *d->tail);
+    d->room = calloc(nodes, sizeof *d->room);
+    if (sizing_init(&d->sizing, nodes) == 0 && d->node && d->load && d->cut
+        && d->head && d->tail && d->room)
+        return d;
+    dispatch_destroy(d);
+    return NULL;
+}
+
+void dispatch_destroy(struct dispatch *d)
+{
+    if (!d)
+        return;
+    free(d->piece);
+    unit_pool_clear(&d->pool);
+    free(d->node);
+    free(d->load);
+    free(d->cut);
+    free(d->head);
+    free(d->tail);
+    free(d->room);
+    sizing_clear(&d->sizing);
+    free(d);
+}
+
+void dispatch_set_policy(struct dispatch *d,
+                         const struct policy_kind *kind,
+                         void *state,
+                         const double load[])
+{
+    d->kind = kind;
+    d->state = state;
+    d->asked = load;
+    d->sizing.kind = kind;
+    d->sizing.state = state;
+}
+
+void dispatch_set_cost(struct dispatch *d, struct cost *cost)
+{
+    d->sizing.cost = cost;
+    for (size_t i = 1; i < d->nodes; i++)
+        if (d->asked[i] < d->asked[0] || d->asked[i] > d->asked[0]) {
+            cost_expect_speeds(cost, d->asked);
+            return;
+        }
+}
+
+const struct cost *dispatch_cost(const struct dispatch *d)
+{
+    return d->sizing.cost;
+}
+
+double dispatch_work_of(const struct dispatch *d,
+                        const struct dispatch_piece *p)
+{
+    return sizing_work(&d->sizing, p->units);
+}
+
+void dispatch_set_failure_rule(struct dispatch *d,
+                               const struct failure_rule *rule)
+{
+    d->rule = *rule;
+}
+
+void dispatch_set_end(struct dispatch *d, double end)
+{
+    d->end = end;
+}
+
+void dispatch_set_groups(struct dispatch *d, const size_t group[])
+{
+    d->group = group;
+}
+
+void dispatch_set_overlap(struct dispatch *d, const char *may)
+{
+    d->overlap = may;
+}
+
+/* --- a frame -------------------------------------------------------------- */
+
+/* Of a node what it is stays, and what it did goes. */
+static void forget_frame(struct dispatch *d)
+{
+    d->first_id += d->n;
+    d->n = d->next = d->out = d->waiting = 0;
+    d->taken = d->left_out = 0;
+    d->looked = -INFINITY;
+    d->wants_look = 0;
+    d->fitted -= d->answered;
+    d->answered = 0;
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        *s = (struct dispatch_node){.elsewhere = s->elsewhere,
+                                    .free = s->free,
+                                    .speed = s->speed,
+                                    .failures = s->failures,
+                                    .standing = s->standing};
+    }
+}
+
+/* What was not done before is nobody's; there is room. */
+static void fill_pool(struct dispatch *d, const struct slice done[], size_t n)
+{
+    uint64_t at = d->frame.begin;
+
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i <= n; i++) {
+        struct batch b = {.units = {at, i < n ? done[i].begin : d->frame.end}};
+
+        dispatch_put_back(d, &b);
+        at = i < n ? done[i].end : at;
+    }
+    d->left = d->pool.units;
+}
+
+/* By its load alone. */
+static uint64_t part_of_frame(const struct dispatch *d, size_t node)
+{
+    double part = d->load[node] / d->loads;
+
+    return (uint64_t)ceil(part * (double)units_in(d->frame));
+}
+
+/* The same by what pieces cost: what is not sent at once is for all. */
+static void cut_by_cost(struct dispatch *d)
+{
+    struct slice rest, *head = d->head;
+
+    d->sizing.delay = d->delay;
+    for (size_t i = 0; i < d->nodes; i++)
+        d->sizing.free[i] =
+            d->node[i].elsewhere > 0 ? fmax(d->node[i].free, 0) : 0;
+    if (!(d->loads > 0))
+        return;
+    sizing_cut(&d->sizing, d->load, head, &rest);
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        dispatch_set_waiting(d, i, (struct batch){.units = head[i]});
+        s->slice = part_of_frame(d, i);
+        s->chunk = units_in(head[i]);
+    }
+    dispatch_put_back(d, &(struct batch){.units = rest});
+}
+
+/* The whole frame, one slice a node, out of the pool; where no node is left it
+ * stays there. */
+static void cut_slices(struct dispatch *d)
+{
+    if (shares_cut(d->frame.begin, d->frame.end, d->grain, d->load, d->cut,
+                   d->nodes)
+        < 0)
+        return;
+    unit_pool_empty(&d->pool);
+    for (size_t i = 0; i < d->nodes; i++) {
+        struct dispatch_node *s = &d->node[i];
+
+        dispatch_set_waiting(d, i, (struct batch){.units = d->cut[i]});
+        s->slice = s->chunk = units_in(d->cut[i]);
+    }
+}
+
+int dispatch_begin(struct dispatch *d,
+                   struct slice frame,
+                   const struct slice done[],
+                   size_t n)
+{
+    if (unit_pool_reserve(&d->pool, n + 1 + d->nodes) < 0)
+        return -1;
+    forget_frame(d);
+    d->frame = frame;
+    d->tasks = tasks_of(units_in(frame), d->grain);
+    if (d->kind->bundles)
+        d->kind->bundles->set_context(d->state, d->tasks.frame);
+    dispatch_weigh(d);
+    fill_pool(d, done, n);
+    d->is_new = d->sizing.cost && !cost_is_known(d->sizing.cost);
+    d->answers = 0;
+    d->sizing.frame = frame;
+    d->sizing.grain = d->grain;
+    if (n == 0 && dispatch_is_by_cost(d))
+        cut_by_cost(d);
+    else if (n == 0 && !d->kind->bundles)
+        cut_slices(d);
+    return 0;
+}
+
+/* --- frames side by side -------------------------------------------------- */
+
+void dispatch_number(struct dispatch *d, uint64_t first_id)
+{
+    d->first_id = first_id;
+}
+
+void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of)
+{
+    const struct dispatch_node *s = &of->node[node];
+
+    d->node[node].speed = s->speed;
+    dispatch_set_failures(d, node, s->failures);
+    if (of->delay > 0)
+        d->delay = of->delay;
+}
+
+static double busy_by_cost(const struct dispatch *d,
+                           size_t node,
+                           double now,
+                           int with_waiting)
+{
+    const struct dispatch_node *s = &d->node[node];
+    double busy =
+        s->out > 0 ? fmax(dispatch_free_at(d, node, now) - now, 0) : 0;
+    double waiting = sizing_work(&d->sizing, s->waiting.units);
+
+    if (!with_waiting || !(waiting > 0) || !cost_is_known(d->sizing.cost))
+        return busy;
+    return busy + cost_seconds(d->sizing.cost, node, waiting);
+}
+
+double dispatch_busy(const struct dispatch *d,
+                     size_t node,
+                     double now,
+                     int with_waiting)
+{
+    const struct dispatch_node *s = &d->node[node];
+    double waiting = with_waiting ? (double)units_in(s->waiting.units) : 0;
+    double since = s->out > 0 ? now - s->begun : 0;
+
+    if (dispatch_is_by_cost(d))
+        return busy_by_cost(d, node, now, with_waiting);
+    if (!(s->speed > 0))
+        return since;
+    return fabs((double)s->out_units / s->speed - since) + waiting / s->speed;
+}
+
+void dispatch_elsewhere(struct dispatch *d,
+                        size_t node,
+                        size_t out,
+                        double free)
+{
+    d->node[node].elsewhere = out;
+    d->node[node].free = free;
+}
+
+void dispatch_turn(struct dispatch *d, size_t node, double now)
+{
+    d->node[node].begun = now;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+/* Is a piece's time quite another than it was taken to be? */
+static int is_surprise(const struct cost *cost,
+                       size_t node,
+                       double work,
+                       double seconds)
+{
+    double expected = cost_seconds(cost, node, work);
+    double most = fmax(SURPRISE_LEAST, 4 * cost_noise(cost));
+
+    return seconds > expected * (1 + most) || seconds * (1 + most) < expected;
+}
+
+/* At the frame's end what pieces cost is fitted.  Before that where they decide
+ * what comes next and many are not as they were taken to be.  O(n), so not too
+ * often. */
+static int wants_fit(const struct dispatch *d, double now)
+{
+    if (now - d->fitted < (double)pace_fit_ns(d->nodes) * 1e-9)
+        return 0;
+    return d->left == 0
+           || (dispatch_is_by_cost(d) && d->surprises * FIT_PART > d->nodes);
+}
+
+static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
+{
+    struct cost *cost = d->sizing.cost;
+    double work = sizing_work(&d->sizing, p->units);
+
+    if (!cost)
+        return;
+    d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
+    d->sizing.is_young = d->is_new && 2 * ++d->answers < d->nodes;
+    cost_add(cost, p->node, work, p->seconds);
+    d->answered = p->back;
+    if (!wants_fit(d, p->back))
+        return;
+    cost_fit(cost);
+    d->fitted = p->back;
+    d->surprises = 0;
+    d->looked = -INFINITY; /* the level was by what had been known */
+}
+
+static void learn(struct dispatch *d,
+                  const struct dispatch_piece *p,
+                  double begun)
+{
+    struct dispatch_node *s = &d->node[p->node];
+    double gap = p->back - p->sent - p->seconds;
+
+    s->done += units_in(p->units);
+    s->busy += p->seconds;
+    s->speed = s->busy > 0 ? (double)s->done / s->busy : 0;
+    dispatch_set_failures(d, p->node, 0);
+    d->left -= units_in(p->units);
+    if (gap > 0 && (d->delay <= 0 || gap < d->delay))
+        d->delay = gap;
+    learn_cost(d, p);
+    if (d->kind->bundles)
+        d->kind->bundles->feedback(d->state, p->node,
+                                   tasks_in(&d->tasks, units_in(p->units)),
+                                   (p->back - begun) * 1e9);
+}
+
+void dispatch_answered(struct dispatch *d,
+                       uint64_t id,
+                       double now,
+                       double seconds)
+{
+    struct dispatch_piece *p = dispatch_piece_of(d, id);
+    double begun = d->node[p->node].begun;
+
+    p->back = now;
+    p->seconds = seconds;
+    dispatch_take_back(d, p, PIECE_DONE, now);
+    learn(d, p, begun);
+}
+
+void dispatch_failed(struct dispatch *d,
+                     uint64_t id,
+                     double now,
+                     double seconds)
+{
+    struct dispatch_piece *p = dispatch_piece_of(d, id);
+
+    p->back = now;
+    p->seconds = seconds;
+    p->is_blamed = 1;
+    p->is_late = 0;
+    if (p->forgiven == 0 && !p->is_crowded) /* of a half: the units' fault */
+        dispatch_set_failures(d, p->node, d->node[p->node].failures + 1);
+    p->is_excused = p->is_crowded
+                    || (d->rule.doubts && p->failures == 0 && d->good > 0
+                        && !(d->node[p->node].speed > 0));
+    dispatch_make_void(d, p, now);
+}
+
+void dispatch_crowded(struct dispatch *d, uint64_t id)
+{
+    dispatch_piece_of(d, id)->is_crowded = 1;
+}
+
+void dispatch_blame(struct dispatch *d, uint64_t id)
+{
+    struct dispatch_piece *p = dispatch_piece_of(d, id);
+
+    p->is_blamed = p->is_late = 1;
+}
+
+void dispatch_cancel(struct dispatch *d, uint64_t id, double now)
+{
+    dispatch_make_void(d, dispatch_piece_of(d, id), now);
+}
+
+enum failure_verdict dispatch_verdict(const struct dispatch *d, uint64_t id)
+{
+    return dispatch_judge(d, &d->piece[id - d->first_id]);
+}
+
+void dispatch_metered(struct dispatch *d,
+                      size_t node,
+                      uint64_t id,
+                      double fraction)
+{
+    const struct dispatch_piece *p = dispatch_current(d, node);
+
+    if (p && p->id == id)
+        d->node[node].metered = fraction * (double)units_in(p->units);
+}
+
+void dispatch_moved(struct dispatch *d, size_t node, double seconds, double now)
+{
+    struct dispatch_node *s = &d->node[node];
+
+    s->begun = fmin(s->begun + seconds, now);
+}
+
+/* What waits at a node, and what it has out but for the first `keep` pieces,
+ * goes to the pool. */
+static void strip(struct dispatch *d, size_t node, size_t keep, double now)
+{
+    struct dispatch_node *s = &d->node[node];
+
+    dispatch_give_up_waiting(d, node);
+    while (s->out > keep)
+        dispatch_make_void(d, dispatch_piece_of(d, s->piece[keep]), now);
+}
+
+/* The policy is told once, whatever becomes of the node after that. */
+static void leave(struct dispatch *d, size_t node)
+{
+    if (d->kind->bundles && dispatch_may_send(d, node))
+        d->kind->bundles->leave(d->state, node);
+}
+
+void dispatch_lost(struct dispatch *d, size_t node, double now)
+{
+    leave(d, node);
+    d->node[node].standing = STANDING_AWAY;
+    d->node[node].speed = 0;
+    strip(d, node, 0, now);
+    dispatch_weigh(d);
+}
+
+void dispatch_returned(struct dispatch *d, size_t node)
+{
+    if (d->node[node].standing != STANDING_AWAY)
+        return;
+    d->node[node] = (struct dispatch_node){.standing = STANDING_GOOD};
+    dispatch_weigh(d);
+}
+
+void dispatch_retire(struct dispatch *d, size_t node, double now)
+{
+    if (!dispatch_may_send(d, node))
+        return;
+    leave(d, node);
+    d->node[node].standing = STANDING_LEAVING;
+    strip(d, node, 1, now);
+    dispatch_weigh(d);
+}
+
+void dispatch_distrust(struct dispatch *d, size_t node, double now)
+{
+    if (d->node[node].standing != STANDING_GOOD)
+        return;
+    d->node[node].standing = STANDING_BAD;
+    strip(d, node, 1, now);
+    dispatch_weigh(d);
+}
+
+int dispatch_give(struct dispatch *d, size_t node, uint64_t units)
+{
+    struct batch off = d->node[node].waiting, rest = off;
+
+    if (dispatch_make_room(d) < 0)
+        return -1;
+    rest.units.end -= units;
+    off.units.begin = rest.units.end;
+    dispatch_set_waiting(d, node, rest);
+    dispatch_put_back(d, &off);
+    return 0;
+}
+
+/* --- how it stands -------------------------------------------------------- */
+
+size_t dispatch_nodes(const struct dispatch *d)
+{
+    return d->nodes;
+}
+
+struct slice dispatch_frame(const struct dispatch *d)
+{
+    return d->frame;
+}
+
+uint64_t dispatch_grain(const struct dispatch *d)
+{
+    return d->grain;
+}
+
+uint64_t dispatch_left(const struct dispatch *d)
+{
+    return d->left;
+}
+
+uint64_t dispatch_left_out(const struct dispatch *d)
+{
+    return d->left_out;
+}
+
+const struct dispatch_node *dispatch_node(const struct dispatch *d, size_t node)
+{
+    return &d->node[node];
+}
+
+const struct unit_pool *dispatch_pool(const struct dispatch *d)
+{
+    return &d->pool;
+}
+
+size_t dispatch_waiting(const struct dispatch *d)
+{
+    return d->waiting;
+}
+
+size_t dispatch_pieces(const struct dispatch *d)
+{
+    return d->n;
+}
+
+const struct dispatch_piece *dispatch_piece(const struct dispatch *d, size_t i)
+{
+    return &d->piece[i];
+}
+
+uint64_t dispatch_taken(const struct dispatch *d)
+{
+    return d->taken;
+}
+
+uint64_t dispatch_work(const struct dispatch *d)
+{
+    return d->look.work;
+}
