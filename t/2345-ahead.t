@@ -25,7 +25,7 @@ begun() { test -e started && awk -v f="$1" -v n="$2" '$2 == f { sum += $4 - $3 }
 # ahead of local1, which keeps its 40 units of frame 0: frames 1 and 2 are done by the others.
 are_ahead() { begun 0 160 && begun 1 160 && begun 2 160; }
 agent() {
-	for each in $(pgrep -P $run -x evenstep-agent); do
+	for each in $(pgrep -P "$run" -x evenstep-agent); do
 		tr "\\0" "\\n" <"/proc/$each/environ" | grep -qx "EVENSTEP_AGENT=$1" && echo "$each"
 	done
 	:
