@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A distribution's life, its frames, and how it stands. */
+#include "launcher/run/distribution_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct distribution *distribution_create(struct session *session,
+                                         const struct slots *slots,
+                                         uint64_t grain,
+                                         uint64_t pieces,
+                                         uint64_t ahead)
+{
+    struct distribution *d = calloc(1, sizeof *d);
+    size_t places = (size_t)ahead + 1;
+
+    if (!d)
+        return NULL;
+    d->session = session;
+    d->slots = slots;
+    d->end_ns = INT64_MAX;
+    d->cost = cost_create(slots->n, slots->node);
+    d->place = calloc(places, sizeof *d->place);
+    for (; d->place && d->places < places; d->places++) {
+        struct dispatch *new = dispatch_create(slots->n, grain, pieces);
+
+        d->place[d->places].dispatch = new;
+        if (!new)
+            break;
+        dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
+        dispatch_set_groups(new, slots->node);
+    }
+    if (d->places == places && d->cost)
+        return d;
+    distribution_destroy(d);
+    return NULL;
+}
+
+static void forget_pieces(struct at_work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        distribution_forget_results(&w->piece[i]);
+    w->n = 0;
+}
+
+void distribution_destroy(struct distribution *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->places; i++) {
+        forget_pieces(&d->place[i]);
+        free(d->place[i].piece);
+        dispatch_destroy(d->place[i].dispatch);
+    }
+    free(d->place);
+    cost_destroy(d->cost);
+    free(d->overlap);
+    free(d->both_ns);
+    free(d);
+}
+
+void distribution_begin(struct distribution *d,
+                        struct job_load_adjuster *adjuster,
+                        const struct lines *lines)
+{
+    const struct slots *slots = d->slots;
+
+    d->adjuster = adjuster;
+    d->lines = lines;
+    for (size_t k = 0; k < d->places; k++) {
+        struct dispatch *to = d->place[k].dispatch;
+
+        dispatch_set_policy(to, adjuster->kind, adjuster->state,
+                            adjuster->load);
+        dispatch_set_cost(to, d->cost);
+        for (size_t i = 0; i < slots->n; i++)
+            if (!session_node(d->session, slots->node[i])->present)
+                dispatch_lost(to, i, 0);
+    }
+}
+
+int distribution_set_overlap(struct distribution *d)
+{
+    d->overlap = malloc(d->slots->n);
+    d->both_ns = calloc(d->slots->n, sizeof *d->both_ns);
+    if (!d->overlap || !d->both_ns)
+        return -1;
+    memset(d->overlap, 1, d->slots->n);
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_set_overlap(d->place[i].dispatch, d->overlap);
+    return 0;
+}
+
+void distribution_set_failure_rule(struct distribution *d,
+                                   const struct failure_rule *rule)
+{
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_set_failure_rule(d->place[i].dispatch, rule);
+}
+
+void distribution_only_plan(struct distribution *d)
+{
+    d->only_plans = 1;
+}
+
+static void set_end(const struct distribution *d, struct at_work *w)
+{
+    dispatch_set_end(w->dispatch,
+                     d->end_ns == INT64_MAX ? INFINITY : since(w, d->end_ns));
+}
+
+void distribution_set_end(struct distribution *d, int64_t end_ns)
+{
+    d->end_ns = end_ns;
+    for (size_t i = 0; i < d->n; i++)
+        set_end(d, nth(d, i));
+}
+
+/* --- frames begin and come out -------------------------------------------- */
+
+static void forget_first(struct distribution *d)
+{
+    forget_pieces(nth(d, 0));
+    d->first = (d->first + 1) % d->places;
+    d->n--;
+}
+
+void distribution_drop(struct distribution *d)
+{
+    if (d->n <= 1)
+        d->is_over = 1;
+    else
+        forget_first(d);
+}
+
+int distribution_close(struct distribution *d, struct es_error *err)
+{
+    if (d->n <= 1) {
+        d->is_over = 1; /* it stays to be looked at */
+        return 0;
+    }
+    forget_first(d);
+    return distribution_ask(d, err);
+}
+
+/* The place of one more frame. */
+static struct at_work *open_place(struct distribution *d,
+                                  const struct frame *frame)
+{
+    struct at_work *w;
+
+    if (d->n == d->places || d->is_over)
+        forget_first(d);
+    w = nth(d, d->n++);
+    d->is_over = d->wants_frame = 0;
+    w->frame = *frame;
+    w->start_ns = clock_ns();
+    if (d->begun_ns == 0)
+        d->begun_ns = w->start_ns;
+    w->is_kept = 0;
+    set_end(d, w);
+    return w;
+}
+
+int distribution_send(struct distribution *d,
+                      const struct frame *frame,
+                      const struct slice done[],
+                      size_t n,
+                      struct es_error *err)
+{
+    struct at_work *w = open_place(d, frame);
+
+    distribution_tell_all_elsewhere(d, w, w->start_ns);
+    if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
+                       done, n)
+        < 0)
+        return es_no_memory(err);
+    return distribution_feed_at(d, w->start_ns, err);
+}
+
+void distribution_keep(struct distribution *d, const struct frame *frame)
+{
+    open_place(d, frame)->is_kept = 1;
+}
+
+int distribution_wants_frame(const struct distribution *d)
+{
+    return distribution_open(d) == 0
+           || (d->wants_frame && distribution_may_begin(d));
+}
+
+int distribution_no_frame(struct distribution *d, struct es_error *err)
+{
+    d->is_dry = 1;
+    d->wants_frame = 0;
+    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+}
+
+int distribution_ask(struct distribution *d, struct es_error *err)
+{
+    d->is_dry = 0;
+    return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
+}
+
+size_t distribution_open(const struct distribution *d)
+{
+    return d->is_over ? 0 : d->n;
+}
+
+const struct frame *distribution_newest(const struct distribution *d,
+                                        uint64_t *left)
+{
+    const struct at_work *w = nth(d, d->n - 1);
+
+    *left = dispatch_left(w->dispatch);
+    return &w->frame;
+}
+
+int distribution_is_done(const struct distribution *d)
+{
+    return distribution_open(d) > 0
+           && (nth(d, 0)->is_kept || dispatch_left(nth(d, 0)->dispatch) == 0);
+}
+
+int distribution_is_kept(const struct distribution *d)
+{
+    return nth(d, 0)->is_kept;
+}
+
+/* --- how it stands -------------------------------------------------------- */
+
+const struct frame *distribution_frame(const struct distribution *d)
+{
+    return &nth(d, 0)->frame;
+}
+
+int64_t distribution_start_ns(const struct distribution *d)
+{
+    return nth(d, 0)->start_ns;
+}
+
+struct cost *distribution_cost(const struct distribution *d)
+{
+    return d->cost;
+}
+
+double distribution_began(const struct distribution *d)
+{
+    return seconds_of(nth(d, 0)->start_ns - d->begun_ns);
+}
+
+const struct dispatch *distribution_dispatch(const struct distribution *d)
+{
+    return nth(d, 0)->dispatch;
+}
+
+const struct slots *distribution_slots(const struct distribution *d)
+{
+    return d->slots;
+}
+
+size_t distribution_out(const struct distribution *d, size_t node)
+{
+    const size_t *first = d->slots->first;
+    size_t out = 0;
+
+    for (size_t i = first[node]; i < first[node + 1]; i++)
+        out += distribution_slot_out(d, i);
+    return out;
+}
+
+size_t distribution_all_out(const struct distribution *d)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < d->slots->n; i++)
+        out += distribution_slot_out(d, i);
+    return out;
+}
+
+uint64_t distribution_left(const struct distribution *d)
+{
+    uint64_t left = 0;
+
+    for (size_t i = 0; i < distribution_open(d); i++)
+        if (!nth(d, i)->is_kept)
+            left += dispatch_left(nth(d, i)->dispatch);
+    return left;
+}
+
+const struct tail_node *distribution_tail(struct distribution *d)
+{
+    return dispatch_tail(nth(d, 0)->dispatch, now(nth(d, 0)));
+}
+
+struct piece *distribution_pieces(struct distribution *d, size_t *n)
+{
+    *n = nth(d, 0)->n;
+    return nth(d, 0)->piece;
+}
+
+const char *distribution_name(const struct distribution *d, size_t slot)
+{
+    return session_node(d->session, d->slots->node[slot])->name;
+}

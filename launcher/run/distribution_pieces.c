@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pieces: which frame they are of, and how they are sent. */
+#include "launcher/base/lines.h"
+#include "launcher/run/distribution_state.h"
+#include "pmix_bcast/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+void distribution_forget_results(struct piece *p)
+{
+    spool_clear(&p->out);
+    returned_clear(&p->back);
+}
+
+struct at_work *distribution_frame_of_piece(const struct distribution *d,
+                                            uint64_t id)
+{
+    size_t place = (size_t)(id >> PLACE_SHIFT);
+    size_t i = (place + d->places - d->first) % d->places;
+
+    return place < d->places && i < d->n ? &d->place[place] : NULL;
+}
+
+struct piece *distribution_piece_of(const struct at_work *w, uint64_t id)
+{
+    uint64_t first = w->n > 0 ? w->piece[0].part.id : 0;
+
+    return w->n > 0 && id >= first && id - first < w->n ? &w->piece[id - first]
+                                                        : NULL;
+}
+
+struct piece *distribution_renew(struct at_work *w, uint64_t id)
+{
+    struct piece *p = distribution_piece_of(w, id);
+
+    if (!p)
+        return NULL;
+    p->part = *dispatch_piece(w->dispatch, (size_t)(p - w->piece));
+    if (p->part.state == PIECE_VOID || p->part.state == PIECE_LEFT_OUT)
+        distribution_forget_results(p);
+    return p;
+}
+
+size_t distribution_slot_out(const struct distribution *d, size_t slot)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        out += dispatch_node(nth(d, i)->dispatch, slot)->out;
+    return out;
+}
+
+struct at_work *distribution_working_at(const struct distribution *d,
+                                        size_t slot)
+{
+    struct at_work *oldest = NULL;
+    double sent = INFINITY;
+
+    for (size_t i = 0; i < d->n; i++) {
+        struct at_work *w = nth(d, i);
+        const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+        double at = p ? seconds_of(w->start_ns) + p->sent : INFINITY;
+
+        if (at < sent) {
+            sent = at;
+            oldest = w;
+        }
+    }
+    return oldest;
+}
+
+/* Send the text [at, to) of the lines as a piece's stdin, or part of it. */
+static int send_text(struct distribution *d,
+                     const struct dispatch_piece *p,
+                     uint64_t at,
+                     uint64_t to,
+                     XXH3_state_t *sum,
+                     struct es_error *err)
+{
+    uint8_t *text = malloc(OUTPUT_MAX);
+    size_t n;
+    int rc = 0;
+
+    if (!text)
+        return es_no_memory(err);
+    for (; rc == 0 && at < to; at += n) {
+        struct writer w = {0};
+
+        n = to - at < OUTPUT_MAX ? (size_t)(to - at) : OUTPUT_MAX;
+        rc = lines_read(d->lines, at, text, n, err);
+        if (rc == 0 && XXH3_64bits_update(sum, text, n) != XXH_OK)
+            rc = es_no_memory(err);
+        if (rc < 0)
+            break;
+        msg_write_output(&w, &(struct msg_output){p->id, text, n});
+        session_send(d->session, d->slots->node[p->node], MSG_INPUT, &w);
+    }
+    free(text);
+    return rc;
+}
+
+/* What it was, the file of lines may no more tell when the piece is done. */
+static int send_input(struct distribution *d,
+                      struct piece *p,
+                      struct es_error *err)
+{
+    XXH3_state_t *sum = XXH3_createState();
+    const struct slice *units = &p->part.units;
+    uint64_t at, to;
+    int rc = -1;
+
+    if (!sum || XXH3_64bits_reset(sum) != XXH_OK)
+        rc = es_no_memory(err);
+    else if (lines_find(d->lines, units->begin, units->end, &at, &to, err) == 0
+             && send_text(d, &p->part, 0, d->lines->header, sum, err) == 0)
+        rc = send_text(d, &p->part, at, to, sum, err);
+    if (rc == 0) {
+        p->input = d->lines->header + to - at;
+        p->has_text = 1;
+        p->text = XXH3_64bits_digest(sum);
+    }
+    (void)XXH3_freeState(sum);
+    return rc;
+}
+
+static void send_run(struct distribution *d,
+                     const struct frame *frame,
+                     const struct dispatch_piece *p)
+{
+    struct msg_run run = {.id = p->id,
+                          .frame = frame->number,
+                          .begin = p->units.begin,
+                          .end = p->units.end,
+                          .slot = slots_number(d->slots, p->node)};
+    struct writer w = {0};
+
+    memcpy(run.label, frame->label, sizeof run.label);
+    msg_write_run(&w, &run);
+    session_send(d->session, d->slots->node[p->node], MSG_RUN, &w);
+}
+
+static int send_piece(struct distribution *d,
+                      struct at_work *w,
+                      const struct dispatch_piece *p,
+                      struct es_error *err)
+{
+    struct piece *piece =
+        array_grow(w->piece, &w->room, w->n + 1, sizeof *piece, SIZE_MAX);
+
+    if (!piece)
+        return es_no_memory(err);
+    w->piece = piece;
+    piece += w->n++;
+    *piece = (struct piece){.part = *p,
+                            .frame = &w->frame,
+                            .slot = slots_number(d->slots, p->node),
+                            .status = -1};
+    if (d->only_plans)
+        return 0;
+    if (d->lines && send_input(d, piece, err) < 0)
+        return -1;
+    send_run(d, &w->frame, p);
+    if (d->overlap && distribution_slot_out(d, p->node) > 1)
+        d->both_ns[p->node] = clock_ns();
+    return 0;
+}
+
+int distribution_send_all(struct distribution *d,
+                          struct at_work *w,
+                          int fed,
+                          struct es_error *err)
+{
+    const struct dispatch_piece *p;
+
+    if (fed == DISPATCH_NOBODY)
+        return es_fail(err, ES_ENV, "see the messages above",
+                       "no node is left to work");
+    if (fed < 0)
+        return es_no_memory(err);
+    while ((p = dispatch_next(w->dispatch)) != NULL)
+        if (send_piece(d, w, p, err) < 0)
+            return -1;
+    return 0;
+}
