@@ -137,7 +137,7 @@ test_expect_success 'evenstep probe --json | evenstep plan is the first frame of
 while IFS='|' read -r what text message; do
 	test_expect_success "a metrics file with $what: exit 2, with the reason" '
 		printf "%s\n" "$text" >bad.json &&
-		fails 2 "evenstep: bad.json: $message" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
+		fails 2 "evenstep: bad.json: $message" evenstep run --local 2 --metrics bad.json --range 0:4 -- true {begin}
 	'
 done <<'END'
 a missing node|{"nodes":[{"name":"local0","C":1}]}|node local1 is missing: give every node of the allocation
@@ -158,7 +158,7 @@ test_expect_success 'what a node has not measured does not stand in it as a surp
 '
 test_expect_success 'NaN in a metrics file is no JSON: exit 2' '
 	echo "{\"nodes\":[{\"name\":\"local0\",\"C\":NaN}]}" >bad.json &&
-	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
+	fails 2 "evenstep: bad.json:1:.*: give JSON that is whole" evenstep run --local 2 --metrics bad.json --range 0:4 -- true {begin}
 '
 test_expect_success 'nothing could be measured: one warning, slices all alike, and the work is done' '
 	printf "probe {\n" >none.conf && for e in C M I B; do printf "element \"$e\" { measure = false }\n" >>none.conf; done &&
