@@ -14,13 +14,13 @@
 
 /* --- named by the environment --------------------------------------------- */
 
-static const char *value_of(char *const environ[], const char *name)
+static const char *value_of(char *const environment[], const char *name)
 {
     size_t len = strlen(name);
 
-    for (; *environ; environ++)
-        if (strncmp(*environ, name, len) == 0 && (*environ)[len] == '=')
-            return *environ + len + 1;
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+            return *environment + len + 1;
     return NULL;
 }
 
@@ -143,7 +143,7 @@ static void find_near(struct gpu *g, const char *root)
         free(address);
 }
 
-void gpus_find(struct gpus *g, char *const environ[], const char *root)
+void gpus_find(struct gpus *g, char *const environment[], const char *root)
 {
     static const char *const lists[][2] = {
         {CUDA, CUDA}, {ROCR, ROCR}, {"SLURM_STEP_GPUS", CUDA}};
@@ -152,7 +152,7 @@ void gpus_find(struct gpus *g, char *const environ[], const char *root)
     memset(g, 0, sizeof *g);
     g->variable = CUDA;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && !list; i++) {
-        list = value_of(environ, lists[i][0]);
+        list = value_of(environment, lists[i][0]);
         g->variable = list ? lists[i][1] : CUDA;
     }
     if (list)

@@ -28,6 +28,6 @@ struct gpus {
  * an empty list is none; else the devices of the node.  root: "", or a folder
  * with dev, proc and sys.
  */
-void gpus_find(struct gpus *g, char *const environ[], const char *root);
+void gpus_find(struct gpus *g, char *const environment[], const char *root);
 
 #endif

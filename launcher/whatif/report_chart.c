@@ -333,7 +333,7 @@ static void draw_legend(struct chart *c)
     double x = LEFT;
 
     for (int k = -1; k < ACCOUNT_PARTS; k++) {
-        const char *name = k < 0 ? "ideal" : account_name(k);
+        const char *name = k < 0 ? "ideal" : account_name((enum account_part)k);
         const struct svg_box box = {.x = x,
                                     .y = c->y + 2,
                                     .width = 12,

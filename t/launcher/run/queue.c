@@ -387,7 +387,7 @@ static struct journal *journal_at(const char *path, enum journal_resume resume)
 
 static struct queue *resumed(struct journal **j,
                              const char *log,
-                             int resume,
+                             enum journal_resume resume,
                              const char *first,
                              const char *second)
 {
