@@ -91,4 +91,9 @@ test_expect_success 'commands and agents that it ends, too, have not failed' '
 	kill -TERM $(pgrep -P $run -x evenstep-agent) && test_expect_code 4 wait $run && run= &&
 	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left, and 1 frame after it: .*" && nothing_left
 '
+test_expect_success 'where Slurm ends all agents, which leave, it is no failure either, and --resume goes on' '
+	begin && kill -TERM $(pgrep -P $run -x evenstep-agent) && test_expect_code 4 wait $run && run= && mentioned "^evenstep: local1: SIGTERM: it leaves$" &&
+	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left &&
+	: >go && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
+'
 test_done

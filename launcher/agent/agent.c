@@ -18,6 +18,7 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@
  * for so long one that is turned away comes again, sooner. */
 #define START_S   20
 #define TURNED_MS 50
+#define WORDS_MS  50 /* for last words to go out */
 
 struct agent {
     const struct agent_setup *setup;
@@ -66,11 +68,17 @@ struct agent {
     char why[200];               /* why it was lost before READY */
 };
 
-static void agent_leave(struct agent *a)
+/* Gone when its commands have ended; without any after `soon`, NULL: now. */
+static void leave_after(struct agent *a, const struct timeval *soon)
 {
     a->leaving = 1;
     if (!agent_orders_stop(a->orders, 1))
-        event_base_loopexit(a->base, NULL);
+        event_base_loopexit(a->base, soon);
+}
+
+static void agent_leave(struct agent *a)
+{
+    leave_after(a, NULL);
 }
 
 static void on_agent_idle(void *arg)
@@ -297,10 +305,17 @@ static const struct channel_events events = {
 
 /* --- start and end -------------------------------------------------------- */
 
+/* Said first, as a run whose nodes are all told to end goes on another day. */
 static void on_agent_signal(void *arg, int number)
 {
-    (void)number;
-    agent_leave(arg);
+    struct agent *a = arg;
+    struct timeval for_words = {0, WORDS_MS * 1000};
+    struct writer nothing = {0};
+    int is_told = number == SIGTERM && a->is_there && !a->leaving;
+
+    if (is_told)
+        send_front(a, MSG_LEAVE, &nothing);
+    leave_after(a, is_told ? &for_words : NULL);
 }
 
 static struct sockaddr_in address_of(const struct agent_setup *s)

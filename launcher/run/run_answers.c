@@ -203,12 +203,29 @@ static int on_qualification(
     return 1;
 }
 
+/* It has had a SIGTERM; if all have, Slurm ends the job. */
+static void on_leave(struct run *r,
+                     size_t node,
+                     const uint8_t *body,
+                     size_t len)
+{
+    (void)body;
+    if (len > 0) {
+        session_drop(r->front.session, node);
+        return;
+    }
+    r->stop.is_nodes_told = 1;
+    notice("%s: SIGTERM: it leaves",
+           session_node(r->front.session, node)->name);
+}
+
 static const struct {
     uint16_t type;
     void (*take)(struct run *r, size_t node, const uint8_t *body, size_t len);
 } messages[] = {
     {MSG_OUTPUT, on_output}, {MSG_DONE, on_done}, {MSG_FILE, on_file},
     {MSG_IDLE, on_idle},     {MSG_OVER, on_over}, {MSG_SLOTTED, on_slotted},
+    {MSG_LEAVE, on_leave},
 };
 
 void run_answers_message(

@@ -47,15 +47,16 @@ static void tell_left(const struct run *r, char *text, size_t size)
 static int is_stopped(struct run *r, int failed)
 {
     const struct run_stop *s = &r->stop;
+    int by_term = s->by_signal || s->is_nodes_told;
     char left[200];
 
-    if (failed ? !s->by_signal || r->err->kind != ES_ENV : !s->is_unfinished)
+    if (failed ? !by_term || r->err->kind != ES_ENV : !s->is_unfinished)
         return 0;
     tell_left(r, left, sizeof left);
     es_fail(r->err, ES_TIME,
             r->o->journal ? "--resume goes on with it"
                           : "with --journal FILE, --resume would go on with it",
-            "%s: %s", s->by_signal ? "stopped by SIGTERM" : "time is up", left);
+            "%s: %s", by_term ? "stopped by SIGTERM" : "time is up", left);
     return 1;
 }
 

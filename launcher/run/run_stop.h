@@ -4,7 +4,8 @@
  * begun, what runs may end, and it is said what is left and how to go on.
  *
  * That is so when the job's time is up but for --until-end seconds, of which
- * what runs has the first half; and after a SIGTERM, for a while.
+ * what runs has the first half; and after a SIGTERM, for a while.  Where Slurm
+ * ends the agents it is so, too, but nothing is waited for: they have left.
  */
 #ifndef LAUNCHER_RUN_RUN_STOP_H
 #define LAUNCHER_RUN_RUN_STOP_H
@@ -20,6 +21,7 @@ struct run_stop {
     int is_known;            /* Slurm has said when, or that it does not know */
     int waits;               /* the first frame, for that */
     int by_signal;
+    int is_nodes_told; /* one, at least, has had a SIGTERM */
     enum { STOP_UNASKED, STOP_ASKED, STOP_SURE } sure; /* the end still holds */
     int is_unfinished; /* nothing more is begun, and something is left */
 };

@@ -48,7 +48,8 @@
  *                        only the directory is made
  *   STORED    agent      errno u32              (answer to PUT)
  *   MEASURED  front end  -: every node is, and knows of it: a program may start
- *   LEAVE     front end  -
+ *   LEAVE     either     -: the agent is to leave, or leaves as it was told to
+ *                        by SIGTERM
  *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
  *                        node, to be fed with slices, the first of them within
  *                        so long; answered by STORED

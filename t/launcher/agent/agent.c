@@ -428,7 +428,8 @@ static void test_clock_and_ring(void)
     order_nothing(MSG_CLOCK);
     ok(await(MSG_CLOCK), "and stays");
     (void)kill(agent, SIGTERM);
-    is_int(left(), 0, "by a signal it leaves, too");
+    ok(await(MSG_LEAVE), "of a signal that ends it it says so ...");
+    is_int(left(), 0, "... and leaves");
 }
 
 /* --- why it leaves, and when it comes back ----------------------------------- */
