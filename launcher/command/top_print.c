@@ -57,7 +57,8 @@ void top_sort(struct top_step *step, enum top_order order)
         [TOP_BY_LIMIT] = by_limit,
     };
 
-    qsort(step->node, step->n, sizeof *step->node, orders[order]);
+    if (step->n > 0) /* a run has none */
+        qsort(step->node, step->n, sizeof *step->node, orders[order]);
 }
 
 /* --- lines ---------------------------------------------------------------- */
