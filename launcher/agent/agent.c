@@ -7,6 +7,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/signals.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/base/sysfs.h"
 #include "launcher/exec/throttle.h"
 #include "launcher/wire/protocol.h"
 #include "launcher/wire/table_tree.h"
@@ -186,6 +187,16 @@ static uint32_t count_cpus(void)
                : 0;
 }
 
+static void read_boot_id(char id[BOOT_ID_MAX])
+{
+    char line[SYSFS_LINE];
+
+    id[0] = '\0';
+    if (sysfs_read(line, "/proc/sys/kernel/random/boot_id") == 0
+        && strlen(line) < BOOT_ID_MAX)
+        memcpy(id, line, strlen(line) + 1);
+}
+
 static void send_ready(struct agent *a)
 {
     struct msg_ready m = {.rank = a->wireup.rank,
@@ -198,6 +209,7 @@ static void send_ready(struct agent *a)
 
     snprintf(m.node, sizeof m.node, "%s", a->setup->node);
     snprintf(m.rack, sizeof m.rack, "%s", a->setup->rack);
+    read_boot_id(m.boot_id);
     msg_write_ready(&w, &m);
     send_front(a, MSG_READY, &w);
 }

@@ -161,7 +161,6 @@ static int from_cache(struct agent_probe *p,
     if (probe_stamp_take(&now, node, "/proc", setup->sysfs, &err) < 0)
         goto fail;
     snprintf(p->answer.hardware, sizeof p->answer.hardware, "%s", now.hardware);
-    snprintf(p->answer.boot_id, sizeof p->answer.boot_id, "%s", now.boot_id);
     if (setup->speed_pct > 0 && now.cpus > setup->speed_pct / 100.0)
         now.cpus = setup->speed_pct / 100.0;
     if (order->fresh)

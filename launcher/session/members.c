@@ -117,6 +117,7 @@ int members_join(struct members *all,
     }
     snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
     snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
+    snprintf(m->node.boot_id, sizeof m->node.boot_id, "%s", ready->boot_id);
     m->node.adapter = ready->adapter;
     m->node.cpus = ready->cpus;
     m->node.present = 1;

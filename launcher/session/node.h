@@ -5,12 +5,14 @@
 #ifndef LAUNCHER_SESSION_NODE_H
 #define LAUNCHER_SESSION_NODE_H
 
+#include "launcher/probe/fingerprint.h"
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/wireup.h"
 
 struct node {
     char name[NODE_NAME_MAX];
-    char rack[NODE_NAME_MAX]; /* "": not known */
+    char rack[NODE_NAME_MAX];  /* "": not known */
+    char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
     struct adapter adapter;
     uint32_t cpus; /* that commands may use; 0: not known */
     int present;   /* 0: lost, or not here yet */

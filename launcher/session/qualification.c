@@ -91,33 +91,6 @@ static void warn(const struct qualification *q, enum element e, int left_out)
                                  : "counts as the median of the other nodes");
 }
 
-static int compare_machines(const void *a, const void *b)
-{
-    const struct msg_probed *const *x = a, *const *y = b;
-
-    return strcmp((*x)->boot_id, (*y)->boot_id);
-}
-
-static int are_neighbours(const struct msg_probed *a,
-                          const struct msg_probed *b)
-{
-    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
-}
-
-/* Mark the nodes that share their machine with another. */
-static void find_shared(struct qualification *q)
-{
-    const struct msg_probed **a = q->by_machine;
-
-    for (size_t i = 0; i < q->n; i++)
-        a[i] = &q->answer[i];
-    qsort(a, q->n, sizeof(const struct msg_probed *), compare_machines);
-    for (size_t i = 0; i < q->n; i++)
-        q->shares[a[i] - q->answer] =
-            (i > 0 && are_neighbours(a[i], a[i - 1]))
-            || (i + 1 < q->n && are_neighbours(a[i], a[i + 1]));
-}
-
 /* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
 static void rank_equal(struct qualification *q)
 {
@@ -143,7 +116,6 @@ static void row_of(struct qualification *q, size_t node)
 /* What is known of all nodes, each element in all of them or in none. */
 static void complete_metrics(struct qualification *q, int left_out[ELEMENTS])
 {
-    find_shared(q);
     for (size_t i = 0; i < q->n; i++)
         row_of(q, i);
     metric_complete(q->measured, q->scratch, left_out, q->n);
@@ -310,6 +282,43 @@ int qualification_wants_ring(const struct config_profile *profile)
     return profile->profile.influence[ELEMENT_I] >= highest(&profile->profile);
 }
 
+/* --- who shares a machine ------------------------------------------------- */
+
+struct host {
+    const char *boot_id;
+    size_t node;
+};
+
+static int compare_hosts(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+
+    return strcmp(x->boot_id, y->boot_id);
+}
+
+static int is_one_machine(const struct host *a, const struct host *b)
+{
+    return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* Mark the nodes that share their machine with another; -1 if memory ran out. */
+static int find_shared(struct qualification *q)
+{
+    struct host *h = calloc(q->n, sizeof *h);
+
+    for (size_t i = 0; h && i < q->n; i++)
+        h[i] = (struct host){session_node(q->session, i)->boot_id, i};
+    if (!h)
+        return -1;
+    qsort(h, q->n, sizeof *h, compare_hosts);
+    for (size_t i = 0; i < q->n; i++)
+        q->shares[h[i].node] =
+            (i > 0 && is_one_machine(&h[i], &h[i - 1]))
+            || (i + 1 < q->n && is_one_machine(&h[i], &h[i + 1]));
+    free(h);
+    return 0;
+}
+
 /* --- start and end -------------------------------------------------------- */
 
 static int allocate_answers(struct qualification *q)
@@ -321,12 +330,10 @@ static int allocate_answers(struct qualification *q)
     q->measured = calloc(q->n, sizeof *q->measured);
     q->counted = calloc(q->n, sizeof *q->counted);
     q->shares = calloc(q->n, 1);
-    q->by_machine = calloc(q->n, sizeof *q->by_machine);
     q->metric = calloc(q->n, sizeof *q->metric);
     q->scratch = calloc(q->n, sizeof *q->scratch);
     return q->answered && q->again && q->answer && q->result && q->measured
-                   && q->counted && q->shares && q->by_machine && q->metric
-                   && q->scratch
+                   && q->counted && q->shares && q->metric && q->scratch
                ? 0
                : -1;
 }
@@ -411,7 +418,8 @@ static void ask_probe(const struct qualification *q, size_t node)
                           .ttl_s = (uint64_t)c->ttl_s};
     struct writer w = {0};
 
-    if (session_is_local(q->session))
+    /* What does not count nobody waits for; to be shown it is measured. */
+    if (session_is_local(q->session) || (q->shares[node] && q->setup->profile))
         m.elements &= ~SHARED;
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
@@ -451,7 +459,7 @@ int qualification_start(struct qualification *q,
     q->setup = setup;
     q->session = session;
     q->n = session_size(session);
-    if (allocate_answers(q) < 0)
+    if (allocate_answers(q) < 0 || find_shared(q) < 0)
         return es_no_memory(err);
     if (setup->source == METRICS_OF_FILE)
         return take_file(q, err);
@@ -472,7 +480,6 @@ void qualification_clear(struct qualification *q)
     free(q->measured);
     free(q->counted);
     free(q->shares);
-    free(q->by_machine);
     free(q->metric);
     free(q->scratch);
     memset(q, 0, sizeof *q);

@@ -8,7 +8,7 @@
  * all nodes are taken as alike; each with one warning.
  *
  * What nodes of one machine share (containers, several slurmd of one host) is
- * left out: each has measured how much the others left of it at that moment.
+ * left out: each would measure how much the others leave of it at that moment.
  * By which elements the nodes are ranked the configuration says: probe {
  * rank_by }.
  */
@@ -54,7 +54,6 @@ struct qualification {
     /* workspace */
     double (*counted)[ELEMENTS]; /* of what was measured: what they rank by */
     char *shares;                /* one a node: its machine with another */
-    const struct msg_probed **by_machine;
     double *scratch;
 };
 

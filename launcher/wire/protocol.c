@@ -92,6 +92,7 @@ void msg_write_ready(struct writer *w, const struct msg_ready *m)
     write_u32(w, m->cpus);
     write_text(w, m->node);
     write_text(w, m->rack);
+    write_text(w, m->boot_id);
     adapter_encode(adapter, &m->adapter);
     write_blob(w, adapter,
                m->adapter.link == ADAPTER_NONE ? 0 : sizeof adapter);
@@ -110,6 +111,7 @@ int msg_read_ready(struct msg_ready *m, const uint8_t *body, size_t len)
     m->cpus = read_u32(&r);
     read_text(&r, m->node, sizeof m->node);
     read_text(&r, m->rack, sizeof m->rack);
+    read_text(&r, m->boot_id, sizeof m->boot_id);
     adapter = read_blob(&r, &adapter_len);
     memset(&m->adapter, 0, sizeof m->adapter);
     if (adapter_len > 0
@@ -167,7 +169,6 @@ void msg_write_probed(struct writer *w, const struct msg_probed *m)
     write_u32(w, m->cached);
     write_text(w, m->text);
     write_text(w, m->hardware);
-    write_text(w, m->boot_id);
     write_blob(w, m->results, m->len);
 }
 
@@ -178,7 +179,6 @@ int msg_read_probed(struct msg_probed *m, const uint8_t *body, size_t len)
     m->cached = read_u32(&r);
     read_text(&r, m->text, sizeof m->text);
     read_text(&r, m->hardware, sizeof m->hardware);
-    read_text(&r, m->boot_id, sizeof m->boot_id);
     m->results = read_blob(&r, &m->len);
     if (m->len > PROBED_MAX)
         r.bad = 1;

@@ -12,15 +12,14 @@
  *   TAKEN     agent      -                      (to whom it has the table from)
  *   MISSED    agent      rank u32               (who did not take it)
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
- *                        node text, rack text, adapter blob: see adapter.h,
- *                        empty if there is none
+ *                        node text, rack text, boot_id text, adapter blob:
+ *                        see adapter.h, empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
  *                        cache text, scratch text
  *   PROBED    agent      cached u32, text: why not from the cache, or why there
- *                        is nothing; hardware text, boot_id text, results
- *                        blob: JSON, see probe_json.h, empty if there is
- *                        nothing
+ *                        is nothing; hardware text, results blob: JSON, see
+ *                        probe_json.h, empty if there is nothing
  *   RING_OPEN front end  -
  *   RING_PORT agent      port u32               (0: it takes no part)
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
@@ -193,8 +192,9 @@ struct msg_ready {
     uint32_t rank, agents, job, step;
     uint32_t cpus; /* that commands may use; 0: not known */
     char node[NODE_NAME_MAX];
-    char rack[NODE_NAME_MAX]; /* "": not known */
-    struct adapter adapter;   /* link is ADAPTER_NONE: there is none */
+    char rack[NODE_NAME_MAX];  /* "": not known */
+    char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
+    struct adapter adapter;    /* link is ADAPTER_NONE: there is none */
 };
 struct msg_peer {
     uint32_t reached;
@@ -212,7 +212,6 @@ struct msg_probed {
     uint32_t cached;
     char text[TEXT_MAX];
     char hardware[FINGERPRINT_MAX]; /* alike on nodes that are; "": not known */
-    char boot_id[BOOT_ID_MAX]; /* alike on nodes of one machine; likewise */
     const uint8_t *results;
     size_t len; /* at most PROBED_MAX */
 };

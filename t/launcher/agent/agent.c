@@ -227,7 +227,7 @@ static void test_start(void)
     ok(msg_read_ready(&ready, got.body, got.len) == 0 && ready.rank == 0
            && ready.agents == 2 && ready.job == 7 && ready.step == 2
            && ready.cpus > 0 && strcmp(ready.node, "a0") == 0
-           && strcmp(ready.rack, "r0") == 0,
+           && strcmp(ready.rack, "r0") == 0 && strlen(ready.boot_id) == 36,
        "with the table it is ready, and says what it is");
     ok(await(MSG_PEER) && msg_read_peer(&peer, got.body, got.len) == 0
            && !peer.reached && strstr(peer.text, "a1 at 127.0.0.1:1"),

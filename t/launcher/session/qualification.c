@@ -39,7 +39,6 @@ static void say(struct qualification *q, size_t node, const struct answer *a)
     text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     if (!text)
         bail("no memory");
-    snprintf(m.boot_id, sizeof m.boot_id, "%s", a->boot_id);
     m.results = (const uint8_t *)text;
     m.len = strlen(text);
     msg_write_probed(&w, &m);
@@ -49,12 +48,23 @@ static void say(struct qualification *q, size_t node, const struct answer *a)
     json_decref(json);
 }
 
+/* On the machines of answer[], if there are any. */
+static void start_on(struct qualification *q,
+                     const struct qualification_setup *setup,
+                     const struct answer answer[])
+{
+    session_make(&session);
+    for (size_t i = 0; answer && i < SESSION_NODES; i++)
+        snprintf(session.node[i].boot_id, sizeof session.node[i].boot_id, "%s",
+                 answer[i].boot_id);
+    if (qualification_start(q, &session, setup, NULL) < 0)
+        bail("no qualification");
+}
+
 static void start(struct qualification *q,
                   const struct qualification_setup *setup)
 {
-    session_make(&session);
-    if (qualification_start(q, &session, setup, NULL) < 0)
-        bail("no qualification");
+    start_on(q, setup, NULL);
 }
 
 /* All four answer; warnings go to a file, how many bytes is returned. */
@@ -66,7 +76,7 @@ static long qualify(struct qualification *q, const struct answer answer[])
 
     if (!file || kept < 0 || dup2(fileno(file), 2) < 0)
         bail("no file");
-    start(q, &measuring);
+    start_on(q, &measuring, answer);
     for (size_t i = 0; i < SESSION_NODES; i++)
         say(q, i, &answer[i]);
     said = (long)lseek(2, 0, SEEK_CUR);
@@ -86,8 +96,21 @@ static int has_loads(const struct qualification *q, const double load[])
     return right;
 }
 
+/* The elements that the last one was asked for. */
+static unsigned asked_for(void)
+{
+    struct msg_probe m = {0};
+
+    (void)msg_read_probe(&m, session.body[SESSION_NODES - 1],
+                         session.len[SESSION_NODES - 1]);
+    return m.elements;
+}
+
 static void test_asked(void)
 {
+    static const struct answer one_machine[SESSION_NODES] = {
+        {"a", {0}}, {"a", {0}}, {"a", {0}}, {"a", {0}}};
+    struct qualification_setup shown = measuring;
     struct qualification q;
     struct msg_probe m;
 
@@ -99,6 +122,10 @@ static void test_asked(void)
        "every node is asked, for all elements, within the budget");
     is_int(qualification_message(&q, 0, MSG_DONE, NULL, 0), 0,
            "what is not an answer is left to others");
+    qualification_clear(&q);
+    shown.profile = NULL;
+    start_on(&q, &shown, one_machine);
+    is_int(asked_for(), PROBE_ALL, "to be shown it is asked of all the same");
     qualification_clear(&q);
 }
 
@@ -122,6 +149,11 @@ static void test_ranked(void)
     qualification_clear(&q);
     is_int(qualify(&q, shared), 0, "nothing is said of what is shared");
     ok(has_loads(&q, load), "what nodes of one machine share does not count");
+    ok(asked_for()
+           == (PROBE_ALL
+               & ~(PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I)
+                   | PROBE_BIT(ELEMENT_B))),
+       "nor is any of them asked for it");
     is_near(q.measured[1][ELEMENT_M], 0, 0, "nor is it known");
     qualification_clear(&q);
 }

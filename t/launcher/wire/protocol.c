@@ -165,12 +165,14 @@ static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 static struct writer sound(enum which k)
 {
     struct msg_ready ready = {
-        3, 4, 17, 2, 8, "n3", "s1", {.link = ADAPTER_IP, .tcp_port = 4711}};
+        3,    4,        17,
+        2,    8,        "n3",
+        "s1", "a boot", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
     struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
                               ""};
-    struct msg_probed probed = {1,        "is older than its ttl", "a CPU",
-                                "a boot", (const uint8_t *)"{}",   2};
+    struct msg_probed probed = {1, "is older than its ttl", "a CPU",
+                                (const uint8_t *)"{}", 2};
     struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
@@ -385,6 +387,7 @@ static void test_values_of_agents(void)
     ok(m.ready.rank == 3 && m.ready.agents == 4 && m.ready.job == 17
            && m.ready.step == 2 && strcmp(m.ready.node, "n3") == 0
            && strcmp(m.ready.rack, "s1") == 0
+           && strcmp(m.ready.boot_id, "a boot") == 0
            && m.ready.adapter.link == ADAPTER_IP
            && m.ready.adapter.tcp_port == 4711,
        "who is ready comes back");
@@ -399,8 +402,7 @@ static void test_values_of_agents(void)
     msg_read_probed(&m.probed, w.buf, w.len);
     ok(m.probed.cached == 1
            && strcmp(m.probed.text, "is older than its ttl") == 0
-           && strcmp(m.probed.hardware, "a CPU") == 0
-           && strcmp(m.probed.boot_id, "a boot") == 0 && m.probed.len == 2
+           && strcmp(m.probed.hardware, "a CPU") == 0 && m.probed.len == 2
            && memcmp(m.probed.results, "{}", 2) == 0,
        "results come back");
     writer_clear(&w);
@@ -634,7 +636,8 @@ static void test_text_bounds(void)
         write_u64(&w, 0); /* job and step */
         write_u32(&w, 1); /* CPU */
         write_text(&w, xs(NODE_NAME_MAX - 1 + more));
-        write_text(&w, "");
+        write_text(&w, ""); /* rack */
+        write_text(&w, xs(BOOT_ID_MAX - 1));
         write_blob(&w, "", 0);
         expect(READY, &w, over ? "a node's name too long" : "the longest name");
         write_u32(&w, 1);
@@ -642,7 +645,6 @@ static void test_text_bounds(void)
         expect(PEER, &w, over ? "a reason too long" : "the longest reason");
         write_u32(&w, 1);
         write_text(&w, xs(TEXT_MAX - 1 + more));
-        write_text(&w, "");
         write_text(&w, "");
         write_blob(&w, "", 0);
         expect(PROBED, &w, over ? "an excuse too long" : "the longest excuse");
@@ -768,6 +770,8 @@ static void test_bad_values(void)
     write_u64(&w, 0); /* job and step */
     write_u32(&w, 1); /* CPU */
     write_text(&w, "n");
+    write_text(&w, ""); /* rack */
+    write_text(&w, ""); /* machine */
     write_blob(&w, "an adapter", 10);
     refused(READY, &w, "an adapter that is none");
     ready = (struct msg_ready){.rank = 0, .agents = 1, .node = ""};
@@ -818,7 +822,7 @@ static void test_bad_probes(void)
                                        "a budget of 10001 ms",
                                        "a seventh element", "a ttl over 2^63"};
     static const uint8_t results[PROBED_MAX + 1];
-    struct msg_probed probed = {0, "", "", "", results, PROBED_MAX};
+    struct msg_probed probed = {0, "", "", results, PROBED_MAX};
     struct writer w = {0};
 
     bad[0].budget_ms = 199;
