@@ -120,6 +120,7 @@ static int start_policy(struct balance *s)
                                             setup->processors);
     dispatch_set_policy(s->dispatch, setup->policy, s->policy, s->load);
     dispatch_set_cost(s->dispatch, s->cost);
+    cost_expect(s->cost, &setup->before, setup->noise_before);
     return 0;
 }
 

@@ -20,6 +20,7 @@
 #ifndef POLICY_BALANCE_H
 #define POLICY_BALANCE_H
 
+#include "policy/cost.h"
 #include "policy/policy.h"
 #include "policy/shares.h"
 #include "policy/threshold.h"
@@ -66,6 +67,8 @@ struct balance_setup {
     const struct policy_kind *policy;
     const double *value; /* its parameters */
     struct threshold_rule threshold;
+    struct cost_terms before; /* of runs before; each: 0: there were none */
+    double noise_before;
     uint64_t seed;
 };
 

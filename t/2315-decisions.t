@@ -57,6 +57,15 @@ test_expect_success 'one of pieces by cost, whose starts are long: slices go in 
 		sh -c "sleep 0.5; exec ./slow {begin} {end}" 2>err && cat err &&
 	compared report even 120 1 auto && jq -es "map(select(.type == \"frame\") | .slices | length) | .[0] > 4 and .[2] < 8" report
 '
+test_expect_success 'one that knows what the command costs from the run before, and says so in its first line' '
+	cp report stranger && rm report && XDG_STATE_HOME=$PWD/state evenstep run --local 4 --metrics equal --range 0:120 --repeat 2 --report report -- \
+		sh -c "sleep 0.5; exec ./slow {begin} {end}" 2>err && cat err &&
+	compared report even 120 1 auto && ! grep costs_before stranger && jq -es "map(.costs_before.each) | .[0] > 0 and .[1:] == [null, null]" report
+'
+test_expect_success 'without them, other decisions follow' '
+	jq -c "del(.costs_before)" report >bad && test_expect_code 1 compared bad even 120 1 auto && grep -q "^frame 0" out &&
+	jq -c "if .costs_before then .costs_before.each = \"much\" else . end" report >bad && test_expect_code 2 compared bad even 120 1 auto 2>err && said "decisions: costs that are none"
+'
 test_expect_success 'it is the same when it has been read and written again' '
 	jq -c . good >again && compared again static 120 1 16
 '

@@ -21,7 +21,8 @@ test_expect_success 'there is a section to look in' '
 test_expect_success 'the report and the journal of a run, its history, and evenstep report --json' '
 	evenstep run --local 2 --metrics probe --range 0:40 --report report --journal journal -- echo >out &&
 	documented slices report && documented rank_by report && documented sum journal && documented bytes journal &&
-	documented rate state/evenstep/history && documented burn state/evenstep/costs && evenstep report --json report >told && documented busy_seconds told
+	documented rate state/evenstep/history && documented burn state/evenstep/costs && evenstep report --json report >told && documented busy_seconds told &&
+	evenstep run --local 2 --metrics probe --range 0:40 --report report -- echo >out && documented costs_before report
 '
 test_expect_success 'a run from a queue has its frames in the journal' '
 	echo 0:10 >queue && evenstep run --local 1 --metrics equal --queue queue --journal queued -- echo >out &&

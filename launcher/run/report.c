@@ -37,6 +37,14 @@ int report_open(struct report *r, const char *path, struct es_error *err)
                    "--report: %s: %s", path, why);
 }
 
+void report_costs_before(struct report *r,
+                         const struct cost_terms *terms,
+                         double noise)
+{
+    r->before = *terms;
+    r->noise = noise;
+}
+
 /* One object a line; takes over line, which may be NULL (no memory).  A frame of
  * 1,000 slices is 100 KB: json_dumpf() would write it word by word. */
 static int write_line(struct report *r, json_t *line, struct es_error *err)
@@ -101,6 +109,20 @@ static json_t *slices_json(struct distribution *d,
     return slices;
 }
 
+/* The first line has what no other does. */
+static json_t *with_costs_before(struct report *r, json_t *line)
+{
+    json_t *costs;
+
+    if (!(r->before.each > 0))
+        return line;
+    costs =
+        json_pack("{s:f, s:f, s:f, s:f}", "wait", r->before.wait, "burn",
+                  r->before.burn, "each", r->before.each, "noise", r->noise);
+    r->before.each = 0;
+    return json_member(line, "costs_before", costs);
+}
+
 json_t *report_with_account(json_t *line, const struct account_result *r)
 {
     json_t *rest = json_object();
@@ -134,6 +156,7 @@ int report_frame(struct report *r,
                      "first", t->first, "last", t->last, "adjusted", adjusted,
                      "complete", left_out == 0 && dispatch_left(held) == 0,
                      "left_out", (json_int_t)left_out);
+    line = with_costs_before(r, line);
     return write_line(r, report_with_account(line, &account->last), err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "launcher/run/distribution.h"
 #include "launcher/run/run_account.h"
+#include "policy/cost.h"
 #include "policy/determination.h"
 #include "policy/rank_by.h"
 
@@ -17,6 +18,9 @@
 struct report {
     FILE *file; /* NULL: none wanted */
     const char *path;
+    struct cost_terms before; /* what is known of the command; each: 0 if not,
+                                 or once the first line has it */
+    double noise;             /* likewise */
 };
 
 struct summary {
@@ -33,6 +37,11 @@ struct summary {
 
 /* path must outlive r; NULL is no report. */
 int report_open(struct report *r, const char *path, struct es_error *err);
+/* Before the first frame: what runs before have found that the command costs, as
+ * cost_expect() is told. */
+void report_costs_before(struct report *r,
+                         const struct cost_terms *terms,
+                         double noise);
 /* A frame that is done or, as the run has failed, as far as it came.  left_out:
  * units of it that a run before has left out. */
 int report_frame(struct report *r,

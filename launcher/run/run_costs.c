@@ -16,8 +16,9 @@ static double mean_speed(const struct run *r)
     return r->o->metrics == METRICS_EQUAL || q->n == 0 ? 0 : sum / (double)q->n;
 }
 
-void run_costs_expect(const struct run *r)
+void run_costs_expect(struct run *r)
 {
+    struct cost *cost = distribution_cost(r->distribution);
     struct cost_record record = {.match = COST_STRANGER};
     struct cost_terms terms;
     struct cost_key key;
@@ -29,7 +30,9 @@ void run_costs_expect(const struct run *r)
     if (record.match == COST_STRANGER)
         return;
     terms = cost_record_terms(&record, mean_speed(r));
-    cost_expect(distribution_cost(r->distribution), &terms, record.noise);
+    cost_expect(cost, &terms, record.noise);
+    if (cost_is_known(cost))
+        report_costs_before(&r->report, &terms, record.noise);
 }
 
 void run_costs_keep(const struct run *r)

@@ -9,8 +9,9 @@
 
 #include "launcher/run/run_state.h"
 
-/* Before the first piece: what runs before have found out. */
-void run_costs_expect(const struct run *r);
+/* Before the first piece: what runs before have found out, which the report
+ * has, too. */
+void run_costs_expect(struct run *r);
 /* At the end of a run that went well: what this one has. */
 void run_costs_keep(const struct run *r);
 

@@ -24,6 +24,8 @@
 struct report {
     struct balance_record frame[FRAMES_MOST];
     int adjusted[FRAMES_MOST];
+    struct cost_terms before; /* what was known of the command's costs */
+    double noise;
     size_t n;
 };
 
@@ -57,6 +59,16 @@ static struct balance_piece read_piece(json_t *slice)
     return p;
 }
 
+static void read_costs(struct report *r, json_t *costs)
+{
+    if (costs
+        && json_unpack(costs, "{s:F, s:F, s:F, s:F}", "wait", &r->before.wait,
+                       "burn", &r->before.burn, "each", &r->before.each,
+                       "noise", &r->noise)
+               < 0)
+        refuse("costs that are none");
+}
+
 static void read_frame(struct report *r, json_t *line)
 {
     json_t *slices = json_object_get(line, "slices");
@@ -67,6 +79,8 @@ static void read_frame(struct report *r, json_t *line)
         refuse("too many frames, or an empty one");
     for (size_t i = 0; i < n; i++)
         piece[i] = read_piece(json_array_get(slices, i));
+    if (r->n == 0)
+        read_costs(r, json_object_get(line, "costs_before"));
     r->adjusted[r->n] = json_is_true(json_object_get(line, "adjusted"));
     r->frame[r->n++] = (struct balance_record){piece, n};
 }
@@ -161,6 +175,8 @@ int main(int argc, char **argv)
     rank_equal(&setup, metric);
     read_report(&report, argv[1]);
     setup.record = report.frame;
+    setup.before = report.before;
+    setup.noise_before = report.noise;
     b = balance_create(&setup);
     if (!b)
         refuse("no such setup");
