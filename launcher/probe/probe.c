@@ -245,24 +245,23 @@ static void run_round(const struct probe_setup *setup,
     collect(child, n, deadline_ns, shared, result);
 }
 
-/* A round plans with its part of the time, or, when the rounds before took
- * longer than planned, with its part of what is left.  When they took less, it
- * may end that much later. */
+/* A round plans with its part of the time, however few the elements, or, when
+ * the rounds before took longer than planned, with its part of what is left.
+ * When they took less, it may end that much later. */
 static void run_rounds(const struct probe_setup *setup,
                        int64_t end_ns,
                        struct probe_result shared[ELEMENTS],
                        struct probe_result result[ELEMENTS])
 {
     double budget = setup->budget_ms * 1e6, slack = (1 - PLANNED) * budget;
-    double all = 0, ahead;
+    double ahead = 0;
 
     for (int round = 0; round < ROUNDS; round++)
-        all += part_of(round, setup->elements);
-    ahead = all;
+        ahead += part_of(round, setup->elements);
     for (int round = 0; round < ROUNDS; round++) {
         double part = part_of(round, setup->elements);
         int64_t now = probe_now_ns(), deadline_ns;
-        double planned = PLANNED * budget * part / all;
+        double planned = PLANNED * budget * part;
         double left = ((double)(end_ns - now) - slack) * part / ahead;
 
         if (!(part > 0))

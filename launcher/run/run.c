@@ -42,6 +42,8 @@ static void set_qualification(struct run *r)
         .file_name = r->o->metrics_file,
         .probe = &r->config->probe,
         .profile = &r->profile,
+        .sparing = r->o->metrics == METRICS_PROBE
+                   && !r->o->profile_auto, /* which learns from them all */
         .ring = r->o->metrics == METRICS_PROBE
                 && qualification_wants_ring(&r->profile),
     };

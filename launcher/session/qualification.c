@@ -409,18 +409,30 @@ static int take_file(struct qualification *q, struct es_error *err)
     return rc;
 }
 
+/* What a node is asked for: nobody waits for what does not count, but what is
+ * to be shown is measured all the same. */
+static uint32_t wanted(const struct qualification *q, size_t node)
+{
+    const struct qualification_setup *s = q->setup;
+    uint32_t elements = s->probe->elements;
+
+    if (session_is_local(q->session) || (q->shares[node] && s->profile))
+        elements &= ~SHARED;
+    for (int e = 0; s->sparing && e < ELEMENTS; e++)
+        if (e != ELEMENT_C && !(s->profile->profile.influence[e] > 0))
+            elements &= ~PROBE_BIT(e);
+    return elements;
+}
+
 static void ask_probe(const struct qualification *q, size_t node)
 {
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
                           .budget_ms = node_ms(q->setup),
-                          .elements = c->elements,
+                          .elements = wanted(q, node),
                           .ttl_s = (uint64_t)c->ttl_s};
     struct writer w = {0};
 
-    /* What does not count nobody waits for; to be shown it is measured. */
-    if (session_is_local(q->session) || (q->shares[node] && q->setup->profile))
-        m.elements &= ~SHARED;
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
     msg_write_probe(&w, &m);

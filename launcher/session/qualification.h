@@ -33,8 +33,9 @@ struct qualification_setup {
     const struct metrics_file *file; /* of METRICS_OF_FILE */
     const char *file_name;           /* its, for messages */
     const struct config_probe *probe;
-    int quiet; /* no line on an element that some nodes could not measure */
-    int ring;  /* measure what the links carry, too, unless it is local */
+    int quiet;   /* no line on an element that some nodes could not measure */
+    int sparing; /* only C, and what the profile counts */
+    int ring;    /* measure what the links carry, too, unless it is local */
     const struct config_profile *profile; /* that the nodes are ranked by;
                                              NULL: only measured */
 };

@@ -110,6 +110,8 @@ static void test_asked(void)
 {
     static const struct answer one_machine[SESSION_NODES] = {
         {"a", {0}}, {"a", {0}}, {"a", {0}}, {"a", {0}}};
+    static const struct config_profile storage = {"io",
+                                                  {.influence[ELEMENT_S] = 1}};
     struct qualification_setup shown = measuring;
     struct qualification q;
     struct msg_probe m;
@@ -123,6 +125,18 @@ static void test_asked(void)
     is_int(qualification_message(&q, 0, MSG_DONE, NULL, 0), 0,
            "what is not an answer is left to others");
     qualification_clear(&q);
+    shown.sparing = 1;
+    start(&q, &shown);
+    is_int(asked_for(),
+           PROBE_ALL & ~(PROBE_BIT(ELEMENT_S) | PROBE_BIT(ELEMENT_G)),
+           "a sparing one asks for what the profile counts");
+    qualification_clear(&q);
+    shown.profile = &storage;
+    start(&q, &shown);
+    is_int(asked_for(), PROBE_BIT(ELEMENT_C) | PROBE_BIT(ELEMENT_S),
+           "and always for C");
+    qualification_clear(&q);
+    shown.sparing = 0;
     shown.profile = NULL;
     start_on(&q, &shown, one_machine);
     is_int(asked_for(), PROBE_ALL, "to be shown it is asked of all the same");
