@@ -55,6 +55,7 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
     struct piece *p;
+    size_t slot;
     int is_done;
 
     if (r->phase != WORKING)
@@ -67,17 +68,18 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     p = distribution_done(r->distribution, node, &m, is_done);
     if (!p)
         return;
+    slot = p->part.node;
     joblog_add(&r->joblog, p, session_node(r->front.session, node)->name,
                slots_number(distribution_slots(r->distribution), p->part.node),
                (double)m.elapsed_ns * 1e-9, m.signal ? 0 : (int)m.status,
                (int)m.signal);
     if (!is_done && r->stop.by_signal)
-        run_failures_stderr(r, node, &m); /* it has got a SIGTERM, too */
+        run_failures_stderr(r, slot, &m); /* it has got a SIGTERM, too */
     else if (!is_done)
         run_failures_piece(r, p, &m);
     else
         slice_done(r, p, &m);
-    go_on(r, node, is_done);
+    go_on(r, slot, is_done);
     run_nodes_let_go(r, node);
 }
 
