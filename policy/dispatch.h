@@ -5,9 +5,10 @@
  *
  * A unit is, at any time, in exactly one place: done before this frame was
  * begun, in the pool (held by nobody), waiting (of a node's slice, not sent),
- * or in a piece that is not PIECE_VOID.  A frame is over when all are done, but
- * for those that were left out, as their command fails (failure.h); so each is
- * in the output exactly once.
+ * or in a piece that is not PIECE_VOID, or in two that are out and each other's
+ * copy (speculation.h).  A frame is over when all are done, but for those that
+ * were left out, as their command fails (failure.h); so each is in the output
+ * exactly once.
  *
  * A size policy's slices wait at their nodes; a node that has nothing left
  * takes from the pool, and then what waits at others (tail.h).  A bundle
@@ -56,7 +57,8 @@
 enum piece_state {
     PIECE_OUT,      /* sent, not yet answered */
     PIECE_DONE,     /* answered, and it went well */
-    PIECE_VOID,     /* lost with its node, or failed: counts for nothing */
+    PIECE_VOID,     /* lost with its node, failed, or its copy was first: counts
+                       for nothing */
     PIECE_LEFT_OUT, /* failed for the last time: its units stay undone */
 };
 
@@ -71,9 +73,12 @@ struct dispatch_piece {
     int is_late;       /* by running for too long */
     int is_crowded;    /* it was beside another, and may have had no room */
     int is_excused;    /* its node may be to blame: tried again, not counted */
+    int has_twin;      /* another node has, or had, the same units ... */
+    uint64_t twin;     /* ... as the piece with this id */
+    int is_beaten;     /* which was first: this one was given up then */
     enum piece_state state;
     double sent;
-    double back;    /* its answer; 0: none yet */
+    double back;    /* its answer, or when it was beaten; 0: none yet */
     double seconds; /* that the command ran, as it was told with the answer */
 };
 
@@ -156,6 +161,10 @@ void dispatch_set_overlap(struct dispatch *d, const char *may);
 void dispatch_set_failure_rule(struct dispatch *d,
                                const struct failure_rule *rule);
 
+/* Pieces that are late are done twice at once where that is faster, see
+ * speculation.h.  Before the first frame. */
+void dispatch_set_speculation(struct dispatch *d, int on);
+
 /* From now on no piece is begun that would not be back by then, seconds since
  * the frame's start (INFINITY: none is held back, as at first); one that is too
  * large is cut.  What a node may do in that time is known from its pieces: its
@@ -211,6 +220,10 @@ int dispatch_has_room(const struct dispatch *d, size_t node, double now);
 const struct dispatch_piece *dispatch_find(const struct dispatch *d,
                                            size_t node,
                                            uint64_t id);
+/* Of a piece the other one with its units, while that is out; else NULL.  If it
+ * comes back well, that one is given up, and is_beaten. */
+const struct dispatch_piece *dispatch_twin(const struct dispatch *d,
+                                           const struct dispatch_piece *p);
 /* A piece that was found has come back, well ... */
 void dispatch_answered(struct dispatch *d,
                        uint64_t id,
@@ -275,6 +288,9 @@ int dispatch_feed(struct dispatch *d, double now);
 /* Likewise in two steps. */
 int dispatch_hand_all(struct dispatch *d, double now);
 int dispatch_help_all(struct dispatch *d, double now);
+/* After that: nodes that are idle while nothing is left to be sent get copies of
+ * what is late, if that was asked for.  O(n) for each, and once more. */
+int dispatch_speculate(struct dispatch *d, double now);
 /* A node is idle, and it was too early for a look. */
 int dispatch_wants_look(const struct dispatch *d);
 /* Seconds from one look at the tail to the next, at least, and when the last

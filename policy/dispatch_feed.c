@@ -288,8 +288,7 @@ const struct tail_node *dispatch_tail(struct dispatch *d, double now)
     return d->tail;
 }
 
-/* One that has nothing, and finds nothing but what waits at others. */
-static int is_idle(const struct dispatch *d, size_t node)
+int dispatch_is_idle(const struct dispatch *d, size_t node)
 {
     const struct dispatch_node *s = &d->node[node];
 
@@ -303,7 +302,7 @@ static int force(struct dispatch *d, double now)
     size_t best = d->nodes;
 
     for (size_t i = 0; i < d->nodes; i++)
-        if (is_idle(d, i) && batch_for(d, i) < d->pool.n
+        if (dispatch_is_idle(d, i) && batch_for(d, i) < d->pool.n
             && (best == d->nodes || d->load[i] > d->load[best]))
             best = i;
     if (best == d->nodes)
@@ -320,7 +319,7 @@ static int share_pool(struct dispatch *d, double now)
 {
     d->wants_look = 0;
     for (size_t i = 0; i < d->nodes && d->pool.units > 0; i++)
-        if (is_idle(d, i) && feed(d, i, now) < 0)
+        if (dispatch_is_idle(d, i) && feed(d, i, now) < 0)
             return DISPATCH_NO_MEMORY;
     return d->out == 0 && d->pool.units > 0 ? force(d, now) : 0;
 }
@@ -367,7 +366,7 @@ int dispatch_help_all(struct dispatch *d, double now)
     if (dispatch_is_by_cost(d))
         return share_pool(d, now);
     for (size_t i = 0; i < d->nodes && d->waiting > 0; i++) {
-        if (!is_idle(d, i))
+        if (!dispatch_is_idle(d, i))
             continue;
         if (!looking)
             look_at_tail(d, now);
@@ -399,7 +398,7 @@ static int help_by_cost(struct dispatch *d, size_t node, double now)
         return 0;
     if (d->is_fresh)
         return share_pool(d, now);
-    d->wants_look |= is_idle(d, node);
+    d->wants_look |= dispatch_is_idle(d, node);
     return 0;
 }
 
@@ -407,7 +406,7 @@ int dispatch_help(struct dispatch *d, size_t node, double now)
 {
     if (dispatch_is_by_cost(d))
         return help_by_cost(d, node, now);
-    if (d->kind->bundles || d->waiting == 0 || !is_idle(d, node)
+    if (d->kind->bundles || d->waiting == 0 || !dispatch_is_idle(d, node)
         || now >= d->end)
         return 0;
     if (now - d->looked < dispatch_gap(d)) {

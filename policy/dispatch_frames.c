@@ -96,6 +96,11 @@ void dispatch_set_failure_rule(struct dispatch *d,
     d->rule = *rule;
 }
 
+void dispatch_set_speculation(struct dispatch *d, int on)
+{
+    d->speculates = on;
+}
+
 void dispatch_set_end(struct dispatch *d, double end)
 {
     d->end = end;
@@ -349,6 +354,16 @@ static void learn(struct dispatch *d,
                                    (p->back - begun) * 1e9);
 }
 
+/* Its copy was first. */
+static void give_up_twin(struct dispatch *d, const struct dispatch_piece *p)
+{
+    struct dispatch_piece *twin = dispatch_piece_of(d, p->twin);
+
+    twin->back = p->back;
+    twin->is_beaten = 1;
+    dispatch_take_back(d, twin, PIECE_VOID, p->back);
+}
+
 void dispatch_answered(struct dispatch *d,
                        uint64_t id,
                        double now,
@@ -360,6 +375,8 @@ void dispatch_answered(struct dispatch *d,
     p->back = now;
     p->seconds = seconds;
     dispatch_take_back(d, p, PIECE_DONE, now);
+    if (dispatch_twin(d, p))
+        give_up_twin(d, p);
     learn(d, p, begun);
 }
 
@@ -374,7 +391,8 @@ void dispatch_failed(struct dispatch *d,
     p->seconds = seconds;
     p->is_blamed = 1;
     p->is_late = 0;
-    if (p->forgiven == 0 && !p->is_crowded) /* of a half: the units' fault */
+    if (p->forgiven == 0 && !p->is_crowded /* of a half: the units' fault */
+        && !dispatch_twin(d, p))
         dispatch_set_failures(d, p->node, d->node[p->node].failures + 1);
     p->is_excused = p->is_crowded
                     || (d->rule.doubts && p->failures == 0 && d->good > 0

@@ -33,7 +33,7 @@ static int is_good(const struct dispatch *d, size_t node)
     return d->load[node] > 0 && d->node[node].failures == 0;
 }
 
-static int are_alike(const struct dispatch *d, size_t a, size_t b)
+int dispatch_are_alike(const struct dispatch *d, size_t a, size_t b)
 {
     return a == b || (d->group && d->group[a] == d->group[b]);
 }
@@ -44,9 +44,9 @@ void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures)
 
     if (d->node[node].failures == failures)
         return;
-    while (i > 0 && are_alike(d, i - 1, node))
+    while (i > 0 && dispatch_are_alike(d, i - 1, node))
         i--;
-    for (; i < d->nodes && are_alike(d, i, node); i++) {
+    for (; i < d->nodes && dispatch_are_alike(d, i, node); i++) {
         d->good -= (size_t)is_good(d, i);
         d->node[i].failures = failures;
         d->good += (size_t)is_good(d, i);
@@ -112,6 +112,32 @@ void dispatch_take_out(struct dispatch *d,
     d->n++;
 }
 
+void dispatch_copy_out(struct dispatch *d,
+                       struct dispatch_piece *p,
+                       size_t node,
+                       double now)
+{
+    const struct batch b = {.units = p->units,
+                            .attempts = p->attempt - 1,
+                            .failures = p->failures,
+                            .forgiven = p->forgiven};
+    struct dispatch_piece *copy = &d->piece[d->n];
+
+    dispatch_take_out(d, node, &b, now);
+    p->has_twin = copy->has_twin = 1;
+    p->twin = copy->id;
+    copy->twin = p->id;
+}
+
+const struct dispatch_piece *dispatch_twin(const struct dispatch *d,
+                                           const struct dispatch_piece *p)
+{
+    const struct dispatch_piece *twin =
+        p->has_twin ? &d->piece[p->twin - d->first_id] : NULL;
+
+    return twin && twin->state == PIECE_OUT ? twin : NULL;
+}
+
 /* A node's first piece has come back: when was the next one begun? */
 static double begun_next(const struct dispatch *d, size_t node, double now)
 {
@@ -158,6 +184,8 @@ enum failure_verdict dispatch_judge(const struct dispatch *d,
 {
     struct batch b = batch_of(p);
 
+    if (dispatch_twin(d, p))
+        return FAILURE_COPIED;
     return p->is_blamed && !p->is_excused
                ? failure_judge(&d->rule, &b, p->is_late, d->grain)
                : FAILURE_RETRY;
@@ -184,6 +212,10 @@ void dispatch_make_void(struct dispatch *d,
     case FAILURE_LEAVE_OUT:
         d->left -= units_in(b.units);
         d->left_out += units_in(b.units);
+        break;
+    case FAILURE_COPIED: /* where this one is lost, there may be another */
+        if (!p->is_blamed)
+            dispatch_piece_of(d, p->twin)->has_twin = 0;
         break;
     }
 }

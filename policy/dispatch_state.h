@@ -5,6 +5,7 @@
  *   dispatch_frames.c  its life, its frames, what happens, how it stands
  *   dispatch_pieces.c  one piece, and who may have one
  *   dispatch_feed.c    who gets what next
+ *   speculation.c      what is done twice at once
  */
 #ifndef POLICY_DISPATCH_STATE_H
 #define POLICY_DISPATCH_STATE_H
@@ -26,6 +27,7 @@ struct dispatch {
     uint64_t left_out; /* units that are not to be any more */
     struct failure_rule rule;
     double end;         /* no piece is out for longer */
+    int speculates;     /* what is late is done twice at once */
     struct tasks tasks; /* of the frame, for bundles */
     struct dispatch_piece *piece;
     size_t n, cap;
@@ -65,6 +67,8 @@ static inline uint64_t units_in(struct slice s)
     return s.end - s.begin;
 }
 
+/* Are they one, or of one group? */
+int dispatch_are_alike(const struct dispatch *d, size_t a, size_t b);
 /* Of the node's group, whose members adjoin. */
 void dispatch_set_failures(struct dispatch *d, size_t node, unsigned failures);
 /* For one piece more, and that each piece, in two, and what waits at each node
@@ -91,6 +95,13 @@ void dispatch_make_void(struct dispatch *d,
                         double now);
 void dispatch_give_up_waiting(struct dispatch *d, size_t node);
 struct dispatch_piece *dispatch_piece_of(struct dispatch *d, uint64_t id);
+/* Of a piece that is out it is the other copy; there is room. */
+void dispatch_copy_out(struct dispatch *d,
+                       struct dispatch_piece *p,
+                       size_t node,
+                       double now);
+/* A node that has nothing, and finds nothing but what waits at others. */
+int dispatch_is_idle(const struct dispatch *d, size_t node);
 /* Find out anew who gets how much; if only nodes without a load are left,
  * these.  What waits at one that gets nothing is for the others. */
 void dispatch_weigh(struct dispatch *d);

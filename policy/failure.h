@@ -20,7 +20,12 @@ struct failure_rule {
                    tried by another, if there is one, and does not count */
 };
 
-enum failure_verdict { FAILURE_RETRY, FAILURE_HALVE, FAILURE_LEAVE_OUT };
+enum failure_verdict {
+    FAILURE_RETRY,
+    FAILURE_HALVE,
+    FAILURE_LEAVE_OUT,
+    FAILURE_COPIED /* a copy of it is at work: it does not count */
+};
 
 /* b has just failed, which it counts.  Was it by running for too long?  Then it
  * is tried again at least once. */

@@ -23,6 +23,21 @@ static double part_done(const struct dispatch *d,
     return all > start ? (now - s->begun - start) / (all - start) : 0;
 }
 
+/* Has its copy come further?  Of these one counts. */
+static int is_behind(const struct dispatch *d,
+                     const struct dispatch_piece *p,
+                     double now)
+{
+    const struct dispatch_piece *twin = dispatch_twin(d, p);
+    double mine, other;
+
+    if (!twin || dispatch_current(d, twin->node) != twin)
+        return 0;
+    mine = part_done(d, p, now);
+    other = part_done(d, twin, now);
+    return other > mine || (!(mine > other) && twin->id < p->id);
+}
+
 double underway_units(const struct dispatch *d, double now)
 {
     double sum = 0;
@@ -30,7 +45,7 @@ double underway_units(const struct dispatch *d, double now)
     for (size_t i = 0; i < dispatch_nodes(d); i++) {
         const struct dispatch_piece *p = dispatch_current(d, i);
 
-        if (p)
+        if (p && !is_behind(d, p, now))
             sum += fmin(fmax(part_done(d, p, now), 0), MOST)
                    * (double)(p->units.end - p->units.begin);
     }

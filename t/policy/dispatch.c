@@ -27,6 +27,7 @@ enum happening { /* what may happen, and how often at most */
                  METER,
                  GIVE,
                  LOOK,
+                 COPY,
                  HAPPENINGS
 };
 
@@ -36,6 +37,7 @@ static const char *const names[] = {
     [RETURN] = "returned",     [RETIRE] = "retired",
     [DISTRUST] = "distrusted", [METER] = "metered",
     [GIVE] = "given",          [LOOK] = "looked at",
+    [COPY] = "copied",
 };
 
 struct setup {
@@ -59,6 +61,7 @@ static struct run {
     double now;
     unsigned had[HAPPENINGS];
     uint64_t sent, seen; /* pieces handed out; events */
+    uint64_t copies;     /* of these, of the frames before this one too */
     size_t before;       /* pieces of the frames before this one */
     int is_stuck;        /* nobody is left */
 } run;
@@ -108,6 +111,7 @@ static int start_run(const struct setup *setup)
             return -1;
         dispatch_set_cost(run.d, run.cost);
     }
+    dispatch_set_speculation(run.d, setup->most[COPY] > 0);
     if (setup->is_ruled)
         dispatch_set_failure_rule(run.d, &setup->rule);
     return 0;
@@ -126,6 +130,20 @@ static uint64_t put(struct slice s)
     return s.end - s.begin;
 }
 
+/* Is it the copy of one that is out, too?  Then both have the same units. */
+static int is_copy(const struct dispatch_piece *p)
+{
+    const struct dispatch_piece *twin = dispatch_twin(run.d, p);
+
+    if (!twin)
+        return 0;
+    expect(twin->node != p->node && twin->units.begin == p->units.begin
+               && twin->units.end == p->units.end,
+           "a copy has the same units, elsewhere");
+    expect(dispatch_twin(run.d, twin) == p, "of two, each is the other's copy");
+    return twin->id < p->id;
+}
+
 static void check_pieces(void)
 {
     uint64_t left = run.setup->units, left_out = 0, out[NODES_MOST] = {0};
@@ -137,6 +155,8 @@ static void check_pieces(void)
         const struct dispatch_piece *p = dispatch_piece(run.d, i);
 
         expect(p->id == run.before + i, "ids ascend");
+        expect(p->state == PIECE_OUT || !dispatch_find(run.d, p->node, p->id),
+               "what is not out any more is not found");
         if (p->state == PIECE_VOID)
             continue;
         if (p->state == PIECE_DONE) {
@@ -148,7 +168,9 @@ static void check_pieces(void)
             continue;
         }
         n[p->node]++;
-        out[p->node] += put(p->units);
+        out[p->node] += p->units.end - p->units.begin;
+        if (!is_copy(p))
+            put(p->units);
         expect(dispatch_find(run.d, p->node, p->id) == p,
                "what is out can be found");
     }
@@ -181,6 +203,20 @@ static void check(void)
         expect(places[u] == 1, "each unit is in one place");
 }
 
+/* Units that a node has out as copies. */
+static uint64_t copied_to(const struct dispatch_node *s, size_t node)
+{
+    uint64_t units = 0;
+
+    for (size_t k = 0; k < s->out; k++) {
+        const struct dispatch_piece *p =
+            dispatch_find(run.d, node, s->piece[k]);
+
+        units += is_copy(p) ? p->units.end - p->units.begin : 0;
+    }
+    return units;
+}
+
 /* The same by sums alone, for many events. */
 static void check_sums(void)
 {
@@ -191,6 +227,7 @@ static void check_sums(void)
         const struct dispatch_node *s = dispatch_node(run.d, i);
 
         units += s->waiting.units.end - s->waiting.units.begin + s->out_units;
+        units -= copied_to(s, i);
         out += s->out;
         expect(s->out <= (s->standing == STANDING_LEAVING ? 1
                           : s->standing == STANDING_AWAY  ? 0
@@ -212,6 +249,7 @@ static void send_all(void)
         expect(p->state == PIECE_OUT && p->id >= run.sent,
                "a piece is handed out once");
         expect(dispatch_may_send(run.d, p->node), "to one that may have it");
+        run.copies += (uint64_t)p->has_twin;
         run.sent = p->id + 1;
     }
 }
@@ -258,10 +296,20 @@ static int may_happen(enum happening h, size_t node)
     case GIVE:
         return s->waiting.units.end > s->waiting.units.begin;
     case LOOK:
+    case COPY:
         return node == 0;
     default:
         return s->out > 0;
     }
+}
+
+/* -1: no memory. */
+static int copy(void)
+{
+    int rc = dispatch_speculate(run.d, run.now);
+
+    send_all();
+    return rc;
 }
 
 /* It happens; then the caller does what it must.  -1: no memory. */
@@ -303,10 +351,13 @@ static int happen(enum happening h, size_t node)
         rc = dispatch_give(run.d, node, 1);
         break;
     case LOOK:
+    case COPY:
     case HAPPENINGS:
         break;
     }
-    return feed(SIZE_MAX) < 0 || rc < 0 ? -1 : 0;
+    if (feed(SIZE_MAX) < 0 || rc < 0)
+        return -1;
+    return h == COPY ? copy() : 0;
 }
 
 /* --- all orders ----------------------------------------------------------- */
@@ -566,6 +617,54 @@ static const struct setup small[] = {
      {[RETIRE] = 1, [DISTRUST] = 1, [FAIL] = 1},
      {0, 0, 0},
      0},
+    {"a late piece is copied, and nodes are lost and return",
+     2,
+     3,
+     1,
+     1,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[COPY] = 2, [LOSE] = 1, [LOSE_BLAMED] = 1, [RETURN] = 1, [LOOK] = 1},
+     {0, 0, 0},
+     0},
+    {"by cost, copies that fail",
+     2,
+     4,
+     1,
+     DISPATCH_BY_COST,
+     {{0}},
+     0,
+     0,
+     {1, 1},
+     {[COPY] = 2, [FAIL] = 2},
+     {.retries = 1},
+     1},
+    {"copies of what is left out at last, of three nodes of which one leaves",
+     3,
+     3,
+     1,
+     1,
+     {{0}},
+     0,
+     0,
+     {1, 1, 1},
+     {[COPY] = 1, [FAIL] = 2, [RETIRE] = 1},
+     {.retries = 0},
+     1},
+    {"bundles that are late are copied, those in hand as well",
+     2,
+     6,
+     1,
+     1,
+     {{0}},
+     0,
+     1,
+     {1, 1},
+     {[COPY] = 2, [LOSE] = 1, [FAIL] = 1},
+     {0, 0, 0},
+     0},
 };
 
 static void test_all_orders(const struct setup *setup)
@@ -581,7 +680,7 @@ static void test_all_orders(const struct setup *setup)
         walk(&path);
         orders++;
         for (int h = 0; h < HAPPENINGS; h++)
-            had[h] += run.had[h];
+            had[h] += h == COPY ? run.copies : run.had[h];
         end_run();
     } while (!wrong && next_path(&path));
     ok(!wrong, "%s: %s in %ju orders", setup->name,
@@ -600,13 +699,22 @@ static void test_all_orders(const struct setup *setup)
 static struct rng rng;
 
 /* Answers come often, the rest now and then. */
+static enum happening draw_one(void)
+{
+    int32_t percent = random_below(&rng, 100);
+
+    return percent < 65   ? ANSWER
+           : percent < 85 ? COPY
+                          : (enum happening)random_below(&rng, HAPPENINGS);
+}
+
 static int draw(enum happening *h, size_t *node)
 {
     for (int i = 0; i < 1000; i++) {
-        *node = (size_t)random_below(&rng, (int32_t)run.setup->nodes);
-        *h = random_below(&rng, 100) < 85
-                 ? ANSWER
-                 : (enum happening)random_below(&rng, HAPPENINGS);
+        *h = draw_one();
+        *node = *h == COPY
+                    ? 0
+                    : (size_t)random_below(&rng, (int32_t)run.setup->nodes);
         if (may_happen(*h, *node))
             return 1;
     }
@@ -648,7 +756,7 @@ static void random_setup(struct setup *s)
 }
 
 /* A few frames of one setup; returns how many events. */
-static uint64_t random_run(void)
+static uint64_t random_run(uint64_t *copies)
 {
     static struct setup setup;
     uint64_t events;
@@ -674,20 +782,22 @@ static uint64_t random_run(void)
         check();
     }
     events = run.seen;
+    *copies += run.copies;
     end_run();
     return events;
 }
 
 static void test_random(void)
 {
-    uint64_t events = 0, runs = 0;
+    uint64_t events = 0, runs = 0, copies = 0;
 
     random_init(&rng, GENERATOR_LCG32, 14);
     wrong = NULL;
     for (; events < EVENTS && !wrong; runs++)
-        events += random_run();
+        events += random_run(&copies);
     ok(!wrong, "%ju events in %ju runs: %s", (uintmax_t)events, (uintmax_t)runs,
        wrong ? wrong : "each unit comes out once");
+    ok(copies > 1000, "%ju pieces were done twice at once", (uintmax_t)copies);
 }
 
 /* --- without memory ------------------------------------------------------- */
@@ -703,7 +813,10 @@ static int go_on(void)
             return -1;
         while (dispatch_left(run.d) > 0 && !wrong) {
             size_t node = (size_t)(x % run.setup->nodes);
-            enum happening h = x % 11 == 0 ? FAIL : x % 7 == 0 ? GIVE : ANSWER;
+            enum happening h = x % 11 == 0  ? FAIL
+                               : x % 7 == 0 ? GIVE
+                               : x % 5 == 0 ? COPY
+                                            : ANSWER;
 
             x++;
             if (may_happen(h, node) && happen(h, node) < 0)
@@ -737,7 +850,7 @@ static void test_no_memory(int is_bundles, uint64_t pieces)
                           .pieces = pieces,
                           .is_bundles = is_bundles,
                           .load = {1, 2, 3, 4, 5},
-                          .most = {[FAIL] = 100, [GIVE] = 20}};
+                          .most = {[FAIL] = 100, [GIVE] = 20, [COPY] = 200}};
     long n = 0, failed = 0;
     int rc = -1;
 
