@@ -45,6 +45,8 @@ void distribution_set_failure_rule(struct distribution *d,
  * dispatch_set_overlap(); those of a node on which that fails for want of memory
  * do not any more.  Before the first frame; 0, or -1 if memory ran out. */
 int distribution_set_overlap(struct distribution *d);
+/* See dispatch_set_speculation(); before the first frame. */
+void distribution_set_speculation(struct distribution *d);
 /* The nodes are known: those that are present now work, by the adjuster's
  * loads; lines are for the commands' stdin, NULL: none.  Both must outlive d.
  * To be called before the first frame. */
@@ -114,6 +116,10 @@ struct piece *distribution_done(struct distribution *d,
                                 size_t node,
                                 const struct msg_done *m,
                                 int is_done);
+/* The copy of a piece that has come back well, if it was at work until then: it
+ * is ended, and what it still sends does not count.  Else NULL. */
+struct piece *distribution_beaten(struct distribution *d,
+                                  const struct piece *p);
 /* What has become, or will, of a piece that has failed or is overdue. */
 enum failure_verdict distribution_verdict(const struct distribution *d,
                                           const struct piece *p);

@@ -124,7 +124,9 @@ int distribution_feed_at(struct distribution *d,
         d->wants_frame = 1;
         return 0;
     }
-    return feed_all(d, dispatch_help_all, ns, err);
+    if (feed_all(d, dispatch_help_all, ns, err) < 0)
+        return -1;
+    return d->speculates ? feed_all(d, dispatch_speculate, ns, err) : 0;
 }
 
 int distribution_feed(struct distribution *d, struct es_error *err)

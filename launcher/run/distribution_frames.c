@@ -98,6 +98,13 @@ void distribution_set_failure_rule(struct distribution *d,
         dispatch_set_failure_rule(d->place[i].dispatch, rule);
 }
 
+void distribution_set_speculation(struct distribution *d)
+{
+    d->speculates = 1;
+    for (size_t i = 0; i < d->places; i++)
+        dispatch_set_speculation(d->place[i].dispatch, 1);
+}
+
 void distribution_only_plan(struct distribution *d)
 {
     d->only_plans = 1;

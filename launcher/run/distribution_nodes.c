@@ -90,6 +90,38 @@ static void forbid_overlap(struct distribution *d, size_t node)
     memset(d->overlap + first[node], 0, slots_of(d->slots, node));
 }
 
+static void send_cancel(const struct distribution *d, const struct piece *p)
+{
+    struct writer m = {0};
+
+    write_u64(&m, p->part.id);
+    session_send(d->session, d->slots->node[p->part.node], MSG_CANCEL, &m);
+}
+
+/* Its copy is at work for nothing, if it is. */
+static void end_copy(const struct distribution *d,
+                     struct at_work *w,
+                     const struct piece *p)
+{
+    struct piece *copy;
+
+    if (!p->part.has_twin)
+        return;
+    copy = distribution_renew(w, p->part.twin);
+    if (copy && copy->part.is_beaten)
+        send_cancel(d, copy);
+}
+
+struct piece *distribution_beaten(struct distribution *d, const struct piece *p)
+{
+    const struct at_work *w = distribution_frame_of_piece(d, p->part.id);
+    struct piece *copy = p->part.has_twin && p->part.state == PIECE_DONE
+                             ? distribution_piece_of(w, p->part.twin)
+                             : NULL;
+
+    return copy && copy->part.is_beaten ? copy : NULL;
+}
+
 struct piece *distribution_done(struct distribution *d,
                                 size_t node,
                                 const struct msg_done *m,
@@ -115,6 +147,8 @@ struct piece *distribution_done(struct distribution *d,
     tell_others(d, w, p->part.node);
     p->status = (int)m->status;
     p->signal = (int)m->signal;
+    if (is_done)
+        end_copy(d, w, p);
     return p;
 }
 
@@ -262,10 +296,8 @@ void distribution_cancel(struct distribution *d, const struct piece *p)
 {
     uint64_t id = p->part.id;
     struct at_work *w = distribution_frame_of_piece(d, id);
-    struct writer m = {0};
 
-    write_u64(&m, id);
-    session_send(d->session, d->slots->node[p->part.node], MSG_CANCEL, &m);
+    send_cancel(d, p);
     dispatch_cancel(w->dispatch, id, now(w));
     (void)distribution_renew(w, id);
 }

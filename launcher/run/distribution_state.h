@@ -49,6 +49,7 @@ struct distribution {
     int64_t *both_ns; /* when it did last */
     int64_t end_ns;   /* of all that is sent; INT64_MAX: none */
     int only_plans;   /* nothing is sent */
+    int speculates;   /* what is late is done twice at once */
     struct cost *cost;
 };
 

@@ -16,7 +16,8 @@
 #include "launcher/run/frame.h"
 #include "pmix_bcast/error.h"
 
-#define JOBLOG_TIMED_OUT (-1) /* Exitval; with Signal 15, as in GNU parallel */
+/* Exitval of what was ended; with Signal 15, as in GNU parallel. */
+#define JOBLOG_ENDED (-1)
 
 struct joblog { /* all zero: none */
     const char *path;

@@ -84,6 +84,10 @@ static json_t *slice_json(const struct distribution *d,
         slice = json_member(slice, "ok", json_boolean(is_done));
     if (p->signal)
         slice = json_member(slice, "signal", json_integer(p->signal));
+    if (part->has_twin)
+        slice = json_member(slice, "twice", json_true());
+    if (part->is_beaten)
+        slice = json_member(slice, "beaten", json_true());
     if (part->state == PIECE_LEFT_OUT)
         slice = json_member(slice, "left_out", json_true());
     return slice;

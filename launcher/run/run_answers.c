@@ -7,6 +7,8 @@
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
 
+#include <signal.h>
+
 /* 0, or -1 and r->err filled. */
 static int keep(struct run *r, struct piece *p)
 {
@@ -32,15 +34,39 @@ static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
         run_finish(r, 1);
 }
 
-/* What follows an answer, good or bad. */
-static void go_on(struct run *r, size_t slot, int is_done)
+static void log_end(struct run *r,
+                    const struct piece *p,
+                    double seconds,
+                    int status,
+                    int signal)
+{
+    joblog_add(&r->joblog, p, distribution_name(r->distribution, p->part.node),
+               p->slot, seconds, status, signal);
+}
+
+/* It has ended, and its copy is ended, if there is one. */
+static void log_answer(struct run *r,
+                       const struct piece *p,
+                       const struct msg_done *m)
+{
+    const struct piece *beaten = distribution_beaten(r->distribution, p);
+
+    log_end(r, p, (double)m->elapsed_ns * 1e-9, m->signal ? 0 : (int)m->status,
+            (int)m->signal);
+    if (beaten)
+        log_end(r, beaten, beaten->part.back - beaten->part.sent, JOBLOG_ENDED,
+                SIGTERM);
+}
+
+/* What follows an answer: it frees its slot alone, or there is more to do. */
+static void go_on(struct run *r, size_t slot, int frees_one)
 {
     struct distribution *d = r->distribution;
 
     if (r->phase != WORKING)
         return;
-    if ((is_done ? distribution_feed_slot(d, slot, r->err)
-                 : distribution_feed(d, r->err))
+    if ((frees_one ? distribution_feed_slot(d, slot, r->err)
+                   : distribution_feed(d, r->err))
         < 0)
         run_finish(r, 1);
     else if (distribution_is_done(d) || distribution_wants_frame(d))
@@ -55,8 +81,8 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
 {
     struct msg_done m;
     struct piece *p;
+    int is_done, frees_one;
     size_t slot;
-    int is_done;
 
     if (r->phase != WORKING)
         return;
@@ -69,17 +95,15 @@ static void on_done(struct run *r, size_t node, const uint8_t *body, size_t len)
     if (!p)
         return;
     slot = p->part.node;
-    joblog_add(&r->joblog, p, session_node(r->front.session, node)->name,
-               slots_number(distribution_slots(r->distribution), p->part.node),
-               (double)m.elapsed_ns * 1e-9, m.signal ? 0 : (int)m.status,
-               (int)m.signal);
+    frees_one = is_done && !distribution_beaten(r->distribution, p);
+    log_answer(r, p, &m);
     if (!is_done && r->stop.by_signal)
         run_failures_stderr(r, slot, &m); /* it has got a SIGTERM, too */
     else if (!is_done)
         run_failures_piece(r, p, &m);
     else
         slice_done(r, p, &m);
-    go_on(r, slot, is_done);
+    go_on(r, slot, frees_one);
     run_nodes_let_go(r, node);
 }
 

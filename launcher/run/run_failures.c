@@ -146,6 +146,7 @@ void run_failures_piece(struct run *r,
         [FAILURE_RETRY] = "it is tried again",
         [FAILURE_HALVE] = "its halves are tried",
         [FAILURE_LEAVE_OUT] = "it is left out",
+        [FAILURE_COPIED] = "another node is at it, too",
     };
     enum failure_verdict verdict = distribution_verdict(r->distribution, p);
     struct telling t = {.mend = ""};
@@ -177,7 +178,7 @@ int run_failures_late(struct run *r, struct piece *p)
 
     joblog_add(&r->joblog, p, distribution_name(r->distribution, p->part.node),
                slots_number(distribution_slots(r->distribution), p->part.node),
-               r->o->timeout_s, JOBLOG_TIMED_OUT, SIGTERM);
+               r->o->timeout_s, JOBLOG_ENDED, SIGTERM);
     snprintf(t.how, sizeof t.how, "still ran after %g s", r->o->timeout_s);
     tell_what(r, p, &t);
     if (distribution_verdict(r->distribution, p) == FAILURE_LEAVE_OUT

@@ -194,6 +194,11 @@ const struct option run_options_table[] = {
      .help =
      "where commands wait as they start, a slot's next one starts that long "
      "before the last has ended: a node needs memory for two a slot"},
+    {OPTION_FLAG, "speculate", NULL, AT(speculate), .excludes = "persistent",
+     .help =
+     "a piece that is late is started at an idle node, too, and the first to "
+     "end counts: only for a CMD that may run twice at once for the same "
+     "units"},
     {OPTION_FLAG, "persistent", NULL, AT(persistent), .help =
      "CMD is started once a node, and gets its slices by evenstep_next() of "
      "libevenstep: see libevenstep(3)"},
@@ -279,13 +284,26 @@ static int check_workdir(const struct run_options *o, struct es_error *err)
     return 0;
 }
 
+/* Of two commands with the same units, each writes the file. */
+static int check_twice(const struct run_options *o, struct es_error *err)
+{
+    if (!o->speculate || o->n_returned == 0
+        || (o->workdir && strcmp(o->workdir, "tmp") == 0))
+        return 0;
+    return es_fail(err, ES_USAGE, "give --workdir tmp",
+                   "--speculate: two commands with the same units write the "
+                   "same %.80s, unless each has a folder of its own",
+                   o->returned[0]);
+}
+
 static int check_files(const struct run_options *o, struct es_error *err)
 {
     enum frames frames = o->n_queues > 0      ? FRAMES_LABELLED
                          : o->work.repeat > 1 ? FRAMES_MANY
                                               : FRAMES_ONE;
 
-    if (check_returned(o, frames, err) < 0 || check_workdir(o, err) < 0)
+    if (check_returned(o, frames, err) < 0 || check_workdir(o, err) < 0
+        || check_twice(o, err) < 0)
         return -1;
     if (!o->output)
         return 0;

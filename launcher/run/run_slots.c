@@ -127,6 +127,8 @@ int run_slots_open(struct run *r)
         || start_meter(r) < 0)
         return es_no_memory(r->err);
     distribution_set_failure_rule(r->distribution, &rule);
+    if (r->o->speculate)
+        distribution_set_speculation(r->distribution);
     return 0;
 }
 

@@ -295,6 +295,8 @@ static int read_frame(const struct reader *r, struct trace_line *line)
         struct trace_slice s = {0};
         int is_ok = 0;
 
+        if (json_is_true(json_object_get(slice, "beaten")))
+            continue; /* another one with its units is there, too */
         if (read_slice(&one, &s, &is_ok) < 0
             || keep_slice(&one, line, &s, is_ok, &units) < 0)
             return -1;
