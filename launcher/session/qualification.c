@@ -411,7 +411,7 @@ static int take_file(struct qualification *q, struct es_error *err)
 
 /* What a node is asked for: nobody waits for what does not count, but what is
  * to be shown is measured all the same. */
-static uint32_t wanted(const struct qualification *q, size_t node)
+static uint32_t elements_for(const struct qualification *q, size_t node)
 {
     const struct qualification_setup *s = q->setup;
     uint32_t elements = s->probe->elements;
@@ -429,7 +429,7 @@ static void ask_probe(const struct qualification *q, size_t node)
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
                           .budget_ms = node_ms(q->setup),
-                          .elements = wanted(q, node),
+                          .elements = elements_for(q, node),
                           .ttl_s = (uint64_t)c->ttl_s};
     struct writer w = {0};
 
