@@ -96,4 +96,19 @@ test_expect_success 'where Slurm ends all agents, which leave, it is no failure 
 	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left &&
 	: >go && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
+agents() { pgrep -d "$1" -P $run -x evenstep-agent; }
+# first_the_commands: they have ended when the agents get theirs, which is soon enough but on a machine that sleeps.
+first_the_commands() {
+	limits_of=$(agents ,) && kill -TERM $(pgrep -P "$limits_of" -x gated) && wait_for 60 no_children "$limits_of" && kill -TERM $(agents " ")
+}
+no_children() { ! pgrep -P "$1" -x gated >left; }
+test_expect_success 'commands that it reaches before their agents have not failed' '
+	for time in 1 2 3 4 5; do
+		begin && first_the_commands; wait $run; limits_code=$? run=; test $limits_code != 4 || break
+	done && test $limits_code = 4 && said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left
+'
+test_expect_success 'one that gets a SIGTERM alone has failed' '
+	begin && kill -TERM $(pgrep -P $(agents ,) -x gated) && test_expect_code 1 wait $run && run= && nothing_left &&
+	said "evenstep: local[01]: frame 0, units [0-9:]+: ./gated was killed by signal 15 \(Terminated\): .*"
+'
 test_done

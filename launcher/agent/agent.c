@@ -65,21 +65,24 @@ struct agent {
     int met;                     /* the front end has proved itself, once */
     int is_there;                /* the front end is, now */
     int leaving;                 /* only what runs is waited for */
+    int has_words;               /* and its last words are to go out */
     double away;                 /* since when it is called, by the clock */
     char why[200];               /* why it was lost before READY */
 };
 
-/* Gone when its commands have ended; without any after `soon`, NULL: now. */
-static void leave_after(struct agent *a, const struct timeval *soon)
+static void end_loop(struct agent *a)
+{
+    struct timeval for_words = {0, WORDS_MS * 1000};
+
+    event_base_loopexit(a->base, a->has_words ? &for_words : NULL);
+}
+
+/* Gone when its commands have ended. */
+static void agent_leave(struct agent *a)
 {
     a->leaving = 1;
     if (!agent_orders_stop(a->orders, 1))
-        event_base_loopexit(a->base, soon);
-}
-
-static void agent_leave(struct agent *a)
-{
-    leave_after(a, NULL);
+        end_loop(a);
 }
 
 static void on_agent_idle(void *arg)
@@ -87,7 +90,7 @@ static void on_agent_idle(void *arg)
     struct agent *a = arg;
 
     if (a->leaving)
-        event_base_loopexit(a->base, NULL);
+        end_loop(a);
 }
 
 /* Send what w holds to the front end, if it is there. */
@@ -321,13 +324,13 @@ static const struct channel_events events = {
 static void on_agent_signal(void *arg, int number)
 {
     struct agent *a = arg;
-    struct timeval for_words = {0, WORDS_MS * 1000};
     struct writer nothing = {0};
-    int is_told = number == SIGTERM && a->is_there && !a->leaving;
 
-    if (is_told)
+    if (number == SIGTERM && a->is_there && !a->leaving) {
+        a->has_words = 1;
         send_front(a, MSG_LEAVE, &nothing);
-    leave_after(a, is_told ? &for_words : NULL);
+    }
+    agent_leave(a);
 }
 
 static struct sockaddr_in address_of(const struct agent_setup *s)

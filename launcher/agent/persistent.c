@@ -40,7 +40,10 @@ static void stop_because(struct persistent *p, const char *why, int culprit)
     p->stopped = 1;
     p->culprit = culprit;
     p->why = why;
-    execution_stop(p->execution);
+    if (culprit)
+        execution_stop(p->execution);
+    else
+        execution_leave(p->execution);
 }
 
 static void on_feeder_idle(void *arg, const struct msg_idle *idle)

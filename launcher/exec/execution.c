@@ -26,11 +26,13 @@ struct execution {
     struct event *on_exit, *on_out, *on_err, *on_timer;
     int64_t begin_ns;
     int held;
-    int exited;    /* the command was reaped; its output may still come */
-    int broken;    /* output was lost: never report success */
-    int in_out;    /* out() is being called */
-    int destroyed; /* from within out(): free when it returns */
-    int drained;   /* EXECUTION_DRAIN_MS are over */
+    int exited;  /* the command was reaped; its output may still come */
+    int stopped; /* by us */
+    enum { DOUBT_NONE, DOUBT_WAITS, DOUBT_OVER } doubt; /* about its end */
+    int broken;                    /* output was lost: never report success */
+    int in_out;                    /* out() is being called */
+    int destroyed;                 /* from within out(): free when it returns */
+    int drained;                   /* EXECUTION_DRAIN_MS are over */
     uint64_t out_bytes, out_until; /* bytes read; to read once drained is set */
     struct execution_end result;
     char buf[EXECUTION_READ_MAX];
@@ -117,10 +119,33 @@ static void straighten_tail(struct execution *x)
            len - (sizeof x->tail - first));
 }
 
+static void set_timer(struct execution *x, int ms)
+{
+    struct timeval delay = {ms / 1000, ms % 1000 * 1000};
+
+    if (event_add(x->on_timer, &delay) < 0)
+        event_active(x->on_timer, EV_TIMEOUT, 0); /* at once instead */
+}
+
+/* Has it failed by itself, or by what we will get in a moment, or have got
+ * already, but not heard?  1: wait for that. */
+static int is_doubtful(struct execution *x)
+{
+    const struct execution_end *end = &x->result;
+    int by_term = end->signal == SIGTERM || end->status == 128 + SIGTERM;
+
+    if (x->doubt == DOUBT_NONE && end->status != 0 && !x->stopped) {
+        x->doubt = DOUBT_WAITS;
+        set_timer(x, by_term ? EXECUTION_DOUBT_MS : 0);
+    }
+    return x->doubt == DOUBT_WAITS;
+}
+
 /* Call end if all is over.  x may be gone afterwards. */
 static void finish_if_done(struct execution *x)
 {
-    if (!x->exited || x->held || x->out_fd >= 0 || x->err_fd >= 0)
+    if (!x->exited || x->held || x->out_fd >= 0 || x->err_fd >= 0
+        || is_doubtful(x))
         return;
     (void)event_del(x->on_timer); /* fails for a broken base only */
     x->exited = 0;                /* so that this happens once */
@@ -198,14 +223,6 @@ static void on_stderr(evutil_socket_t fd, short what, void *arg)
     finish_if_done(arg);
 }
 
-static void set_timer(struct execution *x, int ms)
-{
-    struct timeval delay = {ms / 1000, ms % 1000 * 1000};
-
-    if (event_add(x->on_timer, &delay) < 0)
-        event_active(x->on_timer, EV_TIMEOUT, 0); /* at once instead */
-}
-
 /* When the time is over, read what is in the pipes then and no more: a process
  * that still holds them may write for ever. */
 static void drain(struct execution *x)
@@ -235,6 +252,8 @@ static void on_execution_timer(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
+    if (x->doubt == DOUBT_WAITS)
+        x->doubt = DOUBT_OVER;
     if (x->pid != 0)
         (void)kill(-x->pid, SIGKILL); /* it was asked to stop */
     else
@@ -345,7 +364,8 @@ void execution_hold(struct execution *x, int on)
         if (x->pid != 0)
             (void)kill(-x->pid, SIGKILL);
     }
-    if (!on && x->exited && (x->drained || x->out_fd < 0))
+    if (!on && x->exited && (x->drained || x->out_fd < 0)
+        && x->doubt != DOUBT_WAITS)
         set_timer(x, 0);
 }
 
@@ -368,7 +388,7 @@ size_t execution_unread(const struct execution *x)
     return (size_t)there;
 }
 
-void execution_stop(struct execution *x)
+void execution_leave(struct execution *x)
 {
     if (x->pid == 0 || event_pending(x->on_timer, EV_TIMEOUT, NULL))
         return;
@@ -377,6 +397,14 @@ void execution_stop(struct execution *x)
         throttle_forget(x->throttle, x->pid);
     (void)kill(-x->pid, SIGCONT); /* a stopped process acts on no SIGTERM */
     set_timer(x, EXECUTION_STOP_MS);
+}
+
+void execution_stop(struct execution *x)
+{
+    x->stopped = 1;
+    if (x->doubt == DOUBT_WAITS)
+        set_timer(x, 0);
+    execution_leave(x);
 }
 
 static void kill_now(struct execution *x)

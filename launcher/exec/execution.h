@@ -9,6 +9,10 @@
  * running in that group is killed.  A process that has left the group and still
  * holds the output is waited for EXECUTION_DRAIN_MS, then ignored.
  *
+ * Slurm ends a job by SIGTERM to all its processes, one after the other: that one
+ * has died of it is told after EXECUTION_DOUBT_MS only, by when we have it, too;
+ * and any other failure after the signals that are here already.
+ *
  * The command gets a signal when the thread that started it dies
  * (PR_SET_PDEATHSIG), so that must be the main thread.
  *
@@ -25,6 +29,7 @@
 
 #define EXECUTION_STOP_MS  2000  /* from SIGTERM to SIGKILL */
 #define EXECUTION_DRAIN_MS 200   /* wait for a daemon that holds the output */
+#define EXECUTION_DOUBT_MS 500   /* from a death by SIGTERM to its report */
 #define EXECUTION_READ_MAX 65536 /* capacity of a pipe; pipe(7) */
 #define EXECUTION_ERR_MAX  8192  /* bytes kept of the end of stderr */
 
@@ -86,9 +91,13 @@ size_t execution_unread(const struct execution *x);
 /*
  * Send SIGTERM to its group, and SIGKILL after EXECUTION_STOP_MS.  A throttle
  * by duty cycle lets the group run at full speed from now on.  end is still
- * called.
+ * called, without delay.
  */
 void execution_stop(struct execution *x);
+
+/* The same of one that seems to have ended by itself: if it has died of SIGTERM,
+ * that may have been another's. */
+void execution_leave(struct execution *x);
 
 /*
  * Free x.  If its group still runs, it is killed and reaped, which blocks until

@@ -12,6 +12,7 @@
 #include <event2/event.h>
 
 #include "fault.h"
+#include "pmix_bcast/clock.h"
 #include "tap.h"
 
 #define OUT_MAX (2 << 20)
@@ -531,6 +532,64 @@ static void test_stop(void)
     run.x = NULL;
 }
 
+/* Another's SIGTERM: is it ours as well?  All that is compared is the order of
+ * timers, so that a slow machine changes nothing. */
+static void on_marker(evutil_socket_t fd, short what, void *arg)
+{
+    int *ends = arg;
+
+    (void)fd;
+    (void)what;
+    *ends = run.ends;
+    if (run.x)
+        execution_stop(run.x);
+}
+
+static void test_doubt(void)
+{
+    const struct timespec grace = {0, EXECUTION_DOUBT_MS * 1000000L};
+    const struct timeval soon = {0, 1000};
+    int before = -1, after = -1;
+    struct event *marker = evtimer_new(base, on_marker, &before);
+    int64_t begun = clock_ns();
+
+    if (!marker)
+        bail("no timer");
+    fresh();
+    run_argv(SH("kill $$"));
+    ok(run.ends == 1 && run.end.signal == SIGTERM
+           && clock_ns() - begun >= EXECUTION_DOUBT_MS * INT64_C(900000),
+       "one that has died of another's SIGTERM is told later");
+    run_argv(SH("exit 143"));
+    is_int(run.end.status, 143, "so is one that says that what it ran has");
+    start_and_hear(SH("echo; kill $$"));
+    while (execution_group(run.x) != 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    event_add(marker, &soon);
+    while (before < 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    event_assign(marker, base, -1, 0, on_marker, &after);
+    event_add(marker, &(struct timeval){0, EXECUTION_DOUBT_MS * 900});
+    loop();
+    ok(before == 0 && run.ends == 1 && after < 0,
+       "unless it is to stop, as we do");
+    execution_destroy(run.x);
+    start_and_hear(SH("echo; sleep 60"));
+    execution_leave(run.x);
+    while (execution_group(run.x) != 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    nanosleep(&grace, NULL);
+    execution_hold(run.x, 1);
+    event_base_loop(base, EVLOOP_NONBLOCK);
+    before = run.ends;
+    execution_hold(run.x, 0);
+    loop();
+    ok(before == 0 && run.ends == 1, "it ends when it is not held any more");
+    execution_destroy(run.x);
+    run.x = NULL;
+    event_free(marker);
+}
+
 static void test_destroy(void)
 {
     long leader = 0, other = 0;
@@ -702,6 +761,7 @@ static void test_all(void)
     test_signals();
     test_left_behind();
     test_stop();
+    test_doubt();
     test_destroy();
     test_no_memory();
     is_int(count_fds(), fds, "no descriptor is left open");
