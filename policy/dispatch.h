@@ -221,7 +221,8 @@ const struct dispatch_piece *dispatch_find(const struct dispatch *d,
                                            size_t node,
                                            uint64_t id);
 /* Of a piece the other one with its units, while that is out; else NULL.  If it
- * comes back well, that one is given up, and is_beaten. */
+ * comes back well, that one is given up, and is_beaten; then two nodes are free,
+ * and all are to be fed. */
 const struct dispatch_piece *dispatch_twin(const struct dispatch *d,
                                            const struct dispatch_piece *p);
 /* A piece that was found has come back, well ... */

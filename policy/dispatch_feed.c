@@ -391,11 +391,14 @@ int dispatch_hand(struct dispatch *d, size_t node, double now)
     return 0;
 }
 
-/* A look for one that is free is for all that are idle. */
+/* A look for one that is free is for all that are idle.  When the last one at work
+ * ends, and may have nothing more, the others must. */
 static int help_by_cost(struct dispatch *d, size_t node, double now)
 {
     if (d->pool.units == 0)
         return 0;
+    if (d->out == 0 && !d->is_fresh)
+        find_level(d, now);
     if (d->is_fresh)
         return share_pool(d, now);
     d->wants_look |= dispatch_is_idle(d, node);

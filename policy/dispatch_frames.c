@@ -354,12 +354,27 @@ static void learn(struct dispatch *d,
                                    (p->back - begun) * 1e9);
 }
 
+/* A piece that a node is at, and would have done by now if it took what it was
+ * taken to, costs as much as this at least: else a node that has become slow would
+ * be beaten in every frame. */
+static void learn_beaten(struct dispatch *d, const struct dispatch_piece *p)
+{
+    const struct dispatch_node *s = &d->node[p->node];
+    double work = sizing_work(&d->sizing, p->units), ran = p->back - s->begun;
+    struct cost *cost = d->sizing.cost;
+
+    if (cost && cost_is_known(cost) && s->piece[0] == p->id
+        && ran > cost_seconds(cost, p->node, work))
+        cost_add(cost, p->node, work, ran);
+}
+
 /* Its copy was first. */
 static void give_up_twin(struct dispatch *d, const struct dispatch_piece *p)
 {
     struct dispatch_piece *twin = dispatch_piece_of(d, p->twin);
 
     twin->back = p->back;
+    learn_beaten(d, twin);
     twin->is_beaten = 1;
     dispatch_take_back(d, twin, PIECE_VOID, p->back);
 }

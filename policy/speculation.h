@@ -21,6 +21,10 @@
  * There is one copy at a time: when one of the two fails, that does not count,
  * and there is no other copy; when one is lost with its node, there may be.
  *
+ * What a node has not done in the time that it was beaten in counts as if it had
+ * just done it, for its costs: they are that at least, and so it has less to do in
+ * the next frame.
+ *
  * A node that hangs so costs as much time again as another takes for its piece,
  * and nothing where no node is idle.  Only for commands that may run twice at
  * once.

@@ -316,15 +316,16 @@ static int copy(void)
 static int happen(enum happening h, size_t node)
 {
     const struct dispatch_piece *p = dispatch_current(run.d, node);
-    int rc = 0;
+    int frees_two, rc = 0;
 
     run.now += 1;
     run.had[h]++;
     run.seen++;
     switch (h) {
     case ANSWER:
+        frees_two = dispatch_twin(run.d, p) != NULL;
         dispatch_answered(run.d, p->id, run.now, 0.5);
-        return feed(node);
+        return feed(frees_two ? SIZE_MAX : node);
     case FAIL:
         dispatch_failed(run.d, p->id, run.now, 0.5);
         break;

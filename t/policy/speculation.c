@@ -166,6 +166,29 @@ static void test_answers(int first)
     end();
 }
 
+/* A node that is slow from now on has less to do in the next frame. */
+static void test_learned(void)
+{
+    const struct dispatch_piece *p;
+
+    begin(alike, 1, 10);
+    p = copy_at(15);
+    if (!p)
+        bail("no copy");
+    dispatch_answered(d, p->id, 25, 10);
+    ok(cost_seconds(cost, 0, 10) > 1.5 * cost_seconds(cost, 1, 10),
+       "a node that is beaten is slow: %.1f s, for the others' %.1f",
+       cost_seconds(cost, 0, 10), cost_seconds(cost, 1, 10));
+    end();
+    begin(alike, 1, 10);
+    p = copy_at(15);
+    if (!p)
+        bail("no copy");
+    dispatch_answered(d, p->twin, 16, 16);
+    ok(cost_seconds(cost, 1, 10) < 12, "but not one whose copy had just begun");
+    end();
+}
+
 static void test_failures(int first)
 {
     uint64_t id[2];
@@ -210,6 +233,7 @@ int main(void)
     test_not();
     test_answers(0);
     test_answers(1);
+    test_learned();
     test_failures(0);
     test_failures(1);
     test_lost();
