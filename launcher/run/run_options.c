@@ -159,7 +159,7 @@ const struct option run_options_table[] = {
      .take = meter_option_take, .help =
      "how far a slice is: by its pieces, by what CMD prints (PATTERN: an "
      "extended regular expression, whose one group is the fraction, or with a "
-     "%% behind it the percentage, and whose two are what is done and of how "
+     "% behind it the percentage, and whose two are what is done and of how "
      "much), or by the CPU time that it uses, a proxy; others judge a late "
      "node by it, and `evenstep top` shows it"},
     {OPTION_GROUP, .name = "faults:"},
