@@ -27,10 +27,10 @@ void probe_setup_init(struct probe_setup *setup);
 /*
  * Measure this node.  Every element of the setup gets a result, or the reason
  * why it was not measured, within setup->budget_ms and the time of a few forks.
- * If the setup has no topology, it is loaded first, once for all probes.  The
- * caller must have one thread, as the children do not call exec.  Fails, and
- * leaves result[] untouched, only if the budget is out of range or there is no
- * memory to share with a child.
+ * If the setup has no topology, and M or B want one, it is loaded first, once
+ * for both.  The caller must have one thread, as the children do not call exec.
+ * Fails, and leaves result[] untouched, only if the budget is out of range or
+ * there is no memory to share with a child.
  */
 int probe_node(const struct probe_setup *setup,
                struct probe_result result[ELEMENTS],

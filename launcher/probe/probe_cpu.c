@@ -16,7 +16,7 @@
 /* Milliseconds: under a limit the rate follows from CPU time, for which this is
  * enough, without whole periods.  The rest of the budget is left to the next
  * probes. */
-#define LIMITED_MS 80
+#define LIMITED_MS 50
 
 /* The numbers of one thread, on a cache line of their own. */
 struct sum {
