@@ -1,66 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the dispatcher decides reaches the nodes, and what they answer reaches
- * it; the session is one of this test, that keeps what is sent.
+ * it.
  */
 #include "launcher/run/distribution.h"
 #include "fault.h"
 #include "launcher/base/lines.h"
-#include "launcher/run/job_load_adjuster.h"
-#include "policy/kinds.h"
+#include "run_session.h"
 #include "tap.h"
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#define NODES 3
-
-struct session {
-    struct node node[NODES];
-    struct msg_run run[16];
-    size_t to[16], sent;
-    char input[100];
-    size_t input_len;
-    int is_short; /* of memory, so a message may be empty */
-};
-
-size_t session_size(const struct session *s)
-{
-    (void)s;
-    return NODES;
-}
-
-const struct node *session_node(const struct session *s, size_t node)
-{
-    return &s->node[node];
-}
-
-void session_send(struct session *s,
-                  size_t node,
-                  enum protocol_type type,
-                  struct writer *w)
-{
-    struct msg_output input;
-
-    if (type == MSG_INPUT && msg_read_output(&input, w->buf, w->len) == 0
-        && s->input_len + input.len <= sizeof s->input) {
-        memcpy(s->input + s->input_len, input.bytes, input.len);
-        s->input_len += input.len;
-    } else if (type == MSG_RUN && s->sent < 16
-               && msg_read_run(&s->run[s->sent], w->buf, w->len) == 0) {
-        s->to[s->sent++] = node;
-    } else if (!s->is_short) {
-        bail("sent what is neither a slice nor its input");
-    }
-    writer_clear(w);
-}
-
-static double load[2 * NODES] = {50, 30, 20};
-static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
-static struct session session;
-static struct slots slots;
-static struct distribution *d;
-static struct es_error err;
 
 static const struct dispatch *held(void)
 {
@@ -76,49 +26,11 @@ static void send_frame(uint64_t number)
         bail("cannot send");
 }
 
-static void make(uint64_t pieces)
-{
-    memset(&session, 0, sizeof session);
-    for (size_t i = 0; i < NODES; i++) {
-        snprintf(session.node[i].name, sizeof session.node[i].name, "n%zu", i);
-        session.node[i].present = 1;
-    }
-    memset(&err, 0, sizeof err);
-    adjuster.kind = kinds_find("static");
-    d = distribution_create(&session, &slots, 1, pieces, 0);
-    if (!d)
-        bail("no memory");
-}
-
 static void start(void)
 {
-    make(1);
+    make_distribution(1, 0);
     distribution_begin(d, &adjuster, NULL);
     send_frame(0);
-}
-
-/* The node says: the units of its i-th slice, one a line. */
-static void answer_output(size_t i)
-{
-    char text[200] = "";
-    size_t len = 0;
-    struct msg_output m = {.id = session.run[i].id};
-
-    for (uint64_t u = session.run[i].begin; u < session.run[i].end; u++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%ju\n",
-                                (uintmax_t)u);
-    m.bytes = (const uint8_t *)text;
-    m.len = len;
-    if (distribution_output(d, session.to[i], &m, &err) < 0)
-        bail("output is refused");
-}
-
-static struct piece *answer_done(size_t i, uint32_t status)
-{
-    struct msg_done m = {
-        .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
-
-    return distribution_done(d, session.to[i], &m, m.status == 0);
 }
 
 static void test_sent(void)
@@ -147,7 +59,7 @@ static void test_sent(void)
 /* One that is not there when the work begins. */
 static void test_absent(void)
 {
-    make(1);
+    make_distribution(1, 0);
     session.node[0].present = 0;
     distribution_begin(d, &adjuster, NULL);
     send_frame(3);
@@ -169,7 +81,7 @@ static void test_lines(void)
     if (fd < 0 || write(fd, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", 20) != 20
         || lines_open(&lines, name, NULL, &err) < 0)
         bail("no file");
-    make(1);
+    make_distribution(1, 0);
     distribution_begin(d, &adjuster, &lines);
     send_frame(0);
     ok(session.input_len == 20
@@ -211,7 +123,7 @@ static void test_overdue(void)
 
 static void test_give_up(void)
 {
-    make(2);
+    make_distribution(2, 0);
     distribution_begin(d, &adjuster, NULL);
     send_frame(0);
     answer_done(1, 3);

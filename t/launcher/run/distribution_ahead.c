@@ -1,77 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Frames ahead: what is begun when, that frames come out in order, and that
- * each unit of each frame is done once, whatever happens to the nodes.  The
- * session is one of this test, that keeps what is sent and not answered.
+ * each unit of each frame is done once, whatever happens to the nodes.
+ * Of the runs that the session keeps those are taken away that are answered.
  */
 #include "launcher/run/distribution.h"
-#include "launcher/run/job_load_adjuster.h"
-#include "launcher/run/slots.h"
 #include "policy/kinds.h"
 #include "policy/random.h"
+#include "run_session.h"
 #include "tap.h"
 
-#define NODES  3
 #define UNITS  10
 #define FRAMES 40
-#define RUNS   64
 
-struct session {
-    struct node node[NODES];
-    struct msg_run run[RUNS]; /* not answered, in the order of sending */
-    size_t to[RUNS], runs;
-};
-
-size_t session_size(const struct session *s)
-{
-    (void)s;
-    return NODES;
-}
-
-const struct node *session_node(const struct session *s, size_t node)
-{
-    return &s->node[node];
-}
-
-void session_send(struct session *s,
-                  size_t node,
-                  enum protocol_type type,
-                  struct writer *w)
-{
-    if (type != MSG_RUN || s->runs == RUNS
-        || msg_read_run(&s->run[s->runs], w->buf, w->len) < 0)
-        bail("sent what is no slice");
-    s->to[s->runs++] = node;
-    writer_clear(w);
-}
-
-static double load[NODES] = {50, 30, 20};
-static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
-static struct session session;
-static struct slots slots;
-static struct distribution *d;
-static struct es_error err;
 static uint64_t begun; /* frames */
 
 static void start_with(struct job_load_adjuster *by,
                        uint64_t ahead,
                        uint64_t pieces)
 {
-    memset(&session, 0, sizeof session);
-    for (size_t i = 0; i < NODES; i++) {
-        snprintf(session.node[i].name, sizeof session.node[i].name, "n%zu", i);
-        session.node[i].present = 1;
-    }
     begun = 0;
-    d = distribution_create(&session, &slots, 1, pieces, ahead);
-    if (!d)
-        bail("no memory");
+    make_distribution(pieces, ahead);
     distribution_begin(d, by, NULL);
 }
 
 static void start(uint64_t ahead, uint64_t pieces)
 {
-    adjuster.kind = kinds_find("static");
     start_with(&adjuster, ahead, pieces);
 }
 
@@ -88,15 +42,15 @@ static size_t run_of(size_t node)
 {
     size_t i = 0;
 
-    while (i < session.runs && session.to[i] != node)
+    while (i < session.sent && session.to[i] != node)
         i++;
-    return i < session.runs ? i : RUNS;
+    return i < session.sent ? i : RUNS;
 }
 
 static void forget_run(size_t i)
 {
-    session.runs--;
-    for (; i < session.runs; i++) {
+    session.sent--;
+    for (; i < session.sent; i++) {
         session.run[i] = session.run[i + 1];
         session.to[i] = session.to[i + 1];
     }
@@ -157,7 +111,7 @@ static void test_begun(void)
     start(1, 1);
     ok(distribution_wants_frame(d), "the first frame may begin");
     begin();
-    ok(session.runs == NODES && !distribution_wants_frame(d),
+    ok(session.sent == NODES && !distribution_wants_frame(d),
        "and no other, while all have something of it");
     answer(1, 1);
     ok(distribution_wants_frame(d) && run_of(1) == RUNS,
@@ -165,7 +119,7 @@ static void test_begun(void)
     begin();
     ok(frame_at(1) == 1 && units_at(1) == 3,
        "it begins with its part of the next");
-    ok(frame_at(0) == 0 && session.runs == NODES,
+    ok(frame_at(0) == 0 && session.sent == NODES,
        "the others go on with what they have");
     answer(1, 1);
     ok(!distribution_wants_frame(d), "two frames at work are enough");
@@ -292,7 +246,7 @@ static void test_bundles(void)
     for (int i = 0; i < 6 && !distribution_wants_frame(d); i++)
         answer(0, 1);
     begin();
-    ok(session.runs == 2 * NODES && frame_at(1) == 0,
+    ok(session.sent == 2 * NODES && frame_at(1) == 0,
        "each node has two bundles, whatever frames they are of");
     while (!distribution_is_done(d))
         frame = answer(run_of(0) < RUNS ? 0 : run_of(1) < RUNS ? 1 : 2, 1);
@@ -372,7 +326,7 @@ static void one_run(uint64_t ahead)
             befall();
         else if (run_of(i) < RUNS)
             (void)answer(i, random_below(&rng, 10) > 0);
-        else if (session.runs == 0 && distribution_feed(d, &err) < 0)
+        else if (session.sent == 0 && distribution_feed(d, &err) < 0)
             bail("cannot feed");
         for (size_t k = 0; k < NODES; k++)
             if (distribution_out(d, k) > 1)

@@ -1,54 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Frames cut by the real distribution; the session is one of this test, that
- * keeps the slices that are sent.
- */
+/* Frames cut by the real distribution. */
 #include "launcher/run/receiving.h"
-#include "launcher/run/job_load_adjuster.h"
-#include "policy/kinds.h"
+#include "run_session.h"
 #include "tap.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define NODES 3
-
-struct session {
-    struct node node[NODES];
-    struct msg_run run[16];
-    size_t to[16], sent;
-};
-
-size_t session_size(const struct session *s)
-{
-    (void)s;
-    return NODES;
-}
-
-const struct node *session_node(const struct session *s, size_t node)
-{
-    return &s->node[node];
-}
-
-void session_send(struct session *s,
-                  size_t node,
-                  enum protocol_type type,
-                  struct writer *w)
-{
-    if (type != MSG_RUN || s->sent == 16
-        || msg_read_run(&s->run[s->sent], w->buf, w->len) < 0)
-        bail("sent what is no slice");
-    s->to[s->sent++] = node;
-    writer_clear(w);
-}
-
-static double load[NODES] = {50, 30, 20};
-static struct job_load_adjuster adjuster = {.load = load, .n = NODES};
-static struct session session;
-static struct distribution *d;
-static struct es_error err;
 static char dir[] = "/tmp/evenstep-receiving.XXXXXX";
-static struct slots slots;
 static char path[100], part[110];
 
 static void send_frame(uint64_t number)
@@ -62,40 +21,9 @@ static void send_frame(uint64_t number)
 
 static void start(void)
 {
-    memset(&session, 0, sizeof session);
-    for (size_t i = 0; i < NODES; i++)
-        session.node[i].present = 1;
-    memset(&err, 0, sizeof err);
-    d = distribution_create(&session, &slots, 1, 1, 0);
-    if (!d)
-        bail("no memory");
-    adjuster.kind = kinds_find("static");
+    make_distribution(1, 0);
     distribution_begin(d, &adjuster, NULL);
     send_frame(0);
-}
-
-/* The node says: the units of its i-th slice, one a line. */
-static void answer_output(size_t i)
-{
-    char text[200] = "";
-    size_t len = 0;
-    struct msg_output m = {.id = session.run[i].id};
-
-    for (uint64_t u = session.run[i].begin; u < session.run[i].end; u++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%ju\n",
-                                (uintmax_t)u);
-    m.bytes = (const uint8_t *)text;
-    m.len = len;
-    if (distribution_output(d, session.to[i], &m, &err) < 0)
-        bail("output is refused");
-}
-
-static struct piece *answer_done(size_t i, uint32_t status)
-{
-    struct msg_done m = {
-        .id = session.run[i].id, .status = status, .elapsed_ns = 2500000000u};
-
-    return distribution_done(d, session.to[i], &m, m.status == 0);
 }
 
 static const char *content(const char *name)
