@@ -9,9 +9,7 @@ TMPDIR=$PWD/tmp # what is left there is ours
 export TMPDIR
 mkdir -p "$TMPDIR"
 unset EVENSTEP_CONF SLURM_JOB_ID SLURM_JOB_END_TIME
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 seq 0 999 >want
 # units BEGIN END: the numbers; some take a while.
 cat >units <<'END'

@@ -14,9 +14,7 @@ test "$EVENSTEP_NODE" != local1 || until test -e go; do sleep 0.05; done
 exec seq "$1" $(($2 - 1))
 END
 chmod +x late
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 # others_have N: so many units were begun by others than local1.
 others_have() {
 	awk -v n="$1" '$1 != "local1" { sum += $3 - $2 } END { exit sum != n }' started

@@ -4,10 +4,7 @@ test_description='a journal: whatever kills the front end, --resume brings the v
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # gated BEGIN END: the units from 100 on wait for a file; what was begun is told.
 cat >gated <<'END'
 #!/bin/sh
@@ -23,9 +20,7 @@ for my $unit ($ARGV[0] .. $ARGV[1] - 1) {
 }
 END
 chmod +x gated noise
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 # kept FILE N: the journal has slices of so many units.
 kept() {
 	test -s "$1" && test "$(sed -n '/"type":"slice"/s/.*"begin":\([0-9]*\),"end":\([0-9]*\).*/\1 \2/p' "$1" | awk '{ n += $2 - $1 } END { print n + 0 }')" = "$2"

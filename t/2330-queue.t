@@ -4,10 +4,7 @@ test_description='work as it comes: frames from files and pipes, first in, first
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # units: CMD that prints label and number of each unit.
 cat >units <<'END'
 #!/bin/sh
@@ -22,9 +19,7 @@ want() {
 	done >want
 }
 job() { evenstep run --local 2 --metrics equal "$@" -- ./units "{begin}" "{end}"; }
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 
 test_expect_success 'frames of a file: each in turn, with its label, of whatever size' '
 	printf "0:20 a\n0:1 b\n5:9\n20:30   a label of words\n" >queue && want a 0 20 b 0 1 "" 5 9 "a label of words" 20 30 &&

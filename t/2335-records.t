@@ -4,10 +4,7 @@ test_description='records of a file as units, a header for each command, and fil
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 lines() { evenstep run --local 3 --metrics equal --lines "$@"; }
 awk 'BEGIN { for (i = 0; i < 500; i++) { print ">r" i " a>b"; for (k = 0; k < i % 7; k++) print "ACGT" } }' >fasta
 awk 'BEGIN { for (i = 0; i < 300; i++) print "@r" i "\nACGT\n+\n@+>I" }' >fastq

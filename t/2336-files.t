@@ -16,9 +16,7 @@ exec seq "$1" $(($2 - 1))
 END
 chmod +x units
 run() { evenstep run --local 3 --metrics equal --range 0:90 "$@"; }
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 seq 0 89 >all
 # together FOLDER: the files there are whole, and all of the work.
 together() { sort -n "$1"/* | test_cmp all - && test -z "$(find "$1" -name ".*")"; }

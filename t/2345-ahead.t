@@ -4,10 +4,7 @@ test_description='frames ahead: nobody waits for the last node of a frame, and a
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # late BEGIN END: says who does what; at the first frame local1 waits for a file.
 cat >late <<'END'
 #!/bin/sh
@@ -17,9 +14,7 @@ test ! -e "bad$EVENSTEP_FRAME" || exit 7
 seq -f "$EVENSTEP_FRAME %g" "$1" $(($2 - 1))
 END
 chmod +x late
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 # begun FRAME UNITS: so many units of it were begun.
 begun() { test -e started && awk -v f="$1" -v n="$2" '$2 == f { sum += $4 - $3 } END { exit sum != n }' started; }
 # ahead of local1, which keeps its 40 units of frame 0: frames 1 and 2 are done by the others.

@@ -4,10 +4,7 @@ test_description='time that the nodes were stopped is no silence: no deadline ru
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # gated BEGIN END: waits for the file go.
 cat >gated <<'END'
 #!/bin/sh

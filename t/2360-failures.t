@@ -4,10 +4,7 @@ test_description='commands that fail: left out, found, tried again, told, and do
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # but BAD BEGIN END: prints the units, and fails at that one.
 cat >but <<'END'
 #!/bin/sh
@@ -44,9 +41,7 @@ test -z "$first" || exit 7
 exec seq "$1" $(($2 - 1))
 END
 chmod +x but upper flaky second
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 job() { evenstep run --local 2 --metrics equal "$@"; }
 # exits STATUS: how many lines of the job log have it.
 exits() { awk -F'\t' -v status="$1" 'NR > 1 && $7 == status { n++ } END { print n + 0 }' log; }

@@ -4,10 +4,7 @@ test_description='--speculate: a piece that hangs is done by another node, too, 
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 
-PATH=$EVENSTEP_BUILD:$PATH
-TMPDIR=$PWD
-export TMPDIR
-unset EVENSTEP_CONF SLURM_JOB_ID
+without_slurm
 # once BEGIN END: prints the units and writes them to out-BEGIN; the first one of all prints what is wrong and hangs.
 cat >once <<END
 #!/bin/sh

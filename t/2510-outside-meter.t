@@ -22,9 +22,7 @@ go_on() {
 	: >go
 	wait "$run"
 }
-run=''
-trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
-trap 'exit 143' TERM
+ends_with_test
 # are_half: the two nodes of a run wait half-way, and top knows.
 are_half() { evenstep top --once >top.now 2>&4 && test "$(grep -cE "^local[01] +#{10}[.]{10} " top.now)" = 2 && ! no_view; }
 no_view() { ! grep -lsF "\"local0\"" "/dev/shm/evenstep-$(id -u)"/run-*/top.json; }

@@ -6,6 +6,21 @@
 # is the first.  Tests of what is kept name a folder of their own.
 export XDG_STATE_HOME=/dev/null
 
+# without_slurm: the programs of this build, outside of any job; scratch files
+# are here.
+without_slurm() {
+	PATH=$EVENSTEP_BUILD:$PATH
+	TMPDIR=$PWD
+	export TMPDIR
+	unset EVENSTEP_CONF SLURM_JOB_ID
+}
+# ends_with_test: $run, if there is one, is killed when the test is over.
+ends_with_test() {
+	run=''
+	trap 'code=$?; test -z "$run" || kill -KILL $run 2>&-; (exit $code); die' EXIT
+	trap 'exit 143' TERM
+}
+
 # wait_for SECONDS COMMAND...: polls until it is true, and fails at the limit.
 # A limit is for what never comes, and costs nothing else: give a minute at
 # least, as this machine may have ten times as much to do as it can.
