@@ -94,10 +94,10 @@ test_expect_success 'where Slurm ends all agents, which leave, it is no failure 
 	said "evenstep: stopped by SIGTERM: 1000 units of frame 0 are left: --resume .*" && nothing_left &&
 	: >go && evenstep run --local 2 --metrics equal --range 0:1000 --journal journal --resume --gather file -- ./gated {begin} {end} && test_cmp want file
 '
-agents() { pgrep -d "$1" -P $run -x evenstep-agent; }
+agents() { pgrep -d "$1" -P "$run" -x evenstep-agent; }
 # first_the_commands: they have ended when the agents get theirs, which is soon enough but on a machine that sleeps.
 first_the_commands() {
-	limits_of=$(agents ,) && kill -TERM $(pgrep -P "$limits_of" -x gated) && wait_for 60 no_children "$limits_of" && kill -TERM $(agents " ")
+	limits_of=$(agents ,) && pgrep -P "$limits_of" -x gated | xargs kill -TERM && wait_for 60 no_children "$limits_of" && agents " " | xargs kill -TERM
 }
 no_children() { ! pgrep -P "$1" -x gated >left; }
 test_expect_success 'commands that it reaches before their agents have not failed' '
