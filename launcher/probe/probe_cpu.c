@@ -18,6 +18,10 @@
  * probes. */
 #define LIMITED_MS 50
 
+/* Without a limit that can be seen: over a period of 100 ms, the usual one of a
+ * limit that cannot. */
+#define STEADY_MS 110
+
 /* The numbers of one thread, on a cache line of their own. */
 struct sum {
     uint64_t seed;
@@ -56,7 +60,8 @@ int probe_cpu(int budget_ms,
               double *spread,
               struct es_error *err)
 {
-    struct probe_work work = {.batch = do_batch, .cpus_most = cpus_most};
+    struct probe_work work = {
+        .batch = do_batch, .cpus_most = cpus_most, .enough_ms = STEADY_MS};
     struct crew_rate rate;
     size_t n = probe_crew_cpus(NULL, 0);
     int rc;

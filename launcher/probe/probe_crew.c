@@ -6,9 +6,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* A thread that does nothing for so long stands still: a batch takes some 10
+ * to 50 us. */
+#define STILL_NS 1000000
 
 #define MARKS 4096 /* for each thread: one in 61 us at 250 ms, 64 KiB */
 
@@ -35,6 +41,8 @@ struct crew {
     int64_t until_ns;     /* for preparing */
     int64_t end_ns;       /* 0: wait; < 0: end */
     int64_t step_ns;
+    int64_t enough_ns; /* then it ends, unless a thread has stood still */
+    atomic_int stood_still;
 };
 
 static int64_t clock_ns(clockid_t clock)
@@ -77,11 +85,19 @@ static int prepare_worker(struct worker *me)
     return work->prepare(work->arg, me->number, me->crew->until_ns);
 }
 
-/* Batches until "end_ns", with a mark each step. */
+/* Is it over at "now", the end of a batch that began at "then"? */
+static int has_enough(struct crew *crew, int64_t then, int64_t now)
+{
+    if (now - then > STILL_NS)
+        atomic_store(&crew->stood_still, 1);
+    return now > crew->enough_ns && !atomic_load(&crew->stood_still);
+}
+
+/* Batches until "end_ns", or enough of them, with a mark each step. */
 static void do_batches(struct worker *me, int64_t end_ns)
 {
     const struct probe_work *work = me->crew->work;
-    int64_t now = probe_now_ns(), next = now;
+    int64_t now = probe_now_ns(), next = now, then;
 
     while (me->n <= MARKS && next < end_ns) {
         if (now >= next) {
@@ -90,7 +106,10 @@ static void do_batches(struct worker *me, int64_t end_ns)
             next = now + me->crew->step_ns;
         }
         me->units += work->batch(work->arg, me->number);
+        then = now;
         now = probe_now_ns();
+        if (has_enough(me->crew, then, now))
+            return;
     }
 }
 
@@ -207,6 +226,9 @@ static void crew_start(struct crew *crew, size_t hired, int64_t budget_ns)
     if (end - now < budget_ns * 2 / 5)
         end = now + budget_ns * 2 / 5;
     crew->step_ns = (end - now) / MARKS;
+    crew->enough_ns = crew->work->enough_ms > 0
+                          ? now + (int64_t)crew->work->enough_ms * 1000000
+                          : INT64_MAX;
     crew->end_ns = hired == crew->n && crew->unable == 0 ? end : -1;
     (void)pthread_cond_broadcast(&crew->changed);
     (void)pthread_mutex_unlock(&crew->lock);

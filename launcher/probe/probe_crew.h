@@ -32,6 +32,8 @@ struct probe_work {
     void *arg;
     int bound; /* thread i stays on the i-th CPU, so its memory is near */
     double cpus_most; /* CPU seconds per second of a limit; 0: no limit */
+    int enough_ms; /* this will do if no thread stands still in it, as one does
+                    * at a limit that cannot be seen; 0: it takes all its time */
 };
 
 /* The time now, on the clock of until_ns. */
@@ -53,10 +55,10 @@ struct crew_rate {
 
 /*
  * Prepare for up to two fifths of budget_ms and work for the rest of it, at
- * least two fifths; longer if a thread has had less than CREW_CPU_NS of CPU
- * time by then.  Blocks; the threads block all signals and have ended when it
- * returns.  Fails (results untouched) if there are no threads or no memory for
- * them, or one cannot prepare.
+ * least two fifths; for less if enough_ms will do, for longer if a thread has
+ * had less than CREW_CPU_NS of CPU time by then.  Blocks; the threads block all
+ * signals and have ended when it returns.  Fails (results untouched) if there
+ * are no threads or no memory for them, or one cannot prepare.
  */
 int probe_crew_run(const struct probe_work *work,
                    int budget_ms,

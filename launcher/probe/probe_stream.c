@@ -211,8 +211,10 @@ int probe_stream(const struct stream_setup *setup,
                  struct es_error *err)
 {
     uint64_t least = least_bytes(setup->topology);
-    struct probe_work work = {prepare_part, stream_block, NULL, 1,
-                              setup->cpus_most};
+    struct probe_work work = {.prepare = prepare_part,
+                              .batch = stream_block,
+                              .bound = 1,
+                              .cpus_most = setup->cpus_most};
     struct crew_rate rate;
     struct stream s;
     int rc;

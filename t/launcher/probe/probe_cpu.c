@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_cpu.h"
 #include "launcher/probe/probe.h"
+#include "launcher/probe/probe_crew.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <time.h>
 
 #include "fault.h"
@@ -98,6 +100,53 @@ static void test_limit(void)
     tree_remove();
 }
 
+static uint64_t spin(void *arg, size_t thread)
+{
+    (void)arg;
+    (void)thread;
+    return 1;
+}
+
+static uint64_t stand_still(void *arg, size_t thread)
+{
+    const struct timespec pause_2ms = {0, 2000000};
+
+    (void)arg;
+    (void)thread;
+    nanosleep(&pause_2ms, NULL);
+    return 1;
+}
+
+/* Milliseconds that a crew of which 2 would do has taken of 200. */
+static int64_t took(uint64_t (*batch)(void *, size_t))
+{
+    struct probe_work work = {.batch = batch, .cpus_most = 0, .enough_ms = 2};
+    int64_t begin = probe_now_ns();
+    struct crew_rate rate;
+
+    if (probe_crew_run(&work, 200, &rate, NULL) < 0)
+        bail("no crew");
+    return (probe_now_ns() - begin) / 1000000;
+}
+
+/* Of one thread: on a busy machine two are not let alone for long. */
+static void test_enough(void)
+{
+    cpu_set_t all, one;
+    int tries = 0;
+
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    if (sched_getaffinity(0, sizeof all, &all) < 0
+        || sched_setaffinity(0, sizeof one, &one) < 0)
+        bail("no CPU");
+    while (took(spin) > 100 && tries < 100)
+        tries++;
+    ok(tries < 100, "a crew that works on has soon enough");
+    ok(took(stand_still) >= 195, "one that stands still takes all its time");
+    (void)sched_setaffinity(0, sizeof all, &all);
+}
+
 static void test_no_memory(void)
 {
     struct es_error err = {ES_OK, "", ""};
@@ -118,6 +167,7 @@ int main(void)
     test_budgets();
     test_probe();
     test_limit();
+    test_enough();
     test_no_memory();
     return done();
 }
