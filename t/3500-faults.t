@@ -56,6 +56,10 @@ test_expect_success 'a command that hangs on one node: ended after --timeout, it
 	begin --repeat 2 --timeout 8 -- "$PWD/gated" {begin} {end} && wait_for 60 grep -q "n2 is lost" err && : >go && wait $run &&
 	frames 2 && test_cmp want out && said "evenstep: n2: units [0-9]+:[0-9]+ still run after 8 s" && nothing_left
 '
+test_expect_success '--speculate: where a node hangs, the others do its pieces as well, and nothing of it stays' '
+	begin --repeat 2 --speculate -- "$PWD/gated" {begin} {end} && wait $run && begun n2 0 && frames 2 && test_cmp want out &&
+	jq -es "[.[].slices[]? | select(.beaten)] | any(.node == \"n2\" and .status == -1)" report && nothing_left
+'
 test_expect_success 'a node whose commands fail: --retries 2 gives its part to the others, and says so' '
 	begin --repeat 2 --retries 2 -- sh -c "test \$EVENSTEP_NODE != n3 || exit 5; exec seq {begin} \$(({end} - 1))" && wait $run &&
 	frames 2 && test_cmp want out && said "evenstep: n3: frame 0, units [0-9]+:[0-9]+: sh exited with status 5: it is tried again" &&
