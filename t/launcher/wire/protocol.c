@@ -161,8 +161,91 @@ static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
 static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
 
-/* A sound body of each kind, owned by the caller. */
-static struct writer sound(enum which k)
+/* The sound bodies of progress and power, and of single numbers. */
+static void write_sound_meter(enum which k, struct writer *w)
+{
+    switch (k) {
+    case MONITOR:
+        msg_write_monitor(w, &a_monitor);
+        break;
+    case PROGRESS:
+        msg_write_progress(w, &a_progress);
+        break;
+    case POWER:
+        msg_write_power(w, &a_power);
+        break;
+    case LIMITED:
+        msg_write_limited(w, &a_limit);
+        break;
+    case METER:
+        msg_write_meter(w, &a_meter);
+        break;
+    case METERED:
+        msg_write_metered(w, &a_reading);
+        break;
+    case U32:
+        write_u32(w, 250);
+        break;
+    default:
+        write_u64(w, UINT64_MAX);
+        break;
+    }
+}
+
+/* ... of what is to be done, ... */
+static void write_sound_work(enum which k, struct writer *w)
+{
+    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label"};
+    struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
+    struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
+                         4};
+    struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
+
+    switch (k) {
+    case COMMAND:
+        msg_write_command(w, "/work", 1, argv);
+        break;
+    case RUN:
+        msg_write_run(w, &run);
+        break;
+    case OUTPUT:
+        msg_write_output(w, &output);
+        break;
+    case DONE:
+        msg_write_done(w, &d);
+        break;
+    case PUT:
+        msg_write_put(w, &put);
+        break;
+    case FILES:
+        msg_write_files(w, &some_files);
+        break;
+    case FILE_:
+        msg_write_file(w, &a_file);
+        break;
+    case TASKS:
+        msg_write_tasks(w, &some_tasks);
+        break;
+    case IDLE:
+        msg_write_idle(w, &an_idle);
+        break;
+    case OVER:
+        msg_write_over(w, &an_over);
+        break;
+    case SLOTS:
+        msg_write_slots(w, &some_slots);
+        break;
+    case SLOTTED:
+        msg_write_slotted(w, &an_answer);
+        break;
+    default:
+        write_sound_meter(k, w);
+        break;
+    }
+}
+
+/* ... and of the nodes themselves. */
+static void write_sound(enum which k, struct writer *w)
 {
     struct msg_ready ready = {
         3,    4,        17,
@@ -173,99 +256,44 @@ static struct writer sound(enum which k)
                               ""};
     struct msg_probed probed = {1, "is older than its ttl", "a CPU",
                                 (const uint8_t *)"{}", 2};
-    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label"};
-    struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
-    struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
-                         4};
-    struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
-    struct writer w = {0};
 
     switch (k) {
     case HERE:
-        msg_write_here(&w, &a_here);
+        msg_write_here(w, &a_here);
         break;
     case FENCE:
-        msg_write_fence(&w, &a_fence);
+        msg_write_fence(w, &a_fence);
         break;
     case READY:
-        msg_write_ready(&w, &ready);
+        msg_write_ready(w, &ready);
         break;
     case PEER:
-        msg_write_peer(&w, &peer);
+        msg_write_peer(w, &peer);
         break;
     case PROBE:
-        msg_write_probe(&w, &probe);
+        msg_write_probe(w, &probe);
         break;
     case PROBED:
-        msg_write_probed(&w, &probed);
+        msg_write_probed(w, &probed);
         break;
     case RING:
-        msg_write_ring(&w, &(struct msg_ring){3, 65535, 133});
+        msg_write_ring(w, &(struct msg_ring){3, 65535, 133});
         break;
     case RANG:
-        write_double(&w, 12.5e6);
-        break;
-    case COMMAND:
-        msg_write_command(&w, "/work", 1, argv);
-        break;
-    case RUN:
-        msg_write_run(&w, &run);
-        break;
-    case OUTPUT:
-        msg_write_output(&w, &output);
-        break;
-    case DONE:
-        msg_write_done(&w, &d);
-        break;
-    case PUT:
-        msg_write_put(&w, &put);
-        break;
-    case FILES:
-        msg_write_files(&w, &some_files);
-        break;
-    case FILE_:
-        msg_write_file(&w, &a_file);
-        break;
-    case MONITOR:
-        msg_write_monitor(&w, &a_monitor);
-        break;
-    case PROGRESS:
-        msg_write_progress(&w, &a_progress);
-        break;
-    case POWER:
-        msg_write_power(&w, &a_power);
-        break;
-    case LIMITED:
-        msg_write_limited(&w, &a_limit);
-        break;
-    case METER:
-        msg_write_meter(&w, &a_meter);
-        break;
-    case METERED:
-        msg_write_metered(&w, &a_reading);
-        break;
-    case TASKS:
-        msg_write_tasks(&w, &some_tasks);
-        break;
-    case IDLE:
-        msg_write_idle(&w, &an_idle);
-        break;
-    case OVER:
-        msg_write_over(&w, &an_over);
-        break;
-    case SLOTS:
-        msg_write_slots(&w, &some_slots);
-        break;
-    case SLOTTED:
-        msg_write_slotted(&w, &an_answer);
-        break;
-    case U32:
-        write_u32(&w, 250);
+        write_double(w, 12.5e6);
         break;
     default:
-        write_u64(&w, UINT64_MAX);
+        write_sound_work(k, w);
         break;
     }
+}
+
+/* A sound body of each kind, owned by the caller. */
+static struct writer sound(enum which k)
+{
+    struct writer w = {0};
+
+    write_sound(k, &w);
     return w;
 }
 
@@ -728,12 +756,9 @@ static void test_version(void)
     writer_clear(&w);
 }
 
-static void test_bad_values(void)
+static void test_bad_meetings(void)
 {
-    struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
     struct msg_here here = a_here;
-    struct msg_run run = {0, 0, 2, 1, 0, ""};
-    struct msg_done d = {.status = 256};
     struct writer w = {0};
 
     here.rank = here.agents;
@@ -756,6 +781,13 @@ static void test_bad_values(void)
     refused(FENCE, &w, "more branches than agents can be");
     msg_write_fence(&w, &(struct msg_fence){0});
     accepted(FENCE, &w, "a fence without a table");
+}
+
+static void test_bad_ready(void)
+{
+    struct msg_ready ready = {.rank = 4, .agents = 4, .node = "n"};
+    struct writer w = {0};
+
     msg_write_ready(&w, &ready);
     refused(READY, &w, "a rank that is not among the agents");
     ready =
@@ -781,14 +813,12 @@ static void test_bad_values(void)
         .rank = AGENTS_MAX - 1, .agents = AGENTS_MAX, .node = "n"};
     msg_write_ready(&w, &ready);
     accepted(READY, &w, "the last of the most agents is taken");
-    msg_write_run(&w, &run);
-    refused(RUN, &w, "a slice that ends before it begins");
-    run.end = 2;
-    msg_write_run(&w, &run);
-    accepted(RUN, &w, "an empty slice is taken");
-    run.slot = NODE_SLOTS_MAX;
-    msg_write_run(&w, &run);
-    refused(RUN, &w, "a slot above those that a node can have");
+}
+
+static void test_bad_slots(void)
+{
+    struct writer w = {0};
+
     msg_write_slots(&w, &(struct msg_slots){SLOTS_NUMBER, 0, 1});
     refused(SLOTS, &w, "no slot at all");
     msg_write_slots(&w, &(struct msg_slots){SLOTS_GPUS + 1, 1, 1});
@@ -804,6 +834,22 @@ static void test_bad_values(void)
     accepted(SLOTS, &w, "the most slots are taken");
     msg_write_slotted(&w, &(struct msg_slotted){.n = NODE_SLOTS_MAX + 1});
     refused(SLOTTED, &w, "an answer of more slots than a node can have");
+}
+
+static void test_bad_slices(void)
+{
+    struct msg_run run = {0, 0, 2, 1, 0, ""};
+    struct msg_done d = {.status = 256};
+    struct writer w = {0};
+
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "a slice that ends before it begins");
+    run.end = 2;
+    msg_write_run(&w, &run);
+    accepted(RUN, &w, "an empty slice is taken");
+    run.slot = NODE_SLOTS_MAX;
+    msg_write_run(&w, &run);
+    refused(RUN, &w, "a slot above those that a node can have");
     msg_write_done(&w, &d);
     refused(DONE, &w, "an exit status over 255");
     d = (struct msg_done){.elapsed_ns = (uint64_t)INT64_MAX + 1};
@@ -987,7 +1033,10 @@ static void test_no_memory(void)
 
 int main(void)
 {
-    test_bad_values();
+    test_bad_meetings();
+    test_bad_ready();
+    test_bad_slots();
+    test_bad_slices();
     test_bad_probes();
     test_bad_puts();
     test_bad_commands();
