@@ -21,7 +21,10 @@ submit() {
 }
 state() { on_ctl scontrol show job "$job" | grep -q "$1"; }
 log() { cat log && grep -qE "$1" log; }
-# Slurm lets a job that was requeued wait for two minutes.
+has_done() { grep -q '"slice"' "journal.$job"; }
+# Slurm lets a job that was requeued wait for two minutes; before all of its first
+# run is over it would take that one's end for the second one's.
+has_ended() { state JobState=PENDING && none_of slurmstepd && test "$(on_ctl sinfo -h -o %T | sort -u)" = idle; }
 at_once() { on_ctl scontrol update JobId="$job" StartTime=now; }
 # done_at_last: however often it has to be begun again.
 done_at_last() { test -e "output.$job" || { ! state JobState=PENDING || at_once; false; }; }
@@ -32,12 +35,24 @@ test_expect_success 'the time of a job is up: it is requeued with what it has do
 	test ! -e "output.$job" && test "$(grep -c "\"slice\"" "journal.$job")" -gt 1
 '
 test_expect_success 'it goes on, and the output is that of a run without a limit' '
-	wait_for 120 done_at_last; cat log;
+	wait_for 60 has_ended && wait_for 120 done_at_last; cat log;
 	test_cmp want "output.$job" && wait_for 60 state COMPLETED && log "^evenstep: 1 frame in "
 '
 test_expect_success 'a limit that is raised meanwhile holds' '
 	rm -f log && submit 54 160 && wait_for 60 state RUNNING && on_ctl scontrol update JobId=$job TimeLimit=10 &&
 	wait_for 120 state COMPLETED && test_cmp want "output.$job" && ! log "time is up"
+'
+test_expect_success 'taken away in mid-run and requeued, as by preemption: it goes on where it was' '
+	rm -f log && submit 1 80 && wait_for 60 has_done && on_ctl scontrol requeue $job && wait_for 60 has_ended && wait_for 60 none_of units &&
+	log "^evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && before=$(grep -c "\"slice\"" "journal.$job") &&
+	wait_for 120 done_at_last && test_cmp want "output.$job" && wait_for 60 state COMPLETED && test $before -lt "$(grep -c "\"slice\"" "journal.$job")"
+'
+# cancelled OPTION...: a run in a job of its own.
+cancelled() { on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 evenstep run --metrics equal --range 0:80 --journal journal.0 --gather file "$@" -- ./units "{begin}" "{end}" 2>err; }
+test_expect_success 'a job that is cancelled in mid-run: exit 4, nothing is left, and --resume goes on in the next one' '
+	seq 0 79 >want && { cancelled & } && job=0 && wait_for 60 has_done && on_ctl scancel $(on_ctl squeue -h -o %i) && { wait $!; test $? = 4; } &&
+	said "evenstep: stopped by SIGTERM: [1-9][0-9]* units of frame 0 are left: --resume goes on with it" && test ! -e file &&
+	wait_for 60 none_of units && wait_for 60 no_agents && wait_for 60 no_jobs && cancelled --resume && test_cmp want file
 '
 test_expect_success 'a limit that leaves no time: nothing is begun' '
 	rm -f log && on_ctl env "PATH=$EVENSTEP_BUILD:$PATH" salloc -Q -N2 -t 1 evenstep run --metrics equal --until-end 100 --range 0:10 -- \
