@@ -137,7 +137,7 @@ test_expect_success 'evenstep probe --json | evenstep plan is the first frame of
 while IFS='|' read -r what text message; do
 	test_expect_success "a metrics file with $what: exit 2, with the reason" '
 		printf "%s\n" "$text" >bad.json &&
-		fails 2 "evenstep: bad.json: $message" evenstep run --local 2 --metrics bad.json --range 0:4 -- true {begin}
+		fails 2 "evenstep: bad.json: $message" evenstep run --local 2 --metrics bad.json --range 0:4 -- true
 	'
 done <<'END'
 a missing node|{"nodes":[{"name":"local0","C":1}]}|node local1 is missing: give every node of the allocation

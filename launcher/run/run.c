@@ -56,7 +56,6 @@ static void on_ready(void *arg)
 
     r->phase = QUALIFYING;
     r->overdue = calloc(n, 1);
-    oversight_tell_command(r->o);
     if (r->o->local.n == 0 && r->config->slurm.drain_interval_s > 0)
         r->drain = drain_watch(r->front.base, r->config->slurm.drain_interval_s,
                                run_nodes_drain, r);
@@ -75,6 +74,7 @@ static void on_ready(void *arg)
         run_finish(r, 1);
         return;
     }
+    oversight_tell_command(r->o);
     for (size_t i = 0; i < n && !r->o->dry_run; i++)
         if (run_nodes_command(r, i) < 0) {
             run_finish(r, 1);
