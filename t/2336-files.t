@@ -60,6 +60,7 @@ test_expect_success '--workdir tmp: a new folder for each piece, gone afterwards
 '
 test_expect_success 'of a command that fails, hangs or is interrupted nothing stays either' '
 	test_expect_code 1 run --workdir tmp -- sh -c ": >x; exit 1" && nothing_left &&
+	printf "#!/bin/sh\npwd\n" >nearby && chmod +x nearby && run --workdir tmp -- ./nearby >got && grep "^$PWD/tmp/evenstep-run-" got && nothing_left &&
 	! run --workdir tmp --timeout 0.3 -- sh -c ": >x; exec sleep 100" 2>err && nothing_left &&
 	rm -f begun && behind evenstep run --local 2 --range 0:2 --workdir tmp -- sh -c ": >x; : >\"\$HERE/begun\"; exec sleep 100" &&
 	wait_for 60 test -e begun && kill -TERM $run && { wait $run || :; } && run= && wait_for 60 nothing_left
@@ -111,7 +112,7 @@ test_expect_success '--stdout and --return and a journal, killed and resumed: al
 while IFS='|' read -r what command why; do
 	test_expect_success "$what: exit 1, says which" '
 		test_expect_code 1 run --workdir tmp --return d/f-{begin} -- sh -c "mkdir d; printf oh >&2; $command" 2>err && grep -E "local[0-9]: oh$" err &&
-		grep -E "evenstep: --return: d/f-[0-9]+: $why" err && test ! -e d && nothing_left
+		said "evenstep: local[0-9]: frame 0, units [0-9:]+: sh did not return d/f-[0-9]+: $why: --return names .*" && test ! -e d && nothing_left
 	'
 done <<'END'
 a file that is missing|:|No such file or directory

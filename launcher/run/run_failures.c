@@ -26,11 +26,36 @@ void run_failures_rule(const struct run_options *o, struct failure_rule *rule)
 
 /* --- in words ------------------------------------------------------------- */
 
+/* It has ended well, but a file is missing or no good: so the agent says in the
+ * last line (returning.h).  1: told. */
+static int tell_not_returned(struct telling *t, const struct msg_done *m)
+{
+    static const char said[] = "evenstep: --return: ";
+    const char *last = (const char *)m->err;
+    size_t n = m->err_len, at;
+
+    if (m->status != 126 || n == 0 || last[n - 1] != '\n')
+        return 0;
+    at = --n;
+    while (at > 0 && last[at - 1] != '\n')
+        at--;
+    last += at;
+    n -= at;
+    if (n < sizeof said || memcmp(last, said, sizeof said - 1) != 0)
+        return 0;
+    snprintf(t->how, sizeof t->how, "did not return %.*s",
+             (int)(n - (sizeof said - 1)), last + sizeof said - 1);
+    t->mend = "--return names what each command makes in its folder";
+    return 1;
+}
+
 /* How a command ended, and what may help. */
 static void tell_end(struct telling *t, const struct msg_done *m)
 {
     size_t size = sizeof t->how;
 
+    if (tell_not_returned(t, m))
+        return;
     if (m->exec_errno) {
         snprintf(t->how, size, "could not be started: %s",
                  strerror((int)m->exec_errno));

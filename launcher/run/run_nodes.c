@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,12 +90,18 @@ void run_nodes_qualified(struct run *r)
     bring_files(r);
 }
 
+/* Each piece in a folder of its own? */
+static int is_apart(const struct run_options *o)
+{
+    return o->workdir && strcmp(o->workdir, "tmp") == 0;
+}
+
 /* What each slice makes, and whether in a folder of its own. */
 static void send_files(const struct run *r, size_t node)
 {
     const struct run_options *o = r->o;
     struct msg_files m = {
-        .apart = o->workdir && strcmp(o->workdir, "tmp") == 0,
+        .apart = is_apart(o) ? 1 : 0,
         .here = !piece_files_come(&r->work.files),
         .n = o->n_returned,
         .name = (char **)o->returned,
@@ -119,16 +126,49 @@ static const char *find_folder(const struct run *r, char dir[], size_t size)
     return dir;
 }
 
+/* Of a command by a way from here: in a folder that is empty it is not. */
+static int write_from_here(const struct run *r, struct writer *w)
+{
+    char here[4096], *whole = NULL, **words;
+    size_t n = 0;
+    int rc = -1;
+
+    while (r->o->command[n])
+        n++;
+    words = calloc(n + 1, sizeof *words);
+    if (words && getcwd(here, sizeof here)
+        && asprintf(&whole, "%s/%s", here, r->o->command[0]) >= 0) {
+        memcpy(words, r->o->command, n * sizeof *words);
+        words[0] = whole;
+        msg_write_command(w, "", r->o->persistent, words);
+        free(whole);
+        rc = 0;
+    }
+    free(words);
+    return rc;
+}
+
+static int write_command(const struct run *r, struct writer *w)
+{
+    const char *name = r->o->command[0];
+    char dir[4096];
+
+    if (is_apart(r->o) && name[0] != '/' && strchr(name, '/'))
+        return write_from_here(r, w);
+    if (!find_folder(r, dir, sizeof dir))
+        return -1;
+    msg_write_command(w, dir, r->o->persistent, r->o->command);
+    return 0;
+}
+
 int run_nodes_command(struct run *r, size_t node)
 {
     struct writer w = {0};
-    char dir[4096];
 
     send_files(r, node);
-    if (!find_folder(r, dir, sizeof dir))
+    if (write_command(r, &w) < 0)
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
-    msg_write_command(&w, dir, r->o->persistent, r->o->command);
     if (w.len > MESSAGE_BODY_MAX) {
         writer_clear(&w);
         return es_fail(r->err, ES_USAGE, "put it into a script",
