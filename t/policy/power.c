@@ -97,84 +97,76 @@ static void test_skew(void)
 }
 
 /* A step of each variant on nodes of 1000 each. */
+static const struct {
+    const char *what;
+    const struct power_rule *rule;
+    size_t n;
+    double progress[5];
+    uint64_t want[5];
+} steps[] = {
+    {"one core", &pairs, 1, {3}, {1000}},
+    {"all equal", &pairs, 4, {3, 3, 3, 3}, {1000, 1000, 1000, 1000}},
+    {"zero mean: nobody reports", &pairs, 3, {0}, {1000, 1000, 1000}},
+    {"one alone reports", &pairs, 3, {0, 2, 0}, {1000, 1000, 1000}},
+    {"a pair", &pairs, 2, {3, 1}, {500, 1500}},
+    {"the slower first", &pairs, 2, {1, 3}, {1500, 500}},
+    {"odd: the median stays alone", &pairs, 3, {1, 2, 3}, {1500, 1000, 500}},
+    {"fastest with slowest, second with second",
+     &pairs,
+     4,
+     {3, 2, 1, 4},
+     {800, 1200, 1600, 400}},
+    {"ties", &pairs, 4, {1, 4, 4, 1}, {1600, 400, 400, 1600}},
+    {"three ties and a slow one",
+     &pairs,
+     4,
+     {8, 8, 8, 5},
+     {770, 1000, 1000, 1230}},
+    {"a node that is silent stays out of the pairing",
+     &pairs,
+     5,
+     {3, 0, 2, 1, 4},
+     {800, 1000, 1200, 1600, 400}},
+    {"boost: one step, all come together",
+     &boost,
+     4,
+     {8, 8, 8, 5},
+     {870, 870, 870, 1390}},
+    {"boost: those below the median give nothing",
+     &boost,
+     5,
+     {10, 10, 8, 7, 5},
+     {762, 762, 952, 1000, 1523}},
+    {"boost: not even those that are faster than the mean",
+     &boost,
+     5,
+     {10, 10, 8, 7.9, 1},
+     {302, 302, 377, 1000, 3019}},
+    {"boost: all equal", &boost, 3, {2, 2, 2}, {1000, 1000, 1000}},
+    {"boost: one core", &boost, 1, {2}, {1000}},
+    {"boost: the silent stays out", &boost, 3, {0, 3, 1}, {1000, 500, 1500}},
+};
+
 static void test_steps(void)
 {
-    static const struct {
-        const char *what;
-        const struct power_rule *rule;
-        size_t n;
-        double progress[5];
-        uint64_t want[5];
-    } rows[] = {
-        {"one core", &pairs, 1, {3}, {1000}},
-        {"all equal", &pairs, 4, {3, 3, 3, 3}, {1000, 1000, 1000, 1000}},
-        {"zero mean: nobody reports", &pairs, 3, {0}, {1000, 1000, 1000}},
-        {"one alone reports", &pairs, 3, {0, 2, 0}, {1000, 1000, 1000}},
-        {"a pair", &pairs, 2, {3, 1}, {500, 1500}},
-        {"the slower first", &pairs, 2, {1, 3}, {1500, 500}},
-        {"odd: the median stays alone",
-         &pairs,
-         3,
-         {1, 2, 3},
-         {1500, 1000, 500}},
-        {"fastest with slowest, second with second",
-         &pairs,
-         4,
-         {3, 2, 1, 4},
-         {800, 1200, 1600, 400}},
-        {"ties", &pairs, 4, {1, 4, 4, 1}, {1600, 400, 400, 1600}},
-        {"three ties and a slow one",
-         &pairs,
-         4,
-         {8, 8, 8, 5},
-         {770, 1000, 1000, 1230}},
-        {"a node that is silent stays out of the pairing",
-         &pairs,
-         5,
-         {3, 0, 2, 1, 4},
-         {800, 1000, 1200, 1600, 400}},
-        {"boost: one step, all come together",
-         &boost,
-         4,
-         {8, 8, 8, 5},
-         {870, 870, 870, 1390}},
-        {"boost: those below the median give nothing",
-         &boost,
-         5,
-         {10, 10, 8, 7, 5},
-         {762, 762, 952, 1000, 1523}},
-        {"boost: not even those that are faster than the mean",
-         &boost,
-         5,
-         {10, 10, 8, 7.9, 1},
-         {302, 302, 377, 1000, 3019}},
-        {"boost: all equal", &boost, 3, {2, 2, 2}, {1000, 1000, 1000}},
-        {"boost: one core", &boost, 1, {2}, {1000}},
-        {"boost: the silent stays out",
-         &boost,
-         3,
-         {0, 3, 1},
-         {1000, 500, 1500}},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         int wrong = 0;
         size_t changed;
 
-        set(rows[i].progress, rows[i].n);
-        changed = power_step(rows[i].rule, node, rows[i].n, room);
-        for (size_t k = 0; k < rows[i].n; k++)
+        set(steps[i].progress, steps[i].n);
+        changed = power_step(steps[i].rule, node, steps[i].n, room);
+        for (size_t k = 0; k < steps[i].n; k++)
             changed -= node[k].limit != 1000;
-        ok(changed == 0, "%s: it says how many have changed", rows[i].what);
-        for (size_t k = 0; k < rows[i].n; k++)
+        ok(changed == 0, "%s: it says how many have changed", steps[i].what);
+        for (size_t k = 0; k < steps[i].n; k++)
             /* a step of whole numbers loses less than one a donor */
-            wrong += node[k].limit > rows[i].want[k] + 2
-                     || node[k].limit + 2 < rows[i].want[k];
-        if (!ok(wrong == 0, "%s", rows[i].what))
-            for (size_t k = 0; k < rows[i].n; k++)
+            wrong += node[k].limit > steps[i].want[k] + 2
+                     || node[k].limit + 2 < steps[i].want[k];
+        if (!ok(wrong == 0, "%s", steps[i].what))
+            for (size_t k = 0; k < steps[i].n; k++)
                 diag("node %zu: %ju", k, (uintmax_t)node[k].limit);
-        ok(sum(rows[i].n) == 1000 * rows[i].n, "%s: the sum stays",
-           rows[i].what);
+        ok(sum(steps[i].n) == 1000 * steps[i].n, "%s: the sum stays",
+           steps[i].what);
     }
 }
 

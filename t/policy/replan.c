@@ -153,11 +153,9 @@ static const struct instance *first_of(uint32_t task)
     return NULL;
 }
 
-static void test_by_hand(void)
+/* Two halves between a first and a last task, of which the first is done. */
+static struct graph *diamond(void)
 {
-    const struct machine m = {.processors = 3, .cores = 1};
-    const struct machine too_many = {.processors = SCHEDULE_CORES_MAX / 2 + 1,
-                                     .cores = 2};
     const int64_t time[] = {1 * S, 4 * S, 4 * S, 1 * S};
     const struct graph_edge edge[] = {
         {0, 1, 2 * S}, {0, 2, 2 * S}, {1, 3, 1 * S}, {2, 3, 1 * S}};
@@ -168,6 +166,14 @@ static void test_by_hand(void)
     memset(is_done, 0, sizeof is_done);
     memset(usable, 1, sizeof usable);
     is_done[0] = 1;
+    return g;
+}
+
+static void test_by_hand(void)
+{
+    const struct machine m = {.processors = 3, .cores = 1};
+    struct graph *g = diamond();
+
     x[0] = (struct instance){0, 0, 0, 0, 0};
     n = 1;
     is_int(replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan), 0,
@@ -197,6 +203,16 @@ static void test_by_hand(void)
     (void)replan_place(g, &m, is_done, usable, NULL, x, &n, &makespan);
     ok(first_of(2)->processor == 0 && first_of(1)->processor == 2,
        "not behind what has begun, if there is a core that is free");
+    graph_destroy(g);
+}
+
+static void test_no_place(void)
+{
+    const struct machine m = {.processors = 3, .cores = 1};
+    const struct machine too_many = {.processors = SCHEDULE_CORES_MAX / 2 + 1,
+                                     .cores = 2};
+    struct graph *g = diamond();
+
     usable[1] = usable[2] = usable[0] = 0;
     x[0] = (struct instance){0, 0, 0, 0, 0};
     n = 1;
@@ -273,6 +289,7 @@ int main(void)
 {
     fence_on = 1;
     test_by_hand();
+    test_no_place();
     test_cores();
     test_generated();
     test_memory();
