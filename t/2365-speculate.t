@@ -40,10 +40,9 @@ is_gone() { pid=$(cat pid) && i=0 && while kill -0 "$pid" 2>&-; do i=$((i + 1)) 
 
 test_expect_success 'a command that hangs once: a node that is idle does its units, and what hangs is ended' '
 	job --report report -- "$PWD/once" {begin} {end} >out 2>err && test_cmp whole out && is_gone &&
-	said "evenstep: ideal [0-9.]+ s; the rest: .*twice [0-9.]+ s.*" &&
 	awk -F"\t" "NR > 1 && \$7 == -1 && \$8 == 15 { n++ } END { exit n < 1 }" log &&
 	jq -es "[.[].slices[]? | select(.beaten)] | length >= 1 and all(.twice and .status == -1 and .back > .sent)" report &&
-	jq -es "([.[].slices[]? | select(.twice and (.beaten | not))] | length >= 1 and all(.status == 0)) and .[0].rest.twice > 0" report &&
+	jq -es "([.[].slices[]? | select(.twice and (.beaten | not))] | length >= 1 and all(.status == 0))" report &&
 	evenstep report --json report >got && jq -e ".nodes | all(.failed == 0)" got'
 
 test_expect_success 'as slices, as bundles, in slots, and of frames ahead' '
