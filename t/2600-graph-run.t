@@ -384,4 +384,10 @@ test_expect_success 'kill -9 of evenstep with a journal: --resume goes on' '
 	: >"$MARKS/go" && evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume wait.json >table 2>err &&
 	said "evenstep: 3 of 4 tasks are done already" && test_cmp want out/all && test "$(times_run first)" = 1 && nothing_left
 '
+test_expect_success 'where Slurm ends all agents: exit 4, and --resume goes on' '
+	rm -rf out journal && fresh && behind_to table evenstep graph run --local 2 $spread --algorithm ead --journal journal wait.json && wait_for 60 at_last &&
+	agents_are 2 && kill -TERM $agents && test_expect_code 4 wait $run; wait_for 60 dead $agents && run= &&
+	said "evenstep: stopped by SIGTERM: --resume goes on with it" && : >"$MARKS/go" &&
+	evenstep graph run --local 2 $spread --algorithm ead --journal journal --resume wait.json >table 2>err && test_cmp want out/all && nothing_left
+'
 test_done

@@ -51,9 +51,27 @@ static void on_message(
         good = graph_read_brought(&brought, body, len) == 0;
         if (good)
             graph_feedback_brought(r, node, &brought);
+    } else if (type == MSG_LEAVE) {
+        good = len == 0;
+        r->is_told |= good;
+        graph_progress_stop(&r->progress);
+        notice("%s: SIGTERM: it leaves", graph_node_name(r, node));
     }
     if (!good)
         session_drop(r->front.session, node);
+}
+
+/* No node is left.  Where Slurm has ended them that is no failure. */
+static int fail_alone(struct graph_running *r)
+{
+    if (!r->is_told)
+        return es_fail(r->err, ES_WORK, "see why in the lines above",
+                       "all nodes are lost");
+    return es_fail(r->err, ES_TIME,
+                   r->o->journal
+                       ? "--resume goes on with it"
+                       : "with --journal FILE, --resume would go on with it",
+                   "stopped by SIGTERM");
 }
 
 static void on_lost(void *arg, size_t lost, const char *why)
@@ -72,8 +90,7 @@ static void on_lost(void *arg, size_t lost, const char *why)
     for (uint32_t i = 0; i < r->state.nodes; i++)
         left += r->state.usable[i];
     if (left == 0) {
-        graph_finish(r, es_fail(r->err, ES_WORK, "see why in the lines above",
-                                "all nodes are lost"));
+        graph_finish(r, fail_alone(r));
     } else if (r->phase == RUNNING) {
         graph_recover(r);
         graph_check_end(r);

@@ -59,6 +59,7 @@ struct graph_running {
     int64_t deadline; /* ns from the start, or GRAPH_PLAN_FOREVER */
     int64_t begin_ns;
     enum phase phase;
+    int is_told; /* a node, at least, has had a SIGTERM */
     struct graph_measured measured;
     double messages_s; /* of all files on their way between nodes */
 };
