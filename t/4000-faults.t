@@ -167,14 +167,15 @@ test_expect_success 'kill -9 of the front end while the agents start: likewise' 
 	begin --range 0:400 -- "$PWD/stuck" && wait_for 60 sh -c "pgrep -P $run -x srun" && kill -KILL $run &&
 	test_expect_code 137 wait $run && nothing_left
 '
-# Slurm signals the commands, too: what is heard of first, of an agent or of a
-# command that has gone, is the reason that is told.
+# Slurm signals the commands, too: what is heard of first, of an agent that was
+# told to leave or has gone or of a command, is the reason that is told.
 ends_by_scancel() {
 	wait "$run"
 	code=$?
 	case $code in
 	1) said "evenstep: n[0-3]: frame 0, .* was killed by signal (9|15) .*" ;;
 	3) said "evenstep: no node is left to work: .*" ;;
+	4) said "evenstep: stopped by SIGTERM: .*" ;;
 	*) cat err && echo "status $code" && false ;;
 	esac
 }
