@@ -19,7 +19,8 @@
 #define LOOK_PART 0.002
 
 struct hand { /* a piece that a worker has */
-    uint64_t id, units;
+    uint64_t id;
+    double work;    /* in mean units */
     double begun;   /* at the earliest */
     double seconds; /* that it takes, of a real one; else not yet known */
     double back;    /* likewise */
@@ -69,6 +70,9 @@ static int setup_holds(const struct balance_setup *setup)
         return 0;
     for (size_t i = 0; i < setup->n; i++)
         if (!is_length(setup->speed[i]) || setup->speed[i] <= 0)
+            return 0;
+    for (size_t i = 0; i < setup->shapes * setup->shape_frames; i++)
+        if (!is_length(setup->shape[i]) || setup->shape[i] <= 0)
             return 0;
     for (size_t i = 0; i < setup->n_changes; i++)
         if (setup->change[i].node >= setup->n
@@ -198,6 +202,30 @@ static void restore(struct balance *s, size_t node)
 
 /* --- pieces --------------------------------------------------------------- */
 
+/* The work before a unit, by the frame's shape. */
+static double work_before(const struct balance *s, uint64_t unit)
+{
+    const struct balance_setup *setup = &s->setup;
+    size_t last = setup->shape_frames - 1, n = setup->shapes;
+    const double *first = setup->shape, *shape;
+    double at, sum = 0, all = 0;
+
+    if (n == 0)
+        return (double)unit;
+    shape = first + n * (s->frame < last ? s->frame : last);
+    at = (double)unit / (double)setup->units * (double)n;
+    for (size_t i = 0; i < n; i++) {
+        all += first[i];
+        sum += shape[i] * fmin(fmax(at - (double)i, 0), 1);
+    }
+    return sum / all * (double)setup->units;
+}
+
+static double work_of(const struct balance *s, struct slice units)
+{
+    return work_before(s, units.end) - work_before(s, units.begin);
+}
+
 /* A worker begins with the first that it has. */
 static void begin(struct balance *s, size_t node, double at)
 {
@@ -211,7 +239,7 @@ static void begin(struct balance *s, size_t node, double at)
     else
         w->finish =
             at + s->setup.wait + s->burn / w->speed
-            + (double)h->units / w->speed
+            + h->work / w->speed
                   * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
     restore(s, node);
 }
@@ -242,7 +270,7 @@ static void take(struct balance *s,
     struct hand *h = &w->hand[w->n];
 
     *h = (struct hand){.id = p->id,
-                       .units = p->units.end - p->units.begin,
+                       .work = work_of(s, p->units),
                        .begun = p->sent + s->setup.delay};
     if (s->setup.record && !is_recorded(s, p, f->same, h)) {
         s->is_over = 1;

@@ -61,6 +61,11 @@ struct balance_setup {
     double wait;        /* seconds to start a piece, at any node, >= 0 */
     double burn;        /* likewise, at the fastest node, longer at others */
     double delay; /* seconds from a result to the next piece's arrival, >= 0 */
+    /* What units cost over the range, relative to the first frame's mean one: of
+     * each frame `shapes` values, each for as much of it; the last frame's go
+     * on.  0: all alike. */
+    const double *shape;
+    size_t shapes, shape_frames;
     uint64_t units;  /* of every frame, >= 1 */
     uint64_t grain;  /* >= 1 */
     uint64_t pieces; /* a slice is sent in, at most, or DISPATCH_BY_COST */

@@ -31,6 +31,13 @@ struct cost_terms {
     double each; /* seconds a unit at speed 1, > 0; 0: nothing is known */
 };
 
+/* What a piece is of its frame. */
+struct cost_part {
+    double units;
+    double begin, end; /* where in the frame, of 0 to 1; alike: not known, then
+                          all units are taken for mean ones */
+};
+
 struct cost;
 
 /* nodes >= 1.  group: one a node, < nodes: those of one group learn from each
@@ -46,9 +53,13 @@ void cost_expect(struct cost *c, const struct cost_terms *terms, double noise);
 /* A node is another than before: what it did is forgotten. */
 void cost_forget(struct cost *c, size_t node);
 
-/* A piece has come back well.  units: its work, of which the mean unit has 1.
- * O(1). */
-void cost_add(struct cost *c, size_t node, double units, double seconds);
+/* A piece has come back well.  O(1). */
+void cost_add(struct cost *c,
+              size_t node,
+              const struct cost_part *part,
+              double seconds);
+/* The work of a part, of which the frame's mean unit has 1.  O(1). */
+double cost_work(const struct cost *c, const struct cost_part *part);
 /* Learn from what was added.  O(nodes), whatever was added. */
 void cost_fit(struct cost *c);
 
@@ -63,6 +74,8 @@ double cost_noise(const struct cost *c);
 /* The same of a piece that is yet to be sent to a node: the noise, and that
  * nothing is known of its speed, if it was neither told nor seen.  O(1). */
 double cost_spread(const struct cost *c, size_t node);
+/* A start on a node, as long as it may well be. */
+double cost_start_most(const struct cost *c, size_t node);
 /* What a piece would take. */
 double cost_seconds(const struct cost *c, size_t node, double units);
 

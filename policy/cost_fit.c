@@ -71,8 +71,8 @@ static void add_piece(const struct cost_problem *p,
                       int is_robust,
                       struct sums *s)
 {
-    double t = cost_predict(g->term, speed, k->units);
-    const double x[COLUMNS] = {1, 1 / speed, k->units / speed,
+    double t = cost_predict(g->term, speed, k->work);
+    const double x[COLUMNS] = {1, 1 / speed, k->work / speed,
                                g->term[COST_WAIT] - t};
     double z = cost_error(p, k, t);
     double scale = clamp(t, k->seconds / 2, 2 * k->seconds) * p->noise;
@@ -307,7 +307,7 @@ static double node_misfit(const struct cost_problem *p,
 
     for (size_t k = 0; k < node->n; k++) {
         const struct cost_piece *piece = &node->piece[k];
-        double t = cost_predict(g->term, speed, piece->units);
+        double t = cost_predict(g->term, speed, piece->work);
 
         misfit += piece->weight * huber_loss(cost_error(p, piece, t));
     }

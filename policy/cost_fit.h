@@ -21,15 +21,16 @@
 #ifndef POLICY_COST_FIT_H
 #define POLICY_COST_FIT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "policy/cost.h"
 
 #define COST_PIECES 10 /* of a node are remembered */
 
 enum cost_column { COST_WAIT, COST_BURN, COST_EACH, COST_TERMS };
 
 struct cost_piece {
-    double units, seconds;
+    struct cost_part part;
+    double work; /* as the density has it now */
+    double seconds;
     double weight;     /* 1: as new as can be */
     uint64_t own, all; /* how many had come before, of its node and of all */
 };

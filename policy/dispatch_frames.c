@@ -66,7 +66,6 @@ void dispatch_set_policy(struct dispatch *d,
     d->state = state;
     d->asked = load;
     d->sizing.kind = kind;
-    d->sizing.state = state;
 }
 
 void dispatch_set_cost(struct dispatch *d, struct cost *cost)
@@ -317,13 +316,14 @@ static int wants_fit(const struct dispatch *d, double now)
 static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
 {
     struct cost *cost = d->sizing.cost;
+    struct cost_part part = sizing_place(&d->sizing, p->units);
     double work = sizing_work(&d->sizing, p->units);
 
     if (!cost)
         return;
     d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
     d->sizing.is_young = d->is_new && 2 * ++d->answers < d->nodes;
-    cost_add(cost, p->node, work, p->seconds);
+    cost_add(cost, p->node, &part, p->seconds);
     d->answered = p->back;
     if (!wants_fit(d, p->back))
         return;

@@ -45,8 +45,7 @@ struct node {
 struct state {
     size_t n, bins;
     double gain, jump, regain;
-    double cell[]; /* bins densities of mean 1, the nodes, n of scratch, and
-                      bins + 1 sums of the densities before each */
+    double cell[]; /* bins densities of mean 1, the nodes, n of scratch */
 };
 
 static struct node *nodes_of(struct state *s)
@@ -62,20 +61,6 @@ static const struct node *nodes_in(const struct state *s)
 static double *scratch_of(struct state *s)
 {
     return (double *)(void *)(nodes_of(s) + s->n);
-}
-
-static double *sums_of(struct state *s)
-{
-    return scratch_of(s) + s->n;
-}
-
-static void add_up(struct state *s)
-{
-    double *sum = sums_of(s);
-
-    sum[0] = 0;
-    for (size_t b = 0; b < s->bins; b++)
-        sum[b + 1] = sum[b] + s->cell[b];
 }
 
 static const struct policy_param params[] = {
@@ -98,8 +83,7 @@ static size_t even_bytes(size_t nodes, const double value[])
     if (nodes > SIZE_MAX / (2 * sizeof(struct node)))
         return 0;
     return sizeof(struct state) + bins_for(nodes) * sizeof(double)
-           + nodes * (sizeof(struct node) + sizeof(double))
-           + (bins_for(nodes) + 1) * sizeof(double);
+           + nodes * (sizeof(struct node) + sizeof(double));
 }
 
 static void scale_speeds(struct node node[], size_t n)
@@ -127,7 +111,6 @@ static int even_init(void *state, const struct policy_setup *setup)
     s->regain = setup->value[2];
     for (size_t b = 0; b < s->bins; b++)
         s->cell[b] = 1;
-    add_up(s);
     node = nodes_of(s);
     memset(node, 0, s->n * sizeof *node);
     for (size_t i = 0; i < s->n; i++)
@@ -144,17 +127,6 @@ static void even_loads(const void *state, double load[])
 
     for (size_t i = 0; i < s->n; i++)
         load[i] = 100 * nodes_in(s)[i].load;
-}
-
-static double even_work(const void *state, double to)
-{
-    const struct state *s = state;
-    const double *sum =
-        (const double *)(const void *)(nodes_in(s) + s->n) + s->n;
-    double at = to * (double)s->bins;
-    size_t b = (size_t)at < s->bins ? (size_t)at : s->bins - 1;
-
-    return (sum[b] + (at - (double)b) * s->cell[b]) / sum[s->bins];
 }
 
 /* --- what was measured ---------------------------------------------------- */
@@ -397,7 +369,6 @@ static int even_adjust(void *state,
         for (size_t i = 0; i < s->n; i++)
             learn_speed(s, &node[i]);
         learn_density(s, node);
-        add_up(s);
         changed |= regain(s, node, c);
     }
     scale_speeds(node, s->n);
@@ -415,6 +386,6 @@ const struct policy_kind even_kind = {
     .state_bytes = even_bytes,
     .init = even_init,
     .loads = even_loads,
-    .work = even_work,
+    .by_speed = 1,
     .adjust = even_adjust,
 };

@@ -25,8 +25,8 @@
  * so they are the fixed point whatever was wrongly believed on the way; a
  * fixed cost per slice (process start) also needs no model of its own.
  *
- * The density is also what work() tells, so that pieces of a slice can be sized
- * by it.
+ * Where pieces are sized by what they cost (sizing.h), the loads count only until
+ * that is known.
  *
  * New loads are published only if over the threshold, but it always learns.
  *

@@ -111,6 +111,8 @@ struct policy_kind {
     const struct policy_param *params;
     size_t n_params;
     const struct policy_bundles *bundles; /* NULL: a size policy */
+    int by_speed; /* its loads are only to make all end together: where it is
+                     known what pieces cost, that tells better */
 
     /* Bytes of a state for so many nodes and these parameters (in the table's
        order, accepted), aligned as by malloc(); 0 if that many cannot be. */
@@ -121,10 +123,6 @@ struct policy_kind {
 
     /* The loads of the frame to come, percent, n values. */
     void (*loads)(const void *state, double load[]);
-
-    /* The part of a frame's work that lies before a place in it, both from 0 to
-       1; NULL: all units are alike, as far as it knows.  O(1). */
-    double (*work)(const void *state, double to);
 
     /* What has become of the metrics, n values; NULL: it leaves them alone. */
     void (*metrics)(const void *state, struct metric m[]);

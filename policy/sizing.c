@@ -10,6 +10,13 @@
 /* With so many grains a node they are as good as any fraction. */
 #define WHOLE_FINE  16
 #define GRAIN_SLACK 1e-6
+/* Of a command that is not known a node is sent at least this part of its slice
+ * at first, and up to so much more. */
+#define FIRST_LEAST 0.2
+#define FIRST_SPAN  0.4
+/* Of a node whose speed is not known, relative, so much less. */
+#define FIRST_SURE   0.3
+#define FIRST_UNSURE 0.4
 
 int sizing_init(struct sizing *s, size_t n)
 {
@@ -19,7 +26,9 @@ int sizing_init(struct sizing *s, size_t n)
     s->free = calloc(n, sizeof *s->free);
     s->speed = calloc(n, sizeof *s->speed);
     s->share = calloc(n, sizeof *s->share);
-    if (s->free && s->speed && s->share)
+    s->first = calloc(n, sizeof *s->first);
+    s->rank = calloc(n, sizeof *s->rank);
+    if (s->free && s->speed && s->share && s->first && s->rank)
         return 0;
     sizing_clear(s);
     return -1;
@@ -30,20 +39,31 @@ void sizing_clear(struct sizing *s)
     free(s->free);
     free(s->speed);
     free(s->share);
+    free(s->first);
+    free(s->rank);
     memset(s, 0, sizeof *s);
 }
 
 /* --- units and their work ------------------------------------------------- */
 
+struct cost_part sizing_place(const struct sizing *s, struct slice units)
+{
+    double all = (double)(s->frame.end - s->frame.begin);
+
+    return (struct cost_part){
+        .units = (double)(units.end - units.begin),
+        .begin = (double)(units.begin - s->frame.begin) / all,
+        .end = (double)(units.end - s->frame.begin) / all,
+    };
+}
+
 /* The work of the frame's units before one. */
 static double work_before(const struct sizing *s, uint64_t unit)
 {
-    double all = (double)(s->frame.end - s->frame.begin);
-    double units = (double)(unit - s->frame.begin);
+    struct cost_part part =
+        sizing_place(s, (struct slice){s->frame.begin, unit});
 
-    if (!s->kind || !s->kind->work)
-        return units;
-    return all * s->kind->work(s->state, units / all);
+    return s->cost ? cost_work(s->cost, &part) : part.units;
 }
 
 double sizing_work(const struct sizing *s, struct slice units)
@@ -91,10 +111,39 @@ static struct cost_terms terms_of(const struct sizing *s)
     return t;
 }
 
-/* Of a node's slice or part, at first, of a command that is not known. */
-static double first_part(size_t node)
+static int by_speed(const void *a, const void *b)
 {
-    return 0.25 + 0.1 * (double)(node * 3 % 4);
+    const struct sizing_rank *x = a, *y = b;
+
+    if (x->speed < y->speed || x->speed > y->speed)
+        return x->speed < y->speed ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* Of a command that is not known, what each is sent first of its part: the
+ * slower, the less, as a start costs the others little there; and so of unlike
+ * sizes. */
+static void set_firsts(struct sizing *s)
+{
+    double all = 0, slower = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double speed = s->speed[i] > 0 ? cost_speed(s->cost, i) : 0;
+
+        s->rank[i] = (struct sizing_rank){.speed = speed, .node = i};
+        all += speed;
+    }
+    qsort(s->rank, s->n, sizeof *s->rank, by_speed);
+    for (size_t k = 0; k < s->n; k++) {
+        const struct sizing_rank *r = &s->rank[k];
+
+        double part = FIRST_LEAST + FIRST_SPAN * (slower + r->speed / 2) / all;
+
+        if (cost_spread(s->cost, r->node) > FIRST_SURE)
+            part *= FIRST_UNSURE;
+        s->first[r->node] = part;
+        slower += r->speed;
+    }
 }
 
 /* --- how much at once ----------------------------------------------------- */
@@ -105,15 +154,11 @@ static double worst_of(size_t n)
 }
 
 /* The seconds of work that are held back, of those in one piece of a node. */
-static double held_back(const struct sizing *s,
-                        const struct cost_terms *t,
-                        size_t node,
-                        double speed,
-                        double span)
+static double held_back(const struct sizing *s, size_t node, double span)
 {
     double noise = cost_spread(s->cost, node), worst = worst_of(s->n);
     double maybe = s->is_young ? SIZING_START_MAYBE * span : SIZING_START_LEAST;
-    double start = fmax(t->wait + t->burn / speed, maybe);
+    double start = fmax(cost_start_most(s->cost, node) + s->delay, maybe);
     double one = noise * span * worst;
     double tail = fmin(span / 2, 1.5 * one + 2 * start);
 
@@ -134,12 +179,12 @@ static double at_once(const struct sizing *s,
     double start = t.wait + t.burn / speed;
 
     if (!cost_is_known(s->cost))
-        return first_part(node);
+        return s->first[node];
     if (late < start + 2 * cost_noise(s->cost) * span)
         late = 0;
     if (!(span > late))
         return 0;
-    return 1 - (late + held_back(s, &t, node, speed, span - late)) / span;
+    return 1 - (late + held_back(s, node, span - late)) / span;
 }
 
 static uint64_t to_grains(const struct sizing *s, double units)
@@ -147,25 +192,24 @@ static uint64_t to_grains(const struct sizing *s, double units)
     return (uint64_t)(units / (double)s->grain + GRAIN_SLACK) * s->grain;
 }
 
-/* The loads as speeds, by the work of the slices that they make: of the scale of
- * those that the cost has. */
+/* The loads as speeds, of the scale of those that the cost has. */
 static void take_loads(struct sizing *s, const double load[])
 {
-    double loads = 0, speeds = 0, at = 0, before = 0;
+    double loads = 0, speeds = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         loads += load[i];
         speeds += load[i] > 0 ? cost_speed(s->cost, i) : 0;
     }
-    for (size_t i = 0; i < s->n; i++) {
-        double work;
+    for (size_t i = 0; i < s->n; i++)
+        s->speed[i] = load[i] / loads * speeds;
+}
 
-        at += load[i] / loads;
-        work = s->kind && s->kind->work ? s->kind->work(s->state, fmin(at, 1))
-                                        : at;
-        s->speed[i] = load[i] > 0 ? fmax(work - before, 0) * speeds : 0;
-        before = work;
-    }
+/* The speeds of those that have a load. */
+static void take_speeds(struct sizing *s, const double load[])
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->speed[i] = load[i] > 0 ? cost_speed(s->cost, i) : 0;
 }
 
 /* --- levels --------------------------------------------------------------- */
@@ -290,11 +334,15 @@ void sizing_cut(struct sizing *s,
     struct cost_terms t = terms_of(s);
     double work = sizing_work(s, s->frame), level = INFINITY;
 
-    take_loads(s, load);
+    if (cost_is_known(s->cost) && s->kind && s->kind->by_speed)
+        take_speeds(s, load);
+    else
+        take_loads(s, load);
+    if (!cost_is_known(s->cost))
+        set_firsts(s);
     share_out(s, &t, work);
     if (cost_is_known(s->cost)) {
-        for (size_t i = 0; i < s->n; i++)
-            s->speed[i] = load[i] > 0 ? cost_speed(s->cost, i) : 0;
+        take_speeds(s, load);
         level = level_find(s->free, s->speed, s->n, &t, work) - s->delay;
     }
     place_heads(s, level, head, rest);
@@ -309,6 +357,8 @@ void sizing_look(struct sizing *s, double work)
 
     if (!(work > 0))
         return;
+    if (!cost_is_known(s->cost))
+        set_firsts(s);
     whole_levels(s, &t, work, level);
     s->level = level[1];
 }

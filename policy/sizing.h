@@ -26,9 +26,13 @@
  * Who is free takes its part by water filling (level.h) over all nodes from
  * when they will be free, in whole grains; if that is none, it is done.
  *
- * Of a command that nothing is known of, each node gets a first piece of a
- * quarter to a half of its slice, of unlike fractions: were they alike, a start
- * that waits could not be told from work.
+ * How far a start goes is not known well at first: then it is taken for as long
+ * as it may be by any terms that explain the pieces about as well.
+ *
+ * Of a command that nothing is known of, each node gets a first piece of a fifth
+ * to three fifths of its slice: the slower the node, the less, as one more start
+ * costs the others little there.  Were the parts alike, a start that waits could
+ * not be told from work.
  *
  * Simulated (contrib/bench grid, 2026-11): makespan / ideal of six frames of ten
  * seconds, the first of a new command, the mean of 2 to 1,000 nodes and units of
@@ -66,7 +70,6 @@ struct sizing {
     size_t n;          /* nodes */
     struct cost *cost; /* the caller's */
     const struct policy_kind *kind;
-    const void *state; /* of the policy */
     struct slice frame;
     uint64_t grain;
     double delay; /* seconds that a piece is on its way */
@@ -75,19 +78,26 @@ struct sizing {
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */
     double *speed; /* 0: gets nothing */
+    double *first; /* the part that it is sent at first, if nothing is known */
     double *share; /* workspace */
+    struct sizing_rank {
+        double speed;
+        size_t node;
+    } * rank; /* likewise */
 };
 
 /* 0, or -1 if memory ran out. */
 int sizing_init(struct sizing *s, size_t n);
 void sizing_clear(struct sizing *s);
 
+/* Units as the cost wants them. */
+struct cost_part sizing_place(const struct sizing *s, struct slice units);
 /* The work of units, of which the frame's mean unit has 1. */
 double sizing_work(const struct sizing *s, struct slice units);
 
 /* Cut a whole frame by loads, of which one is > 0: head[] is what each node is
  * sent at once, from the frame's begin on, and the rest is for all; free[] is as
- * it stands.  O(n). */
+ * it stands.  O(n), or O(n log n) of a command that is not known. */
 void sizing_cut(struct sizing *s,
                 const double load[],
                 struct slice head[],

@@ -19,7 +19,9 @@ static void learn(const struct working *w)
         const struct report_slice *s = &w->f->slice[i];
 
         if (s->done && s->seconds > 0)
-            cost_add(w->cost, s->node, (double)s->units, s->seconds);
+            cost_add(w->cost, s->node,
+                     &(struct cost_part){.units = (double)s->units},
+                     s->seconds);
     }
     cost_fit(w->cost);
 }

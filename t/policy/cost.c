@@ -12,6 +12,11 @@ struct world {
     struct rng random;
 };
 
+static void add(struct cost *c, size_t node, double units, double seconds)
+{
+    cost_add(c, node, &(struct cost_part){.units = units}, seconds);
+}
+
 static const double speeds[NODES] = {1.6, 1.2, 0.8, 0.4};
 
 static double seconds_of(struct world *w, size_t node, double units)
@@ -40,9 +45,9 @@ static void frame(struct cost *c, struct world *w)
     for (size_t i = 0; i < NODES; i++) {
         double part = 100 * w->speed[i];
 
-        cost_add(c, i, part * (0.25 + 0.1 * (double)i),
-                 seconds_of(w, i, part * (0.25 + 0.1 * (double)i)));
-        cost_add(c, i, part * 0.7, seconds_of(w, i, part * 0.7));
+        add(c, i, part * (0.25 + 0.1 * (double)i),
+            seconds_of(w, i, part * (0.25 + 0.1 * (double)i)));
+        add(c, i, part * 0.7, seconds_of(w, i, part * 0.7));
     }
     cost_fit(c);
 }
@@ -86,7 +91,7 @@ static struct cost *told_in(double time, double work, double speed)
         size_t node = (size_t)k % NODES;
         double units = 20 + 15 * (double)(k % 7);
 
-        cost_add(c, node, work * units, time * seconds_of(&w, node, units));
+        add(c, node, work * units, time * seconds_of(&w, node, units));
         if (k % 6 == 5)
             cost_fit(c);
     }
@@ -143,8 +148,8 @@ static void test_nonsense(void)
     for (size_t i = 0; i < NODES; i++)
         is_near(cost_speed(c, i), 1, 1e-12, "no speed is told: all are alike");
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
-        cost_add(c, 0, none[i], 1);
-        cost_add(c, 1, 1, none[i]);
+        add(c, 0, none[i], 1);
+        add(c, 1, 1, none[i]);
         t = (struct cost_terms){.wait = 1, .each = none[i]};
         cost_expect(c, &t, 0.1);
         cost_fit(c);
@@ -157,7 +162,7 @@ static void test_nonsense(void)
     is_near(cost_terms(c).each, 1, 0, "and the others are known");
     is_near(cost_spread(c, 0), hypot(0.5, cost_noise(c)), 1e-12,
             "what an unknown node does is uncertain");
-    cost_add(c, 0, 10, 10);
+    add(c, 0, 10, 10);
     cost_fit(c);
     is_near(cost_spread(c, 0), sqrt(2) * cost_noise(c), 1e-3,
             "after one piece it is about as that was");
@@ -219,7 +224,7 @@ static void test_right(void)
 
     cost_expect_speeds(c, speeds);
     cost_expect(c, &before, 0.05);
-    cost_add(c, 0, 80, 0.6 + 1.05);
+    add(c, 0, 80, 0.6 + 1.05);
     cost_fit(c);
     is_near(cost_terms(c).wait, 0.6, 0.06, "one piece does not tell of a wait");
     is_near(cost_terms(c).each, 0.02, 0.002, "nor what a unit is, alone");
@@ -261,9 +266,9 @@ static void test_groups(void)
     for (int k = 0; k < 10; k++) {
         double units = 20 + 10 * (double)(k % 5);
 
-        cost_add(c, 0, units, 0.2 + 0.02 * units);
-        cost_add(c, 2, units, 0.2 + 0.02 * units);
-        cost_add(c, 1, units, 0.2 + 0.06 * units);
+        add(c, 0, units, 0.2 + 0.02 * units);
+        add(c, 2, units, 0.2 + 0.02 * units);
+        add(c, 1, units, 0.2 + 0.06 * units);
         cost_fit(c);
     }
     fast = cost_speed(c, 0);
@@ -276,7 +281,7 @@ static void test_groups(void)
     for (int k = 0; k < 10; k++) {
         double units = 20 + 10 * (double)(k % 5);
 
-        cost_add(c, 4, units, 0.2 + 0.04 * units);
+        add(c, 4, units, 0.2 + 0.04 * units);
         cost_fit(c);
     }
     is_near(cost_speed(c, 4), cost_speed(c, 0) / 2, 0.06,
@@ -293,7 +298,7 @@ static void test_outliers(void)
 
     cost_expect_speeds(c, speeds);
     for (int f = 0; f < 8; f++) {
-        cost_add(c, (size_t)f % NODES, 60, 30);
+        add(c, (size_t)f % NODES, 60, 30);
         frame(c, &w);
     }
     is_near(cost_terms(c).wait, 0.3, 0.04, "some that hang change no wait");
@@ -352,14 +357,14 @@ static void test_node_changes(double factor, double noise)
     double ratio = cost_speed(c, 1) / cost_speed(c, 0), now, half;
 
     w.speed[1] *= factor;
-    cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+    add(c, 1, 60, seconds_of(&w, 1, 60));
     cost_fit(c);
     half = cost_speed(c, 1) / cost_speed(c, 0) / ratio;
     if (factor < 1)
         ok(half < 0.5 + 0.5 * factor, "one that is late is doubted at once");
     else
         ok(half < 1.1, "one that is early may be luck");
-    cost_add(c, 1, 70, seconds_of(&w, 1, 70));
+    add(c, 1, 70, seconds_of(&w, 1, 70));
     cost_fit(c);
     now = cost_speed(c, 1) / cost_speed(c, 0) / ratio;
     is_near(now, factor, (0.03 + 2 * noise) * factor,
@@ -383,7 +388,7 @@ static void test_far_change(double factor)
         ratio = cost_speed(c, 1) / cost_speed(c, 0);
         w.speed[1] *= factor;
         for (int k = 0; k < 2; k++) {
-            cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+            add(c, 1, 60, seconds_of(&w, 1, 60));
             cost_fit(c);
         }
         off += log(cost_speed(c, 1) / cost_speed(c, 0) / ratio / factor) / 20;
@@ -398,9 +403,9 @@ static void test_forgiven(void)
     struct world w = world_of(0.1, 0, 0.02, 0.02);
     struct cost *c = learned(&w);
 
-    cost_add(c, 1, 60, 4 * seconds_of(&w, 1, 60));
+    add(c, 1, 60, 4 * seconds_of(&w, 1, 60));
     cost_fit(c);
-    cost_add(c, 1, 60, seconds_of(&w, 1, 60));
+    add(c, 1, 60, seconds_of(&w, 1, 60));
     cost_fit(c);
     is_near(cost_speed(c, 1), 1.2, 0.04, "it was a hiccup");
     cost_destroy(c);
@@ -414,7 +419,7 @@ static void test_one_size(void)
 
     for (int f = 0; f < 30; f++) {
         for (size_t i = 0; i < NODES; i++)
-            cost_add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
+            add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
         cost_fit(c);
     }
     is_near(cost_terms(c).wait, 0.6, 0.12, "what waits is still known");
@@ -429,7 +434,7 @@ static void test_not_told_apart(void)
 
     cost_expect_speeds(c, speeds);
     for (size_t i = 0; i < NODES; i++)
-        cost_add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
+        add(c, i, 100 * speeds[i], seconds_of(&w, i, 100 * speeds[i]));
     cost_fit(c);
     is_near(cost_terms(c).wait, 0, 0, "no wait");
     is_near(cost_terms(c).burn, 0, 0, "nothing is burnt");
@@ -451,8 +456,8 @@ static void test_stale(void)
     for (int k = 0; k < 100 * NODES; k++) {
         size_t i = 1 + (size_t)k % (NODES - 1);
 
-        cost_add(c, i, 50 + 5 * (double)(k % 7),
-                 seconds_of(&w, i, 50 + 5 * (double)(k % 7)));
+        add(c, i, 50 + 5 * (double)(k % 7),
+            seconds_of(&w, i, 50 + 5 * (double)(k % 7)));
         cost_fit(c);
     }
     is_near(cost_speed(c, 0), 1.6, 0.05, "for as long as anybody remembers");
@@ -489,7 +494,7 @@ static void test_anything(void)
             struct cost_terms t = {any(&r), any(&r), any(&r)};
             double speed[MOST];
 
-            cost_add(c, node, any(&r), any(&r));
+            add(c, node, any(&r), any(&r));
             for (size_t i = 0; i < nodes; i++)
                 speed[i] = any(&r);
             if (random_below(&r, 20) == 0)
@@ -524,8 +529,8 @@ static void test_many(void)
         for (size_t i = 0; i < MANY; i++) {
             double units = 50 + 50 * random_unit(&r);
 
-            cost_add(c, i, units,
-                     0.5 + 0.02 * units * exp(0.05 * random_normal(&r)));
+            add(c, i, units,
+                0.5 + 0.02 * units * exp(0.05 * random_normal(&r)));
         }
     began = cpu_seconds();
     cost_fit(c);

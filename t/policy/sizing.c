@@ -16,13 +16,7 @@
 
 static const double speeds[N] = {1.6, 1.2, 0.8, 0.4}; /* of mean 1 */
 
-static double half_first(const void *state, double to)
-{
-    (void)state;
-    return to < 0.5 ? to * 1.5 : 0.75 + (to - 0.5) * 0.5;
-}
-
-static const struct policy_kind flat, steep = {.work = half_first};
+static const struct policy_kind flat, measured = {.by_speed = 1};
 
 /* --- by hand -------------------------------------------------------------- */
 
@@ -82,8 +76,10 @@ static void test_unknown(void)
         least = fmin(least, part);
         most = fmax(most, part);
     }
-    ok(adjoin() && least > 0.24 && most < 0.56 && most > 2 * least,
-       "a new command: a quarter to a half of each slice, unlike (%.2f, %.2f)",
+    ok(adjoin() && least > 0.2 && most < 0.6 && most > 2 * least
+           && units_in(head[N - 1]) < 0.25 * 1000 * speeds[N - 1],
+       "a new command: a part of each slice, the least of the slowest's "
+       "(%.2f to %.2f)",
        least, most);
     end();
 }
@@ -138,24 +134,62 @@ static void test_grains(void)
     end();
 }
 
+/* Units of the first half cost three times as much as those of the second. */
+static void learn_steep(void)
+{
+    for (int f = 0; f < 4; f++)
+        for (size_t i = 0; i < N; i++) {
+            double from = 0.25 * (double)((i + (size_t)f) % N),
+                   to = from + 0.25;
+            double dear = fmax(fmin(to, 0.5) - from, 0);
+            struct cost_part part = {1000, from, to};
+
+            cost_add(
+                s.cost, i, &part,
+                10 + 4000 * (1.5 * dear + 0.5 * (0.25 - dear)) / speeds[i]);
+        }
+    cost_fit(s.cost);
+}
+
 static void test_work(void)
 {
-    const struct cost_terms waits = {500, 0, 1};
-    double work = 0;
+    const struct cost_terms waits = {10, 0, 1};
+    double first, last, least = INFINITY, most = 0;
 
-    begin(&waits, 0.02, &steep, 4000, 1);
-    is_near(sizing_work(&s, s.frame), 4000, 1e-9, "the mean unit's work is 1");
-    is_near(sizing_work(&s, (struct slice){1000, 1100}), 150, 1e-9,
-            "that of the first ones is more, says the policy");
-    for (size_t i = 0; i < N; i++)
-        work +=
-            fabs(sizing_work(&s, head[i])
-                     / (double)units_in(head[i]) // a slice's mean
-                 - (head[i].end <= 3000     ? 1.5
-                    : head[i].begin >= 3000 ? 0.5
-                                            : sizing_work(&s, head[i])
-                                                  / (double)units_in(head[i])));
-    ok(adjoin() && work < 1e-9, "a slice's work is what lies in it");
+    begin(&waits, 0.02, &measured, 4000, 1);
+    learn_steep();
+    is_near(sizing_work(&s, s.frame), 4000, 1e-6, "the mean unit's work is 1");
+    first = sizing_work(&s, (struct slice){1400, 2400});
+    last = sizing_work(&s, (struct slice){3600, 4600});
+    is_near(first, 1500, 150, "that of the first ones is more");
+    is_near(last, 500, 150, "and that of the last is less");
+    sizing_cut(&s, speeds, head, &rest);
+    for (size_t i = 0; i < N; i++) {
+        double seconds = cost_seconds(s.cost, i, sizing_work(&s, head[i]));
+
+        least = fmin(least, seconds);
+        most = fmax(most, seconds);
+    }
+    ok(adjoin() && most < 1.1 * least, "so all would end together (%g to %g s)",
+       least, most);
+    end();
+}
+
+/* What the policy says counts, unless it only wants all to end together. */
+static void test_loads(void)
+{
+    static const double loads[N] = {1, 1, 1, 1};
+    const struct cost_terms waits = {500, 0, 1};
+
+    begin(&waits, 0.02, &flat, 400, 1);
+    sizing_cut(&s, loads, head, &rest);
+    ok(units_in(head[0]) == 100 && units_in(head[3]) == 100,
+       "loads that somebody has chosen are kept");
+    end();
+    begin(&waits, 0.02, &measured, 400, 1);
+    sizing_cut(&s, loads, head, &rest);
+    ok(units_in(head[0]) == 160 && units_in(head[3]) == 40,
+       "those that were measured give way to what pieces cost");
     end();
 }
 
@@ -268,6 +302,7 @@ int main(void)
     test_starts();
     test_grains();
     test_work();
+    test_loads();
     test_part();
     test_cells();
     return done();

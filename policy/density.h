@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * density.h - how the work of a unit varies over a frame, learned from pieces.
+ *
+ * A frame is the interval from 0 to 1, on which the density has a mean of 1: a
+ * piece of n of the frame's N units has the work N * (before(end) -
+ * before(begin)).  What a piece says is the mean density over it, and how sure
+ * that is.  Most of what pieces differ by may be noise, so a profile has to earn
+ * its place: it is the mean of a Gaussian process, the random walk
+ *
+ *   density(x + dx) - density(x) ~ N(0, rate^2 dx)
+ *
+ * given all that was seen, and the rate is the one under which that was most
+ * likely; at the least rate the density is flat.  With B bins
+ *
+ *   Q = sum a a' / s^2 + (B / rate^2) D'D        a: a piece's part of each bin
+ *   density = Q^-1 sum a y / s^2                 D: differences of neighbours
+ *   -2 log likelihood = sum y^2 / s^2 - density' Q density + log |Q|
+ *                       + (B - 1) log rate^2 + const
+ *
+ * Pure but for allocation.
+ */
+#ifndef POLICY_DENSITY_H
+#define POLICY_DENSITY_H
+
+struct density;
+
+/* Flat.  NULL if memory ran out. */
+struct density *density_create(void);
+void density_destroy(struct density *d); /* NULL is allowed */
+
+/* The part of a frame's work that lies before a place in it, 0 to 1.  O(1). */
+double density_before(const struct density *d, double place);
+
+/* Learn: what was seen, one after the other, and then what follows from it.
+ * mean: of the density over begin to end (0 <= begin < end <= 1), against about
+ * 1; deviation: how far that may be off.  Anything else is passed over. */
+void density_forget(struct density *d);
+void density_see(
+    struct density *d, double begin, double end, double mean, double deviation);
+/* Returns the mean of what was seen, by which all is scaled to 1; 1 if nothing
+ * was.  O(bins^3), a millisecond. */
+double density_fit(struct density *d);
+
+#endif

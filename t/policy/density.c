@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Profiles that are found again from pieces, and noise that is not one. */
+#include "policy/density.h"
+#include "policy/random.h"
+#include "tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PIECES 8 /* of a frame */
+
+static double bump(double x) /* the integral of its density */
+{
+    return x
+           + 0.8
+                 * (sin(2 * 3.14159265358979 * (x - 0.5))
+                    / (2 * 3.14159265358979));
+}
+
+static double step(double x)
+{
+    return x < 0.5 ? 1.5 * x : 0.75 + 0.5 * (x - 0.5);
+}
+
+static double flat(double x)
+{
+    return x;
+}
+
+/* Frames of pieces of unlike sizes, seen with some noise. */
+static void see(struct density *d,
+                double (*work)(double),
+                int frames,
+                double noise,
+                struct rng *r)
+{
+    density_forget(d);
+    for (int f = 0; f < frames; f++) {
+        double at = 0;
+
+        for (int i = 0; i < PIECES; i++) {
+            double share = (1 + (i * 5 + f * 3) % 8) / 36.0;
+            double to = i == PIECES - 1 ? 1 : at + share;
+            double mean = (work(to) - work(at)) / (to - at);
+
+            density_see(d, at, to, mean * (1 + noise * random_normal(r)),
+                        fmax(noise, 0.01) * mean);
+            at = to;
+        }
+    }
+}
+
+/* The most by which the part before any place is off. */
+static double off(const struct density *d, double (*work)(double))
+{
+    double most = 0;
+
+    for (int i = 0; i <= 1000; i++)
+        most =
+            fmax(most, fabs(density_before(d, i / 1000.0) - work(i / 1000.0)));
+    return most;
+}
+
+static int ascends(const struct density *d)
+{
+    double before = density_before(d, 0);
+
+    if (fabs(before) > 1e-12 || fabs(density_before(d, 1) - 1) > 1e-9)
+        return 0;
+    for (int i = 1; i <= 1000; i++) {
+        double now = density_before(d, i / 1000.0);
+
+        if (!(now > before))
+            return 0;
+        before = now;
+    }
+    return 1;
+}
+
+static struct density *create(void)
+{
+    struct density *d = density_create();
+
+    if (!d)
+        bail("no memory");
+    return d;
+}
+
+static void test_profiles(void)
+{
+    static const struct {
+        double (*work)(double);
+        double noise, most;
+        const char *what;
+    } cases[] = {
+        {bump, 0.01, 0.01, "a bump"},
+        {step, 0.01, 0.015, "a step"},
+        {bump, 0.05, 0.03, "a bump with noise"},
+        {flat, 0.05, 0.012, "noise alone is not taken for a profile"},
+    };
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct density *d = create();
+
+        see(d, cases[i].work, 3, cases[i].noise, &r);
+        is_near(density_fit(d), 1, 0.05, "the mean is about 1");
+        ok(ascends(d) && off(d, cases[i].work) < cases[i].most, "%s: %.4f off",
+           cases[i].what, off(d, cases[i].work));
+        density_destroy(d);
+    }
+}
+
+static void test_change(void)
+{
+    struct density *d = create();
+    struct rng r;
+
+    random_init(&r, GENERATOR_LCG32, 2);
+    see(d, step, 3, 0.01, &r);
+    (void)density_fit(d);
+    see(d, flat, 3, 0.01, &r);
+    (void)density_fit(d);
+    ok(off(d, flat) < 0.01, "what was forgotten is forgotten");
+    density_forget(d);
+    density_see(d, 0, 1, 3, 0.1);
+    is_near(density_fit(d), 3, 0.1, "a mean of 3 is told");
+    ok(off(d, flat) < 1e-6, "and one piece of all tells nothing else");
+    density_destroy(d);
+}
+
+static void test_nonsense(void)
+{
+    struct density *d = create();
+
+    is_near(density_fit(d), 1, 1e-12, "nothing was seen");
+    density_see(d, 0.5, 0.5, 1, 0.1);
+    density_see(d, -0.1, 0.5, 1, 0.1);
+    density_see(d, 0.5, 1.1, 1, 0.1);
+    density_see(d, 0.6, 0.5, 1, 0.1);
+    density_see(d, 0, 1, (double)NAN, 0.1);
+    density_see(d, 0, 1, (double)INFINITY, 0.1);
+    density_see(d, 0, 1, 1, 0);
+    density_see(d, 0, 1, 1, (double)NAN);
+    density_see(d, (double)NAN, 1, 1, 0.1);
+    is_near(density_fit(d), 1, 1e-12, "what makes no sense is passed over");
+    ok(ascends(d) && off(d, flat) < 1e-9, "and leaves it flat");
+    density_see(d, 0, 0.1, 1e6, 1e-3);
+    density_see(d, 0.1, 1, 1e-6, 1e-3);
+    (void)density_fit(d);
+    ok(ascends(d), "whatever was seen, every unit is some work");
+    density_see(d, 0.2, 0.3, -5, 1e-3);
+    (void)density_fit(d);
+    ok(ascends(d), "even if it was said to be less than none");
+    density_destroy(d);
+    density_destroy(NULL);
+}
+
+int main(void)
+{
+    test_profiles();
+    test_change();
+    test_nonsense();
+    return done();
+}
