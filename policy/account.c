@@ -21,7 +21,9 @@ struct node {
 struct account {
     size_t nodes;
     struct node *node;
-    double *zero; /* when each is free at best */
+    double *zero;  /* when each is free at best */
+    double *equal; /* parts of the work */
+    int is_split;
 };
 
 struct account *account_create(size_t nodes)
@@ -33,7 +35,8 @@ struct account *account_create(size_t nodes)
     a->nodes = nodes;
     a->node = calloc(nodes, sizeof *a->node);
     a->zero = calloc(nodes, sizeof *a->zero);
-    if (a->node && a->zero)
+    a->equal = calloc(nodes, sizeof *a->equal);
+    if (a->node && a->zero && a->equal)
         return a;
     account_destroy(a);
     return NULL;
@@ -45,12 +48,19 @@ void account_destroy(struct account *a)
         return;
     free(a->node);
     free(a->zero);
+    free(a->equal);
     free(a);
 }
 
 void account_clear(struct account *a)
 {
     memset(a->node, 0, a->nodes * sizeof *a->node);
+}
+
+void account_split(struct account *a, const double part[])
+{
+    memcpy(a->equal, part, a->nodes * sizeof *part);
+    a->is_split = 1;
 }
 
 static void cover(struct cover *c, double from, double to)
@@ -165,10 +175,12 @@ static double equal_parts(const struct account *a,
 
     for (size_t i = 0; i < a->nodes; i++)
         n += speed[i] > 0;
-    for (size_t i = 0; i < a->nodes; i++)
+    for (size_t i = 0; i < a->nodes; i++) {
+        double work = units * (a->is_split ? a->equal[i] : 1 / n);
+
         if (speed[i] > 0)
-            most = fmax(most,
-                        t->wait + (t->burn + t->each * units / n) / speed[i]);
+            most = fmax(most, t->wait + (t->burn + t->each * work) / speed[i]);
+    }
     return most;
 }
 

@@ -10,7 +10,7 @@
  *          are lowered to that; so an estimate that is too high cannot flatter.
  * efficiency  ideal / time, at most 1.
  * equal    what one command a node with the same number of units each would
- *          have taken, by the same costs: the slowest node's end.
+ *          have taken, by the same costs: the last node's end.
  *
  * What lies between time and ideal are seconds of the nodes; each node counts
  * by its speed, as a second of a fast one is worth more work.  They add up:
@@ -71,6 +71,9 @@ void account_clear(struct account *a);
 /* A piece that is over; those of a node in the order in which they were sent.
  * O(1). */
 void account_add(struct account *a, const struct account_piece *p);
+/* What part of the work each node has, if all that take part have the same
+ * number of units: n values, which are copied; until this is said, the same. */
+void account_split(struct account *a, const double part[]);
 /*
  * How it stands, at `time` on the pieces' clock.  speed: one a node, as
  * cost_speed() has it; 0: it took no part.  Without any unit, and of costs that

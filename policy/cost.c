@@ -343,3 +343,19 @@ double cost_start_most(const struct cost *c, size_t node)
             most = fmax(most, cost_predict(c->rival[m].term, speed, 0));
     return most;
 }
+
+void cost_split(const struct cost *c, const double speed[], double part[])
+{
+    size_t n = 0, k = 0;
+
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        n += speed[i] > 0;
+    for (size_t i = 0; i < c->problem.nodes; i++) {
+        part[i] = 0;
+        if (!(speed[i] > 0))
+            continue;
+        part[i] = density_before(c->density, (double)(k + 1) / (double)n)
+                  - density_before(c->density, (double)k / (double)n);
+        k++;
+    }
+}

@@ -74,6 +74,9 @@ double cost_noise(const struct cost *c);
 /* The same of a piece that is yet to be sent to a node: the noise, and that
  * nothing is known of its speed, if it was neither told nor seen.  O(1). */
 double cost_spread(const struct cost *c, size_t node);
+/* The part of a frame's work that each node has, if those with a speed > 0 have
+ * the same number of units, one behind the other; n values each. */
+void cost_split(const struct cost *c, const double speed[], double part[]);
 /* A start on a node, as long as it may well be. */
 double cost_start_most(const struct cost *c, size_t node);
 /* What a piece would take. */

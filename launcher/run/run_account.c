@@ -16,7 +16,8 @@ int run_account_begin(struct run_account *a,
     a->frame = account_create(n);
     a->whole = ahead ? account_create(n) : NULL;
     a->speed = calloc(n, sizeof *a->speed);
-    if (a->frame && a->speed && (a->whole || !ahead))
+    a->part = calloc(n, sizeof *a->part);
+    if (a->frame && a->speed && a->part && (a->whole || !ahead))
         return 0;
     run_account_clear(a);
     return -1;
@@ -27,6 +28,7 @@ void run_account_clear(struct run_account *a)
     account_destroy(a->frame);
     account_destroy(a->whole);
     free(a->speed);
+    free(a->part);
     memset(a, 0, sizeof *a);
 }
 
@@ -58,6 +60,12 @@ static void set_speeds(struct run_account *a, const struct dispatch *d)
                           : 0;
 }
 
+static void split(const struct run_account *a, struct account *of)
+{
+    cost_split(a->cost, a->speed, a->part);
+    account_split(of, a->part);
+}
+
 /* As a frame that overlaps with others: only its ideal can be told. */
 static void overlap(struct run_account *a, double began, double ended)
 {
@@ -75,6 +83,7 @@ void run_account_frame(struct run_account *a,
     struct cost_terms terms;
 
     set_speeds(a, d);
+    split(a, a->frame);
     terms = cost_terms(a->cost);
     account_clear(a->frame);
     add_pieces(a->frame, d, 0);
@@ -97,6 +106,7 @@ struct account_result run_account_sum(const struct run_account *a,
     if (a->frames == 0)
         return (struct account_result){.time = seconds, .ideal = seconds};
     if (a->whole) {
+        split(a, a->whole);
         terms = cost_terms(a->cost);
         return account_close(a->whole, &terms, a->speed, seconds);
     }

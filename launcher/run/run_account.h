@@ -19,7 +19,7 @@ struct run_account {
     const struct cost *cost; /* the caller's */
     struct account *frame;
     struct account *whole;           /* of the run; NULL: its frames add up */
-    double *speed;                   /* one a node; workspace */
+    double *speed, *part;            /* one a node; workspace */
     uint64_t frames;                 /* so far */
     double ended;                    /* when the frame before has */
     struct account_result last, sum; /* of the last frame, of all */

@@ -115,12 +115,16 @@ static void test_stories(void)
 static void test_ideal(void)
 {
     static const struct story all = {.piece = {FAST, MID, SLOW}, .time = 4};
+    static const double parts[N] = {1. / 2, 1. / 3, 1. / 6};
     struct account *a = account_create(N);
     struct account_result r = account_of(&all, a), sum = {0};
 
     is_near(r.time, 4, 0, "the time that was given");
     is_near(r.equal, 4, 1e-9, "ten units each: the slowest ends after 4 s");
     is_near(account_efficiency(&r), 2.5 / 4, 1e-9, "efficiency");
+    account_split(a, parts);
+    is_near(account_of(&all, a).equal, 3, 1e-9,
+            "a slowest with a part that is cheap ends sooner");
     account_sum(&sum, &r);
     account_sum(&sum, &r);
     is_near(sum.time, 8, 1e-9, "two frames");

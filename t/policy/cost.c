@@ -541,6 +541,33 @@ static void test_many(void)
     cost_destroy(c);
 }
 
+/* Parts of as many units each. */
+static void test_split(void)
+{
+    struct cost *c = cost_create(NODES, NULL);
+    double speed[NODES] = {0}, part[NODES], sum = 0;
+
+    speed[0] = 2;
+    speed[NODES - 1] = 1;
+    cost_split(c, speed, part);
+    is_near(part[0], 0.5, 1e-12, "two take part: half of the work");
+    is_near(part[1], 0, 0, "nothing for one that does not");
+    for (int f = 0; f < 4; f++)
+        for (size_t i = 0; i < 4; i++) {
+            double from = 0.25 * (double)((i + (size_t)f) % 4);
+            struct cost_part p = {100, from, from + 0.25};
+
+            cost_add(c, i % NODES, &p, from < 0.5 ? 3 : 1);
+        }
+    cost_fit(c);
+    cost_split(c, speed, part);
+    for (size_t i = 0; i < NODES; i++)
+        sum += part[i];
+    is_near(sum, 1, 1e-9, "all of it");
+    is_near(part[0], 0.75, 0.05, "units of the first half are dearer");
+    cost_destroy(c);
+}
+
 int main(void)
 {
     test_terms(0, 0, 0);
@@ -578,5 +605,6 @@ int main(void)
     test_stale();
     test_anything();
     test_many();
+    test_split();
     return done();
 }
