@@ -386,7 +386,11 @@ static void fit_all(struct cost *c, int is_new)
 {
     fit_once(c, is_new);
     for (int i = 0; i < TURNS; i++) {
+        int was_flat = density_is_flat(c->density);
+
         fit_density(c);
+        if (was_flat && density_is_flat(c->density))
+            return;
         fit_once(c, 0);
     }
 }

@@ -2,9 +2,9 @@
 /*
  * cost_state.h - what the files of the costs share; for them alone.
  *
- *   cost.c        its life, what it is told, what is known
- *   cost_learn.c  what follows from that
- *   cost_fit.c    the sums behind it
+ *   cost_memory.c  its life, what it is told, what is known
+ *   cost_learn.c   what follows from that
+ *   cost_fit.c     the sums behind it
  */
 #ifndef POLICY_COST_STATE_H
 #define POLICY_COST_STATE_H

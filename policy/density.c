@@ -164,6 +164,11 @@ static void find_rate(struct density *d)
     (void)unlikeliness(d, d->rate);
 }
 
+int density_is_flat(const struct density *d)
+{
+    return d->rate < RATE_LEAST * 1.1;
+}
+
 double density_fit(struct density *d)
 {
     double mean = 0;
@@ -177,6 +182,6 @@ double density_fit(struct density *d)
         return 1;
     for (int b = 0; b < BINS; b++)
         d->found[b] = fmax(d->found[b], CELL_LEAST * mean);
-    set_cells(d, d->found);
+    set_cells(d, density_is_flat(d) ? NULL : d->found);
     return mean;
 }

@@ -41,5 +41,7 @@ void density_see(
 /* Returns the mean of what was seen, by which all is scaled to 1; 1 if nothing
  * was.  O(bins^3), a millisecond. */
 double density_fit(struct density *d);
+/* Has no profile earned its place? */
+int density_is_flat(const struct density *d);
 
 #endif

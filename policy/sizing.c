@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/sizing.h"
 #include "policy/level.h"
+#include "policy/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +28,11 @@ int sizing_init(struct sizing *s, size_t n)
     s->speed = calloc(n, sizeof *s->speed);
     s->share = calloc(n, sizeof *s->share);
     s->first = calloc(n, sizeof *s->first);
-    s->rank = calloc(n, sizeof *s->rank);
-    if (s->free && s->speed && s->share && s->first && s->rank)
+    s->key = calloc(n, sizeof *s->key);
+    s->index = calloc(n, sizeof *s->index);
+    s->scratch = calloc(n, sizeof *s->scratch);
+    if (s->free && s->speed && s->share && s->first && s->key && s->index
+        && s->scratch)
         return 0;
     sizing_clear(s);
     return -1;
@@ -40,7 +44,9 @@ void sizing_clear(struct sizing *s)
     free(s->speed);
     free(s->share);
     free(s->first);
-    free(s->rank);
+    free(s->key);
+    free(s->index);
+    free(s->scratch);
     memset(s, 0, sizeof *s);
 }
 
@@ -111,15 +117,6 @@ static struct cost_terms terms_of(const struct sizing *s)
     return t;
 }
 
-static int by_speed(const void *a, const void *b)
-{
-    const struct sizing_rank *x = a, *y = b;
-
-    if (x->speed < y->speed || x->speed > y->speed)
-        return x->speed < y->speed ? -1 : 1;
-    return x->node < y->node ? -1 : 1;
-}
-
 /* Of a command that is not known, what each is sent first of its part: the
  * slower, the less, as a start costs the others little there; and so of unlike
  * sizes. */
@@ -130,19 +127,21 @@ static void set_firsts(struct sizing *s)
     for (size_t i = 0; i < s->n; i++) {
         double speed = s->speed[i] > 0 ? cost_speed(s->cost, i) : 0;
 
-        s->rank[i] = (struct sizing_rank){.speed = speed, .node = i};
+        s->share[i] = speed;
+        s->key[i] = -(int64_t)fmin(speed * 1e9, 1e18);
+        s->index[i] = (uint32_t)i;
         all += speed;
     }
-    qsort(s->rank, s->n, sizeof *s->rank, by_speed);
+    order_descending(s->index, s->scratch, s->n, s->key);
     for (size_t k = 0; k < s->n; k++) {
-        const struct sizing_rank *r = &s->rank[k];
+        size_t node = s->index[k];
+        double speed = s->share[node];
+        double part = FIRST_LEAST + FIRST_SPAN * (slower + speed / 2) / all;
 
-        double part = FIRST_LEAST + FIRST_SPAN * (slower + r->speed / 2) / all;
-
-        if (cost_spread(s->cost, r->node) > FIRST_SURE)
+        if (cost_spread(s->cost, node) > FIRST_SURE)
             part *= FIRST_UNSURE;
-        s->first[r->node] = part;
-        slower += r->speed;
+        s->first[node] = part;
+        slower += speed;
     }
 }
 

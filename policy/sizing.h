@@ -80,10 +80,8 @@ struct sizing {
     double *speed; /* 0: gets nothing */
     double *first; /* the part that it is sent at first, if nothing is known */
     double *share; /* workspace */
-    struct sizing_rank {
-        double speed;
-        size_t node;
-    } * rank; /* likewise */
+    int64_t *key;  /* likewise */
+    uint32_t *index, *scratch;
 };
 
 /* 0, or -1 if memory ran out. */

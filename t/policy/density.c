@@ -96,7 +96,7 @@ static void test_profiles(void)
         {bump, 0.01, 0.01, "a bump"},
         {step, 0.01, 0.015, "a step"},
         {bump, 0.05, 0.03, "a bump with noise"},
-        {flat, 0.05, 0.012, "noise alone is not taken for a profile"},
+        {flat, 0.05, 1e-9, "noise alone is not taken for a profile"},
     };
     struct rng r;
 
@@ -108,6 +108,7 @@ static void test_profiles(void)
         is_near(density_fit(d), 1, 0.05, "the mean is about 1");
         ok(ascends(d) && off(d, cases[i].work) < cases[i].most, "%s: %.4f off",
            cases[i].what, off(d, cases[i].work));
+        ok(density_is_flat(d) == (cases[i].work == flat), "if it is one");
         density_destroy(d);
     }
 }
@@ -135,6 +136,7 @@ static void test_nonsense(void)
     struct density *d = create();
 
     is_near(density_fit(d), 1, 1e-12, "nothing was seen");
+    ok(density_is_flat(d), "so there is no profile");
     density_see(d, 0.5, 0.5, 1, 0.1);
     density_see(d, -0.1, 0.5, 1, 0.1);
     density_see(d, 0.5, 1.1, 1, 0.1);
