@@ -361,11 +361,12 @@ static void learn_beaten(struct dispatch *d, const struct dispatch_piece *p)
 {
     const struct dispatch_node *s = &d->node[p->node];
     double work = sizing_work(&d->sizing, p->units), ran = p->back - s->begun;
+    struct cost_part part = sizing_place(&d->sizing, p->units);
     struct cost *cost = d->sizing.cost;
 
     if (cost && cost_is_known(cost) && s->piece[0] == p->id
         && ran > cost_seconds(cost, p->node, work))
-        cost_add(cost, p->node, work, ran);
+        cost_add(cost, p->node, &part, ran);
 }
 
 /* Its copy was first. */
