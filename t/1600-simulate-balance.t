@@ -65,6 +65,10 @@ test_expect_success 'what evenstep run reports is such a trace' '
 test_expect_success 'and what it journals' '
 	evenstep run --local 2 --metrics equal --range 0:10 --repeat 3 --report mine --journal journal -- true && evenstep simulate balance --trace mine --json >want && evenstep simulate balance --trace journal --json >got && test_cmp want got
 '
+test_expect_success 'where slices of several frames are mixed, as by --resume: each frame is there once' '
+	{ head -1 journal && for frame in 2 0 1; do grep "\"slice\".*\"frame\":$frame,.*\"begin\":0," journal; done && grep "\"slice\"" journal | grep -v "\"begin\":0,"; } >mixed &&
+	test "$(grep -c "\"slice\"" mixed)" = "$(grep -c "\"slice\"" journal)" && evenstep report --json mixed >got && jq -e "[.frames[] | .units] == [10, 10, 10]" got
+'
 test_expect_success '--help tells every option' '
 	evenstep simulate balance --help >got && evenstep simulate --help | grep -q balance &&
 	for option in speeds trace nodes change policy metrics noise startup startup-kind delay frames units grain pieces threshold seed json; do grep -qE "^  --$option( |$)" got || return 1; done

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,19 +75,29 @@ static double time_frame(const json_t *slices)
     return last;
 }
 
-/* End the frame: it becomes a line of a report. */
-static int end_frame(struct trace_reader *r,
-                     struct trace_line *line,
-                     struct es_error *err)
+/* The next frame, in the order in which they have begun, becomes a line of a
+ * report.  1, 0 after the last one, or -1. */
+static int next_frame(struct trace_reader *r,
+                      struct trace_line *line,
+                      struct es_error *err)
 {
-    double last = time_frame(r->slices);
-    json_t *frame;
+    json_t *slices, *frame;
     char *text;
     int rc;
 
-    frame = json_pack("{s:s, s:I, s:o, s:f}", "type", "frame", "frame",
-                      r->frame, "slices", r->slices, "last", last);
-    r->slices = NULL; /* json_pack() takes it over, also if it fails */
+    r->is_read = 1;
+    r->next = r->next ? json_object_iter_next(r->frames, r->next)
+                      : json_object_iter(r->frames);
+    if (!r->next) {
+        json_decref(r->frames);
+        r->frames = NULL;
+        return 0;
+    }
+    slices = json_object_iter_value(r->next);
+    frame =
+        json_pack("{s:s, s:I, s:O, s:f}", "type", "frame", "frame",
+                  (json_int_t)strtoll(json_object_iter_key(r->next), NULL, 10),
+                  "slices", slices, "last", time_frame(slices));
     text = frame ? json_dumps(frame, JSON_COMPACT) : NULL;
     json_decref(frame);
     if (!text)
@@ -100,33 +112,31 @@ static json_int_t begin_of(const json_t *slice)
     return json_integer_value(json_object_get(slice, "begin"));
 }
 
-/* Add the slice to the frame, in the order of the units as in a report. */
+/* Add the slice to its frame, in the order of the units as in a report: with
+ * --ahead, or a --resume, slices of several frames are mixed. */
 static int add_slice(struct trace_reader *r, json_t *slice)
 {
+    char key[24];
+    json_t *slices;
     size_t at;
 
-    if (!r->slices)
-        r->slices = json_array();
-    r->frame = json_integer_value(json_object_get(slice, "frame"));
-    at = json_array_size(r->slices);
-    while (at > 0
-           && begin_of(json_array_get(r->slices, at - 1)) > begin_of(slice))
+    snprintf(key, sizeof key, "%jd",
+             (intmax_t)json_integer_value(json_object_get(slice, "frame")));
+    if (!r->frames)
+        r->frames = json_object();
+    slices = json_object_get(r->frames, key);
+    if (!slices) {
+        slices = json_array();
+        if (json_object_set_new(r->frames, key, slices) < 0)
+            return -1;
+    }
+    at = json_array_size(slices);
+    while (at > 0 && begin_of(json_array_get(slices, at - 1)) > begin_of(slice))
         at--;
-    return json_array_insert(r->slices, at, slice);
+    return json_array_insert(slices, at, slice);
 }
 
-static int is_of_another_frame(const struct trace_reader *r,
-                               const json_t *slice)
-{
-    return r->slices
-           && json_integer_value(json_object_get(slice, "frame")) != r->frame;
-}
-
-/* Take a line of a journal.  Returns 1 if it ends a frame. */
-static int take_line(struct trace_reader *r,
-                     size_t len,
-                     struct trace_line *line,
-                     struct es_error *err)
+static int take_line(struct trace_reader *r, size_t len, struct es_error *err)
 {
     json_error_t at;
     json_t *object = json_loadb(r->text, len, 0, &at);
@@ -136,14 +146,9 @@ static int take_line(struct trace_reader *r,
     if (!object)
         return es_fail(err, ES_USAGE, "give a journal as it was written",
                        "trace, line %zu:%d: %s", r->number, at.column, at.text);
-    if (type && (strcmp(type, "slice") == 0 || strcmp(type, "failed") == 0)) {
-        if (is_of_another_frame(r, object))
-            rc = end_frame(r, line, err);
-        if (rc >= 0 && add_slice(r, object) < 0) {
-            trace_clear(line);
-            rc = es_no_memory(err);
-        }
-    }
+    if (type && (strcmp(type, "slice") == 0 || strcmp(type, "failed") == 0)
+        && add_slice(r, object) < 0)
+        rc = es_no_memory(err);
     json_decref(object);
     return rc;
 }
@@ -160,30 +165,30 @@ int trace_reader_next(struct trace_reader *r,
                       struct trace_line *line,
                       struct es_error *err)
 {
-    ssize_t len;
     int rc = 0;
 
     memset(line, 0, sizeof *line);
-    while (rc == 0) {
-        len = read_text(r, err);
+    while (rc == 0 && !r->is_read) {
+        ssize_t len = read_text(r, err);
+
         if (len == -2)
             return -1;
         if (len == -1 || (r->is_journal && feof(r->file)))
-            return r->slices ? end_frame(r, line, err) : 0;
+            break;
         r->is_journal |= begins_journal(r, (size_t)len);
         if (r->is_journal)
-            rc = take_line(r, (size_t)len, line, err);
+            rc = take_line(r, (size_t)len, err);
         else
             rc = trace_parse(line, r->number, r->text, (size_t)len, err) < 0
                      ? -1
                      : 1;
     }
-    return rc;
+    return rc == 0 && r->frames ? next_frame(r, line, err) : rc;
 }
 
 void trace_reader_clear(struct trace_reader *r)
 {
     free(r->text);
-    json_decref(r->slices);
+    json_decref(r->frames);
     *r = (struct trace_reader){.file = r->file};
 }

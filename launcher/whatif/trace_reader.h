@@ -2,9 +2,8 @@
 /*
  * trace_reader.h - the lines of a trace file, one after another (trace.h).
  *
- * The journal of a run (journal.h) is read as if it were its report: a frame is
- * over when a slice of another follows, or the file ends.  The journal does not
- * say when a slice came back, so a frame lasts for as long as the commands of
+ * The journal of a run (journal.h) is read as if it were its report: all of it
+ * first, as slices of several frames may be mixed.  The journal does not say when a slice came back, so a frame lasts for as long as the commands of
  * its slowest node ran.  A last line of a journal that is not whole is ignored.
  */
 #ifndef LAUNCHER_WHATIF_TRACE_READER_H
@@ -18,8 +17,9 @@ struct trace_reader {
     char *text;
     size_t room;
     int is_journal;
-    json_t *slices; /* of the frame that has begun; NULL: none has */
-    json_int_t frame;
+    int is_read;    /* the journal is, to its end */
+    json_t *frames; /* its slices, by their frame; NULL: none */
+    void *next;     /* the frame of those that was told last */
 };
 
 /* {.file = ...} is a reader at the start of that file, which stays open. */
