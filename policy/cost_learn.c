@@ -358,8 +358,11 @@ static void see_piece(struct cost *c, size_t node, const struct cost_piece *p)
 static void fit_density(struct cost *c)
 {
     struct cost_node *node = c->problem.node;
+    size_t pieces = 0;
 
-    density_forget(c->density);
+    for (size_t i = 0; i < c->problem.nodes; i++)
+        pieces += node[i].n;
+    density_forget(c->density, pieces);
     for (size_t i = 0; i < c->problem.nodes; i++)
         for (size_t k = 0; k < node[i].n; k++)
             see_piece(c, i, &node[i].piece[k]);

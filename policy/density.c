@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BINS 96 /* finer than a node's pieces, where nodes are few */
+/* As fine as what was seen can tell, from the least to the most. */
+#define BINS_LEAST     16
+#define BINS           96
+#define BINS_PER_PIECE 2
 
 /* Deviations of the walk over a whole frame, from flat to anything. */
 #define RATE_LEAST 0.03
@@ -15,22 +18,25 @@
 #define CELL_LEAST 0.02
 
 struct density {
+    int bins;
     double cell[BINS], before[BINS + 1];
     double rate;
-    /* what was seen */
-    double seen[BINS][BINS], right[BINS], squares;
+    /* what was seen, in bins of its own */
+    int n;
+    double seen[BINS][BINS], right[BINS], squares, weights, means;
     /* workspace: the factor of Q, and a solution */
     double factor[BINS][BINS], found[BINS];
 };
 
-static void set_cells(struct density *d, const double cell[])
+static void set_cells(struct density *d, int bins, const double cell[])
 {
     double sum = 0;
 
-    for (int b = 0; b < BINS; b++)
+    d->bins = bins;
+    for (int b = 0; b < bins; b++)
         sum += cell ? cell[b] : 1;
     d->before[0] = 0;
-    for (int b = 0; b < BINS; b++) {
+    for (int b = 0; b < bins; b++) {
         d->cell[b] = (cell ? cell[b] : 1) / sum;
         d->before[b + 1] = d->before[b] + d->cell[b];
     }
@@ -43,7 +49,8 @@ struct density *density_create(void)
     if (!d)
         return NULL;
     d->rate = RATE_LEAST;
-    set_cells(d, NULL);
+    set_cells(d, 1, NULL);
+    density_forget(d, 0);
     return d;
 }
 
@@ -54,39 +61,47 @@ void density_destroy(struct density *d)
 
 double density_before(const struct density *d, double place)
 {
-    double at = place * BINS;
-    int b = at < BINS ? (int)at : BINS - 1;
+    double at = place * d->bins;
+    int b = at < d->bins ? (int)at : d->bins - 1;
 
     return d->before[b] + (at - b) * d->cell[b];
 }
 
 /* --- what was seen -------------------------------------------------------- */
 
-void density_forget(struct density *d)
+void density_forget(struct density *d, size_t pieces)
 {
-    memset(d->seen, 0, sizeof d->seen);
+    d->n = BINS;
+    if (pieces < BINS / BINS_PER_PIECE)
+        d->n = (int)pieces * BINS_PER_PIECE;
+    if (d->n < BINS_LEAST)
+        d->n = BINS_LEAST;
+    for (int b = 0; b < d->n; b++)
+        memset(d->seen[b], 0, (size_t)d->n * sizeof d->seen[b][0]);
     memset(d->right, 0, sizeof d->right);
-    d->squares = 0;
+    d->squares = d->weights = d->means = 0;
 }
 
 void density_see(
     struct density *d, double begin, double end, double mean, double deviation)
 {
     double weight = 1 / (deviation * deviation), part[BINS];
-    int from = (int)(begin * BINS), to = (int)ceil(end * BINS);
+    int from = (int)(begin * d->n), to = (int)ceil(end * d->n);
 
     if (!(begin >= 0) || !(end > begin) || !(end <= 1) || !isfinite(mean)
         || !(weight > 0) || !isfinite(weight))
         return;
     for (int b = from; b < to; b++)
-        part[b] = fmax(fmin(end * BINS, b + 1) - fmax(begin * BINS, b), 0)
-                  / ((end - begin) * BINS);
+        part[b] = fmax(fmin(end * d->n, b + 1) - fmax(begin * d->n, b), 0)
+                  / ((end - begin) * d->n);
     for (int b = from; b < to; b++) {
         for (int k = from; k <= b; k++)
             d->seen[b][k] += weight * part[b] * part[k];
         d->right[b] += weight * part[b] * mean;
     }
     d->squares += weight * mean * mean;
+    d->weights += weight;
+    d->means += weight * mean;
 }
 
 /* --- what follows --------------------------------------------------------- */
@@ -94,10 +109,11 @@ void density_see(
 /* Cholesky's factor of Q, lower; its log determinant. */
 static double factorise(struct density *d, double rate)
 {
-    double stiff = BINS / (rate * rate), log_det = 0;
+    int n = d->n;
+    double stiff = n / (rate * rate), log_det = 0;
 
-    for (int i = 0; i < BINS; i++) {
-        double ends = i == 0 || i == BINS - 1 ? 1 : 2, square;
+    for (int i = 0; i < n; i++) {
+        double ends = i == 0 || i == n - 1 ? 1 : 2, square;
 
         for (int j = 0; j < i; j++) {
             double sum = d->seen[i][j] - (j == i - 1 ? stiff : 0);
@@ -119,16 +135,17 @@ static double factorise(struct density *d, double rate)
 static double solve(struct density *d)
 {
     double *x = d->found, square = 0;
+    int n = d->n;
 
-    for (int i = 0; i < BINS; i++) {
+    for (int i = 0; i < n; i++) {
         x[i] = d->right[i];
         for (int k = 0; k < i; k++)
             x[i] -= d->factor[i][k] * x[k];
         x[i] /= d->factor[i][i];
         square += x[i] * x[i];
     }
-    for (int i = BINS - 1; i >= 0; i--) {
-        for (int k = i + 1; k < BINS; k++)
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++)
             x[i] -= d->factor[k][i] * x[k];
         x[i] /= d->factor[i][i];
     }
@@ -140,7 +157,7 @@ static double unlikeliness(struct density *d, double rate)
 {
     double log_det = factorise(d, rate);
 
-    return d->squares - solve(d) + log_det + 2 * (BINS - 1) * log(rate);
+    return d->squares - solve(d) + log_det + 2 * (d->n - 1) * log(rate);
 }
 
 /* From the rate that was best so far up or down as long as it gets better. */
@@ -161,7 +178,6 @@ static void find_rate(struct density *d)
             least = now;
             d->rate = next;
         }
-    (void)unlikeliness(d, d->rate);
 }
 
 int density_is_flat(const struct density *d)
@@ -176,12 +192,18 @@ double density_fit(struct density *d)
     if (!(d->squares > 0))
         return 1;
     find_rate(d);
-    for (int b = 0; b < BINS; b++)
-        mean += d->found[b] / BINS;
+    if (density_is_flat(d)) {
+        mean = d->means / d->weights;
+        set_cells(d, 1, NULL);
+        return mean > 0 && isfinite(mean) ? mean : 1;
+    }
+    (void)unlikeliness(d, d->rate);
+    for (int b = 0; b < d->n; b++)
+        mean += d->found[b] / d->n;
     if (!(mean > 0) || !isfinite(mean))
         return 1;
-    for (int b = 0; b < BINS; b++)
+    for (int b = 0; b < d->n; b++)
         d->found[b] = fmax(d->found[b], CELL_LEAST * mean);
-    set_cells(d, density_is_flat(d) ? NULL : d->found);
+    set_cells(d, d->n, d->found);
     return mean;
 }

@@ -23,6 +23,8 @@
 #ifndef POLICY_DENSITY_H
 #define POLICY_DENSITY_H
 
+#include <stddef.h>
+
 struct density;
 
 /* Flat.  NULL if memory ran out. */
@@ -32,14 +34,15 @@ void density_destroy(struct density *d); /* NULL is allowed */
 /* The part of a frame's work that lies before a place in it, 0 to 1.  O(1). */
 double density_before(const struct density *d, double place);
 
-/* Learn: what was seen, one after the other, and then what follows from it.
+/* Learn: what was seen, about so many pieces, one after the other, and then what
+ * follows from it.
  * mean: of the density over begin to end (0 <= begin < end <= 1), against about
  * 1; deviation: how far that may be off.  Anything else is passed over. */
-void density_forget(struct density *d);
+void density_forget(struct density *d, size_t pieces);
 void density_see(
     struct density *d, double begin, double end, double mean, double deviation);
 /* Returns the mean of what was seen, by which all is scaled to 1; 1 if nothing
- * was.  O(bins^3), a millisecond. */
+ * was.  O(bins^3): a millisecond where pieces are many. */
 double density_fit(struct density *d);
 /* Has no profile earned its place? */
 int density_is_flat(const struct density *d);

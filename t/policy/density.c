@@ -34,7 +34,7 @@ static void see(struct density *d,
                 double noise,
                 struct rng *r)
 {
-    density_forget(d);
+    density_forget(d, PIECES * 3);
     for (int f = 0; f < frames; f++) {
         double at = 0;
 
@@ -124,7 +124,7 @@ static void test_change(void)
     see(d, flat, 3, 0.01, &r);
     (void)density_fit(d);
     ok(off(d, flat) < 0.01, "what was forgotten is forgotten");
-    density_forget(d);
+    density_forget(d, PIECES * 3);
     density_see(d, 0, 1, 3, 0.1);
     is_near(density_fit(d), 3, 0.1, "a mean of 3 is told");
     ok(off(d, flat) < 1e-6, "and one piece of all tells nothing else");
