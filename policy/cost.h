@@ -2,20 +2,21 @@
 /*
  * cost.h - what a piece costs, learned from those that have come back:
  *
- *   seconds = wait + (burn + each * units) / speed
+ *   seconds = wait + (burn + each * work) / speed
  *
  * wait is what a command's start sleeps and reads, the same on every node; burn
  * is the start's own work and each a unit's, both slower on a slow node.  The
  * speeds are relative, with a mean of 1; so burn and each are seconds at a
- * middling node.
+ * middling node.  The work of a piece is its units by the density of the frame
+ * where it lies (density.h), of which the mean unit has 1.
  *
- * Least squares on the relative errors of the last pieces of all nodes, none of
- * the terms below 0; a term that does not earn its place is left out, and
- * errors far off the median count for less.  Then a node's speed is the median
- * of (burn + each * units) / (seconds - wait) over its own pieces, and the noise
- * is the median absolute deviation of all from that.  One who has no piece yet
- * has the speed that it was believed to have, or that of the others of its
- * group (the slots of a node).
+ * Terms and speeds are those that explain the last pieces of all nodes best
+ * (cost_fit.h), none below 0, and each speed as near to what it was believed to
+ * be as that is sure; a term that does not earn its place is left out, and
+ * errors that are far off count for less.  The density is fitted in turn with
+ * them.  The noise is the median absolute deviation of successive pieces of a
+ * node.  A node without a piece has the speed that it was believed to have, or
+ * that of the others of its group (the slots of a node).
  *
  * Pure but for allocation in cost_create().
  */
