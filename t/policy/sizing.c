@@ -77,7 +77,7 @@ static void test_unknown(void)
         most = fmax(most, part);
     }
     ok(adjoin() && least > 0.2 && most < 0.6 && most > 2 * least
-           && units_in(head[N - 1]) < 0.25 * 1000 * speeds[N - 1],
+           && (double)units_in(head[N - 1]) < 0.25 * 1000 * speeds[N - 1],
        "a new command: a part of each slice, the least of the slowest's "
        "(%.2f to %.2f)",
        least, most);
