@@ -87,7 +87,7 @@ static void test_ports(void)
 
 static void test_slow_link(void)
 {
-    double value[SESSION_NODES], spread;
+    double value[SESSION_NODES] = {0}, spread;
     struct ring_test t;
 
     ask_ports(&t);
