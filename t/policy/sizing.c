@@ -296,6 +296,57 @@ static void test_cells(void)
     }
 }
 
+/* Units of the middle cost most, as the rows of a picture do: a frame, to the
+ * ideal, once that was seen. */
+static double shaped_ratio(const struct policy_kind *kind)
+{
+    static const double shape[] = {0.2, 0.4, 1.2, 2, 2, 1.2, 0.6, 0.4};
+    static double value[POLICY_PARAMS];
+    const double speed[N] = {80, 40, 20, 10}, free_at[N] = {0};
+    const struct cost_terms terms = {0.6, 8, 1};
+    struct balance_setup setup = {
+        .n = N,
+        .speed = speed,
+        .prior = speed,
+        .noise = 0.02,
+        .wait = terms.wait,
+        .burn = terms.burn / speed[0],
+        .units = 660,
+        .grain = 1,
+        .pieces = DISPATCH_BY_COST,
+        .policy = kind,
+        .value = value,
+        .threshold = {THRESHOLD_PERCENT, 5},
+        .shape = shape,
+        .shapes = sizeof shape / sizeof shape[0],
+        .shape_frames = 1,
+        .seed = 5,
+    };
+    struct balance *b;
+    double seconds = 0;
+
+    policy_defaults(kind, value);
+    b = balance_create(&setup);
+    for (int i = 0; i < FRAMES; i++) {
+        struct balance_frame f;
+
+        if (!b || balance_next(b, &f) < 0)
+            bail("no memory");
+        seconds += i < FRAMES / 2 ? 0 : f.last;
+    }
+    balance_destroy(b);
+    return seconds / (FRAMES - FRAMES / 2)
+           / level_find(free_at, speed, N, &terms, (double)setup.units);
+}
+
+static void test_shape(void)
+{
+    double by_cost = shaped_ratio(kinds_at(0));
+
+    ok(by_cost >= 0.99 && by_cost < 1.1,
+       "where units cost unlike, that is learned: %.3f", by_cost);
+}
+
 int main(void)
 {
     test_unknown();
@@ -305,5 +356,6 @@ int main(void)
     test_loads();
     test_part();
     test_cells();
+    test_shape();
     return done();
 }
