@@ -22,12 +22,13 @@ submit() {
 state() { on_ctl scontrol show job "$job" | grep -q "$1"; }
 log() { cat log && grep -qE "$1" log; }
 has_done() { grep -q '"slice"' "journal.$job"; }
-# Slurm lets a job that was requeued wait for two minutes; before all of its first
-# run is over it would take that one's end for the second one's.
+# Slurm lets a job that was requeued wait for two minutes.  Before all of its first run
+# is over it would take that one's end for the second one's, and a node refuses the job
+# in the second in which it was taken from it ("Job credential revoked").
 has_ended() { state JobState=PENDING && none_of slurmstepd && test "$(on_ctl sinfo -h -o %T | sort -u)" = idle; }
-at_once() { on_ctl scontrol update JobId="$job" StartTime=now; }
+at_once() { sleep 2 && on_ctl scontrol update JobId="$job" StartTime=now; }
 # done_at_last: however often it has to be begun again.
-done_at_last() { test -e "output.$job" || { ! state JobState=PENDING || at_once; false; }; }
+done_at_last() { test -e "output.$job" || { ! has_ended || at_once; false; }; }
 
 test_expect_success 'up: two nodes' 'testbed_up --nodes 2'
 test_expect_success 'the time of a job is up: it is requeued with what it has done' '
