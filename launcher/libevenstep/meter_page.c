@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 _Static_assert(sizeof(struct meter_slot) == 64, "a slot is a cache line");
 _Static_assert(offsetof(struct meter_page, slot) == 64, "as in the header");
+_Static_assert(sizeof(struct meter_rank) == 576, "as in the header");
 
 static double fraction_of(uint64_t done, uint64_t total)
 {
@@ -46,6 +48,71 @@ int meter_slot_read(const struct meter_slot *slot, struct meter_sample *sample)
         return 0;
     }
     return -1;
+}
+
+int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
+{
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t before =
+            atomic_load_explicit(&rank->sequence, memory_order_acquire);
+        struct meter_time t = {
+            .size = atomic_load_explicit(&rank->size, memory_order_relaxed),
+            .rank = atomic_load_explicit(&rank->rank, memory_order_relaxed),
+            .is_waiting =
+                atomic_load_explicit(&rank->is_waiting, memory_order_relaxed)
+                != 0,
+            .since_ns =
+                atomic_load_explicit(&rank->since_ns, memory_order_relaxed),
+            .useful_ns =
+                atomic_load_explicit(&rank->useful_ns, memory_order_relaxed),
+            .waiting_ns =
+                atomic_load_explicit(&rank->waiting_ns, memory_order_relaxed),
+            .calls = atomic_load_explicit(&rank->calls, memory_order_relaxed),
+            .regions =
+                atomic_load_explicit(&rank->regions, memory_order_relaxed),
+        };
+
+        atomic_thread_fence(memory_order_acquire);
+        if (before % 2
+            || atomic_load_explicit(&rank->sequence, memory_order_relaxed)
+                   != before)
+            continue;
+        if (t.size == 0 || t.rank >= t.size)
+            return 0;
+        *time = t;
+        return 1;
+    }
+    return -1;
+}
+
+/* The writer fills a place before it counts the region, so the place of the
+ * region that is METER_RING after it may be half written. */
+size_t meter_rank_regions(const struct meter_rank *rank,
+                          uint64_t from,
+                          struct meter_region region[METER_RING])
+{
+    uint64_t to = atomic_load_explicit(&rank->regions, memory_order_acquire);
+    uint64_t now;
+    size_t n = 0, lost = 0;
+
+    if (to - from > METER_RING || from > to)
+        from = to > METER_RING ? to - METER_RING : 0;
+    for (uint64_t r = from; r < to; r++)
+        region[n++] = (struct meter_region){
+            .number = r,
+            .useful_ns = atomic_load_explicit(
+                &rank->ring[r % METER_RING].useful_ns, memory_order_relaxed),
+            .waiting_ns = atomic_load_explicit(
+                &rank->ring[r % METER_RING].waiting_ns, memory_order_relaxed),
+        };
+    atomic_thread_fence(memory_order_acquire);
+    now = atomic_load_explicit(&rank->regions, memory_order_relaxed);
+    if (now < to) /* another program has begun */
+        return 0;
+    while (lost < n && now + 1 - region[lost].number > METER_RING)
+        lost++;
+    memmove(region, region + lost, (n - lost) * sizeof *region);
+    return n - lost;
 }
 
 struct meter_page *meter_page_create(int *fd)

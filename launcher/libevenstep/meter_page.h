@@ -8,6 +8,7 @@
  *        4     4  high        slots from this number on were never used
  *        8     4  threads     number that the agent advises; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
+ *    64+64n 576n  ranks       beside the slot of the same number, see below
  *
  *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
@@ -18,19 +19,39 @@
  *       36     4  beyond      ticks with more than the total
  *       40     4  backwards   ticks with less than the one before
  *
+ * A rank of a program that is metered from outside (libevenstep-mpi.so) has an
+ * entry besides, which says how its time went.  Its slot then counts in
+ * nanoseconds of useful time, all that is not spent in a call that waits:
+ * total is what a region is expected to take, done what it has taken so far.
+ *
+ *   rank 0     4  sequence    odd while it is being written
+ *        4     4  size        ranks of the program; 0: this is no such entry
+ *        8     4  rank        0 .. size - 1
+ *       12     4  is_waiting  1 in a call that waits
+ *       16     8  since_ns    when that began or ended (CLOCK_MONOTONIC)
+ *       24     8  useful_ns   until then, from the start of MPI on
+ *       32     8  waiting_ns  likewise
+ *       40     8  calls       metered calls
+ *       48     8  regions     ended, each by a collective over all ranks
+ *       64   512  ring        the last 32 of these: of region r, from 0, in
+ *                             place r % 32: 8 useful_ns, 8 waiting_ns (in the
+ *                             collective that ended it)
+ *
  * A slot has one writer, the thread that took it, which shares no lock with the
- * agent.  The agent trusts nothing here: a sample is in range whatever the
+ * agent; an entry likewise.  The agent trusts nothing here: a sample is in range whatever the
  * bytes are.  The page is a memfd that is sealed against a change of its size,
  * so no program can make the agent fault by truncating it.
  */
 #ifndef LAUNCHER_LIBEVENSTEP_METER_PAGE_H
 #define LAUNCHER_LIBEVENSTEP_METER_PAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x314d5645u /* "EVM1"; another layout needs another */
+#define METER_MAGIC 0x324d5645u /* "EVM2"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
+#define METER_RING  32u         /* regions that an entry remembers */
 #define METER_BYTES sizeof(struct meter_page)
 
 struct meter_slot {
@@ -40,11 +61,22 @@ struct meter_slot {
     _Atomic uint32_t early, beyond, backwards;
 };
 
+struct meter_rank {
+    _Alignas(64) _Atomic uint32_t sequence;
+    _Atomic uint32_t size, rank, is_waiting;
+    _Atomic uint64_t since_ns, useful_ns, waiting_ns, calls, regions;
+    struct {
+        _Alignas(16) _Atomic uint64_t useful_ns;
+        _Atomic uint64_t waiting_ns;
+    } ring[METER_RING];
+};
+
 struct meter_page {
     uint32_t magic;
     _Atomic uint32_t high;
     _Atomic uint32_t threads;
     struct meter_slot slot[METER_SLOTS];
+    struct meter_rank rank[METER_SLOTS];
 };
 
 /* What a slot holds at one moment. */
@@ -55,9 +87,32 @@ struct meter_sample {
     uint64_t misuse; /* early + beyond + backwards */
 };
 
+/* How a rank's time went, at one moment. */
+struct meter_time {
+    uint32_t size, rank;
+    int is_waiting;
+    uint64_t since_ns;
+    uint64_t useful_ns, waiting_ns, calls, regions;
+};
+
+/* One of its regions. */
+struct meter_region {
+    uint64_t number;
+    uint64_t useful_ns, waiting_ns;
+};
+
 /* Read a slot.  0, or -1 if its writer was beginning a region at each try
  * (*sample untouched). */
 int meter_slot_read(const struct meter_slot *slot, struct meter_sample *sample);
+
+/* Read an entry.  1; 0 if it is none; -1 if it was being written at each try
+ * (*time untouched). */
+int meter_rank_read(const struct meter_rank *rank, struct meter_time *time);
+/* Its regions from a number on, in order, those of the last METER_RING that can
+ * be read whole; returns how many. */
+size_t meter_rank_regions(const struct meter_rank *rank,
+                          uint64_t from,
+                          struct meter_region region[METER_RING]);
 
 /* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL
  * with errno on failure. */

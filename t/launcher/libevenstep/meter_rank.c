@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the agent reads of a rank that is metered from outside, whatever stands
+ * there. */
+#include "launcher/libevenstep/meter_page.h"
+#include "tap.h"
+
+static struct meter_rank entry;
+
+static void region(uint64_t number, uint64_t useful, uint64_t waiting)
+{
+    entry.ring[number % METER_RING].useful_ns = useful;
+    entry.ring[number % METER_RING].waiting_ns = waiting;
+    entry.regions = number + 1;
+}
+
+static void test_time(void)
+{
+    struct meter_time t = {.calls = 7};
+
+    is_int(meter_rank_read(&entry, &t), 0, "an empty entry is none");
+    entry.size = 4;
+    entry.rank = 4;
+    is_int(meter_rank_read(&entry, &t), 0, "nor is a rank beyond the size");
+    entry.rank = 3;
+    entry.sequence = 5;
+    is_int(meter_rank_read(&entry, &t), -1, "one that is being written waits");
+    ok(t.calls == 7, "and nothing was touched");
+    entry.sequence = 6;
+    entry.is_waiting = 9;
+    entry.useful_ns = 100;
+    is_int(meter_rank_read(&entry, &t), 1, "a whole one is read");
+    ok(t.size == 4 && t.rank == 3 && t.is_waiting == 1 && t.useful_ns == 100,
+       "with its values");
+}
+
+static void test_regions(void)
+{
+    struct meter_region r[METER_RING];
+
+    is_int((int)meter_rank_regions(&entry, 0, r), 0, "no region yet");
+    for (uint64_t i = 0; i < 5; i++)
+        region(i, 10 * i, i);
+    is_int((int)meter_rank_regions(&entry, 2, r), 3, "three since the second");
+    ok(r[0].number == 2 && r[2].number == 4 && r[2].useful_ns == 40
+           && r[2].waiting_ns == 4,
+       "in order, with their times");
+    is_int((int)meter_rank_regions(&entry, 5, r), 0, "none since the last");
+    for (uint64_t i = 5; i < 100; i++)
+        region(i, 10 * i, i);
+    is_int((int)meter_rank_regions(&entry, 5, r), METER_RING - 1,
+           "of those that have gone by only what the writer leaves alone");
+    ok(r[0].number == 69 && r[0].useful_ns == 690, "the oldest is sound");
+    is_int((int)meter_rank_regions(&entry, 1000, r), METER_RING - 1,
+           "a number from before a restart starts over");
+    entry.regions = UINT64_MAX;
+    ok(meter_rank_regions(&entry, 0, r) <= METER_RING,
+       "a count of nonsense stays within the ring");
+}
+
+int main(void)
+{
+    test_time();
+    test_regions();
+    return done();
+}
