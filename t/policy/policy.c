@@ -68,78 +68,135 @@ static void test_settle(void)
     is_near(policy_param_settle(&p, 3.5), 3.5, 0, "a fraction where it may be");
 }
 
-/* What every kind must refuse and must keep to. */
-static void test_kind(const struct policy_kind *kind)
-{
-    struct metric *m = calloc(N, sizeof *m), *spoilt = &m[1];
-    double *value = calloc(kind->n_params + 1, sizeof *value);
-    double *load = calloc(N, sizeof *load), *again = calloc(N, sizeof *again);
-    struct policy_setup setup = {N, m, &cpu, value + 1};
-    struct completion *c = fenced_copy((struct completion[N]){{4, 1, 0, 0, 0},
-                                                              {2, 1, 0, 0, 0},
-                                                              {2, 3, 0, 0, 0}},
-                                       N * sizeof *c);
+/* --- what every kind must refuse and must keep to ------------------------ */
+
+/* A policy with all that it may touch, each fenced or to the brim. */
+struct fixture {
+    const struct policy_kind *kind;
+    struct policy_setup setup;
+    struct metric *metric;
+    double *value, *load, *again;
+    struct completion *c;
     void *state;
-    double was;
+};
 
-    value++; /* up to the fence */
-    policy_defaults(kind, value);
-    state = calloc(1, kind->state_bytes(N, value)); /* to the brim */
-    if (!state)
+static void set_up(struct fixture *f, const struct policy_kind *kind)
+{
+    f->kind = kind;
+    f->metric = calloc(N, sizeof *f->metric);
+    f->value = calloc(kind->n_params + 1, sizeof *f->value);
+    f->load = calloc(N, sizeof *f->load);
+    f->again = calloc(N, sizeof *f->again);
+    f->c = fenced_copy((struct completion[N]){{4, 1, 0, 0, 0},
+                                              {2, 1, 0, 0, 0},
+                                              {2, 3, 0, 0, 0}},
+                       N * sizeof *f->c);
+    if (!f->metric || !f->value || !f->load || !f->again)
         bail("no memory");
-    (void)metric_rank(measured, &cpu, m, N);
-    ok(kind->state_bytes(SIZE_MAX, value) == 0
-           && kind->state_bytes(65536, value) >= 65536,
-       "%s: too many nodes, but not 65,536", kind->name);
-    was = spoilt->JL;
-    spoilt->JL = -1;
-    is_int(kind->init(state, &setup), -1, "a negative load is refused");
-    spoilt->JL = (double)NAN;
-    is_int(kind->init(state, &setup), -1, "a NaN load is refused");
-    spoilt->JL = was;
-    setup.n = 0;
-    is_int(kind->init(state, &setup), -1, "no nodes are refused");
-    setup.n = N;
-    for (size_t k = 0; k < kind->n_params; k++) {
-        double good = value[k];
+    f->value++; /* up to the fence */
+    f->setup = (struct policy_setup){N, f->metric, &cpu, f->value};
+    policy_defaults(kind, f->value);
+    (void)metric_rank(measured, &cpu, f->metric, N);
+    f->state = calloc(1, kind->state_bytes(N, f->value));
+    if (!f->state)
+        bail("no memory");
+}
 
-        value[k] = kind->params[k].max * 2 + 1;
-        is_int(kind->init(state, &setup), -1, kind->params[k].key);
+static void tear_down(struct fixture *f)
+{
+    free(f->state);
+    free(f->metric);
+    free(f->value - 1);
+    free(f->load);
+    free(f->again);
+    free(f->c);
+}
+
+static void test_nodes(struct fixture *f)
+{
+    const struct policy_kind *kind = f->kind;
+    double was = f->metric[1].JL;
+
+    ok(kind->state_bytes(SIZE_MAX, f->value) == 0
+           && kind->state_bytes(65536, f->value) >= 65536,
+       "%s: too many nodes, but not 65,536", kind->name);
+    f->metric[1].JL = -1;
+    is_int(kind->init(f->state, &f->setup), -1, "a negative load is refused");
+    f->metric[1].JL = (double)NAN;
+    is_int(kind->init(f->state, &f->setup), -1, "a NaN load is refused");
+    f->metric[1].JL = was;
+    f->setup.n = 0;
+    is_int(kind->init(f->state, &f->setup), -1, "no nodes are refused");
+    f->setup.n = N;
+}
+
+static void test_values(struct fixture *f)
+{
+    const struct policy_kind *kind = f->kind;
+
+    for (size_t k = 0; k < kind->n_params; k++) {
+        const struct policy_param *param = &kind->params[k];
+        double good = f->value[k];
+
+        f->value[k] = param->max * 2 + 1;
+        is_int(kind->init(f->state, &f->setup), -1, param->key);
         for (int top = 0; top <= 1; top++) {
-            value[k] = top ? kind->params[k].max : kind->params[k].min;
-            ok(policy_setup_holds(kind, &setup), "%s: %g is taken",
-               kind->params[k].key, value[k]);
+            f->value[k] = top ? param->max : param->min;
+            ok(policy_setup_holds(kind, &f->setup), "%s: %g is taken",
+               param->key, f->value[k]);
         }
-        value[k] = good;
+        f->value[k] = good;
     }
-    is_int(kind->init(state, &setup), 0, "a good setup is taken");
-    kind->loads(state, load);
+}
+
+static void test_loads(struct fixture *f)
+{
+    const struct policy_kind *kind = f->kind;
+    double *load = f->load;
+
+    is_int(kind->init(f->state, &f->setup), 0, "a good setup is taken");
+    kind->loads(f->state, load);
     is_near(load[0] + load[1] + load[2], 100, 1e-9, "loads are percent");
-    is_int(kind->adjust(state, c, 0, again), 0, "within T: nothing changes");
-    ok(memcmp(load, again, N * sizeof *load) == 0, "within T: the same loads");
-    (void)kind->adjust(state, c, 1, load);
+    is_int(kind->adjust(f->state, f->c, 0, f->again), 0,
+           "within T: nothing changes");
+    ok(memcmp(load, f->again, N * sizeof *load) == 0,
+       "within T: the same loads");
+    (void)kind->adjust(f->state, f->c, 1, load);
     is_near(load[0] + load[1] + load[2], 100, 1e-9, "they still add up");
-    c[0].presence = PRESENCE_GONE;
-    is_int(kind->adjust(state, c, 0, load), 1, "leaving changes loads");
+}
+
+static void test_leaving(struct fixture *f)
+{
+    const struct policy_kind *kind = f->kind;
+    double *load = f->load;
+
+    f->c[0].presence = PRESENCE_GONE;
+    is_int(kind->adjust(f->state, f->c, 0, load), 1, "leaving changes loads");
     ok(load[0] == 0 && load[1] > 0 && load[2] > 0, "the one that left has 0");
     is_near(load[1] + load[2], 100, 1e-9, "the others have all");
-    c[0].presence = PRESENCE_PRESENT;
-    (void)kind->adjust(state, c, 1, load);
-    c[0].presence = PRESENCE_GONE;
-    is_int(kind->adjust(state, c, 0, again), 0, "it leaves only once");
+    f->c[0].presence = PRESENCE_PRESENT;
+    (void)kind->adjust(f->state, f->c, 1, load);
+    f->c[0].presence = PRESENCE_GONE;
+    is_int(kind->adjust(f->state, f->c, 0, f->again), 0, "it leaves only once");
     ok(load[0] == 0, "it has left for good");
-    c[1].presence = c[2].presence = PRESENCE_GONE;
-    is_int(kind->adjust(state, c, 1, load), 1, "all leave");
+    f->c[1].presence = f->c[2].presence = PRESENCE_GONE;
+    is_int(kind->adjust(f->state, f->c, 1, load), 1, "all leave");
     ok(load[0] + load[1] + load[2] == 0, "nobody is left with load");
-    is_int(kind->adjust(state, c, 1, load), 0, "nothing more happens");
+    is_int(kind->adjust(f->state, f->c, 1, load), 0, "nothing more happens");
     if (kind->metrics)
-        kind->metrics(state, m);
-    free(state);
-    free(m);
-    free(value - 1);
-    free(load);
-    free(again);
-    free(c);
+        kind->metrics(f->state, f->metric);
+}
+
+static void test_kind(const struct policy_kind *kind)
+{
+    struct fixture f;
+
+    set_up(&f, kind);
+    test_nodes(&f);
+    test_values(&f);
+    test_loads(&f);
+    test_leaving(&f);
+    tear_down(&f);
 }
 
 static void test_static(void)
