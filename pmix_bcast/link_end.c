@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of a link, wanted or not. */
+#include "pmix_bcast/link_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void link_release(struct link *l)
+{
+    if (l->stage != DEAD || l->busy > 0)
+        return;
+    if (l->readable)
+        event_free(l->readable);
+    if (l->writable)
+        event_free(l->writable);
+    if (l->timer)
+        event_free(l->timer);
+    if (l->fd >= 0)
+        close(l->fd);
+    seal_destroy(l->seal_out);
+    seal_destroy(l->seal_in);
+    handshake_clear(&l->handshake);
+    free(l->cipher);
+    free(l->sink);
+    free(l);
+}
+
+void link_give_up(struct link *l, const char *why)
+{
+    if (l->stage == DEAD)
+        return;
+    l->stage = DEAD;
+    listener_release(&l->unproven);
+    l->on->closed(l, l->arg, why);
+}
+
+void link_destroy(struct link *l)
+{
+    int saved = errno;
+
+    if (!l)
+        return;
+    l->stage = DEAD;
+    listener_release(&l->unproven);
+    link_release(l);
+    errno = saved;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * link_state.h - what the files of a link share; for them alone.
+ *
+ *   link_begin.c    who calls, who takes the call
+ *   link_send.c     from the owner to the socket
+ *   link_receive.c  from the socket to the owner
+ *   link_end.c      giving up
+ *   link_head.c     the heads of messages
+ */
+#ifndef PMIX_BCAST_LINK_STATE_H
+#define PMIX_BCAST_LINK_STATE_H
+
+#include "pmix_bcast/link.h"
+
+#include <event2/event.h>
+
+enum stage { CALLING, SHAKING, OPEN, DEAD };
+
+/* Above a head and every message of the handshake. */
+#define IN_MAX (MESSAGE_HEAD + HANDSHAKE_MAX)
+_Static_assert(IN_MAX >= LINK_HEAD, "a head has room");
+
+struct link {
+    enum stage stage;
+    int fd, busy; /* busy: callbacks of this link now on the stack */
+    int held, is_caller;
+    struct event *readable, *writable, *timer;
+    struct handshake handshake;
+    struct unproven unproven;
+    struct seal *seal_out, *seal_in; /* once it is open */
+    uint32_t tail; /* what follows a chunk's bytes: TAG_BYTES if encrypted */
+    const struct link_events *on;
+    void *arg;
+    uint32_t chunk_max;
+    /* What comes in: a head, then its bytes. */
+    uint8_t in[IN_MAX], *place, *sink;
+    size_t in_len, got;
+    struct link_head head;
+    int in_bytes; /* the head has come, its bytes are due */
+    /* What goes out: likewise; encrypted bytes and their tag from cipher. */
+    uint8_t out[IN_MAX];
+    size_t out_len, out_done;
+    struct link_head sending;
+    int is_sending, file;
+    off_t at;
+    uint8_t *cipher;
+    size_t left;
+    uint64_t bytes_sent;
+};
+
+/* The connection is broken: the owner is told, once. */
+void link_give_up(struct link *l, const char *why);
+/* Free what was given up, if none of its callbacks is on the stack. */
+void link_release(struct link *l);
+
+/* Send until the socket is full, there is nothing more, or a chunk is sent:
+ * then the other links have their turn. */
+void link_send(struct link *l);
+void link_queue_handshake(struct link *l,
+                          uint16_t type,
+                          const uint8_t *body,
+                          size_t len);
+
+/* The socket can be read. */
+void link_on_readable(evutil_socket_t fd, short what, void *arg);
+
+#endif
