@@ -2,6 +2,7 @@
 #include "spank_plugin/plugin_local.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <slurm/slurm.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static int refuse(void)
 /* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
 #define STOP_GRACE_MS 3000
 
-#define ARGV_MAX   21 /* the words of build_argv(), and NULL */
+#define ARGV_MAX   24 /* the words of build_argv(), and NULL */
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
@@ -63,6 +64,7 @@ struct words {
     char *argv[ARGV_MAX];
     int n;
     char job[NUMBER_LEN], step[NUMBER_LEN], nodes[NUMBER_LEN];
+    char report[PATH_MAX + 16];
 };
 
 /* argv is char *const[] by POSIX, though nobody writes to the words. */
@@ -97,6 +99,13 @@ static void build_argv(struct words *w,
         add(w, "--bcast", o->bcast);
     if (o->power)
         add(w, "--power", o->power);
+    if (o->meter)
+        add(w, "--meter", o->meter);
+    if (o->report) { /* its value may be missing */
+        (void)snprintf(w->report, sizeof w->report, "--report%s%s",
+                       o->report[0] ? "=" : "", o->report);
+        add(w, w->report, NULL);
+    }
     if (o->demand == DEMAND_REQUIRED)
         add(w, "--required", NULL);
 }

@@ -26,9 +26,11 @@ enum option {
     OPTION_PROFILE,
     OPTION_BCAST,
     OPTION_PROBE,
-    OPTION_POWER
+    OPTION_POWER,
+    OPTION_METER,
+    OPTION_REPORT
 };
-#define OPTION_COUNT 5
+#define OPTION_COUNT 7
 
 static char *given[OPTION_COUNT]; /* by the user; owned */
 
@@ -59,8 +61,19 @@ static int is_probe(const char *arg)
 
 static int is_power(const char *arg)
 {
-    static const char *const words[] = {"pair", "boost", "off", NULL};
+    static const char *const words[] = {"pair", "boost", "save", "off", NULL};
     return is_one_of(arg, words);
+}
+
+static int is_meter(const char *arg)
+{
+    static const char *const words[] = {"mpi", "cpu", "none", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_report(const char *arg)
+{
+    return strlen(arg) < PATH_MAX;
 }
 
 static int is_profile(const char *arg)
@@ -94,24 +107,33 @@ static const struct {
                       "SRC:DST, a file here and an absolute path for it on "
                       "every node"},
     [OPTION_PROBE] = {"evenstep-probe", is_probe, "cached, fresh or off"},
-    [OPTION_POWER] = {"evenstep-power", is_power, "pair, boost or off"},
+    [OPTION_POWER] = {"evenstep-power", is_power, "pair, boost, save or off"},
+    [OPTION_METER] = {"evenstep-meter", is_meter, "mpi, cpu or none"},
+    [OPTION_REPORT] = {"evenstep-report", is_report, "a file, or off"},
 };
 
 /*
- * Slurm's callback.  --evenstep without a value arrives as NULL from the
- * command line and, through the environment of a job, as "" or "(null)":
- * 22.05 prints the NULL when it hands an option of sbatch or salloc on to the
- * job's sruns.
+ * An option without a value arrives as NULL from the command line and, through
+ * the environment of a job, as "" or "(null)": 22.05 prints the NULL when it
+ * hands an option of sbatch or salloc on to the job's sruns.
  */
+static const char *take_bare(int val, const char *arg)
+{
+    if (arg && arg[0] && strcmp(arg, "(null)") != 0)
+        return arg;
+    if (val == OPTION_EVENSTEP)
+        return "on";
+    return val == OPTION_REPORT ? "" : arg;
+}
+
+/* Slurm's callback. */
 static int take_option(int val, const char *arg, int remote)
 {
     char *copy;
 
     if (val < 0 || val >= OPTION_COUNT)
         return remote ? 0 : -1;
-    if (val == OPTION_EVENSTEP
-        && (!arg || !arg[0] || strcmp(arg, "(null)") == 0))
-        arg = "on";
+    arg = take_bare(val, arg);
     if (!arg || !checks[val].allows(arg)) {
         if (remote)
             return 0; /* checked where it was typed; no reason to stop here */
@@ -147,11 +169,21 @@ void plugin_options_register(spank_t sp)
          "[evenstep] how to learn what each node can do: from the last "
          "probe, by a new one, or not at all (implies --evenstep)",
          ARGUMENT_NEEDED, OPTION_PROBE, take_option},
-        {"evenstep-power", "pair|boost|off",
+        {"evenstep-power", "pair|boost|save|off",
          "[evenstep] steer power or CPU time from the nodes that come first "
          "to a barrier to those that come last: in pairs, or only to the "
-         "slowest (implies --evenstep)",
+         "slowest, or only take what the first do not need (implies "
+         "--evenstep)",
          ARGUMENT_NEEDED, OPTION_POWER, take_option},
+        {"evenstep-meter", "mpi|cpu|none",
+         "[evenstep] meter the program as it is: by its calls of MPI, or by "
+         "the CPU time of its tasks (implies --evenstep)",
+         ARGUMENT_NEEDED, OPTION_METER, take_option},
+        {"evenstep-report", "[FILE|off]",
+         "[evenstep] say at the end of the step how well its ranks and nodes "
+         "worked together, and write the figures to FILE (implies "
+         "--evenstep)",
+         ARGUMENT_OPTIONAL, OPTION_REPORT, take_option},
     };
 
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -247,7 +279,7 @@ static enum plugin_demand reckon_demand(void)
         return DEMAND_ON;
     }
     if (given[OPTION_PROFILE] || given[OPTION_BCAST] || given[OPTION_PROBE]
-        || given[OPTION_POWER])
+        || given[OPTION_POWER] || given[OPTION_METER] || given[OPTION_REPORT])
         return DEMAND_ON; /* "implies --evenstep" */
     return site.on_by_default ? DEMAND_ON : DEMAND_NONE;
 }
@@ -260,6 +292,8 @@ struct plugin_options plugin_options_get(void)
         .bcast = given[OPTION_BCAST],
         .probe = given[OPTION_PROBE],
         .power = given[OPTION_POWER],
+        .meter = given[OPTION_METER],
+        .report = given[OPTION_REPORT],
         .config = site.config,
         .launcher = site.launcher,
         .timeout_s = site.timeout_s + (given[OPTION_BCAST] ? COPY_S : 0),

@@ -24,7 +24,9 @@ struct plugin_options {
     const char *profile;
     const char *bcast;    /* SRC:DST */
     const char *probe;    /* cached, fresh, off */
-    const char *power;    /* pair, boost, off */
+    const char *power;    /* pair, boost, save, off */
+    const char *meter;    /* mpi, cpu, none */
+    const char *report;   /* a file, or "" */
     const char *config;   /* absolute path */
     const char *launcher; /* absolute path of the program evenstep */
     int timeout_s;        /* how long a step waits for evenstep's start */

@@ -43,6 +43,8 @@ struct attend_options {
     const char *profile, *config;
     enum metrics_source probe; /* fresh, cached, off: all nodes alike */
     enum power_variant power;
+    enum step_meter meter; /* STEP_METERS: as the site has it */
+    const char *report;    /* a file, REPORT_OFF, "", or NULL: as the site */
     char *source; /* to be copied to destination on every node, or NULL */
     char destination[DESTINATION_MAX];
     int required;
@@ -400,6 +402,8 @@ static int take_copy(void *at, const char *text, struct es_error *err)
     return broadcast_destination(o->destination, colon + 1, err);
 }
 
+#define REPORT_OFF "off" /* not even where the site wants one */
+
 #define AT(member) OPTION_AT(struct attend_options, member)
 
 /* clang-format off */
@@ -415,8 +419,12 @@ static const struct option options[] = {
     {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
      "as srun --evenstep-bcast"},
-    {OPTION_WORD, "power", "off|pair|boost", AT(power), .help =
+    {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
      "as srun --evenstep-power"},
+    {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =
+     "as srun --evenstep-meter"},
+    {OPTION_TEXT, "report", "FILE", AT(report), .bare = "", .help =
+     "as srun --evenstep-report"},
     {OPTION_FLAG, "required", NULL, AT(required), .help =
      "the step is not to start without evenstep"},
     {.type = OPTION_END},
@@ -479,9 +487,22 @@ static int open_session(struct attend *a)
     return a->err->kind == ES_OK ? 0 : -1;
 }
 
+/* What the user has said goes before what the site has. */
+static int take_wishes(struct attend *a)
+{
+    if (a->o->meter < STEP_METERS)
+        a->config.step_meter = a->o->meter;
+    if (a->o->report)
+        a->config.step_report = strcmp(a->o->report, REPORT_OFF) != 0;
+    if (a->o->power > POWER_BOOST)
+        return es_fail(a->err, ES_USAGE, "give pair, boost or off",
+                       "--evenstep-power=save: not known to this release");
+    return 0;
+}
+
 static int start(struct attend *a)
 {
-    if (config_load(&a->config, a->o->config, a->err) < 0
+    if (config_load(&a->config, a->o->config, a->err) < 0 || take_wishes(a) < 0
         || set_qualification(a) < 0
         || policy_option_parse(&a->policy, &a->config,
                                a->config.step_policy->name, POLICY_STRICT,
@@ -525,7 +546,7 @@ static void clear(struct attend *a)
 
 static int attend_main(int argc, char **argv, struct es_error *err)
 {
-    struct attend_options o = {0};
+    struct attend_options o = {.meter = STEP_METERS};
     struct attend a = {.o = &o, .err = err, .table_fd = -1};
     int rc = options_parse(&command_attend, &o, argc, argv, err);
 

@@ -6,6 +6,7 @@
 #define LAUNCHER_CONFIG_CONFIG_H
 
 #include "launcher/base/on_error.h"
+#include "launcher/base/step_meter.h"
 #include "launcher/probe/probe_result.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/wireup_way.h"
@@ -28,9 +29,11 @@ struct config {
     const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
     struct threshold_rule step_threshold;  /* plugin { threshold } */
     int step_patience_s;                   /* plugin { patience } */
-    struct config_probe {                  /* probe { … } */
-        int budget_ms;                     /* for all elements of a node */
-        int64_t ttl_s; /* how long a result in the cache is valid */
+    enum step_meter step_meter;            /* plugin { meter } */
+    int step_report;      /* plugin { report }: how each step went */
+    struct config_probe { /* probe { … } */
+        int budget_ms;    /* for all elements of a node */
+        int64_t ttl_s;    /* how long a result in the cache is valid */
         char cache[PROBE_PATH_MAX];   /* its directory */
         char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
         unsigned elements;            /* element "C" { measure = true }, … */

@@ -75,6 +75,7 @@ static void take_plugin(struct config *c, cfg_t *plugin)
     const char *path = cfg_getstr(plugin, "agent_path");
     const char *policy = cfg_getstr(plugin, "policy");
     const char *threshold = cfg_getstr(plugin, "threshold");
+    const char *meter = cfg_getstr(plugin, "meter");
     long patience = cfg_getint(plugin, "patience");
 
     if (on)
@@ -87,6 +88,10 @@ static void take_plugin(struct config *c, cfg_t *plugin)
         (void)threshold_option_take(&c->step_threshold, threshold, NULL);
     if (patience != NOT_GIVEN)
         c->step_patience_s = (int)patience;
+    if (meter)
+        c->step_meter = step_meter_find(meter);
+    if (cfg_size(plugin, "report") > 0) /* it was given */
+        c->step_report = cfg_getbool(plugin, "report");
 }
 
 static void take_element(struct config_probe *p, cfg_t *section)

@@ -111,6 +111,8 @@ static void print_plugin(const struct config *c)
     printf("  policy = \"%s\"\n", c->step_policy->name);
     print_threshold(&c->step_threshold);
     printf("  patience = %d\n", c->step_patience_s);
+    printf("  meter = \"%s\"\n", step_meter_name(c->step_meter));
+    printf("  report = %s\n", c->step_report ? "true" : "false");
     puts("}");
 }
 

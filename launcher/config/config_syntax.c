@@ -132,6 +132,14 @@ static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
                   "plugin: threshold is out of range");
 }
 
+static int check_meter(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (step_meter_find(cfg_opt_getnstr(opt, 0)) < STEP_METERS)
+        return 0;
+    return refuse(cfg, "give \"mpi\", \"cpu\" or \"none\"",
+                  "plugin: meter is out of range");
+}
+
 /* The keys that take a whole number. */
 static const struct whole {
     const char *key;
@@ -440,6 +448,8 @@ static cfg_t *all_sections(void)
                           text_key("policy", check_step_policy),
                           text_key("threshold", check_threshold),
                           whole_key("patience"),
+                          text_key("meter", check_meter),
+                          CFG_BOOL("report", cfg_false, CFGF_NODEFAULT),
                           CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
                            number_key("outlier", check_outlier),

@@ -41,7 +41,7 @@ static int is_sound(const struct config *c)
         if (!c->profile[i].name[0]
             || !(profile_sum(&c->profile[i].profile) > 0))
             return 0;
-    return c->on_error < ON_ERRORS;
+    return c->on_error < ON_ERRORS && c->step_meter < STEP_METERS;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -57,7 +57,7 @@ static void await_end(const char *what)
     ok(access(ended, F_OK) == 0, "%s", what);
 }
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER };
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT };
 
 static void give(int option, const char *value)
 {
@@ -121,11 +121,13 @@ static void test_words(void)
     give(PROBE, "fresh");
     give(POWER, "pair");
     give(BCAST, "a:/b");
+    give(METER, "mpi");
+    give(REPORT, "a b");
     fake_spank.nodes = 0;
     is_int(run(), 0, "a step with all options");
     is_str(content(words),
            "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
-           "--power pair --required 1",
+           "--power pair --meter mpi --report=a b --required 1",
            "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }

@@ -4,7 +4,7 @@
 #include "fake_spank.h"
 #include "tap.h"
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, OPTIONS };
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT, OPTIONS };
 
 static int give(int option, const char *value, int remote)
 {
@@ -16,16 +16,17 @@ static int give(int option, const char *value, int remote)
 static void test_register(void)
 {
     static const char *const names[OPTIONS] = {
-        "evenstep", "evenstep-profile", "evenstep-bcast", "evenstep-probe",
-        "evenstep-power"};
+        "evenstep",       "evenstep-profile", "evenstep-bcast",
+        "evenstep-probe", "evenstep-power",   "evenstep-meter",
+        "evenstep-report"};
     int tagged = 1;
 
     plugin_options_register(&fake_spank.handle);
-    is_int(fake_spank.options, OPTIONS, "five options are registered");
+    is_int(fake_spank.options, OPTIONS, "seven options are registered");
     for (int i = 0; i < OPTIONS; i++) {
         is_str(fake_spank.option[i].name, names[i], names[i]);
-        is_int(fake_spank.option[i].has_arg, i == EVENSTEP ? 2 : 1,
-               "its argument");
+        is_int(fake_spank.option[i].has_arg,
+               i == EVENSTEP || i == REPORT ? 2 : 1, "its argument");
         tagged &= strncmp(fake_spank.option[i].usage, "[evenstep] ", 11) == 0;
     }
     ok(tagged, "srun --help says whose they are");
@@ -56,7 +57,7 @@ static void test_demand(void)
         plugin_options_clear();
     }
     for (int i = PROFILE; i < OPTIONS; i++) {
-        (void)give(i, i == BCAST ? "a:/b" : "off", 0);
+        (void)give(i, i == BCAST ? "a:/b" : i == METER ? "none" : "off", 0);
         is_int(plugin_options_get().demand, DEMAND_ON,
                "another option implies --evenstep");
         (void)give(EVENSTEP, "off", 0);
@@ -71,19 +72,29 @@ static void test_good(void)
     struct plugin_options o;
 
     ok(give(PROFILE, "cpu_2-x", 0) == 0 && give(BCAST, "a b:/c d", 0) == 0
-           && give(PROBE, "fresh", 0) == 0 && give(POWER, "boost", 0) == 0,
+           && give(PROBE, "fresh", 0) == 0 && give(POWER, "boost", 0) == 0
+           && give(METER, "cpu", 0) == 0 && give(REPORT, "a b", 0) == 0,
        "good values are taken");
     o = plugin_options_get();
     is_str(o.profile, "cpu_2-x", "a profile");
     is_str(o.bcast, "a b:/c d", "a file");
     is_str(o.probe, "fresh", "a way to probe");
     is_str(o.power, "boost", "a way to steer");
+    is_str(o.meter, "cpu", "a meter");
+    is_str(o.report, "a b", "a file for the report");
     is_int(o.timeout_s, 660, "with a file to bring the start may take longer");
     (void)give(PROFILE, "io", 0);
     is_str(plugin_options_get().profile, "io", "the last one counts");
+    (void)give(REPORT, NULL, 0);
+    is_str(plugin_options_get().report, "", "a report and no file");
+    (void)give(REPORT, "(null)", 0);
+    is_str(plugin_options_get().report, "", "likewise through a job");
+    (void)give(POWER, "save", 0);
+    is_str(plugin_options_get().power, "save", "a third way to steer");
     plugin_options_clear();
     o = plugin_options_get();
-    ok(!o.profile && !o.bcast && !o.probe && !o.power && o.timeout_s == 60,
+    ok(!o.profile && !o.bcast && !o.probe && !o.power && !o.meter && !o.report
+           && o.timeout_s == 60,
        "all is forgotten");
 }
 
@@ -98,7 +109,8 @@ static void test_bad(void)
                  {PROFILE, "-x"},   {PROFILE, "a b"}, {PROFILE, "a/b"},
                  {PROFILE, NULL},   {BCAST, "a"},     {BCAST, ":/b"},
                  {BCAST, "a:b"},    {BCAST, "a:/"},   {PROBE, "new"},
-                 {PROBE, ""},       {POWER, "on"},    {PROFILE, long_name}};
+                 {PROBE, ""},       {POWER, "on"},    {PROFILE, long_name},
+                 {METER, "MPI"},    {METER, NULL}};
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const char *value = table[i].value ? table[i].value : "";

@@ -102,6 +102,8 @@ static const struct {
      "\"input\", \"continue\" or \"fail\""},
     {"an answer in capitals", "plugin { on_error = \"Fail\" }\n", "f.conf:1:",
      "on_error is out of range", "\"input\", \"continue\" or \"fail\""},
+    {"a meter that is none", "plugin { meter = \"pmu\" }\n",
+     "f.conf:1:", "meter is out of range", "\"mpi\", \"cpu\" or \"none\""},
     {"a path that is not full", "plugin {\n agent_path = \"bin/a\"\n}\n",
      "f.conf:2:", "agent_path is out of range", "the full path"},
     {"an empty path", "plugin { agent_path = \"\" }\n",
@@ -260,6 +262,8 @@ static void test_shipped(const struct config *base)
     c.step_policy = kinds_find("static");
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
+    c.step_meter = STEP_METERS;
+    c.step_report = 2;
     c.slurm.drain_interval_s = 1;
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
@@ -274,6 +278,8 @@ static void test_shipped(const struct config *base)
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
            && c.step_policy == base->step_policy
            && c.step_patience_s == base->step_patience_s
+           && c.step_meter == base->step_meter
+           && c.step_report == base->step_report
            && c.slurm.drain_interval_s == base->slurm.drain_interval_s
            && c.step_threshold.unit == base->step_threshold.unit
            && c.step_threshold.value == base->step_threshold.value
@@ -434,6 +440,8 @@ static void test_printed(const struct config *base)
         c.step_policy = kinds_find("canon");
         c.step_threshold = prints[i].threshold;
         c.step_patience_s = 7;
+        c.step_meter = STEP_METER_CPU;
+        c.step_report = 1;
         c.slurm.drain_interval_s = 8;
         c.probe.budget_ms = 1234;
         c.probe.rank_by = RANK_BY_ALL;
@@ -456,6 +464,7 @@ static void test_printed(const struct config *base)
                && again.on_error == ON_ERROR_FAIL
                && again.step_policy == c.step_policy
                && again.step_patience_s == c.step_patience_s
+               && again.step_meter == STEP_METER_CPU && again.step_report == 1
                && again.slurm.drain_interval_s == 8
                && again.step_threshold.unit == c.step_threshold.unit
                && again.step_threshold.value == c.step_threshold.value
