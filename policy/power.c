@@ -2,6 +2,7 @@
 #include "policy/power.h"
 #include "policy/aggregate.h"
 #include "policy/order.h"
+#include "policy/power_save.h"
 
 #include <math.h>
 
@@ -228,6 +229,8 @@ size_t power_step(const struct power_rule *rule,
     double median;
     size_t k;
 
+    if (rule->variant == POWER_SAVE)
+        return power_save_step(rule, node, n);
     if (rule->variant == POWER_OFF
         || power_skew(node, n, at) <= rule->bound) /* step 3 */
         return 0;

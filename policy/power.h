@@ -39,7 +39,12 @@
 /* Above it no double holds every whole number. */
 #define POWER_LIMIT_MAX (UINT64_C(1) << 53)
 
-enum power_variant { POWER_OFF, POWER_PAIR, POWER_BOOST };
+enum power_variant {
+    POWER_OFF,
+    POWER_PAIR,
+    POWER_BOOST,
+    POWER_SAVE, /* power_save.h: the sum may fall, too */
+};
 
 struct power_rule {
     enum power_variant variant;
@@ -63,7 +68,8 @@ double power_skew(const struct power_node node[], size_t n, void *room);
 
 /*
  * One balancing step.  Limits stay within floor and ceiling, and the sum of
- * all n stays exactly what it was.  n <= 2^31.  O(n log n).
+ * all n stays exactly what it was, but for POWER_SAVE.  n <= 2^31.
+ * O(n log n).
  * Returns how many limits have changed.
  */
 size_t power_step(const struct power_rule *rule,

@@ -27,11 +27,12 @@ static int holds(const struct power_simulation_setup *s)
     for (size_t i = 0; i < s->n; i++)
         if (!isfinite(s->work[i]) || !(s->work[i] > 0))
             return 0;
-    return s->n > 0 && s->floor > 0 && s->floor <= s->limit
-           && s->limit <= s->ceiling && s->ceiling <= POWER_LIMIT_MAX
-           && isfinite(s->exponent) && s->exponent > 0 && isfinite(s->noise)
-           && s->noise >= 0 && s->rule.bound >= 0 && s->rule.band >= 0
-           && s->rule.gain > 0 && s->rule.gain <= 1;
+    return s->n > 0 && s->idle < s->floor && s->idle < FULL
+           && s->floor <= s->limit && s->limit <= s->ceiling
+           && s->ceiling <= POWER_LIMIT_MAX && isfinite(s->exponent)
+           && s->exponent > 0 && isfinite(s->noise) && s->noise >= 0
+           && s->rule.bound >= 0 && s->rule.band >= 0 && s->rule.gain > 0
+           && s->rule.gain <= 1;
 }
 
 int power_simulation_init(void *state,
@@ -54,7 +55,10 @@ int power_simulation_init(void *state,
 
 static double speed(const struct simulation *s, size_t node)
 {
-    return pow((double)s->node[node].limit / FULL, s->setup->exponent);
+    double idle = (double)s->setup->idle;
+
+    return pow(((double)s->node[node].limit - idle) / (FULL - idle),
+               s->setup->exponent);
 }
 
 static double region_seconds(struct simulation *s, size_t node)
@@ -63,6 +67,18 @@ static double region_seconds(struct simulation *s, size_t node)
 
     return s->setup->work[node] / speed(s, node)
            * (noise > 0 ? exp(noise * random_normal(&s->rng)) : 1);
+}
+
+/* Of a node that has waited for so many seconds since it was there. */
+static double energy_of(const struct simulation *s,
+                        size_t node,
+                        double took,
+                        double waited)
+{
+    double limit = (double)s->node[node].limit;
+    double waits = s->setup->sleeps ? (double)s->setup->idle : limit;
+
+    return (limit * took + waits * waited) / FULL;
 }
 
 void power_simulation_next(void *state, struct power_region *region)
@@ -83,6 +99,12 @@ void power_simulation_next(void *state, struct power_region *region)
     region->seconds = last;
     region->waiting = 1 - busy / ((double)n * last);
     region->ideal = last / (work / speeds);
+    region->energy = 0;
+    for (size_t i = 0; i < n; i++) {
+        double took = 1 / s->node[i].progress;
+
+        region->energy += energy_of(s, i, took, last - took);
+    }
     region->skew = power_skew(s->node, n, s->room);
     region->changed = power_step(&s->setup->rule, s->node, n, s->room);
 }

@@ -5,10 +5,11 @@
  *
  * A region takes a node
  *
- *   work / (limit / 1e6)^exponent * exp(noise * normal variate)
+ *   work / ((limit - idle) / (1e6 - idle))^exponent * exp(noise * normal variate)
  *
  * seconds; the barrier falls when the last node is there.  What a node has
- * measured of it goes into the step, as from its agent.
+ * measured of it goes into the step, as from its agent.  It uses its limit
+ * while it works, and waits, too, as ranks that spin do; or idle while it waits.
  */
 #ifndef POLICY_POWER_SIMULATION_H
 #define POLICY_POWER_SIMULATION_H
@@ -20,6 +21,8 @@ struct power_simulation_setup {
     const double *work; /* n, seconds of a region at a limit of 1e6; > 0 */
     uint64_t limit;     /* of every node at first, floor <= limit <= ceiling */
     uint64_t floor, ceiling; /* of every node */
+    uint64_t idle;           /* of a limit, does no work; < floor */
+    int sleeps;              /* nodes that wait use idle only */
     double exponent;         /* of progress in the limit; 1: in proportion */
     double noise;            /* standard deviation, relative, >= 0 */
     struct power_rule rule;
@@ -31,6 +34,7 @@ struct power_region {
     double waiting; /* of all nodes, as a part of their time; 0..1 */
     double skew;    /* before the step that follows */
     double ideal;   /* seconds / mean work * mean speed; 1: perfect */
+    double energy;  /* of all nodes, in seconds of one at a limit of 1e6 */
     size_t changed; /* limits, by that step */
 };
 

@@ -15,6 +15,12 @@ test_expect_success 'a node with more work than the others gets more, within the
 test_expect_success 'boost gives to the slowest only' '
 	evenstep simulate balance $four --variant boost --json >got && jq -s -e ".[0].changed == 4 and .[-1].to_ideal < 1.03" got
 '
+test_expect_success 'save: the same time, and less energy by what those who wait do not need, within 5 %' '
+	evenstep simulate balance $four --variant save --limit 100 --floor 30 --idle 20 --exponent 0.3333333 --json >got && jq -s -e "
+		[.[].seconds] as \$s | (\$s | max) < 1.001 * \$s[0] and all(.limits | max <= 100) and .[-1].limits[3] == 100 and
+		(.[0].energy - .[-1].energy) / (1.6 * 3 * 0.8 * (1 - pow(1 / 1.6; 3))) > 0.95 and (.[0].energy - .[-1].energy) / (1.6 * 3 * 0.8 * (1 - pow(1 / 1.6; 3))) <= 1" got &&
+	evenstep simulate balance $four --variant save --limit 100 --floor 30 --idle 20 --sleep --json >got && jq -s -e ".[-1].energy <= .[0].energy * 1.001" got
+'
 test_expect_success 'floors and ceilings hold' '
 	evenstep simulate balance $four --floor 38 --ceiling 45 --json >got && jq -s -e "all(.limits | min >= 38 and max <= 45) and .[-1].limits[3] == 45" got
 '
@@ -27,7 +33,7 @@ test_expect_success 'as many nodes as nobody has' '
 '
 test_expect_success '--help tells every option' '
 	evenstep simulate balance --power --help >got &&
-	for option in work nodes variant limit floor ceiling exponent noise bound band gain regions seed json; do grep -qE "^  --$option( |$)" got || return 1; done
+	for option in work nodes variant limit floor ceiling idle sleep exponent noise bound band gain regions seed json; do grep -qE "^  --$option( |$)" got || return 1; done
 '
 # What | arguments | message
 while IFS='|' read -r what arguments message; do
@@ -40,8 +46,9 @@ work that is none|--work 1,x|--work: "x" is no number:
 a node without work|--work 1,0|--work: "0" is out of range: 
 a comma too many|--work 1,|--work: "" is no number: 
 more work than nodes|--work 1,2,3 --nodes 2|--work: has 3 for 2 nodes: 
-an unknown variant|--work 1 --variant best|--variant: "best" is unknown: give pair or boost
+an unknown variant|--work 1 --variant best|--variant: "best" is unknown: give pair, boost or save
 a limit below the floor|--work 1 --limit 5|--limit: 5% is not between 8% and 100%: 
+what is idle above the floor|--work 1 --idle 20|--idle: 20% is not below the floor of 8%: 
 a gain of 0|--work 1 --gain 0|--gain: "0" is out of range: 
 an exponent of 0|--work 1 --exponent 0|--exponent: "0" is out of range: 
 no regions|--work 1 --regions 0|--regions: "0" is out of range: 

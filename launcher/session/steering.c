@@ -336,7 +336,8 @@ static void receive_power(struct steering *s,
         return; /* it has told before */
     w->power = *m;
     w->power.limit = 0; /* nothing is limited yet */
-    w->start = w->wanted = m->limit;
+    w->start = s->rule.variant == POWER_SAVE ? m->ceiling : m->limit;
+    w->wanted = w->start;
     w->is_settable = m->limit > 0;
     if (w->is_settable && s->moved_ns == 0)
         s->moved_ns = clock_ns();

@@ -7,6 +7,8 @@
  * Nothing is limited until something is metered.  If nothing is metered for
  * 10 s, one line says so, and all limits are lifted until something is.
  *
+ * To save power the start is the most that there is, and the sum only falls.
+ *
  * The sum of the limits never exceeds that of the start: a node confirms that
  * its limit is lower before another one's goes up.  A node that falls silent
  * keeps its limit; when one is lost, all others go back to what they had at

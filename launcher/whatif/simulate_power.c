@@ -17,8 +17,8 @@
 struct options {
     struct power_simulation_setup setup;
     const char *works;
-    uint64_t nodes, regions;      /* nodes 0: one a number */
-    double limit, floor, ceiling; /* percent */
+    uint64_t nodes, regions;            /* nodes 0: one a number */
+    double limit, floor, ceiling, idle; /* percent */
     int variant, json;
     // cppcheck-suppress unusedStructMember
     int power; /* given, else another simulation would run */
@@ -37,14 +37,18 @@ static const struct option options[] = {
     {OPTION_COUNT, "nodes", "N", AT(nodes), .low = 1,
      .high = SIMULATED_NODES_MAX, .help =
      "as many nodes; the work is repeated (one a number)"},
-    {OPTION_WORD, "variant", "pair|boost", AT(variant), .def = "pair", .help =
-     "pairs, or only the slowest is given any"},
+    {OPTION_WORD, "variant", "pair|boost|save", AT(variant), .def = "pair",
+     .help = "pairs, or only the slowest is given any, or those who wait are given less"},
     {OPTION_NUMBER, "limit", "PERCENT", PERCENT_AT(limit), .def = "40", .help =
      "of every node at first"},
     {OPTION_NUMBER, "floor", "PERCENT", PERCENT_AT(floor), .def = "8", .help =
      "least of a node"},
     {OPTION_NUMBER, "ceiling", "PERCENT", PERCENT_AT(ceiling), .def = "100",
      .help = "most of a node"},
+    {OPTION_NUMBER, "idle", "PERCENT", AT(idle), .high = 1e6, .help =
+     "of it does no work, and is used while waiting, too (0)"},
+    {OPTION_FLAG, "sleep", NULL, AT(setup.sleeps), .help =
+     "nodes that wait use --idle only, not their limit"},
     {OPTION_NUMBER, "exponent", "E", AT(setup.exponent), .low = 0.01,
      .high = 10, .def = "1", .help = "speed = limit ^ E"},
     {OPTION_NUMBER, "noise", "X", AT(setup.noise), .high = 1, .help =
@@ -65,6 +69,9 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+static const enum power_variant variants[] = {POWER_PAIR, POWER_BOOST,
+                                              POWER_SAVE};
+
 /* The caller frees *work. */
 static int parse(struct options *o, double **work, struct es_error *err)
 {
@@ -74,10 +81,17 @@ static int parse(struct options *o, double **work, struct es_error *err)
         return es_fail(err, ES_USAGE, "give floor <= limit <= ceiling",
                        "--limit: %g%% is not between %g%% and %g%%", o->limit,
                        o->floor, o->ceiling);
+    if (o->idle >= o->floor)
+        return es_fail(err, ES_USAGE, "give less than --floor",
+                       "--idle: %g%% is not below the floor of %g%%", o->idle,
+                       o->floor);
     s->limit = (uint64_t)(o->limit * STEP);
     s->floor = (uint64_t)(o->floor * STEP);
     s->ceiling = (uint64_t)(o->ceiling * STEP);
-    s->rule.variant = o->variant == 0 ? POWER_PAIR : POWER_BOOST;
+    s->idle = (uint64_t)(o->idle * STEP);
+    s->rule.variant = variants[o->variant];
+    if (s->rule.variant == POWER_SAVE)
+        s->ceiling = s->limit; /* nobody is given more than at first */
     *work =
         node_numbers_parse("work", o->works, 1e-9, 1e9, o->nodes, &s->n, err);
     s->work = *work;
@@ -100,10 +114,10 @@ static int print_json(const struct options *o,
                                     json_real(
                                         (double)power_simulation_limit(state, k)
                                         / STEP));
-    all = json_pack("{s:I, s:f, s:f, s:f, s:f, s:I, s:o}", "region",
+    all = json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "region",
                     (json_int_t)i, "seconds", r->seconds, "to_ideal", r->ideal,
-                    "waiting", r->waiting, "skew", r->skew, "changed",
-                    (json_int_t)r->changed, "limits", limits);
+                    "waiting", r->waiting, "skew", r->skew, "energy", r->energy,
+                    "changed", (json_int_t)r->changed, "limits", limits);
     rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
     json_decref(all);
     return rc == 0 && putchar('\n') != EOF ? 0 : -1;
@@ -111,8 +125,9 @@ static int print_json(const struct options *o,
 
 static int print_text(int64_t i, const struct power_region *r)
 {
-    return printf("%6" PRId64 " %10.4g %8.3f %7.1f%% %10.6f %8zu\n", i,
-                  r->seconds, r->ideal, 100 * r->waiting, r->skew, r->changed);
+    return printf("%6" PRId64 " %10.4g %8.3f %7.1f%% %10.6f %8zu %10.4g\n", i,
+                  r->seconds, r->ideal, 100 * r->waiting, r->skew, r->changed,
+                  r->energy);
 }
 
 static int simulate_regions(const struct options *o,
@@ -122,8 +137,9 @@ static int simulate_regions(const struct options *o,
     int printed = 0;
 
     if (!o->json)
-        printed = printf("%6s %10s %8s %8s %10s %8s\n", "region", "seconds",
-                         "/ ideal", "waiting", "skew", "changed");
+        printed =
+            printf("%6s %10s %8s %8s %10s %8s %10s\n", "region", "seconds",
+                   "/ ideal", "waiting", "skew", "changed", "energy");
     for (int64_t i = 0; printed >= 0 && i < (int64_t)o->regions; i++) {
         struct power_region r;
 
