@@ -65,6 +65,16 @@
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
+ *   RANKS     front end  -: the step is over, tell how it went
+ *             agent      is_last u32, size u32, stride u64, calls u64,
+ *                        regions u64, sum, n u32, n x (rank u32,
+ *                        useful double, waiting double, calls u64), k u32,
+ *                        k x (number u64, sum): how the time of the node's
+ *                        ranks went, and of regions since the last one those
+ *                        whose number is a multiple of stride; a sum is ranks
+ *                        u32, busiest u32, last u32, and doubles: useful,
+ *                        waiting, most, least, longest, elapsed: see
+ *                        policy/efficiency.h
  *   POWER     agent      actuator text, unit text, limit u64, floor u64,
  *                        ceiling u64: what to begin with, nothing is set yet;
  *                        with a limit of 0: unit says why not
@@ -97,6 +107,7 @@
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
 #include "policy/aggregate.h"
+#include "policy/efficiency.h"
 #include "policy/power.h"
 
 #define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
@@ -111,6 +122,9 @@
 #define SLOT_BESIDE_MAX 2u      /* --overlap */
 #define OUTPUT_MAX      (64u << 10) /* bytes of output in one message */
 #define FILES_MAX       16u         /* that a slice is to make */
+#define RANKS_MAX       1024u       /* of a node that are told one by one */
+#define RANKS_EACH_MAX  16384u      /* of a program of which they are */
+#define RANKS_REGIONS   64u         /* in one message */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
 /*
@@ -126,7 +140,7 @@
  * HERE keeps its number, and begins with version and node, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 1u
+#define PROTOCOL_VERSION 2u
 
 enum protocol_type {
     MSG_HERE = 16, /* for ever */
@@ -166,6 +180,7 @@ enum protocol_type {
     MSG_FILES = 50,
     MSG_FILE = 51,
     MSG_CANCEL = 52,
+    MSG_RANKS = 53,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -303,6 +318,24 @@ struct msg_progress {
     double progress, skew; /* >= 0 */
     uint64_t work_ns, misuse;
 };
+struct msg_rank {
+    uint32_t rank; /* below the size of its program */
+    double useful, waiting;
+    uint64_t calls;
+};
+struct msg_region {
+    uint64_t number;
+    struct efficiency_sum sum;
+};
+struct msg_ranks { /* 40 KB */
+    uint32_t is_last, size;
+    uint64_t stride; /* a power of two */
+    struct efficiency_sum sum;
+    uint32_t n; /* at most RANKS_MAX, and as many as there are */
+    struct msg_rank rank[RANKS_MAX];
+    uint32_t k; /* at most RANKS_REGIONS */
+    struct msg_region region[RANKS_REGIONS];
+};
 struct msg_meter {
     uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */
     char pattern[TEXT_MAX];
@@ -372,6 +405,8 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m);
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len);
 void msg_write_progress(struct writer *w, const struct msg_progress *m);
 int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len);
+void msg_write_ranks(struct writer *w, const struct msg_ranks *m);
+int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len);
 void msg_write_meter(struct writer *w, const struct msg_meter *m);
 int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
 void msg_write_metered(struct writer *w, const struct msg_metered *m);

@@ -6,6 +6,7 @@
  *   protocol_nodes.c  versions, how agents find each other, what nodes measure
  *   protocol_work.c   commands, slices, files, the tasks of a step
  *   protocol_meter.c  progress and power
+ *   protocol_ranks.c  how the time of ranks went
  */
 #ifndef LAUNCHER_WIRE_PROTOCOL_BODY_H
 #define LAUNCHER_WIRE_PROTOCOL_BODY_H

@@ -133,6 +133,23 @@ static void blobs(const uint8_t *body, size_t len)
     }
 }
 
+static void ranks(const uint8_t *body, size_t len)
+{
+    static struct msg_ranks m;
+    double all = 0;
+
+    if (msg_read_ranks(&m, body, len) < 0)
+        return;
+    if (m.n > RANKS_MAX || m.k > RANKS_REGIONS)
+        abort();
+    for (uint32_t i = 0; i < m.n; i++)
+        all += m.rank[i].useful + m.rank[i].waiting;
+    for (uint32_t i = 0; i < m.k; i++)
+        all += m.region[i].sum.n_useful + m.region[i].sum.n_wait;
+    if (!(all >= 0) || m.size <= (m.n > 0 ? m.rank[0].rank : 0))
+        abort();
+}
+
 static void power(const uint8_t *body, size_t len)
 {
     struct msg_monitor monitor;
@@ -160,6 +177,7 @@ static void power(const uint8_t *body, size_t len)
     if (msg_read_limited(&limited, body, len) == 0)
         walk((const uint8_t *)limited.text, strlen(limited.text));
     (void)msg_read_u64(&v, body, len);
+    ranks(body, len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

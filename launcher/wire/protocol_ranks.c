@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/wire/protocol_body.h"
+
+#define TIME_MAX 1e18 /* 30 years; so many can be added up */
+
+static void write_sum(struct writer *w, const struct efficiency_sum *s)
+{
+    write_u32(w, s->ranks);
+    write_u32(w, s->busiest);
+    write_u32(w, s->last);
+    write_double(w, s->useful);
+    write_double(w, s->waiting);
+    write_double(w, s->most);
+    write_double(w, s->least);
+    write_double(w, s->longest);
+    write_double(w, s->elapsed);
+}
+
+static double read_time(struct reader *r)
+{
+    double ns = read_double(r);
+
+    if (ns < 0 || ns > TIME_MAX)
+        r->bad = 1;
+    return ns;
+}
+
+/* Of one node. */
+static void read_sum(struct reader *r, struct efficiency_sum *s)
+{
+    *s = (struct efficiency_sum){.ranks = read_u32(r)};
+    s->busiest = read_u32(r);
+    s->last = read_u32(r);
+    s->useful = read_time(r);
+    s->waiting = read_time(r);
+    s->most = read_time(r);
+    s->least = read_time(r);
+    s->longest = read_time(r);
+    s->elapsed = read_time(r);
+    if (s->ranks == 0 || s->ranks > NODE_TASKS_MAX) {
+        r->bad = 1;
+        return;
+    }
+    s->nodes = 1;
+    s->n_useful = s->useful / s->ranks;
+    s->n_wait = s->waiting / s->ranks;
+}
+
+void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
+{
+    write_u32(w, m->is_last);
+    write_u32(w, m->size);
+    write_u64(w, m->stride);
+    write_u64(w, (uint64_t)m->sum.calls);
+    write_u64(w, (uint64_t)m->sum.regions);
+    write_sum(w, &m->sum);
+    write_u32(w, m->n);
+    for (uint32_t i = 0; i < m->n; i++) {
+        write_u32(w, m->rank[i].rank);
+        write_double(w, m->rank[i].useful);
+        write_double(w, m->rank[i].waiting);
+        write_u64(w, m->rank[i].calls);
+    }
+    write_u32(w, m->k);
+    for (uint32_t i = 0; i < m->k; i++) {
+        write_u64(w, m->region[i].number);
+        write_sum(w, &m->region[i].sum);
+    }
+}
+
+static void read_each(struct reader *r, struct msg_ranks *m)
+{
+    m->n = read_u32(r);
+    if (m->n > RANKS_MAX || m->n > m->sum.ranks)
+        r->bad = 1;
+    for (uint32_t i = 0; !r->bad && i < m->n; i++) {
+        m->rank[i].rank = read_u32(r);
+        m->rank[i].useful = read_time(r);
+        m->rank[i].waiting = read_time(r);
+        m->rank[i].calls = read_u64(r);
+        if (m->rank[i].rank >= m->size)
+            r->bad = 1;
+    }
+}
+
+static void read_regions(struct reader *r, struct msg_ranks *m)
+{
+    m->k = read_u32(r);
+    if (m->k > RANKS_REGIONS)
+        r->bad = 1;
+    for (uint32_t i = 0; !r->bad && i < m->k; i++) {
+        m->region[i].number = read_u64(r);
+        read_sum(r, &m->region[i].sum);
+        if (m->region[i].number % m->stride)
+            r->bad = 1;
+    }
+}
+
+int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+    uint64_t calls, regions;
+
+    m->is_last = read_u32(&r);
+    m->size = read_u32(&r);
+    m->stride = read_u64(&r);
+    calls = read_u64(&r);
+    regions = read_u64(&r);
+    read_sum(&r, &m->sum);
+    m->sum.calls = (double)calls;
+    m->sum.regions = (double)regions;
+    if (m->is_last > 1 || m->stride == 0 || m->stride & (m->stride - 1))
+        r.bad = 1;
+    if (!r.bad)
+        read_each(&r, m);
+    if (!r.bad)
+        read_regions(&r, m);
+    return finish(&r, m, sizeof *m);
+}
