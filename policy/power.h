@@ -28,34 +28,14 @@
 #ifndef POLICY_POWER_H
 #define POLICY_POWER_H
 
+#include "policy/power_rule.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 /* Defaults.  The skew of four nodes of which one is 3 % slower is 0.00017. */
 #define POWER_BOUND 0.0002 /* skew; 1.4 % deviation */
 #define POWER_BAND  0.005  /* of the median's progress, both ways */
 #define POWER_GAIN  0.8    /* 0..1; stable up to an exponent of 2.5 */
-
-/* Above it no double holds every whole number. */
-#define POWER_LIMIT_MAX (UINT64_C(1) << 53)
-
-enum power_variant {
-    POWER_OFF,
-    POWER_PAIR,
-    POWER_BOOST,
-    POWER_SAVE, /* power_save.h: the sum may fall, too */
-};
-
-struct power_rule {
-    enum power_variant variant;
-    double bound, band; /* >= 0 */
-    double gain;        /* > 0, <= 1 */
-};
-
-struct power_node {
-    double progress; /* of its work, a second of work; 0: does not report */
-    uint64_t limit, floor, ceiling; /* floor <= limit <= ceiling */
-};
 
 /* Bytes of room that the functions below need, aligned as by malloc(). */
 size_t power_bytes(size_t n);

@@ -18,7 +18,9 @@
 #ifndef POLICY_POWER_SAVE_H
 #define POLICY_POWER_SAVE_H
 
-#include "policy/power.h"
+#include "policy/power_rule.h"
+
+#include <stddef.h>
 
 /* A node comes so much before the last one, of its progress. */
 #define POWER_SAVE_MARGIN 0.01

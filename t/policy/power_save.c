@@ -2,6 +2,7 @@
 /* The same barrier time with the least power: the step on tables of numbers,
  * and how many joules a simulation saves. */
 #include "policy/power_save.h"
+#include "policy/power.h"
 #include "policy/power_simulation.h"
 #include "tap.h"
 
