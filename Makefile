@@ -101,14 +101,16 @@ $(B)/launcher/%.o:     own = $(launcher_cflags) -pthread \
                              -DEVENSTEP_VERSION='"$(VERSION)"' \
                              -DEVENSTEP_CONF='"$(sysconfdir)/evenstep/evenstep.conf"'
 $(B)/spank_plugin/%.o: own = -fPIC -fvisibility=default \
-                             -DEVENSTEP_LAUNCHER='"$(bindir)/evenstep"'
+                             -DEVENSTEP_LAUNCHER='"$(bindir)/evenstep"' \
+                             -DEVENSTEP_LIBDIR='"$(libdir)"'
 
 # What is compiled in; changes only when it does, so that `make install` with
 # another PREFIX builds anew what knows a path.
 $(B)/places: FORCE
-	@mkdir -p $(B); echo '$(bindir) $(sysconfdir)' >$@.new; \
+	@mkdir -p $(B); echo '$(bindir) $(libdir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/config/config_file.c spank_plugin/plugin_options.c): $(B)/places
+$(call obj,launcher/config/config_file.c spank_plugin/plugin_options.c \
+           spank_plugin/plugin_meter.c): $(B)/places
 FORCE:
 
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map

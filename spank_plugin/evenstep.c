@@ -13,7 +13,8 @@
  *                     starts
  *   user_init                                     environment
  *   task_init                                     refused steps,
- *                                                 environment
+ *                                                 environment,
+ *                                                 meter
  *   task_post_fork                                to the guard
  *   exit              front end                   guard ends,
  *                     ends                        clean-up

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "spank_plugin/env_file.h"
+#include "spank_plugin/plugin_meter.h"
 #include "spank_plugin/plugin_place.h"
 
 /* The companion step's own mark; it has a place on the node, too. */
@@ -248,6 +249,17 @@ static void complain(spank_t sp,
 }
 
 /* In the task itself: what slurmstepd has not found may be here. */
+static int find_environment(spank_t sp,
+                            const struct place *p,
+                            struct verdict *v)
+{
+    if (is_set)
+        return 0;
+    if (inlet >= 0)
+        send_base();
+    return set_environment(sp, p, v);
+}
+
 void plugin_remote_task(spank_t sp)
 {
     enum promise promise;
@@ -257,12 +269,10 @@ void plugin_remote_task(spank_t sp)
     if (find_place(sp, &p, &promise) < 0)
         return;
     (void)spank_unsetenv(sp, PROMISE); /* it is not for the task's own steps */
-    if (is_set)
+    if (find_environment(sp, &p, &v) == 0) {
+        plugin_meter_preload(sp);
         return;
-    if (inlet >= 0)
-        send_base();
-    if (set_environment(sp, &p, &v) == 0)
-        return;
+    }
     if (!v.what && promise != PROMISED_NOTHING)
         v.what = "it is not there: do tasks and agents see one /dev/shm on "
                  "this node (job_container.conf)?";

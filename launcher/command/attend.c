@@ -150,12 +150,14 @@ static void put_tasks(struct attend *a, size_t node)
 
 static void put_environ(struct attend *a, size_t node, double share)
 {
-    char text[128];
+    char text[160];
 
     snprintf(text, sizeof text,
              "EVENSTEP_SHARE=%.6f\n"
-             "EVENSTEP_NODE_COUNT=%zu\n",
-             share, session_size(a->front.session));
+             "EVENSTEP_NODE_COUNT=%zu\n"
+             "EVENSTEP_METER=%s\n",
+             share, session_size(a->front.session),
+             step_meter_name(a->config.step_meter));
     put_file(a, node, STEP_ENV, text);
 }
 
