@@ -490,22 +490,20 @@ static int open_session(struct attend *a)
 }
 
 /* What the user has said goes before what the site has. */
-static int take_wishes(struct attend *a)
+static void take_wishes(struct attend *a)
 {
     if (a->o->meter < STEP_METERS)
         a->config.step_meter = a->o->meter;
     if (a->o->report)
         a->config.step_report = strcmp(a->o->report, REPORT_OFF) != 0;
-    if (a->o->power > POWER_BOOST)
-        return es_fail(a->err, ES_USAGE, "give pair, boost or off",
-                       "--evenstep-power=save: not known to this release");
-    return 0;
 }
 
 static int start(struct attend *a)
 {
-    if (config_load(&a->config, a->o->config, a->err) < 0 || take_wishes(a) < 0
-        || set_qualification(a) < 0
+    if (config_load(&a->config, a->o->config, a->err) < 0)
+        return -1;
+    take_wishes(a);
+    if (set_qualification(a) < 0
         || policy_option_parse(&a->policy, &a->config,
                                a->config.step_policy->name, POLICY_STRICT,
                                a->err)
