@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Merge sort from the bottom up, as in Knuth, TAOCP 3, section 5.2.4. */
+/* Merge sort from the bottom up, as in Knuth, TAOCP 3, section 5.2.4, of runs
+ * that are sorted by insertion, section 5.2.1. */
 #include "policy/order.h"
 
 #include <string.h>
+
+#define RUN 16
+
+static void insert_sorted(uint32_t index[], size_t n, const int64_t key[])
+{
+    for (size_t i = 1; i < n; i++) {
+        uint32_t at = index[i];
+        size_t j = i;
+
+        for (; j > 0 && key[index[j - 1]] < key[at]; j--)
+            index[j] = index[j - 1];
+        index[j] = at;
+    }
+}
 
 static void merge(uint32_t out[],
                   const uint32_t a[],
@@ -30,7 +45,9 @@ void order_descending(uint32_t index[],
                       size_t n,
                       const int64_t key[])
 {
-    for (size_t run = 1; run < n; run *= 2) {
+    for (size_t i = 0; i < n; i += RUN)
+        insert_sorted(index + i, n - i < RUN ? n - i : RUN, key);
+    for (size_t run = RUN; run < n; run *= 2) {
         for (size_t i = 0; i < n; i += 2 * run) {
             size_t na = n - i < run ? n - i : run;
             size_t nb = n - i - na < run ? n - i - na : run;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define KEY_BITS 52 /* of a fraction, to sort by */
+#define KEY_ONE 0x1p52 /* the key of a fraction of 1, to sort by */
 
 struct room { /* n of each, behind one another */
     double *value;
@@ -39,8 +39,8 @@ static double highest_progress(const struct power_node node[], size_t n)
     double most = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (reports(&node[i]))
-            most = fmax(most, node[i].progress);
+        if (reports(&node[i]) && node[i].progress > most)
+            most = node[i].progress;
     return most;
 }
 
@@ -77,11 +77,19 @@ static size_t sort(const struct power_node node[],
     for (size_t i = 0; i < n; i++) {
         if (!reports(&node[i]))
             continue;
-        room->key[i] = (int64_t)ldexp(node[i].progress / most, KEY_BITS);
+        room->key[i] = (int64_t)(node[i].progress / most * KEY_ONE);
         room->index[k++] = (uint32_t)i;
     }
     order_descending(room->index, room->scratch, k, room->key);
     return k;
+}
+
+static double median_of(const struct power_node node[],
+                        const uint32_t by_progress[],
+                        size_t k)
+{
+    return node[by_progress[(k - 1) / 2]].progress / 2
+           + node[by_progress[k / 2]].progress / 2;
 }
 
 /* The limit per progress: what a node needs to keep up. */
@@ -234,10 +242,8 @@ size_t power_step(const struct power_rule *rule,
     if (rule->variant == POWER_OFF
         || power_skew(node, n, at) <= rule->bound) /* step 3 */
         return 0;
-    k = fractions(node, n, room.value);
-    median = aggregate_of(AGGREGATE_MEDIAN, room.value, k)
-             * highest_progress(node, n);
     k = sort(node, n, &room);
+    median = median_of(node, room.index, k);
     if (rule->variant == POWER_PAIR)
         return steer_pairs(rule, node, room.index, k, median);
     while (k > 2 && is_full(&node[room.index[k - 1]]))
