@@ -24,6 +24,15 @@ static void on_progress(void *arg, const struct msg_progress *record)
     m->send(m->arg, MSG_PROGRESS, &w);
 }
 
+static void on_ranks(void *arg, const struct msg_ranks *ranks)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_ranks(&w, ranks);
+    m->send(m->arg, MSG_RANKS, &w);
+}
+
 static void on_power(void *arg, const struct msg_power *power)
 {
     struct agent_meter *m = arg;
@@ -88,6 +97,11 @@ struct agent_meter *agent_meter_start(struct event_base *base,
         free(m);
         return NULL;
     }
+    if (monitor_watch_ranks(m->monitor, on_ranks, m) < 0) {
+        es_no_memory(err);
+        agent_meter_stop(m);
+        return NULL;
+    }
     if (order->power == MONITOR_GUARD)
         m->power =
             power_link_start(base, POWER_DIR, order->dir, &power_events, m);
@@ -102,6 +116,11 @@ void agent_meter_limit(struct agent_meter *m, uint64_t limit)
         power_link_set(m->power, limit);
     else
         set_threads(m, limit);
+}
+
+void agent_meter_end_ranks(struct agent_meter *m)
+{
+    monitor_end_ranks(m->monitor);
 }
 
 void agent_meter_stop(struct agent_meter *m)

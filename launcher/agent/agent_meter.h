@@ -11,7 +11,7 @@
 struct agent_meter;
 struct event_base;
 
-/* Send what w holds: PROGRESS, POWER or LIMITED. */
+/* Send what w holds: PROGRESS, POWER, LIMITED or RANKS. */
 typedef void (*agent_meter_send_fn)(void *arg,
                                     enum protocol_type type,
                                     struct writer *w);
@@ -26,6 +26,8 @@ struct agent_meter *agent_meter_start(struct event_base *base,
 /* A limit for the node, or 0: none.  LIMITED follows where there is one to
  * set. */
 void agent_meter_limit(struct agent_meter *m, uint64_t limit);
+/* The step is over: the last RANKS follows. */
+void agent_meter_end_ranks(struct agent_meter *m);
 /* NULL is allowed. */
 void agent_meter_stop(struct agent_meter *m);
 

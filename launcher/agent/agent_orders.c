@@ -292,6 +292,21 @@ static int receive_limit(struct agent_orders *o, const struct message *in)
     return 0;
 }
 
+static int receive_ranks(struct agent_orders *o, const struct message *in)
+{
+    static const struct msg_ranks none = {.is_last = 1, .stride = 1};
+    struct writer w = {0};
+
+    (void)in;
+    if (o->meter) {
+        agent_meter_end_ranks(o->meter);
+    } else {
+        msg_write_ranks(&w, &none);
+        send_out(o, MSG_RANKS, &w);
+    }
+    return 0;
+}
+
 /* --- task graphs ---------------------------------------------------------- */
 
 static void send_graph(void *arg, enum graph_kind kind, struct writer *w)
@@ -355,6 +370,7 @@ static const struct {
     {MSG_RING, MSG_RING, receive_ring},
     {MSG_MONITOR, MSG_MONITOR, receive_monitor},
     {MSG_LIMIT, MSG_LIMIT, receive_limit},
+    {MSG_RANKS, MSG_RANKS, receive_ranks},
     {MSG_BCAST, MSG_BCAST_END - 1, receive_bcast},
     {MSG_GRAPH, MSG_GRAPH_END - 1, receive_graph},
 };

@@ -29,6 +29,7 @@ struct monitor {
     int64_t last_ns, looked_ns, told_ns;
     int is_news; /* since the last record */
     uint32_t epoch;
+    struct ranks *ranks; /* NULL: nobody wants to know */
     struct meter_track track[METER_SLOTS];
     double value[METER_SLOTS]; /* to aggregate */
 };
@@ -179,6 +180,8 @@ static void on_monitor_time(evutil_socket_t fd, short what, void *arg)
     if (change == METER_ANOTHER)
         begin_epoch(m);
     m->is_news |= change != METER_STILL;
+    if (m->ranks)
+        ranks_look(m->ranks, now);
     if (m->is_news && is_time(m, now)) {
         m->told_ns = now;
         m->is_news = 0;
@@ -243,12 +246,25 @@ void monitor_advise_threads(struct monitor *m, uint32_t threads)
     atomic_store_explicit(&m->page->threads, threads, memory_order_relaxed);
 }
 
+int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg)
+{
+    m->ranks = ranks_create(m->page, m->record_ns, fn, arg);
+    return m->ranks ? 0 : -1;
+}
+
+void monitor_end_ranks(struct monitor *m)
+{
+    free_dead(m);
+    ranks_end(m->ranks, clock_ns());
+}
+
 void monitor_stop(struct monitor *m)
 {
     if (!m)
         return;
     if (m->timer)
         event_free(m->timer);
+    ranks_destroy(m->ranks);
     meter_page_destroy(m->page);
     if (m->page_fd >= 0)
         close(m->page_fd);

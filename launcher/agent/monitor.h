@@ -11,6 +11,7 @@
 #ifndef LAUNCHER_AGENT_MONITOR_H
 #define LAUNCHER_AGENT_MONITOR_H
 
+#include "launcher/agent/ranks.h"
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/error.h"
 
@@ -30,6 +31,10 @@ struct monitor *monitor_start(struct event_base *base,
                               struct es_error *err);
 /* Tell the ranks how many threads to use; 0: as they like. */
 void monitor_advise_threads(struct monitor *m, uint32_t threads);
+/* Tell fn of the ranks' time, too, from now on.  0, or -1 if memory ran out. */
+int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg);
+/* The step is over: tell of it once more. */
+void monitor_end_ranks(struct monitor *m);
 /* NULL is allowed. */
 void monitor_stop(struct monitor *m);
 

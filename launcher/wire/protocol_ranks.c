@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/wire/protocol_body.h"
 
-#define TIME_MAX 1e18 /* 30 years; so many can be added up */
+#define TIME_MAX 1e21 /* 3 years of all ranks of a node; so many can be added */
 
 static void write_sum(struct writer *w, const struct efficiency_sum *s)
 {
@@ -37,10 +37,10 @@ static void read_sum(struct reader *r, struct efficiency_sum *s)
     s->least = read_time(r);
     s->longest = read_time(r);
     s->elapsed = read_time(r);
-    if (s->ranks == 0 || s->ranks > NODE_TASKS_MAX) {
+    if (s->ranks > NODE_TASKS_MAX)
         r->bad = 1;
+    if (s->ranks == 0)
         return;
-    }
     s->nodes = 1;
     s->n_useful = s->useful / s->ranks;
     s->n_wait = s->waiting / s->ranks;
@@ -91,7 +91,7 @@ static void read_regions(struct reader *r, struct msg_ranks *m)
     for (uint32_t i = 0; !r->bad && i < m->k; i++) {
         m->region[i].number = read_u64(r);
         read_sum(r, &m->region[i].sum);
-        if (m->region[i].number % m->stride)
+        if (m->region[i].number % m->stride || m->region[i].sum.ranks == 0)
             r->bad = 1;
     }
 }

@@ -75,11 +75,11 @@ static void test_bad(void)
     refused("more ranks than there are");
     sound.sum.ranks = NODE_TASKS_MAX + 1;
     refused("more than a node has");
-    sound.sum.ranks = sound.n = 0;
-    refused("no rank at all");
+    sound.sum.ranks = 0;
+    refused("a rank of none");
     sound.rank[0].useful = -1;
     refused("a time below 0");
-    sound.sum.useful = 1e19;
+    sound.sum.useful = 1e22;
     refused("a time of centuries");
     sound.region[0].sum.longest = (double)INFINITY;
     refused("a time without end");
@@ -125,5 +125,9 @@ int main(void)
     is_int((int)accepted, 0, "not if the end is missing");
     test_bad();
     test_counts();
+    memset(&sound, 0, sizeof sound);
+    sound.is_last = 1;
+    sound.stride = 1;
+    ok(pass(0) == 0 && got.sum.nodes == 0, "a node may have no ranks at all");
     return done();
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the front end is told of the ranks of a node. */
+#include "launcher/agent/ranks.h"
+#include "tap.h"
+
+#define S INT64_C(1000000000)
+
+static struct meter_page *page;
+static struct msg_ranks last;
+static unsigned told;
+static uint64_t numbers; /* of the regions that were told, added up */
+
+static void on_ranks(void *arg, const struct msg_ranks *m)
+{
+    (void)arg;
+    told++;
+    last = *m;
+    for (uint32_t i = 0; i < m->k; i++)
+        numbers += m->region[i].number;
+}
+
+static struct ranks *begin(uint32_t n)
+{
+    struct ranks *r;
+
+    memset(page, 0, sizeof *page);
+    page->high = n;
+    for (uint32_t i = 0; i < n; i++) {
+        page->slot[i].owner = 1;
+        page->rank[i].size = n;
+        page->rank[i].rank = i;
+    }
+    told = 0;
+    numbers = 0;
+    r = ranks_create(page, S, on_ranks, NULL);
+    if (!r)
+        bail("no memory");
+    return r;
+}
+
+/* A rank ends its next region. */
+static void end_region(uint32_t i, uint64_t useful, uint64_t waiting)
+{
+    struct meter_rank *rank = &page->rank[i];
+    uint64_t number = rank->regions;
+
+    rank->ring[number % METER_RING].useful_ns = useful;
+    rank->ring[number % METER_RING].waiting_ns = waiting;
+    rank->useful_ns += useful;
+    rank->waiting_ns += waiting;
+    rank->calls++;
+    rank->regions = number + 1;
+}
+
+static void test_sums(void)
+{
+    struct ranks *r = begin(3);
+
+    ranks_look(r, 5 * S);
+    is_int((int)told, 0, "nothing has been called: nothing is told");
+    for (uint32_t i = 0; i < 3; i++)
+        end_region(i, 100 - 20 * i, 1 + 20 * i);
+    end_region(0, 50, 0);
+    ranks_look(r, 6 * S);
+    is_int((int)told, 1, "what is new is told");
+    ok(last.n == 3 && last.sum.ranks == 3 && last.size == 3 && !last.is_last,
+       "of each rank");
+    ok(last.rank[0].useful == 150 && last.rank[1].waiting == 21
+           && last.rank[2].calls == 1,
+       "its time");
+    ok(last.sum.useful == 290 && last.sum.most == 150 && last.sum.busiest == 0
+           && last.sum.regions == 2 && last.sum.calls == 4,
+       "and of all together");
+    is_int((int)last.k, 1, "a region is told when all have ended it");
+    ok(last.region[0].number == 0 && last.region[0].sum.useful == 240
+           && last.region[0].sum.least == 1 && last.region[0].sum.last == 0
+           && last.region[0].sum.longest == 41,
+       "with who came last");
+    end_region(1, 50, 0);
+    end_region(2, 50, 0);
+    ranks_look(r, 6 * S + S / 2);
+    is_int((int)told, 1, "not more often than every second");
+    ranks_look(r, 7 * S);
+    ok(told == 2 && last.k == 1 && last.region[0].number == 1,
+       "then the other one");
+    ranks_look(r, 9 * S);
+    is_int((int)told, 2, "no news are no message");
+    ranks_end(r, 9 * S);
+    ok(told == 3 && last.is_last && last.k == 0 && last.sum.useful == 390,
+       "but at the end all is told again");
+    ranks_destroy(r);
+}
+
+static void test_now(void)
+{
+    struct ranks *r = begin(2);
+
+    page->rank[0].since_ns = 3 * (uint64_t)S;
+    page->rank[1].since_ns = 4 * (uint64_t)S;
+    page->rank[1].is_waiting = 1;
+    ranks_look(r, 5 * S);
+    ok(last.rank[0].useful == 2e9 && last.rank[0].waiting == 0,
+       "what goes on counts: work");
+    ok(last.rank[1].useful == 0 && last.rank[1].waiting == 1e9, "and waiting");
+    page->slot[1].owner = 0;
+    ranks_end(r, 6 * S);
+    is_near(last.rank[1].waiting, 0, 0, "not of a rank that has gone");
+    page->rank[0].since_ns = UINT64_MAX;
+    ranks_end(r, 6 * S);
+    is_near(last.rank[0].useful, 0, 0, "nor from a time to come");
+    ranks_destroy(r);
+}
+
+/* sh -c "./a; ./b": both write the same entries. */
+static void test_another_program(void)
+{
+    struct ranks *r = begin(1);
+
+    end_region(0, 10, 1);
+    end_region(0, 10, 1);
+    ranks_look(r, 1 * S);
+    page->rank[0].regions = page->rank[0].calls = 0;
+    page->rank[0].useful_ns = page->rank[0].waiting_ns = 0;
+    end_region(0, 5, 2);
+    ranks_end(r, 2 * S);
+    ok(last.rank[0].useful == 25 && last.rank[0].waiting == 4
+           && last.rank[0].calls == 3 && last.sum.regions == 3,
+       "times of both programs are added up");
+    ok(last.k == 1 && last.region[0].number == 2,
+       "and the regions are numbered on");
+    ranks_destroy(r);
+}
+
+/* 100 regions between two looks; 10,000 between two messages. */
+static void test_fast(void)
+{
+    struct ranks *r = begin(2), *slow;
+    uint64_t stride;
+
+    for (int i = 1; i <= 1000; i++) {
+        for (int k = 0; k < 10; k++)
+            for (uint32_t rank = 0; rank < 2; rank++)
+                end_region(rank, 1, 1);
+        ranks_look(r, i * S / 100);
+    }
+    ok(told == 10 && last.k > RANKS_REGIONS / 4 && last.k <= RANKS_REGIONS,
+       "regions that come too fast: %u of 1000 are told", last.k);
+    stride = last.stride;
+    ok(stride == 16, "of each second as many as fit");
+    ok(numbers > 0 && numbers % stride == 0, "of round numbers");
+    for (int i = 1; i <= 10; i++) {
+        end_region(0, 1, 1);
+        end_region(1, 1, 1);
+        ranks_look(r, (10 + i) * S);
+    }
+    ok(last.stride == 1 && last.k == 1, "when they are slower all are told");
+    ranks_destroy(r);
+    slow = begin(2);
+    for (int i = 0; i < 100; i++)
+        for (uint32_t rank = 0; rank < 2; rank++)
+            end_region(rank, 1, 1);
+    ranks_end(slow, S);
+    ok(last.k > 0 && last.region[0].sum.ranks == 2,
+       "of those that were missed the last ones are told");
+    ranks_destroy(slow);
+}
+
+/* The program may write there what it likes. */
+static void test_nonsense(void)
+{
+    struct ranks *r = begin(METER_SLOTS);
+    struct writer w = {0};
+
+    memset(page->rank, 0xee, sizeof page->rank);
+    for (uint32_t i = 0; i < METER_SLOTS; i++)
+        page->rank[i].rank = page->rank[i].size - 1;
+    ranks_look(r, S);
+    ranks_look(r, 3 * S);
+    is_int((int)last.n, 0, "too many ranks are not told one by one");
+    msg_write_ranks(&w, &last);
+    is_int(msg_read_ranks(&last, w.buf, w.len), 0,
+           "whatever stands in the page, the front end takes it");
+    writer_clear(&w);
+    ranks_destroy(r);
+    r = begin(0);
+    ranks_look(r, S);
+    is_int((int)told, 0, "where no rank is nothing is told");
+    ranks_end(r, S);
+    ok(told == 1 && last.is_last && last.sum.ranks == 0, "but at the end");
+    ranks_destroy(r);
+}
+
+int main(void)
+{
+    int fd = -1;
+
+    page = meter_page_create(&fd);
+    if (!page)
+        bail("no page");
+    test_sums();
+    test_now();
+    test_another_program();
+    test_fast();
+    test_nonsense();
+    meter_page_destroy(page);
+    return done();
+}
