@@ -217,6 +217,7 @@ static int steer(struct attend *a)
 {
     a->power.job = a->o->job;
     a->power.step = a->o->step;
+    a->power.meter = a->config.step_meter;
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
         == 0)

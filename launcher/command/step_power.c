@@ -52,7 +52,7 @@ int step_power_start(struct step_power *p,
     p->nodes = (uint32_t)session_size(session);
     p->aggregate = config->aggregate;
     name_step(p, name);
-    p->steering = steering_start(session, name, config, variant);
+    p->steering = steering_start(session, name, config, variant, p->meter);
     if (!p->steering)
         return -1;
     p->on_time = event_new(base, -1, EV_PERSIST, on_time, p);

@@ -16,9 +16,10 @@ struct step_power { /* all zero: not started */
     struct event *on_time;
     uint32_t job, step, nodes;
     enum aggregate aggregate;
+    enum step_meter meter;
 };
 
-/* p->job and p->step are set; config must outlive p.  Returns 0, or -1 if
+/* p->job, p->step and p->meter are set; config must outlive p.  Returns 0, or -1 if
  * memory ran out; step_power_stop() it in both cases. */
 int step_power_start(struct step_power *p,
                      struct event_base *base,

@@ -443,14 +443,16 @@ static enum monitor_power power_of(const struct steering *s,
 
 static void order_monitors(struct steering *s,
                            const char *step,
-                           const struct config_power *config)
+                           const struct config_power *config,
+                           enum step_meter meter)
 {
     struct msg_monitor m = {.interval_ms = (uint32_t)config->interval_ms,
                             .aggregate = config->aggregate,
                             .power = power_of(s, config),
                             .start = config->start,
                             .floor = config->floor,
-                            .record_ms = pace_record_ms(s->n, 0)};
+                            .record_ms = pace_record_ms(s->n, 0),
+                            .meter = meter};
 
     s->record_ns = m.record_ms * INT64_C(1000000);
     snprintf(m.dir, sizeof m.dir, "%s", step);
@@ -465,7 +467,8 @@ static void order_monitors(struct steering *s,
 struct steering *steering_start(struct session *session,
                                 const char *step,
                                 const struct config_power *config,
-                                enum power_variant variant)
+                                enum power_variant variant,
+                                enum step_meter meter)
 {
     size_t n = session_size(session);
     struct steering *s = calloc(1, sizeof *s);
@@ -488,7 +491,7 @@ struct steering *steering_start(struct session *session,
     s->round_ns = FIRST_ROUND;
     s->still_ns = STILL_NS;
     begin_round(s);
-    order_monitors(s, step, config);
+    order_monitors(s, step, config, meter);
     return s;
 }
 

@@ -37,13 +37,14 @@ struct steering_view {
 };
 
 /*
- * Watch step "JOB.STEP" on all nodes of the session, and steer it unless the
- * variant is POWER_OFF.  config must outlive it.  NULL if memory ran out.
+ * Watch step "JOB.STEP", metered so, on all nodes of the session, and steer it
+ * unless the variant is POWER_OFF.  config must outlive it.  NULL if memory ran out.
  */
 struct steering *steering_start(struct session *session,
                                 const char *step,
                                 const struct config_power *config,
-                                enum power_variant variant);
+                                enum power_variant variant,
+                                enum step_meter meter);
 /* Takes a node's message if it is for steering; 1 if it was. */
 int steering_message(struct steering *s,
                      size_t node,

@@ -59,9 +59,9 @@
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
  *   MONITOR   front end  dir text, interval_ms u32, aggregate u32, power u32,
- *                        start double, floor double, record_ms u32: from now
- *                        on watch the meters of this step, and tell of them
- *                        that often at most
+ *                        start double, floor double, record_ms u32, meter u32:
+ *                        from now on watch the meters of this step, and tell
+ *                        of them that often at most
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
  *                        skew double, misuse u64; the sums are since the
  *                        epoch began, each time a slot comes or goes
@@ -312,6 +312,7 @@ struct msg_monitor {
     uint32_t power;      /* enum monitor_power */
     double start, floor; /* of the threads, parts of the CPUs: 0 < floor <= 1 */
     uint32_t record_ms;  /* between two records, at least */
+    uint32_t meter;      /* enum step_meter; of `cpu` the agent is the meter */
 };
 struct msg_progress {
     uint32_t epoch, slots;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/base/step_meter.h"
 #include "launcher/wire/protocol_body.h"
 
 void msg_write_monitor(struct writer *w, const struct msg_monitor *m)
@@ -10,6 +11,7 @@ void msg_write_monitor(struct writer *w, const struct msg_monitor *m)
     write_double(w, m->start);
     write_double(w, m->floor);
     write_u32(w, m->record_ms);
+    write_u32(w, m->meter);
 }
 
 int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
@@ -23,10 +25,12 @@ int msg_read_monitor(struct msg_monitor *m, const uint8_t *body, size_t len)
     m->start = read_double(&r);
     m->floor = read_double(&r);
     m->record_ms = read_u32(&r);
+    m->meter = read_u32(&r);
     if (!is_plain_name(m->dir) || m->interval_ms < INTERVAL_MIN_MS
         || m->interval_ms > INTERVAL_MAX_MS || m->aggregate > AGGREGATE_MEDIAN
         || m->power > MONITOR_THREADS || !(m->start > 0) || m->start > 1
-        || !(m->floor > 0) || m->floor > 1 || m->record_ms > RECORD_MAX_MS)
+        || !(m->floor > 0) || m->floor > 1 || m->record_ms > RECORD_MAX_MS
+        || m->meter >= STEP_METERS)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

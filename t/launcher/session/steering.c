@@ -87,7 +87,8 @@ void session_send(struct session *s,
         orders += type == MSG_MONITOR
                   && msg_read_monitor(&m, w->buf, w->len) == 0
                   && strcmp(m.dir, "7.1") == 0
-                  && m.record_ms == pace_record_ms(NODES, 0);
+                  && m.record_ms == pace_record_ms(NODES, 0)
+                  && m.meter == STEP_METER_CPU;
         free(a);
     }
     writer_clear(w);
@@ -238,7 +239,8 @@ static int nobody_is_limited(void)
 /* Before anything is metered. */
 static struct steering *prepare(enum power_variant variant)
 {
-    struct steering *s = steering_start(NULL, "7.1", &config, variant);
+    struct steering *s =
+        steering_start(NULL, "7.1", &config, variant, STEP_METER_CPU);
 
     if (!s)
         bail("no memory");
@@ -455,7 +457,8 @@ static void test_still(void)
 /* A node whose guard comes late is limited like the others. */
 static void test_late(void)
 {
-    struct steering *s = steering_start(NULL, "7.1", &config, POWER_PAIR);
+    struct steering *s =
+        steering_start(NULL, "7.1", &config, POWER_PAIR, STEP_METER_CPU);
 
     if (!s)
         bail("no memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/wire/protocol.h"
 #include "fault.h"
+#include "launcher/base/step_meter.h"
 #include "tap.h"
 
 /* Every decoder behind one shape, so that each rule is tried on all. */
@@ -139,7 +140,8 @@ static char word_echo[] = "echo", word_x[] = "{begin}", word_empty[] = "";
 static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 
 static const struct msg_monitor a_monitor = {
-    "17.2", 10, AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8, 0.2, 1639};
+    "17.2", 10,   AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8,
+    0.2,    1639, STEP_METER_CPU};
 static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
 static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
@@ -553,7 +555,8 @@ static void test_values_of_power(void)
            && strcmp(m.monitor.dir, "17.2") == 0 && m.monitor.interval_ms == 10
            && m.monitor.aggregate == AGGREGATE_MEDIAN
            && m.monitor.power == MONITOR_GUARD && m.monitor.start == 0.8
-           && m.monitor.floor == 0.2 && m.monitor.record_ms == 1639,
+           && m.monitor.floor == 0.2 && m.monitor.record_ms == 1639
+           && m.monitor.meter == STEP_METER_CPU,
        "what to monitor comes back");
     writer_clear(&w);
     w = sound(PROGRESS);
@@ -901,16 +904,17 @@ static void test_bad_probes(void)
 static void test_bad_power(void)
 {
     static const struct msg_monitor monitors[] = {
-        {"a/b", 10, 0, 0, 0.8, 0.2, 0},
-        {"1.0", 0, 0, 0, 0.8, 0.2, 0},
-        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2, 0},
-        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2, 0},
-        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2, 0},
-        {"1.0", 10, 0, MONITOR_ONLY, 0.8, 0.2, RECORD_MAX_MS + 1},
-        {"1.0", 10, 0, 0, 0, 0.2, 0},
-        {"1.0", 10, 0, 0, 1.1, 0.2, 0},
-        {"1.0", 10, 0, 0, 0.8, 0, 0},
-        {"1.0", 10, 0, 0, 0.8, (double)NAN, 0},
+        {"a/b", 10, 0, 0, 0.8, 0.2, 0, 0},
+        {"1.0", 0, 0, 0, 0.8, 0.2, 0, 0},
+        {"1.0", INTERVAL_MAX_MS + 1, 0, 0, 0.8, 0.2, 0, 0},
+        {"1.0", 10, AGGREGATE_VARIANCE, 0, 0.8, 0.2, 0, 0},
+        {"1.0", 10, 0, MONITOR_THREADS + 1, 0.8, 0.2, 0, 0},
+        {"1.0", 10, 0, MONITOR_ONLY, 0.8, 0.2, RECORD_MAX_MS + 1, 0},
+        {"1.0", 10, 0, 0, 0, 0.2, 0, 0},
+        {"1.0", 10, 0, 0, 1.1, 0.2, 0, 0},
+        {"1.0", 10, 0, 0, 0.8, 0, 0, 0},
+        {"1.0", 10, 0, 0, 0.8, (double)NAN, 0, 0},
+        {"1.0", 10, 0, 0, 0.8, 0.2, 0, STEP_METERS},
     };
     static const struct msg_progress records[] = {
         {0, 1, -1, 0, 0, 0},
