@@ -2,6 +2,7 @@
 #include "launcher/agent/monitor.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/meter/meter_track.h"
+#include "launcher/meter/node_ranks.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -29,9 +30,10 @@ struct monitor {
     int64_t last_ns, looked_ns, told_ns;
     int is_news; /* since the last record */
     uint32_t epoch;
-    struct ranks *ranks; /* NULL: nobody wants to know */
-    struct meter_track track[METER_SLOTS];
-    double value[METER_SLOTS]; /* to aggregate */
+    struct ranks *ranks;                   /* NULL: nobody wants to know */
+    struct meter_track track[METER_SLOTS]; /* of threads that tick */
+    struct node_ranks outside;             /* metered from outside */
+    double value[METER_SLOTS];             /* to aggregate */
 };
 
 /* --- from slots to the node ----------------------------------------------- */
@@ -90,6 +92,30 @@ static double node_skew(struct monitor *m)
     return most > 0 ? over_slots(m, AGGREGATE_SKEW, speed_of) / most : 0;
 }
 
+static uint64_t whole_ns(double ns)
+{
+    return (uint64_t)fmin(ns, (double)INT64_MAX / 2);
+}
+
+static void tell_threads(struct monitor *m, struct msg_progress *record)
+{
+    record->progress = over_slots(m, m->how, progress_of);
+    record->work_ns = whole_ns(node_work(m));
+    record->skew = node_skew(m);
+}
+
+static void tell_ranks(struct monitor *m, struct msg_progress *record)
+{
+    record->slots = m->outside.n;
+    record->progress = node_ranks_progress(&m->outside);
+    record->work_ns = whole_ns(node_ranks_work_ns(&m->outside));
+    record->done_ns = whole_ns(node_ranks_done_ns(&m->outside));
+    record->left_ns = whole_ns(node_ranks_left_ns(&m->outside));
+    record->is_waiting = m->outside.is_waiting != 0;
+    record->skew = node_ranks_skew(&m->outside);
+}
+
+/* What a program tells itself is nearer to it than what is seen from outside. */
 static void report_progress(struct monitor *m)
 {
     uint32_t slots = meter_page_slots(m->page);
@@ -99,9 +125,10 @@ static void report_progress(struct monitor *m)
         record.slots += (uint32_t)meter_track_is_used(&m->track[i]);
         record.misuse += m->track[i].misuse;
     }
-    record.progress = over_slots(m, m->how, progress_of);
-    record.work_ns = (uint64_t)fmin(node_work(m), (double)INT64_MAX / 2);
-    record.skew = node_skew(m);
+    if (record.slots == 0 && m->outside.n > 0)
+        tell_ranks(m, &record);
+    else
+        tell_threads(m, &record);
     m->fn(m->arg, &record);
 }
 
@@ -130,16 +157,18 @@ static void begin_epoch(struct monitor *m)
         meter_track_start(&m->track[i]);
 }
 
-static enum meter_change sample_all(struct monitor *m, uint64_t elapsed_ns)
+static enum meter_change sample_all(struct monitor *m, int64_t now)
 {
+    uint64_t elapsed_ns = (uint64_t)(now - m->last_ns);
     uint32_t slots = meter_page_slots(m->page);
-    enum meter_change most = METER_STILL;
+    enum meter_change most = node_ranks_update(&m->outside, m->page, now);
 
     for (uint32_t i = 0; i < slots; i++) {
-        struct meter_sample sample;
+        struct meter_sample sample = {.owner = 0};
         enum meter_change change;
 
-        if (meter_slot_read(&m->page->slot[i], &sample) < 0)
+        if (!node_ranks_has(&m->outside, i)
+            && meter_slot_read(&m->page->slot[i], &sample) < 0)
             continue; /* the next time; its work is then counted by ends */
         change = meter_track_update(&m->track[i], &sample, elapsed_ns);
         if (change > most)
@@ -172,7 +201,7 @@ static void on_monitor_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
     int64_t now = clock_ns();
-    enum meter_change change = sample_all(m, (uint64_t)(now - m->last_ns));
+    enum meter_change change = sample_all(m, now);
 
     (void)fd;
     (void)what;
@@ -227,6 +256,8 @@ struct monitor *monitor_start(struct event_base *base,
         m->record_ns = order->record_ms * INT64_C(1000000);
         m->fn = fn;
         m->arg = arg;
+        m->outside.how = m->how;
+        m->outside.cpu = node_ranks_cpu_ns;
         m->page_fd = -1;
         m->page = meter_page_create(&m->page_fd);
         why = m->page ? link_page(m, order->dir) : errno;

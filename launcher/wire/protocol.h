@@ -318,6 +318,10 @@ struct msg_progress {
     uint32_t epoch, slots;
     double progress, skew; /* >= 0 */
     uint64_t work_ns, misuse;
+    uint64_t done_ns;    /* of the program's time, see node_ranks.h; 0: it has
+                            no ranks that are metered from outside */
+    uint64_t left_ns;    /* likewise, of a long region; 0: not known */
+    uint32_t is_waiting; /* for the others, in a long region */
 };
 struct msg_rank {
     uint32_t rank; /* below the size of its program */

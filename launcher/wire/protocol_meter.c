@@ -43,6 +43,9 @@ void msg_write_progress(struct writer *w, const struct msg_progress *m)
     write_u64(w, m->work_ns);
     write_double(w, m->skew);
     write_u64(w, m->misuse);
+    write_u64(w, m->done_ns);
+    write_u64(w, m->left_ns);
+    write_u32(w, m->is_waiting);
 }
 
 int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len)
@@ -55,7 +58,12 @@ int msg_read_progress(struct msg_progress *m, const uint8_t *body, size_t len)
     m->work_ns = read_u64(&r);
     m->skew = read_double(&r);
     m->misuse = read_u64(&r);
-    if (m->progress < 0 || m->skew < 0 || m->work_ns > INT64_MAX)
+    m->done_ns = read_u64(&r);
+    m->left_ns = read_u64(&r);
+    m->is_waiting = read_u32(&r);
+    if (m->progress < 0 || m->skew < 0 || m->work_ns > INT64_MAX
+        || m->done_ns > INT64_MAX || m->left_ns > INT64_MAX
+        || m->is_waiting > 1)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }
