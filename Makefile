@@ -73,6 +73,7 @@ plugin_src := $(wildcard spank_plugin/*.c)
 lib_src := \
   launcher/libevenstep/libevenstep.c \
   launcher/libevenstep/meter.c \
+  launcher/libevenstep/meter_writer.c \
   launcher/libevenstep/slice_message.c \
   launcher/libevenstep/slices.c \
   pmix_bcast/adapter.c \
