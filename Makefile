@@ -82,10 +82,18 @@ lib_src := \
   pmix_bcast/conntable.c \
   pmix_bcast/error.c
 
+# libevenstep-mpi: what is put before programs that know nothing of evenstep
+mpi_src := \
+  launcher/libevenstep/meter_writer.c \
+  launcher/libevenstep/mpi_meter.c \
+  launcher/libevenstep/mpi_real.c \
+  launcher/libevenstep/mpi_region.c \
+  launcher/libevenstep/mpi_wrap.c
+
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so
+all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so $(B)/libevenstep-mpi.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
@@ -125,6 +133,8 @@ $(B)/libevenstep.so.0: $(lib_src:%.c=$(B)/pic/%.o)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libevenstep.so.0 -o $@ $^ -lxxhash
 $(B)/libevenstep.so: $(B)/libevenstep.so.0
 	ln -sf libevenstep.so.0 $@
+$(B)/libevenstep-mpi.so: $(mpi_src:%.c=$(B)/pic/%.o)
+	$(CC) -shared $(ALL_LDFLAGS) -o $@ $^
 
 # --- the three rules; `make -n` shows the whole commands ---------------------------------------------------------
 $(B)/%.o: %.c
@@ -143,7 +153,8 @@ packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
             libgraphviz-dev libhwloc-dev libncurses-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
-            libxml2-utils openmpi-bin libopenmpi-dev iproute2 util-linux procps \
+            libxml2-utils openmpi-bin libopenmpi-dev \
+            mpich libmpich-dev gfortran iproute2 util-linux procps \
             zsh fish \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
             $(comment fuzz it) clang libclang-rt-14-dev \
@@ -329,6 +340,7 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
           $(B)/libevenstep.so:0755:$(libdir) \
+          $(B)/libevenstep-mpi.so:0755:$(libdir) \
           launcher/libevenstep/evenstep.h:0644:$(includedir) \
           launcher/libevenstep/evenstep.f90:0644:$(includedir) \
           launcher/evenstep.1:0644:$(mandir)/man1 \

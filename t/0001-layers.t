@@ -92,6 +92,13 @@ test_expect_success 'libevenstep needs libc and xxHash only, and exports what it
 	sed -n "s/^[a-z][a-z0-9_ ]*[ *]\(evenstep_[a-z_]*\)(.*/\1/p" "$S/launcher/libevenstep/evenstep.h" | sort >declared && test -s declared &&
 	test_cmp declared exported
 '
+# It stands in front of programs that nobody changed.
+test_expect_success 'libevenstep-mpi needs libc only, and exports no name but those of MPI and the one of libevenstep that it watches' '
+	objdump -p "$EVENSTEP_BUILD/libevenstep-mpi.so" | awk "/NEEDED/{print \$2}" >needed &&
+	echo libc.so.6 >want && test_cmp want needed &&
+	nm -D --defined-only "$EVENSTEP_BUILD/libevenstep-mpi.so" | awk "{print \$3}" >exported && grep -qx MPI_Barrier exported &&
+	grep -vE "^(MPI_[A-Z][a-z_]*|mpi_[a-z0-9_]*_)$" exported >extra; echo evenstep_work >want && test_cmp want extra
+'
 # On every compute node: what draws, plans and reads the site's file stays away.
 test_expect_success 'evenstep-agent needs no ncurses, cgraph or libconfuse' '
 	objdump -p "$EVENSTEP_BUILD/evenstep-agent" | awk "/NEEDED/{print \$2}" >needed && grep libpmix needed &&

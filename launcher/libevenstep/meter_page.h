@@ -37,6 +37,11 @@
  *                             place r % 32: 8 useful_ns, 8 waiting_ns (in the
  *                             collective that ended it)
  *
+ * Before a rank has ended its first region, its slot has none begun, and for one
+ * that calls evenstep_work() itself it never has.  An entry whose slot has no
+ * owner any more is that of a program that has left MPI or has ended, and its
+ * last word.
+ *
  * A slot has one writer, the thread that took it, which shares no lock with the
  * agent; an entry likewise.  The agent trusts nothing here: a sample is in range whatever the
  * bytes are.  The page is a memfd that is sealed against a change of its size,

@@ -12,6 +12,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static void print_slots(const struct meter_page *page)
+{
+    for (uint32_t i = 0; i < meter_page_slots(page); i++) {
+        struct meter_sample s;
+
+        if (meter_slot_read(&page->slot[i], &s) == 0)
+            printf("%" PRIu64 " %.3f %" PRIu64 "\n", s.regions, s.fraction,
+                   s.misuse);
+    }
+}
+
+static void print_ranks(const struct meter_page *page)
+{
+    for (uint32_t i = 0; i < meter_page_slots(page); i++) {
+        struct meter_time t;
+
+        if (meter_rank_read(&page->rank[i], &t) == 1)
+            printf("rank %" PRIu32 " of %" PRIu32 " calls %" PRIu64
+                   " regions %" PRIu64 " useful %.3f waiting %.3f%s\n",
+                   t.rank, t.size, t.calls, t.regions,
+                   (double)t.useful_ns / 1e9, (double)t.waiting_ns / 1e9,
+                   page->slot[i].owner == 0 ? "" : " here");
+    }
+}
+
 int main(int argc, char **argv)
 {
     char dir[] = "/tmp/metered.XXXXXX", link[64], target[64];
@@ -34,13 +59,8 @@ int main(int argc, char **argv)
     }
     if (pid > 0)
         (void)waitpid(pid, &status, 0);
-    for (uint32_t i = 0; i < meter_page_slots(page); i++) {
-        struct meter_sample s;
-
-        if (meter_slot_read(&page->slot[i], &s) == 0)
-            printf("%" PRIu64 " %.3f %" PRIu64 "\n", s.regions, s.fraction,
-                   s.misuse);
-    }
+    print_slots(page);
+    print_ranks(page);
     unlink(link);
     rmdir(dir);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;

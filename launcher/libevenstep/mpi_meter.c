@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/libevenstep/mpi_meter.h"
+#include "launcher/libevenstep/meter_writer.h"
+#include "launcher/libevenstep/mpi_region.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define COMMS 4u /* communicators whose size is remembered */
+
+_Thread_local __attribute__((tls_model("initial-exec"))) int mpi_meter_is_on;
+
+/* What follows is written by the metered thread only. */
+static struct mpi_region region;
+static struct meter_slot *slot; /* NULL: nothing is metered */
+static struct meter_rank *entry;
+static int world_size;
+static struct {
+    long key;
+    enum mpi_call call;
+    unsigned epoch; /* not of this one: to be asked anew */
+    int is_global;
+} known[COMMS];
+static unsigned next_known;
+
+static atomic_flag was_started = ATOMIC_FLAG_INIT;
+static _Atomic unsigned comm_epoch = 1; /* raised when one is freed */
+static _Atomic int has_own_ticks;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- communicators -------------------------------------------------------- */
+
+/* Does the communicator hold all ranks?  1, 0, or -1: not known. */
+static int remembered(enum mpi_call call, long key, unsigned epoch)
+{
+    for (unsigned i = 0; i < COMMS; i++)
+        if (known[i].key == key && known[i].call == call
+            && known[i].epoch == epoch)
+            return known[i].is_global;
+    return -1;
+}
+
+static int is_global_if_known(enum mpi_call call, long comm)
+{
+    if (call != MPI_CALL_C && call != MPI_CALL_FORTRAN)
+        return 0;
+    return remembered(call, mpi_real_key(call, comm), atomic_load(&comm_epoch))
+           == 1;
+}
+
+static int is_global(enum mpi_call call, long comm)
+{
+    unsigned epoch = atomic_load(&comm_epoch);
+    int answer;
+    long key;
+
+    if (call != MPI_CALL_C && call != MPI_CALL_FORTRAN)
+        return 0;
+    key = mpi_real_key(call, comm);
+    answer = remembered(call, key, epoch);
+    if (answer < 0) {
+        answer = mpi_real_size(call, comm) == world_size;
+        known[next_known].key = key;
+        known[next_known].call = call;
+        known[next_known].epoch = epoch;
+        known[next_known].is_global = answer;
+        next_known = (next_known + 1) % COMMS;
+    }
+    return answer;
+}
+
+void mpi_meter_forget(void)
+{
+    atomic_fetch_add(&comm_epoch, 1);
+}
+
+/* --- the page ------------------------------------------------------------- */
+
+static void put(_Atomic uint64_t *at, uint64_t value)
+{
+    atomic_store_explicit(at, value, memory_order_relaxed);
+}
+
+/* The readers' side is meter_rank_read(). */
+static void publish_time(void)
+{
+    uint32_t sequence =
+        atomic_load_explicit(&entry->sequence, memory_order_relaxed) | 1;
+
+    atomic_store_explicit(&entry->sequence, sequence, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&entry->is_waiting, (uint32_t)region.is_waiting,
+                          memory_order_relaxed);
+    put(&entry->since_ns, region.since_ns);
+    put(&entry->useful_ns, region.useful_ns);
+    put(&entry->waiting_ns, region.waiting_ns);
+    put(&entry->calls, region.calls);
+    put(&entry->regions, region.regions);
+    atomic_store_explicit(&entry->sequence, sequence + 1, memory_order_release);
+}
+
+/* The place in the ring is filled before the region is counted. */
+static void publish_region(void)
+{
+    uint64_t last = region.regions - 1;
+
+    put(&entry->ring[last % METER_RING].useful_ns,
+        region.last_ns[last % MPI_REGION_LAST]);
+    put(&entry->ring[last % METER_RING].waiting_ns, region.waited_ns);
+    atomic_thread_fence(memory_order_release);
+}
+
+/* Whose program tells its progress has a slot for that; this one must not speak
+ * for it, too. */
+static void leave_slot(void)
+{
+    if (atomic_load_explicit(&slot->regions, memory_order_relaxed) > 0) {
+        meter_writer_begin(slot, 0);
+        put(&slot->regions, 0);
+    }
+}
+
+static void publish_begin(void)
+{
+    if (atomic_load_explicit(&has_own_ticks, memory_order_relaxed))
+        leave_slot();
+    else
+        meter_writer_begin(slot, region.expected_ns);
+}
+
+static void publish_done(int is_over)
+{
+    if (!atomic_load_explicit(&has_own_ticks, memory_order_relaxed))
+        put(&slot->done, mpi_region_done(&region, is_over));
+}
+
+/* --- the calls ------------------------------------------------------------ */
+
+void mpi_meter_wait(enum mpi_call call, long comm)
+{
+    mpi_meter_is_on = 0;
+    mpi_region_wait(&region, now_ns());
+    publish_time();
+    publish_done(is_global_if_known(call, comm));
+}
+
+void mpi_meter_resume(enum mpi_call call, long comm)
+{
+    int ends_region;
+
+    if (!slot) /* a child, made within the call */
+        return;
+    ends_region = is_global(call, comm);
+    mpi_region_resume(&region, now_ns(), ends_region);
+    if (ends_region) {
+        publish_region();
+        publish_begin();
+    }
+    publish_time();
+    mpi_meter_is_on = 1;
+}
+
+/* The page belongs to the parent alone. */
+static void on_fork_child(void)
+{
+    slot = NULL;
+    mpi_meter_is_on = 0;
+}
+
+static void take_place(int rank, int size)
+{
+    struct meter_page *page = meter_writer_map();
+
+    slot = page ? meter_writer_take(page) : NULL;
+    if (!slot)
+        return;
+    entry = &page->rank[slot - page->slot];
+    world_size = size;
+    mpi_region_start(&region, now_ns());
+    publish_time();
+    atomic_store_explicit(&entry->rank, (uint32_t)rank, memory_order_relaxed);
+    atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
+}
+
+void mpi_meter_start(const void *caller)
+{
+    int rank, size;
+
+    if (!getenv("EVENSTEP_DIR") || !mpi_real_world(caller, &rank, &size)
+        || atomic_flag_test_and_set(&was_started)
+        || pthread_atfork(NULL, NULL, on_fork_child) != 0)
+        return;
+    take_place(rank, size);
+    mpi_meter_is_on = slot != NULL;
+}
+
+void mpi_meter_stop(void)
+{
+    if (!slot || !mpi_meter_is_on)
+        return;
+    mpi_meter_is_on = 0;
+    meter_writer_release(slot);
+    slot = NULL;
+}
+
+void mpi_meter_yield(void)
+{
+    atomic_store_explicit(&has_own_ticks, 1, memory_order_relaxed);
+}

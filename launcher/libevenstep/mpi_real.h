@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mpi_real.h - the MPI library behind libevenstep-mpi.so, whichever it is.
+ *
+ * Nothing here knows an mpi.h.  Handles are passed on as long: a pointer with
+ * Open MPI, an int with MPICH and its kin, a pointer to an int from Fortran.
+ */
+#ifndef LAUNCHER_LIBEVENSTEP_MPI_REAL_H
+#define LAUNCHER_LIBEVENSTEP_MPI_REAL_H
+
+/* Where a communicator stands among a call's arguments, if anywhere. */
+enum mpi_call {
+    MPI_CALL_WAITS,
+    MPI_CALL_C,       /* collective, over a communicator of C */
+    MPI_CALL_FORTRAN, /* likewise, of Fortran */
+    MPI_CALL_FREES,   /* a communicator: its handle may be used again */
+};
+
+/*
+ * The function of that name behind this library, for a caller at that address:
+ * the next one in the order of search, which may be another tool's, or else the
+ * one that the caller's own library was loaded with (Python loads MPI out of
+ * everybody else's sight).  NULL if there is none.
+ */
+void *mpi_real_find(const char *name, const void *caller);
+
+/* The same, but without it the process ends, as it would have done when the
+ * linker had not found the function. */
+void *mpi_real_need(const char *name, const void *caller);
+
+/*
+ * Learn this process's place in MPI_COMM_WORLD.  Returns 1; 0 if MPI is not
+ * initialised, is of a kind that is not known here, or has spawned this program
+ * beside another one, whose ranks have the same numbers.
+ */
+int mpi_real_world(const void *caller, int *rank, int *size);
+
+/* What tells a communicator from others, for MPI_CALL_C and _FORTRAN. */
+long mpi_real_key(enum mpi_call call, long comm);
+/* Its number of ranks; 0 if that cannot be had. */
+int mpi_real_size(enum mpi_call call, long comm);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libevenstep-mpi.so: put before an MPI program by LD_PRELOAD, it stands in
+ * front of the MPI library and times the calls that wait.
+ *
+ * It is compiled without any mpi.h, and so fits every library.  All arguments
+ * are passed on as long: on the ABIs that Linux has, what an int, a pointer or a
+ * long of the caller is in its register or on the stack, it is there again.
+ *
+ * Fortran comes in by names of its own.  In Open MPI these call PMPI_*, in MPICH
+ * some of them MPI_*: a call within a metered one is passed on as it is.
+ */
+#include "launcher/libevenstep/evenstep.h"
+#include "launcher/libevenstep/mpi_calls.h"
+#include "launcher/libevenstep/mpi_meter.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Parameters and arguments of calls with so many; the last of them. */
+#define P0  void
+#define P1  long a
+#define P2  P1, long b
+#define P3  P2, long c
+#define P4  P3, long d
+#define P5  P4, long e
+#define P6  P5, long f
+#define P7  P6, long g
+#define P8  P7, long h
+#define P9  P8, long i
+#define P10 P9, long j
+#define P11 P10, long k
+#define P12 P11, long l
+#define P13 P12, long m
+#define A0
+#define A1  a
+#define A2  A1, b
+#define A3  A2, c
+#define A4  A3, d
+#define A5  A4, e
+#define A6  A5, f
+#define A7  A6, g
+#define A8  A7, h
+#define A9  A8, i
+#define A10 A9, j
+#define A11 A10, k
+#define A12 A11, l
+#define A13 A12, m
+#define L0  0
+#define L1  a
+#define L2  b
+#define L3  c
+#define L4  d
+#define L5  e
+#define L6  f
+#define L7  g
+#define L8  h
+#define L9  i
+#define L12 l
+
+/* The numbers of parameters with one more. */
+#define M0  1
+#define M1  2
+#define M2  3
+#define M3  4
+#define M4  5
+#define M5  6
+#define M6  7
+#define M7  8
+#define M8  9
+#define M9  10
+#define M12 13
+
+#define ALL_C        MPI_CALL_C
+#define ALL_FORTRAN  MPI_CALL_FORTRAN
+#define SOME_C       MPI_CALL_WAITS
+#define SOME_FORTRAN MPI_CALL_WAITS
+
+/* The real function of that name, for a wrapper of n parameters. */
+#define REAL(name, n)                                                          \
+    static void *_Atomic real_##name;                                          \
+    typedef long name##_fn(P##n);                                              \
+    static inline name##_fn *find_##name(const void *caller)                   \
+    {                                                                          \
+        void *found =                                                          \
+            atomic_load_explicit(&real_##name, memory_order_relaxed);          \
+                                                                               \
+        if (__builtin_expect(!found, 0)) {                                     \
+            found = mpi_real_need(#name, caller);                              \
+            atomic_store_explicit(&real_##name, found, memory_order_relaxed);  \
+        }                                                                      \
+        return (name##_fn *)found;                                             \
+    }
+
+#define CALLER __builtin_return_address(0)
+
+#define WRAP(name, n, call, comm)                                              \
+    REAL(name, n)                                                              \
+    EXPORT long name(P##n);                                                    \
+    EXPORT long name(P##n)                                                     \
+    {                                                                          \
+        name##_fn *real = find_##name(CALLER);                                 \
+        long rc;                                                               \
+                                                                               \
+        if (call == MPI_CALL_FREES)                                            \
+            mpi_meter_forget();                                                \
+        if (!mpi_meter_is_on)                                                  \
+            return real(A##n);                                                 \
+        mpi_meter_wait(call, comm);                                            \
+        rc = real(A##n);                                                       \
+        mpi_meter_resume(call, comm);                                          \
+        return rc;                                                             \
+    }
+
+/* By gfortran, by -fsecond-underscore, and by mpi_f08. */
+#define WRAP_FORTRAN_OF(name, n, call, comm)                                   \
+    WRAP(mpi_##name##_, n, call, comm)                                         \
+    WRAP(mpi_##name##__, n, call, comm)                                        \
+    WRAP(mpi_##name##_f08_, n, call, comm)
+#define WRAP_FORTRAN(name, n, call, comm) WRAP_FORTRAN_OF(name, n, call, comm)
+
+#define WITHOUT_COUNTS(name, fortran, n, named)                                \
+    WRAP(MPI_##name, n, named##_C, L##n)                                       \
+    WRAP_FORTRAN(fortran, M##n, named##_FORTRAN, L##n)
+#define WITH_COUNTS(name, fortran, n, named)                                   \
+    WITHOUT_COUNTS(name, fortran, n, named)                                    \
+    WRAP(MPI_##name##_c, n, named##_C, L##n)
+
+MPI_CALLS_WITHOUT_COUNTS(WITHOUT_COUNTS)
+MPI_CALLS_WITH_COUNTS(WITH_COUNTS)
+
+WRAP(MPI_Comm_free, 1, MPI_CALL_FREES, 0)
+WRAP_FORTRAN(comm_free, 2, MPI_CALL_FREES, 0)
+WRAP(MPI_Comm_disconnect, 1, MPI_CALL_FREES, 0)
+WRAP_FORTRAN(comm_disconnect, 2, MPI_CALL_FREES, 0)
+
+/* The time of a rank begins when MPI has, and ends when MPI has. */
+#define WRAP_INIT(name, n)                                                     \
+    REAL(name, n)                                                              \
+    EXPORT long name(P##n);                                                    \
+    EXPORT long name(P##n)                                                     \
+    {                                                                          \
+        const void *caller = CALLER;                                           \
+        long rc = find_##name(caller)(A##n);                                   \
+                                                                               \
+        mpi_meter_start(caller);                                               \
+        return rc;                                                             \
+    }
+
+WRAP_INIT(MPI_Init, 2)
+WRAP_INIT(mpi_init_, 1)
+WRAP_INIT(mpi_init__, 1)
+WRAP_INIT(mpi_init_f08_, 1)
+WRAP_INIT(MPI_Init_thread, 4)
+WRAP_INIT(mpi_init_thread_, 3)
+WRAP_INIT(mpi_init_thread__, 3)
+WRAP_INIT(mpi_init_thread_f08_, 3)
+
+#define WRAP_FINALIZE(name, n)                                                 \
+    REAL(name, n)                                                              \
+    EXPORT long name(P##n);                                                    \
+    EXPORT long name(P##n)                                                     \
+    {                                                                          \
+        name##_fn *real = find_##name(CALLER);                                 \
+        long rc;                                                               \
+                                                                               \
+        if (!mpi_meter_is_on)                                                  \
+            return real(A##n);                                                 \
+        mpi_meter_wait(MPI_CALL_WAITS, 0);                                     \
+        rc = real(A##n);                                                       \
+        mpi_meter_resume(MPI_CALL_WAITS, 0);                                   \
+        mpi_meter_stop();                                                      \
+        return rc;                                                             \
+    }
+
+WRAP_FINALIZE(MPI_Finalize, 0)
+WRAP_FINALIZE(mpi_finalize_, 1)
+WRAP_FINALIZE(mpi_finalize__, 1)
+WRAP_FINALIZE(mpi_finalize_f08_, 1)
+
+/* A program that tells its progress itself knows better. */
+EXPORT void evenstep_work(uint64_t total)
+{
+    typedef void work_fn(uint64_t total);
+    static void *_Atomic found;
+    work_fn *real =
+        (work_fn *)atomic_load_explicit(&found, memory_order_relaxed);
+
+    if (!real) {
+        real = (work_fn *)mpi_real_find("evenstep_work", CALLER);
+        if (!real)
+            return;
+        atomic_store_explicit(&found, (void *)real, memory_order_relaxed);
+        mpi_meter_yield();
+    }
+    real(total);
+}
