@@ -63,8 +63,9 @@
  *                        from now on watch the meters of this step, and tell
  *                        of them that often at most
  *   PROGRESS  agent      epoch u32, slots u32, progress double, work_ns u64,
- *                        skew double, misuse u64; the sums are since the
- *                        epoch began, each time a slot comes or goes
+ *                        skew double, misuse u64, done_ns u64, left_ns u64,
+ *                        is_waiting u32; the sums are since the epoch began,
+ *                        each time a slot comes or goes
  *   RANKS     front end  -: the step is over, tell how it went
  *             agent      is_last u32, size u32, stride u64, calls u64,
  *                        regions u64, sum, n u32, n x (rank u32,

@@ -142,7 +142,8 @@ static char *const argv[] = {word_echo, word_x, word_empty, NULL};
 static const struct msg_monitor a_monitor = {
     "17.2", 10,   AGGREGATE_MEDIAN, MONITOR_GUARD, 0.8,
     0.2,    1639, STEP_METER_CPU};
-static const struct msg_progress a_progress = {3, 64, 12.5, 0.01, 5000, 2};
+static const struct msg_progress a_progress = {3, 64,   12.5, 0.01, 5000,
+                                               2, 7000, 600,  1};
 static const struct msg_power a_power = {"cgroup", "us/s", 400000, 80000,
                                          800000};
 static const struct msg_limited a_limit = {400000, "error: it sticks"};
@@ -917,11 +918,14 @@ static void test_bad_power(void)
         {"1.0", 10, 0, 0, 0.8, 0.2, 0, STEP_METERS},
     };
     static const struct msg_progress records[] = {
-        {0, 1, -1, 0, 0, 0},
-        {0, 1, 1, -0.5, 0, 0},
-        {0, 1, 1, 0, (uint64_t)INT64_MAX + 1, 0},
-        {0, 1, (double)INFINITY, 0, 0, 0},
-        {0, 1, (double)NAN, 0, 0, 0},
+        {0, 1, -1, 0, 0, 0, 0, 0, 0},
+        {0, 1, 1, -0.5, 0, 0, 0, 0, 0},
+        {0, 1, 1, 0, (uint64_t)INT64_MAX + 1, 0, 0, 0, 0},
+        {0, 1, 1, 0, 0, 0, (uint64_t)INT64_MAX + 1, 0, 0},
+        {0, 1, 1, 0, 0, 0, 0, (uint64_t)INT64_MAX + 1, 0},
+        {0, 1, 1, 0, 0, 0, 0, 0, 2},
+        {0, 1, (double)INFINITY, 0, 0, 0, 0, 0, 0},
+        {0, 1, (double)NAN, 0, 0, 0, 0, 0, 0},
     };
     static const struct msg_power powers[] = {
         {"rapl", "uW", 5, 6, 10},
