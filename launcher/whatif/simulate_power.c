@@ -3,6 +3,7 @@
 
 #include "launcher/base/options.h"
 #include "launcher/whatif/node_numbers.h"
+#include "launcher/whatif/simulate_levels.h"
 #include "policy/power_simulation.h"
 
 #include <inttypes.h>
@@ -12,10 +13,11 @@
 #include <string.h>
 
 #define REGIONS_MAX 1000000
-#define STEP        10000 /* of a limit: so many are a percent of a core */
+#define STEP        SIMULATED_PERCENT
 
 struct options {
     struct power_simulation_setup setup;
+    struct levels_options levels; /* levels.levels 0: nodes alone */
     const char *works;
     uint64_t nodes, regions;            /* nodes 0: one a number */
     double limit, floor, ceiling, idle; /* percent */
@@ -65,6 +67,23 @@ static const struct option options[] = {
      .def = "1", .help = "of the noise"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object a region"},
+    {OPTION_GROUP, .name = "level by level:"},
+    {OPTION_TAKE, "levels", "L1,L2,...", AT(levels.levels),
+     .take = levels_take, .excludes = "idle sleep", .help =
+     "of core, socket, node and rack: cores meet at the barrier, and are "
+     "steered by each of these levels alone, then by all of them; groups "
+     "first, then within"},
+    {OPTION_COUNT, "cores", "N", AT(levels.cores), .needs = "levels", .low = 1, .high = 65536,
+     .def = "64", .help = "of a node; limits are of each core"},
+    {OPTION_COUNT, "sockets", "N", AT(levels.sockets), .needs = "levels", .low = 1,
+     .high = 65536, .def = "2", .help = "of a node"},
+    {OPTION_COUNT, "rack", "N", AT(levels.rack), .needs = "levels", .low = 1,
+     .high = SIMULATED_NODES_MAX, .def = "32", .help = "nodes of a rack"},
+    {OPTION_NUMBER, "uneven", "X", AT(levels.uneven), .needs = "levels", .high = 1, .help =
+     "standard deviation of the work from core to core, likewise from socket "
+     "to socket, node to node, rack to rack; relative (0)"},
+    {OPTION_NUMBER, "budget", "PERCENT", PERCENT_AT(levels.budget), .needs = "levels", .help =
+     "most of a rack, as a mean of its cores (none)"},
     {.type = OPTION_END},
 };
 /* clang-format on */
@@ -151,7 +170,26 @@ static int simulate_regions(const struct options *o,
     return 0;
 }
 
-static int simulate(const struct options *o, struct es_error *err)
+static int simulate_tree(const struct options *o, struct es_error *err)
+{
+    const struct power_simulation_setup *s = &o->setup;
+    struct levels_simulation_setup setup = {.nodes = s->n,
+                                            .work = s->work,
+                                            .limit = s->limit,
+                                            .floor = s->floor,
+                                            .ceiling = s->ceiling,
+                                            .exponent = s->exponent,
+                                            .noise = s->noise,
+                                            .rule = s->rule,
+                                            .seed = s->seed};
+
+    if (s->rule.variant == POWER_SAVE)
+        return es_fail(err, ES_USAGE, "give pair or boost",
+                       "--levels: there is none for --variant save");
+    return simulate_levels(&o->levels, &setup, o->regions, o->json, err);
+}
+
+static int simulate_nodes(const struct options *o, struct es_error *err)
 {
     size_t bytes = power_simulation_bytes(o->setup.n);
     void *state = bytes ? malloc(bytes) : NULL;
@@ -179,7 +217,7 @@ static int simulate_power_main(int argc, char **argv, struct es_error *err)
     if (rc == 0)
         rc = parse(&o, &work, err);
     if (rc == 0)
-        rc = simulate(&o, err);
+        rc = o.levels.levels ? simulate_tree(&o, err) : simulate_nodes(&o, err);
     free(work);
     return rc;
 }
