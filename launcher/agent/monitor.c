@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/monitor.h"
+#include "launcher/agent/cpu_meter.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/base/step_meter.h"
 #include "launcher/meter/meter_track.h"
 #include "launcher/meter/node_ranks.h"
 #include "pmix_bcast/clock.h"
@@ -31,6 +33,7 @@ struct monitor {
     int is_news; /* since the last record */
     uint32_t epoch;
     struct ranks *ranks;                   /* NULL: nobody wants to know */
+    struct cpu_meter *cpu;                 /* NULL: programs do it */
     struct meter_track track[METER_SLOTS]; /* of threads that tick */
     struct node_ranks outside;             /* metered from outside */
     double value[METER_SLOTS];             /* to aggregate */
@@ -263,6 +266,8 @@ struct monitor *monitor_start(struct event_base *base,
         why = m->page ? link_page(m, order->dir) : errno;
         if (!why && start_timer(m, base) < 0)
             why = ENOMEM;
+        if (!why && order->meter == STEP_METER_CPU)
+            m->cpu = cpu_meter_start(base, m->page, order->dir);
     }
     if (!why)
         return m;
@@ -296,6 +301,7 @@ void monitor_stop(struct monitor *m)
     if (m->timer)
         event_free(m->timer);
     ranks_destroy(m->ranks);
+    cpu_meter_stop(m->cpu);
     meter_page_destroy(m->page);
     if (m->page_fd >= 0)
         close(m->page_fd);
