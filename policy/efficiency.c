@@ -13,13 +13,12 @@ static void take_most(struct efficiency_sum *s, uint32_t rank, double most)
     s->busiest = rank;
 }
 
-static int take_least(struct efficiency_sum *s, uint32_t rank, double least)
+static void take_least(struct efficiency_sum *s, uint32_t rank, double least)
 {
     if (s->ranks > 0 && least >= s->least)
-        return 0;
+        return;
     s->least = least;
     s->last = rank;
-    return 1;
 }
 
 void efficiency_add_rank(struct efficiency_sum *s,
@@ -28,7 +27,7 @@ void efficiency_add_rank(struct efficiency_sum *s,
                          double waiting)
 {
     take_most(s, rank, useful);
-    (void)take_least(s, rank, waiting);
+    take_least(s, rank, waiting);
     s->longest = fmax(s->longest, waiting);
     s->elapsed = fmax(s->elapsed, useful + waiting);
     s->useful += useful;
@@ -39,15 +38,13 @@ void efficiency_add_rank(struct efficiency_sum *s,
     s->n_wait = s->waiting / s->ranks;
 }
 
-int efficiency_add_node(struct efficiency_sum *all,
-                        const struct efficiency_sum *node)
+void efficiency_add_node(struct efficiency_sum *all,
+                         const struct efficiency_sum *node)
 {
-    int is_last;
-
     if (node->ranks == 0)
-        return 0;
+        return;
     take_most(all, node->busiest, node->most);
-    is_last = take_least(all, node->last, node->least);
+    take_least(all, node->last, node->least);
     all->longest = fmax(all->longest, node->longest);
     all->elapsed = fmax(all->elapsed, node->elapsed);
     all->useful += node->useful;
@@ -58,7 +55,6 @@ int efficiency_add_node(struct efficiency_sum *all,
     all->nodes += node->nodes;
     all->n_useful += node->n_useful;
     all->n_wait += node->n_wait;
-    return is_last;
 }
 
 struct efficiency efficiency_of(const struct efficiency_sum *s)

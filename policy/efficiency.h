@@ -44,9 +44,9 @@ void efficiency_add_rank(struct efficiency_sum *s,
                          uint32_t rank,
                          double useful,
                          double waiting);
-/* Add a node's to the others'.  1 if its `last` is now that of all. */
-int efficiency_add_node(struct efficiency_sum *all,
-                        const struct efficiency_sum *node);
+/* Add a node's to the others'. */
+void efficiency_add_node(struct efficiency_sum *all,
+                         const struct efficiency_sum *node);
 /* Of no rank, or no time, all are 0. */
 struct efficiency efficiency_of(const struct efficiency_sum *s);
 

@@ -17,6 +17,7 @@
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
 #include "launcher/command/step_power.h"
+#include "launcher/command/step_report.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
@@ -71,6 +72,7 @@ struct attend {
     struct policy_option policy;   /* for slices of the tasks */
     struct iteration iteration;
     struct step_power power;
+    struct step_report report;
     int copied;      /* the source is on every node */
     size_t unstored; /* files that nodes have not confirmed yet */
     int told;        /* all files for the nodes have been sent */
@@ -218,6 +220,9 @@ static int steer(struct attend *a)
     a->power.job = a->o->job;
     a->power.step = a->o->step;
     a->power.meter = a->config.step_meter;
+    a->report.job = a->o->job;
+    a->report.step = a->o->step;
+    step_report_start(&a->report, a->front.session);
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
         == 0)
@@ -334,7 +339,8 @@ static void on_message(
 
     if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
         || (a->power.steering
-            && steering_message(a->power.steering, node, type, body, len)))
+            && steering_message(a->power.steering, node, type, body, len))
+        || step_report_message(&a->report, node, type, body, len))
         return;
     if (a->qualification.missing > 0
         && qualification_message(&a->qualification, node, type, body, len)) {
@@ -354,6 +360,7 @@ static void on_lost(void *arg, size_t node, const char *why)
 
     if (a->power.steering)
         steering_lost(a->power.steering, node);
+    step_report_lost(&a->report, node);
     if (a->said) { /* the step runs; Slurm tells the user of a dead node */
         if (a->iteration.n > 0)
             iteration_lost(&a->iteration);
@@ -379,6 +386,16 @@ static const struct session_events session_events = {
 
 /* --- start and end -------------------------------------------------------- */
 
+static void on_over(void *arg)
+{
+    struct attend *a = arg;
+
+    if (a->front.over)
+        return; /* by a signal */
+    step_report_tell(&a->report, &a->qualification);
+    front_finish(&a->front, 0);
+}
+
 static void on_end(evutil_socket_t fd, short what, void *arg)
 {
     struct attend *a = arg;
@@ -386,7 +403,12 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
     if (what == EV_READ && read((int)fd, &byte, 1) > 0)
         return; /* the plugin writes nothing; only the end counts */
-    front_finish(&a->front, 0);
+    if (what == EV_READ && a->said) {
+        (void)event_del(a->on_stdin); /* it is readable from now on */
+        step_report_end(&a->report, a->front.base, on_over, a);
+    } else {
+        front_finish(&a->front, 0);
+    }
 }
 
 /* SRC:DST; neither may have a colon in it, as with options of Slurm. */
@@ -497,6 +519,8 @@ static void take_wishes(struct attend *a)
         a->config.step_meter = a->o->meter;
     if (a->o->report)
         a->config.step_report = strcmp(a->o->report, REPORT_OFF) != 0;
+    if (a->config.step_report)
+        step_report_want(&a->report, a->o->report);
 }
 
 static int start(struct attend *a)
@@ -539,6 +563,7 @@ static void clear(struct attend *a)
     iteration_clear(&a->iteration);
     free(a->tasks);
     step_power_stop(&a->power);
+    step_report_stop(&a->report);
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_report.h - how the ranks of an attended step use their time is collected
+ * while it runs; when it is over, it is told on stderr and in a file, if that
+ * is wanted.
+ *
+ * Whatever fails here costs the report, and one line; never the step.
+ */
+#ifndef LAUNCHER_COMMAND_STEP_REPORT_H
+#define LAUNCHER_COMMAND_STEP_REPORT_H
+
+#include "launcher/session/qualification.h"
+#include "launcher/session/step_times.h"
+
+#include <stdio.h>
+
+struct event;
+struct event_base;
+
+struct step_report { /* all zero: not started */
+    struct step_times *times;
+    struct event *late; /* nodes do not answer */
+    const char *path;   /* of the file, or "" */
+    FILE *file;         /* or NULL */
+    int wanted;
+    uint32_t job, step;
+    void (*over)(void *arg);
+    void *arg;
+};
+
+/* Want it, as a file, too, unless path is "" or NULL. */
+void step_report_want(struct step_report *r, const char *path);
+/* r->job and r->step are set. */
+void step_report_start(struct step_report *r, struct session *session);
+/* 1 if the message was for it. */
+int step_report_message(struct step_report *r,
+                        size_t node,
+                        uint16_t type,
+                        const uint8_t *body,
+                        size_t len);
+void step_report_lost(struct step_report *r, size_t node);
+/* The step is over: over() is called when all nodes have told how it went, or
+ * a second has passed, or at once if nobody wants to know. */
+void step_report_end(struct step_report *r,
+                     struct event_base *base,
+                     void (*over)(void *arg),
+                     void *arg);
+/* Tell it, if it is wanted and has ended. */
+void step_report_tell(struct step_report *r, const struct qualification *q);
+void step_report_stop(struct step_report *r);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_report_print.h - how a step went: a paragraph for people, and the lines
+ * of the report's file.
+ */
+#ifndef LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
+#define LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
+
+#include "launcher/session/step_times.h"
+
+#include <stdio.h>
+
+#define STEP_REPORT_LINES 3
+#define STEP_REPORT_LINE  512
+
+struct step_report_of {
+    uint32_t job, step;
+    const struct step_times *times;
+    const struct step_summary *summary;
+    const double *speed; /* of each node, percent; NULL: not known */
+};
+
+/* The paragraph, a line each; returns how many lines there are. */
+size_t step_report_text(const struct step_report_of *of,
+                        char line[STEP_REPORT_LINES][STEP_REPORT_LINE]);
+/* A line of JSON for the step, each node and each rank; 0, or -1 with errno.
+ */
+int step_report_write(FILE *out, const struct step_report_of *of);
+
+#endif

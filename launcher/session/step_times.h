@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_times.h - how the time of a step's ranks goes, in its front end: what
+ * the nodes tell of it (RANKS) brought together, region by region.
+ *
+ * A region counts when all ranks of the program have told of it.  Where nodes
+ * tell only some of them, each stands for those between.
+ */
+#ifndef LAUNCHER_SESSION_STEP_TIMES_H
+#define LAUNCHER_SESSION_STEP_TIMES_H
+
+#include "launcher/session/session.h"
+#include "policy/efficiency.h"
+
+#define STEP_TIMES_PENDING 1024u /* regions of which ranks are missing */
+
+struct step_rank {
+    uint32_t rank;
+    double useful, waiting, calls; /* ns, ns */
+    double last; /* regions in which the others waited for it */
+};
+
+struct step_node {
+    struct efficiency_sum sum; /* of its ranks */
+    struct step_rank *rank;    /* n, owned; none if there are too many */
+    uint32_t n;
+    double last;                 /* regions in which the others waited for it */
+    struct efficiency_lost lost; /* by which these lost so much */
+    int has_ended;
+};
+
+struct step_region {
+    uint64_t number;
+    struct efficiency_sum sum; /* ranks 0: no region */
+    uint64_t stride;           /* the largest with which it was told */
+    size_t last, busiest;      /* their nodes */
+};
+
+struct step_times {
+    struct session *session;
+    size_t n;
+    struct step_node *node; /* n */
+    size_t each;            /* ranks that are held one by one */
+    double seen;            /* regions that were told by all */
+    double weight;          /* for how many they stand */
+    double skew, skew_most; /* ns from the first to the last: added up; most */
+    struct step_region pending[STEP_TIMES_PENDING];
+    struct msg_ranks in; /* workspace */
+};
+
+/* What all of it says. */
+struct step_summary {
+    struct efficiency_sum all;
+    struct efficiency efficiency;
+    double region_ns;             /* mean length */
+    double skew_ns, skew_most_ns; /* mean, and the most */
+    size_t worst;  /* the node for which the others waited most */
+    uint32_t rank; /* its busiest */
+    double last;   /* in how many of all regions */
+    double lost_ranks_ns, lost_nodes_ns;
+    struct efficiency_reason reason;
+};
+
+/* NULL if memory ran out. */
+struct step_times *step_times_create(struct session *session);
+/* NULL is allowed; the session may be gone. */
+void step_times_destroy(struct step_times *t);
+/* Take a node's message if it is RANKS; 1 if it was. */
+int step_times_message(struct step_times *t,
+                       size_t node,
+                       uint16_t type,
+                       const uint8_t *body,
+                       size_t len);
+/* Has any node told of a rank? */
+int step_times_is_alive(const struct step_times *t);
+/* The step is over: ask all nodes that are there for their last word. */
+void step_times_ask(struct step_times *t);
+/* Nothing more comes from it. */
+void step_times_lost(struct step_times *t, size_t node);
+/* Have all said it? */
+int step_times_is_whole(const struct step_times *t);
+/* speed of each node, in any unit; NULL: not known.  Of no rank it is all
+ * zero.  0, or -1 if memory ran out. */
+int step_times_sum(const struct step_times *t,
+                   const double speed[],
+                   struct step_summary *s);
+/* By how much to multiply what a node's or a rank's `last` and `lost` say to
+ * get that of all regions. */
+double step_times_scale(const struct step_times *t,
+                        const struct efficiency_sum *all);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the front end makes of what nodes tell of their ranks, and how it tells
+ * people. */
+#include "launcher/session/step_times.h"
+#include "fake_session.h"
+#include "launcher/command/step_report_print.h"
+#include "tap.h"
+
+#include <jansson.h>
+
+#define MS 1e6
+
+static struct session session;
+static struct step_times *times;
+static struct msg_ranks m;
+static const double alike[SESSION_NODES] = {25, 25, 25, 25};
+
+static void begin(void)
+{
+    session_make(&session);
+    step_times_destroy(times);
+    times = step_times_create(&session);
+    if (!times)
+        bail("no memory");
+}
+
+/* What a node with two ranks tells next. */
+static void begin_message(size_t node)
+{
+    memset(&m, 0, sizeof m);
+    m.size = 2 * SESSION_NODES;
+    m.stride = 1;
+    m.n = 2;
+    m.rank[0].rank = (uint32_t)(2 * node);
+    m.rank[1].rank = (uint32_t)(2 * node + 1);
+}
+
+static int pass(size_t node)
+{
+    struct writer w = {0};
+    int rc;
+
+    msg_write_ranks(&w, &m);
+    rc = step_times_message(times, node, MSG_RANKS, w.buf, w.len);
+    writer_clear(&w);
+    return rc;
+}
+
+/* The next k regions from `from` on, every stride-th told, in which the ranks
+ * of the node work for so long, and wait until all have worked for 160 ms. */
+static void tell_node(
+    size_t node, uint64_t from, uint32_t k, double first, double second)
+{
+    const double useful[2] = {first, second};
+
+    for (uint32_t r = 0; r < 2; r++) {
+        double whole = (double)(from + k * m.stride);
+
+        m.rank[r].useful = useful[r] * MS * whole;
+        m.rank[r].waiting = (161 - useful[r]) * MS * whole;
+        m.rank[r].calls = from + k * m.stride;
+        efficiency_add_rank(&m.sum, m.rank[r].rank, m.rank[r].useful,
+                            m.rank[r].waiting);
+        m.sum.calls += (double)m.rank[r].calls;
+    }
+    m.sum.regions = (double)(from + k * m.stride);
+    m.k = k;
+    for (uint32_t i = 0; i < k; i++) {
+        m.region[i].number = from + i * m.stride;
+        for (uint32_t r = 0; r < 2; r++)
+            efficiency_add_rank(&m.region[i].sum, m.rank[r].rank,
+                                useful[r] * MS, (161 - useful[r]) * MS);
+    }
+    is_int(pass(node), 1, "a node tells of its ranks");
+}
+
+/* All nodes, of which the last one's ranks take so long. */
+static void tell_all(
+    uint64_t from, uint32_t k, uint64_t stride, double a, double b)
+{
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        int is_last = i == SESSION_NODES - 1;
+
+        begin_message(i);
+        m.stride = stride;
+        tell_node(i, from, k, is_last ? a : 100, is_last ? b : 100);
+    }
+}
+
+static struct step_summary sum_with(const double speed[])
+{
+    struct step_summary s;
+
+    if (step_times_sum(times, speed, &s) < 0)
+        bail("no memory");
+    return s;
+}
+
+static void is_told(const double speed[], size_t line, const char *want)
+{
+    char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", ""};
+    struct step_summary s = sum_with(speed);
+    struct step_report_of of = {12, 0, times, &s, speed};
+
+    (void)step_report_text(&of, text);
+    is_str(text[line], want, "people read");
+}
+
+static void test_slow_node(void)
+{
+    static const double slow[SESSION_NODES] = {27.6, 27.6, 27.6, 17.2};
+    struct step_summary s;
+
+    begin();
+    ok(!step_times_is_alive(times), "nobody has told of a rank");
+    tell_all(0, 10, 1, 160, 160);
+    ok(step_times_is_alive(times), "somebody has");
+    s = sum_with(slow);
+    is_near(times->seen, 10, 0, "each region counts once all have told it");
+    is_near(s.efficiency.balance, 115.0 / 160, 1e-9, "load balance");
+    is_near(s.last, 10, 1e-9, "the last node came last in all");
+    ok(s.worst == 3 && s.reason.cause == EFFICIENCY_SLOW_NODE, "it is slow");
+    is_near(s.lost_nodes_ns / MS, 10 * 3 * 60, 1e-6, "three nodes waited");
+    is_near(s.skew_ns / MS, 60, 1e-9, "from the first to the last");
+    is_told(slow, 0,
+            "step 12.0: parallel efficiency 0.71 = load balance 0.72 x "
+            "communication 0.99, over 4 nodes, 8 ranks, 10 regions of 161 ms");
+    is_told(slow, 1,
+            "n3 came last in 10 of them, and made the others wait for 1.80 "
+            "node-seconds: it is slow (0.62 of the others' speed); its ranks "
+            "have as much to do as others'");
+    is_told(slow, 2,
+            "from the first rank to the last at the end of a region: 60 ms, "
+            "at most 60 ms");
+    is_told(alike, 1,
+            "n3 came last in 10 of them, and made the others wait for 1.80 "
+            "node-seconds: its ranks have 1.60 times as much to do as others' "
+            "(it has 1.00 of the others' speed)");
+    is_told(NULL, 1,
+            "n3 came last in 10 of them, and made the others wait for 1.80 "
+            "node-seconds: its ranks take 1.60 times as long as others': it "
+            "is slow, or they have more to do (no node was measured)");
+}
+
+static void test_rank(void)
+{
+    begin();
+    tell_all(0, 10, 1, 100, 160);
+    is_told(alike, 1,
+            "n3 came last in 10 of them, and made the others wait for 2.10 "
+            "node-seconds: its rank 7 has 1.60 times as much to do as the "
+            "others there");
+    is_near(times->node[3].rank[1].last, 10, 0, "the rank is known");
+    is_near(times->node[3].rank[0].last, 0, 0, "and not its neighbour");
+}
+
+static void test_even(void)
+{
+    char text[STEP_REPORT_LINES][STEP_REPORT_LINE];
+    struct step_summary s;
+    struct step_report_of of = {12, 0, times, &s, NULL};
+
+    begin();
+    of.times = times;
+    tell_all(0, 10, 1, 100, 100);
+    s = sum_with(NULL);
+    is_int((int)step_report_text(&of, text), 2, "nobody is blamed for nothing");
+    begin();
+    of.times = times;
+    s = sum_with(NULL);
+    ok(s.all.ranks == 0 && s.lost_ranks_ns == 0, "of nobody there is nothing");
+    is_int((int)step_report_text(&of, text), 1, "which is told without fault");
+}
+
+/* Nodes do not choose their stride at the same instant. */
+static void test_strides(void)
+{
+    begin();
+    tell_all(0, 32, 4, 160, 160);
+    is_near(times->seen, 32, 0, "every fourth region is told");
+    is_near(times->weight, 128, 0, "and stands for four");
+    is_near(sum_with(alike).last, 128, 1e-9, "in which n3 came last");
+    begin();
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        begin_message(i);
+        m.stride = i == 0 ? 4 : 2;
+        tell_node(i, 0, i == 0 ? 8 : 16, i == 3 ? 160 : 100,
+                  i == 3 ? 160 : 100);
+    }
+    is_near(times->seen, 8, 0, "what all have told is what the coarsest told");
+    is_near(times->weight, 32, 0, "and stands for as much");
+}
+
+/* A node whose regions are never told, as they are too fast. */
+static void test_sums_alone(void)
+{
+    begin();
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        begin_message(i);
+        m.stride = 64;
+        tell_node(i, 64 * i, 1, i == 3 ? 160 : 100, i == 3 ? 160 : 100);
+    }
+    is_near(times->seen, 0, 0, "no region is told by all");
+    begin_message(3);
+    m.stride = 64;
+    tell_node(3, 256, 0, 160, 160);
+    is_int((int)sum_with(alike).worst, 3, "what they waited in all tells all");
+    is_near(sum_with(alike).last, 0, 0, "but not how often");
+}
+
+static void test_bounds(void)
+{
+    begin();
+    for (uint32_t i = 0; i < 3000; i++) { /* of one node only */
+        begin_message(0);
+        m.n = 0;
+        m.sum = (struct efficiency_sum){.ranks = 2};
+        m.k = 1;
+        m.region[0] = (struct msg_region){.number = i};
+        efficiency_add_rank(&m.region[0].sum, 0, 1, 1);
+        efficiency_add_rank(&m.region[0].sum, 1, 1, 1);
+        if (pass(0) != 1)
+            bail("message %d", (int)i);
+    }
+    is_near(times->seen, 0, 0, "regions that nobody else tells are forgotten");
+    is_int(step_times_message(times, 0, MSG_RANKS, (const uint8_t *)"x", 1), 0,
+           "a body that is none is not taken");
+    is_int(step_times_message(times, 0, MSG_PROGRESS, NULL, 0), 0,
+           "nor is another message");
+    for (uint32_t i = 1; i <= 2 * RANKS_EACH_MAX / RANKS_MAX; i++) {
+        times->each = (size_t)i * RANKS_MAX;
+        begin_message(1);
+        m.size = m.n = RANKS_MAX;
+        m.sum.ranks = RANKS_MAX;
+        for (uint32_t k = 0; k < RANKS_MAX; k++)
+            m.rank[k].rank = k;
+        free(times->node[1].rank);
+        times->node[1].rank = NULL;
+        times->node[1].n = 0;
+        (void)pass(1);
+    }
+    is_int((int)times->node[1].n, 0, "more ranks than are held are not");
+    ok(times->node[1].sum.ranks == RANKS_MAX, "but as a sum");
+}
+
+static void test_end(void)
+{
+    begin();
+    session.node[2].present = 0;
+    step_times_ask(times);
+    ok(session.type[0] == MSG_RANKS && session.len[0] == 0
+           && session.sent[2] == 0,
+       "who is there is asked");
+    ok(!step_times_is_whole(times), "and waited for");
+    for (size_t i = 0; i < SESSION_NODES; i++) {
+        if (i == 2)
+            continue;
+        memset(&m, 0, sizeof m);
+        m.is_last = 1;
+        m.stride = 1;
+        if (i == 3)
+            step_times_lost(times, i);
+        else
+            (void)pass(i);
+    }
+    ok(step_times_is_whole(times), "until all have told, or are lost");
+    ok(!step_times_is_alive(times), "be it that they have no ranks");
+}
+
+static void test_json(void)
+{
+    struct step_summary s;
+    struct step_report_of of = {12, 0, NULL, &s, alike};
+    size_t lines = 0, sound = 0;
+    FILE *file = tmpfile();
+    char line[4096], kinds[64] = "";
+
+    begin();
+    tell_all(0, 10, 1, 160, 160);
+    of.times = times;
+    s = sum_with(alike);
+    if (!file)
+        bail("no file");
+    is_int(step_report_write(file, &of), 0, "a report is written");
+    rewind(file);
+    for (; fgets(line, sizeof line, file); lines++) {
+        json_t *json = json_loads(line, 0, NULL);
+        const char *type = json_string_value(json_object_get(json, "type"));
+
+        sound += type != NULL;
+        strncat(kinds, type ? type : "?", 1);
+        json_decref(json);
+    }
+    fclose(file);
+    is_int((int)sound, 13, "of objects, one a line");
+    is_str(kinds, "snnnnrrrrrrrr", "the step, its nodes, and their ranks");
+    file = fopen("/dev/full", "w");
+    ok(file && step_report_write(file, &of) < 0, "a full disk is noticed");
+    if (file)
+        (void)fclose(file);
+}
+
+int main(void)
+{
+    test_slow_node();
+    test_rank();
+    test_even();
+    test_strides();
+    test_sums_alone();
+    test_bounds();
+    test_end();
+    test_json();
+    step_times_destroy(times);
+    return done();
+}
