@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the front end makes of what nodes tell of their ranks, and how it tells
  * people. */
-#include "launcher/session/step_times.h"
 #include "fake_session.h"
 #include "launcher/command/step_report_print.h"
+#include "launcher/session/step_times.h"
 #include "tap.h"
 
 #include <jansson.h>
