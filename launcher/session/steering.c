@@ -10,18 +10,16 @@
  */
 #include "launcher/session/steering.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/meter_window.h"
 #include "pmix_bcast/clock.h"
 #include "policy/pace.h"
+#include "policy/steering_worth.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A speed is known to half a percent after a second's work in samples of
- * 10 ms, if the work was a whole region; of a long one a part must do. */
-#define ENOUGH_NS 1000000000.0
-#define LONG_NS   10000000000.0
 /* A node is silent that has not been heard for this and so many rounds: one
  * that ticks only at the end of a region is heard once in a round. */
 #define SILENT_NS     INT64_C(2000000000)
@@ -34,15 +32,17 @@
 #define STILL_S       10
 #define STILL_NS      (STILL_S * INT64_C(1000000000))
 #define STILL_MOST_NS (8 * STILL_NS)
+/* A long region that ends so soon is left alone. */
+#define NEAR_NS 1500000000.0
 
 struct watched {
-    struct msg_progress first, last; /* of this round */
-    int has_first;
-    int64_t heard_ns; /* 0: never */
-    double speed;     /* regions a nanosecond of work; 0: not known */
+    struct meter_window window; /* of this round */
+    int64_t heard_ns;           /* 0: never */
+    double speed;               /* regions a nanosecond of work; 0: not known */
     double waiting;
     struct msg_power power; /* its limit: what is in force; 0: none */
     uint64_t start, wanted; /* limits */
+    uint64_t tried;         /* that was put back, to see if it helps */
     uint64_t asked;         /* the one that is not confirmed, if is_asked */
     uint64_t kept;          /* what it may still have when it is out of reach */
     int is_settable, is_asked;
@@ -66,7 +66,8 @@ struct steering {
                           limited; 0: nothing can be */
     int64_t still_ns;  /* so long nothing may be metered */
     int is_limiting;   /* whoever can be limited is */
-    int is_alive, told_off, told_still;
+    int is_alive, told_off, told_still, told_worth;
+    struct steering_worth worth;
     double skew;
 };
 
@@ -90,8 +91,10 @@ static int can_be_set(const struct watched *w)
 
 static void begin_round(struct steering *s)
 {
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].has_first = s->node[i].is_known = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        meter_window_clear(&s->node[i].window);
+        s->node[i].is_known = 0;
+    }
     s->round_began_ns = clock_ns();
     s->looked_ns = 0;
     s->known = 0;
@@ -161,6 +164,7 @@ static void go_on(struct steering *s)
 static void limit_all(struct steering *s, int on)
 {
     s->is_limiting = on;
+    s->worth = (struct steering_worth){.rounds = 0};
     for (size_t i = 0; i < s->n; i++) {
         struct watched *w = &s->node[i];
 
@@ -201,20 +205,11 @@ static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)
 
 /* --- rounds --------------------------------------------------------------- */
 
-static double done(const struct watched *w)
+/* For the others, in a long region: nothing will be heard of it until the end,
+ * and it keeps its limit. */
+static int waits(const struct watched *w)
 {
-    return w->last.progress - w->first.progress;
-}
-
-static double work_ns(const struct watched *w)
-{
-    return (double)w->last.work_ns - (double)w->first.work_ns;
-}
-
-static int is_enough(const struct watched *w)
-{
-    return done(w) > 0 && work_ns(w) >= ENOUGH_NS
-           && (done(w) >= 1 || work_ns(w) >= LONG_NS);
+    return w->window.last.is_waiting && !w->is_known;
 }
 
 /* Once silent, until it is heard again: the rounds without it are short. */
@@ -229,44 +224,168 @@ static void find_silent(struct steering *s, int64_t now)
 
         if (w->is_lost || w->heard_ns == 0 || now - w->heard_ns > longest)
             w->is_silent = 1;
-        s->missing += !w->is_silent && !w->is_known;
+        s->missing += !w->is_silent && !w->is_known && !waits(w);
     }
+}
+
+/* All that are known have told it. */
+static int know_all(const struct steering *s,
+                    int (*told)(const struct meter_window *))
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known && !told(&s->node[i].window))
+            return 0;
+    return 1;
+}
+
+static int has_pace(const struct meter_window *w)
+{
+    return meter_window_pace(w) > 0;
+}
+
+static int has_left(const struct meter_window *w)
+{
+    return has_pace(w) && w->last.left_ns > 0;
+}
+
+static int has_far_to_go(const struct meter_window *w)
+{
+    return (double)w->last.left_ns > NEAR_NS;
 }
 
 static void measure_speeds(struct steering *s, int64_t now)
 {
-    double most = 0;
+    double slowest = INFINITY;
+    int by_pace = know_all(s, has_pace);
 
-    for (size_t i = 0; i < s->n; i++)
-        if (s->node[i].is_known)
-            most = fmax(most, work_ns(&s->node[i]) / done(&s->node[i]));
     for (size_t i = 0; i < s->n; i++) {
         struct watched *w = &s->node[i];
 
-        w->speed = w->is_known ? done(w) / work_ns(w) : 0;
-        w->waiting = w->is_known ? 1 - 1 / (w->speed * most) : 0;
+        w->speed = w->is_known ? meter_window_speed(&w->window) : 0;
+        s->power[i] = (struct power_node){.limit = w->power.limit,
+                                          .floor = w->power.floor,
+                                          .ceiling = w->power.ceiling};
+        if (!w->is_known)
+            continue;
+        s->power[i].progress =
+            by_pace ? meter_window_pace(&w->window) : w->speed;
+        slowest = fmin(slowest, s->power[i].progress);
     }
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].waiting =
+            s->node[i].is_known ? 1 - slowest / s->power[i].progress : 0;
     s->round_ns = now - s->round_began_ns;
 }
 
-static void end_round(struct steering *s, int64_t now)
+/* In a long region all are to come to its end together: who has more of it
+ * left, as it was slower before, has to be faster now. */
+static void look_at_the_end(struct steering *s)
 {
-    measure_speeds(s, now);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known)
+            s->power[i].progress /=
+                (double)s->node[i].window.last.left_ns / 1e9;
+}
+
+/* How long the slowest takes for a region. */
+static double region_seconds(const struct steering *s)
+{
+    double longest = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known)
+            longest = fmax(longest, meter_window_region(&s->node[i].window));
+    return longest;
+}
+
+/* Of all that is theirs at the start, the part that others have now. */
+static double part_moved(const struct steering *s)
+{
+    double all = 0, moved = 0;
+
     for (size_t i = 0; i < s->n; i++) {
         const struct watched *w = &s->node[i];
 
-        s->power[i] = (struct power_node){.progress = w->speed,
-                                          .limit = w->power.limit,
-                                          .floor = w->power.floor,
-                                          .ceiling = w->power.ceiling};
+        if (!can_be_set(w))
+            continue;
+        all += (double)w->start;
+        moved += fabs((double)w->wanted - (double)w->start);
     }
-    s->skew = power_skew(s->power, s->n, s->room);
+    return all > 0 ? moved / 2 / all : 0;
+}
+
+static void take_step(struct steering *s)
+{
+    int is_long = know_all(s, has_left);
+
+    if (is_long && !know_all(s, has_far_to_go))
+        return; /* near its end */
+    if (is_long)
+        look_at_the_end(s);
     for (size_t i = 0; i < s->n; i++)
         if (!can_be_set(&s->node[i]))
             s->power[i].progress = 0;
     power_step(&s->rule, s->power, s->n, s->room);
     for (size_t i = 0; i < s->n; i++)
         s->node[i].wanted = s->power[i].limit;
+    steering_worth_stepped(&s->worth, part_moved(s));
+}
+
+static void put_back(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->node[i].tried = s->node[i].power.limit;
+        s->node[i].wanted = s->node[i].start;
+    }
+}
+
+static void resume(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->node[i].tried;
+}
+
+static void tell_worth(struct steering *s)
+{
+    if (!s->told_worth)
+        notice("no power is steered for now: it did not make the program "
+               "faster, %.3g s a region with it, %.3g s without; all limits "
+               "are as at the start",
+               s->worth.with.mean, s->worth.without.mean);
+    s->told_worth = 1;
+}
+
+/* What saves power does not make it faster. */
+static enum worth_order what_to_do(struct steering *s)
+{
+    if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
+        return WORTH_STEER;
+    return steering_worth_next(&s->worth, region_seconds(s), s->skew);
+}
+
+static void end_round(struct steering *s, int64_t now)
+{
+    measure_speeds(s, now);
+    s->skew = power_skew(s->power, s->n, s->room);
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->node[i].power.limit;
+    if (s->is_limiting)
+        switch (what_to_do(s)) {
+        case WORTH_STEER:
+            take_step(s);
+            break;
+        case WORTH_PUT_BACK:
+            put_back(s);
+            break;
+        case WORTH_RESUME:
+            resume(s);
+            break;
+        case WORTH_STOP:
+            tell_worth(s);
+            break;
+        case WORTH_HOLD:
+            break;
+        }
     go_on(s);
 }
 
@@ -276,7 +395,7 @@ static void tell_misuse(const struct steering *s, size_t i)
 {
     struct watched *w = &s->node[i];
 
-    if (w->told_misuse || w->last.misuse == 0)
+    if (w->told_misuse || w->window.last.misuse == 0)
         return;
     w->told_misuse = 1;
     notice("warning: %s: calls of evenstep_tick() that make no sense are left "
@@ -286,7 +405,7 @@ static void tell_misuse(const struct steering *s, size_t i)
 
 static void note_known(struct steering *s, struct watched *w)
 {
-    if (w->is_known || !is_enough(w))
+    if (w->is_known || !meter_window_is_enough(&w->window))
         return;
     w->is_known = 1;
     s->known++;
@@ -303,20 +422,16 @@ static void take_progress(struct steering *s,
 
     w->heard_ns = now;
     w->is_silent = 0;
-    w->last = *m;
+    if (meter_window_add(&w->window, m, now)) {
+        s->known -= (size_t)w->is_known;
+        w->is_known = 0;
+    }
     tell_misuse(s, i);
     if (m->slots > 0 && s->moved_ns > 0) /* none: all of them have ended */
         s->moved_ns = now;
     if (m->slots > 0 && !s->is_limiting && s->asked == 0
         && s->rule.variant != POWER_OFF)
         begin_limits(s);
-    if (!w->has_first || m->epoch != w->first.epoch
-        || m->progress < w->first.progress || m->work_ns < w->first.work_ns) {
-        w->first = *m;
-        w->has_first = 1;
-        s->known -= (size_t)w->is_known;
-        w->is_known = 0;
-    }
     if (s->asked > 0)
         return; /* between two rounds */
     note_known(s, w);
@@ -382,6 +497,7 @@ void steering_lost(struct steering *s, size_t i)
     if (w->is_asked)
         s->asked--;
     w->is_asked = 0;
+    s->worth = (struct steering_worth){.rounds = 0};
     for (size_t k = 0; k < s->n; k++)
         s->node[k].wanted = s->is_limiting ? s->node[k].start : 0;
     go_on(s);
@@ -421,15 +537,15 @@ struct steering_view steering_view(const struct steering *s, size_t i)
                                   .rack = session_node(s->session, i)->rack,
                                   .unit =
                                       w->power.limit > 0 ? w->power.unit : "",
-                                  .slots = w->last.slots,
-                                  .progress = w->last.progress,
+                                  .slots = w->window.last.slots,
+                                  .progress = w->window.last.progress,
                                   .speed = w->speed * 1e9,
                                   .waiting = w->waiting,
-                                  .skew = w->last.skew,
+                                  .skew = w->window.last.skew,
                                   .limit = w->power.limit,
                                   .floor = w->power.floor,
                                   .ceiling = w->power.ceiling,
-                                  .misuse = w->last.misuse};
+                                  .misuse = w->window.last.misuse};
 }
 
 static enum monitor_power power_of(const struct steering *s,

@@ -208,13 +208,18 @@ static void tell(struct steering *s, size_t i)
     writer_clear(&w);
 }
 
-/* A quarter of a region on node i, in the time that its limit makes it. */
-static void advance(struct steering *s, size_t i)
+/* A quarter of a region takes node i as long as its limit makes it. */
+static double quarter_ns(size_t i)
 {
     double speed = (double)limit_of(i) / (START * MAX_UW);
 
+    return REGION / 4 * work[i] / speed;
+}
+
+static void advance(struct steering *s, size_t i)
+{
     record[i].progress += 0.25;
-    record[i].work_ns += (uint64_t)(REGION / 4 * work[i] / speed);
+    record[i].work_ns += (uint64_t)quarter_ns(i);
     record[i].slots = 1;
     tell(s, i);
 }
@@ -222,7 +227,11 @@ static void advance(struct steering *s, size_t i)
 static void regions(struct steering *s, int n, int silent)
 {
     for (int k = 0; k < 4 * n; k++) {
-        now_ns += (int64_t)(REGION / 2);
+        double longest = 0;
+
+        for (size_t i = 0; i < NODES; i++)
+            longest = fmax(longest, quarter_ns(i));
+        now_ns += (int64_t)longest;
         for (size_t i = 0; i < NODES; i++)
             if ((int)i != silent) {
                 advance(s, i);

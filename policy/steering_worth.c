@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "policy/steering_worth.h"
+
+#include <math.h>
+
+#define SETTLE      4u  /* rounds of steering until it is looked at */
+#define LEAST       4u  /* rounds that tell something */
+#define MOST        12u /* that are enough, whatever the noise */
+#define WINDOW      16u
+#define WINDOW_MOST 1024u
+#define WAIT        128u
+#define WAIT_MOST   4096u
+#define APART       4.0 /* times the skew */
+
+static void add(struct worth_times *t, double seconds)
+{
+    double off = seconds - t->mean;
+
+    t->n++;
+    t->mean += off / t->n;
+    t->squares += off * (seconds - t->mean);
+}
+
+/* Two standard errors of the difference of the means, of the first one. */
+static double noise(const struct worth_times *a, const struct worth_times *b)
+{
+    unsigned n = a->n + b->n;
+
+    if (n < 3)
+        return INFINITY;
+    return 2 * sqrt((a->squares + b->squares) / (n - 2))
+           * sqrt(1.0 / a->n + 1.0 / b->n) / a->mean;
+}
+
+static double gain_of(const struct steering_worth *w)
+{
+    return 1 - w->with.mean / w->without.mean;
+}
+
+static void enter(struct steering_worth *w, enum worth_phase phase)
+{
+    w->phase = phase;
+    w->rounds = 0;
+}
+
+static void forget(struct worth_times *t)
+{
+    *t = (struct worth_times){.n = 0};
+}
+
+static enum worth_order look_back(struct steering_worth *w)
+{
+    enter(w, WORTH_LOOKS_BACK);
+    forget(&w->without);
+    return WORTH_PUT_BACK;
+}
+
+static enum worth_order try(struct steering_worth *w)
+{
+    if (w->with.n < LEAST)
+        return WORTH_STEER;
+    if (w->without.n == 0
+        || !(gain_of(w) > WORTH_MARGIN + noise(&w->without, &w->with)))
+        return look_back(w);
+    enter(w, WORTH_GOES_ON);
+    forget(&w->with);
+    w->window = WINDOW;
+    return WORTH_STEER;
+}
+
+static enum worth_order judge(struct steering_worth *w, double skew)
+{
+    double over = gain_of(w) - WORTH_MARGIN;
+
+    if (w->without.n < LEAST
+        || (w->without.n < MOST && fabs(over) <= noise(&w->without, &w->with)))
+        return WORTH_HOLD;
+    if (over > 0) {
+        enter(w, WORTH_GOES_ON);
+        forget(&w->with);
+        w->window = w->window ? w->window : WINDOW;
+        return WORTH_RESUME;
+    }
+    enter(w, WORTH_STOPPED);
+    w->skew = skew;
+    w->wait = w->wait ? w->wait * 2 : WAIT;
+    w->wait = w->wait < WAIT_MOST ? w->wait : WAIT_MOST;
+    return WORTH_STOP;
+}
+
+static enum worth_order go_on(struct steering_worth *w)
+{
+    if (w->with.n < w->window)
+        return WORTH_STEER;
+    if (!(gain_of(w) > WORTH_MARGIN)) {
+        w->window = w->window < WINDOW_MOST ? w->window * 2 : WINDOW_MOST;
+        return look_back(w);
+    }
+    forget(&w->with);
+    return WORTH_STEER;
+}
+
+static enum worth_order rest(struct steering_worth *w, double skew)
+{
+    if (w->rounds < w->wait && !(skew > APART * w->skew))
+        return WORTH_HOLD;
+    enter(w, WORTH_BEFORE);
+    forget(&w->without);
+    forget(&w->with);
+    return WORTH_STEER;
+}
+
+enum worth_order steering_worth_next(struct steering_worth *w,
+                                     double seconds,
+                                     double skew)
+{
+    int is_known = isfinite(seconds) && seconds > 0;
+
+    w->rounds++;
+    switch (w->phase) {
+    case WORTH_BEFORE:
+        if (is_known)
+            add(&w->without, seconds);
+        return WORTH_STEER;
+    case WORTH_TRIES:
+        if (is_known && w->rounds > SETTLE)
+            add(&w->with, seconds);
+        return try(w);
+    case WORTH_LOOKS_BACK:
+        if (is_known && w->rounds > 1)
+            add(&w->without, seconds);
+        return judge(w, skew);
+    case WORTH_GOES_ON:
+        if (is_known)
+            add(&w->with, seconds);
+        return go_on(w);
+    case WORTH_STOPPED:
+        break;
+    }
+    return rest(w, skew);
+}
+
+void steering_worth_stepped(struct steering_worth *w, double moved)
+{
+    if (w->phase == WORTH_BEFORE && moved >= WORTH_MOVED)
+        enter(w, WORTH_TRIES);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * steering_worth.h - whether steering helps the program that is steered.
+ *
+ * Pure.  It is told how long a region takes in each round, and what limits have
+ * moved:
+ *
+ *  1. Before the first limit has moved by more than a hair: how long a region
+ *     takes without.
+ *  2. After some rounds of steering: how long it takes with it.  Clearly less,
+ *     beyond the noise of both: it goes on, and is looked at again later.
+ *  3. Else what was tried is put back, and it is seen how long a region takes
+ *     then: the program may have changed.  If that is longer by more than
+ *     the margin, what was tried is taken up again.
+ *  4. Else steering stops.  It is tried again when the nodes are much further
+ *     apart than they were then, or after some time, twice as long each time.
+ *
+ * The noise is two standard errors of the difference of the means.
+ */
+#ifndef POLICY_STEERING_WORTH_H
+#define POLICY_STEERING_WORTH_H
+
+#define WORTH_MARGIN 0.01 /* less than that is no help */
+#define WORTH_MOVED  0.01 /* of all limits together: something was tried */
+
+enum worth_order {
+    WORTH_STEER,    /* take the step */
+    WORTH_HOLD,     /* leave all limits as they are */
+    WORTH_PUT_BACK, /* remember the limits, then put them back to the start */
+    WORTH_RESUME,   /* set those that were remembered */
+    WORTH_STOP,     /* it did not help: what was put back remains */
+};
+
+struct worth_times { /* of a region, in rounds */
+    unsigned n;
+    double mean, squares; /* of the deviations */
+};
+
+struct steering_worth { /* all zero at the start */
+    enum worth_phase {
+        WORTH_BEFORE,
+        WORTH_TRIES,
+        WORTH_LOOKS_BACK,
+        WORTH_GOES_ON,
+        WORTH_STOPPED
+    } phase;
+    unsigned rounds; /* of this phase */
+    unsigned window; /* rounds until it is looked at again */
+    unsigned wait;   /* rounds until it is tried again */
+    double skew;     /* when it stopped */
+    struct worth_times without, with;
+};
+
+/*
+ * A round has ended in which a region took so many seconds (0: not known), the
+ * nodes being so far apart.
+ */
+enum worth_order steering_worth_next(struct steering_worth *w,
+                                     double seconds,
+                                     double skew);
+/* The step was taken; of all limits this part is elsewhere than at the start. */
+void steering_worth_stepped(struct steering_worth *w, double moved);
+
+#endif
