@@ -4,7 +4,7 @@
  * restores what it found at the end, even if other processes were killed.
  *
  *   evenstep-power --job J --step S --uid U [--cores LIST] [--config FILE]
- *                                                             (the plugin)
+ *                  [--energy]                                 (the plugin)
  *   evenstep-power --restore                                  (an epilog)
  *
  * The plugin starts it as root for the life of a step; the site's configuration
@@ -16,6 +16,9 @@
  *   socket   from the agent, see power_link.h: limits; before the first of them
  *            nothing is set
  *
+ * It also tells the agent every second how much energy the node has used since
+ * the step began; with --energy it does nothing else.
+ *
  * If it cannot start, it answers the first task with the reason.  If the agent
  * dies, it restores what it found after a moment, in which the front end takes
  * from the other nodes what this one gave them.
@@ -24,6 +27,7 @@
 #include "launcher/base/options.h"
 #include "launcher/config/config_file.h"
 #include "launcher/power/actuator.h"
+#include "launcher/power/energy_rapl.h"
 #include "launcher/power/power_link.h"
 #include "launcher/power/power_socket.h"
 #include "launcher/power/power_state.h"
@@ -43,6 +47,7 @@
 
 #define RESTORE_MS   2000 /* the front end notices a lost agent at once */
 #define LINE_MAX_LEN 32   /* of a line with a pid */
+#define ENERGY_MS    1000 /* between two readings of the counters */
 
 static int64_t now_ms(void)
 {
@@ -56,12 +61,15 @@ struct guard {
     const char *state_dir;
     struct actuator actuator;
     struct power_state state;
-    struct es_error why; /* why nothing can be set; kind ES_OK: it can */
-    int is_open;         /* the actuator is open */
-    int listener, agent; /* sockets, or -1 */
-    int had_agent;       /* an agent has connected; a second one may not */
-    int is_greeted;      /* it was sent what can be set */
-    int64_t restore_ms;  /* when to restore, as the agent has gone; 0: never */
+    struct es_error why;        /* why nothing can be set; kind ES_OK: it can */
+    int is_open;                /* the actuator is open */
+    struct energy_rapl energy;  /* n 0: it is not counted */
+    struct es_error energy_why; /* then: why */
+    int64_t began_ns, energy_ms; /* when it began, and the next reading */
+    int listener, agent;         /* sockets, or -1 */
+    int had_agent;      /* an agent has connected; a second one may not */
+    int is_greeted;     /* it was sent what can be set */
+    int64_t restore_ms; /* when to restore, as the agent has gone; 0: never */
     char line[LINE_MAX_LEN];
     size_t len;
 };
@@ -120,6 +128,38 @@ __attribute__((format(printf, 2, 3))) static void send_line(struct guard *g,
     (void)send(g->agent, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* --- energy --------------------------------------------------------------- */
+
+static void start_energy(struct guard *g)
+{
+    g->began_ns = clock_ns();
+    (void)energy_rapl_open(&g->energy, g->place.sysfs, g->began_ns,
+                           &g->energy_why);
+}
+
+/* A node that has none is nothing to complain of. */
+static void tell_no_energy(struct guard *g)
+{
+    if (g->energy.n == 0 && g->energy_why.kind != ES_OK)
+        send_line(g, "noenergy %s: %s", g->energy_why.what, g->energy_why.mend);
+}
+
+static void tell_energy(struct guard *g)
+{
+    int64_t now = clock_ns();
+
+    g->energy_ms = now / 1000000 + ENERGY_MS;
+    if (g->agent < 0 || g->energy.n == 0)
+        return;
+    if (energy_rapl_read(&g->energy, now, &g->energy_why) < 0) {
+        energy_rapl_close(&g->energy);
+        tell_no_energy(g);
+    } else {
+        send_line(g, "energy %ju %jd", (uintmax_t)g->energy.uj,
+                  (intmax_t)(now - g->began_ns));
+    }
+}
+
 static void greet_agent(struct guard *g)
 {
     const struct actuator *a = &g->actuator;
@@ -147,6 +187,7 @@ static void accept_agent(struct guard *g)
     }
     g->had_agent = 1;
     g->agent = fd;
+    tell_no_energy(g);
     greet_agent(g);
 }
 
@@ -244,13 +285,32 @@ static int restore_when_due(struct guard *g)
     return -1;
 }
 
+/* Read the counters, if it is time.  Returns the milliseconds until then, -1 if
+ * nobody wants to know. */
+static int read_when_due(struct guard *g)
+{
+    int64_t left = g->energy_ms - now_ms();
+
+    if (g->agent < 0 || g->energy.n == 0)
+        return -1;
+    if (left > 0)
+        return (int)left;
+    tell_energy(g);
+    return ENERGY_MS;
+}
+
+static int sooner(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static void serve(struct guard *g)
 {
     for (;;) {
         struct pollfd p[] = {{STDIN_FILENO, POLLIN, 0},
                              {g->listener, POLLIN, 0},
                              {g->agent, POLLIN, 0}};
-        int n = poll(p, 3, restore_when_due(g));
+        int n = poll(p, 3, sooner(restore_when_due(g), read_when_due(g)));
 
         if (n < 0 && errno != EINTR)
             return;
@@ -268,7 +328,7 @@ static void serve(struct guard *g)
 struct arguments {
     int64_t job, step, uid; /* -1: not given */
     const char *cores, *config, *sysfs, *state;
-    int restore;
+    int restore, energy;
 };
 
 #define AT(member)    OPTION_AT(struct arguments, member)
@@ -281,11 +341,13 @@ static const struct option options[] = {
     {OPTION_COUNT, "uid", "UID", ID_AT(uid), .help = "of its user"},
     {OPTION_TEXT, "cores", "LIST", AT(cores), .help = "that the step has"},
     {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
+    {OPTION_FLAG, "energy", NULL, AT(energy), .help =
+     "only tell how much the node uses, set nothing"},
     {OPTION_TEXT, "sysfs", "FOLDER", AT(sysfs), .def = "/sys", .help =
      "for tests"},
     {OPTION_TEXT, "state", "FOLDER", AT(state), .def = POWER_DIR, .help =
      "for tests: where what is to be put back is kept"},
-    {OPTION_FLAG, "restore", NULL, AT(restore), .excludes = "job step uid",
+    {OPTION_FLAG, "restore", NULL, AT(restore), .excludes = "job step uid energy",
      .help = "put back what a guard that has died has left, for an epilog"},
     {.type = OPTION_END},
 };
@@ -346,12 +408,20 @@ static int guard_step(const struct arguments *a, struct es_error *err)
     (void)unsetenv("EVENSTEP_CONF"); /* bounds are the site's to give */
     if (config_load(&g.config, a->config, err) < 0 || leave_family(err) < 0)
         return -1;
+    if (a->energy)
+        (void)es_fail(&g.why, ES_USAGE, "give --evenstep-power",
+                      "no limits are asked for");
+    start_energy(&g);
     g.listener = power_socket_listen(&socket, g.uid, err);
-    if (g.listener < 0)
+    if (g.listener < 0) {
+        energy_rapl_close(&g.energy);
         return -1;
+    }
     serve(&g);
+    tell_energy(&g); /* that of its last second, too */
     power_socket_remove(&socket);
     stop_actuator(&g);
+    energy_rapl_close(&g.energy);
     return 0;
 }
 

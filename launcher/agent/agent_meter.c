@@ -12,6 +12,7 @@ struct agent_meter {
     void *arg;
     struct monitor *monitor;
     struct power_link *power;    /* to the guard, or NULL */
+    struct power_link *energy;   /* likewise, if it is not asked for limits */
     struct thread_advice advice; /* limits of 0: it is not for us to give */
 };
 
@@ -51,9 +52,38 @@ static void on_limited(void *arg, const struct msg_limited *limited)
     m->send(m->arg, MSG_LIMITED, &w);
 }
 
+static void on_energy(void *arg, const struct msg_energy *energy)
+{
+    struct agent_meter *m = arg;
+    struct writer w = {0};
+
+    msg_write_energy(&w, energy);
+    m->send(m->arg, MSG_ENERGY, &w);
+}
+
 static const struct power_link_events power_events = {
     .power = on_power,
     .limited = on_limited,
+    .energy = on_energy,
+};
+
+/* What the guard says of limits, where none are asked for. */
+static void ignore_power(void *arg, const struct msg_power *power)
+{
+    (void)arg;
+    (void)power;
+}
+
+static void ignore_limited(void *arg, const struct msg_limited *limited)
+{
+    (void)arg;
+    (void)limited;
+}
+
+static const struct power_link_events energy_events = {
+    .power = ignore_power,
+    .limited = ignore_limited,
+    .energy = on_energy,
 };
 
 static void offer_threads(struct agent_meter *m,
@@ -123,11 +153,20 @@ void agent_meter_end_ranks(struct agent_meter *m)
     monitor_end_ranks(m->monitor);
 }
 
+void agent_meter_energy(struct agent_meter *m,
+                        struct event_base *base,
+                        const char *step)
+{
+    if (!m->power && !m->energy)
+        m->energy = power_link_start(base, POWER_DIR, step, &energy_events, m);
+}
+
 void agent_meter_stop(struct agent_meter *m)
 {
     if (!m)
         return;
     power_link_stop(m->power);
+    power_link_stop(m->energy);
     monitor_stop(m->monitor);
     free(m);
 }

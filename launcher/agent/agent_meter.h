@@ -11,7 +11,7 @@
 struct agent_meter;
 struct event_base;
 
-/* Send what w holds: PROGRESS, POWER, LIMITED or RANKS. */
+/* Send what w holds: PROGRESS, POWER, LIMITED, ENERGY or RANKS. */
 typedef void (*agent_meter_send_fn)(void *arg,
                                     enum protocol_type type,
                                     struct writer *w);
@@ -28,6 +28,10 @@ struct agent_meter *agent_meter_start(struct event_base *base,
 void agent_meter_limit(struct agent_meter *m, uint64_t limit);
 /* The step is over: the last RANKS follows. */
 void agent_meter_end_ranks(struct agent_meter *m);
+/* Ask the node's guard for the energy that it reads, also without limits. */
+void agent_meter_energy(struct agent_meter *m,
+                        struct event_base *base,
+                        const char *step);
 /* NULL is allowed. */
 void agent_meter_stop(struct agent_meter *m);
 

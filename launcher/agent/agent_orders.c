@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_orders.h"
+#include "launcher/agent/agent_energy.h"
 #include "launcher/agent/agent_meter.h"
 #include "launcher/agent/agent_probe.h"
 #include "launcher/agent/agent_ring.h"
@@ -22,6 +23,7 @@ struct agent_orders {
     struct agent_probe *probe; /* at work, and slices wait for it */
     struct agent_ring *ring;
     struct agent_meter *meter;
+    struct agent_energy *energy;
     struct bcast_node *broadcast;
     struct graph_node *graph;
     struct step_tasks *tasks; /* of the step that is fed, or NULL */
@@ -281,6 +283,27 @@ static int receive_monitor(struct agent_orders *o, const struct message *in)
     return 0;
 }
 
+static void send_energy(void *arg, const struct msg_energy *m)
+{
+    struct writer w = {0};
+
+    msg_write_energy(&w, m);
+    send_out(arg, MSG_ENERGY, &w);
+}
+
+/* Without memory the node is one whose energy is not known. */
+static int receive_energy(struct agent_orders *o, const struct message *in)
+{
+    struct msg_energy_order m;
+
+    if (o->energy || msg_read_energy_order(&m, in->body, in->len) < 0)
+        return -1;
+    o->energy = agent_energy_start(o->s.base, &m, send_energy, o);
+    if (m.guard && o->meter)
+        agent_meter_energy(o->meter, o->s.base, o->step);
+    return 0;
+}
+
 static int receive_limit(struct agent_orders *o, const struct message *in)
 {
     uint64_t v;
@@ -370,6 +393,7 @@ static const struct {
     {MSG_RING, MSG_RING, receive_ring},
     {MSG_MONITOR, MSG_MONITOR, receive_monitor},
     {MSG_LIMIT, MSG_LIMIT, receive_limit},
+    {MSG_ENERGY, MSG_ENERGY, receive_energy},
     {MSG_RANKS, MSG_RANKS, receive_ranks},
     {MSG_BCAST, MSG_BCAST_END - 1, receive_bcast},
     {MSG_GRAPH, MSG_GRAPH_END - 1, receive_graph},
@@ -457,6 +481,7 @@ void agent_orders_close(struct agent_orders *o)
     agent_probe_destroy(o->probe);
     agent_ring_close(o->ring);
     step_tasks_close(o->tasks);
+    agent_energy_stop(o->energy);
     agent_meter_stop(o->meter);
     if (o->step[0])
         step_dir_remove(o->step);

@@ -30,8 +30,9 @@ struct energy_rapl {                /* all zero: not open */
 };
 
 /*
- * Find the counters.  0; or -1 with *err, and *e is empty: the node has none,
- * or they cannot be read.  To be ended by energy_rapl_close().
+ * Find the counters.  0; or -1 and *e is empty: they cannot be read, with *err,
+ * or the node has none, and *err is untouched.  To be ended by
+ * energy_rapl_close().
  */
 int energy_rapl_open(struct energy_rapl *e,
                      const char *sysfs,

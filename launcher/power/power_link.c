@@ -56,6 +56,8 @@ static void receive_line(struct power_link *l, const char *text)
     power_line_read(&line, text, l->limit);
     if (line.kind == POWER_LINE_POWER)
         l->on->power(l->arg, &line.power);
+    else if (line.kind == POWER_LINE_ENERGY)
+        l->on->energy(l->arg, &line.energy);
     else
         receive_limited(l, &line.limited);
 }

@@ -11,6 +11,11 @@
  *   LIMIT                                      agent; 0: restore what was
  *                                              found at the start
  *   set LIMIT, or error WHY                    guard, in answer
+ *   energy UJ NS                               guard, every second: what the
+ *                                              node's counters have counted
+ *                                              in the last NS nanoseconds
+ *   noenergy WHY                               guard: they are of no use (any
+ *                                              more)
  *
  * If the guard does not answer within POWER_ANSWER_MS, the agent hangs up.
  */
@@ -28,6 +33,7 @@ struct power_link;
 struct power_link_events {
     void (*power)(void *arg, const struct msg_power *m);
     void (*limited)(void *arg, const struct msg_limited *m);
+    void (*energy)(void *arg, const struct msg_energy *m);
 };
 
 /*

@@ -61,6 +61,23 @@ static void read_limited_line(struct power_line *line, const char *text)
     line->limited.limit = line->limit;
 }
 
+/* "UJ NS"; what is neither is no energy. */
+static void read_energy_line(struct power_line *line, const char *text)
+{
+    char uj[24], ns[24];
+    int end = 0;
+
+    line->kind = POWER_LINE_ENERGY;
+    if (sscanf(text, "%23s %23s%n", uj, ns, &end) == 2 && !text[end]
+        && number_parse_u64(uj, &line->energy.uj) == 0
+        && number_parse_u64(ns, &line->energy.ns) == 0
+        && line->energy.uj <= INT64_MAX / 10
+        && line->energy.ns <= INT64_MAX / 10)
+        return;
+    line->energy = (struct msg_energy){.source = ENERGY_NONE};
+    copy_why(line->energy.text, "evenstep-power is of another version");
+}
+
 void power_line_read(struct power_line *line, const char *text, uint64_t limit)
 {
     memset(line, 0, sizeof *line);
@@ -69,6 +86,14 @@ void power_line_read(struct power_line *line, const char *text, uint64_t limit)
     } else if (strncmp(text, "off ", 4) == 0) {
         line->kind = POWER_LINE_POWER;
         copy_why(line->power.unit, text + 4);
+    } else if (strncmp(text, "energy ", 7) == 0) {
+        line->limit = limit;
+        read_energy_line(line, text + 7);
+    } else if (strncmp(text, "noenergy ", 9) == 0) {
+        line->limit = limit;
+        line->kind = POWER_LINE_ENERGY;
+        line->energy.source = ENERGY_NONE;
+        copy_why(line->energy.text, text + 9);
     } else {
         line->limit = limit;
         read_limited_line(line, text);

@@ -14,12 +14,14 @@
 enum power_line_kind {
     POWER_LINE_POWER,   /* what can be set; after "off" the reason why not */
     POWER_LINE_LIMITED, /* the limit that was set, or why it was not */
+    POWER_LINE_ENERGY,  /* what was counted, or why nothing is */
 };
 
 struct power_line {
     enum power_line_kind kind;
     struct msg_power power;
     struct msg_limited limited;
+    struct msg_energy energy;
     uint64_t limit; /* in force now */
 };
 

@@ -76,6 +76,12 @@
  *                        u32, busiest u32, last u32, and doubles: useful,
  *                        waiting, most, least, longest, elapsed: see
  *                        policy/efficiency.h
+ *   ENERGY    front end  record_ms u32, guard u32: tell of the energy that the
+ *                        node uses, so often; guard 1: its guard reads it
+ *             agent      source u32, ns u64, uj u64, busy_ms u64, idle_ms u64,
+ *                        text: since ns ago the counters have counted uj; or
+ *                        CPUs were busy and idle for so long; or there are no
+ *                        counters (any more), and text says why
  *   POWER     agent      actuator text, unit text, limit u64, floor u64,
  *                        ceiling u64: what to begin with, nothing is set yet;
  *                        with a limit of 0: unit says why not
@@ -182,6 +188,7 @@ enum protocol_type {
     MSG_FILE = 51,
     MSG_CANCEL = 52,
     MSG_RANKS = 53,
+    MSG_ENERGY = 54,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -352,6 +359,17 @@ struct msg_metered {
     double fraction; /* 0 to 1 */
     uint64_t misuse; /* since the METER */
 };
+struct msg_energy_order {
+    uint32_t record_ms; /* at least 1 */
+    uint32_t guard;
+};
+enum energy_record { ENERGY_COUNTED, ENERGY_CPUS, ENERGY_NONE };
+struct msg_energy {
+    uint32_t source; /* enum energy_record */
+    uint64_t ns, uj;
+    uint64_t busy_ms, idle_ms; /* of all CPUs together */
+    char text[TEXT_MAX];
+};
 struct msg_power {
     char actuator[16];
     char unit[TEXT_MAX];
@@ -417,6 +435,12 @@ void msg_write_meter(struct writer *w, const struct msg_meter *m);
 int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
 void msg_write_metered(struct writer *w, const struct msg_metered *m);
 int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len);
+void msg_write_energy_order(struct writer *w, const struct msg_energy_order *m);
+int msg_read_energy_order(struct msg_energy_order *m,
+                          const uint8_t *body,
+                          size_t len);
+void msg_write_energy(struct writer *w, const struct msg_energy *m);
+int msg_read_energy(struct msg_energy *m, const uint8_t *body, size_t len);
 void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);

@@ -33,6 +33,7 @@ static void tell(const struct power_line *line)
 {
     struct msg_power power;
     struct msg_limited limited;
+    struct msg_energy energy;
     struct writer w = {0};
 
     if (line->kind == POWER_LINE_POWER) {
@@ -40,6 +41,10 @@ static void tell(const struct power_line *line)
         must(line->limit == line->power.limit);
         msg_write_power(&w, &line->power);
         must(w.bad || msg_read_power(&power, w.buf, w.len) == 0);
+    } else if (line->kind == POWER_LINE_ENERGY) {
+        must(is_plain(line->energy.text));
+        msg_write_energy(&w, &line->energy);
+        must(w.bad || msg_read_energy(&energy, w.buf, w.len) == 0);
     } else {
         must(is_plain(line->limited.text));
         must(line->limit == line->limited.limit);

@@ -133,6 +133,17 @@ static void blobs(const uint8_t *body, size_t len)
     }
 }
 
+static void energy(const uint8_t *body, size_t len)
+{
+    struct msg_energy_order order;
+    struct msg_energy m;
+
+    if (msg_read_energy(&m, body, len) == 0 && strlen(m.text) >= sizeof m.text)
+        abort();
+    if (msg_read_energy_order(&order, body, len) == 0 && order.record_ms == 0)
+        abort();
+}
+
 static void ranks(const uint8_t *body, size_t len)
 {
     static struct msg_ranks m;
@@ -178,6 +189,7 @@ static void power(const uint8_t *body, size_t len)
         walk((const uint8_t *)limited.text, strlen(limited.text));
     (void)msg_read_u64(&v, body, len);
     ranks(body, len);
+    energy(body, len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

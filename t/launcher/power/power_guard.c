@@ -27,6 +27,7 @@
 static char root[] = "/tmp/power_guard.XXXXXX";
 static char sysfs[64], state[64], conf[64], program[4096];
 static const char *cores = "0-1"; /* that the job has */
+static const char *only;          /* an option more */
 static uint32_t job, step;        /* the number of a step: one a guard */
 
 /* --- the node ------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static struct plugin start_guard(void)
         dup2(in[0], 0);
         dup2(out[1], 1);
         execl(program, program, "--job", a, "--step", b, "--uid", c, "--cores",
-              cores, "--config", conf, "--sysfs", sysfs, "--state", state,
+              cores, "--config", conf, "--sysfs", sysfs, "--state", state, only,
               (char *)NULL);
         _exit(127);
     }
@@ -303,6 +304,86 @@ static void test_sets(void)
     end_step(&p);
     ok(wait_for(is_clean), "the step ends before the agent: put back");
     close(agent);
+}
+
+static void make_counters(void)
+{
+    make_tree();
+    put("package-0", ZONE(0) "/name", sysfs);
+    put("1000", ZONE(0) "/energy_uj", sysfs);
+    put("262143328850", ZONE(0) "/max_energy_range_uj", sysfs);
+}
+
+static void remove_counters(void)
+{
+    char path[SYSFS_PATH];
+
+    snprintf(path, sizeof path, ZONE(0) "/name", sysfs);
+    if (unlink(path) < 0)
+        bail("%s: %s", path, strerror(errno));
+}
+
+static int hears_energy(int agent, uint64_t uj)
+{
+    char start[64];
+
+    for (int i = 0; i < WAIT_MS / 1000; i++) {
+        const char *text = hear(agent, NULL);
+
+        snprintf(start, sizeof start, "energy %ju ", (uintmax_t)uj);
+        if (strncmp(text, start, strlen(start)) == 0)
+            return 1;
+        if (strncmp(text, "energy ", 7) != 0)
+            return 0;
+    }
+    return 0;
+}
+
+/* What is counted is told every second, until the counter is of no use. */
+static void test_energy(void)
+{
+    struct plugin p;
+    int agent;
+
+    make_counters();
+    only = "--energy";
+    p = start_guard();
+    ok(tell_task(&p), "the guard takes the first task, and sets nothing");
+    agent = call_guard();
+    ok(strncmp(hear(agent, NULL), "off no limits are asked for", 27) == 0
+           && !has_state(),
+       "the agent is told so");
+    ok(hears_energy(agent, 0), "and of the energy from the step's begin");
+    put("1234", ZONE(0) "/energy_uj", sysfs);
+    ok(hears_energy(agent, 234), "which is read again and again");
+    ok(strncmp(hear(agent, "60000000"), "error no limit", 14) == 0
+           && is_found(),
+       "no limit can be set");
+    put("2000", ZONE(0) "/energy_uj", sysfs);
+    end_step(&p);
+    ok(hears_energy(agent, 1000), "the last is told at the end of the step");
+    close(agent);
+    only = NULL;
+    p = begin_step();
+    agent = call_guard();
+    ok(strncmp(hear(agent, NULL), "power rapl ", 11) == 0
+           && hears_energy(agent, 0),
+       "a guard that sets limits tells of the energy, too");
+    put("none", ZONE(0) "/energy_uj", sysfs);
+    {
+        const char *text = hear(agent, NULL);
+
+        if (strncmp(text, "energy 0", 8) == 0)
+            text = hear(agent, NULL);
+        ok(strncmp(text, "noenergy energy: ", 17) == 0
+               && strstr(text, "energy_uj"),
+           "a counter of no use is told of: %s", text);
+    }
+    is_str(hear(agent, "60000000"), "set 60000000", "and limits go on");
+    end_step(&p);
+    close(agent);
+    ok(wait_for(is_clean), "what was found is back");
+    remove_counters();
 }
 
 /* As another user: 1 if anything is heard from the guard, or a name can be
@@ -556,6 +637,7 @@ int main(void)
     put("power {\n actuator = \"rapl\"\n start = 0.8\n floor = 0.2\n}", "%s",
         conf);
     test_sets();
+    test_energy();
     test_stranger();
     test_agent_dies();
     test_guard_dies();

@@ -21,9 +21,10 @@ static char root[] = "/tmp/power_link.XXXXXX";
 static char dir[64];
 static struct event_base *base;
 static struct power_place place = {.dir = dir, .job = 7, .step = 1};
-static struct msg_power told;     /* the last one */
-static struct msg_limited answer; /* likewise */
-static int powers, answers;       /* how many */
+static struct msg_power told;         /* the last one */
+static struct msg_limited answer;     /* likewise */
+static struct msg_energy energy;      /* likewise */
+static int powers, answers, energies; /* how many */
 
 static void on_power(void *arg, const struct msg_power *m)
 {
@@ -39,11 +40,19 @@ static void on_limited(void *arg, const struct msg_limited *m)
     answers++;
 }
 
-static const struct power_link_events events = {on_power, on_limited};
+static void on_energy(void *arg, const struct msg_energy *m)
+{
+    (void)arg;
+    energy = *m;
+    energies++;
+}
+
+static const struct power_link_events events = {on_power, on_limited,
+                                                on_energy};
 
 static struct power_link *start(void)
 {
-    powers = answers = 0;
+    powers = answers = energies = 0;
     return power_link_start(base, dir, "7.1", &events, NULL);
 }
 
@@ -117,6 +126,11 @@ static void test_talk(void)
            && told.ceiling == 150,
        "it comes, and tells what there is");
     power_link_set(l, 90);
+    say(fd, "energy 5000000 1000000000");
+    turn(TURN_MS);
+    ok(energies == 1 && energy.source == ENERGY_COUNTED && energy.uj == 5000000
+           && energy.ns == 1000000000 && answers == 0,
+       "the energy is heard, and is no answer");
     is_str(hear(fd), "90", "a limit is asked for");
     say(fd, "set 90");
     turn(TURN_MS);

@@ -74,6 +74,36 @@ static void test_answers(void)
     }
 }
 
+static void test_energies(void)
+{
+    static const struct {
+        const char *name, *text, *why;
+        uint64_t uj, ns;
+    } rows[] = {
+        {"what was counted", "energy 5000 1000000000", "", 5000, 1000000000},
+        {"nothing yet", "energy 0 0", "", 0, 0},
+        {"why nothing is", "noenergy it \033 jumped", "it ? jumped", 0, 0},
+        {"a number too few", "energy 5000", FOREIGN, 0, 0},
+        {"a word too many", "energy 1 2 3", FOREIGN, 0, 0},
+        {"a negative number", "energy -1 5", FOREIGN, 0, 0},
+        {"more than there is", "energy 18446744073709551615 5", FOREIGN, 0, 0},
+        {"longer than there is", "energy 5 18446744073709551615", FOREIGN, 0,
+         0},
+    };
+    struct power_line line;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        power_line_read(&line, rows[i].text, 70);
+        ok(line.kind == POWER_LINE_ENERGY
+               && line.energy.source
+                      == (rows[i].why[0] ? ENERGY_NONE : ENERGY_COUNTED)
+               && line.energy.uj == rows[i].uj && line.energy.ns == rows[i].ns
+               && strcmp(line.energy.text, rows[i].why) == 0
+               && line.limit == 70,
+           "of energy it hears %s", rows[i].name);
+    }
+}
+
 static void test_long(void)
 {
     char text[1024] = "error ";
@@ -89,6 +119,7 @@ int main(void)
 {
     test_powers();
     test_answers();
+    test_energies();
     test_long();
     return done();
 }
