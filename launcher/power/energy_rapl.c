@@ -184,7 +184,7 @@ int energy_rapl_read(struct energy_rapl *e,
                      struct es_error *err)
 {
     double seconds = (double)(now_ns - e->read_ns) / 1e9;
-    uint64_t now[COUNTERS_MAX], uj, all = 0;
+    uint64_t now[COUNTERS_MAX], uj = 0, all = 0;
 
     for (size_t i = 0; i < e->n; i++) {
         const struct energy_counter *c = &e->counter[i];
