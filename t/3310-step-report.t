@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='srun --evenstep-report: an unchanged program'"'"'s efficiency, who made the others wait, and why'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+
+# report NODES W0,W1,... FILE: two ranks a node; what they print is in got, what evenstep says in err.
+report() {
+	on_ctl srun -w "$1" --ntasks-per-node=2 --mpi=pmix --evenstep-meter=mpi "--evenstep-report=$PWD/$3" ./uneven 25 10 "$2" >got 2>err
+	code=$?
+	cat err
+	cat "$3"
+	return $code
+}
+step() { jq -es "map(select(.type == \"step\")) | length == 1 and (.[0] | $1)" "$2"; }
+
+test_expect_success 'up: four nodes, of which the last is slow; an Open MPI program' '
+	mpicc -O1 -o uneven "$EVENSTEP_SRC/t/programs/uneven.c" &&
+	testbed_up --nodes 4 --speeds 30,30,30,15 --plugin "$EVENSTEP_BUILD/evenstep.so" \
+		--plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+test_expect_success 'a slow node is named, and that it is slow' '
+	report "n[0-3]" 1 slow && mentioned "^evenstep: step [0-9]+[.]0: parallel efficiency 0[.][0-9]+ = load balance 0[.][0-9]+ x communication [01][.][0-9]+, over 4 nodes, 8 ranks, [0-9]+ regions of " &&
+	mentioned "^evenstep: n3 came last in [0-9]+ of them, and made the others wait for .* node-seconds: it is slow [(]0[.][0-9]+ of the others. speed[)]" &&
+	step ".worst.node == \"n3\" and .worst.cause == \"slow node\" and .ranks == 8 and .load_balance < 0.9" slow
+'
+test_expect_success 'the file has each node and each rank, and every iteration' '
+	jq -es "(map(select(.type == \"node\").node) == [\"n0\", \"n1\", \"n2\", \"n3\"]) and (map(select(.type == \"rank\").rank) | sort == [range(8)])" slow &&
+	step ".regions >= 25 and .seen > 0 and .region_seconds > 0" slow
+'
+test_expect_success 'one rank with more to do is named' '
+	report "n[0-2]" 1,1,1,1,1,2 rank && mentioned "^evenstep: n2 came last in .*: its rank 5 has [0-9.]+ times as much to do as the others there$" &&
+	step ".worst.node == \"n2\" and .worst.rank == 5 and .worst.cause == \"work of rank\"" rank
+'
+test_expect_success 'a node that is not slow: its ranks have more to do' '
+	report "n[0-2]" 1,1,2,2,1,1 node && mentioned "^evenstep: n1 came last in .*: its ranks have [0-9.]+ times as much to do as others. " &&
+	step ".worst.node == \"n1\" and .worst.cause == \"work of node\"" node
+'
+test_expect_success 'a program that is not metered, and a file that cannot be written: one line each' '
+	on_ctl srun -N2 --evenstep-report=/nowhere/report --evenstep-meter=none true 2>err && mentioned "^evenstep: warning: no report is written: /nowhere/report: " &&
+	mentioned "^evenstep: step [0-9]+[.]0: nothing was metered: " && test $(grep -c evenstep: err) = 2
+'
+test_expect_success 'down leaves nothing' '
+	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
