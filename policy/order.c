@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define RUN 16
+#define RUN 32
 
 static void insert_sorted(uint32_t index[], size_t n, const int64_t key[])
 {
@@ -28,14 +28,14 @@ static void merge(uint32_t out[],
 {
     size_t i = 0, j = 0;
 
-    while (i < na && j < nb)
-        if (key[a[i]] >= key[b[j]]) {
-            out[i + j] = a[i];
-            i++;
-        } else {
-            out[i + j] = b[j];
-            j++;
-        }
+    while (i < na && j < nb) { /* without a branch that nobody can predict */
+        uint32_t left = a[i], right = b[j];
+        int is_left = key[left] >= key[right];
+
+        out[i + j] = is_left ? left : right;
+        i += (size_t)is_left;
+        j += (size_t)!is_left;
+    }
     memcpy(out + i + j, a + i, (na - i) * sizeof *out);
     memcpy(out + na + j, b + j, (nb - j) * sizeof *out);
 }

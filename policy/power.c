@@ -66,18 +66,18 @@ double power_skew(const struct power_node node[], size_t n, void *at)
     return aggregate_of(AGGREGATE_SKEW, room.value, k);
 }
 
-/* Step 4: those that report, the fastest first; how many. */
+/* Step 4: those that report, the fastest first, by their fractions, which are in
+ * the room's values; how many. */
 static size_t sort(const struct power_node node[],
                    size_t n,
                    const struct room *room)
 {
-    double most = highest_progress(node, n);
     size_t k = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!reports(&node[i]))
             continue;
-        room->key[i] = (int64_t)(node[i].progress / most * KEY_ONE);
+        room->key[i] = (int64_t)(room->value[k] * KEY_ONE);
         room->index[k++] = (uint32_t)i;
     }
     order_descending(room->index, room->scratch, k, room->key);

@@ -35,6 +35,12 @@ size_t power_levels_bytes(const struct power_level level[], size_t levels)
     return power_bytes(most);
 }
 
+/* Of a limit, which is less than 2^63: one instruction, as of a signed one. */
+static double real(uint64_t limit)
+{
+    return (double)(int64_t)limit;
+}
+
 static int reports(const struct power_node *node)
 {
     return isfinite(node->progress) && node->progress > 0;
@@ -60,7 +66,7 @@ static struct sums sums_of(struct members m)
         s.all.limit += node->limit;
         s.all.floor += node->floor;
         s.all.ceiling += node->ceiling;
-        s.need += (double)node->limit / node->progress;
+        s.need += real(node->limit) / node->progress;
         if (node->progress < s.slowest)
             s.slowest = node->progress;
     }
@@ -110,7 +116,7 @@ static void sum_up(struct power_level level[], size_t k)
         if (s.need > 0) /* one without any limit takes no part */
             s.all.progress = level[k].how == AGGREGATE_MIN
                                  ? s.slowest
-                                 : (double)s.all.limit / s.need;
+                                 : real(s.all.limit) / s.need;
         level[k].node[i] = s.all;
         keep_budget(level, k, i);
     }
@@ -142,37 +148,41 @@ static void move(struct power_node *node,
                  const struct change *c,
                  uint64_t amount)
 {
-    double was = (double)node->limit;
+    double was = real(node->limit);
 
     node->limit += c->is_rise ? amount : -amount;
     if (was > 0)
-        node->progress *= (double)node->limit / was;
+        node->progress *= real(node->limit) / was;
 }
 
 static uint64_t clamped(double amount, uint64_t low, uint64_t high)
 {
-    if (!(amount > (double)low))
+    if (!(amount > real(low)))
         return low;
-    return amount < (double)high ? (uint64_t)amount : high;
+    return amount < real(high) ? (uint64_t)(int64_t)amount : high;
 }
 
-/* In proportion to what each has, as far as there is room; what is left. */
-static uint64_t share_by_limit(struct members m, const struct change *c)
+/* In proportion to what each has, as far as there is room; sum: of what those
+ * have that take part.  What is left: nothing, if there was room. */
+static uint64_t share_by_limit(struct members m,
+                               const struct change *c,
+                               uint64_t sum)
 {
-    uint64_t sum = 0, rest = c->amount;
-    double part;
+    double part = sum > 0 ? real(c->amount) / real(sum) : 0;
+    double due = 0.5; /* what was cut off before counts */
+    uint64_t rest = c->amount;
 
-    for (size_t i = 0; i < m.n; i++)
-        sum += takes_part(&m.node[i], c) ? m.node[i].limit : 0;
-    part = sum > 0 ? (double)c->amount / (double)sum : 0;
     for (size_t i = 0; i < m.n; i++) {
-        uint64_t most = room_of(&m.node[i], c);
-        uint64_t amount = clamped(part * (double)m.node[i].limit, 0,
-                                  most < rest ? most : rest);
+        uint64_t most = room_of(&m.node[i], c), amount;
 
+        if (most == 0)
+            continue;
+        due += part * real(m.node[i].limit);
+        amount = clamped(due, 0, most < rest ? most : rest);
         if (amount > 0)
             move(&m.node[i], c, amount);
         rest -= amount;
+        due = due - real(amount) < 1 ? due - real(amount) : 0;
     }
     return rest;
 }
@@ -189,7 +199,7 @@ static void share_by_room(struct members m, const struct change *c)
 
         if (own == 0)
             continue;
-        amount = clamped((double)rest * ((double)own / (double)room),
+        amount = clamped(real(rest) * (real(own) / real(room)),
                          above(rest, room - own), own < rest ? own : rest);
         if (amount > 0)
             move(&m.node[i], c, amount);
@@ -198,9 +208,9 @@ static void share_by_room(struct members m, const struct change *c)
     }
 }
 
-static void share(struct members m, struct change c)
+static void share(struct members m, struct change c, uint64_t sum)
 {
-    c.amount = share_by_limit(m, &c);
+    c.amount = share_by_limit(m, &c, sum);
     if (c.amount > 0)
         share_by_room(m, &c);
 }
@@ -219,9 +229,9 @@ static void pass_on(struct members m, uint64_t limit)
     uint64_t was = limits_of(m);
 
     if (limit > was)
-        share(m, (struct change){.amount = limit - was, .is_rise = 1});
+        share(m, (struct change){.amount = limit - was, .is_rise = 1}, was);
     else if (limit < was)
-        share(m, (struct change){.amount = was - limit});
+        share(m, (struct change){.amount = was - limit}, was);
 }
 
 size_t power_levels_step(const struct power_rule *rule,
@@ -270,7 +280,7 @@ static void lower(struct power_level level[], size_t k, size_t i, uint64_t by)
 
     if (by == 0)
         return;
-    share(m, (struct change){.amount = by, .for_all = 1});
+    share(m, (struct change){.amount = by, .for_all = 1}, all_of(m).limit);
     for (size_t j = level[k].first[i]; k > 1 && j < level[k].first[i + 1]; j++)
         lower(level, k - 1, j,
               all_of(members_of(&level[k - 1], &level[k - 2], j)).limit
