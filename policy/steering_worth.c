@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define SETTLE      4u  /* rounds of steering until it is looked at */
+#define SETTLE      4u  /* times that are left out as steering begins */
 #define LEAST       4u  /* rounds that tell something */
 #define MOST        12u /* that are enough, whatever the noise */
 #define WINDOW      16u
@@ -40,7 +40,7 @@ static double gain_of(const struct steering_worth *w)
 static void enter(struct steering_worth *w, enum worth_phase phase)
 {
     w->phase = phase;
-    w->rounds = 0;
+    w->rounds = w->settled = 0;
 }
 
 static void forget(struct worth_times *t)
@@ -123,11 +123,13 @@ enum worth_order steering_worth_next(struct steering_worth *w,
             add(&w->without, seconds);
         return WORTH_STEER;
     case WORTH_TRIES:
-        if (is_known && w->rounds > SETTLE)
+        w->settled += (unsigned)is_known;
+        if (is_known && w->settled > SETTLE)
             add(&w->with, seconds);
         return try(w);
     case WORTH_LOOKS_BACK:
-        if (is_known && w->rounds > 1)
+        w->settled += (unsigned)is_known;
+        if (is_known && w->settled > 1) /* the first began before */
             add(&w->without, seconds);
         return judge(w, skew);
     case WORTH_GOES_ON:

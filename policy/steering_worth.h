@@ -44,10 +44,11 @@ struct steering_worth { /* all zero at the start */
         WORTH_GOES_ON,
         WORTH_STOPPED
     } phase;
-    unsigned rounds; /* of this phase */
-    unsigned window; /* rounds until it is looked at again */
-    unsigned wait;   /* rounds until it is tried again */
-    double skew;     /* when it stopped */
+    unsigned rounds;  /* of this phase */
+    unsigned settled; /* of these, in which regions ended */
+    unsigned window;  /* rounds until it is looked at again */
+    unsigned wait;    /* rounds until it is tried again */
+    double skew;      /* when it stopped */
     struct worth_times without, with;
 };
 

@@ -15,19 +15,15 @@ void meter_window_clear(struct meter_window *w)
     w->has_first = 0;
 }
 
-int meter_window_add(struct meter_window *w,
-                     const struct msg_progress *m,
-                     int64_t now)
+int meter_window_add(struct meter_window *w, const struct msg_progress *m)
 {
     w->last = *m;
-    w->last_ns = now;
     if (w->has_first && m->epoch == w->first.epoch
         && m->progress >= w->first.progress && m->work_ns >= w->first.work_ns
         && m->done_ns >= w->first.done_ns
         && (m->done_ns > 0) == (w->first.done_ns > 0))
         return 0;
     w->first = *m;
-    w->first_ns = now;
     w->has_first = 1;
     return 1;
 }
@@ -69,9 +65,4 @@ double meter_window_speed(const struct meter_window *w)
 double meter_window_pace(const struct meter_window *w)
 {
     return w->first.done_ns > 0 ? done_ns(w) / work_ns(w) : 0;
-}
-
-double meter_window_region(const struct meter_window *w)
-{
-    return (double)(w->last_ns - w->first_ns) / 1e9 / regions(w);
 }

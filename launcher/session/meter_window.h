@@ -16,7 +16,6 @@
 
 struct meter_window { /* all zero: empty */
     struct msg_progress first, last;
-    int64_t first_ns, last_ns; /* when they came */
     int has_first;
 };
 
@@ -24,16 +23,12 @@ struct meter_window { /* all zero: empty */
 void meter_window_clear(struct meter_window *w);
 /* Add a record.  1 if the window begins with it, as it does not go on from the
  * one before. */
-int meter_window_add(struct meter_window *w,
-                     const struct msg_progress *m,
-                     int64_t now);
+int meter_window_add(struct meter_window *w, const struct msg_progress *m);
 /* Is the speed known? */
 int meter_window_is_enough(const struct meter_window *w);
 /* The rest of a window that is enough.  Regions a nanosecond of work. */
 double meter_window_speed(const struct meter_window *w);
 /* Time of the program a nanosecond of work; 0: not metered from outside. */
 double meter_window_pace(const struct meter_window *w);
-/* Seconds of a region. */
-double meter_window_region(const struct meter_window *w);
 
 #endif

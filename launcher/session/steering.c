@@ -37,6 +37,10 @@
 
 struct watched {
     struct meter_window window; /* of this round */
+    uint64_t ended;             /* regions, in this epoch */
+    int64_t ended_ns;           /* the last of them */
+    uint64_t marked;            /* until then their times were looked at */
+    int64_t marked_ns;          /* 0: never in this epoch */
     int64_t heard_ns;           /* 0: never */
     double speed;               /* regions a nanosecond of work; 0: not known */
     double waiting;
@@ -287,14 +291,28 @@ static void look_at_the_end(struct steering *s)
                 (double)s->node[i].window.last.left_ns / 1e9;
 }
 
-/* How long the slowest takes for a region. */
-static double region_seconds(const struct steering *s)
+/* How long the node's regions took that have ended since this was asked; 0 if
+ * none has. */
+static double seconds_of_regions(struct watched *w)
+{
+    double seconds = 0;
+
+    if (w->marked_ns > 0 && w->ended > w->marked)
+        seconds = (double)(w->ended_ns - w->marked_ns) / 1e9
+                  / (double)(w->ended - w->marked);
+    w->marked = w->ended;
+    w->marked_ns = w->ended_ns;
+    return seconds;
+}
+
+/* They are the same ones for all: by the node that knows best. */
+static double region_seconds(struct steering *s)
 {
     double longest = 0;
 
     for (size_t i = 0; i < s->n; i++)
         if (s->node[i].is_known)
-            longest = fmax(longest, meter_window_region(&s->node[i].window));
+            longest = fmax(longest, seconds_of_regions(&s->node[i]));
     return longest;
 }
 
@@ -413,6 +431,19 @@ static void note_known(struct steering *s, struct watched *w)
         s->missing--;
 }
 
+static void note_ends(struct watched *w, const struct msg_progress *m)
+{
+    uint64_t ended = (uint64_t)fmin(m->progress, 0x1p62);
+
+    if (m->epoch != w->window.last.epoch || ended < w->ended) {
+        w->ended = ended;
+        w->ended_ns = w->marked_ns = 0;
+    } else if (ended > w->ended) {
+        w->ended = ended;
+        w->ended_ns = w->heard_ns;
+    }
+}
+
 static void take_progress(struct steering *s,
                           size_t i,
                           const struct msg_progress *m)
@@ -422,7 +453,8 @@ static void take_progress(struct steering *s,
 
     w->heard_ns = now;
     w->is_silent = 0;
-    if (meter_window_add(&w->window, m, now)) {
+    note_ends(w, m);
+    if (meter_window_add(&w->window, m)) {
         s->known -= (size_t)w->is_known;
         w->is_known = 0;
     }
