@@ -9,13 +9,15 @@
 struct simulation {
     const struct power_simulation_setup *setup;
     struct rng rng;
+    struct steering_worth worth;
     struct power_node *node; /* n */
-    void *room;              /* behind them */
+    uint64_t *tried;         /* n limits, behind them */
+    void *room;              /* behind these */
 };
 
 size_t power_simulation_bytes(size_t n)
 {
-    size_t each = sizeof(struct power_node) + power_bytes(1);
+    size_t each = sizeof(struct power_node) + sizeof(uint64_t) + power_bytes(1);
 
     if (n > (SIZE_MAX - sizeof(struct simulation)) / each)
         return 0;
@@ -44,7 +46,9 @@ int power_simulation_init(void *state,
         return -1;
     s->setup = setup;
     s->node = (struct power_node *)(void *)(s + 1);
-    s->room = s->node + setup->n;
+    s->tried = (uint64_t *)(void *)(s->node + setup->n);
+    s->room = s->tried + setup->n;
+    s->worth = (struct steering_worth){.rounds = 0};
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
     for (size_t i = 0; i < setup->n; i++)
         s->node[i] = (struct power_node){.limit = setup->limit,
@@ -81,6 +85,48 @@ static double energy_of(const struct simulation *s,
     return (limit * took + waits * waited) / FULL;
 }
 
+static double part_moved(const struct simulation *s)
+{
+    double start = (double)s->setup->limit, moved = 0;
+
+    for (size_t i = 0; i < s->setup->n; i++)
+        moved += fabs((double)s->node[i].limit - start);
+    return moved / 2 / start / (double)s->setup->n;
+}
+
+static void put_back(struct simulation *s)
+{
+    for (size_t i = 0; i < s->setup->n; i++) {
+        s->tried[i] = s->node[i].limit;
+        s->node[i].limit = s->setup->limit;
+    }
+}
+
+static void resume(struct simulation *s)
+{
+    for (size_t i = 0; i < s->setup->n; i++)
+        s->node[i].limit = s->tried[i];
+}
+
+/* As launcher/session/steering.c does it. */
+static void steer(struct simulation *s, struct power_region *region)
+{
+    region->order = WORTH_STEER;
+    region->changed = 0;
+    if (s->setup->stops)
+        region->order =
+            steering_worth_next(&s->worth, region->seconds, region->skew);
+    if (region->order == WORTH_PUT_BACK)
+        put_back(s);
+    if (region->order == WORTH_RESUME)
+        resume(s);
+    if (region->order != WORTH_STEER)
+        return;
+    region->changed =
+        power_step(&s->setup->rule, s->node, s->setup->n, s->room);
+    steering_worth_stepped(&s->worth, part_moved(s));
+}
+
 void power_simulation_next(void *state, struct power_region *region)
 {
     struct simulation *s = state;
@@ -106,7 +152,7 @@ void power_simulation_next(void *state, struct power_region *region)
         region->energy += energy_of(s, i, took, last - took);
     }
     region->skew = power_skew(s->node, n, s->room);
-    region->changed = power_step(&s->setup->rule, s->node, n, s->room);
+    steer(s, region);
 }
 
 uint64_t power_simulation_limit(const void *state, size_t node)

@@ -10,11 +10,13 @@
  * seconds; the barrier falls when the last node is there.  What a node has
  * measured of it goes into the step, as from its agent.  It uses its limit
  * while it works, and waits, too, as ranks that spin do; or idle while it waits.
+ * If it is to, steering stops where it does not help, by steering_worth.h.
  */
 #ifndef POLICY_POWER_SIMULATION_H
 #define POLICY_POWER_SIMULATION_H
 
 #include "policy/power.h"
+#include "policy/steering_worth.h"
 
 struct power_simulation_setup {
     size_t n;           /* nodes, >= 1 */
@@ -26,6 +28,7 @@ struct power_simulation_setup {
     double exponent;         /* of progress in the limit; 1: in proportion */
     double noise;            /* standard deviation, relative, >= 0 */
     struct power_rule rule;
+    int stops; /* where it does not help */
     uint64_t seed;
 };
 
@@ -36,6 +39,7 @@ struct power_region {
     double ideal;   /* seconds / mean work * mean speed; 1: perfect */
     double energy;  /* of all nodes, in seconds of one at a limit of 1e6 */
     size_t changed; /* limits, by that step */
+    enum worth_order order; /* what was done instead, if it is to stop */
 };
 
 /* Bytes of a simulation, aligned as by malloc(); 0 if that is too many. */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Steering goes on where it helps, and stops where it does not: simulated. */
+#include "policy/steering_worth.h"
+#include "fenced.h"
+#include "policy/power_simulation.h"
+#include "tap.h"
+
+#define NODES   4
+#define REGIONS 400
+
+struct course {
+    double first, last; /* seconds of a region: mean of 50 */
+    int stops, puts_back;
+    int away; /* regions in which limits were not as at the start */
+    uint64_t sum_least, sum_most;
+};
+
+static struct power_simulation_setup setup(const double work[],
+                                           double exponent,
+                                           double noise)
+{
+    return (struct power_simulation_setup){
+        .n = NODES,
+        .work = work,
+        .limit = 500000,
+        .floor = 125000,
+        .ceiling = 1000000,
+        .exponent = exponent,
+        .noise = noise,
+        .rule = {POWER_PAIR, POWER_BOUND, POWER_BAND, POWER_GAIN},
+        .stops = 1,
+        .seed = 1};
+}
+
+static struct course run(const struct power_simulation_setup *s)
+{
+    void *state = fenced(power_simulation_bytes(NODES));
+    struct course c = {.sum_least = UINT64_MAX};
+    struct power_region r;
+
+    if (!state || power_simulation_init(state, s) < 0)
+        bail("no simulation");
+    for (int i = 0; i < REGIONS; i++) {
+        uint64_t sum = 0;
+        int away = 0;
+
+        power_simulation_next(state, &r);
+        c.first += i < 50 ? r.seconds / 50 : 0;
+        c.last += i >= REGIONS - 50 ? r.seconds / 50 : 0;
+        c.stops += r.order == WORTH_STOP;
+        c.puts_back += r.order == WORTH_PUT_BACK;
+        for (size_t k = 0; k < NODES; k++) {
+            sum += power_simulation_limit(state, k);
+            away |= power_simulation_limit(state, k) != s->limit;
+        }
+        c.away += away;
+        c.sum_least = sum < c.sum_least ? sum : c.sum_least;
+        c.sum_most = sum > c.sum_most ? sum : c.sum_most;
+    }
+    free(state);
+    return c;
+}
+
+/* --- simulated ------------------------------------------------------------ */
+
+static void test_helps(enum power_variant variant, double noise)
+{
+    static const double work[NODES] = {1, 1, 1, 1.6};
+    struct power_simulation_setup s = setup(work, 1, noise);
+    struct course c;
+
+    s.rule.variant = variant;
+    c = run(&s);
+    ok(c.stops == 0 && c.last < 1.05 * 2 * 4.6 / 4 + 3 * noise,
+       "it helps, noise %g: it goes on, %.3f s a region at the end", noise,
+       c.last);
+    ok(c.sum_least == c.sum_most, "the sum is kept all the time");
+}
+
+/* A program that waits for memory is as fast at any limit. */
+static void test_does_not_help(double noise)
+{
+    static const double work[NODES] = {1, 1, 1, 1.6};
+    struct power_simulation_setup s = setup(work, 1e-6, noise);
+    struct course c = run(&s);
+
+    ok(c.stops >= 1 && c.stops <= 3 && c.puts_back >= c.stops,
+       "it does not help, noise %g: it stops, %d times", noise, c.stops);
+    ok(c.away < REGIONS / 4, "what was tried is put back: %d regions with it",
+       c.away);
+    ok(c.sum_least == c.sum_most, "the sum is kept all the time");
+}
+
+/* Equal nodes with noise: there is nothing to gain, and little to lose. */
+static void test_balanced(void)
+{
+    static const double work[NODES] = {1, 1, 1, 1};
+    struct power_simulation_setup s = setup(work, 1, 0.03);
+    struct course steered = run(&s), left;
+
+    s.rule.variant = POWER_OFF;
+    left = run(&s);
+    ok(steered.stops >= 1, "equal nodes and noise: it stops");
+    ok(steered.last <= left.last * 1.01,
+       "and a region takes %.3f s, as without: %.3f s", steered.last,
+       left.last);
+}
+
+/* --- in words ------------------------------------------------------------- */
+
+static enum worth_order times(struct steering_worth *w,
+                              int n,
+                              double seconds,
+                              double skew)
+{
+    enum worth_order order = WORTH_STEER;
+
+    for (int i = 0; i < n; i++)
+        order = steering_worth_next(w, seconds, skew);
+    return order;
+}
+
+/* n steps are taken, regions taking that long. */
+static enum worth_order steer(struct steering_worth *w, int n, double seconds)
+{
+    enum worth_order order = WORTH_STEER;
+
+    for (int i = 0; i < n && order == WORTH_STEER; i++) {
+        order = steering_worth_next(w, seconds, 0.02);
+        if (order == WORTH_STEER)
+            steering_worth_stepped(w, 0.1);
+    }
+    return order;
+}
+
+static void test_small(void)
+{
+    struct steering_worth w = {.rounds = 0};
+
+    for (int i = 0; i < 100; i++) {
+        (void)steering_worth_next(&w, 1, 0.001);
+        steering_worth_stepped(&w, WORTH_MOVED / 2);
+    }
+    ok(w.phase == WORTH_BEFORE, "steps of a hair are no matter");
+    is_int(times(&w, 5, 0, 0.001), WORTH_STEER,
+           "rounds in which no region ends tell nothing");
+    ok(w.without.n == 100, "nor do they count");
+}
+
+static void test_changed_program(void)
+{
+    struct steering_worth w = {.rounds = 0};
+
+    (void)steer(&w, 3, 1.0);
+    is_int(steer(&w, 20, 2.0), WORTH_PUT_BACK,
+           "regions that take longer since: what was tried is put back");
+    is_int(times(&w, 5, 2.5, 0.02), WORTH_RESUME,
+           "they take longer still without: it is taken up again");
+    is_int(steer(&w, 15, 2.0), WORTH_STEER, "and goes on");
+    is_int(steer(&w, 20, 2.5), WORTH_PUT_BACK, "until it does not help");
+    is_int(times(&w, 5, 2.0, 0.02), WORTH_STOP, "then it stops");
+    is_int(times(&w, 20, 2.0, 0.02), WORTH_HOLD, "and stays so");
+    is_int(times(&w, 1, 2.0, 0.09), WORTH_STEER,
+           "until the nodes are much further apart");
+}
+
+static void test_again(void)
+{
+    struct steering_worth w = {.rounds = 0};
+    int waited[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++) {
+        is_int(steer(&w, 30, 1.0), WORTH_PUT_BACK, "no help: put back");
+        is_int(times(&w, 5, 1.0, 0.02), WORTH_STOP, "and stopped");
+        while (steering_worth_next(&w, 1.0, 0.02) == WORTH_HOLD)
+            waited[i]++;
+        steering_worth_stepped(&w, 0.1);
+    }
+    ok(waited[0] > 50 && waited[1] > 1.9 * waited[0],
+       "it is tried again after %d rounds, and then after %d", waited[0],
+       waited[1]);
+}
+
+int main(void)
+{
+    test_helps(POWER_PAIR, 0);
+    test_helps(POWER_PAIR, 0.02);
+    test_helps(POWER_BOOST, 0.02);
+    test_does_not_help(0);
+    test_does_not_help(0.02);
+    test_balanced();
+    test_small();
+    test_changed_program();
+    test_again();
+    return done();
+}
