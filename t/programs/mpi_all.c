@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS 20
+#define ROUNDS 5
 
 static int rank, ranks;
 
@@ -129,7 +129,7 @@ static void *in_thread(void *arg)
 {
     int sum = 0;
 
-    for (int i = 0; i < 50 * ROUNDS; i++)
+    for (int i = 0; i < 10 * ROUNDS; i++)
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, *(MPI_Comm *)arg);
     return (void *)(intptr_t)sum;
 }

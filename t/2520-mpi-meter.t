@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='an MPI program that nobody changed is metered from outside: it runs as without, and how its time went is told'
+. /usr/share/sharness/sharness.sh
+S=$EVENSTEP_SRC B=$EVENSTEP_BUILD
+library="$B/libevenstep-mpi.so"
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+for mpi in openmpi mpich; do
+	command -v "mpicc.$mpi" >/dev/null && test_set_prereq "$mpi"
+	command -v "mpif90.$mpi" >/dev/null && test_set_prereq "f90_$mpi"
+done
+
+# Waiting ranks do not take the CPU from those that are waited for.
+plain() { mpi=$1 && shift && timeout -k 5 60 "mpirun.$mpi" -n 2 env OMPI_MCA_mpi_yield_when_idle=1 "$@"; }
+metered() { mpi=$1 && shift && timeout -k 5 60 "$B/t/programs/metered" 0 "mpirun.$mpi" -n 2 env OMPI_MCA_mpi_yield_when_idle=1 "LD_PRELOAD=$library" "$@"; }
+# ./tool.so: paths in LD_PRELOAD have no spaces.
+# told CALLS REGIONS: by each of both ranks, who have left; the rest is the program's output.
+told() {
+	grep "^rank" got >ranks
+	grep -v "^rank" got | grep -vE "^[0-9]+ [01][.][0-9]{3} 0$" >printed
+	test "$(sort -k2n ranks | awk '{ print $2, $4, $6, $8 }' | xargs)" = "0 2 $1 $2 1 2 $1 $2" && ! grep here ranks
+}
+
+for mpi in openmpi mpich; do
+	test_expect_success "$mpi" "C, $mpi: the output is the same, and each rank has made its calls" '
+		mpicc.$mpi -std=gnu11 -Wall -Wextra -O1 -o all.$mpi "$S/t/programs/mpi_all.c" &&
+		plain $mpi ./all.$mpi >want && cat want && metered $mpi ./all.$mpi >got && cat got && told 101 41 && test_cmp want printed
+	'
+	test_expect_success "$mpi" "$mpi: its useful time and its waiting sum up to less than it took" '
+		awk "{ if (\$10 > 60 || \$12 > 60 || \$10 + \$12 <= 0) exit 1 } END { exit NR != 2 }" ranks
+	'
+	test_expect_success "$mpi" "$mpi: a second thread that makes calls is not metered, and not troubled" '
+		{ plain $mpi ./all.$mpi thread >want || test $? = 77; } && { metered $mpi ./all.$mpi thread >got || test $? = 77; } && cat want got &&
+		{ test ! -s want || { told 131 41 && test_cmp want printed; }; }
+	'
+	test_expect_success "$mpi" "$mpi: children of the ranks are not metered" '
+		plain $mpi ./all.$mpi fork >want && metered $mpi ./all.$mpi fork >got && told 101 41 && test_cmp want printed && ! grep child want
+	'
+	test_expect_success "$mpi" "$mpi: MPI_Abort ends it as without" '
+		plain $mpi ./all.$mpi abort >want 2>err; code=$? && test $code != 0 && test_expect_code $code metered $mpi ./all.$mpi abort >got 2>err
+	'
+	test_expect_success "$mpi" "$mpi: without a page, and with EVENSTEP_DIR elsewhere, it does nothing" '
+		plain $mpi ./all.$mpi >want && plain $mpi env LD_PRELOAD="$library" ./all.$mpi >got && test_cmp want got &&
+		EVENSTEP_DIR=/nowhere plain $mpi env LD_PRELOAD="$library" ./all.$mpi >got && test_cmp want got
+	'
+	test_expect_success "$mpi" "$mpi: a program that never calls MPI_Init has no place in the page" '
+		test_might_fail metered $mpi ./all.$mpi never >got && test -e got && ! grep "^rank" got
+	'
+	for new in "" -DF08; do
+		test_expect_success "f90_$mpi" "Fortran, $mpi, by module ${new:+mpi_f08}${new:-mpi}: likewise" '
+			mpif90.$mpi -O1 $new -o fortran "$S/t/programs/mpi_fortran.F90" &&
+			plain $mpi ./fortran >want && cat want && metered $mpi ./fortran >got && cat got && told 82 21 && test_cmp want printed
+		'
+	done
+done
+
+cat >tool.c <<'END'
+#include <stdio.h>
+int PMPI_Barrier(void *comm);
+int MPI_Barrier(void *comm);
+static int calls;
+int MPI_Barrier(void *comm)
+{
+	if (++calls == 5)
+		fprintf(stderr, "tool: five\n");
+	return PMPI_Barrier(comm);
+}
+END
+test_expect_success openmpi 'a tool that is preloaded behind it gets its calls' '
+	gcc -shared -fPIC -o tool.so tool.c && plain openmpi ./all.openmpi >want &&
+	metered openmpi env LD_PRELOAD="$library:./tool.so" ./all.openmpi >got 2>err && cat err && grep -c "tool: five" err | grep -x 2 && told 101 41 && test_cmp want printed
+'
+test_expect_success openmpi 'so does one in front of it, and what that passes on to PMPI_* is not metered' '
+	metered openmpi env LD_PRELOAD="./tool.so:$library" ./all.openmpi >got 2>err && cat err && grep -c "tool: five" err | grep -x 2 && told 96 36 && test_cmp want printed
+'
+cat >mine.c <<'END'
+#include <evenstep.h>
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	for (int i = 0; i < 4; i++) {
+		evenstep_work(10);
+		evenstep_tick(5);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Finalize();
+	return 0;
+}
+END
+test_expect_success openmpi 'a program that tells its progress itself is taken at its word' '
+	mpicc.openmpi -I"$S/launcher/libevenstep" -o mine mine.c -L"$B" -Wl,-rpath,"$B" -levenstep &&
+	metered openmpi ./mine >got && cat got && test "$(grep -cx "4 0.500 0" got)" = 2 && test "$(grep -cx "0 1.000 0" got)" = 2 && told 5 4
+'
+cat >late.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	void *part = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+	int (*run)(void) = part ? (int (*)(void))dlsym(part, "run") : 0;
+
+	(void)argc;
+	return run ? run() : puts(dlerror());
+}
+END
+cat >part.c <<'END'
+#include <mpi.h>
+int run(void);
+int run(void)
+{
+	MPI_Init(0, 0);
+	for (int i = 0; i < 5; i++)
+		MPI_Barrier(MPI_COMM_WORLD);
+	return MPI_Finalize();
+}
+END
+test_expect_success mpich 'MPI that was loaded out of sight, as by Python, is found' '
+	gcc -o late late.c && mpicc.mpich -shared -fPIC -o part.so part.c && plain mpich ./late ./part.so &&
+	metered mpich ./late ./part.so >got && cat got && told 6 5
+'
+test_expect_success 'a program without MPI is not troubled; one that looks for MPI and has none is told' '
+	printf "%s\n" "int MPI_Barrier(long); int main(int n, char **v) { (void)v; return n > 1 ? MPI_Barrier(0) : 5; }" >none.c &&
+	gcc -o none none.c "$library" && test_expect_code 5 ./none && test_expect_code 127 ./none x 2>err &&
+	grep -x "evenstep: MPI_Barrier: no MPI library that is loaded has it: link the program with one, or give --evenstep-meter=none" err
+'
+test_done
