@@ -287,7 +287,8 @@ fuzz-all: $(z_bin)
 	t/fuzz/run $(or $(TIME),60) $(B)/fuzz $(notdir $(z_bin))
 
 # --- demo and benchmarks -----------------------------------------------------
-peers := $(B)/contrib/bench-peers/tcp_flow $(B)/contrib/bench-peers/mpi_bcast
+peers := $(B)/contrib/bench-peers/tcp_flow $(B)/contrib/bench-peers/mpi_bcast \
+         $(B)/contrib/bench-peers/mpi_pingpong
 $(B)/contrib/%.o: own = $(call cflags_of,ompi-c)
 $(peers): %: %.o
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(findstring mpi,$@),$(call libs_of,ompi-c)) $(LDLIBS)
@@ -307,6 +308,8 @@ bench-scale: all
 	contrib/bench scale
 bench-tick: all $(B)/contrib/bench-tick/tick
 	$(B)/contrib/bench-tick/tick
+bench-mpi: all $(peers) $(B)/t/programs/metered
+	EVENSTEP_BUILD='$(abspath $(B))' contrib/bench-mpi
 bench-bcast: all $(peers)
 	contrib/bench-bcast
 bench-graph: all
@@ -316,7 +319,7 @@ bench-graph: all
 # --- style -------------------------------------------------------------------
 ours    := $(shell git ls-files '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
-scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast \
+scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
@@ -364,7 +367,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all tests deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-graph bench-scale bench-tick lint format \
+        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
