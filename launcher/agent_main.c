@@ -55,6 +55,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_AGENT=",
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
+    "EVENSTEP_GUARD=",
     "SLURM_STEP",
     "SLURM_PROCID=",
     "SLURM_LOCALID=",

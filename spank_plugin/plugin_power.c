@@ -13,8 +13,9 @@
 #include "spank_plugin/plugin_options.h"
 
 #define PROGRAM "evenstep-power" /* beside the program evenstep */
-/* The companion step has limits of its own: none. */
+/* The companion step has no limits, unless its agents ask for the guard. */
 #define COMPANION "EVENSTEP_COMPANION"
+#define WANTED    "EVENSTEP_GUARD"
 
 #define ANSWER_MS 1000 /* a task is put where it belongs in far less */
 #define STOP_MS   1000 /* likewise for what was found */
@@ -42,15 +43,27 @@ static int find_program(char path[PATH_SIZE], const char *launcher)
     return n > 0 && n < PATH_SIZE ? 0 : -1;
 }
 
+static int has_mark(spank_t sp, const char *name)
+{
+    char mark[2];
+
+    return spank_getenv(sp, name, mark, sizeof mark) == ESPANK_SUCCESS;
+}
+
+/* Of an agent what its front end says counts, of a task the option. */
+static int is_wanted(spank_t sp, const char *power)
+{
+    return has_mark(sp, COMPANION) ? has_mark(sp, WANTED)
+                                   : power && strcmp(power, "off") != 0;
+}
+
 /* 1 if this is a step whose limits may be set. */
 static int find_step(spank_t sp, struct words *w)
 {
     uint32_t job, step;
-    char mark[2];
     uid_t uid;
 
-    if (spank_getenv(sp, COMPANION, mark, sizeof mark) == ESPANK_SUCCESS
-        || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS
+    if (spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS
         || spank_get_item(sp, S_JOB_ID, &job) != ESPANK_SUCCESS
         || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS
         || step >= SLURM_MAX_NORMAL_STEP_ID)
@@ -96,7 +109,7 @@ void plugin_power_start(spank_t sp)
     struct words w;
     int why;
 
-    if (!o.power || strcmp(o.power, "off") == 0 || !find_step(sp, &w)
+    if (!is_wanted(sp, o.power) || !find_step(sp, &w)
         || find_program(w.program, o.launcher) < 0)
         return;
     make_words(sp, &o, &w, argv);

@@ -87,6 +87,29 @@ test_expect_success 'without steering a metered program is watched, and nothing 
 test_expect_success 'a program without a meter runs as it is' '
 	on_ctl srun -N4 --evenstep-power=pair sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 4 && no_line evenstep err && nothing_left
 '
+cat >spins.c <<'END'
+#include <evenstep.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) /* a region; it costs n3 1.6 times as much */
+{
+	const char *node = getenv("EVENSTEP_NODE");
+	long loops = node && strcmp(node, "n3") == 0 ? 1600000 : 1000000;
+	evenstep_work(100);
+	for (int i = 1; i <= 100; i++) {
+		volatile double x = 1;
+		for (long k = 0; k < loops; k++)
+			x = x * 1.0000001 + 1e-9;
+		evenstep_tick((uint64_t)i);
+	}
+	return 0;
+}
+END
+test_expect_success V1 'evenstep run --power, a command a slice: likewise, and nothing is left' '
+	gcc -O1 -I"$EVENSTEP_SRC/launcher/libevenstep" -o spins spins.c -L"$B" -Wl,-rpath,"$B" -levenstep && : >out &&
+	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N4 "$bin/evenstep" run --metrics equal --policy static --pieces 1 --power=pair --range 0:4 --repeat 1000 -- ./spins >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	wait_for 120 is_steered; code=$?; top --once; cat err; quotas_at_once && cat got && end && test $code = 0 && awk "{ sum += \$1 } END { exit !(NR == 4 && sum <= 8000) }" got
+'
 # limits: what the nodes' quotas were until the step had ended, each once.
 limits() {
 	while kill -0 "$step"; do

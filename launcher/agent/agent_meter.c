@@ -161,6 +161,11 @@ void agent_meter_energy(struct agent_meter *m,
         m->energy = power_link_start(base, POWER_DIR, step, &energy_events, m);
 }
 
+void agent_meter_succession(struct agent_meter *m)
+{
+    monitor_succession(m->monitor);
+}
+
 void agent_meter_stop(struct agent_meter *m)
 {
     if (!m)

@@ -32,6 +32,8 @@ void agent_meter_end_ranks(struct agent_meter *m);
 void agent_meter_energy(struct agent_meter *m,
                         struct event_base *base,
                         const char *step);
+/* A command of this node has ended, as of monitor_succession(). */
+void agent_meter_succession(struct agent_meter *m);
 /* NULL is allowed. */
 void agent_meter_stop(struct agent_meter *m);
 

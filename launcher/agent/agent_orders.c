@@ -44,6 +44,14 @@ static void send_out(void *arg, enum protocol_type type, struct writer *w)
     o->s.send(o->s.arg, type, w);
 }
 
+static void on_orders_gone(void *arg)
+{
+    const struct agent_orders *o = arg;
+
+    if (o->meter)
+        agent_meter_succession(o->meter);
+}
+
 static void on_orders_idle(void *arg)
 {
     struct agent_orders *o = arg;
@@ -424,6 +432,7 @@ int agent_orders_open(struct agent_orders **out,
                                     .node = setup->agent->node,
                                     .environ = setup->agent->environ,
                                     .send = send_out,
+                                    .gone = on_orders_gone,
                                     .idle = on_orders_idle,
                                     .arg = o};
 
@@ -456,8 +465,11 @@ int agent_orders_stop(struct agent_orders *o, int leaving)
     if (!o)
         return 0;
     o->leaving |= leaving;
-    if (!leaving)
+    if (!leaving) {
         end_broadcast(o);
+        agent_meter_stop(o->meter); /* the front end orders it anew */
+        o->meter = NULL;
+    }
     tasks = graph_node_stop(o->graph);
     return agent_work_stop(o->work) || tasks > 0;
 }

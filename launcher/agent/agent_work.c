@@ -40,6 +40,13 @@ static void on_slot_ended(void *arg)
         w->setup.idle(w->setup.arg);
 }
 
+static void on_slot_gone(void *arg)
+{
+    const struct agent_work *w = arg;
+
+    w->setup.gone(w->setup.arg);
+}
+
 static void slot_send_out(void *arg, enum protocol_type type, struct writer *m)
 {
     const struct agent_work *w = arg;
@@ -331,6 +338,7 @@ struct agent_work *agent_work_open(const struct agent_work_setup *setup)
                                      .node = setup->node,
                                      .environ = setup->environ,
                                      .send = slot_send_out,
+                                     .gone = on_slot_gone,
                                      .ended = on_slot_ended,
                                      .arg = w};
     if (make_slots(w, &all, 1) == 0)

@@ -21,7 +21,8 @@ struct agent_work_setup {
     const char *node;
     char **environ; /* for the commands */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
-    void (*idle)(void *arg); /* what ran has ended, and nothing has followed */
+    void (*gone)(void *arg); /* a command or program has ended */
+    void (*idle)(void *arg); /* likewise, and nothing has followed */
     void *arg;
 };
 

@@ -20,6 +20,10 @@
 #define ALIVE_NS INT64_C(1000000000) /* between two looks who has died */
 #define IDLE_MS  250 /* between two samples while no thread has a meter */
 
+struct meter_sums {
+    double progress, work_ns;
+};
+
 struct monitor {
     struct meter_page *page;
     int page_fd;
@@ -32,8 +36,10 @@ struct monitor {
     int64_t last_ns, looked_ns, told_ns;
     int is_news; /* since the last record */
     uint32_t epoch;
-    struct ranks *ranks;                   /* NULL: nobody wants to know */
-    struct cpu_meter *cpu;                 /* NULL: programs do it */
+    int is_succession;        /* threads that come go on where others ended */
+    struct meter_sums before; /* theirs */
+    struct ranks *ranks;      /* NULL: nobody wants to know */
+    struct cpu_meter *cpu;    /* NULL: programs do it */
     struct meter_track track[METER_SLOTS]; /* of threads that tick */
     struct node_ranks outside;             /* metered from outside */
     double value[METER_SLOTS];             /* to aggregate */
@@ -100,10 +106,19 @@ static uint64_t whole_ns(double ns)
     return (uint64_t)fmin(ns, (double)INT64_MAX / 2);
 }
 
+/* Since the last slot came or went. */
+static struct meter_sums node_sums(struct monitor *m)
+{
+    return (struct meter_sums){over_slots(m, m->how, progress_of),
+                               node_work(m)};
+}
+
 static void tell_threads(struct monitor *m, struct msg_progress *record)
 {
-    record->progress = over_slots(m, m->how, progress_of);
-    record->work_ns = whole_ns(node_work(m));
+    struct meter_sums sums = node_sums(m);
+
+    record->progress = m->before.progress + sums.progress;
+    record->work_ns = whole_ns(m->before.work_ns + sums.work_ns);
     record->skew = node_skew(m);
 }
 
@@ -153,9 +168,14 @@ static void free_dead(struct monitor *m)
 }
 
 /* The sums must be of the same time for all. */
-static void begin_epoch(struct monitor *m)
+static void begin_epoch(struct monitor *m, const struct meter_sums *before)
 {
-    m->epoch++;
+    if (m->is_succession) {
+        m->before.progress += before->progress;
+        m->before.work_ns += before->work_ns;
+    } else {
+        m->epoch++;
+    }
     for (uint32_t i = 0; i < METER_SLOTS; i++)
         meter_track_start(&m->track[i]);
 }
@@ -200,18 +220,28 @@ static int is_time(const struct monitor *m, int64_t now)
            || now - m->told_ns >= m->record_ns;
 }
 
+static void take_sample(struct monitor *m, int64_t now)
+{
+    struct meter_sums before = {0, 0};
+    enum meter_change change;
+
+    if (m->is_succession)
+        before = node_sums(m);
+    change = sample_all(m, now);
+    m->last_ns = now;
+    if (change == METER_ANOTHER)
+        begin_epoch(m, &before);
+    m->is_news |= change != METER_STILL;
+}
+
 static void on_monitor_time(evutil_socket_t fd, short what, void *arg)
 {
     struct monitor *m = arg;
     int64_t now = clock_ns();
-    enum meter_change change = sample_all(m, now);
 
     (void)fd;
     (void)what;
-    m->last_ns = now;
-    if (change == METER_ANOTHER)
-        begin_epoch(m);
-    m->is_news |= change != METER_STILL;
+    take_sample(m, now);
     if (m->ranks)
         ranks_look(m->ranks, now);
     if (m->is_news && is_time(m, now)) {
@@ -292,6 +322,16 @@ void monitor_end_ranks(struct monitor *m)
 {
     free_dead(m);
     ranks_end(m->ranks, clock_ns());
+}
+
+/* Its slots are free at once, so that who comes next takes them; and the last
+ * that it did is seen while they are still its. */
+void monitor_succession(struct monitor *m)
+{
+    m->is_succession = 1;
+    take_sample(m, clock_ns());
+    free_dead(m);
+    take_sample(m, m->last_ns);
 }
 
 void monitor_stop(struct monitor *m)

@@ -35,6 +35,9 @@ void monitor_advise_threads(struct monitor *m, uint32_t threads);
 int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg);
 /* The step is over: tell of it once more. */
 void monitor_end_ranks(struct monitor *m);
+/* One of the programs has ended, and others will do what it would have done
+ * next: what they do is added to what it did, in one and the same epoch. */
+void monitor_succession(struct monitor *m);
 /* NULL is allowed. */
 void monitor_stop(struct monitor *m);
 

@@ -209,6 +209,7 @@ static void go_on(struct slot *s)
 {
     s->stopped = 0;
     s->common->running--;
+    s->common->gone(s->common->arg);
     slot_start(s);
     if (!s->execution && !s->program)
         s->common->ended(s->common->arg);

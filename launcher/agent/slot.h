@@ -33,7 +33,8 @@ struct slot_common {
     int measured;               /* all nodes are: a program may start */
     size_t running;             /* commands and programs, of all slots */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
-    void (*ended)(void *arg); /* one of them, and nothing has followed */
+    void (*gone)(void *arg);  /* one of them has ended */
+    void (*ended)(void *arg); /* likewise, and nothing has followed */
     void *arg;
 };
 

@@ -96,6 +96,8 @@ static int open_session(struct run *r)
         .local = r->o->local.n,
         .local_speed = local_option_speeds(&r->o->local),
         .place.srun_args = r->o->srun,
+        .guard = run_power_wants_guard(&r->config->power, r->o->power,
+                                       r->o->local.n > 0),
     };
 
     return front_open(&r->front, r->config, &setup, &session_events, r);
@@ -209,6 +211,7 @@ static void clear(struct run *r)
     run_account_clear(&r->account);
     run_meter_stop(&r->meter);
     run_top_stop(&r->top);
+    run_power_stop(&r->power);
     run_slots_clear(r);
     distribution_destroy(r->distribution);
     determination_clear(&r->determination);

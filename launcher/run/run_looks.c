@@ -60,9 +60,10 @@ static void on_look(int fd, short what, void *arg)
     if ((r->phase == LOADING || r->phase == ENDING) && r->o->timeout_s > 0)
         programs_drop_late(&r->programs, (int64_t)(r->o->timeout_s * 1e9),
                            r->standstill, r->overdue);
+    run_power_look(&r->power);
     if (r->phase == WORKING)
         run_top_look(&r->top, r->distribution, r->front.session, &r->meter,
-                     &r->progress);
+                     &r->power, &r->progress);
     if (r->phase != WORKING || distribution_open(r->distribution) == 0) {
         run_limit_look(r);
         return;

@@ -46,6 +46,11 @@ static int tell_metrics(struct run *r)
 
     for (size_t i = 0; i < session_size(r->front.session); i++)
         make_directory(r, i);
+    if (!r->o->dry_run
+        && run_power_start(&r->power, r->front.session, &r->slots,
+                           &r->config->power, r->o->power)
+               < 0)
+        return es_no_memory(r->err);
     rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
                             &r->config->bcast, NULL, begin_frames, r, r->err);
     if (rc > 0)
@@ -256,6 +261,7 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         notice("%s has left", name);
     else
         notice("%s is lost (%s): the other nodes do its part", name, why);
+    run_power_lost(&r->power, node);
     if (r->phase == QUALIFYING) {
         qualification_lost(&r->qualification, node);
         if (run_slots_lost(r, node) < 0)
@@ -307,6 +313,8 @@ void run_nodes_returned(void *arg, size_t node)
     r->overdue[node] = 0;
     run_slots_again(r, node);
     run_meter_order(&r->meter, node);
+    make_directory(r, node);
+    run_power_returned(&r->power, node);
     if (run_nodes_command(r, node) < 0)
         run_finish(r, 1);
     else

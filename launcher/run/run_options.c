@@ -162,6 +162,10 @@ const struct option run_options_table[] = {
      "% behind it the percentage, and whose two are what is done and of how "
      "much), or by the CPU time that it uses, a proxy; others judge a late "
      "node by it, and `evenstep top` shows it"},
+    {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .def = "off", .help =
+     "steer power or CPU time, as the site has it, from the nodes that come "
+     "first to those that come last, by what CMD tells with evenstep_tick(), "
+     "see libevenstep(3); save: lower those that come first"},
     {OPTION_GROUP, .name = "faults:"},
     {OPTION_COUNT, "retries", "N", AT(retries), .high = RETRIES_MAX,
      .def = "0", .help =
@@ -326,6 +330,11 @@ int run_options_settle(struct run_options *o,
                        "no work");
     if (!o->command[0])
         return es_fail(err, ES_USAGE, "give it after --", "no command");
+    if (o->power != POWER_OFF && strcmp(c->power.actuator, "slice") == 0)
+        return es_fail(err, ES_USAGE,
+                       "give --meter, or set another one in power { } of "
+                       "evenstep.conf",
+                       "--power: the actuator is slice, which limits nothing");
     if (record_rule_check(&o->record, err) < 0 || check_files(o, err) < 0)
         return -1;
     if (o->persistent && (o->slots.kind != SLOTS_NUMBER || o->slots.n > 1))

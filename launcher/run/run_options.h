@@ -33,6 +33,7 @@ struct run_options {
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
     struct meter_option meter; /* how far a slice is */
+    enum power_variant power;
     enum metrics_source metrics;
     const char *metrics_file; /* METRICS_OF_FILE */
     const struct config_profile *profile;

@@ -26,6 +26,7 @@
 #include "launcher/run/run_account.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
+#include "launcher/run/run_power.h"
 #include "launcher/run/run_stop.h"
 #include "launcher/run/run_top.h"
 #include "launcher/run/slots.h"
@@ -80,6 +81,7 @@ struct run {
     struct progress progress;
     struct run_account account;
     struct run_meter meter;
+    struct run_power power;
     struct run_top top;
     struct run_stop stop;
     int idle;       /* the queue is empty, but has not ended */

@@ -46,6 +46,7 @@ void run_top_look(struct run_top *t,
                   const struct distribution *d,
                   const struct session *session,
                   struct run_meter *m,
+                  struct run_power *power,
                   const struct progress *p)
 {
     int64_t now = clock_ns(), each = EACH_NS + (int64_t)m->n * NODE_NS;
@@ -58,6 +59,7 @@ void run_top_look(struct run_top *t,
     if (!t->dir[0])
         make_dir(t);
     run_meter_view(m, &top);
+    run_power_view(power, &top);
     run = run_of(p, d);
     top.run = &run;
     session_job(session, &top.job, &top.step);

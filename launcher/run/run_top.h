@@ -8,6 +8,7 @@
 
 #include "launcher/run/progress.h"
 #include "launcher/run/run_meter.h"
+#include "launcher/run/run_power.h"
 
 struct run_top {
     char dir[32];      /* "": nothing has been written */
@@ -21,6 +22,7 @@ void run_top_look(struct run_top *t,
                   const struct distribution *d,
                   const struct session *session,
                   struct run_meter *m,
+                  struct run_power *power,
                   const struct progress *p);
 void run_top_stop(struct run_top *t);
 

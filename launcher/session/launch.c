@@ -37,7 +37,7 @@ struct launch {
     struct process *process;
     size_t n_processes, running;
     size_t starts, starts_max;
-    int by_tcp;
+    int by_tcp, guard;
     char said[600];
 };
 
@@ -128,7 +128,8 @@ static char **make_environ(const struct launch *l, size_t *n)
                               .address = address,
                               .port = l->s.port,
                               .ports = l->s.ports,
-                              .by_tcp = l->by_tcp};
+                              .by_tcp = l->by_tcp,
+                              .guard = l->guard};
 
     if (!l->local)
         front_address_find(companion_job_nodes(), address);
@@ -240,6 +241,7 @@ int launch_open(struct launch **out,
     l->s.session = NULL; /* it may be forgotten */
     l->local = s->local;
     l->by_tcp = s->wireup == WIREUP_TCP;
+    l->guard = s->guard;
     l->starts_max = STARTS;
     l->n_processes = s->local ? s->local : STARTS + 1;
     l->process = calloc(l->n_processes, sizeof *l->process);

@@ -15,7 +15,8 @@ struct session_setup {
     struct companion_place place; /* by Slurm */
     enum wireup_way wireup;       /* how the agents find each other */
     const char *agent_path;
-    int encrypt;             /* what goes over the wire */
+    int encrypt; /* what goes over the wire */
+    int guard;   /* the plugin is to start evenstep-power beside the agents */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
 };
 

@@ -55,6 +55,8 @@ struct watched {
 
 struct steering {
     struct session *session;
+    struct msg_monitor order; /* to each node, with the step's name there */
+    int is_own;               /* the step is the agents' */
     struct power_rule rule;
     size_t n;
     struct watched *node;     /* n */
@@ -589,27 +591,47 @@ static enum monitor_power power_of(const struct steering *s,
                                                     : MONITOR_GUARD;
 }
 
+static void order_monitor(struct steering *s, size_t i)
+{
+    struct writer w = {0};
+
+    if (s->is_own)
+        session_step_name(s->session, i, s->order.dir);
+    msg_write_monitor(&w, &s->order);
+    session_send(s->session, i, MSG_MONITOR, &w);
+}
+
 static void order_monitors(struct steering *s,
                            const char *step,
                            const struct config_power *config,
                            enum step_meter meter)
 {
-    struct msg_monitor m = {.interval_ms = (uint32_t)config->interval_ms,
-                            .aggregate = config->aggregate,
-                            .power = power_of(s, config),
-                            .start = config->start,
-                            .floor = config->floor,
-                            .record_ms = pace_record_ms(s->n, 0),
-                            .meter = meter};
+    s->order =
+        (struct msg_monitor){.interval_ms = (uint32_t)config->interval_ms,
+                             .aggregate = config->aggregate,
+                             .power = power_of(s, config),
+                             .start = config->start,
+                             .floor = config->floor,
+                             .record_ms = pace_record_ms(s->n, 0),
+                             .meter = meter};
+    s->record_ns = s->order.record_ms * INT64_C(1000000);
+    s->is_own = step == NULL;
+    if (step)
+        snprintf(s->order.dir, sizeof s->order.dir, "%s", step);
+    for (size_t i = 0; i < s->n; i++)
+        order_monitor(s, i);
+}
 
-    s->record_ns = m.record_ms * INT64_C(1000000);
-    snprintf(m.dir, sizeof m.dir, "%s", step);
-    for (size_t i = 0; i < s->n; i++) {
-        struct writer w = {0};
+/* Its monitor is new, and so is what can be set there. */
+void steering_returned(struct steering *s, size_t i)
+{
+    struct watched *w = &s->node[i];
 
-        msg_write_monitor(&w, &m);
-        session_send(s->session, i, MSG_MONITOR, &w);
-    }
+    s->known -= (size_t)w->is_known;
+    w->is_lost = w->is_settable = w->is_known = 0;
+    meter_window_clear(&w->window);
+    w->power = (struct msg_power){.limit = 0};
+    order_monitor(s, i);
 }
 
 struct steering *steering_start(struct session *session,

@@ -37,8 +37,9 @@ struct steering_view {
 };
 
 /*
- * Watch step "JOB.STEP", metered so, on all nodes of the session, and steer it
- * unless the variant is POWER_OFF.  config must outlive it.  NULL if memory ran out.
+ * Watch step "JOB.STEP", metered so, on all nodes of the session (NULL: what the
+ * session's own agents run), and steer it unless the variant is POWER_OFF.
+ * config must outlive it.  NULL if memory ran out.
  */
 struct steering *steering_start(struct session *session,
                                 const char *step,
@@ -52,6 +53,8 @@ int steering_message(struct steering *s,
                      const uint8_t *body,
                      size_t len);
 void steering_lost(struct steering *s, size_t node);
+/* A node that was lost is back: it is watched again. */
+void steering_returned(struct steering *s, size_t node);
 /* To be called every second or so: is anything metered? */
 void steering_look(struct steering *s);
 /* Has any node told of progress or of a limit? */

@@ -131,6 +131,12 @@ static void test_none(void)
     plugin_power_start(&fake_spank.handle);
     task(11);
     ok(!is_started(), "nor for evenstep's own step");
+    prepare(NULL, "echo ok");
+    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_COMPANION", "1", 1);
+    (void)spank_setenv(&fake_spank.handle, "EVENSTEP_GUARD", "1", 1);
+    start();
+    ok(is_started(), "unless that asks for it, as of evenstep run --power");
+    plugin_power_stop();
     prepare("pair", "echo ok");
     fake_spank.handle.of_a_step = 0;
     plugin_power_start(&fake_spank.handle);

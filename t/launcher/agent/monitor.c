@@ -168,6 +168,45 @@ static void test_dead(void)
     stop(m);
 }
 
+static int half_is_done(void)
+{
+    return last.progress >= 0.5;
+}
+static int one_and_a_half(void)
+{
+    return last.progress >= 1.5 - 1e-9;
+}
+
+/* Two commands, one after the other, half of whose regions is seen. */
+static void test_succession(void)
+{
+    struct monitor *m = start(AGGREGATE_MIN);
+    uint64_t work_ns;
+    uint32_t epoch;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        for (;;)
+            (void)pause();
+    begin(0, pid, 100);
+    ok(wait_for(one_is_there), "a command comes");
+    page->slot[0].done = 50;
+    ok(wait_for(half_is_done), "and does half of its work");
+    page->slot[0].done = 100;
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+    monitor_succession(m);
+    is_int((int)page->slot[0].owner, 0, "it ends: its slot is free at once");
+    epoch = last.epoch;
+    work_ns = last.work_ns;
+    begin(0, getpid(), 100);
+    ok(wait_for(one_is_there), "another one takes the slot");
+    page->slot[0].done = 50;
+    ok(wait_for(one_and_a_half), "what both have done is added up");
+    ok(last.epoch == epoch && last.work_ns >= work_ns, "and so is their time");
+    stop(m);
+}
+
 /* All that a program can write there. */
 static void test_hostile(void)
 {
@@ -246,6 +285,7 @@ int main(void)
     test_least();
     test_mean();
     test_dead();
+    test_succession();
     test_hostile();
     test_quiet();
     test_paced();

@@ -9,7 +9,8 @@ static const struct agent_environ what = {.secret = &secret,
                                           .address = "10.0.0.1",
                                           .port = 4711,
                                           .ports = {5000, 5010},
-                                          .by_tcp = 1};
+                                          .by_tcp = 1,
+                                          .guard = 1};
 
 /* How often a variable is there; *value is that of the last. */
 static int count(char *const env[], const char *name, const char **value)
@@ -47,6 +48,7 @@ static void test_good(void)
     is_int((intmax_t)n, (intmax_t)have, "its size is said");
     secret_to_hex(&secret, hex);
     is_set(env, "EVENSTEP_COMPANION", "1");
+    is_set(env, "EVENSTEP_GUARD", "1");
     is_set(env, "EVENSTEP_SECRET", hex);
     is_set(env, "EVENSTEP_FRONT_END", "10.0.0.1:4711");
     is_set(env, "EVENSTEP_PORTS", "5000-5010");

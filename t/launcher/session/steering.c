@@ -35,8 +35,9 @@ static struct node named[NODES];
 static struct actuator actuator[NODES];
 static struct msg_progress record[NODES];
 static TAILQ_HEAD(queue, asked) queue = TAILQ_HEAD_INITIALIZER(queue);
-static uint64_t highest; /* sum of all limits that was ever in force */
-static int orders, unwritable = -1; /* MONITORs; a node whose limit sticks */
+static uint64_t highest;       /* sum of all limits that was ever in force */
+static int orders, own_orders; /* MONITORs, of step 7.1 and the agents' own */
+static int unwritable = -1;    /* a node whose limit sticks */
 static const double work[NODES] = {1, 1, 1, 1.6};
 static const struct config_power config = {.start = START,
                                            .floor = 0.1,
@@ -69,6 +70,14 @@ const struct node *session_node(const struct session *s, size_t node)
     return &named[node];
 }
 
+void session_step_name(const struct session *s,
+                       size_t node,
+                       char name[STEP_NAME_MAX])
+{
+    (void)s;
+    snprintf(name, STEP_NAME_MAX, "own-%zu", node);
+}
+
 void session_send(struct session *s,
                   size_t node,
                   enum protocol_type type,
@@ -84,11 +93,15 @@ void session_send(struct session *s,
     if (type == MSG_LIMIT && msg_read_u64(&a->limit, w->buf, w->len) == 0) {
         TAILQ_INSERT_TAIL(&queue, a, next);
     } else {
-        orders += type == MSG_MONITOR
-                  && msg_read_monitor(&m, w->buf, w->len) == 0
-                  && strcmp(m.dir, "7.1") == 0
-                  && m.record_ms == pace_record_ms(NODES, 0)
-                  && m.meter == STEP_METER_CPU;
+        char own[STEP_NAME_MAX];
+
+        session_step_name(s, node, own);
+        if (type == MSG_MONITOR && msg_read_monitor(&m, w->buf, w->len) == 0
+            && m.record_ms == pace_record_ms(NODES, 0)
+            && m.meter == STEP_METER_CPU) {
+            orders += strcmp(m.dir, "7.1") == 0;
+            own_orders += strcmp(m.dir, own) == 0;
+        }
         free(a);
     }
     writer_clear(w);
@@ -246,10 +259,11 @@ static int nobody_is_limited(void)
 }
 
 /* Before anything is metered. */
-static struct steering *prepare(enum power_variant variant)
+static struct steering *prepare_step(const char *step,
+                                     enum power_variant variant)
 {
     struct steering *s =
-        steering_start(NULL, "7.1", &config, variant, STEP_METER_CPU);
+        steering_start(NULL, step, &config, variant, STEP_METER_CPU);
 
     if (!s)
         bail("no memory");
@@ -260,6 +274,11 @@ static struct steering *prepare(enum power_variant variant)
             say_power(s, i);
     }
     return s;
+}
+
+static struct steering *prepare(enum power_variant variant)
+{
+    return prepare_step("7.1", variant);
 }
 
 /* The first thread begins its first region. */
@@ -376,6 +395,30 @@ static void test_lost_with_more(void)
     regions(s, 20, 3);
     ok(highest == BUDGET && steering_skew(s) < 2 * POWER_BOUND,
        "and the others are steered with what is left");
+    steering_stop(s);
+}
+
+/* What `evenstep run` has watched are its own agents' programs. */
+static void test_returned(void)
+{
+    struct steering *s = prepare_step(NULL, POWER_PAIR);
+
+    is_int(own_orders, NODES, "each node has a step directory of its own");
+    begin(s);
+    regions(s, 20, -1);
+    steering_lost(s, 2);
+    answer_all(s);
+    own_orders = 0;
+    steering_returned(s, 2);
+    is_int(own_orders, 1, "a node that is back is told to watch again");
+    actuator_restore(&actuator[2]);
+    say_power(s, 2);
+    answer_all(s);
+    ok(actuator[2].limit == MAX_UW / 2 && in_force() == BUDGET,
+       "it is limited again, to what it had at first");
+    regions(s, 20, -1);
+    ok(highest <= BUDGET && steering_skew(s) < 2 * POWER_BOUND,
+       "and steered with the others");
     steering_stop(s);
 }
 
@@ -524,6 +567,7 @@ int main(void)
     test_off();
     test_lost();
     test_lost_with_more();
+    test_returned();
     test_unwritable();
     test_silent(0);
     test_silent(1);
