@@ -11,6 +11,7 @@
 #define WAIT        128u
 #define WAIT_MOST   4096u
 #define APART       4.0 /* times the skew */
+#define OBVIOUS     0.1 /* gain, by few times */
 
 static void add(struct worth_times *t, double seconds)
 {
@@ -55,12 +56,20 @@ static enum worth_order look_back(struct steering_worth *w)
     return WORTH_PUT_BACK;
 }
 
+/* Steering often begins after a single round; one such time may be any. */
+static int helps_clearly(const struct steering_worth *w)
+{
+    double least = w->without.n < LEAST ? OBVIOUS : WORTH_MARGIN;
+
+    return w->without.n > 0
+           && gain_of(w) > least + noise(&w->without, &w->with);
+}
+
 static enum worth_order try(struct steering_worth *w)
 {
     if (w->with.n < LEAST)
         return WORTH_STEER;
-    if (w->without.n == 0
-        || !(gain_of(w) > WORTH_MARGIN + noise(&w->without, &w->with)))
+    if (!helps_clearly(w))
         return look_back(w);
     enter(w, WORTH_GOES_ON);
     forget(&w->with);
@@ -92,7 +101,7 @@ static enum worth_order go_on(struct steering_worth *w)
 {
     if (w->with.n < w->window)
         return WORTH_STEER;
-    if (!(gain_of(w) > WORTH_MARGIN)) {
+    if (!(gain_of(w) > OBVIOUS)) { /* a small one may have been chance */
         w->window = w->window < WINDOW_MOST ? w->window * 2 : WINDOW_MOST;
         return look_back(w);
     }

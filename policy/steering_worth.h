@@ -8,10 +8,11 @@
  *  1. Before the first limit has moved by more than a hair: how long a region
  *     takes without.
  *  2. After some rounds of steering: how long it takes with it.  Clearly less,
- *     beyond the noise of both: it goes on, and is looked at again later.
+ *     beyond the noise of both: it goes on, and is looked at again and again;
+ *     if it is little by then, as in 3, ever more seldom.
  *  3. Else what was tried is put back, and it is seen how long a region takes
  *     then: the program may have changed.  If that is longer by more than
- *     the margin, what was tried is taken up again.
+ *     the margin and half of the noise, what was tried is taken up again.
  *  4. Else steering stops.  It is tried again when the nodes are much further
  *     apart than they were then, or after some time, twice as long each time.
  *
