@@ -29,6 +29,9 @@ test_expect_success 'the file has each node and each rank, and every iteration' 
 	jq -es "(map(select(.type == \"node\").node) == [\"n0\", \"n1\", \"n2\", \"n3\"]) and (map(select(.type == \"rank\").rank) | sort == [range(8)])" slow &&
 	step ".regions >= 25 and .seen > 0 and .region_seconds > 0" slow
 '
+test_expect_success 'evenstep report shows it' '
+	"$EVENSTEP_BUILD/evenstep" report slow --svg slow.svg >out && cat out && grep -qE "^n3 +2 " out && grep -qE "for n3: .* why: slow node$" out && xmllint --noout slow.svg
+'
 test_expect_success 'one rank with more to do is named' '
 	report "n[0-2]" 1,1,1,1,1,2 rank && mentioned "^evenstep: n2 came last in .*: its rank 5 has [0-9.]+ times as much to do as the others there$" &&
 	step ".worst.node == \"n2\" and .worst.rank == 5 and .worst.cause == \"work of rank\"" rank

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep report: what the report of a run says, as a table, JSON or a
+ * evenstep report: what the report of a run or of a step says, as a table, JSON or a
  * picture.
  */
 #include "launcher/base/notice.h"
@@ -10,6 +10,7 @@
 #include "launcher/whatif/report_account.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_print.h"
+#include "launcher/whatif/step_show.h"
 
 #include <inttypes.h>
 
@@ -103,6 +104,33 @@ static int report(const struct options *o,
     return 0;
 }
 
+/* --- of a step ------------------------------------------------------------ */
+
+static int draw_step(FILE *out, const void *arg)
+{
+    step_show_chart(out, arg);
+    return 0;
+}
+
+static int report_step(const struct options *o, struct es_error *err)
+{
+    struct step_file f;
+    int rc = step_file_read(&f, o->file, err);
+
+    if (rc == 0 && o->frames.end > 0)
+        rc = es_fail(err, ES_USAGE, "leave it out",
+                     "--frames: the report of a step has no frames");
+    if (rc == 0 && o->svg)
+        rc = svg_write_file(o->svg, draw_step, &f, err);
+    if (rc == 0
+        && ((o->json ? step_show_json(stdout, &f) : step_show_table(stdout, &f))
+                < 0
+            || fflush(stdout) != 0))
+        rc = es_no_space(err);
+    step_file_clear(&f);
+    return rc;
+}
+
 static int report_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
@@ -112,6 +140,8 @@ static int report_main(int argc, char **argv, struct es_error *err)
     if (rc != 0)
         return rc;
     o.file = argv[1];
+    if (step_file_is_one(o.file))
+        return report_step(&o, err);
     rc = report_file_read(&f, "report", o.file, err);
     if (rc == 0 && report_account(&f) < 0)
         rc = es_no_memory(err);
@@ -127,7 +157,8 @@ const struct subcommand command_report = {
     .about =
         "Print what FILE says, the report of a run (`evenstep run --report FILE`): which\n"
         "node did how much in how long, and how evenly every frame ended.  FILE may also\n"
-        "be a journal, which lacks the times between two commands.\n",
+        "be a journal, which lacks the times between two commands, or the report of a\n"
+        "step (`srun --evenstep-report=FILE`): how the time of its ranks went.\n",
     .option = options,
     .operands = "FILE",
     .run = report_main,

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/whatif/step_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NUMBER_MAX 1e18
+#define ROWS_MAX   200000u /* RANKS_EACH_MAX and as many nodes as there are */
+
+static const char give_file[] = "give the file of srun --evenstep-report";
+
+/* --- values --------------------------------------------------------------- */
+
+static int number(double *v, const json_t *json, const char *key)
+{
+    const json_t *value = json_object_get(json, key);
+
+    *v = json_number_value(value);
+    return json_is_number(value) && isfinite(*v) && *v >= 0 && *v <= NUMBER_MAX
+               ? 0
+               : -1;
+}
+
+/* Of printable characters. */
+static int text(char *out, size_t size, const json_t *json, const char *key)
+{
+    const char *value = json_string_value(json_object_get(json, key));
+
+    if (!value || !value[0] || strlen(value) >= size)
+        return -1;
+    for (const char *p = value; *p; p++)
+        if (!isprint((unsigned char)*p))
+            return -1;
+    memcpy(out, value, strlen(value) + 1);
+    return 0;
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+static int read_step(struct step_file *f, const json_t *line)
+{
+    const json_t *worst = json_object_get(line, "worst");
+
+    if (number(&f->job, line, "job") < 0 || number(&f->step, line, "step") < 0
+        || number(&f->nodes, line, "nodes") < 0
+        || number(&f->ranks, line, "ranks") < 0
+        || number(&f->regions, line, "regions") < 0
+        || number(&f->region_seconds, line, "region_seconds") < 0
+        || number(&f->skew, line, "skew") < 0
+        || number(&f->skew_most, line, "skew_most") < 0)
+        return -1;
+    if (number(&f->parallel, line, "parallel") < 0
+        || number(&f->balance, line, "load_balance") < 0
+        || number(&f->communication, line, "communication") < 0
+        || number(&f->elapsed, line, "elapsed") < 0)
+        return -1;
+    return text(f->worst.node, sizeof f->worst.node, worst, "node") < 0
+                   || text(f->worst.cause, sizeof f->worst.cause, worst,
+                           "cause")
+                          < 0
+                   || number(&f->worst.rank, worst, "rank") < 0
+                   || number(&f->worst.last, worst, "last") < 0
+                   || number(&f->worst.node_seconds, worst, "node_seconds") < 0
+                   || number(&f->worst.longer, worst, "longer") < 0
+                   || number(&f->worst.apart, worst, "apart") < 0
+                   || number(&f->worst.speed, worst, "speed") < 0
+               ? -1
+               : 0;
+}
+
+static int read_row(struct step_row *r, const json_t *line, int is_rank)
+{
+    if (text(r->node, sizeof r->node, line, "node") < 0
+        || number(&r->rank, line, is_rank ? "rank" : "ranks") < 0
+        || number(&r->useful, line, "useful") < 0
+        || number(&r->waiting, line, "waiting") < 0
+        || number(&r->last, line, "last") < 0)
+        return -1;
+    if (is_rank)
+        return 0;
+    return number(&r->parallel, line, "parallel") < 0
+                   || number(&r->node_seconds, line, "node_seconds") < 0
+               ? -1
+               : 0;
+}
+
+static int add_row(struct step_row **rows,
+                   size_t *n,
+                   const json_t *line,
+                   int is_rank)
+{
+    struct step_row *more, row = {0};
+
+    if (*n >= ROWS_MAX || read_row(&row, line, is_rank) < 0)
+        return -1;
+    if ((*n & (*n - 1)) == 0) { /* 0, or a power of two: it is full */
+        more = realloc(*rows, (*n ? 2 * *n : 1) * sizeof row);
+        if (!more)
+            return -1;
+        *rows = more;
+    }
+    (*rows)[(*n)++] = row;
+    return 0;
+}
+
+/* Takes over line. */
+static int add_line(struct step_file *f, json_t *line, size_t lines)
+{
+    const char *type = json_string_value(json_object_get(line, "type"));
+    int rc = -1;
+
+    if (!type || (strcmp(type, "step") == 0) != (lines == 0)) {
+        json_decref(line);
+        return -1;
+    }
+    if (lines == 0)
+        rc =
+            read_step(f, line) < 0 || json_object_set(f->json, "step", line) < 0
+                ? -1
+                : 0;
+    else if (strcmp(type, "node") == 0)
+        rc = add_row(&f->node, &f->n_nodes, line, 0) < 0
+                     || json_array_append(json_object_get(f->json, "nodes"),
+                                          line)
+                            < 0
+                 ? -1
+                 : 0;
+    else if (strcmp(type, "rank") == 0)
+        rc = add_row(&f->rank, &f->n_ranks, line, 1) < 0
+                     || json_array_append(json_object_get(f->json, "ranks"),
+                                          line)
+                            < 0
+                 ? -1
+                 : 0;
+    else
+        rc = 0; /* of a later version */
+    json_decref(line);
+    return rc;
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+int step_file_is_one(const char *path)
+{
+    struct stat st;
+    FILE *file = NULL;
+    json_t *first;
+    const char *type;
+    int is_one;
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        file = fopen(path, "re");
+    if (!file)
+        return 0;
+    first = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
+    (void)fclose(file); /* it was only read */
+    type = json_string_value(json_object_get(first, "type"));
+    is_one = type && strcmp(type, "step") == 0;
+    json_decref(first);
+    return is_one;
+}
+
+static int is_at_end(FILE *file)
+{
+    int c;
+
+    do
+        c = getc(file);
+    while (c != EOF && isspace(c));
+    (void)ungetc(c, file);
+    return c == EOF;
+}
+
+int step_file_read(struct step_file *f, const char *path, struct es_error *err)
+{
+    FILE *file = fopen(path, "re");
+    size_t lines = 0;
+    int rc = 0;
+
+    memset(f, 0, sizeof *f);
+    if (!file)
+        return es_fail(err, ES_USAGE, "name a file that you may read",
+                       "report: %s: %s", path, strerror(errno));
+    f->json = json_pack("{s:[], s:[]}", "nodes", "ranks");
+    for (; f->json && rc == 0 && !is_at_end(file); lines++) {
+        json_t *line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
+
+        rc = line ? add_line(f, line, lines) : -1;
+    }
+    (void)fclose(file); /* it was only read */
+    if (!f->json)
+        return es_no_memory(err);
+    if (rc < 0 || lines == 0 || f->n_nodes == 0)
+        return es_fail(err, ES_USAGE, give_file,
+                       "report: %s: line %zu is none of a step's report, or is "
+                       "not whole",
+                       path, lines);
+    return 0;
+}
+
+void step_file_clear(struct step_file *f)
+{
+    free(f->node);
+    free(f->rank);
+    json_decref(f->json);
+    memset(f, 0, sizeof *f);
+}

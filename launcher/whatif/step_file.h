@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_file.h - the report of a step (srun --evenstep-report=FILE), read back.
+ */
+#ifndef LAUNCHER_WHATIF_STEP_FILE_H
+#define LAUNCHER_WHATIF_STEP_FILE_H
+
+#include "pmix_bcast/error.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define STEP_NAME_LEN 128 /* of a node, with its NUL */
+
+/* Seconds; of a node, or of a rank. */
+struct step_row {
+    char node[STEP_NAME_LEN];
+    double rank; /* of a node: how many it has */
+    double useful, waiting, last;
+    double parallel, node_seconds; /* of a node */
+};
+
+struct step_file {
+    double job, step, nodes, ranks, regions, region_seconds, skew, skew_most;
+    double parallel, balance, communication, elapsed;
+    struct {
+        char node[STEP_NAME_LEN], cause[32];
+        double rank, last, node_seconds, longer, apart, speed;
+    } worst;
+    struct step_row *node, *rank; /* owned */
+    size_t n_nodes, n_ranks;
+    json_t *json; /* all of it, as one object */
+};
+
+/* Does the file begin as one of these?  0 if it cannot be read. */
+int step_file_is_one(const char *path);
+/* 0, or -1 with ES_USAGE or ES_ENV; step_file_clear() it in any case. */
+int step_file_read(struct step_file *f, const char *path, struct es_error *err);
+void step_file_clear(struct step_file *f);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * step_show.h - the report of a step as tables, JSON or a picture.
+ */
+#ifndef LAUNCHER_WHATIF_STEP_SHOW_H
+#define LAUNCHER_WHATIF_STEP_SHOW_H
+
+#include "launcher/whatif/step_file.h"
+
+#include <stdio.h>
+
+#define STEP_ROWS 64 /* ranks, or else nodes, that have a bar */
+
+/* 0, or -1 if something cannot be written. */
+int step_show_table(FILE *out, const struct step_file *f);
+int step_show_json(FILE *out, const struct step_file *f);
+/* Useful and waiting time, a bar each.  If something cannot be written, the
+ * stream has its error set. */
+void step_show_chart(FILE *out, const struct step_file *f);
+
+#endif
