@@ -35,7 +35,7 @@ static void begin_message(size_t node)
     m.rank[1].rank = (uint32_t)(2 * node + 1);
 }
 
-static int pass(size_t node)
+static int transmit(size_t node)
 {
     struct writer w = {0};
     int rc;
@@ -71,7 +71,7 @@ static void tell_node(
             efficiency_add_rank(&m.region[i].sum, m.rank[r].rank,
                                 useful[r] * MS, (161 - useful[r]) * MS);
     }
-    is_int(pass(node), 1, "a node tells of its ranks");
+    is_int(transmit(node), 1, "a node tells of its ranks");
 }
 
 /* All nodes, of which the last one's ranks take so long. */
@@ -157,16 +157,17 @@ static void test_rank(void)
 static void test_even(void)
 {
     char text[STEP_REPORT_LINES][STEP_REPORT_LINE];
-    struct step_summary s;
-    struct step_report_of of = {12, 0, times, &s, NULL};
+    struct step_summary even, s;
+    struct step_report_of of = {12, 0, NULL, &even, NULL};
 
     begin();
     of.times = times;
     tell_all(0, 10, 1, 100, 100);
-    s = sum_with(NULL);
+    even = sum_with(NULL);
     is_int((int)step_report_text(&of, text), 2, "nobody is blamed for nothing");
     begin();
     of.times = times;
+    of.summary = &s;
     s = sum_with(NULL);
     ok(s.all.ranks == 0 && s.lost_ranks_ns == 0, "of nobody there is nothing");
     is_int((int)step_report_text(&of, text), 1, "which is told without fault");
@@ -219,7 +220,7 @@ static void test_bounds(void)
         m.region[0] = (struct msg_region){.number = i};
         efficiency_add_rank(&m.region[0].sum, 0, 1, 1);
         efficiency_add_rank(&m.region[0].sum, 1, 1, 1);
-        if (pass(0) != 1)
+        if (transmit(0) != 1)
             bail("message %d", (int)i);
     }
     is_near(times->seen, 0, 0, "regions that nobody else tells are forgotten");
@@ -237,7 +238,7 @@ static void test_bounds(void)
         free(times->node[1].rank);
         times->node[1].rank = NULL;
         times->node[1].n = 0;
-        (void)pass(1);
+        (void)transmit(1);
     }
     is_int((int)times->node[1].n, 0, "more ranks than are held are not");
     ok(times->node[1].sum.ranks == RANKS_MAX, "but as a sum");
@@ -261,7 +262,7 @@ static void test_end(void)
         if (i == 3)
             step_times_lost(times, i);
         else
-            (void)pass(i);
+            (void)transmit(i);
     }
     ok(step_times_is_whole(times), "until all have told, or are lost");
     ok(!step_times_is_alive(times), "be it that they have no ranks");

@@ -38,7 +38,7 @@ static void begin(void)
     sound.region[0].sum.calls = sound.region[0].sum.regions = 0;
 }
 
-static int pass(size_t less)
+static int transmit(size_t less)
 {
     struct writer w = {0};
     int rc;
@@ -54,7 +54,7 @@ static void refused(const char *what)
 {
     static const struct msg_ranks none;
 
-    ok(pass(0) < 0 && memcmp(&got, &none, sizeof got) == 0,
+    ok(transmit(0) < 0 && memcmp(&got, &none, sizeof got) == 0,
        "%s is refused, and nothing left", what);
     begin();
 }
@@ -110,7 +110,7 @@ int main(void)
     struct writer w = {0}, again = {0};
 
     begin();
-    is_int(pass(0), 0, "ranks are read");
+    is_int(transmit(0), 0, "ranks are read");
     msg_write_ranks(&w, &sound);
     msg_write_ranks(&again, &got);
     ok(again.len == w.len && memcmp(again.buf, w.buf, w.len) == 0,
@@ -120,7 +120,7 @@ int main(void)
            && got.region[0].sum.n_wait == 3,
        "and means over the ranks of the node are known");
     for (size_t less = 1; less <= w.len; less++)
-        accepted += pass(less) == 0;
+        accepted += transmit(less) == 0;
     writer_clear(&w);
     is_int((int)accepted, 0, "not if the end is missing");
     test_bad();
@@ -128,6 +128,7 @@ int main(void)
     memset(&sound, 0, sizeof sound);
     sound.is_last = 1;
     sound.stride = 1;
-    ok(pass(0) == 0 && got.sum.nodes == 0, "a node may have no ranks at all");
+    ok(transmit(0) == 0 && got.sum.nodes == 0,
+       "a node may have no ranks at all");
     return done();
 }
