@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/meter/rank_speed.h"
+
+static void read_regions(struct rank_speed *s,
+                         const struct meter_rank *rank,
+                         uint64_t regions)
+{
+    struct meter_region region[METER_RING];
+    size_t n = 0;
+
+    if (regions < s->next) /* another program has begun */
+        s->from = regions + 1;
+    else if (regions > s->next)
+        n = meter_rank_regions(rank, s->next, region);
+    for (size_t i = 0; i < n; i++)
+        if (region[i].number >= s->from) {
+            s->done++;
+            s->work_ns += (double)region[i].useful_ns;
+        }
+    s->next = regions;
+}
+
+static void begin_outside(struct rank_speed *s, uint64_t regions)
+{
+    s->is_outside = 1;
+    s->next = regions;
+    rank_speed_start(s);
+}
+
+enum meter_change rank_speed_update(struct rank_speed *s,
+                                    const struct meter_page *page,
+                                    uint32_t i,
+                                    uint64_t elapsed_ns)
+{
+    enum meter_change change = METER_STILL;
+    struct meter_sample sample;
+    struct meter_time time;
+    int is_rank = meter_rank_read(&page->rank[i], &time);
+
+    if (meter_slot_read(&page->slot[i], &sample) == 0)
+        change = meter_track_update(&s->track, &sample, elapsed_ns);
+    if (is_rank < 0)
+        return change;
+    if (is_rank == 0)
+        s->is_outside = 0;
+    else if (!s->is_outside || change == METER_ANOTHER)
+        begin_outside(s, time.regions);
+    else
+        read_regions(s, &page->rank[i], time.regions);
+    return change;
+}
+
+void rank_speed_start(struct rank_speed *s)
+{
+    meter_track_start(&s->track);
+    s->from = s->next + 1;
+    s->done = s->work_ns = 0;
+}
+
+double rank_speed_done(const struct rank_speed *s)
+{
+    return s->is_outside ? s->done : s->track.progress;
+}
+
+double rank_speed_work_ns(const struct rank_speed *s)
+{
+    return s->is_outside ? s->work_ns : (double)s->track.work_ns;
+}

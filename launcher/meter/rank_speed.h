@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rank_speed.h - how fast one slot of the meter page gets on: what it has done,
+ * and the time that it needed.
+ *
+ * Pure.  Of a thread that ticks both are as meter_track.h has them.  Of a rank
+ * that is metered from outside only whole regions count, with their useful time
+ * as the rank has written it; the one that is underway at the start does not,
+ * as it began before.
+ */
+#ifndef LAUNCHER_METER_RANK_SPEED_H
+#define LAUNCHER_METER_RANK_SPEED_H
+
+#include "launcher/meter/meter_track.h"
+
+struct rank_speed {
+    struct meter_track track;
+    int is_outside;      /* it is a rank that is metered from outside */
+    uint64_t next, from; /* its region that is read next; the first to count */
+    double done, work_ns;
+};
+
+/* Read slot number i of the page, elapsed_ns after the last time. */
+enum meter_change rank_speed_update(struct rank_speed *s,
+                                    const struct meter_page *page,
+                                    uint32_t i,
+                                    uint64_t elapsed_ns);
+/* Count from now on. */
+void rank_speed_start(struct rank_speed *s);
+/* Regions done, and the nanoseconds that they took. */
+double rank_speed_done(const struct rank_speed *s);
+double rank_speed_work_ns(const struct rank_speed *s);
+
+#endif
