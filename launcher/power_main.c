@@ -61,6 +61,9 @@ struct guard {
     const char *state_dir;
     struct actuator actuator;
     struct power_state state;
+    pid_t task[PART_TASKS_MAX]; /* that have begun */
+    size_t tasks;
+    int is_told; /* the agent knows over what the limit can be divided */
     struct es_error why;        /* why nothing can be set; kind ES_OK: it can */
     int is_open;                /* the actuator is open */
     struct energy_rapl energy;  /* n 0: it is not counted */
@@ -191,30 +194,69 @@ static void accept_agent(struct guard *g)
     greet_agent(g);
 }
 
+/* Tell the agent over what the limit can be divided, for the tasks that there
+ * are now.  Where it cannot, only the node has one. */
+static void tell_parts(struct guard *g)
+{
+    struct actuator *a = &g->actuator;
+    char text[POWER_PACKET_MAX];
+
+    g->is_told = 1;
+    if (!g->config.power.within_nodes || g->tasks == 0)
+        return;
+    a->parts.tasks = g->tasks;
+    for (size_t i = 0; i < g->tasks; i++)
+        a->parts.task[i].pid = g->task[i];
+    if (actuator_divide(a, &g->place, NULL) <= 0
+        || power_state_add(&g->state, a) < 0)
+        return;
+    a->parts.rule = (struct power_rule){.bound = g->config.power.bound,
+                                        .band = g->config.power.band,
+                                        .gain = g->config.power.gain};
+    if (parts_line_write(&a->parts, text, sizeof text) == 0)
+        (void)send(g->agent, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void restore_found(struct guard *g)
 {
     actuator_restore(&g->actuator);
     send_line(g, "set 0");
 }
 
+/* An order for parts that are no longer these is one for the node. */
+static int set_all(struct guard *g,
+                   uint64_t limit,
+                   const uint64_t part[],
+                   int n,
+                   struct es_error *err)
+{
+    if (n == 0 || (size_t)n != g->actuator.parts.n || !g->is_told)
+        return actuator_set(&g->actuator, limit, err);
+    return actuator_set_parts(&g->actuator, limit, part, err);
+}
+
 static void set_limit(struct guard *g, const char *text)
 {
+    uint64_t limit, part[PARTS_MAX];
+    int n = order_line_read(text, &limit, part);
     struct es_error err = {0};
-    uint64_t limit;
 
-    if (number_parse_u64(text, &limit) < 0 || !g->is_open)
+    if (n < 0 || !g->is_open) {
         send_line(g, "error no limit can be set");
-    else if (limit == 0)
+    } else if (limit == 0) {
         restore_found(g);
-    else if (actuator_set(&g->actuator, limit, &err) < 0)
+    } else if (set_all(g, limit, part, n, &err) < 0) {
         send_line(g, "error %s: %s", err.what, err.mend);
-    else
+    } else {
         send_line(g, "set %ju", (uintmax_t)limit);
+        if (!g->is_told)
+            tell_parts(g);
+    }
 }
 
 static void receive_limit(struct guard *g)
 {
-    char text[POWER_LINE_MAX];
+    char text[POWER_PACKET_MAX];
     ssize_t n = recv(g->agent, text, sizeof text - 1, MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -232,14 +274,29 @@ static void receive_limit(struct guard *g)
 
 /* --- the plugin ----------------------------------------------------------- */
 
+/* A task that begins when limits are set has none of its own, so the node has
+ * it until all are divided again. */
+static void enter_task(struct guard *g, pid_t task)
+{
+    struct actuator *a = &g->actuator;
+
+    if (a->is_divided)
+        (void)actuator_set(a, a->limit, NULL);
+    g->is_told = 0;
+    if (a->kind->enter)
+        (void)a->kind->enter(a, task, NULL);
+}
+
 static void start_task(struct guard *g, const char *text)
 {
     int64_t pid;
 
     if (number_parse_int(text, 2, INT32_MAX, &pid) < 0)
         return;
-    if (g->is_open && g->actuator.kind->enter) {
-        (void)g->actuator.kind->enter(&g->actuator, (pid_t)pid, NULL);
+    if (g->tasks < PART_TASKS_MAX)
+        g->task[g->tasks++] = (pid_t)pid;
+    if (g->is_open) {
+        enter_task(g, (pid_t)pid);
     } else if (!g->is_open && g->why.kind == ES_OK) {
         g->place.task = (pid_t)pid;
         g->is_open = start_actuator(g, &g->why) == 0;

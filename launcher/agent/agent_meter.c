@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/agent_meter.h"
 #include "launcher/agent/monitor.h"
+#include "launcher/agent/node_balance.h"
 #include "launcher/power/power_link.h"
 #include "launcher/power/power_socket.h"
 #include "launcher/power/thread_advice.h"
@@ -13,6 +14,7 @@ struct agent_meter {
     struct monitor *monitor;
     struct power_link *power;    /* to the guard, or NULL */
     struct power_link *energy;   /* likewise, if it is not asked for limits */
+    struct node_balance *within; /* likewise */
     struct thread_advice advice; /* limits of 0: it is not for us to give */
 };
 
@@ -39,6 +41,9 @@ static void on_power(void *arg, const struct msg_power *power)
     struct agent_meter *m = arg;
     struct writer w = {0};
 
+    if (m->within && power->ceiling > 0)
+        node_balance_lowest(m->within,
+                            (double)power->floor / (double)power->ceiling);
     msg_write_power(&w, power);
     m->send(m->arg, MSG_POWER, &w);
 }
@@ -48,6 +53,8 @@ static void on_limited(void *arg, const struct msg_limited *limited)
     struct agent_meter *m = arg;
     struct writer w = {0};
 
+    if (m->within && node_balance_answered(m->within, limited->text[0] == '\0'))
+        return; /* it was not asked for by the front end */
     msg_write_limited(&w, limited);
     m->send(m->arg, MSG_LIMITED, &w);
 }
@@ -61,10 +68,18 @@ static void on_energy(void *arg, const struct msg_energy *energy)
     m->send(m->arg, MSG_ENERGY, &w);
 }
 
+static void on_parts(void *arg, const struct node_parts *parts)
+{
+    struct agent_meter *m = arg;
+
+    node_balance_parts(m->within, parts);
+}
+
 static const struct power_link_events power_events = {
     .power = on_power,
     .limited = on_limited,
     .energy = on_energy,
+    .parts = on_parts,
 };
 
 /* What the guard says of limits, where none are asked for. */
@@ -80,11 +95,48 @@ static void ignore_limited(void *arg, const struct msg_limited *limited)
     (void)limited;
 }
 
+static void ignore_parts(void *arg, const struct node_parts *parts)
+{
+    (void)arg;
+    (void)parts;
+}
+
 static const struct power_link_events energy_events = {
     .power = ignore_power,
     .limited = ignore_limited,
     .energy = on_energy,
+    .parts = ignore_parts,
 };
+
+static void set_parts(void *arg,
+                      uint64_t limit,
+                      const uint64_t part[],
+                      size_t n)
+{
+    const struct agent_meter *m = arg;
+
+    power_link_set(m->power, limit, part, n);
+}
+
+static void set_guard(struct agent_meter *m, uint64_t limit)
+{
+    uint64_t part[PARTS_MAX];
+    size_t n = node_balance_limit(m->within, limit, part);
+
+    power_link_set(m->power, limit, part, n);
+}
+
+/* The guard of the node, and who divides the limit that it sets. */
+static void start_power(struct agent_meter *m,
+                        struct event_base *base,
+                        const struct msg_monitor *order)
+{
+    m->within = node_balance_start(base, monitor_page(m->monitor),
+                                   order->interval_ms, set_parts, m);
+    if (m->within)
+        m->power =
+            power_link_start(base, POWER_DIR, order->dir, &power_events, m);
+}
 
 static void offer_threads(struct agent_meter *m,
                           const struct msg_monitor *order)
@@ -133,8 +185,7 @@ struct agent_meter *agent_meter_start(struct event_base *base,
         return NULL;
     }
     if (order->power == MONITOR_GUARD)
-        m->power =
-            power_link_start(base, POWER_DIR, order->dir, &power_events, m);
+        start_power(m, base, order);
     else if (order->power == MONITOR_THREADS)
         offer_threads(m, order);
     return m;
@@ -143,7 +194,7 @@ struct agent_meter *agent_meter_start(struct event_base *base,
 void agent_meter_limit(struct agent_meter *m, uint64_t limit)
 {
     if (m->power)
-        power_link_set(m->power, limit);
+        set_guard(m, limit);
     else
         set_threads(m, limit);
 }
@@ -172,6 +223,7 @@ void agent_meter_stop(struct agent_meter *m)
         return;
     power_link_stop(m->power);
     power_link_stop(m->energy);
+    node_balance_stop(m->within);
     monitor_stop(m->monitor);
     free(m);
 }

@@ -307,6 +307,11 @@ struct monitor *monitor_start(struct event_base *base,
     return NULL;
 }
 
+const struct meter_page *monitor_page(const struct monitor *m)
+{
+    return m->page;
+}
+
 void monitor_advise_threads(struct monitor *m, uint32_t threads)
 {
     atomic_store_explicit(&m->page->threads, threads, memory_order_relaxed);

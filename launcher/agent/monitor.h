@@ -16,6 +16,7 @@
 #include "pmix_bcast/error.h"
 
 struct event_base;
+struct meter_page;
 struct monitor;
 
 typedef void (*monitor_fn)(void *arg, const struct msg_progress *record);
@@ -29,6 +30,8 @@ struct monitor *monitor_start(struct event_base *base,
                               monitor_fn fn,
                               void *arg,
                               struct es_error *err);
+/* What it watches; until monitor_stop(). */
+const struct meter_page *monitor_page(const struct monitor *m);
 /* Tell the ranks how many threads to use; 0: as they like. */
 void monitor_advise_threads(struct monitor *m, uint32_t threads);
 /* Tell fn of the ranks' time, too, from now on.  0, or -1 if memory ran out. */

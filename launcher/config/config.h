@@ -56,6 +56,7 @@ struct config {
         double bound, band, gain; /* policy/power.h */
         int interval_ms;          /* between two samples of the meters */
         enum aggregate aggregate; /* of a node's threads */
+        int within_nodes; /* their ranks and packages are steered, too */
     } power;
     struct power energy; /* energy { … }: the model of task graphs */
     size_t profiles;

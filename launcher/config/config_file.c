@@ -55,7 +55,8 @@ static void defaults(struct config *c)
                                      .band = POWER_BAND,
                                      .gain = POWER_GAIN,
                                      .interval_ms = INTERVAL_MS,
-                                     .aggregate = AGGREGATE_MIN};
+                                     .aggregate = AGGREGATE_MIN,
+                                     .within_nodes = 1};
     c->energy = example_power;
     for (; (named = profile_at(c->profiles)) != NULL; c->profiles++) {
         struct config_profile *p = &c->profile[c->profiles];
@@ -206,6 +207,8 @@ static void take_power(struct config_power *p, cfg_t *power)
         p->aggregate = aggregate_find(how);
     if (interval != NOT_GIVEN)
         p->interval_ms = (int)interval;
+    if (cfg_size(power, "within_nodes") > 0) /* it was given */
+        p->within_nodes = cfg_getbool(power, "within_nodes") != cfg_false;
     take_share(&p->start, power, "start");
     take_share(&p->floor, power, "floor");
     take_share(&p->bound, power, "bound");

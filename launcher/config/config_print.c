@@ -39,8 +39,9 @@ static void print_value(const char *key, double v)
 static void print_power(const struct config_power *p)
 {
     printf("power {\n  actuator = \"%s\"\n  aggregate = \"%s\"\n"
-           "  interval_ms = %d\n",
-           p->actuator, aggregate_name(p->aggregate), p->interval_ms);
+           "  interval_ms = %d\n  within_nodes = %s\n",
+           p->actuator, aggregate_name(p->aggregate), p->interval_ms,
+           p->within_nodes ? "true" : "false");
     print_value("start", p->start);
     print_value("floor", p->floor);
     print_value("bound", p->bound);

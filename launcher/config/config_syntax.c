@@ -472,6 +472,7 @@ static cfg_t *all_sections(void)
                          whole_key("interval_ms"),
                          text_key("actuator", check_actuator),
                          text_key("aggregate", check_aggregate),
+                         CFG_BOOL("within_nodes", cfg_true, CFGF_NODEFAULT),
                          CFG_END()};
     cfg_opt_t energy[] = {number_key("busy", check_watts),
                           number_key("idle", check_watts),

@@ -47,20 +47,11 @@ int actuator_open(struct actuator *a,
         actuator_close(a);
         return -1;
     }
+    a->own = a->n;
     a->floor = larger(1, larger(a->floor, part_of(lowest, a->ceiling)));
     a->ceiling = larger(a->floor, a->ceiling);
     a->limit = larger(a->floor, part_of(start, a->ceiling));
     return 0;
-}
-
-static int write_limit(const struct actuator *a,
-                       const struct knob *knob,
-                       uint64_t limit)
-{
-    char text[KNOB_TEXT];
-
-    a->kind->format(a, knob, limit, text);
-    return actuator_write(knob->path, text);
 }
 
 static int unwritable(const struct knob *knob, struct es_error *err)
@@ -81,40 +72,169 @@ int actuator_check(const struct actuator *a, struct es_error *err)
     return 0;
 }
 
-/* Write back the value before the last actuator_set(). */
-static void set_back(const struct actuator *a, const struct knob *knob)
+/* What a knob is to have, under a->limit and the limits of the parts. */
+static void format_knob(const struct actuator *a,
+                        const struct knob *knob,
+                        char text[KNOB_TEXT])
 {
-    if (a->is_set)
-        (void)write_limit(a, knob, a->limit);
+    int is_part = knob->part != PART_NONE;
+
+    if (a->kind->is_nested && is_part != a->is_divided
+        && knob->least < knob->most)
+        memcpy(text, knob->found, KNOB_TEXT);
+    else if (is_part && a->is_divided)
+        a->kind->format_part(a, knob, a->part_limit[knob->part], text);
     else
-        (void)actuator_write(knob->path, knob->found);
+        a->kind->format(a, knob, a->limit, text);
+}
+
+/* No number ("max", "-1") is no limit. */
+static uint64_t number_in(const char *text)
+{
+    return *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : UINT64_MAX;
+}
+
+/* Parts go down first, then the node is set, then parts go up. */
+enum { PASSES = 3 };
+
+static int pass_of(const struct knob *knob, const char *text)
+{
+    if (knob->part == PART_NONE)
+        return 1;
+    return number_in(text) < number_in(knob->now) ? 0 : 2;
+}
+
+static int write_pass(struct actuator *a, int pass, struct es_error *err)
+{
+    char text[KNOB_TEXT];
+
+    for (size_t i = 0; i < a->n; i++) {
+        struct knob *knob = &a->knob[i];
+
+        format_knob(a, knob, text);
+        if (pass_of(knob, text) != pass || strcmp(text, knob->now) == 0)
+            continue;
+        if (actuator_write(knob->path, text) == 0)
+            memcpy(knob->now, text, KNOB_TEXT);
+        else if (errno != ENOENT || !a->kind->is_nested || !a->is_divided)
+            return unwritable(knob, err); /* else the task has ended */
+    }
+    return 0;
+}
+
+static int write_all(struct actuator *a, struct es_error *err)
+{
+    for (int pass = 0; pass < PASSES; pass++)
+        if (write_pass(a, pass, err) < 0)
+            return -1;
+    return 0;
+}
+
+static void write_found(struct actuator *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        (void)actuator_write(a->knob[i].path, a->knob[i].found);
+        memcpy(a->knob[i].now, a->knob[i].found, KNOB_TEXT);
+    }
+}
+
+static int check_limit(const struct actuator *a,
+                       uint64_t limit,
+                       struct es_error *err)
+{
+    if (limit >= a->floor && limit <= a->ceiling)
+        return 0;
+    return es_fail(err, ES_USAGE, "give a limit within its bounds",
+                   "%s: %ju is not between %ju and %ju", a->kind->name,
+                   (uintmax_t)limit, (uintmax_t)a->floor,
+                   (uintmax_t)a->ceiling);
+}
+
+/* Of the node, and of the parts unless part is NULL.  What was in force before
+ * is set back on failure. */
+static int set_all(struct actuator *a,
+                   uint64_t limit,
+                   const uint64_t part[],
+                   struct es_error *err)
+{
+    const uint64_t was = a->limit;
+    const int was_divided = a->is_divided;
+    uint64_t parts_were[PARTS_MAX];
+
+    memcpy(parts_were, a->part_limit, sizeof parts_were);
+    if (part)
+        memcpy(a->part_limit, part, a->parts.n * sizeof *part);
+    a->limit = limit;
+    a->is_divided = part != NULL;
+    if (write_all(a, err) == 0) {
+        a->is_set = 1;
+        return 0;
+    }
+    memcpy(a->part_limit, parts_were, sizeof parts_were);
+    a->limit = was;
+    a->is_divided = was_divided;
+    if (a->is_set)
+        (void)write_all(a, NULL);
+    else
+        write_found(a);
+    return -1;
 }
 
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err)
 {
-    if (limit < a->floor || limit > a->ceiling)
-        return es_fail(err, ES_USAGE, "give a limit within its bounds",
-                       "%s: %ju is not between %ju and %ju", a->kind->name,
-                       (uintmax_t)limit, (uintmax_t)a->floor,
-                       (uintmax_t)a->ceiling);
-    for (size_t i = 0; i < a->n; i++) {
-        if (write_limit(a, &a->knob[i], limit) == 0)
-            continue;
-        (void)unwritable(&a->knob[i], err);
-        while (i-- > 0)
-            set_back(a, &a->knob[i]);
+    if (check_limit(a, limit, err) < 0)
         return -1;
-    }
-    a->limit = limit;
-    a->is_set = 1;
-    return 0;
+    /* The node's group may not go below what a part in it has. */
+    if (a->is_divided && set_all(a, a->limit, NULL, err) < 0)
+        return -1;
+    return set_all(a, limit, NULL, err);
+}
+
+int actuator_set_parts(struct actuator *a,
+                       uint64_t limit,
+                       const uint64_t part[],
+                       struct es_error *err)
+{
+    if (check_limit(a, limit, err) < 0)
+        return -1;
+    if (!power_parts_allowed(a->parts.part, a->parts.n, limit, part))
+        return es_fail(err, ES_USAGE, "give limits within their bounds",
+                       "%s: the parts are not as they can be", a->kind->name);
+    return set_all(a, limit, part, err);
+}
+
+/* None of them has a limit of its own now. */
+static void forget_parts(struct actuator *a)
+{
+    a->n = a->own;
+    for (size_t i = 0; i < a->n; i++)
+        a->knob[i].part = PART_NONE;
+    a->parts.n = 0;
+}
+
+int actuator_divide(struct actuator *a,
+                    const struct actuator_place *place,
+                    struct es_error *err)
+{
+    int rc;
+
+    if (!a->kind->divide)
+        return 0;
+    if (a->is_divided && set_all(a, a->limit, NULL, err) < 0)
+        return -1;
+    forget_parts(a);
+    rc = a->kind->divide(a, place, err);
+    if (rc == 0 && a->parts.n > 1)
+        return 1;
+    forget_parts(a);
+    return rc;
 }
 
 void actuator_restore(struct actuator *a)
 {
-    for (size_t i = 0; a->is_set && i < a->n; i++)
-        (void)actuator_write(a->knob[i].path, a->knob[i].found);
-    a->is_set = 0;
+    if (a->is_set)
+        write_found(a);
+    a->is_set = a->is_divided = 0;
 }
 
 void actuator_close(struct actuator *a)

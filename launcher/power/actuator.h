@@ -4,9 +4,11 @@
  * of its own.
  *
  * A limit is for the whole node, in the kind's unit; it is divided over the
- * kind's files.  Their values from before are restored at the end.  Only the
- * guard (power_guard.c) uses this, which may be root: it writes to no other
- * files, and nothing but numbers within their bounds.
+ * kind's files, in fixed parts or as it is told: over the step's ranks that run
+ * on cores of their own, or over the packages.  Their values from before are
+ * restored at the end.  Only the guard (power_guard.c) uses this, which may be
+ * root: it writes to no other files, and nothing but numbers within their
+ * bounds.
  */
 #ifndef LAUNCHER_POWER_ACTUATOR_H
 #define LAUNCHER_POWER_ACTUATOR_H
@@ -32,6 +34,19 @@ int actuator_check(const struct actuator *a, struct es_error *err);
 /* Set the node's limit, floor to ceiling.  If a knob cannot be set, those set
  * before are set back. */
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err);
+/*
+ * Find the parts over which the limit can be divided, for the step's tasks in
+ * a->parts.task.  What may be divided now is so no longer.  Returns 1 if there
+ * are parts, 0 if there is nothing to divide, -1 with *err. */
+int actuator_divide(struct actuator *a,
+                    const struct actuator_place *place,
+                    struct es_error *err);
+/* As actuator_set(), with a limit for each of the a->parts.n parts.  At no
+ * instant do they have more than the limit together. */
+int actuator_set_parts(struct actuator *a,
+                       uint64_t limit,
+                       const uint64_t part[],
+                       struct es_error *err);
 /* Restore the values found at the start, if anything was set. */
 void actuator_restore(struct actuator *a);
 /* The same, and remove what was created for the tasks. */

@@ -6,12 +6,16 @@
  * with v1 we create one below the group of the first task and move each task
  * there.  With v2 it would have to be beside that group, as a group with
  * processes cannot have limited children; that would take tasks out of other
- * limits, so v2 is refused.  No other group is ever changed.
+ * limits, so v2 is refused.  In our own group each task gets one of its own;
+ * what Slurm has created for the tasks below the step's is used likewise.  No
+ * other group is ever changed.
  */
 #include "launcher/power/actuator_cgroup.h"
 #include "launcher/base/cgroup_limit.h"
-#include "launcher/exec/throttle.h"
+#include "launcher/power/cgroup_parts.h"
+#include "launcher/power/cgroup_place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -20,43 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECOND_US 1000000u
-#define TEXT_SIZE (256 << 10) /* of /proc/self/mountinfo: a thousand mounts */
 /* Slurm keeps all steps in it; "NODE_slurmstepd.scope" with several slurmd. */
 #define SCOPE "slurmstepd.scope"
-/* The kernel's least quota, in microseconds a second. */
-#define FLOOR ((uint64_t)SECOND_US / THROTTLE_PERIOD_US * THROTTLE_QUOTA_US)
-
-/* The text of a file in /proc; the caller frees.  NULL: errno. */
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = file ? malloc(TEXT_SIZE) : NULL;
-    size_t len = text ? fread(text, 1, TEXT_SIZE - 1, file) : 0;
-
-    if (text)
-        text[len] = '\0';
-    if (file)
-        (void)fclose(file); /* only read */
-    return text;
-}
-
-static int find_place(struct throttle_place *where,
-                      const struct actuator_place *place)
-{
-    char path[SYSFS_PATH], *mounts = NULL, *groups = NULL;
-    int rc = -1;
-
-    if (sysfs_path(path, "%s/self/mountinfo", place->proc) == 0)
-        mounts = read_text(path);
-    if (sysfs_path(path, "%s/%d/cgroup", place->proc, (int)place->task) == 0)
-        groups = read_text(path);
-    if (mounts && groups)
-        rc = throttle_find(mounts, groups, where);
-    free(mounts);
-    free(groups);
-    return rc;
-}
 
 /* Is it the name that Slurm 26.05 gives a job: "s" and 13 digits of Crockford's
  * base 32, as sEKNKTV3WPV500?  The number of the job is not in it. */
@@ -141,40 +110,14 @@ static uint64_t ceiling(const struct actuator_place *place)
     cgroup_limit_read(&limit, place->proc, place->sysfs);
     if (limit.cpus > 0 && limit.cpus < n)
         n = limit.cpus;
-    return (uint64_t)(n * SECOND_US);
-}
-
-static int add_knobs(struct actuator *a,
-                     const char *group,
-                     struct es_error *err)
-{
-    char path[SYSFS_PATH];
-
-    if (a->version == 2)
-        return sysfs_path(path, "%s/cpu.max", group) < 0
-                   ? -1
-                   : actuator_add(a, path, a->floor, a->ceiling, err);
-    if (sysfs_path(path, "%s/cpu.cfs_period_us", group) < 0
-        || actuator_add(a, path, THROTTLE_PERIOD_US, THROTTLE_PERIOD_US, err)
-               < 0)
-        return -1;
-    return sysfs_path(path, "%s/cpu.cfs_quota_us", group) < 0
-               ? -1
-               : actuator_add(a, path, a->floor, a->ceiling, err);
+    return (uint64_t)(n * CGROUP_SECOND);
 }
 
 static int enter_cgroup(struct actuator *a, pid_t task, struct es_error *err)
 {
-    char path[SYSFS_PATH], text[KNOB_TEXT];
-
     if (!a->group[0])
         return 0; /* Slurm has put it into the step's group */
-    snprintf(text, sizeof text, "%d", (int)task);
-    if (sysfs_path(path, "%s/cgroup.procs", a->group) == 0
-        && actuator_write(path, text) == 0)
-        return 0;
-    return es_fail(err, ES_ENV, "see that evenstep-power may write it",
-                   "cgroup: %s: %s", a->group, strerror(errno));
+    return cgroup_enter(a->group, task, err);
 }
 
 static int find_cgroup(struct actuator *a,
@@ -183,18 +126,19 @@ static int find_cgroup(struct actuator *a,
 {
     struct throttle_place where;
 
-    if (find_place(&where, place) < 0 || strlen(where.path) >= SYSFS_PATH)
+    if (cgroup_place_find(&where, place, place->task) < 0
+        || strlen(where.path) >= SYSFS_PATH)
         return es_fail(err, ES_ENV,
                        "mount one with the cpu controller, or choose another "
                        "actuator in power { }",
                        "cgroup: the step has no cgroup that can be limited");
     a->version = where.version;
-    a->floor = FLOOR;
+    a->floor = CGROUP_LEAST;
     a->ceiling = ceiling(place);
-    if (a->ceiling < FLOOR)
-        a->ceiling = FLOOR;
+    if (a->ceiling < CGROUP_LEAST)
+        a->ceiling = CGROUP_LEAST;
     if (cut_to_step(where.path, place))
-        return add_knobs(a, where.path, err);
+        return cgroup_add_knobs(a, where.path, a->floor, a->ceiling, err);
     if (a->version == 2 && strstr(where.path, SCOPE))
         return es_fail(err, ES_ENV, "set CgroupJobIdPaths=yes in cgroup.conf",
                        "cgroup: %s is not the group of step %u.%u", where.path,
@@ -205,7 +149,7 @@ static int find_cgroup(struct actuator *a,
                        "another actuator in power { }",
                        "cgroup: Slurm has made no group for the step");
     if (make_group(a, where.path, place, err) < 0
-        || add_knobs(a, a->group, err) < 0)
+        || cgroup_add_knobs(a, a->group, a->floor, a->ceiling, err) < 0)
         return -1;
     return enter_cgroup(a, place->task, err);
 }
@@ -215,7 +159,7 @@ static void format_quota(const struct actuator *a,
                          uint64_t limit,
                          char text[KNOB_TEXT])
 {
-    uint64_t quota = limit * THROTTLE_PERIOD_US / SECOND_US;
+    uint64_t quota = limit * THROTTLE_PERIOD_US / CGROUP_SECOND;
 
     if (knob->least == knob->most) /* the period */
         quota = knob->most;
@@ -226,7 +170,8 @@ static void format_quota(const struct actuator *a,
         snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)quota);
 }
 
-void actuator_remove_group(const char *group)
+/* One without groups in it. */
+static void remove_leaf(const char *group)
 {
     char path[SYSFS_PATH], above[SYSFS_PATH], line[SYSFS_LINE];
     int tries = 0;
@@ -240,6 +185,21 @@ void actuator_remove_group(const char *group)
     }
 }
 
+void actuator_remove_group(const char *group)
+{
+    DIR *list = opendir(group);
+    char path[SYSFS_PATH];
+    struct dirent *d;
+
+    while (list && (d = readdir(list)) != NULL)
+        if (strncmp(d->d_name, CGROUP_TASK, strlen(CGROUP_TASK)) == 0
+            && sysfs_path(path, "%s/%s", group, d->d_name) == 0)
+            remove_leaf(path);
+    if (list)
+        closedir(list);
+    remove_leaf(group);
+}
+
 static void remove_own_group(struct actuator *a)
 {
     if (a->group[0])
@@ -248,7 +208,10 @@ static void remove_own_group(struct actuator *a)
 
 const struct actuator_kind cgroup_kind = {.name = "cgroup",
                                           .unit = "us/s",
+                                          .is_nested = 1,
                                           .find = find_cgroup,
                                           .format = format_quota,
+                                          .format_part = format_quota,
+                                          .divide = cgroup_divide,
                                           .enter = enter_cgroup,
                                           .remove = remove_own_group};

@@ -2,12 +2,16 @@
 /*
  * Limits the frequency of the cores by scaling_max_freq of every policy below
  * <sysfs>/devices/system/cpu/cpufreq (Linux, admin-guide/pm/cpufreq.rst).  Each
- * gets the node's limit, within its own bounds.
+ * gets the node's limit, within its own bounds, until it is told what the cores
+ * of each task are to have.
  */
 
 #include "launcher/power/actuator_cpufreq.h"
 
+#include "launcher/power/allowed_cpus.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #define POLICIES_MAX 4096 /* the numbers have gaps, so all are tried */
 
@@ -61,8 +65,117 @@ static void format_frequency(const struct actuator *a,
     snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)limit);
 }
 
+static void format_core(const struct actuator *a,
+                        const struct knob *knob,
+                        uint64_t limit,
+                        char text[KNOB_TEXT])
+{
+    format_frequency(a, knob, limit / a->parts.part[knob->part].count, text);
+}
+
+/* Is any CPU of the policy one of these?  "0 1", in affected_cpus. */
+static int has_cpu_of(const struct knob *knob, const struct allowed_cpus *cpus)
+{
+    int policy_len = (int)(strrchr(knob->path, '/') - knob->path);
+    char line[SYSFS_LINE];
+    const char *at = line;
+    unsigned cpu;
+    int end = 0;
+
+    if (sysfs_read(line, "%.*s/affected_cpus", policy_len, knob->path) < 0)
+        return 0;
+    for (; sscanf(at, "%5u%n", &cpu, &end) == 1; at += end)
+        if (allowed_cpus_has(cpus, cpu))
+            return 1;
+    return 0;
+}
+
+/* The part in which a task's policies are, as those of tasks that share cores
+ * are; a new one if they are in none; PART_NONE if they are in several. */
+static uint32_t find_part(const struct actuator *a,
+                          const struct allowed_cpus *cpus)
+{
+    uint32_t part = PART_NONE;
+
+    for (size_t i = 0; i < a->own; i++) {
+        uint32_t other = a->knob[i].part;
+
+        if (other == PART_NONE || other == part
+            || !has_cpu_of(&a->knob[i], cpus))
+            continue;
+        if (part != PART_NONE)
+            return PART_NONE;
+        part = other;
+    }
+    if (part == PART_NONE && a->parts.n < PARTS_MAX)
+        part = (uint32_t)a->parts.n;
+    return part;
+}
+
+static uint32_t part_of_task(struct actuator *a,
+                             const struct allowed_cpus *cpus)
+{
+    uint32_t part = find_part(a, cpus);
+    int has_any = 0;
+
+    for (size_t i = 0; i < a->own && part != PART_NONE; i++)
+        if (has_cpu_of(&a->knob[i], cpus)) {
+            a->knob[i].part = part;
+            has_any = 1;
+        }
+    if (!has_any)
+        return PART_NONE;
+    if (part == a->parts.n)
+        a->parts.n++;
+    return part;
+}
+
+static void measure_part(struct actuator *a, uint32_t number)
+{
+    struct power_part *part = &a->parts.part[number];
+    uint64_t least = 1;
+
+    *part = (struct power_part){0};
+    for (size_t i = 0; i < a->own; i++) {
+        if (a->knob[i].part != number)
+            continue;
+        part->count++;
+        part->most += a->knob[i].most;
+        if (a->knob[i].least > least)
+            least = a->knob[i].least;
+    }
+    part->least = least * part->count; /* none of them is below its own then */
+    if (part->least > part->most)
+        part->least = part->most;
+}
+
+static int divide_cores(struct actuator *a,
+                        const struct actuator_place *place,
+                        struct es_error *err)
+{
+    (void)place;
+    (void)err;
+    for (size_t i = 0; i < a->parts.tasks; i++) {
+        struct allowed_cpus cpus;
+
+        if (allowed_cpus_read(&cpus, a->parts.task[i].pid) == 0)
+            a->parts.task[i].part = part_of_task(a, &cpus);
+        else
+            a->parts.task[i].part = PART_NONE;
+        if (a->parts.task[i].part == PART_NONE) {
+            a->parts.n = 0; /* its cores are no part */
+            return 0;
+        }
+    }
+    for (uint32_t i = 0; i < a->parts.n; i++)
+        measure_part(a, i);
+    return 0;
+}
+
 const struct actuator_kind cpufreq_kind = {.name = "cpufreq",
                                            .unit = "kHz",
                                            .is_of_node = 1,
                                            .find = find_policies,
-                                           .format = format_frequency};
+                                           .format = format_frequency,
+                                           .format_part = format_core,
+                                           .divide = divide_cores};

@@ -47,7 +47,9 @@ int actuator_add(struct actuator *a,
     memset(knob, 0, sizeof *knob);
     memcpy(knob->path, path, strlen(path) + 1);
     memcpy(knob->found, line, strlen(line) + 1);
+    memcpy(knob->now, line, strlen(line) + 1);
     knob->least = least;
     knob->most = most;
+    knob->part = PART_NONE;
     return 0;
 }

@@ -7,6 +7,7 @@
 #define LAUNCHER_POWER_ACTUATOR_KIND_H
 
 #include "launcher/base/sysfs.h"
+#include "launcher/wire/parts_line.h"
 #include "pmix_bcast/error.h"
 
 #include <sys/types.h>
@@ -25,15 +26,20 @@ struct actuator_place {
 struct knob {
     char path[SYSFS_PATH];
     char found[KNOB_TEXT]; /* its content at the start */
+    char now[KNOB_TEXT];   /* what is in force */
     uint64_t least, most;  /* bounds of what it may be set to */
+    uint32_t part;         /* whose limit it takes, or PART_NONE */
 };
 
 struct actuator {
     const struct actuator_kind *kind;
-    struct knob *knob; /* n */
-    size_t n;
+    struct knob *knob;              /* n */
+    size_t n, own;                  /* own: the node's, before it was divided */
     uint64_t limit, floor, ceiling; /* of the node; floor >= 1 */
     int is_set;                     /* the limit is in force */
+    struct node_parts parts;        /* n is 0: it is not divided */
+    uint64_t part_limit[PARTS_MAX]; /* of each part, if is_divided */
+    int is_divided;
     char group[SYSFS_PATH]; /* of the step's tasks that we made, or "" */
     int version;            /* of the cgroup */
 };
@@ -41,6 +47,9 @@ struct actuator {
 struct actuator_kind {
     const char *name, *unit; /* of limits */
     int is_of_node;          /* it limits the whole node, not only the step */
+    int is_nested; /* a part is limited within the node's group: either the one
+                      has a limit, or the other, as the sum of both would be
+                      less than what was given */
     /*
      * Add the knobs by actuator_add(), with their bounds; set the ceiling, and
      * the floor below which the kernel does not go.  0, or -1 if the node has
@@ -54,6 +63,19 @@ struct actuator_kind {
                    const struct knob *knob,
                    uint64_t limit,
                    char text[KNOB_TEXT]);
+    /* Likewise into a knob of a part, for this limit of the part. */
+    void (*format_part)(const struct actuator *a,
+                        const struct knob *knob,
+                        uint64_t limit,
+                        char text[KNOB_TEXT]);
+    /*
+     * Divide the node: parts.task has the step's tasks that are known; fill in
+     * the parts, the tasks that each has, and the knobs.  More knobs may be
+     * added.  parts.n stays 0 if there is nothing to divide.  May be NULL.
+     */
+    int (*divide)(struct actuator *a,
+                  const struct actuator_place *place,
+                  struct es_error *err);
     /* A task of the step has started.  May be NULL. */
     int (*enter)(struct actuator *a, pid_t task, struct es_error *err);
     /* Remove what find() created, after the knobs were restored.  May be
@@ -61,7 +83,8 @@ struct actuator_kind {
     void (*remove)(struct actuator *a);
 };
 
-/* For find(): add a knob and read its value.  -1 with *err if that fails. */
+/* For find() and divide(): add a knob and read its value.  -1 with *err if that
+ * fails. */
 int actuator_add(struct actuator *a,
                  const char *path,
                  uint64_t least,

@@ -2,12 +2,16 @@
 /*
  * Limits the power of the CPU packages by <sysfs>/class/powercap/intel-rapl:N,
  * whose constraint 0 is the long-term one (Linux, power/powercap/powercap.rst).
- * The node's limit is divided over the packages in proportion to their maxima.
+ * The node's limit is divided over the packages in proportion to their maxima,
+ * until it is told what each is to have.
  */
 
 #include "launcher/power/actuator_rapl.h"
 
+#include "launcher/power/allowed_cpus.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #define PACKAGES_MAX 64 /* the largest machines have 32 sockets */
 
@@ -59,8 +63,89 @@ static void format_power(const struct actuator *a,
              (uintmax_t)(uint64_t)((double)limit * share));
 }
 
+static void format_package(const struct actuator *a,
+                           const struct knob *knob,
+                           uint64_t limit,
+                           char text[KNOB_TEXT])
+{
+    (void)a;
+    (void)knob;
+    snprintf(text, KNOB_TEXT, "%ju", (uintmax_t)limit);
+}
+
+/* The package of a knob, as the zone's name says: "package-1". */
+static uint64_t package_of(const struct knob *knob)
+{
+    int zone_len = (int)(strrchr(knob->path, '/') - knob->path);
+    char line[SYSFS_LINE];
+    uint64_t package;
+    int end = 0;
+
+    if (sysfs_read(line, "%.*s/name", zone_len, knob->path) == 0
+        && sscanf(line, "package-%5ju%n", &package, &end) == 1 && !line[end])
+        return package;
+    return UINT64_MAX;
+}
+
+/* Whose CPUs are all in one package; PART_NONE if they are in several. */
+static uint32_t part_of_task(const struct actuator *a,
+                             const struct actuator_place *place,
+                             pid_t task)
+{
+    struct allowed_cpus cpus;
+    uint64_t package = UINT64_MAX, other;
+
+    if (allowed_cpus_read(&cpus, task) < 0)
+        return PART_NONE;
+    for (unsigned i = 0; i < ALLOWED_CPUS_MAX; i++) {
+        if (!allowed_cpus_has(&cpus, i))
+            continue;
+        if (sysfs_read_u64(
+                &other,
+                "%s/devices/system/cpu/cpu%u/topology/physical_package_id",
+                place->sysfs, i)
+                < 0
+            || (package != UINT64_MAX && package != other))
+            return PART_NONE;
+        package = other;
+    }
+    for (uint32_t i = 0; i < a->own && package != UINT64_MAX; i++)
+        if (package_of(&a->knob[i]) == package)
+            return i;
+    return PART_NONE;
+}
+
+/* Every package is a part; tasks that run on several count for none. */
+static int divide_packages(struct actuator *a,
+                           const struct actuator_place *place,
+                           struct es_error *err)
+{
+    size_t n = 0;
+
+    (void)err;
+    for (size_t i = 0; i < a->parts.tasks; i++) {
+        pid_t pid = a->parts.task[i].pid;
+        uint32_t part = part_of_task(a, place, pid);
+
+        if (part == PART_NONE)
+            continue;
+        a->parts.task[n].pid = pid;
+        a->parts.task[n++].part = part;
+    }
+    a->parts.tasks = n;
+    for (uint32_t i = 0; i < a->own; i++) {
+        a->parts.part[i] =
+            (struct power_part){a->knob[i].least, a->knob[i].most, 0};
+        a->knob[i].part = i;
+    }
+    a->parts.n = a->own;
+    return 0;
+}
+
 const struct actuator_kind rapl_kind = {.name = "rapl",
                                         .unit = "uW",
                                         .is_of_node = 1,
                                         .find = find_packages,
-                                        .format = format_power};
+                                        .format = format_power,
+                                        .format_part = format_package,
+                                        .divide = divide_packages};

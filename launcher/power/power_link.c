@@ -22,7 +22,8 @@ struct power_link {
     int fd; /* -1: not there yet */
     struct event *timer, *readable, *late;
     uint64_t limit; /* in force; 0: none */
-    int is_asked;   /* a limit was asked for, and not answered yet */
+    unsigned asked; /* limits that were asked for, and not answered yet */
+    struct node_parts parts;
 };
 
 static void hang_up(struct power_link *l)
@@ -40,10 +41,10 @@ static void hang_up(struct power_link *l)
 /* The answer to a limit that was asked for. */
 static void receive_limited(struct power_link *l, const struct msg_limited *m)
 {
-    if (!l->is_asked)
+    if (l->asked == 0)
         return;
-    l->is_asked = 0;
-    if (l->late)
+    l->asked--;
+    if (l->late && l->asked == 0)
         (void)event_del(l->late); /* fails for a broken base only */
     l->limit = m->limit;
     l->on->limited(l->arg, m);
@@ -53,6 +54,11 @@ static void receive_line(struct power_link *l, const char *text)
 {
     struct power_line line;
 
+    if (parts_line_is(text)) {
+        (void)parts_line_read(&l->parts, text); /* else there are none */
+        l->on->parts(l->arg, &l->parts);
+        return;
+    }
     power_line_read(&line, text, l->limit);
     if (line.kind == POWER_LINE_POWER)
         l->on->power(l->arg, &line.power);
@@ -62,10 +68,18 @@ static void receive_line(struct power_link *l, const char *text)
         receive_limited(l, &line.limited);
 }
 
+/* Whatever was asked for has this answer. */
+static void answer_all(struct power_link *l, const char *text)
+{
+    do
+        receive_line(l, text);
+    while (l->asked > 0);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct power_link *l = arg;
-    char text[POWER_LINE_MAX];
+    char text[POWER_PACKET_MAX];
     ssize_t n = recv((int)fd, text, sizeof text - 1, MSG_DONTWAIT);
 
     (void)what;
@@ -73,7 +87,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         return;
     if (n <= 0) {
         hang_up(l); /* the step or the guard has ended */
-        receive_line(l, "");
+        answer_all(l, "");
         return;
     }
     text[n] = '\0';
@@ -89,7 +103,7 @@ static void on_late(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     hang_up(l); /* if it still lives, it sees this and restores all */
-    receive_line(l, "error evenstep-power does not answer");
+    answer_all(l, "error evenstep-power does not answer");
 }
 
 static int call_guard(struct power_link *l)
@@ -141,18 +155,21 @@ struct power_link *power_link_start(struct event_base *base,
     return NULL;
 }
 
-void power_link_set(struct power_link *l, uint64_t limit)
+void power_link_set(struct power_link *l,
+                    uint64_t limit,
+                    const uint64_t part[],
+                    size_t n)
 {
     static const struct timeval most = {POWER_ANSWER_MS / 1000,
                                         POWER_ANSWER_MS % 1000 * 1000};
-    char text[32];
-    int n = snprintf(text, sizeof text, "%" PRIu64, limit);
+    char text[POWER_PACKET_MAX];
+    int len = order_line_write(text, sizeof text, limit, part, n);
 
-    l->is_asked = 1;
-    if (l->fd < 0
-        || send(l->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n
+    l->asked++;
+    if (l->fd < 0 || len < 0
+        || send(l->fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT) != len
         || evtimer_add(l->late, &most) < 0)
-        receive_line(l, ""); /* it has gone, as at the end of the step */
+        answer_all(l, ""); /* it has gone, as at the end of the step */
 }
 
 void power_link_stop(struct power_link *l)

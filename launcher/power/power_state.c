@@ -51,16 +51,26 @@ int power_state_claim(struct power_state *s,
                    "another step sets the limits of this node");
 }
 
-static int write_state(int fd, const struct actuator *a)
+static int write_knobs(int fd, const struct actuator *a, size_t from)
 {
     int bad = 0;
 
-    if (a->group[0])
-        bad |= dprintf(fd, "group %s\n", a->group) < 0;
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = from; i < a->n; i++)
         bad |=
             dprintf(fd, "knob %s\t%s\n", a->knob[i].path, a->knob[i].found) < 0;
     return bad || fsync(fd) < 0 ? -1 : 0;
+}
+
+static int write_state(int fd, const struct actuator *a)
+{
+    if (a->group[0] && dprintf(fd, "group %s\n", a->group) < 0)
+        return -1;
+    return write_knobs(fd, a, 0);
+}
+
+int power_state_add(struct power_state *s, const struct actuator *a)
+{
+    return write_knobs(s->fd, a, a->own);
 }
 
 int power_state_save(struct power_state *s,

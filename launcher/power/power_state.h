@@ -37,6 +37,8 @@ int power_state_save(struct power_state *s,
                      const char *name,
                      const struct actuator *a,
                      struct es_error *err);
+/* The same of the knobs that were added for its parts, before any is set. */
+int power_state_add(struct power_state *s, const struct actuator *a);
 /* Give up what was saved and claimed, after all was restored. */
 void power_state_remove(struct power_state *s);
 /* Restore what dead guards have left, and remove their sockets.  Returns the

@@ -222,15 +222,27 @@ static int call_guard(void)
     return fd;
 }
 
-/* What the guard says next, or to word; valid until the next call. */
+/* What the guard says next. */
+static const char *hear_any(int fd)
+{
+    static char text[POWER_PACKET_MAX];
+    ssize_t n = readable(fd) ? recv(fd, text, sizeof text - 1, 0) : -1;
+
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+/* The same, or what it says to word; but for parts, of which it speaks after a
+ * limit was set. */
 static const char *hear(int fd, const char *word)
 {
-    static char text[POWER_LINE_MAX];
-    ssize_t n = -1;
+    const char *text = "";
 
-    if (!word || send(fd, word, strlen(word), MSG_NOSIGNAL) > 0)
-        n = readable(fd) ? recv(fd, text, sizeof text - 1, 0) : -1;
-    text[n > 0 ? n : 0] = '\0';
+    if (word && send(fd, word, strlen(word), MSG_NOSIGNAL) <= 0)
+        return text;
+    do
+        text = hear_any(fd);
+    while (parts_line_is(text));
     return text;
 }
 
@@ -384,6 +396,52 @@ static void test_energy(void)
     close(agent);
     ok(wait_for(is_clean), "what was found is back");
     remove_counters();
+}
+
+/* The packages are parts, over which a limit can be divided in any way. */
+static void test_parts(void)
+{
+    struct plugin p = begin_step();
+    int agent = call_and_set("60000000");
+    static struct node_parts parts;
+
+    ok(parts_line_read(&parts, hear_any(agent)) == 0 && parts.n == 2
+           && parts.part[1].most == 50000000 && parts.part[1].count == 0,
+       "after a limit the agent is told over what it can be divided");
+    is_str(hear(agent, "60000000 15000000 45000000"), "set 60000000",
+           "it divides it");
+    ok(limits_are(15000000, 45000000), "in that way");
+    ok(strncmp(hear(agent, "60000000 15000001 45000000"), "error ", 6) == 0
+           && strncmp(hear(agent, "60000000 9000000 50000001"), "error ", 6)
+                  == 0
+           && strncmp(hear(agent, "60000000 0 45000000"), "error ", 6) == 0
+           && strncmp(hear(agent, "60000000 15000000 x"), "error ", 6) == 0
+           && strncmp(hear(agent, "150000001 15000000 45000000"), "error ", 6)
+                  == 0,
+       "more than the limit is refused, and what is out of bounds");
+    ok(limits_are(15000000, 45000000), "nothing of it is set");
+    is_str(hear(agent, "60000000 20000000 20000000 20000000"), "set 60000000",
+           "parts that are not these");
+    ok(limits_are(40000000, 20000000), "are left out");
+    is_str(hear(agent, "45000000 15000000 30000000"), "set 45000000",
+           "node and parts at once");
+    ok(limits_are(15000000, 30000000), "are set");
+    ok(tell_task(&p) && limits_are(30000000, 15000000),
+       "a task begins: the node has one limit again");
+    is_str(hear(agent, "45000000 15000000 30000000"), "set 45000000",
+           "parts of before");
+    ok(limits_are(30000000, 15000000), "are left out");
+    ok(parts_line_read(&parts, hear_any(agent)) == 0 && parts.n == 2,
+       "and told anew");
+    is_str(hear(agent, "45000000 15000000 30000000"), "set 45000000",
+           "which are divided");
+    kill_guard(agent);
+    close(agent);
+    end_step(&p);
+    p = start_guard();
+    ok(tell_task(&p) && is_found(),
+       "kill -9 of the guard: the next one puts back what was found");
+    end_step(&p);
 }
 
 /* As another user: 1 if anything is heard from the guard, or a name can be
@@ -638,6 +696,7 @@ int main(void)
         conf);
     test_sets();
     test_energy();
+    test_parts();
     test_stranger();
     test_agent_dies();
     test_guard_dies();

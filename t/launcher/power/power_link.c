@@ -25,6 +25,7 @@ static struct msg_power told;         /* the last one */
 static struct msg_limited answer;     /* likewise */
 static struct msg_energy energy;      /* likewise */
 static int powers, answers, energies; /* how many */
+static size_t parts;                  /* that the node was last said to have */
 
 static void on_power(void *arg, const struct msg_power *m)
 {
@@ -47,8 +48,14 @@ static void on_energy(void *arg, const struct msg_energy *m)
     energies++;
 }
 
-static const struct power_link_events events = {on_power, on_limited,
-                                                on_energy};
+static void on_parts(void *arg, const struct node_parts *p)
+{
+    (void)arg;
+    parts = p->n;
+}
+
+static const struct power_link_events events = {on_power, on_limited, on_energy,
+                                                on_parts};
 
 static struct power_link *start(void)
 {
@@ -125,7 +132,7 @@ static void test_talk(void)
     ok(powers == 1 && told.limit == 60 && told.floor == 30
            && told.ceiling == 150,
        "it comes, and tells what there is");
-    power_link_set(l, 90);
+    power_link_set(l, 90, NULL, 0);
     say(fd, "energy 5000000 1000000000");
     turn(TURN_MS);
     ok(energies == 1 && energy.source == ENERGY_COUNTED && energy.uj == 5000000
@@ -135,7 +142,7 @@ static void test_talk(void)
     say(fd, "set 90");
     turn(TURN_MS);
     ok(answers == 1 && answer.limit == 90, "and answered");
-    power_link_set(l, 100);
+    power_link_set(l, 100, NULL, 0);
     say(fd, "error it sticks");
     turn(TURN_MS);
     ok(answers == 2 && answer.limit == 90
@@ -144,12 +151,12 @@ static void test_talk(void)
     say(fd, "set 5");
     turn(TURN_MS);
     is_int(answers, 2, "an answer to no question is none");
-    power_link_set(l, 0);
+    power_link_set(l, 0, NULL, 0);
     close(fd);
     turn(TURN_MS);
     ok(answers == 3 && answer.limit == 90 && answer.text[0] == '\0',
        "it ends in between: the question is answered");
-    power_link_set(l, 60);
+    power_link_set(l, 60, NULL, 0);
     is_int(answers, 4, "so are those that follow, at once");
     leave(listener, -1, l);
 }
@@ -160,7 +167,7 @@ static void test_silent(void)
     int listener = listen_as_guard();
     int fd = meet(listener);
 
-    power_link_set(l, 90);
+    power_link_set(l, 90, NULL, 0);
     turn(POWER_ANSWER_MS - 500);
     is_int(answers, 0, "a guard that does not answer is waited for");
     turn(1000);

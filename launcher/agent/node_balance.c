@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/agent/node_balance.h"
+#include "launcher/base/sysfs.h"
+#include "launcher/meter/rank_speed.h"
+#include "pmix_bcast/clock.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A speed is known to a percent after half a second's work in samples of 10 ms,
+ * if it was a whole region; of a long one a part must do. */
+#define ENOUGH_NS 500000000.0
+#define LONG_NS   5000000000.0
+/* After that those that are still not known keep what they have. */
+#define PATIENCE_NS   INT64_C(20000000000)
+#define ANCESTORS_MAX 32 /* between a rank and the task that it runs in */
+#define FAILURES_MAX  3  /* of orders in a row, then it is left alone */
+
+struct watched_slot {
+    struct rank_speed speed;
+    uint32_t owner; /* whose part this is: */
+    uint32_t part;  /* or PART_NONE */
+};
+
+struct node_balance {
+    const struct meter_page *page;
+    struct event *timer;
+    node_balance_fn fn;
+    void *arg;
+    double lowest;
+    uint64_t limit; /* of the node; 0: none */
+    struct node_parts parts;
+    struct power_node node[PARTS_MAX]; /* the parts, as power.h has them */
+    void *room;
+    int is_divided; /* the parts have limits, node[].limit */
+    int is_own;     /* the oldest order was ours */
+    unsigned asked, failures;
+    int64_t last_ns, began_ns;
+    struct watched_slot slot[METER_SLOTS];
+};
+
+/* --- which slot is of which part ------------------------------------------ */
+
+static uint32_t part_of_task(const struct node_balance *b, uint32_t pid)
+{
+    for (size_t i = 0; i < b->parts.tasks; i++)
+        if ((uint32_t)b->parts.task[i].pid == pid)
+            return b->parts.task[i].part;
+    return PART_NONE;
+}
+
+/* The program may be below the task: started by a shell, or another program. */
+static uint32_t parent_of(uint32_t pid)
+{
+    char line[SYSFS_LINE];
+    const char *name_end;
+    unsigned parent = 0;
+
+    if (sysfs_read(line, "/proc/%u/stat", pid) < 0)
+        return 0;
+    name_end = strrchr(line, ')');
+    if (!name_end || sscanf(name_end, ") %*c %10u", &parent) != 1)
+        return 0;
+    return parent;
+}
+
+static uint32_t part_of(const struct node_balance *b, uint32_t pid)
+{
+    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+        uint32_t part = part_of_task(b, pid);
+
+        if (part != PART_NONE)
+            return part;
+        pid = parent_of(pid);
+    }
+    return PART_NONE;
+}
+
+static void find_part(const struct node_balance *b, struct watched_slot *slot)
+{
+    if (slot->owner == slot->speed.track.owner)
+        return;
+    slot->owner = slot->speed.track.owner;
+    slot->part = part_of(b, slot->owner);
+}
+
+/* --- rounds --------------------------------------------------------------- */
+
+static void begin_round(struct node_balance *b)
+{
+    uint32_t slots = meter_page_slots(b->page);
+
+    for (uint32_t i = 0; i < slots; i++)
+        rank_speed_start(&b->slot[i].speed);
+    b->began_ns = clock_ns();
+}
+
+static int is_enough(const struct rank_speed *s)
+{
+    double done = rank_speed_done(s), work_ns = rank_speed_work_ns(s);
+
+    return done > 0 && work_ns >= ENOUGH_NS
+           && (done >= 1 || work_ns >= LONG_NS);
+}
+
+/* The slowest rank stands for a part.  Returns how many parts are known;
+ * *missing is how many are not that have a rank. */
+static size_t measure_parts(struct node_balance *b, size_t *missing)
+{
+    uint32_t slots = meter_page_slots(b->page);
+    size_t known = 0;
+
+    *missing = 0;
+    for (size_t i = 0; i < b->parts.n; i++)
+        b->node[i].progress = 0;
+    for (uint32_t i = 0; i < slots; i++) {
+        const struct watched_slot *s = &b->slot[i];
+        struct power_node *node;
+        double speed;
+
+        if (!meter_track_is_used(&s->speed.track) || s->part == PART_NONE)
+            continue;
+        node = &b->node[s->part];
+        if (!is_enough(&s->speed)) {
+            node->progress = -1;
+            continue;
+        }
+        speed = rank_speed_done(&s->speed) / rank_speed_work_ns(&s->speed);
+        if (node->progress == 0 || node->progress > speed)
+            node->progress = speed;
+    }
+    for (size_t i = 0; i < b->parts.n; i++) {
+        known += b->node[i].progress > 0;
+        *missing += b->node[i].progress < 0;
+    }
+    return known;
+}
+
+static void copy_limits(const struct node_balance *b, uint64_t part[])
+{
+    for (size_t i = 0; i < b->parts.n; i++)
+        part[i] = b->node[i].limit;
+}
+
+/* All have as much as the others, or what they have had of another limit. */
+static int divide(struct node_balance *b)
+{
+    uint64_t budget = power_parts_budget(b->parts.part, b->parts.n, b->limit);
+
+    if (power_parts_bounds(b->parts.part, b->parts.n, budget, b->lowest,
+                           b->node)
+        < 0)
+        return -1;
+    power_parts_divide(b->node, b->parts.n, budget);
+    return 0;
+}
+
+static void end_round(struct node_balance *b)
+{
+    uint64_t part[PARTS_MAX];
+
+    if ((b->is_divided || divide(b) == 0)
+        && power_step(&b->parts.rule, b->node, b->parts.n, b->room) > 0) {
+        copy_limits(b, part);
+        b->is_divided = b->is_own = 1;
+        b->asked++;
+        b->fn(b->arg, b->limit, part, b->parts.n);
+    }
+    begin_round(b);
+}
+
+static void sample_all(struct node_balance *b, uint64_t elapsed_ns)
+{
+    uint32_t slots = meter_page_slots(b->page);
+
+    for (uint32_t i = 0; i < slots; i++) {
+        (void)rank_speed_update(&b->slot[i].speed, b->page, i, elapsed_ns);
+        find_part(b, &b->slot[i]);
+    }
+}
+
+static void on_time(evutil_socket_t fd, short what, void *arg)
+{
+    struct node_balance *b = arg;
+    int64_t now = clock_ns();
+    size_t known, missing;
+
+    (void)fd;
+    (void)what;
+    if (b->limit == 0 || b->parts.n < 2)
+        return;
+    sample_all(b, (uint64_t)(now - b->last_ns));
+    b->last_ns = now;
+    if (b->asked > 0)
+        return;
+    known = measure_parts(b, &missing);
+    if (known >= 2 && (missing == 0 || now - b->began_ns > PATIENCE_NS))
+        end_round(b);
+}
+
+/* --- what the guard and the front end say --------------------------------- */
+
+static void forget_limits(struct node_balance *b)
+{
+    b->is_divided = 0;
+    for (size_t i = 0; i < PARTS_MAX; i++)
+        b->node[i].limit = 0;
+}
+
+void node_balance_lowest(struct node_balance *b, double lowest)
+{
+    b->lowest = lowest;
+}
+
+void node_balance_parts(struct node_balance *b, const struct node_parts *p)
+{
+    b->parts = *p;
+    b->failures = 0;
+    forget_limits(b);
+    for (size_t i = 0; i < METER_SLOTS; i++)
+        b->slot[i].owner = 0;
+    b->last_ns = clock_ns();
+    begin_round(b);
+}
+
+size_t node_balance_limit(struct node_balance *b,
+                          uint64_t limit,
+                          uint64_t part[PARTS_MAX])
+{
+    b->asked++;
+    b->limit = limit;
+    if (limit == 0 || (b->is_divided && divide(b) < 0))
+        forget_limits(b);
+    if (!b->is_divided)
+        return 0;
+    copy_limits(b, part);
+    return b->parts.n;
+}
+
+int node_balance_answered(struct node_balance *b, int is_set)
+{
+    int was_own = b->is_own;
+
+    if (b->asked > 0)
+        b->asked--;
+    b->is_own = 0;
+    if (was_own && is_set)
+        b->failures = 0;
+    else if (was_own && ++b->failures == FAILURES_MAX)
+        b->parts.n = 0;
+    if (b->asked == 0)
+        begin_round(b);
+    return was_own;
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+struct node_balance *node_balance_start(struct event_base *base,
+                                        const struct meter_page *page,
+                                        uint32_t interval_ms,
+                                        node_balance_fn fn,
+                                        void *arg)
+{
+    const struct timeval tv = {interval_ms / 1000, interval_ms % 1000 * 1000};
+    struct node_balance *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return NULL;
+    b->page = page;
+    b->fn = fn;
+    b->arg = arg;
+    b->room = malloc(power_bytes(PARTS_MAX));
+    b->timer = event_new(base, -1, EV_PERSIST, on_time, b);
+    if (b->room && b->timer && event_add(b->timer, &tv) == 0)
+        return b;
+    node_balance_stop(b);
+    return NULL;
+}
+
+void node_balance_stop(struct node_balance *b)
+{
+    if (!b)
+        return;
+    if (b->timer)
+        event_free(b->timer);
+    free(b->room);
+    free(b);
+}
