@@ -5,13 +5,15 @@ static void read_regions(struct rank_speed *s,
                          const struct meter_rank *rank,
                          uint64_t regions)
 {
-    struct meter_region region[METER_RING];
+    struct meter_region region[METER_RING] = {{0}};
     size_t n = 0;
 
-    if (regions < s->next) /* another program has begun */
-        s->from = regions + 1;
-    else if (regions > s->next)
+    if (regions == s->next)
+        return;
+    if (regions > s->next)
         n = meter_rank_regions(rank, s->next, region);
+    else
+        s->from = regions + 1; /* another program has begun */
     for (size_t i = 0; i < n; i++)
         if (region[i].number >= s->from) {
             s->done++;

@@ -78,11 +78,11 @@ static uint64_t package_of(const struct knob *knob)
 {
     int zone_len = (int)(strrchr(knob->path, '/') - knob->path);
     char line[SYSFS_LINE];
-    uint64_t package;
+    unsigned package;
     int end = 0;
 
     if (sysfs_read(line, "%.*s/name", zone_len, knob->path) == 0
-        && sscanf(line, "package-%5ju%n", &package, &end) == 1 && !line[end])
+        && sscanf(line, "package-%5u%n", &package, &end) == 1 && !line[end])
         return package;
     return UINT64_MAX;
 }
