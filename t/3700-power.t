@@ -73,6 +73,11 @@ test_expect_success V1 'scancel: nothing is left, no cgroup, no state' end
 test_expect_success V1 'boost: likewise' '
 	begin --evenstep-power=boost ./regions 100000 50 1,1,1,1.6 && wait_for 120 is_steered && end
 '
+test_expect_success V1 'an MPI program that nobody changed: likewise, within the same total' '
+	mpicc -O1 -o uneven "$EVENSTEP_SRC/t/programs/uneven.c" &&
+	begin --evenstep-meter=mpi --evenstep-power=pair ./uneven 100000 50 1,1,1,1.6 && wait_for 120 is_steered && top --once &&
+	quotas_at_once && awk "{ sum += \$1 } END { exit !(NR == 4 && sum <= 8000) }" got && end
+'
 test_expect_success V1 'kill -9 of srun: nothing is left' '
 	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && kill -KILL $step && { wait "$step" || true; } && on_ctl scancel -u root && nothing_left
 '
@@ -118,7 +123,7 @@ limits() {
 	done | sort -u
 }
 one_warning() { mentioned "$1" && test "$(grep -c evenstep: err)" = 1; }
-still='^evenstep: warning: no progress was metered for 10 s: no limits are set until the program calls evenstep_tick.., see libevenstep.3.$'
+still='^evenstep: warning: no progress was metered for 10 s: no limits are set until there is some, by a collective of all MPI ranks or by evenstep_tick.., see libevenstep.3.$'
 test_expect_success V1 'a program that never ticks: nothing is ever limited, and that is said once, after 10 s' '
 	begin --evenstep-power=pair sh -c "echo began; exec sleep 25" && limits >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && one_warning "$still" && nothing_left
 '

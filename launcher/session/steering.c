@@ -546,7 +546,8 @@ void steering_look(struct steering *s)
         limit_all(s, 0);
     if (!s->told_still)
         notice("warning: no progress was metered for %d s: no limits are set "
-               "until the program calls evenstep_tick(), see libevenstep(3)",
+               "until there is some, by a collective of all MPI ranks or by "
+               "evenstep_tick(), see libevenstep(3)",
                STILL_S);
     s->told_still = 1;
 }
