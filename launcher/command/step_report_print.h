@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define STEP_REPORT_LINES 3
-#define STEP_REPORT_LINE  512
+#define STEP_REPORT_LINE  1024
 
 struct step_report_of {
     uint32_t job, step;

@@ -289,7 +289,8 @@ static void test_json(void)
         const char *type = json_string_value(json_object_get(json, "type"));
 
         sound += type != NULL;
-        strncat(kinds, type ? type : "?", 1);
+        if (lines < sizeof kinds - 1)
+            kinds[lines] = type ? type[0] : '?';
         json_decref(json);
     }
     fclose(file);
