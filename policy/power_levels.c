@@ -140,7 +140,8 @@ static uint64_t room_of(const struct power_node *node, const struct change *c)
 {
     if (!takes_part(node, c))
         return 0;
-    return c->is_rise ? node->ceiling - node->limit : node->limit - node->floor;
+    return c->is_rise ? above(node->ceiling, node->limit)
+                      : above(node->limit, node->floor);
 }
 
 /* What it needs for its progress stays the same. */

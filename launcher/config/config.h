@@ -21,6 +21,8 @@
 #define PROFILE_AUTO     "auto"
 #define PROFILES_MAX     32 /* shipped and the site's */
 #define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
+#define BUDGETS_MAX      512
+#define BUDGET_RACK_MAX  64 /* likewise */
 
 struct config {
     enum wireup_way wireup; /* wireup */
@@ -57,6 +59,11 @@ struct config {
         int interval_ms;          /* between two samples of the meters */
         enum aggregate aggregate; /* of a node's threads */
         int within_nodes; /* their ranks and packages are steered, too */
+        size_t budgets;
+        struct config_budget { /* budget "RACK" { most = … } */
+            char rack[BUDGET_RACK_MAX];
+            double most; /* watts, MHz, CPUs or threads, as the actuator */
+        } budget[BUDGETS_MAX];
     } power;
     struct power energy; /* energy { … }: the model of task graphs */
     size_t profiles;

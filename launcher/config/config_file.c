@@ -195,6 +195,25 @@ static void take_share(double *v, cfg_t *power, const char *key)
         *v = given;
 }
 
+static int take_budgets(struct config_power *p, cfg_t *power)
+{
+    for (unsigned i = 0; i < cfg_size(power, "budget"); i++) {
+        cfg_t *section = cfg_getnsec(power, "budget", i);
+        const char *rack = cfg_title(section);
+        size_t k = 0;
+
+        while (k < p->budgets && strcmp(p->budget[k].rack, rack) != 0)
+            k++;
+        if (k == BUDGETS_MAX)
+            return -1;
+        if (k == p->budgets)
+            p->budgets++;
+        snprintf(p->budget[k].rack, sizeof p->budget[k].rack, "%s", rack);
+        p->budget[k].most = cfg_getfloat(section, "most");
+    }
+    return 0;
+}
+
 static void take_power(struct config_power *p, cfg_t *power)
 {
     const char *actuator = cfg_getstr(power, "actuator");
@@ -254,6 +273,9 @@ static int take_all(struct config *c,
     take_slurm(&c->slurm, cfg_getsec(cfg, "slurm"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));
+    if (take_budgets(&c->power, cfg_getsec(cfg, "power")) < 0)
+        return es_fail(err, ES_USAGE, "give at most 512",
+                       "%s: power: there are too many budgets", name);
     take_energy(&c->energy, cfg_getsec(cfg, "energy"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));

@@ -47,6 +47,11 @@ static void print_power(const struct config_power *p)
     print_value("bound", p->bound);
     print_value("band", p->band);
     print_value("gain", p->gain);
+    for (size_t i = 0; i < p->budgets; i++) {
+        printf("  budget \"%s\" {\n    most = ", p->budget[i].rack);
+        print_number(p->budget[i].most);
+        puts("\n  }");
+    }
     puts("}");
 }
 

@@ -238,6 +238,25 @@ static int check_aggregate(cfg_t *cfg, cfg_opt_t *opt)
                   "power: aggregate is out of range");
 }
 
+static int check_budget(cfg_t *cfg, cfg_opt_t *opt)
+{
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    const char *rack = cfg_title(section);
+    double most = cfg_getfloat(section, "most");
+    size_t len = strlen(rack);
+
+    if (len == 0 || len >= BUDGET_RACK_MAX
+        || strspn(rack, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_-")
+               != len)
+        return refuse(cfg, "give the name of a switch of topology.conf",
+                      "power: budget: that is no rack");
+    if (most >= 0.001 && most <= 1e9)
+        return 0;
+    return refuse(cfg, "give most = 0.001 to 1e9",
+                  "power: budget \"%s\" is out of range", rack);
+}
+
 static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
 {
     double v = cfg_opt_getnfloat(opt, 0);
@@ -464,7 +483,9 @@ static cfg_t *all_sections(void)
     cfg_opt_t bcast[] = {whole_key("branches"), whole_key("chunk"),
                          whole_key("small"),
                          text_key("port_range", check_ports), CFG_END()};
-    cfg_opt_t power[] = {number_key("start", check_share),
+    cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
+    cfg_opt_t power[] = {titled_key("budget", budget, check_budget),
+                         number_key("start", check_share),
                          number_key("floor", check_share),
                          number_key("bound", check_share),
                          number_key("band", check_share),

@@ -11,6 +11,7 @@
 #include "launcher/session/steering.h"
 #include "launcher/base/notice.h"
 #include "launcher/session/meter_window.h"
+#include "launcher/session/rack_power.h"
 #include "pmix_bcast/clock.h"
 #include "policy/pace.h"
 #include "policy/steering_worth.h"
@@ -61,6 +62,7 @@ struct steering {
     size_t n;
     struct watched *node;     /* n */
     struct power_node *power; /* n */
+    struct rack_power *racks;
     void *room;
     int64_t round_ns, round_began_ns; /* the last round's length */
     size_t asked;                     /* limits that are not confirmed */
@@ -106,23 +108,32 @@ static void begin_round(struct steering *s)
     s->known = 0;
 }
 
-/* What may be given: all that was there at the start and is not given now.  Of
- * a node that is out of reach nobody has anything, and if it was given more
+/* Of a node that is out of reach nobody has anything, and if it was given more
  * than its part, it has that until its guard puts it back. */
+static uint64_t given_to(const struct watched *w)
+{
+    if (can_be_set(w))
+        return w->power.limit;
+    return w->kept > w->start ? w->kept : w->start;
+}
+
+/* What may be given: all that was there at the start and is not given now. */
 static uint64_t left(const struct steering *s)
 {
     uint64_t budget = 0, given = 0;
 
+    rack_power_clear(s->racks);
     for (size_t i = 0; i < s->n; i++) {
-        const struct watched *w = &s->node[i];
-
-        budget += w->start;
-        if (can_be_set(w))
-            given += w->power.limit;
-        else
-            given += w->kept > w->start ? w->kept : w->start;
+        budget += s->node[i].start;
+        given += given_to(&s->node[i]);
+        rack_power_give(s->racks, i, given_to(&s->node[i]));
     }
     return budget > given ? budget - given : 0;
+}
+
+static uint64_t least_of_two(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 static void keep_record(struct watched *w)
@@ -137,11 +148,14 @@ static void raise_limits(struct steering *s)
     for (size_t i = 0; i < s->n; i++) {
         struct watched *w = &s->node[i];
 
-        if (!can_be_set(w) || w->wanted <= w->power.limit || rest == 0)
+        uint64_t more = least_of_two(rest, rack_power_left(s->racks, i));
+
+        if (!can_be_set(w) || w->wanted <= w->power.limit || more == 0)
             continue;
-        if (w->wanted - w->power.limit > rest)
-            w->wanted = w->power.limit + rest;
-        rest -= w->wanted - w->power.limit;
+        more = least_of_two(more, w->wanted - w->power.limit);
+        w->wanted = w->power.limit + more;
+        rest -= more;
+        rack_power_give(s->racks, i, more);
         ask_meter(s, i);
     }
 }
@@ -345,7 +359,7 @@ static void take_step(struct steering *s)
     for (size_t i = 0; i < s->n; i++)
         if (!can_be_set(&s->node[i]))
             s->power[i].progress = 0;
-    power_step(&s->rule, s->power, s->n, s->room);
+    rack_power_step(s->racks, &s->rule, s->power);
     for (size_t i = 0; i < s->n; i++)
         s->node[i].wanted = s->power[i].limit;
     steering_worth_stepped(&s->worth, part_moved(s));
@@ -485,7 +499,12 @@ static void receive_power(struct steering *s,
         return; /* it has told before */
     w->power = *m;
     w->power.limit = 0; /* nothing is limited yet */
-    w->start = s->rule.variant == POWER_SAVE ? m->ceiling : m->limit;
+    w->start = rack_power_start(
+        s->racks, i, s->rule.variant == POWER_SAVE ? m->ceiling : m->limit,
+        m->floor, m->unit);
+    if (s->rule.variant
+        == POWER_SAVE) /* more than at the start is for nobody */
+        w->power.ceiling = w->start;
     w->wanted = w->start;
     w->is_settable = m->limit > 0;
     if (w->is_settable && s->moved_ns == 0)
@@ -650,8 +669,9 @@ struct steering *steering_start(struct session *session,
     s->n = n;
     s->node = calloc(n, sizeof *s->node);
     s->power = calloc(n, sizeof *s->power);
+    s->racks = rack_power_new(session, config);
     s->room = malloc(power_bytes(n));
-    if (!s->node || !s->power || !s->room) {
+    if (!s->node || !s->power || !s->racks || !s->room) {
         steering_stop(s);
         return NULL;
     }
@@ -672,6 +692,7 @@ void steering_stop(struct steering *s)
         return;
     free(s->node);
     free(s->power);
+    rack_power_free(s->racks);
     free(s->room);
     free(s);
 }

@@ -85,6 +85,18 @@ static const struct {
      "f.conf:1:", "power: bound is out of range", "give 0 to 1"},
     {"no gain", "power { gain = 0 }\n",
      "f.conf:1:", "power: gain is out of range", "give 0.01 to 1"},
+    {"a budget without a number", "power { budget \"s1\" { } }\n",
+     "f.conf:1:", "power: budget \"s1\" is out of range", "give most = 0.001"},
+    {"a budget of nothing", "power { budget \"s1\" { most = 0 } }\n",
+     "f.conf:1:", "power: budget \"s1\" is out of range", "give most = 0.001"},
+    {"a budget without end", "power { budget \"s1\" { most = inf } }\n",
+     "f.conf:1:", "power: budget \"s1\" is out of range", "give most = 0.001"},
+    {"a budget for no rack", "power { budget \"a b\" { most = 5 } }\n",
+     "f.conf:1:", "power: budget: that is no rack",
+     "give the name of a switch"},
+    {"a budget twice",
+     "power { budget \"a\" { most = 5 } budget \"a\" { most = 6 } }\n",
+     "f.conf:1:", "found duplicate title 'a'", "see"},
     {"no interval", "power { interval_ms = 0 }\n",
      "f.conf:1:", "power: interval_ms is out of range", "give 1 to 10000"},
     {"a port below 1024", "bcast { port_range = \"1023-2000\" }\n",
@@ -451,8 +463,16 @@ static void test_printed(const struct config *base)
         c.probe.elements &= ~PROBE_BIT(ELEMENT_S);
         c.probe.outlier[ELEMENT_G] = 4.25;
         c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
-        c.power = (struct config_power){"rapl", 0.5,  0.1, 0,
-                                        1,      0.03, 250, AGGREGATE_MEAN};
+        c.power =
+            (struct config_power){.actuator = "rapl",
+                                  .start = 0.5,
+                                  .floor = 0.1,
+                                  .band = 1,
+                                  .gain = 0.03,
+                                  .interval_ms = 250,
+                                  .aggregate = AGGREGATE_MEAN,
+                                  .budgets = 2,
+                                  .budget = {{"s1", 2400.1}, {"Rack-2", 7}}};
         c.policy[0][0] = prints[i].gain;
         c.profile[0].profile.influence[ELEMENT_I] = prints[i].gain;
         c.profile[c.profiles++] =

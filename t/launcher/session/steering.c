@@ -39,12 +39,13 @@ static uint64_t highest;       /* sum of all limits that was ever in force */
 static int orders, own_orders; /* MONITORs, of step 7.1 and the agents' own */
 static int unwritable = -1;    /* a node whose limit sticks */
 static const double work[NODES] = {1, 1, 1, 1.6};
-static const struct config_power config = {.start = START,
-                                           .floor = 0.1,
-                                           .bound = POWER_BOUND,
-                                           .band = POWER_BAND,
-                                           .gain = POWER_GAIN,
-                                           .interval_ms = 10};
+static uint64_t highest_rack; /* likewise, of the nodes 2 and 3 */
+static struct config_power config = {.start = START,
+                                     .floor = 0.1,
+                                     .bound = POWER_BOUND,
+                                     .band = POWER_BAND,
+                                     .gain = POWER_GAIN,
+                                     .interval_ms = 10};
 
 static int64_t now_ns = 1000000000;
 
@@ -194,6 +195,8 @@ static void answer(struct steering *s, struct asked *a)
         snprintf(m.text, sizeof m.text, "error it sticks");
     if (in_force() > highest)
         highest = in_force();
+    if (limit_of(2) + limit_of(3) > highest_rack)
+        highest_rack = limit_of(2) + limit_of(3);
     msg_write_limited(&w, &m);
     (void)steering_message(s, a->node, MSG_LIMITED, w.buf, w.len);
     writer_clear(&w);
@@ -288,6 +291,7 @@ static void begin(struct steering *s)
     tell(s, 0);
     answer_all(s);
     highest = in_force();
+    highest_rack = limit_of(2) + limit_of(3);
 }
 
 static struct steering *start(enum power_variant variant)
@@ -655,6 +659,65 @@ static void test_no_help(void)
     steering_stop(s);
 }
 
+/* The nodes 0 and 1 are in rack s1, 2 and 3 in s2; watts, 0: no budget. */
+static struct steering *start_racks(double budget)
+{
+    for (size_t i = 0; i < NODES; i++)
+        snprintf(named[i].rack, sizeof named[i].rack, "s%zu", i / 2 + 1);
+    config.budgets = budget > 0;
+    config.budget[0] = (struct config_budget){"s2", budget};
+    return start(POWER_PAIR);
+}
+
+static void stop_racks(struct steering *s)
+{
+    steering_stop(s);
+    config.budgets = 0;
+    for (size_t i = 0; i < NODES; i++)
+        named[i].rack[0] = '\0';
+}
+
+static void test_racks(void)
+{
+    struct steering *s = start_racks(0);
+
+    regions(s, 30, -1);
+    is_near((double)actuator[3].limit, BUDGET * 1.6 / 4.6, BUDGET * 0.02,
+            "two racks: who has more to do has more, in the other's rack, too");
+    ok(highest == BUDGET && in_force() == BUDGET, "the sum is kept");
+    stop_racks(s);
+    s = start_racks(105);
+    regions(s, 30, -1);
+    ok(highest_rack <= 105000000 && limit_of(2) + limit_of(3) > 104000000,
+       "a rack gets its budget and was never above it");
+    is_near((double)actuator[3].limit, 105e6 * 1.6 / 2.6, 2e6,
+            "within it, too, who has more to do has more");
+    ok(highest == BUDGET, "the sum is kept");
+    steering_lost(s, 3);
+    answer_all(s);
+    ok(highest_rack <= 105000000, "its budget is kept when a node is lost");
+    stop_racks(s);
+}
+
+static void test_tight_racks(void)
+{
+    struct steering *s = start_racks(105);
+
+    unwritable = 2;
+    regions(s, 20, -1);
+    ok(highest_rack <= 105000000 && actuator[3].limit > MAX_UW / 2,
+       "nor is it exceeded if a limit there cannot be lowered");
+    unwritable = -1;
+    stop_racks(s);
+    s = start_racks(80);
+    is_int((int)in_force(), BUDGET - 20000000,
+           "a budget below the limits at the start: the rack begins with it");
+    regions(s, 20, -1);
+    ok(highest_rack == 80000000 && highest == BUDGET - 20000000,
+       "and never has more");
+    stop_racks(s);
+}
+
 static void test_nonsense(void)
 {
     struct steering *s = start(POWER_PAIR);
@@ -707,6 +770,8 @@ int main(void)
     test_long(POWER_BOOST, "boost");
     test_outside();
     test_no_help();
+    test_racks();
+    test_tight_racks();
     test_nonsense();
     for (size_t i = 0; i < NODES; i++)
         actuator_close(&actuator[i]);
