@@ -11,7 +11,8 @@ test_expect_success 'install, then uninstall, leaves the site its configuration 
 	int main(void) { struct evenstep_peer p; return evenstep_peer(0, &p) == -1 ? 0 : 1; }" >app.c &&
 	cc -Iroot/usr/include -o app app.c -Lroot/usr/lib -levenstep && env -u EVENSTEP_DIR LD_LIBRARY_PATH=root/usr/lib ./app &&
 	(cd root && find . -name evenstep.so) >plugin && grep slurm plugin &&
-	strings -a "root/$(cat plugin)" | grep -x /usr/bin/evenstep &&
+	strings -a "root/$(cat plugin)" >strings && grep -x /usr/bin/evenstep strings &&
+	test -r "root$(grep -x "/usr/lib/libevenstep-mpi[.]so" strings)" &&
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr uninstall &&
 	(cd root && find . -type f) >left && echo ./etc/evenstep/evenstep.conf >want && test_cmp want left
 '

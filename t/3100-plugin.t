@@ -84,7 +84,7 @@ for command in srun sbatch salloc; do
 	--evenstep-bcast=x:y|SRC:DST
 	--evenstep-bcast=x:/|SRC:DST
 	--evenstep-probe=on|cached, fresh or off
-	--evenstep-power=on|pair, boost or off
+	--evenstep-power=on|pair, boost, save or off
 	END
 done
 

@@ -11,7 +11,7 @@ unset EVENSTEP_CONF
 user=daemon # any user but root
 bin=$(mktemp -d /var/tmp/evenstep-private.XXXXXX) && chmod 755 "$bin"
 trap 'testbed_code=$?; testbed_end; rm -rf "$bin"; (exit $testbed_code); die' EXIT
-cp "$EVENSTEP_BUILD/evenstep" "$EVENSTEP_BUILD/evenstep-agent" "$EVENSTEP_BUILD/evenstep-power" "$EVENSTEP_BUILD/evenstep.so" "$bin"
+cp "$EVENSTEP_BUILD/evenstep" "$EVENSTEP_BUILD/evenstep-agent" "$EVENSTEP_BUILD/evenstep-power" "$EVENSTEP_BUILD/evenstep.so" "$EVENSTEP_BUILD/libevenstep-mpi.so" "$bin"
 run=$(testbed_dir)
 
 as_user() { "$testbed" exec --name "$testbed_name" --user $user -- "$@"; }

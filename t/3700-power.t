@@ -238,7 +238,7 @@ test_expect_success 'the site has it off: one line, and the step runs without' '
 '
 test_expect_success '--evenstep-power=off and a word that is none' '
 	on_ctl srun -N2 --evenstep-power=off sh -c "echo ran" >got 2>err && test $(grep -c ran got) = 2 && no_line evenstep err &&
-	test_must_fail on_ctl srun -N2 --evenstep-power=most true 2>err && mentioned "evenstep: --evenstep-power: .most. is not allowed: give pair, boost or off"
+	test_must_fail on_ctl srun -N2 --evenstep-power=most true 2>err && mentioned "evenstep: --evenstep-power: .most. is not allowed: give pair, boost, save or off"
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
 	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name

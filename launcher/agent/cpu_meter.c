@@ -110,7 +110,7 @@ struct cpu_meter *cpu_meter_start(struct event_base *base,
     if (!m)
         return NULL;
     m->page = page;
-    m->tasks = task_cpus_open("/proc", job, id);
+    m->tasks = task_cpus_open("/proc", getenv("SLURMD_NODENAME"), job, id);
     m->timer = event_new(base, -1, EV_PERSIST, on_time, m);
     if (m->tasks && m->timer && event_add(m->timer, &tv) == 0)
         return m;

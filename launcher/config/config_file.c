@@ -40,6 +40,7 @@ static void defaults(struct config *c)
     c->step_policy = kinds_at(0);
     c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     c->step_patience_s = PATIENCE_S;
+    c->step_meter = STEP_METER_MPI;
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
     c->probe.ttl_s = PROBE_CACHE_TTL_S;
     strcpy(c->probe.cache, PROBE_CACHE_DIR);

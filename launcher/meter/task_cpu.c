@@ -34,7 +34,7 @@ struct task {
 };
 
 struct task_cpus {
-    const char *proc;
+    const char *proc, *node;
     uint32_t job, step;
     uint64_t ticks_s; /* clock ticks of a second */
     struct process *known, *found;
@@ -99,6 +99,7 @@ static ssize_t read_environ(const struct task_cpus *t, pid_t pid)
 
 struct identity {
     uint64_t job, step, rank, size, ntasks, cpus;
+    const char *node;
 };
 
 static void take_variable(struct identity *id, const char *variable)
@@ -118,21 +119,24 @@ static void take_variable(struct identity *id, const char *variable)
         if (strncmp(variable, known[i].name, len) == 0)
             (void)number_parse_u64(variable + len, known[i].value);
     }
+    if (strncmp(variable, "SLURMD_NODENAME=", 16) == 0)
+        id->node = variable + 16;
 }
 
 /* -1 if it is not of the step. */
 static int identify(const struct task_cpus *t, pid_t pid, struct task_cpu *who)
 {
-    struct identity id = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0, 1};
+    struct identity id = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0, 1, NULL};
     ssize_t len = read_environ(t, pid);
 
     for (const char *at = t->environ; len > 0 && at < t->environ + len;
          at += strlen(at) + 1)
-        if (strncmp(at, "SLURM_", strlen("SLURM_")) == 0)
+        if (strncmp(at, "SLURM", strlen("SLURM")) == 0)
             take_variable(&id, at);
     if (id.size == 0)
         id.size = id.ntasks;
     if (id.job != t->job || id.step != t->step || id.rank >= id.size
+        || (t->node && id.node && strcmp(t->node, id.node) != 0)
         || id.size > UINT32_MAX || id.cpus < 1 || id.cpus > UINT32_MAX)
         return -1;
     *who = (struct task_cpu){.rank = (uint32_t)id.rank,
@@ -271,7 +275,10 @@ void task_cpus_look(struct task_cpus *t)
 
 /* --- start and end -------------------------------------------------------- */
 
-struct task_cpus *task_cpus_open(const char *proc, uint32_t job, uint32_t step)
+struct task_cpus *task_cpus_open(const char *proc,
+                                 const char *node,
+                                 uint32_t job,
+                                 uint32_t step)
 {
     struct task_cpus *t = calloc(1, sizeof *t);
     long ticks = sysconf(_SC_CLK_TCK);
@@ -279,6 +286,7 @@ struct task_cpus *task_cpus_open(const char *proc, uint32_t job, uint32_t step)
     if (!t)
         return NULL;
     t->proc = proc;
+    t->node = node;
     t->job = job;
     t->step = step;
     t->ticks_s = ticks > 0 ? (uint64_t)ticks : 100;

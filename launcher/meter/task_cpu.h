@@ -24,8 +24,13 @@ struct task_cpu {
     uint64_t cpu_ns;     /* used by all its processes until now */
 };
 
-/* proc is "/proc" but for tests.  NULL if memory ran out. */
-struct task_cpus *task_cpus_open(const char *proc, uint32_t job, uint32_t step);
+/* proc is "/proc" but for tests; node is what SLURMD_NODENAME is for a task,
+ * as there may be more than one on a machine, or NULL.  NULL if memory ran out.
+ */
+struct task_cpus *task_cpus_open(const char *proc,
+                                 const char *node,
+                                 uint32_t job,
+                                 uint32_t step);
 /* Look at all processes.  O(processes of the machine); the environment of each
  * is read a few times only. */
 void task_cpus_look(struct task_cpus *t);

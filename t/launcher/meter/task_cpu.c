@@ -55,7 +55,7 @@ static struct task_cpus *start(void)
     struct task_cpus *t;
 
     tree_make();
-    t = task_cpus_open(tree_root, 7, 2);
+    t = task_cpus_open(tree_root, "n1", 7, 2);
     if (!t)
         bail("no memory");
     return t;
@@ -78,7 +78,7 @@ static void test_whose(void)
     const struct task_cpu *first;
 
     put_task(10, STEP_IDS "SLURM_PROCID=3 SLURM_CPUS_PER_TASK=2 Z=", 40);
-    put_task(11, STEP_IDS "SLURM_PROCID=3 ", 5);
+    put_task(11, STEP_IDS "SLURM_PROCID=3 SLURMD_NODENAME=n1 ", 5);
     put_task(
         12, "SLURM_JOB_ID=7 SLURM_STEP_ID=1 SLURM_NTASKS=4 SLURM_PROCID=0 ", 9);
     put_task(
@@ -87,6 +87,7 @@ static void test_whose(void)
     put_task(15, STEP_IDS "SLURM_PROCID=x ", 9);
     put_task(16, STEP_IDS, 9);
     put_task(17, "", 9);
+    put_task(22, STEP_IDS "SLURM_PROCID=2 SLURMD_NODENAME=n2 ", 9);
     put_task(18, "SLURM_JOB_ID=7 SLURM_STEP_ID=2 SLURM_NTASKS=4 SLURM_PROCID=1",
              6);
     tree_put("19/stat", "nonsense\n");
@@ -161,7 +162,7 @@ static void test_exec(void)
 
 int main(void)
 {
-    struct task_cpus *none = task_cpus_open("/nowhere", 7, 2);
+    struct task_cpus *none = task_cpus_open("/nowhere", NULL, 7, 2);
 
     tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     task_cpus_look(none);
