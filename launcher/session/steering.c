@@ -10,11 +10,10 @@
  */
 #include "launcher/session/steering.h"
 #include "launcher/base/notice.h"
-#include "launcher/session/meter_window.h"
 #include "launcher/session/rack_power.h"
+#include "launcher/session/steering_decide.h"
 #include "pmix_bcast/clock.h"
 #include "policy/pace.h"
-#include "policy/steering_worth.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,51 +32,6 @@
 #define STILL_S       10
 #define STILL_NS      (STILL_S * INT64_C(1000000000))
 #define STILL_MOST_NS (8 * STILL_NS)
-/* A long region that ends so soon is left alone. */
-#define NEAR_NS 1500000000.0
-
-struct watched {
-    struct meter_window window; /* of this round */
-    uint64_t ended;             /* regions, in this epoch */
-    int64_t ended_ns;           /* the last of them */
-    uint64_t marked;            /* until then their times were looked at */
-    int64_t marked_ns;          /* 0: never in this epoch */
-    int64_t heard_ns;           /* 0: never */
-    double speed;               /* regions a nanosecond of work; 0: not known */
-    double waiting;
-    struct msg_power power; /* its limit: what is in force; 0: none */
-    uint64_t start, wanted; /* limits */
-    uint64_t tried;         /* that was put back, to see if it helps */
-    uint64_t asked;         /* the one that is not confirmed, if is_asked */
-    uint64_t kept;          /* what it may still have when it is out of reach */
-    int is_settable, is_asked;
-    int is_known, is_silent, is_lost, told_misuse;
-};
-
-struct steering {
-    struct session *session;
-    struct msg_monitor order; /* to each node, with the step's name there */
-    int is_own;               /* the step is the agents' */
-    struct power_rule rule;
-    size_t n;
-    struct watched *node;     /* n */
-    struct power_node *power; /* n */
-    struct rack_power *racks;
-    void *room;
-    int64_t round_ns, round_began_ns; /* the last round's length */
-    size_t asked;                     /* limits that are not confirmed */
-    size_t known;                     /* nodes whose speed is, in this round */
-    size_t missing;    /* nodes that are neither known nor silent */
-    int64_t looked_ns; /* for those that are silent */
-    int64_t record_ns; /* between two records of a node, at least */
-    int64_t moved_ns;  /* something was metered, at first that it could be
-                          limited; 0: nothing can be */
-    int64_t still_ns;  /* so long nothing may be metered */
-    int is_limiting;   /* whoever can be limited is */
-    int is_alive, told_off, told_still, told_worth;
-    struct steering_worth worth;
-    double skew;
-};
 
 /* --- limits --------------------------------------------------------------- */
 
@@ -90,11 +44,6 @@ static void ask_meter(struct steering *s, size_t i)
     s->node[i].is_asked = 1;
     s->asked++;
     session_send(s->session, i, MSG_LIMIT, &w);
-}
-
-static int can_be_set(const struct watched *w)
-{
-    return !w->is_lost && w->is_settable;
 }
 
 static void begin_round(struct steering *s)
@@ -112,7 +61,7 @@ static void begin_round(struct steering *s)
  * than its part, it has that until its guard puts it back. */
 static uint64_t given_to(const struct watched *w)
 {
-    if (can_be_set(w))
+    if (steering_can_set(w))
         return w->power.limit;
     return w->kept > w->start ? w->kept : w->start;
 }
@@ -150,7 +99,7 @@ static void raise_limits(struct steering *s)
 
         uint64_t more = least_of_two(rest, rack_power_left(s->racks, i));
 
-        if (!can_be_set(w) || w->wanted <= w->power.limit || more == 0)
+        if (!steering_can_set(w) || w->wanted <= w->power.limit || more == 0)
             continue;
         more = least_of_two(more, w->wanted - w->power.limit);
         w->wanted = w->power.limit + more;
@@ -163,7 +112,7 @@ static void raise_limits(struct steering *s)
 static void lower_limits(struct steering *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (can_be_set(&s->node[i])
+        if (steering_can_set(&s->node[i])
             && s->node[i].wanted < s->node[i].power.limit)
             ask_meter(s, i);
 }
@@ -189,7 +138,7 @@ static void limit_all(struct steering *s, int on)
         struct watched *w = &s->node[i];
 
         w->wanted = on ? w->start : 0;
-        if (can_be_set(w) && !w->is_asked && w->power.limit != w->wanted)
+        if (steering_can_set(w) && !w->is_asked && w->power.limit != w->wanted)
             ask_meter(s, i);
     }
 }
@@ -248,178 +197,10 @@ static void find_silent(struct steering *s, int64_t now)
     }
 }
 
-/* All that are known have told it. */
-static int know_all(const struct steering *s,
-                    int (*told)(const struct meter_window *))
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->node[i].is_known && !told(&s->node[i].window))
-            return 0;
-    return 1;
-}
-
-static int has_pace(const struct meter_window *w)
-{
-    return meter_window_pace(w) > 0;
-}
-
-static int has_left(const struct meter_window *w)
-{
-    return has_pace(w) && w->last.left_ns > 0;
-}
-
-static int has_far_to_go(const struct meter_window *w)
-{
-    return (double)w->last.left_ns > NEAR_NS;
-}
-
-static void measure_speeds(struct steering *s, int64_t now)
-{
-    double slowest = INFINITY;
-    int by_pace = know_all(s, has_pace);
-
-    for (size_t i = 0; i < s->n; i++) {
-        struct watched *w = &s->node[i];
-
-        w->speed = w->is_known ? meter_window_speed(&w->window) : 0;
-        s->power[i] = (struct power_node){.limit = w->power.limit,
-                                          .floor = w->power.floor,
-                                          .ceiling = w->power.ceiling};
-        if (!w->is_known)
-            continue;
-        s->power[i].progress =
-            by_pace ? meter_window_pace(&w->window) : w->speed;
-        slowest = fmin(slowest, s->power[i].progress);
-    }
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].waiting =
-            s->node[i].is_known ? 1 - slowest / s->power[i].progress : 0;
-    s->round_ns = now - s->round_began_ns;
-}
-
-/* In a long region all are to come to its end together: who has more of it
- * left, as it was slower before, has to be faster now. */
-static void look_at_the_end(struct steering *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->node[i].is_known)
-            s->power[i].progress /=
-                (double)s->node[i].window.last.left_ns / 1e9;
-}
-
-/* How long the node's regions took that have ended since this was asked; 0 if
- * none has. */
-static double seconds_of_regions(struct watched *w)
-{
-    double seconds = 0;
-
-    if (w->marked_ns > 0 && w->ended > w->marked)
-        seconds = (double)(w->ended_ns - w->marked_ns) / 1e9
-                  / (double)(w->ended - w->marked);
-    w->marked = w->ended;
-    w->marked_ns = w->ended_ns;
-    return seconds;
-}
-
-/* They are the same ones for all: by the node that knows best. */
-static double region_seconds(struct steering *s)
-{
-    double longest = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (s->node[i].is_known)
-            longest = fmax(longest, seconds_of_regions(&s->node[i]));
-    return longest;
-}
-
-/* Of all that is theirs at the start, the part that others have now. */
-static double part_moved(const struct steering *s)
-{
-    double all = 0, moved = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const struct watched *w = &s->node[i];
-
-        if (!can_be_set(w))
-            continue;
-        all += (double)w->start;
-        moved += fabs((double)w->wanted - (double)w->start);
-    }
-    return all > 0 ? moved / 2 / all : 0;
-}
-
-static void take_step(struct steering *s)
-{
-    int is_long = know_all(s, has_left);
-
-    if (is_long && !know_all(s, has_far_to_go))
-        return; /* near its end */
-    if (is_long)
-        look_at_the_end(s);
-    for (size_t i = 0; i < s->n; i++)
-        if (!can_be_set(&s->node[i]))
-            s->power[i].progress = 0;
-    rack_power_step(s->racks, &s->rule, s->power);
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].wanted = s->power[i].limit;
-    steering_worth_stepped(&s->worth, part_moved(s));
-}
-
-static void put_back(struct steering *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        s->node[i].tried = s->node[i].power.limit;
-        s->node[i].wanted = s->node[i].start;
-    }
-}
-
-static void resume(struct steering *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].wanted = s->node[i].tried;
-}
-
-static void tell_worth(struct steering *s)
-{
-    if (!s->told_worth)
-        notice("no power is steered for now: it did not make the program "
-               "faster, %.3g s a region with it, %.3g s without; all limits "
-               "are as at the start",
-               s->worth.with.mean, s->worth.without.mean);
-    s->told_worth = 1;
-}
-
-/* What saves power does not make it faster. */
-static enum worth_order what_to_do(struct steering *s)
-{
-    if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
-        return WORTH_STEER;
-    return steering_worth_next(&s->worth, region_seconds(s), s->skew);
-}
-
 static void end_round(struct steering *s, int64_t now)
 {
-    measure_speeds(s, now);
-    s->skew = power_skew(s->power, s->n, s->room);
-    for (size_t i = 0; i < s->n; i++)
-        s->node[i].wanted = s->node[i].power.limit;
-    if (s->is_limiting)
-        switch (what_to_do(s)) {
-        case WORTH_STEER:
-            take_step(s);
-            break;
-        case WORTH_PUT_BACK:
-            put_back(s);
-            break;
-        case WORTH_RESUME:
-            resume(s);
-            break;
-        case WORTH_STOP:
-            tell_worth(s);
-            break;
-        case WORTH_HOLD:
-            break;
-        }
+    steering_decide(s);
+    s->round_ns = now - s->round_began_ns;
     go_on(s);
 }
 
@@ -509,7 +290,7 @@ static void receive_power(struct steering *s,
     w->is_settable = m->limit > 0;
     if (w->is_settable && s->moved_ns == 0)
         s->moved_ns = clock_ns();
-    if (can_be_set(w) && s->is_limiting)
+    if (steering_can_set(w) && s->is_limiting)
         ask_meter(s, i);
     if (w->is_settable || s->told_off)
         return;
@@ -544,7 +325,7 @@ void steering_lost(struct steering *s, size_t i)
 {
     struct watched *w = &s->node[i];
 
-    if (can_be_set(w))
+    if (steering_can_set(w))
         keep_record(w);
     w->is_lost = 1;
     if (w->is_asked)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/steering_decide.h"
+#include "launcher/base/notice.h"
+#include "launcher/session/rack_power.h"
+
+#include <math.h>
+
+/* A long region that ends so soon is left alone. */
+#define NEAR_NS 1500000000.0
+
+int steering_can_set(const struct watched *w)
+{
+    return !w->is_lost && w->is_settable;
+}
+
+/* All that are known have told it. */
+static int know_all(const struct steering *s,
+                    int (*told)(const struct meter_window *))
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known && !told(&s->node[i].window))
+            return 0;
+    return 1;
+}
+
+static int has_pace(const struct meter_window *w)
+{
+    return meter_window_pace(w) > 0;
+}
+
+static int has_left(const struct meter_window *w)
+{
+    return has_pace(w) && w->last.left_ns > 0;
+}
+
+static int has_far_to_go(const struct meter_window *w)
+{
+    return (double)w->last.left_ns > NEAR_NS;
+}
+
+static void measure_speeds(struct steering *s)
+{
+    double slowest = INFINITY;
+    int by_pace = know_all(s, has_pace);
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct watched *w = &s->node[i];
+
+        w->speed = w->is_known ? meter_window_speed(&w->window) : 0;
+        s->power[i] = (struct power_node){.limit = w->power.limit,
+                                          .floor = w->power.floor,
+                                          .ceiling = w->power.ceiling};
+        if (!w->is_known)
+            continue;
+        s->power[i].progress =
+            by_pace ? meter_window_pace(&w->window) : w->speed;
+        slowest = fmin(slowest, s->power[i].progress);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].waiting =
+            s->node[i].is_known ? 1 - slowest / s->power[i].progress : 0;
+}
+
+/* In a long region all are to come to its end together: who has more of it
+ * left, as it was slower before, has to be faster now. */
+static void look_at_the_end(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known)
+            s->power[i].progress /=
+                (double)s->node[i].window.last.left_ns / 1e9;
+}
+
+/* How long the node's regions took that have ended since this was asked; 0 if
+ * none has. */
+static double seconds_of_regions(struct watched *w)
+{
+    double seconds = 0;
+
+    if (w->marked_ns > 0 && w->ended > w->marked)
+        seconds = (double)(w->ended_ns - w->marked_ns) / 1e9
+                  / (double)(w->ended - w->marked);
+    w->marked = w->ended;
+    w->marked_ns = w->ended_ns;
+    return seconds;
+}
+
+/* They are the same ones for all: by the node that knows best. */
+static double region_seconds(struct steering *s)
+{
+    double longest = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->node[i].is_known)
+            longest = fmax(longest, seconds_of_regions(&s->node[i]));
+    return longest;
+}
+
+/* Of all that is theirs at the start, the part that others have now. */
+static double part_moved(const struct steering *s)
+{
+    double all = 0, moved = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = &s->node[i];
+
+        if (!steering_can_set(w))
+            continue;
+        all += (double)w->start;
+        moved += fabs((double)w->wanted - (double)w->start);
+    }
+    return all > 0 ? moved / 2 / all : 0;
+}
+
+static void take_step(struct steering *s)
+{
+    int is_long = know_all(s, has_left);
+
+    if (is_long && !know_all(s, has_far_to_go))
+        return; /* near its end */
+    if (is_long)
+        look_at_the_end(s);
+    for (size_t i = 0; i < s->n; i++)
+        if (!steering_can_set(&s->node[i]))
+            s->power[i].progress = 0;
+    rack_power_step(s->racks, &s->rule, s->power);
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->power[i].limit;
+    steering_worth_stepped(&s->worth, part_moved(s));
+}
+
+static void put_back(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->node[i].tried = s->node[i].power.limit;
+        s->node[i].wanted = s->node[i].start;
+    }
+}
+
+static void resume(struct steering *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->node[i].tried;
+}
+
+static void tell_worth(struct steering *s)
+{
+    if (!s->told_worth)
+        notice("no power is steered for now: it did not make the program "
+               "faster, %.3g s a region with it, %.3g s without; all limits "
+               "are as at the start",
+               s->worth.with.mean, s->worth.without.mean);
+    s->told_worth = 1;
+}
+
+/* What saves power does not make it faster. */
+static enum worth_order what_to_do(struct steering *s)
+{
+    if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
+        return WORTH_STEER;
+    return steering_worth_next(&s->worth, region_seconds(s), s->skew);
+}
+
+void steering_decide(struct steering *s)
+{
+    measure_speeds(s);
+    s->skew = power_skew(s->power, s->n, s->room);
+    for (size_t i = 0; i < s->n; i++)
+        s->node[i].wanted = s->node[i].power.limit;
+    if (s->is_limiting)
+        switch (what_to_do(s)) {
+        case WORTH_STEER:
+            take_step(s);
+            break;
+        case WORTH_PUT_BACK:
+            put_back(s);
+            break;
+        case WORTH_RESUME:
+            resume(s);
+            break;
+        case WORTH_STOP:
+            tell_worth(s);
+            break;
+        case WORTH_HOLD:
+            break;
+        }
+}
