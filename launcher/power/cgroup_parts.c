@@ -68,23 +68,45 @@ static uint64_t most_of(const struct actuator *a, pid_t task)
     return most > CGROUP_LEAST ? most : CGROUP_LEAST;
 }
 
+/* The group that a task is in: of v2 cgroup_place_find() tells the one above, in
+ * which groups can be made. */
+static int find_group(char path[SYSFS_PATH],
+                      const struct actuator *a,
+                      const struct actuator_place *place,
+                      pid_t task)
+{
+    struct throttle_place where;
+    char line[SYSFS_LINE];
+    const char *name;
+
+    if (cgroup_place_find(&where, place, task) < 0
+        || where.version != a->version)
+        return -1;
+    if (a->version == 1)
+        return sysfs_path(path, "%s", where.path);
+    if (sysfs_find(line, "0::", "%s/%d/cgroup", place->proc, (int)task) < 0
+        || !(name = strrchr(line, '/')))
+        return -1;
+    return sysfs_path(path, "%s%s", where.path, name);
+}
+
 static int add_task(struct actuator *a,
                     const struct actuator_place *place,
                     pid_t task,
                     struct es_error *err)
 {
     uint32_t number = (uint32_t)a->parts.n;
-    struct throttle_place where;
+    char group[SYSFS_PATH];
     size_t first = a->n;
 
-    if (number == PARTS_MAX || cgroup_place_find(&where, place, task) < 0
-        || where.version != a->version || !is_own(a, where.path))
+    if (number == PARTS_MAX || find_group(group, a, place, task) < 0
+        || !is_own(a, group))
         return es_fail(err, ES_ENV, "choose another actuator in power { }",
                        "cgroup: task %d has no group of its own", (int)task);
     a->parts.part[number] =
         (struct power_part){CGROUP_LEAST, most_of(a, task), 0};
-    if (cgroup_add_knobs(a, where.path, CGROUP_LEAST,
-                         a->parts.part[number].most, err)
+    if (cgroup_add_knobs(a, group, CGROUP_LEAST, a->parts.part[number].most,
+                         err)
         < 0)
         return -1;
     for (size_t i = first; i < a->n; i++)
