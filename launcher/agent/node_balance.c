@@ -3,8 +3,10 @@
 #include "launcher/base/sysfs.h"
 #include "launcher/meter/rank_speed.h"
 #include "pmix_bcast/clock.h"
+#include "policy/steering_worth.h"
 
 #include <event2/event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,8 @@ struct node_balance {
     void *room;
     int is_divided; /* the parts have limits, node[].limit */
     int is_own;     /* the oldest order was ours */
+    struct steering_worth worth;
+    uint64_t tried[PARTS_MAX]; /* the limits that are to be tried again */
     unsigned asked, failures;
     int64_t last_ns, began_ns;
     struct watched_slot slot[METER_SLOTS];
@@ -157,26 +161,107 @@ static int divide(struct node_balance *b)
     return 0;
 }
 
-static void end_round(struct node_balance *b)
+static void forget_limits(struct node_balance *b)
+{
+    b->is_divided = 0;
+    for (size_t i = 0; i < PARTS_MAX; i++)
+        b->node[i].limit = 0;
+}
+
+static double region_seconds(const struct node_balance *b)
+{
+    uint32_t slots = meter_page_slots(b->page);
+    double longest = 0;
+
+    for (uint32_t i = 0; i < slots; i++)
+        if (b->slot[i].part != PART_NONE)
+            longest = fmax(longest, rank_speed_region_ns(&b->slot[i].speed));
+    return longest / 1e9;
+}
+
+/* Of all that the parts have when they are alike, what others have now. */
+static double part_moved(const struct node_balance *b)
+{
+    double moved = 0, all = 0, most = 0;
+
+    for (size_t i = 0; i < b->parts.n; i++) {
+        all += (double)b->node[i].limit;
+        most += (double)b->node[i].ceiling;
+    }
+    for (size_t i = 0; i < b->parts.n; i++)
+        moved += fabs((double)b->node[i].limit / all
+                      - (double)b->node[i].ceiling / most);
+    return moved / 2;
+}
+
+/* n is 0: the parts have no limits of their own. */
+static void order(struct node_balance *b, const uint64_t part[], size_t n)
+{
+    b->is_divided = n > 0;
+    b->is_own = 1;
+    b->asked++;
+    b->fn(b->arg, b->limit, part, n);
+}
+
+static void take_step(struct node_balance *b)
 {
     uint64_t part[PARTS_MAX];
 
-    if ((b->is_divided || divide(b) == 0)
-        && power_step(&b->parts.rule, b->node, b->parts.n, b->room) > 0) {
-        copy_limits(b, part);
-        b->is_divided = b->is_own = 1;
-        b->asked++;
-        b->fn(b->arg, b->limit, part, b->parts.n);
+    if ((!b->is_divided && divide(b) < 0)
+        || power_step(&b->parts.rule, b->node, b->parts.n, b->room) == 0)
+        return;
+    steering_worth_stepped(&b->worth, part_moved(b));
+    copy_limits(b, part);
+    order(b, part, b->parts.n);
+}
+
+static void put_back(struct node_balance *b)
+{
+    copy_limits(b, b->tried);
+    forget_limits(b);
+    order(b, NULL, 0);
+}
+
+static void resume(struct node_balance *b)
+{
+    uint64_t part[PARTS_MAX];
+
+    for (size_t i = 0; i < b->parts.n; i++)
+        b->node[i].limit = b->tried[i];
+    if (divide(b) < 0)
+        return;
+    copy_limits(b, part);
+    order(b, part, b->parts.n);
+}
+
+static void end_round(struct node_balance *b)
+{
+    double skew = power_skew(b->node, b->parts.n, b->room);
+
+    switch (steering_worth_next(&b->worth, region_seconds(b), skew)) {
+    case WORTH_STEER:
+        take_step(b);
+        break;
+    case WORTH_PUT_BACK:
+        put_back(b);
+        break;
+    case WORTH_RESUME:
+        resume(b);
+        break;
+    case WORTH_HOLD:
+    case WORTH_STOP:
+        break;
     }
     begin_round(b);
 }
 
-static void sample_all(struct node_balance *b, uint64_t elapsed_ns)
+static void sample_all(struct node_balance *b, int64_t now)
 {
+    uint64_t elapsed_ns = (uint64_t)(now - b->last_ns);
     uint32_t slots = meter_page_slots(b->page);
 
     for (uint32_t i = 0; i < slots; i++) {
-        (void)rank_speed_update(&b->slot[i].speed, b->page, i, elapsed_ns);
+        (void)rank_speed_update(&b->slot[i].speed, b->page, i, now, elapsed_ns);
         find_part(b, &b->slot[i]);
     }
 }
@@ -191,7 +276,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (b->limit == 0 || b->parts.n < 2)
         return;
-    sample_all(b, (uint64_t)(now - b->last_ns));
+    sample_all(b, now);
     b->last_ns = now;
     if (b->asked > 0)
         return;
@@ -202,13 +287,6 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 /* --- what the guard and the front end say --------------------------------- */
 
-static void forget_limits(struct node_balance *b)
-{
-    b->is_divided = 0;
-    for (size_t i = 0; i < PARTS_MAX; i++)
-        b->node[i].limit = 0;
-}
-
 void node_balance_lowest(struct node_balance *b, double lowest)
 {
     b->lowest = lowest;
@@ -218,6 +296,7 @@ void node_balance_parts(struct node_balance *b, const struct node_parts *p)
 {
     b->parts = *p;
     b->failures = 0;
+    b->worth = (struct steering_worth){.rounds = 0};
     forget_limits(b);
     for (size_t i = 0; i < METER_SLOTS; i++)
         b->slot[i].owner = 0;
@@ -231,6 +310,8 @@ size_t node_balance_limit(struct node_balance *b,
 {
     b->asked++;
     b->limit = limit;
+    if (limit == 0)
+        b->worth = (struct steering_worth){.rounds = 0};
     if (limit == 0 || (b->is_divided && divide(b) < 0))
         forget_limits(b);
     if (!b->is_divided)

@@ -7,7 +7,8 @@
  * node's limit is given from there, and is divided here, by power_step() over
  * the parts that the guard has found.  Until something is to be gained the
  * node's limit is one for all of its ranks, so that a node whose ranks are alike
- * is left as it is.
+ * is left as it is; and again if it does not make the program faster
+ * (steering_worth.h).
  */
 #ifndef LAUNCHER_AGENT_NODE_BALANCE_H
 #define LAUNCHER_AGENT_NODE_BALANCE_H

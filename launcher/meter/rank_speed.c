@@ -29,9 +29,21 @@ static void begin_outside(struct rank_speed *s, uint64_t regions)
     rank_speed_start(s);
 }
 
+static void note_ends(struct rank_speed *s, uint64_t regions, int64_t now_ns)
+{
+    if (regions > s->regions && s->first_end_ns != 0)
+        s->ends += regions - s->regions;
+    else if (regions > s->regions)
+        s->first_end_ns = now_ns;
+    if (regions > s->regions)
+        s->last_end_ns = now_ns;
+    s->regions = regions;
+}
+
 enum meter_change rank_speed_update(struct rank_speed *s,
                                     const struct meter_page *page,
                                     uint32_t i,
+                                    int64_t now_ns,
                                     uint64_t elapsed_ns)
 {
     enum meter_change change = METER_STILL;
@@ -49,6 +61,7 @@ enum meter_change rank_speed_update(struct rank_speed *s,
         begin_outside(s, time.regions);
     else
         read_regions(s, &page->rank[i], time.regions);
+    note_ends(s, s->is_outside ? s->next : s->track.regions, now_ns);
     return change;
 }
 
@@ -57,6 +70,8 @@ void rank_speed_start(struct rank_speed *s)
     meter_track_start(&s->track);
     s->from = s->next + 1;
     s->done = s->work_ns = 0;
+    s->ends = 0;
+    s->first_end_ns = s->last_end_ns = 0;
 }
 
 double rank_speed_done(const struct rank_speed *s)
@@ -67,4 +82,11 @@ double rank_speed_done(const struct rank_speed *s)
 double rank_speed_work_ns(const struct rank_speed *s)
 {
     return s->is_outside ? s->work_ns : (double)s->track.work_ns;
+}
+
+double rank_speed_region_ns(const struct rank_speed *s)
+{
+    return s->ends > 0
+               ? (double)(s->last_end_ns - s->first_end_ns) / (double)s->ends
+               : 0;
 }

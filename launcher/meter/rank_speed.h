@@ -18,17 +18,23 @@ struct rank_speed {
     int is_outside;      /* it is a rank that is metered from outside */
     uint64_t next, from; /* its region that is read next; the first to count */
     double done, work_ns;
+    uint64_t regions; /* as they were seen last */
+    uint64_t ends;    /* of regions, after the first one that was seen */
+    int64_t first_end_ns, last_end_ns; /* 0: none was */
 };
 
-/* Read slot number i of the page, elapsed_ns after the last time. */
+/* Read slot number i of the page now, elapsed_ns after the last time. */
 enum meter_change rank_speed_update(struct rank_speed *s,
                                     const struct meter_page *page,
                                     uint32_t i,
+                                    int64_t now_ns,
                                     uint64_t elapsed_ns);
 /* Count from now on. */
 void rank_speed_start(struct rank_speed *s);
 /* Regions done, and the nanoseconds that they took. */
 double rank_speed_done(const struct rank_speed *s);
 double rank_speed_work_ns(const struct rank_speed *s);
+/* From one end of a region to the next; 0: not known. */
+double rank_speed_region_ns(const struct rank_speed *s);
 
 #endif
