@@ -2,7 +2,8 @@
 /*
  * Any packet as the guard's: what the agent makes of it can be sent to the
  * front end, which takes it.  And as the agent's or the plugin's to the guard:
- * no number, or one within its range.
+ * no number, or one within its range.  What is said of parts is taken as it can
+ * be written again, or refused whole.
  */
 #include "launcher/wire/power_line.h"
 #include "launcher/base/number.h"
@@ -54,9 +55,39 @@ static void tell(const struct power_line *line)
     writer_clear(&w);
 }
 
+static void tell_parts(const char *text)
+{
+    static struct node_parts parts, again;
+    static char line[2 * POWER_PACKET_MAX];
+
+    if (parts_line_read(&parts, text) < 0) {
+        must(parts.n == 0 && parts.tasks == 0);
+        return;
+    }
+    must(parts.n <= PARTS_MAX && parts.tasks <= PART_TASKS_MAX);
+    for (size_t i = 0; i < parts.n; i++)
+        must(power_part_is_valid(&parts.part[i]));
+    for (size_t i = 0; i < parts.tasks; i++)
+        must(parts.task[i].pid >= 2 && parts.task[i].part < parts.n);
+    if (parts.rule.gain < 1e-9)
+        return; /* would be written as 0 */
+    must(parts_line_write(&parts, line, sizeof line) == 0);
+    must(parts_line_read(&again, line) == 0 && again.n == parts.n
+         && again.tasks == parts.tasks);
+}
+
+static void tell_order(const char *text)
+{
+    uint64_t limit, part[PARTS_MAX];
+    int n = order_line_read(text, &limit, part);
+
+    must(n <= PARTS_MAX);
+    must(n < 0 || (text[0] >= '0' && text[0] <= '9'));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t len = size < POWER_LINE_MAX - 1 ? size : POWER_LINE_MAX - 1;
+    size_t len = size < POWER_PACKET_MAX - 1 ? size : POWER_PACKET_MAX - 1;
     char *text = malloc(len + 1);
     struct power_line line;
     uint64_t limit;
@@ -70,6 +101,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[len] = '\0';
     power_line_read(&line, text, IN_FORCE);
     tell(&line);
+    tell_parts(text);
+    tell_order(text);
     if (number_parse_u64(text, &limit) == 0)
         must(text[0] >= '0' && text[0] <= '9');
     if (number_parse_int(text, 2, INT32_MAX, &pid) == 0)
