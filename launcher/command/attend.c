@@ -223,6 +223,7 @@ static int steer(struct attend *a)
     a->report.job = a->o->job;
     a->report.step = a->o->step;
     step_report_start(&a->report, a->front.session);
+    a->power.times = a->report.times;
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
         == 0)

@@ -29,7 +29,8 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
                            .aggregate = p->aggregate,
                            .n = p->nodes,
                            .node = view,
-                           .from = p->steering};
+                           .from = p->steering,
+                           .times = p->times};
     char name[STEP_NAME_MAX];
 
     (void)fd;

@@ -7,6 +7,7 @@
 #define LAUNCHER_COMMAND_STEP_POWER_H
 
 #include "launcher/session/steering.h"
+#include "launcher/session/step_times.h"
 
 struct event;
 struct event_base;
@@ -16,6 +17,7 @@ struct step_power { /* all zero: not started */
     struct event *on_time;
     uint32_t job, step, nodes;
     enum aggregate aggregate;
+    const struct step_times *times; /* of its ranks, for top; or NULL */
     enum step_meter meter;
 };
 

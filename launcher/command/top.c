@@ -65,7 +65,7 @@ static int print_step(struct top_step *step)
     top_sort(step, TOP_BY_NAME);
     top_step_line(line, step);
     bad = printf("%s\n", line) < 0 || print_groups(step) < 0
-          || printf("%s\n", top_head) < 0;
+          || printf("%s\n", top_head(step)) < 0;
     for (size_t i = 0; i < step->n; i++) {
         top_node_line(line, step, &step->node[i]);
         bad |= printf("%s\n", line) < 0;

@@ -63,13 +63,41 @@ void top_sort(struct top_step *step, enum top_order order)
 
 /* --- lines ---------------------------------------------------------------- */
 
+/* The time of a node's ranks, or of all that have some. */
+static struct efficiency_sum sum_of(const struct top_ranks *r)
+{
+    return (struct efficiency_sum){.ranks = (uint32_t)r->n,
+                                   .useful = r->useful,
+                                   .waiting = r->waiting,
+                                   .most = r->most,
+                                   .elapsed = r->elapsed};
+}
+
+static struct efficiency_sum sum_of_all(const struct top_step *step)
+{
+    struct efficiency_sum all = {0};
+
+    for (size_t i = 0; i < step->n; i++) {
+        struct efficiency_sum node = sum_of(&step->node[i].ranks);
+
+        efficiency_add_node(&all, &node);
+    }
+    return all;
+}
+
 void top_step_line(char line[TOP_LINE], const struct top_step *step)
 {
     const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
+    struct efficiency_sum all = sum_of_all(step);
+    struct efficiency e = efficiency_of(&all);
+    char parallel[80] = "";
 
+    if (all.ranks > 0)
+        snprintf(parallel, sizeof parallel, ", efficiency %.2f (balance %.2f)",
+                 e.parallel, e.balance);
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s",
-             step->job, step->step, step->n, step->skew,
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s",
+             step->job, step->step, step->n, step->skew, parallel,
              step->meter[0] ? ", metered by " : "", step->meter, proxy);
 }
 
@@ -107,8 +135,14 @@ void top_group_line(char line[TOP_LINE], const struct top_group *group)
              v[AGGREGATE_VARIANCE], v[AGGREGATE_DEVIATION]);
 }
 
-const char top_head[] = "node                 region               speed/s"
-                        "  waiting    skew  share  limit";
+const char *top_head(const struct top_step *step)
+{
+    return sum_of_all(step).ranks > 0
+               ? "node                 ranks  useful  waiting  efficiency"
+                 "     last  speed/s  limit"
+               : "node                 region               speed/s"
+                 "  waiting    skew  share  limit";
+}
 
 /* Draw how much of its region is done.  A whole number is the end of the region
  * before. */
@@ -146,6 +180,21 @@ static void limit_text(char text[48], const struct top_node *node)
         snprintf(text, 48, "%s", node->unit[0] ? node->unit : "-");
 }
 
+static void rank_line(char line[TOP_LINE], const struct top_node *node)
+{
+    const struct top_ranks *r = &node->ranks;
+    const struct efficiency_sum sum = sum_of(r);
+    double all = r->useful + r->waiting;
+    char limit[48];
+
+    limit_text(limit, node);
+    snprintf(line, TOP_LINE,
+             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s",
+             node->name, r->n, all > 0 ? 100 * r->useful / all : 0,
+             100 * node->waiting, efficiency_of(&sum).parallel, r->last,
+             node->speed, limit);
+}
+
 void top_node_line(char line[TOP_LINE],
                    const struct top_step *step,
                    const struct top_node *node)
@@ -153,6 +202,10 @@ void top_node_line(char line[TOP_LINE],
     double all = all_limits(step);
     char bar[BAR + 1], limit[48], share[16] = "-";
 
+    if (sum_of_all(step).ranks > 0) {
+        rank_line(line, node);
+        return;
+    }
     draw_bar(bar, node->progress);
     limit_text(limit, node);
     if (node->limit > 0)

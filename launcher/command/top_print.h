@@ -21,7 +21,8 @@ void top_run_line(char line[TOP_LINE],
                   int columns);
 /* The line of a rack, or of the step, whose rack is "". */
 void top_group_line(char line[TOP_LINE], const struct top_group *group);
-extern const char top_head[]; /* the heads of the columns of top_node_line() */
+/* The heads of the columns of top_node_line(). */
+const char *top_head(const struct top_step *step);
 void top_node_line(char line[TOP_LINE],
                    const struct top_step *step,
                    const struct top_node *node);

@@ -45,7 +45,7 @@ static int draw_nodes(struct top_step *step, enum top_order order, int row)
     put_line(row++, line);
     row = draw_groups(step, row);
     (void)attron(A_BOLD);
-    put_line(row++, top_head);
+    put_line(row++, top_head(step));
     (void)attroff(A_BOLD);
     for (size_t k = 0; k < step->n; k++) {
         top_node_line(line, step, &step->node[k]);

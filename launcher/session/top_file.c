@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/top_file.h"
+#include "launcher/base/json_member.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/user_dir.h"
 
@@ -33,6 +34,21 @@ static json_t *node_to_json(const struct steering_view *v)
         v->unit);
 }
 
+/* To the object of the node. */
+static json_t *add_ranks(json_t *json, const struct step_times *t, size_t i)
+{
+    const struct step_node *n = &t->node[i];
+
+    if (!json || n->sum.ranks == 0)
+        return json;
+    return json_member(
+        json, "ranks",
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "n", (double)n->sum.ranks,
+                  "useful", n->sum.useful / 1e9, "waiting",
+                  n->sum.waiting / 1e9, "most", n->sum.most / 1e9, "elapsed",
+                  n->sum.elapsed / 1e9, "last", n->last));
+}
+
 /* To the object of the step. */
 static int add_run(json_t *all, const struct top_run *r)
 {
@@ -52,8 +68,11 @@ int top_file_write(const char *dir, const struct top_view *top)
 
     for (size_t i = 0; i < top->n; i++) {
         struct steering_view view = top->node(top->from, i);
+        json_t *node = node_to_json(&view);
 
-        if (json_array_append_new(list, node_to_json(&view)) < 0) {
+        if (top->times)
+            node = add_ranks(node, top->times, i);
+        if (json_array_append_new(list, node) < 0) {
             json_decref(list);
             return ENOMEM;
         }
@@ -101,8 +120,26 @@ static int read_name(char *out,
     return 0;
 }
 
+static int read_ranks(struct top_node *n, const json_t *json)
+{
+    struct top_ranks *r = &n->ranks;
+
+    if (read_number(&r->n, json, "n") < 0 || r->n < 1 || r->n > UINT32_MAX
+        || read_number(&r->useful, json, "useful") < 0
+        || read_number(&r->waiting, json, "waiting") < 0
+        || read_number(&r->most, json, "most") < 0
+        || read_number(&r->elapsed, json, "elapsed") < 0
+        || read_number(&r->last, json, "last") < 0)
+        return -1;
+    if (r->useful + r->waiting > 0) /* better than what steering guesses */
+        n->waiting = r->waiting / (r->useful + r->waiting);
+    return 0;
+}
+
 static int read_node(struct top_node *n, const json_t *json)
 {
+    const json_t *ranks = json_object_get(json, "ranks");
+
     if (read_name(n->name, sizeof n->name, json, "name") < 0
         || read_name(n->rack, sizeof n->rack, json, "rack") < 0
         || read_name(n->unit, sizeof n->unit, json, "unit") < 0
@@ -116,7 +153,7 @@ static int read_node(struct top_node *n, const json_t *json)
         || read_number(&n->floor, json, "floor") < 0
         || read_number(&n->ceiling, json, "ceiling") < 0)
         return -1;
-    return 0;
+    return ranks ? read_ranks(n, ranks) : 0;
 }
 
 static int read_id(uint32_t *v, const json_t *json, const char *key)

@@ -13,22 +13,34 @@
  *    "left":55.5,"efficiency":0.93}}
  *
  * A run that is not metered has no nodes there; only a run has "run".  What is
- * not known of it is -1.
+ * not known of it is -1.  A node whose ranks are metered from outside has, too,
+ * in seconds since they began,
+ *
+ *    "ranks":{"n":2,"useful":23.5,"waiting":1.5,"most":12,"elapsed":12.5,
+ *    "last":80}
  */
 #ifndef LAUNCHER_SESSION_TOP_FILE_H
 #define LAUNCHER_SESSION_TOP_FILE_H
 
 #include "launcher/session/steering.h"
+#include "launcher/session/step_times.h"
 
 #include <jansson.h>
 
 #define TOP_FILE      "top.json"
 #define TOP_NODES_MAX 65536
 
+/* The time of a node's ranks, see efficiency.h; n is 0 where there is none. */
+struct top_ranks {
+    double n, useful, waiting, most, elapsed;
+    double last; /* regions in which the others waited for the node */
+};
+
 struct top_node {
     char name[NODE_NAME_MAX], rack[NODE_NAME_MAX], unit[16];
     double slots, progress, speed, waiting, skew, misuse;
     double limit, floor, ceiling; /* 0: it has none */
+    struct top_ranks ranks;
 };
 
 /* Of all units, or of the frames at work if nobody knows how many come. */
@@ -60,7 +72,8 @@ struct top_view {
     size_t n; /* nodes */
     struct steering_view (*node)(const void *from, size_t i);
     const void *from;
-    const struct top_run *run; /* NULL: it is none */
+    const struct top_run *run;      /* NULL: it is none */
+    const struct step_times *times; /* NULL: no rank is metered */
 };
 
 /* Into the step directory of that name.  Returns 0 or an errno value; nothing

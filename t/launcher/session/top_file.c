@@ -152,6 +152,53 @@ static void test_round(size_t nodes)
     step_dir_remove(name);
 }
 
+#define PLACE "\"rack\":\"\",\"unit\":\"\"," NODE
+#define RANKS(n, useful, waiting, most, last)                                  \
+    ",\"ranks\":{\"n\":" n ",\"useful\":" useful ",\"waiting\":" waiting       \
+    ",\"most\":" most ",\"elapsed\":20,\"last\":" last "}"
+
+static const char ranked[] = STEP("{\"name\":\"n0\"," PLACE RANKS(
+    "2", "20", "20", "10", "1") "},"
+                                "{\"name\":\"n1\"," PLACE RANKS(
+                                    "2",
+                                    "36",
+                                    "4",
+                                    "18",
+                                    "99") "},"
+                                          "{\"name\":\"n2\"," PLACE "}");
+
+/* Ranks that are metered from outside. */
+static void test_ranks(void)
+{
+    static const char *const bad[] = {
+        STEP("{\"name\":\"n\"," PLACE RANKS("0", "1", "1", "1", "1") "}"),
+        STEP("{\"name\":\"n\"," PLACE RANKS("2", "-1", "1", "1", "1") "}"),
+        STEP("{\"name\":\"n\"," PLACE ",\"ranks\":[]}"),
+        STEP("{\"name\":\"n\"," PLACE RANKS("5e9", "1", "1", "1", "1") "}"),
+    };
+    struct top_step step;
+    char line[TOP_LINE];
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ok(read_json(&step, bad[i]) < 0, "ranks that cannot be are refused");
+    is_int(read_json(&step, ranked), 0,
+           "nodes with and without ranks are read");
+    top_step_line(line, &step);
+    is_str(line,
+           "step 7.1: 3 nodes, skew 0.020000, efficiency 0.70 (balance 0.78)",
+           "its efficiency is told");
+    ok(strlen(top_head(&step)) <= 80, "the heads fit a terminal");
+    top_node_line(line, &step, &step.node[1]);
+    is_str(line,
+           "n1                       2   90.0%    10.0%        0.90       99 "
+           "   0.500  -",
+           "and how the time of a node's ranks goes");
+    top_node_line(line, &step, &step.node[2]);
+    ok(strncmp(line, "n2                       0    0.0%", 34) == 0,
+       "one without has none");
+    free(step.node);
+}
+
 static const char sound[] = STEP(
     "{\"name\":\"n10\",\"rack\":\"s1\",\"unit\":\"us/s\"," NODE "},"
     "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
@@ -274,6 +321,7 @@ int main(void)
     test_round(0);
     test_round(3);
     test_lines();
+    test_ranks();
     test_long_line();
     test_metrics();
     test_stale();
