@@ -9,6 +9,8 @@
  *   thread   two threads a rank make calls at once (MPI_THREAD_MULTIPLE)
  *   one      only rank 0 of the step calls MPI_Init, as a program of its own
  *   never    nobody does
+ *   window   at the end they put into each other's memory, which Open MPI cannot
+ *            do between nodes that have but TCP
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -178,7 +180,8 @@ int main(int argc, char **argv)
         if (i == ROUNDS / 2)
             be_odd(how);
     }
-    window(&digest);
+    if (strcmp(how, "window") == 0)
+        window(&digest);
     MPI_Reduce(&digest, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d ranks, digest %016llx\n", ranks, (unsigned long long)all);
