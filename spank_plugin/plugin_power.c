@@ -14,13 +14,14 @@
 
 #define PROGRAM "evenstep-power" /* beside the program evenstep */
 /* The companion step has no limits, unless its agents ask for the guard. */
-#define COMPANION "EVENSTEP_COMPANION"
-#define WANTED    "EVENSTEP_GUARD"
+#define COMPANION     "EVENSTEP_COMPANION"
+#define WANTED        "EVENSTEP_GUARD"
+#define ENERGY_WANTED "EVENSTEP_ENERGY"
 
 #define ANSWER_MS 1000 /* a task is put where it belongs in far less */
 #define STOP_MS   1000 /* likewise for what was found */
 #define PATH_SIZE 4096
-#define WORDS     12 /* of its command line, at most, and a NULL */
+#define WORDS     13 /* of its command line, at most, and a NULL */
 #define LINE_SIZE 1024
 
 /* The one guard of this slurmstepd.  Not known by who started it: the hooks
@@ -50,11 +51,19 @@ static int has_mark(spank_t sp, const char *name)
     return spank_getenv(sp, name, mark, sizeof mark) == ESPANK_SUCCESS;
 }
 
-/* Of an agent what its front end says counts, of a task the option. */
-static int is_wanted(spank_t sp, const char *power)
+enum wish { NOTHING, ENERGY, LIMITS };
+
+/* Of an agent what its front end says counts, of a task the options: the energy
+ * is in the report, and only root can read it. */
+static enum wish find_wish(spank_t sp, const struct plugin_options *o)
 {
-    return has_mark(sp, COMPANION) ? has_mark(sp, WANTED)
-                                   : power && strcmp(power, "off") != 0;
+    if (has_mark(sp, COMPANION))
+        return has_mark(sp, WANTED)          ? LIMITS
+               : has_mark(sp, ENERGY_WANTED) ? ENERGY
+                                             : NOTHING;
+    if (o->power && strcmp(o->power, "off") != 0)
+        return LIMITS;
+    return o->report && strcmp(o->report, "off") != 0 ? ENERGY : NOTHING;
 }
 
 /* 1 if this is a step whose limits may be set. */
@@ -77,6 +86,7 @@ static int find_step(spank_t sp, struct words *w)
 /* posix_spawn does not write to the words. */
 static void make_words(spank_t sp,
                        const struct plugin_options *o,
+                       enum wish wish,
                        struct words *w,
                        const char *argv[WORDS])
 {
@@ -99,20 +109,23 @@ static void make_words(spank_t sp,
         argv[n++] = "--cores";
         argv[n++] = cores;
     }
+    if (wish == ENERGY)
+        argv[n++] = "--energy";
     argv[n] = NULL;
 }
 
 void plugin_power_start(spank_t sp)
 {
     struct plugin_options o = plugin_options_get();
+    enum wish wish = find_wish(sp, &o);
     const char *argv[WORDS];
     struct words w;
     int why;
 
-    if (!is_wanted(sp, o.power) || !find_step(sp, &w)
+    if (wish == NOTHING || !find_step(sp, &w)
         || find_program(w.program, o.launcher) < 0)
         return;
-    make_words(sp, &o, &w, argv);
+    make_words(sp, &o, wish, &w, argv);
     why = plugin_child_start(&guard.child, (char *const *)argv, COMPANION "=1");
     if (why)
         slurm_error("evenstep: no limits are set on this node: %s: %s",

@@ -39,6 +39,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define REPORT_OFF "off" /* not even where the site wants one */
+
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
     const char *profile, *config;
@@ -72,6 +74,7 @@ struct attend {
     struct policy_option policy;   /* for slices of the tasks */
     struct iteration iteration;
     struct step_power power;
+    struct energy_watch *energy;
     struct step_report report;
     int copied;      /* the source is on every node */
     size_t unstored; /* files that nodes have not confirmed yet */
@@ -214,6 +217,19 @@ static void qualified(struct attend *a)
 
 /* --- the session ---------------------------------------------------------- */
 
+/* The plugin has started guards for these.  Without memory nothing is known of
+ * the energy. */
+static void watch_energy(struct attend *a)
+{
+    const struct attend_options *o = a->o;
+    int guard = o->power != POWER_OFF
+                || (o->report && strcmp(o->report, REPORT_OFF) != 0);
+
+    a->energy =
+        energy_start(a->front.base, a->front.session, &a->config, guard);
+    a->power.energy = a->report.energy = a->energy;
+}
+
 /* Before the tasks start, as their meters look for the page only once. */
 static int steer(struct attend *a)
 {
@@ -226,8 +242,10 @@ static int steer(struct attend *a)
     a->power.times = a->report.times;
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
-        == 0)
+        == 0) {
+        watch_energy(a);
         return 0;
+    }
     es_no_memory(a->err);
     give_up(a);
     return -1;
@@ -341,7 +359,8 @@ static void on_message(
     if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
         || (a->power.steering
             && steering_message(a->power.steering, node, type, body, len))
-        || step_report_message(&a->report, node, type, body, len))
+        || step_report_message(&a->report, node, type, body, len)
+        || (a->energy && energy_message(a->energy, node, type, body, len)))
         return;
     if (a->qualification.missing > 0
         && qualification_message(&a->qualification, node, type, body, len)) {
@@ -427,8 +446,6 @@ static int take_copy(void *at, const char *text, struct es_error *err)
         return es_no_memory(err);
     return broadcast_destination(o->destination, colon + 1, err);
 }
-
-#define REPORT_OFF "off" /* not even where the site wants one */
 
 #define AT(member) OPTION_AT(struct attend_options, member)
 
@@ -565,6 +582,7 @@ static void clear(struct attend *a)
     free(a->tasks);
     step_power_stop(&a->power);
     step_report_stop(&a->report);
+    energy_stop(a->energy);
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);

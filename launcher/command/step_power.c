@@ -16,7 +16,12 @@ static void name_step(const struct step_power *p, char name[STEP_NAME_MAX])
 
 static struct steering_view view(const void *from, size_t node)
 {
-    return steering_view(from, node);
+    const struct step_power *p = from;
+    struct steering_view v = steering_view(p->steering, node);
+
+    if (p->energy)
+        v.energy = energy_view(p->energy, node);
+    return v;
 }
 
 static void on_time(evutil_socket_t fd, short what, void *arg)
@@ -29,7 +34,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
                            .aggregate = p->aggregate,
                            .n = p->nodes,
                            .node = view,
-                           .from = p->steering,
+                           .from = p,
                            .times = p->times};
     char name[STEP_NAME_MAX];
 

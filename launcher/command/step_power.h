@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_COMMAND_STEP_POWER_H
 #define LAUNCHER_COMMAND_STEP_POWER_H
 
+#include "launcher/session/energy.h"
 #include "launcher/session/steering.h"
 #include "launcher/session/step_times.h"
 
@@ -14,6 +15,7 @@ struct event_base;
 
 struct step_power { /* all zero: not started */
     struct steering *steering;
+    const struct energy_watch *energy; /* the caller's; NULL: not known */
     struct event *on_time;
     uint32_t job, step, nodes;
     enum aggregate aggregate;

@@ -116,6 +116,14 @@ static double *speeds(const struct qualification *q, size_t n)
     return speed;
 }
 
+static void tell_energy(const struct step_report *r)
+{
+    char line[STEP_REPORT_LINE];
+
+    if (r->energy && step_report_energy(r->job, r->step, r->energy, line))
+        notice("%s", line);
+}
+
 static void tell(struct step_report *r, const struct step_report_of *of)
 {
     char line[STEP_REPORT_LINES][STEP_REPORT_LINE];
@@ -123,6 +131,7 @@ static void tell(struct step_report *r, const struct step_report_of *of)
 
     for (size_t i = 0; i < n; i++)
         notice("%s", line[i]);
+    tell_energy(r);
     if (r->file && step_report_write(r->file, of) < 0)
         notice("warning: the report is not whole: %s: %s: see that there is "
                "room",
@@ -132,8 +141,11 @@ static void tell(struct step_report *r, const struct step_report_of *of)
 void step_report_tell(struct step_report *r, const struct qualification *q)
 {
     struct step_summary summary;
-    struct step_report_of of = {
-        .job = r->job, .step = r->step, .times = r->times, .summary = &summary};
+    struct step_report_of of = {.job = r->job,
+                                .step = r->step,
+                                .times = r->times,
+                                .summary = &summary,
+                                .energy = r->energy};
     double *speed;
 
     if (!r->wanted || !r->times || !r->late)
@@ -142,6 +154,7 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
         notice("step %u.%u: nothing was metered: it has no rank that calls "
                "MPI; see --evenstep-meter",
                r->job, r->step);
+        tell_energy(r);
         return;
     }
     speed = speeds(q, r->times->n);

@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_COMMAND_STEP_REPORT_H
 #define LAUNCHER_COMMAND_STEP_REPORT_H
 
+#include "launcher/session/energy.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/step_times.h"
 
@@ -19,9 +20,10 @@ struct event_base;
 
 struct step_report { /* all zero: not started */
     struct step_times *times;
-    struct event *late; /* nodes do not answer */
-    const char *path;   /* of the file, or "" */
-    FILE *file;         /* or NULL */
+    const struct energy_watch *energy; /* the caller's; NULL: not known */
+    struct event *late;                /* nodes do not answer */
+    const char *path;                  /* of the file, or "" */
+    FILE *file;                        /* or NULL */
     int wanted;
     uint32_t job, step;
     void (*over)(void *arg);

@@ -154,6 +154,28 @@ size_t step_report_text(const struct step_report_of *of,
     return n;
 }
 
+int step_report_energy(uint32_t job,
+                       uint32_t step,
+                       const struct energy_watch *energy,
+                       char line[STEP_REPORT_LINE])
+{
+    static const char *const from[] = {
+        [ENERGY_MEASURED] = "measured: CPUs and memory",
+        [ENERGY_SLURM] = "by Slurm's watts of its nodes",
+        [ENERGY_MODELLED] = "modelled: see energy in evenstep.conf(5)",
+    };
+    struct energy_view sum = energy_sum(energy);
+
+    if (sum.source == ENERGY_UNKNOWN)
+        return 0;
+    snprintf(line, STEP_REPORT_LINE,
+             "step %" PRIu32 ".%" PRIu32
+             ": its nodes have used %.4g kJ in %.1f s, %.4g W (%s)",
+             job, step, sum.joules / 1e3, sum.seconds, sum.joules / sum.seconds,
+             from[sum.source]);
+    return 1;
+}
+
 /* --- for programs --------------------------------------------------------- */
 
 static json_t *efficiency_json(json_t *line, const struct efficiency_sum *sum)
@@ -168,6 +190,17 @@ static json_t *efficiency_json(json_t *line, const struct efficiency_sum *sum)
     line = json_member(line, "useful", json_real(sum->useful / NS));
     line = json_member(line, "waiting", json_real(sum->waiting / NS));
     return json_member(line, "calls", json_real(sum->calls));
+}
+
+/* Nothing is added if it is not known. */
+static json_t *energy_json(json_t *line, struct energy_view e)
+{
+    if (e.source == ENERGY_UNKNOWN)
+        return line;
+    line =
+        json_member(line, "energy", json_string(energy_source_name(e.source)));
+    line = json_member(line, "joules", json_real(e.joules));
+    return json_member(line, "watts", json_real(e.joules / e.seconds));
 }
 
 static json_t *step_json(const struct step_report_of *of)
@@ -190,6 +223,8 @@ static json_t *step_json(const struct step_report_of *of)
     line = json_member(line, "region_seconds", json_real(s->region_ns / NS));
     line = json_member(line, "skew", json_real(s->skew_ns / NS));
     line = json_member(line, "skew_most", json_real(s->skew_most_ns / NS));
+    if (of->energy)
+        line = energy_json(line, energy_sum(of->energy));
     return json_member(line, "worst", worst);
 }
 
@@ -208,7 +243,7 @@ static json_t *node_json(const struct step_report_of *of, size_t i)
                        json_real(scale * n->lost.nodes / NS));
     if (of->speed)
         line = json_member(line, "JL", json_real(of->speed[i]));
-    return line;
+    return of->energy ? energy_json(line, energy_view(of->energy, i)) : line;
 }
 
 static json_t *rank_json(const struct step_report_of *of,

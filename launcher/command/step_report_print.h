@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
 #define LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
 
+#include "launcher/session/energy.h"
 #include "launcher/session/step_times.h"
 
 #include <stdio.h>
@@ -18,11 +19,17 @@ struct step_report_of {
     const struct step_times *times;
     const struct step_summary *summary;
     const double *speed; /* of each node, percent; NULL: not known */
+    const struct energy_watch *energy; /* likewise */
 };
 
 /* The paragraph, a line each; returns how many lines there are. */
 size_t step_report_text(const struct step_report_of *of,
                         char line[STEP_REPORT_LINES][STEP_REPORT_LINE]);
+/* What the nodes have used; 0 if that is not known (line is untouched). */
+int step_report_energy(uint32_t job,
+                       uint32_t step,
+                       const struct energy_watch *energy,
+                       char line[STEP_REPORT_LINE]);
 /* A line of JSON for the step, each node and each rank; 0, or -1 with errno.
  */
 int step_report_write(FILE *out, const struct step_report_of *of);

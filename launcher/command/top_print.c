@@ -85,20 +85,40 @@ static struct efficiency_sum sum_of_all(const struct top_step *step)
     return all;
 }
 
+/* ", 812 W, 12.4 kJ measured", of n nodes; "" if none of it is known. */
+static void energy_text(char text[64], const struct top_node node[], size_t n)
+{
+    double joules = 0, watts = 0;
+    const char *source = "";
+
+    for (size_t i = 0; i < n; i++) {
+        if (!node[i].energy[0] || !(node[i].seconds > 0))
+            continue;
+        joules += node[i].joules;
+        watts += node[i].joules / node[i].seconds;
+        if (strcmp(source, "modelled") != 0) /* if only one is, all is */
+            source = node[i].energy;
+    }
+    text[0] = '\0';
+    if (source[0])
+        snprintf(text, 64, ", %.4g W, %.4g kJ %s", watts, joules / 1e3, source);
+}
+
 void top_step_line(char line[TOP_LINE], const struct top_step *step)
 {
     const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
     struct efficiency_sum all = sum_of_all(step);
     struct efficiency e = efficiency_of(&all);
-    char parallel[80] = "";
+    char parallel[80] = "", energy[64];
 
     if (all.ranks > 0)
         snprintf(parallel, sizeof parallel, ", efficiency %.2f (balance %.2f)",
                  e.parallel, e.balance);
+    energy_text(energy, step->node, step->n);
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s",
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s",
              step->job, step->step, step->n, step->skew, parallel,
-             step->meter[0] ? ", metered by " : "", step->meter, proxy);
+             step->meter[0] ? ", metered by " : "", step->meter, proxy, energy);
 }
 
 void top_run_line(char line[TOP_LINE], const struct top_step *step, int columns)
@@ -185,14 +205,15 @@ static void rank_line(char line[TOP_LINE], const struct top_node *node)
     const struct top_ranks *r = &node->ranks;
     const struct efficiency_sum sum = sum_of(r);
     double all = r->useful + r->waiting;
-    char limit[48];
+    char limit[48], energy[64];
 
     limit_text(limit, node);
+    energy_text(energy, node, 1);
     snprintf(line, TOP_LINE,
-             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s",
+             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s%s",
              node->name, r->n, all > 0 ? 100 * r->useful / all : 0,
              100 * node->waiting, efficiency_of(&sum).parallel, r->last,
-             node->speed, limit);
+             node->speed, limit, energy);
 }
 
 void top_node_line(char line[TOP_LINE],
@@ -200,19 +221,20 @@ void top_node_line(char line[TOP_LINE],
                    const struct top_node *node)
 {
     double all = all_limits(step);
-    char bar[BAR + 1], limit[48], share[16] = "-";
+    char bar[BAR + 1], limit[48], share[16] = "-", energy[64];
 
     if (sum_of_all(step).ranks > 0) {
         rank_line(line, node);
         return;
     }
+    energy_text(energy, node, 1);
     draw_bar(bar, node->progress);
     limit_text(limit, node);
     if (node->limit > 0)
         snprintf(share, sizeof share, "%.3f", node->limit / all);
-    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s",
+    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s%s",
              node->name, bar, node->speed, 100 * node->waiting, node->skew,
-             share, limit);
+             share, limit, energy);
 }
 
 /* --- Prometheus ----------------------------------------------------------- */
@@ -232,6 +254,8 @@ static const struct metric_text {
      offsetof(struct top_node, skew)},
     {"misuse_total", "Ticks that made no sense.",
      offsetof(struct top_node, misuse)},
+    {"joules_total", "Energy used by the node; 0: not known.",
+     offsetof(struct top_node, joules)},
     {"limit", "What the node may use, in the actuator's unit; 0: no limit.",
      offsetof(struct top_node, limit)},
 };

@@ -8,7 +8,7 @@
 
 #include "launcher/command/top_group.h"
 
-#define TOP_LINE 160 /* bytes of a line, NUL included */
+#define TOP_LINE 320 /* bytes of a line, NUL included */
 
 enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
 

@@ -66,6 +66,7 @@ struct config {
         } budget[BUDGETS_MAX];
     } power;
     struct power energy; /* energy { … }: the model of task graphs */
+    int has_energy;      /* the site has given some of it, for its nodes */
     size_t profiles;
     struct config_profile { /* profile "NAME" { … }; the default first */
         char name[PROFILE_NAME_MAX];

@@ -236,20 +236,25 @@ static void take_power(struct config_power *p, cfg_t *power)
     take_share(&p->gain, power, "gain");
 }
 
-static void take_watts(double *watts, cfg_t *energy, const char *key)
+/* 1 if it is given. */
+static int take_watts(double *watts, cfg_t *energy, const char *key)
 {
     double v = cfg_getfloat(energy, key);
 
-    if (!isnan(v))
-        *watts = v;
+    if (isnan(v))
+        return 0;
+    *watts = v;
+    return 1;
 }
 
-static void take_energy(struct power *p, cfg_t *energy)
+static void take_energy(struct config *c, cfg_t *energy)
 {
-    take_watts(&p->busy, energy, "busy");
-    take_watts(&p->idle, energy, "idle");
-    take_watts(&p->link, energy, "link");
-    take_watts(&p->base, energy, "base");
+    struct power *p = &c->energy;
+
+    c->has_energy = take_watts(&p->busy, energy, "busy");
+    c->has_energy |= take_watts(&p->idle, energy, "idle");
+    (void)take_watts(&p->link, energy, "link");
+    c->has_energy |= take_watts(&p->base, energy, "base");
 }
 
 static void take_wireup(enum wireup_way *way, cfg_t *cfg)
@@ -277,7 +282,7 @@ static int take_all(struct config *c,
     if (take_budgets(&c->power, cfg_getsec(cfg, "power")) < 0)
         return es_fail(err, ES_USAGE, "give at most 512",
                        "%s: power: there are too many budgets", name);
-    take_energy(&c->energy, cfg_getsec(cfg, "energy"));
+    take_energy(c, cfg_getsec(cfg, "energy"));
     for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
         take_policy(c, cfg_getnsec(cfg, "policy", i));
     for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)

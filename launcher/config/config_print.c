@@ -86,13 +86,24 @@ static void print_probe(const struct config_probe *p)
     puts("}");
 }
 
-static void print_energy(const struct power *p)
+static void print_watts(const char *key, double v, int is_given)
+{
+    if (!is_given)
+        printf("  #");
+    print_value(key, v);
+}
+
+/* Those of the example are no model of the site's nodes, so they are no
+ * values. */
+static void print_energy(const struct power *p, int is_given)
 {
     puts("energy {");
-    print_value("busy", p->busy);
-    print_value("idle", p->idle);
+    if (!is_given)
+        puts("  # busy, idle and base are those of an example:");
+    print_watts("busy", p->busy, is_given);
+    print_watts("idle", p->idle, is_given);
+    print_watts("base", p->base, is_given);
     print_value("link", p->link);
-    print_value("base", p->base);
     puts("}");
 }
 
@@ -138,7 +149,7 @@ int config_print(const struct config *c)
                c->bcast.ports.high);
     puts("}");
     print_power(&c->power);
-    print_energy(&c->energy);
+    print_energy(&c->energy, c->has_energy);
     for (size_t i = 0; i < c->profiles; i++)
         print_profile(&c->profile[i]);
     for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {

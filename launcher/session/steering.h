@@ -18,6 +18,7 @@
 #define LAUNCHER_SESSION_STEERING_H
 
 #include "launcher/config/config.h"
+#include "launcher/session/energy.h"
 #include "launcher/session/session.h"
 #include "policy/power.h"
 
@@ -34,6 +35,7 @@ struct steering_view {
     double skew;             /* of its threads */
     uint64_t limit, floor, ceiling;
     uint64_t misuse;
+    struct energy_view energy; /* whoever watches it fills it in */
 };
 
 /*

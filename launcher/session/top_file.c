@@ -25,13 +25,21 @@
 
 static json_t *node_to_json(const struct steering_view *v)
 {
-    return json_pack(
+    const struct energy_view *e = &v->energy;
+    json_t *json = json_pack(
         "{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:s}", "name",
         v->name, "rack", v->rack, "slots", (json_int_t)v->slots, "progress",
         v->progress, "speed", v->speed, "waiting", v->waiting, "skew", v->skew,
         "misuse", (json_int_t)v->misuse, "limit", (json_int_t)v->limit, "floor",
         (json_int_t)v->floor, "ceiling", (json_int_t)v->ceiling, "unit",
         v->unit);
+
+    if (e->source == ENERGY_UNKNOWN)
+        return json;
+    json =
+        json_member(json, "energy", json_string(energy_source_name(e->source)));
+    json = json_member(json, "joules", json_real(e->joules));
+    return json_member(json, "energy_seconds", json_real(e->seconds));
 }
 
 /* To the object of the node. */
@@ -136,6 +144,18 @@ static int read_ranks(struct top_node *n, const json_t *json)
     return 0;
 }
 
+/* Of a node of which it is known. */
+static int read_energy(struct top_node *n, const json_t *json)
+{
+    if (!json_object_get(json, "energy"))
+        return 0;
+    return read_name(n->energy, sizeof n->energy, json, "energy") < 0
+                   || read_number(&n->joules, json, "joules") < 0
+                   || read_number(&n->seconds, json, "energy_seconds") < 0
+               ? -1
+               : 0;
+}
+
 static int read_node(struct top_node *n, const json_t *json)
 {
     const json_t *ranks = json_object_get(json, "ranks");
@@ -151,7 +171,8 @@ static int read_node(struct top_node *n, const json_t *json)
         || read_number(&n->misuse, json, "misuse") < 0
         || read_number(&n->limit, json, "limit") < 0
         || read_number(&n->floor, json, "floor") < 0
-        || read_number(&n->ceiling, json, "ceiling") < 0)
+        || read_number(&n->ceiling, json, "ceiling") < 0
+        || read_energy(n, json) < 0)
         return -1;
     return ranks ? read_ranks(n, ranks) : 0;
 }

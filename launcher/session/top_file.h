@@ -8,12 +8,14 @@
  *   {"job":1,"step":0,"skew":0.01,"meter":"",
  *    "aggregate":"min","nodes":[{"name":"n0","rack":"s1","slots":1,
  *    "progress":12.5,"speed":0.8,"waiting":0.1,"skew":0,"misuse":0,
- *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s"},...],
+ *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s",
+ *    "energy":"measured","joules":1200,"energy_seconds":6.5},...],
  *    "run":{"frame":1,"frames":6,"done":1080,"all":4320,"rate":58.3,
  *    "left":55.5,"efficiency":0.93}}
  *
  * A run that is not metered has no nodes there; only a run has "run".  What is
- * not known of it is -1.  A node whose ranks are metered from outside has, too,
+ * not known of it is -1.  A node of whose energy nothing is known has no such
+ * members.  A node whose ranks are metered from outside has, too,
  * in seconds since they began,
  *
  *    "ranks":{"n":2,"useful":23.5,"waiting":1.5,"most":12,"elapsed":12.5,
@@ -41,6 +43,8 @@ struct top_node {
     double slots, progress, speed, waiting, skew, misuse;
     double limit, floor, ceiling; /* 0: it has none */
     struct top_ranks ranks;
+    char energy[16];        /* where it comes from; "": not known */
+    double joules, seconds; /* joules of so many seconds */
 };
 
 /* Of all units, or of the frames at work if nobody knows how many come. */

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='srun --evenstep-report: joules that the nodes have used, by counters, by Slurm, by the model of the site, or not at all'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF
+B=$EVENSTEP_BUILD
+conf=$(testbed_dir)/power.conf # a path without a space, as those below
+bin=$(testbed_dir)/bin
+trees=$(testbed_dir)/sys # each node's own sysfs, as its guard sees it
+zone() { echo "$trees/n$1/class/powercap/intel-rapl:0"; }
+# make_tree NODE: one package, whose counter is about to begin again.
+make_tree() {
+	mkdir -p "$(zone "$1")" && echo package-0 >"$(zone "$1")/name" && echo 262143328850 >"$(zone "$1")/max_energy_range_uj" && echo 262143000000 >"$(zone "$1")/energy_uj"
+}
+# count NODE JOULES: the package has used so many since the start.
+count() { echo $(($2 * 1000000 - 328850)) >"$(zone "$1")/new" && mv "$(zone "$1")/new" "$(zone "$1")/energy_uj"; }
+none_left() { test -z "$(on_ctl squeue -h)" && ! pgrep -f "$bin/evenstep-power --job" >pids; }
+# step SRUN-WORDS...: a step that ends when the file "enough" is there; its report is in FILE, what evenstep says in err.
+begin() {
+	rm -f enough began
+	on_ctl srun --mpi=none --evenstep-meter=cpu "$@" sh -c "touch '$PWD/began'; until test -e '$PWD/enough'; do sleep 0.1; done" 2>err &
+	step=$!
+	wait_for 60 test -e began
+}
+end() { : >enough && wait $step; rc=$?; cat err; wait_for 60 none_left && return $rc; }
+# says JOULES...: the report, of all nodes or of each, tells so many, measured.
+says() { mentioned "^evenstep: step [0-9]+[.]0: its nodes have used $1 kJ in [0-9.]+ s, [0-9.]+ W \\($2"; }
+
+test_expect_success 'up: two nodes, each with a package that counts what it uses' '
+	testbed_up --nodes 2 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
+	: >"$conf" && mkdir "$bin" && ln -s "$B/evenstep" "$B/evenstep-agent" "$B"/libevenstep* "$bin" &&
+	printf "#!/bin/sh\nexec \"%s\" \"\$@\" --sysfs \"%s/\$(hostname)\"\n" "$B/evenstep-power" "$trees" >"$bin/evenstep-power" && chmod +x "$bin/evenstep-power"
+'
+test_expect_success 'the joules that both have counted are told, though a counter has begun again' '
+	make_tree 0 && make_tree 1 && begin -N2 --evenstep-report && count 0 300 && count 1 700 && end && says "1" "measured: CPUs and memory" && test "$(grep -c "have used" err)" = 1
+'
+test_expect_success 'no counters and no model: nothing is made up' '
+	rm -r "$trees/n0" "$trees/n1" && begin -N2 --evenstep-report && end && ! grep -q "have used" err
+'
+test_expect_success 'down leaves nothing' 'wait_for 60 nodes_idle 2 && testbed_down && testbed_nothing_left $testbed_name'
+test_done
