@@ -56,6 +56,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
     "EVENSTEP_GUARD=",
+    "EVENSTEP_ENERGY=",
     "SLURM_STEP",
     "SLURM_PROCID=",
     "SLURM_LOCALID=",

@@ -161,6 +161,8 @@ int report_frame(struct report *r,
                      "complete", left_out == 0 && dispatch_left(held) == 0,
                      "left_out", (json_int_t)left_out);
     line = with_costs_before(r, line);
+    if (r->energy)
+        line = run_energy_frame(r->energy, line);
     return write_line(r, report_with_account(line, &account->last), err);
 }
 
@@ -177,6 +179,8 @@ int report_summary(struct report *r,
                      (json_int_t)s->left_out, "frames", (json_int_t)s->frames,
                      "seconds", s->seconds, "policy", s->policy, "rank_by",
                      rank_by_name(s->rank_by), "elements", s->elements);
+    if (r->energy)
+        line = run_energy_sum(r->energy, line);
     return write_line(r, report_with_account(line, &s->account), err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "launcher/run/distribution.h"
 #include "launcher/run/run_account.h"
+#include "launcher/run/run_energy.h"
 #include "policy/cost.h"
 #include "policy/determination.h"
 #include "policy/rank_by.h"
@@ -16,7 +17,8 @@
 #include <stdio.h>
 
 struct report {
-    FILE *file; /* NULL: none wanted */
+    FILE *file;                /* NULL: none wanted */
+    struct run_energy *energy; /* the caller's; NULL: not known */
     const char *path;
     struct cost_terms before; /* what is known of the command; each: 0 if not,
                                  or once the first line has it */

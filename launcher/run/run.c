@@ -90,14 +90,25 @@ static const struct session_events session_events = {
     .returned = run_nodes_returned,
 };
 
+int run_wants_guard(const struct run *r)
+{
+    return run_power_wants_guard(&r->config->power, r->o->power,
+                                 r->o->local.n > 0);
+}
+
+int run_wants_energy(const struct run *r)
+{
+    return r->o->report != NULL && r->o->local.n == 0;
+}
+
 static int open_session(struct run *r)
 {
     struct session_setup setup = {
         .local = r->o->local.n,
         .local_speed = local_option_speeds(&r->o->local),
         .place.srun_args = r->o->srun,
-        .guard = run_power_wants_guard(&r->config->power, r->o->power,
-                                       r->o->local.n > 0),
+        .guard = run_wants_guard(r),
+        .energy = run_wants_energy(r),
     };
 
     return front_open(&r->front, r->config, &setup, &session_events, r);
@@ -212,6 +223,7 @@ static void clear(struct run *r)
     run_meter_stop(&r->meter);
     run_top_stop(&r->top);
     run_power_stop(&r->power);
+    run_energy_stop(&r->energy);
     run_slots_clear(r);
     distribution_destroy(r->distribution);
     determination_clear(&r->determination);

@@ -262,6 +262,7 @@ void run_answers_message(
     if (on_standstill(r, node, type, body, len)
         || run_meter_message(&r->meter, node, type, body, len)
         || run_power_message(&r->power, node, type, body, len)
+        || run_energy_message(&r->energy, node, type, body, len)
         || broadcast_message(&r->bringing.broadcast, node, type, body, len)
         || broadcast_message(&r->cast.broadcast, node, type, body, len)
         || on_qualification(r, node, type, body, len))

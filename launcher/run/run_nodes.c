@@ -51,6 +51,11 @@ static int tell_metrics(struct run *r)
                            &r->config->power, r->o->power)
                < 0)
         return es_no_memory(r->err);
+    if (!r->o->dry_run) {
+        run_energy_start(&r->energy, r->front.base, r->front.session, r->config,
+                         run_wants_guard(r) || run_wants_energy(r));
+        r->report.energy = &r->energy;
+    }
     rc = metrics_cast_start(&r->cast, r->front.base, &r->qualification,
                             &r->config->bcast, NULL, begin_frames, r, r->err);
     if (rc > 0)
@@ -315,6 +320,7 @@ void run_nodes_returned(void *arg, size_t node)
     run_meter_order(&r->meter, node);
     make_directory(r, node);
     run_power_returned(&r->power, node);
+    run_energy_returned(&r->energy, node);
     if (run_nodes_command(r, node) < 0)
         run_finish(r, 1);
     else

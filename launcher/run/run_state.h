@@ -24,6 +24,7 @@
 #include "launcher/run/receiving.h"
 #include "launcher/run/report.h"
 #include "launcher/run/run_account.h"
+#include "launcher/run/run_energy.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_options.h"
 #include "launcher/run/run_power.h"
@@ -76,6 +77,7 @@ struct run {
     struct determination determination;
     struct job_load_adjuster adjuster;
     struct report report;
+    struct run_energy energy;
     struct failures failures; /* what was left out */
     struct joblog joblog;
     struct progress progress;
@@ -96,6 +98,10 @@ struct run {
     enum phase phase;
 };
 
+/* Is the plugin to start evenstep-power beside the agents, to set limits, or to
+ * read what the nodes use, for the report? */
+int run_wants_guard(const struct run *r);
+int run_wants_energy(const struct run *r);
 /* The end of the run, well or (with r->err filled) not. */
 void run_finish(struct run *r, int failed);
 

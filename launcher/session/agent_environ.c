@@ -56,6 +56,8 @@ static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
     bad |= agent_environ_put(env, n, "EVENSTEP_COMPANION", "1");
     if (e->guard)
         bad |= agent_environ_put(env, n, "EVENSTEP_GUARD", "1");
+    if (e->energy)
+        bad |= agent_environ_put(env, n, "EVENSTEP_ENERGY", "1");
     bad |= agent_environ_put(env, n, "EVENSTEP_SECRET", hex);
     bad |= agent_environ_put(env, n, "EVENSTEP_FRONT_END", front_end);
     bad |= agent_environ_put(env, n, "EVENSTEP_PORTS", ports);

@@ -17,7 +17,7 @@ struct agent_environ {
     uint16_t port;
     struct port_range ports; /* for the agent to listen at */
     int by_tcp;              /* how the agents find each other */
-    int guard;               /* as of session_setup */
+    int guard, energy;       /* as of session_setup */
 };
 
 /* NULL-ended, *n entries; ended with agent_environ_free().  NULL: no memory. */

@@ -37,7 +37,7 @@ struct launch {
     struct process *process;
     size_t n_processes, running;
     size_t starts, starts_max;
-    int by_tcp, guard;
+    int by_tcp, guard, energy;
     char said[600];
 };
 
@@ -129,7 +129,8 @@ static char **make_environ(const struct launch *l, size_t *n)
                               .port = l->s.port,
                               .ports = l->s.ports,
                               .by_tcp = l->by_tcp,
-                              .guard = l->guard};
+                              .guard = l->guard,
+                              .energy = l->energy};
 
     if (!l->local)
         front_address_find(companion_job_nodes(), address);
@@ -242,6 +243,7 @@ int launch_open(struct launch **out,
     l->local = s->local;
     l->by_tcp = s->wireup == WIREUP_TCP;
     l->guard = s->guard;
+    l->energy = s->energy;
     l->starts_max = STARTS;
     l->n_processes = s->local ? s->local : STARTS + 1;
     l->process = calloc(l->n_processes, sizeof *l->process);

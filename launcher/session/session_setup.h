@@ -17,6 +17,7 @@ struct session_setup {
     const char *agent_path;
     int encrypt; /* what goes over the wire */
     int guard;   /* the plugin is to start evenstep-power beside the agents */
+    int energy;  /* likewise, only to read what the nodes use */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
 };
 

@@ -10,7 +10,8 @@ static const struct agent_environ what = {.secret = &secret,
                                           .port = 4711,
                                           .ports = {5000, 5010},
                                           .by_tcp = 1,
-                                          .guard = 1};
+                                          .guard = 1,
+                                          .energy = 1};
 
 /* How often a variable is there; *value is that of the last. */
 static int count(char *const env[], const char *name, const char **value)
@@ -49,6 +50,7 @@ static void test_good(void)
     secret_to_hex(&secret, hex);
     is_set(env, "EVENSTEP_COMPANION", "1");
     is_set(env, "EVENSTEP_GUARD", "1");
+    is_set(env, "EVENSTEP_ENERGY", "1");
     is_set(env, "EVENSTEP_SECRET", hex);
     is_set(env, "EVENSTEP_FRONT_END", "10.0.0.1:4711");
     is_set(env, "EVENSTEP_PORTS", "5000-5010");
