@@ -50,10 +50,9 @@ static void work(uint32_t i, int64_t ms)
 static void end_region(uint32_t i, int64_t useful_ms)
 {
     struct meter_rank *r = &page.rank[i];
-    uint64_t region = r->regions;
 
-    r->ring[region % METER_RING].useful_ns = (uint64_t)(useful_ms * MS);
-    r->regions = region + 1;
+    r->ring[r->regions % METER_RING].useful_ns = (uint64_t)(useful_ms * MS);
+    r->regions++;
     r->since_ns = (uint64_t)now;
     r->is_waiting = 0;
 }
