@@ -100,7 +100,8 @@ static void is_told(const double speed[], size_t line, const char *want)
 {
     char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", ""};
     struct step_summary s = sum_with(speed);
-    struct step_report_of of = {12, 0, times, &s, speed};
+    struct step_report_of of = {
+        .job = 12, .times = times, .summary = &s, .speed = speed};
 
     (void)step_report_text(&of, text);
     is_str(text[line], want, "people read");
@@ -158,7 +159,7 @@ static void test_even(void)
 {
     char text[STEP_REPORT_LINES][STEP_REPORT_LINE];
     struct step_summary even, s;
-    struct step_report_of of = {12, 0, NULL, &even, NULL};
+    struct step_report_of of = {.job = 12, .summary = &even};
 
     begin();
     of.times = times;
@@ -271,7 +272,7 @@ static void test_end(void)
 static void test_json(void)
 {
     struct step_summary s;
-    struct step_report_of of = {12, 0, NULL, &s, alike};
+    struct step_report_of of = {.job = 12, .summary = &s, .speed = alike};
     size_t lines = 0, sound = 0;
     FILE *file = tmpfile();
     char line[4096], kinds[64] = "";
