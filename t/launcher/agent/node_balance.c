@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The balancer within a node, on a page that is written here: two ranks whose
+ * useful time follows from the limits that it gives them.
+ */
+#include "launcher/agent/node_balance.h"
+#include "tap.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WAIT_S  20
+#define LIMIT   800000
+#define PERIOD  2000 /* microseconds that a region takes here */
+#define REGIONS 300  /* in which nothing may happen */
+
+static struct event_base *base;
+static struct event *timer;
+static struct meter_page *page;
+static struct node_balance *b;
+static struct node_parts parts;
+static double work[2]; /* of the ranks, CPU microseconds a region */
+static uint64_t given[2], node_limit;
+static unsigned orders, regions, wrong;
+static int fails; /* orders have no success */
+static int (*holds)(void);
+
+static void on_order(void *arg, uint64_t limit, const uint64_t part[], size_t n)
+{
+    (void)arg;
+    orders++;
+    wrong += limit != node_limit || (n != 0 && n != 2)
+             || (n == 2 && part[0] + part[1] != limit);
+    for (size_t i = 0; i < 2 && !fails; i++)
+        given[i] = n == 2 ? part[i] : limit / 2;
+}
+
+/* Is an order not answered yet? */
+static unsigned answered;
+
+static void end_region(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+    if (answered < orders) {
+        answered++;
+        ok(node_balance_answered(b, !fails), "it was its own order");
+    }
+    regions++;
+    for (size_t i = 0; i < 2; i++) {
+        struct meter_rank *r = &page->rank[i];
+        uint64_t n = atomic_load(&r->regions);
+        double ns = work[i] / (double)given[i] * 1e9;
+
+        atomic_store(&r->ring[n % METER_RING].useful_ns, (uint64_t)ns);
+        atomic_fetch_add(&r->useful_ns, (uint64_t)ns);
+        atomic_store(&r->regions, n + 1);
+        atomic_fetch_add(&page->slot[i].regions, 1);
+    }
+    if (holds && holds())
+        event_base_loopbreak(base);
+}
+
+static int wait_for(int (*fact)(void))
+{
+    struct timeval tv = {WAIT_S, 0};
+
+    holds = fact;
+    (void)event_base_loopexit(base, &tv);
+    (void)event_base_dispatch(base);
+    holds = NULL;
+    return fact();
+}
+
+static int is_balanced(void)
+{
+    return given[1] > LIMIT * 0.58 && given[1] < LIMIT * 0.65;
+}
+
+static int has_failed(void)
+{
+    return answered == 3;
+}
+
+static int has_passed(void)
+{
+    return regions >= REGIONS;
+}
+
+/* --- the ranks ------------------------------------------------------------ */
+
+/* A task, and its child that is the rank. */
+static pid_t start_task(pid_t *rank)
+{
+    int tell[2];
+    pid_t pid;
+
+    if (pipe(tell) < 0)
+        bail("no pipe");
+    pid = fork();
+    if (pid == 0) {
+        pid_t own = fork();
+
+        if (own == 0)
+            for (;;)
+                pause();
+        if (write(tell[1], &own, sizeof own) != sizeof own)
+            _exit(1);
+        (void)waitpid(own, NULL, 0);
+        _exit(0);
+    }
+    if (pid < 0 || read(tell[0], rank, sizeof *rank) != sizeof *rank)
+        bail("no task");
+    close(tell[0]);
+    close(tell[1]);
+    return pid;
+}
+
+static void begin(double a, double c)
+{
+    orders = answered = regions = 0;
+    fails = 0;
+    work[0] = a;
+    work[1] = c;
+    given[0] = given[1] = LIMIT / 2;
+    node_limit = LIMIT;
+    b = node_balance_start(base, page, 1, on_order, NULL);
+    if (!b)
+        bail("no balancer");
+    node_balance_lowest(b, 0.2);
+}
+
+static size_t limit(uint64_t l, uint64_t part[PARTS_MAX])
+{
+    size_t n;
+
+    node_limit = l;
+    n = node_balance_limit(b, l, part);
+    is_int(node_balance_answered(b, 1), 0, "an order of the front end");
+    return n;
+}
+
+static void test_uneven(void)
+{
+    uint64_t part[PARTS_MAX];
+
+    begin(50000, 80000);
+    is_int((int)limit(LIMIT, part), 0, "at first the node has a limit");
+    node_balance_parts(b, &parts);
+    ok(wait_for(is_balanced), "the slow rank is given more");
+    is_int((int)limit(LIMIT / 2, part), 2, "half of it for the node");
+    ok(part[0] + part[1] == LIMIT / 2 && part[1] > part[0],
+       "is divided in that proportion");
+    is_int((int)limit(100001, part), 0, "less than the floors is not");
+    is_int((int)limit(0, part), 0, "nor is none");
+    is_int((int)wrong, 0, "no sum was another than the node's limit");
+    node_balance_stop(b);
+}
+
+static void test_even(void)
+{
+    uint64_t part[PARTS_MAX];
+
+    begin(50000, 50200);
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &parts);
+    ok(wait_for(has_passed) && orders == 0, "ranks that are alike are left");
+    node_balance_stop(b);
+}
+
+static void test_failure(void)
+{
+    uint64_t part[PARTS_MAX];
+
+    begin(50000, 80000);
+    fails = 1;
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &parts);
+    ok(wait_for(has_failed), "orders fail");
+    regions = 0;
+    ok(wait_for(has_passed) && orders == 3, "after three it is left alone");
+    node_balance_stop(b);
+}
+
+static void test_others(void)
+{
+    static const struct node_parts none;
+    uint64_t part[PARTS_MAX];
+
+    begin(50000, 80000);
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &none);
+    ok(wait_for(has_passed) && orders == 0, "no parts: nothing is divided");
+    regions = 0;
+    parts.task[0].pid = getpid() == 2 ? 3 : 2; /* not a task of ours */
+    node_balance_parts(b, &parts);
+    ok(wait_for(has_passed) && orders == 0,
+       "a rank that is in no task: nothing is divided");
+    node_balance_stop(b);
+}
+
+int main(void)
+{
+    const struct timeval period = {0, PERIOD};
+    pid_t rank = 0, task = start_task(&rank);
+    int fd;
+
+    base = event_base_new();
+    page = meter_page_create(&fd);
+    timer = base ? event_new(base, -1, EV_PERSIST, end_region, NULL) : NULL;
+    if (!page || !timer || event_add(timer, &period) < 0)
+        bail("no page");
+    parts.rule =
+        (struct power_rule){POWER_PAIR, POWER_BOUND, POWER_BAND, POWER_GAIN};
+    parts.n = parts.tasks = 2;
+    for (size_t i = 0; i < 2; i++) {
+        parts.part[i] = (struct power_part){100000, LIMIT, 0};
+        parts.task[i].pid = i == 0 ? getpid() : task;
+        parts.task[i].part = (uint32_t)i;
+        atomic_store(&page->rank[i].size, 2);
+        atomic_store(&page->rank[i].rank, (uint32_t)i);
+        atomic_store(&page->slot[i].owner,
+                     (uint32_t)(i == 0 ? getpid() : rank));
+        atomic_store(&page->slot[i].regions, 1);
+    }
+    atomic_store(&page->high, 2);
+    test_uneven();
+    test_even();
+    test_failure();
+    test_others();
+    (void)kill(rank, SIGKILL);
+    (void)waitpid(task, NULL, 0);
+    event_free(timer);
+    event_base_free(base);
+    meter_page_destroy(page);
+    close(fd);
+    done();
+}
