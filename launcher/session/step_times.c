@@ -100,6 +100,12 @@ static void take_ranks(struct step_times *t, struct step_node *node)
     }
 }
 
+static void end_node(struct step_times *t, struct step_node *node)
+{
+    t->ended += !node->has_ended;
+    node->has_ended = 1;
+}
+
 int step_times_message(struct step_times *t,
                        size_t i,
                        uint16_t type,
@@ -110,7 +116,8 @@ int step_times_message(struct step_times *t,
 
     if (type != MSG_RANKS || msg_read_ranks(&t->in, body, len) < 0)
         return 0;
-    node->has_ended |= (int)t->in.is_last;
+    if (t->in.is_last)
+        end_node(t, node);
     if (t->in.sum.ranks == 0)
         return 1;
     node->sum = t->in.sum;
@@ -136,7 +143,7 @@ void step_times_ask(struct step_times *t)
         struct writer w = {0};
 
         if (!session_node(t->session, i)->present)
-            t->node[i].has_ended = 1;
+            end_node(t, &t->node[i]);
         else if (!t->node[i].has_ended)
             session_send(t->session, i, MSG_RANKS, &w);
     }
@@ -144,15 +151,12 @@ void step_times_ask(struct step_times *t)
 
 void step_times_lost(struct step_times *t, size_t node)
 {
-    t->node[node].has_ended = 1;
+    end_node(t, &t->node[node]);
 }
 
 int step_times_is_whole(const struct step_times *t)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (!t->node[i].has_ended)
-            return 0;
-    return 1;
+    return t->ended == t->n;
 }
 
 double step_times_scale(const struct step_times *t,

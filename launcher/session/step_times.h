@@ -40,6 +40,7 @@ struct step_times {
     struct session *session;
     size_t n;
     struct step_node *node; /* n */
+    size_t ended;           /* nodes of which nothing more comes */
     size_t each;            /* ranks that are held one by one */
     double seen;            /* regions that were told by all */
     double weight;          /* for how many they stand */
