@@ -23,8 +23,9 @@ Slice = namedtuple("Slice", "begin end frame label")
 _lib = ctypes.CDLL(
     os.environ.get("EVENSTEP_LIBRARY", "libevenstep.so.0"), use_errno=True
 )
+SURVIVES = 1
 _u64 = ctypes.c_uint64
-_lib.evenstep_open.argtypes = [_u64, _u64]
+_lib.evenstep_open_flags.argtypes = [_u64, _u64, ctypes.c_uint]
 _lib.evenstep_next.argtypes = [ctypes.POINTER(_u64), ctypes.POINTER(_u64)]
 _lib.evenstep_wait.argtypes = [ctypes.c_int]
 _lib.evenstep_frame.restype = _u64
@@ -40,9 +41,13 @@ def _check(result):
     return result
 
 
-def open(units=1, frames=0):
-    """Begin; True under evenstep, False if this process is alone."""
-    return _check(_lib.evenstep_open(units, frames)) == 1
+def open(units=1, frames=0, survives=False):
+    """Begin; True under evenstep, False if this process is alone.
+
+    survives: the others go on without a node that is lost, and do its part.
+    """
+    flags = SURVIVES if survives else 0
+    return _check(_lib.evenstep_open_flags(units, frames, flags)) == 1
 
 
 def wait(milliseconds=-1):
@@ -80,9 +85,9 @@ def close():
     _lib.evenstep_close()
 
 
-def slices(units=1, frames=0):
+def slices(units=1, frames=0, survives=False):
     """All slices, one after the other.  One whose work raises goes back."""
-    open(units, frames)
+    open(units, frames, survives)
     try:
         while (one := next()) is not None:
             yield one

@@ -285,7 +285,8 @@ static void call_later(struct agent *a, int ms, double until)
 
 /* The front end is gone, or the way to it: forget what was to be done, and call again;
  * but where nobody listens any more, there is nothing to stay for, nor is there
- * beside a step: its frames have ended with it, and Slurm ends us soon. */
+ * beside a step that does not survive the loss of nodes: its frames have ended
+ * with it, and Slurm ends us soon. */
 static void on_front_closed(struct channel *c, void *arg, const char *why)
 {
     struct agent *a = arg;

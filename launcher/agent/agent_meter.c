@@ -15,6 +15,8 @@ struct agent_meter {
     struct power_link *power;    /* to the guard, or NULL */
     struct power_link *energy;   /* likewise, if it is not asked for limits */
     struct node_balance *within; /* likewise */
+    struct msg_power told;       /* if it has_told: what can be limited */
+    int has_told;
     struct thread_advice advice; /* limits of 0: it is not for us to give */
 };
 
@@ -44,6 +46,8 @@ static void on_power(void *arg, const struct msg_power *power)
     if (m->within && power->ceiling > 0)
         node_balance_lowest(m->within,
                             (double)power->floor / (double)power->ceiling);
+    m->told = *power;
+    m->has_told = 1;
     msg_write_power(&w, power);
     m->send(m->arg, MSG_POWER, &w);
 }
@@ -197,6 +201,14 @@ void agent_meter_limit(struct agent_meter *m, uint64_t limit)
         set_guard(m, limit);
     else
         set_threads(m, limit);
+}
+
+void agent_meter_again(struct agent_meter *m)
+{
+    struct msg_power told = m->told;
+
+    if (m->has_told)
+        on_power(m, &told);
 }
 
 void agent_meter_end_ranks(struct agent_meter *m)

@@ -26,6 +26,8 @@ struct agent_meter *agent_meter_start(struct event_base *base,
 /* A limit for the node, or 0: none.  LIMITED follows where there is one to
  * set. */
 void agent_meter_limit(struct agent_meter *m, uint64_t limit);
+/* The front end was out of reach: what can be limited is told once more. */
+void agent_meter_again(struct agent_meter *m);
 /* The step is over: the last RANKS follows. */
 void agent_meter_end_ranks(struct agent_meter *m);
 /* Ask the node's guard for the energy that it reads, also without limits. */

@@ -99,8 +99,14 @@ static int receive_tasks(struct agent_orders *o, const struct message *in)
     struct writer w = {0};
     int rc;
 
-    if (msg_read_tasks(&m, in->body, in->len) < 0 || o->tasks)
+    if (msg_read_tasks(&m, in->body, in->len) < 0)
         return -1;
+    if (o->tasks) { /* we were away */
+        write_u32(&w, 0);
+        send_out(o, MSG_STORED, &w);
+        step_tasks_again(o->tasks);
+        return 0;
+    }
     snprintf(o->step, sizeof o->step, "%s", m.dir);
     rc = step_tasks_open(&o->tasks, o->s.base, m.dir, m.tasks, m.patience_s,
                          send_out, o, NULL);
@@ -282,8 +288,12 @@ static int receive_monitor(struct agent_orders *o, const struct message *in)
     struct es_error err = {0};
     struct msg_monitor m;
 
-    if (o->meter || msg_read_monitor(&m, in->body, in->len) < 0)
+    if (msg_read_monitor(&m, in->body, in->len) < 0)
         return -1;
+    if (o->meter) {
+        agent_meter_again(o->meter);
+        return 0;
+    }
     snprintf(o->step, sizeof o->step, "%s", m.dir);
     o->meter = agent_meter_start(o->s.base, &m, send_out, o, &err);
     if (!o->meter)
@@ -455,7 +465,19 @@ void agent_orders_hold(struct agent_orders *o, int on)
 
 int agent_orders_feed_step(const struct agent_orders *o)
 {
-    return o->tasks != NULL;
+    return o->tasks && !step_tasks_survive(o->tasks);
+}
+
+/* Of programs that are ours the front end orders the meter anew; the tasks of a
+ * step live on, and have its page. */
+static void forget_step(struct agent_orders *o)
+{
+    if (o->tasks) {
+        step_tasks_away(o->tasks);
+        return;
+    }
+    agent_meter_stop(o->meter);
+    o->meter = NULL;
 }
 
 int agent_orders_stop(struct agent_orders *o, int leaving)
@@ -467,8 +489,7 @@ int agent_orders_stop(struct agent_orders *o, int leaving)
     o->leaving |= leaving;
     if (!leaving) {
         end_broadcast(o);
-        agent_meter_stop(o->meter); /* the front end orders it anew */
-        o->meter = NULL;
+        forget_step(o);
     }
     tasks = graph_node_stop(o->graph);
     return agent_work_stop(o->work) || tasks > 0;

@@ -37,7 +37,8 @@ int agent_orders_receive(struct agent_orders *o,
                          size_t len);
 /* Do not read (on != 0) what the commands write. */
 void agent_orders_hold(struct agent_orders *o, int on);
-/* Are the tasks of a step fed here? */
+/* Are the tasks of a step fed here, for which the loss of the front end is the
+ * end? */
 int agent_orders_feed_step(const struct agent_orders *o);
 /* Let what runs see its SIGTERM; the front end is lost, or (leaving) we leave
  * and nothing is begun any more.  Is there anything to wait for?  NULL is

@@ -5,6 +5,7 @@
  */
 #include "launcher/agent/feeder.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
 #include "pmix_bcast/clock.h"
 #include "policy/shares.h"
@@ -199,17 +200,23 @@ static void on_slice_done(struct caller *c, uint64_t id)
 
 /* --- what callers say ----------------------------------------------------- */
 
+static uint32_t survives(const struct slice_message *m)
+{
+    return (m->flags & EVENSTEP_SURVIVES) != 0;
+}
+
 /* 0, or why there is no seat for this one. */
 static uint32_t judge(const struct feeder *f, const struct slice_message *m)
 {
-    if (m->version != SLICE_VERSION)
+    if (m->version != SLICE_VERSION && m->version != SLICE_PLAIN)
         return EPROTONOSUPPORT;
-    if (m->rank >= f->seats || m->units == 0)
+    if (m->rank >= f->seats || m->units == 0 || (m->flags & ~EVENSTEP_SURVIVES))
         return EINVAL;
     if (f->seat[m->rank].caller)
         return EBUSY;
     if (f->brought.units > 0
-        && (m->units != f->brought.units || m->frames != f->brought.frames))
+        && (m->units != f->brought.units || m->frames != f->brought.frames
+            || survives(m) != f->brought.survives))
         return EPROTO;
     return 0;
 }
@@ -237,7 +244,7 @@ static void on_hello(struct caller *c, const struct slice_message *m)
         return;
     }
     f->unseated--;
-    f->brought = (struct msg_idle){m->units, m->frames};
+    f->brought = (struct msg_idle){m->units, m->frames, survives(m)};
     c->seat = &f->seat[m->rank];
     c->seat->caller = c;
 }
@@ -364,6 +371,11 @@ fail:
             strerror(errno));
     feeder_close(new);
     return -1;
+}
+
+int feeder_survives(const struct feeder *f)
+{
+    return f->brought.survives != 0;
 }
 
 const char *feeder_path(const struct feeder *f)

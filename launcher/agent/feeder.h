@@ -58,6 +58,9 @@ int feeder_open(struct feeder **f,
                 void *arg,
                 struct es_error *err);
 
+/* Has a seat said EVENSTEP_SURVIVES? */
+int feeder_survives(const struct feeder *f);
+
 /* For EVENSTEP_SOCKET. */
 const char *feeder_path(const struct feeder *f);
 

@@ -15,34 +15,19 @@ struct step_tasks {
     int busy; /* a slice is out, or its DONE waits for all to ask */
     int done; /* that DONE */
     struct feeder_result result;
+    int is_away;          /* the front end is */
+    int is_void;          /* the slice that is out is not to be told of */
+    int asks;             /* all tasks do, and have no slice */
+    struct msg_idle idle; /* if they do: what they have brought */
+    const char *left;     /* why one has ended while nobody heard it; or NULL */
 };
 
-/* A frame ends when its tasks are ready for the next one: what they do between
- * the two is nobody's time. */
-static void on_tasks_idle(void *arg, const struct msg_idle *idle)
+static void send_idle(struct step_tasks *t)
 {
-    struct step_tasks *t = arg;
     struct writer w = {0};
 
-    if (t->done) {
-        struct msg_done done = {.id = t->result.id,
-                                .elapsed_ns = (uint64_t)t->result.elapsed_ns};
-
-        t->done = t->busy = 0;
-        msg_write_done(&w, &done);
-        t->send(t->arg, MSG_DONE, &w);
-    } else {
-        msg_write_idle(&w, idle);
-        t->send(t->arg, MSG_IDLE, &w);
-    }
-}
-
-static void on_tasks_done(void *arg, const struct feeder_result *result)
-{
-    struct step_tasks *t = arg;
-
-    t->done = 1;
-    t->result = *result;
+    msg_write_idle(&w, &t->idle);
+    t->send(t->arg, MSG_IDLE, &w);
 }
 
 static void tasks_send_over(struct step_tasks *t, int error, const char *why)
@@ -55,10 +40,46 @@ static void tasks_send_over(struct step_tasks *t, int error, const char *why)
     t->send(t->arg, MSG_OVER, &w);
 }
 
+/* A frame ends when its tasks are ready for the next one: what they do between
+ * the two is nobody's time. */
+static void on_tasks_idle(void *arg, const struct msg_idle *idle)
+{
+    struct step_tasks *t = arg;
+    int is_told = t->done && !t->is_void;
+    struct msg_done done = {.id = t->result.id,
+                            .elapsed_ns = (uint64_t)t->result.elapsed_ns};
+    struct writer w = {0};
+
+    t->done = t->busy = t->is_void = 0;
+    t->asks = 1;
+    t->idle = *idle;
+    if (t->is_away)
+        return; /* step_tasks_again() tells */
+    if (is_told) {
+        msg_write_done(&w, &done);
+        t->send(t->arg, MSG_DONE, &w);
+    } else {
+        send_idle(t);
+    }
+}
+
+static void on_tasks_done(void *arg, const struct feeder_result *result)
+{
+    struct step_tasks *t = arg;
+
+    t->done = 1;
+    t->result = *result;
+}
+
 static void on_left(void *arg, const char *why, int culprit)
 {
+    struct step_tasks *t = arg;
+
     (void)culprit; /* the others' fate is the same, and Slurm sees to its */
-    tasks_send_over(arg, why ? ECONNABORTED : 0, why ? why : "");
+    if (t->is_away && !t->left)
+        t->left = why ? why : "it closed";
+    if (!t->is_away)
+        tasks_send_over(t, why ? ECONNABORTED : 0, why ? why : "");
 }
 
 static void on_waits(void *arg)
@@ -128,9 +149,30 @@ int step_tasks_run(struct step_tasks *t, const struct msg_run *run)
     if (t->busy)
         return -1;
     t->busy = 1;
+    t->asks = 0;
     (void)event_del(t->on_patience); /* fails for a broken base only */
     feeder_give(t->feeder, run, 0);
     return 0;
+}
+
+int step_tasks_survive(const struct step_tasks *t)
+{
+    return feeder_survives(t->feeder);
+}
+
+void step_tasks_away(struct step_tasks *t)
+{
+    t->is_away = 1;
+    t->is_void = t->busy;
+}
+
+void step_tasks_again(struct step_tasks *t)
+{
+    t->is_away = 0;
+    if (t->left)
+        tasks_send_over(t, ECONNABORTED, t->left);
+    else if (t->asks)
+        send_idle(t);
 }
 
 void step_tasks_over(struct step_tasks *t, const struct msg_over *over)

@@ -7,6 +7,9 @@
  * all tasks ask for their first slice, DONE when all have done their parts and
  * ask again, OVER when one has closed or ended, or (ETIMEDOUT) has waited for
  * its first slice for too long: then some task of the step does not ask.
+ *
+ * Tasks that survive the loss of nodes (evenstep.h) are kept while the front
+ * end cannot be reached: step_tasks_away(), then step_tasks_again().
  */
 #ifndef LAUNCHER_AGENT_STEP_TASKS_H
 #define LAUNCHER_AGENT_STEP_TASKS_H
@@ -32,6 +35,12 @@ int step_tasks_open(struct step_tasks **t,
                     struct es_error *err);
 /* A slice for them.  0, or -1 if they have not done the one before. */
 int step_tasks_run(struct step_tasks *t, const struct msg_run *run);
+/* 1 if they go on without a node that is lost. */
+int step_tasks_survive(const struct step_tasks *t);
+/* The front end is out of reach: the slice at hand is nobody's any more. */
+void step_tasks_away(struct step_tasks *t);
+/* It is back: IDLE follows when all tasks ask, or OVER if one had ended. */
+void step_tasks_again(struct step_tasks *t);
 /* There are no more. */
 void step_tasks_over(struct step_tasks *t, const struct msg_over *over);
 /* NULL is allowed. */

@@ -383,12 +383,23 @@ static void on_lost(void *arg, size_t node, const char *why)
     step_report_lost(&a->report, node);
     if (a->said) { /* the step runs; Slurm tells the user of a dead node */
         if (a->iteration.n > 0)
-            iteration_lost(&a->iteration);
+            iteration_lost(&a->iteration, node);
         return;
     }
     es_fail(a->err, ES_ENV, "see that node's slurmd log", "%s is lost: %.200s",
             session_node(a->front.session, node)->name, why);
     give_up(a);
+}
+
+/* What of the step is on that node has lived on with its agent. */
+static void on_returned(void *arg, size_t node)
+{
+    struct attend *a = arg;
+
+    if (a->power.steering)
+        steering_returned(a->power.steering, node);
+    put_tasks(a, node);
+    iteration_returned(&a->iteration, node);
 }
 
 static void on_failed(void *arg, const struct es_error *err)
@@ -401,6 +412,7 @@ static const struct session_events session_events = {
     .ready = on_ready,
     .message = on_message,
     .lost = on_lost,
+    .returned = on_returned,
     .failed = on_failed,
 };
 

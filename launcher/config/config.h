@@ -28,7 +28,7 @@ struct config {
     enum wireup_way wireup; /* wireup */
     enum on_error on_error; /* plugin { on_error } */
     char agent_path[4096];  /* plugin { agent_path }; "": beside evenstep */
-    const struct policy_kind *step_policy; /* plugin { policy }; no bundles */
+    const struct policy_kind *step_policy; /* plugin { policy } */
     struct threshold_rule step_threshold;  /* plugin { threshold } */
     int step_patience_s;                   /* plugin { patience } */
     enum step_meter step_meter;            /* plugin { meter } */

@@ -109,15 +109,15 @@ static int check_rank_by(cfg_t *cfg, cfg_opt_t *opt)
                   "probe: rank_by is out of range");
 }
 
-/* Of the tasks of a step, each of which gets one slice of a frame. */
+/* Of the tasks of a step; its parameters are in a section of its name. */
 static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
 {
     const struct policy_kind *kind = kinds_find(cfg_opt_getnstr(opt, 0));
     char mend[POLICY_NAMES_MAX];
 
-    if (kind && !kind->bundles)
+    if (kind)
         return 0;
-    policy_option_names(mend, sizeof mend, 0);
+    policy_option_names(mend, sizeof mend);
     return refuse(cfg, mend, "plugin: policy is out of range");
 }
 

@@ -18,21 +18,20 @@ const char *policy_option_word(size_t i)
     return kind ? kind->name : NULL;
 }
 
-void policy_option_names(char *text, size_t size, int bundles)
+void policy_option_names(char *text, size_t size)
 {
     const struct policy_kind *kind;
     size_t len = (size_t)snprintf(text, size, "give one of:");
 
     for (size_t i = 0; (kind = kinds_at(i)) != NULL && len < size; i++)
-        if (bundles || !kind->bundles)
-            len += (size_t)snprintf(text + len, size - len, " %s", kind->name);
+        len += (size_t)snprintf(text + len, size - len, " %s", kind->name);
 }
 
 static int unknown_policy(const char *name, struct es_error *err)
 {
     char known[POLICY_NAMES_MAX];
 
-    policy_option_names(known, sizeof known, 1);
+    policy_option_names(known, sizeof known);
     return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
 }
 

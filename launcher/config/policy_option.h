@@ -40,10 +40,9 @@ int policy_option_set(struct policy_option *o,
 /* The i-th name, or NULL, as struct option has it. */
 const char *policy_option_word(size_t i);
 
-/* "give one of: even canon ..."; bundles = 0: only policies that size slices.
- * POLICY_NAMES_MAX bytes have room for all. */
+/* "give one of: even canon ..."; POLICY_NAMES_MAX bytes have room for all. */
 #define POLICY_NAMES_MAX (32 + KINDS_MAX * 32)
-void policy_option_names(char *text, size_t size, int bundles);
+void policy_option_names(char *text, size_t size);
 
 /* "give a whole number from 1 to 5", as it would mend a value. */
 void policy_option_range(const struct policy_param *param,

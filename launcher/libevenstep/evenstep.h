@@ -84,6 +84,23 @@ int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
 int evenstep_open(uint64_t units, uint64_t frames);
 
 /*
+ * The same, with flags:
+ *
+ *   EVENSTEP_SURVIVES  the program goes on without a node that is lost.  What
+ *                      that had of the frame is then given to the other tasks
+ *                      as further slices, with the same evenstep_frame(): a
+ *                      task may get several of one frame.  A node whose link
+ *                      was down gets slices again from the next frame on; the
+ *                      one that it had is done by others, so what it has made
+ *                      of that must do no harm.  A task that ends before it has
+ *                      closed is the loss of its node.
+ *
+ * All tasks must give the same.  EINVAL: there is no such flag.
+ */
+#define EVENSTEP_SURVIVES 1u
+int evenstep_open_flags(uint64_t units, uint64_t frames, unsigned flags);
+
+/*
  * Wait for a slice, the units [*begin, *end).  Returns 1; 0 if there are no
  * more (both 0); or -1 (both 0) and errno: EALREADY if the slice before is not
  * done, ENOTCONN if there is no connection, ECONNABORTED if another task has

@@ -15,6 +15,8 @@ void slice_message_write(struct writer *w, const struct slice_message *m)
         write_u32(w, m->rank);
         write_u64(w, m->units);
         write_u64(w, m->frames);
+        if (m->version != SLICE_PLAIN)
+            write_u32(w, m->flags);
         break;
     case SLICE_SLICE:
         write_u64(w, m->id);
@@ -37,6 +39,20 @@ void slice_message_write(struct writer *w, const struct slice_message *m)
     }
 }
 
+static void read_hello(struct slice_message *m, struct reader *r)
+{
+    m->version = read_u32(r);
+    if (m->version != SLICE_PLAIN && m->version != SLICE_VERSION) {
+        r->left = 0; /* who knows what it means */
+        return;
+    }
+    m->rank = read_u32(r);
+    m->units = read_u64(r);
+    m->frames = read_u64(r);
+    if (m->version != SLICE_PLAIN)
+        m->flags = read_u32(r);
+}
+
 int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len)
 {
     struct reader r = {.at = buf, .left = len};
@@ -45,10 +61,7 @@ int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len)
     m->type = (enum slice_message_type)read_u32(&r);
     switch (m->type) {
     case SLICE_HELLO:
-        m->version = read_u32(&r);
-        m->rank = read_u32(&r);
-        m->units = read_u64(&r);
-        m->frames = read_u64(&r);
+        read_hello(m, &r);
         break;
     case SLICE_SLICE:
         m->id = read_u64(&r);

@@ -8,7 +8,9 @@
  *
  *   type     from     fields
  *   HELLO    program  version u32, rank u32 (among the node's tasks),
- *                     units u64, frames u64 (the work, under srun)
+ *                     units u64, frames u64 (the work, under srun),
+ *                     flags u32 (of evenstep.h; not in version 1, which a
+ *                     program without flags still says)
  *   WELCOME  agent    error u32             (0: welcome)
  *   NEXT     program  -
  *   SLICE    agent    id u64, frame u64, begin u64, end u64, label text
@@ -21,14 +23,16 @@
  * (SCM_RIGHTS): a file, to be read from where it stands, of the slice's lines.
  *
  * NEXT is answered by SLICE or OVER, DONE by TAKEN, BYE by nothing.  An error
- * is an errno value of Linux.
+ * is an errno value of Linux.  Of a HELLO of any other version only that is
+ * looked at: it is refused.
  */
 #ifndef LAUNCHER_LIBEVENSTEP_SLICE_MESSAGE_H
 #define LAUNCHER_LIBEVENSTEP_SLICE_MESSAGE_H
 
 #include "pmix_bcast/bytes.h"
 
-#define SLICE_VERSION     1u
+#define SLICE_VERSION     2u
+#define SLICE_PLAIN       1u   /* the version without flags */
 #define SLICE_LABEL_MAX   256u /* LABEL_MAX of protocol.h */
 #define SLICE_MESSAGE_MAX 512u /* bytes: a label, five numbers and some room */
 
@@ -45,7 +49,7 @@ enum slice_message_type {
 
 struct slice_message { /* only the fields of its type are used */
     enum slice_message_type type;
-    uint32_t version, rank, error;
+    uint32_t version, rank, flags, error;
     uint64_t units, frames;
     uint64_t id, frame, begin, end;
     char label[SLICE_LABEL_MAX];

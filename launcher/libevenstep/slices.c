@@ -122,13 +122,19 @@ static int connect_to(const char *path)
     return fd;
 }
 
-static int open_connected(const char *path, uint64_t units, uint64_t frames)
+/* An agent of before knows no flags: it is told of them where there are any. */
+static int open_connected(const char *path,
+                          uint64_t units,
+                          uint64_t frames,
+                          unsigned flags)
 {
     struct slice_message hello = {.type = SLICE_HELLO,
-                                  .version = SLICE_VERSION,
+                                  .version =
+                                      flags ? SLICE_VERSION : SLICE_PLAIN,
                                   .rank = own_rank(),
                                   .units = units,
-                                  .frames = frames};
+                                  .frames = frames,
+                                  .flags = flags};
     struct slice_message answer;
 
     here.fd = connect_to(path);
@@ -184,14 +190,20 @@ static int next_alone(void)
 
 EXPORT int evenstep_open(uint64_t units, uint64_t frames)
 {
-    const char *path = getenv("EVENSTEP_SOCKET");
+    return evenstep_open_flags(units, frames, 0);
+}
 
-    if (here.state != CLOSED || units == 0) {
-        errno = units == 0 ? EINVAL : EISCONN;
+EXPORT int evenstep_open_flags(uint64_t units, uint64_t frames, unsigned flags)
+{
+    const char *path = getenv("EVENSTEP_SOCKET");
+    int is_bad = units == 0 || (flags & ~EVENSTEP_SURVIVES);
+
+    if (here.state != CLOSED || is_bad) {
+        errno = is_bad ? EINVAL : EISCONN;
         return -1;
     }
     if (path && *path)
-        return open_connected(path, units, frames);
+        return open_connected(path, units, frames, flags);
     here.state = ALONE;
     here.units = units;
     here.frames = frames;

@@ -19,16 +19,26 @@ int iteration_init(struct iteration *it,
 
     memset(it, 0, sizeof *it);
     it->session = session;
+    it->metric = metric;
     it->threshold = *threshold;
     it->n = it->missing = n;
     it->completion = calloc(n, sizeof *it->completion);
     it->cut = calloc(n, sizeof *it->cut);
+    it->left = calloc(n, sizeof *it->left);
+    it->part = calloc(n, sizeof *it->part);
     it->awaited = malloc(n);
-    if (!it->completion || !it->cut || !it->awaited)
+    if (!it->completion || !it->cut || !it->left || !it->part || !it->awaited)
         return es_no_memory(err);
     memset(it->awaited, 1, n);
-    return job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
-                                  metric, profile, n, err);
+    if (job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
+                               metric, profile, n, err)
+        < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        job_load_adjuster_threads(&it->adjuster, i,
+                                  session_node(session, i)->cpus);
+    it->adjuster.kind->loads(it->adjuster.state, it->adjuster.load);
+    return 0;
 }
 
 void iteration_clear(struct iteration *it)
@@ -36,24 +46,30 @@ void iteration_clear(struct iteration *it)
     job_load_adjuster_clear(&it->adjuster);
     free(it->completion);
     free(it->cut);
+    free(it->left);
+    free(it->part);
     free(it->awaited);
     memset(it, 0, sizeof *it);
+}
+
+static void send_over(const struct iteration *it, size_t node, uint32_t error)
+{
+    const struct msg_over over = {.error = error};
+    struct writer w = {0};
+
+    msg_write_over(&w, &over);
+    session_send(it->session, node, MSG_OVER, &w);
 }
 
 /* No task gets a slice any more: 0, or an errno that tells why. */
 static void end(struct iteration *it, uint32_t error)
 {
-    const struct msg_over over = {.error = error};
-
     if (it->over)
         return;
     it->over = 1;
-    for (size_t i = 0; i < it->n; i++) {
-        struct writer w = {0};
-
-        msg_write_over(&w, &over);
-        session_send(it->session, i, MSG_OVER, &w);
-    }
+    it->error = error;
+    for (size_t i = 0; i < it->n; i++)
+        send_over(it, i, error);
 }
 
 /* Tasks have waited for their first slice for too long: whose fault is it? */
@@ -72,28 +88,64 @@ static void blame(const struct iteration *it)
            session_node(it->session, first)->name, others);
 }
 
-/* Step 8 of US 8,645,454. */
-static void begin_frame(struct iteration *it)
+/* Cut these units over the nodes that are there; -1: there are none. */
+static int begin_round(struct iteration *it, const struct slice *units)
 {
-    if (it->work.frames > 0 && it->frame == it->work.frames) {
-        end(it, 0);
-        return;
-    }
-    /* The loads are the policy's, and nobody has left. */
-    (void)shares_cut(0, it->work.units, 1, it->adjuster.load, it->cut, it->n);
+    it->missing = 0;
+    if (shares_cut(units->begin, units->end, 1, it->adjuster.load, it->cut,
+                   it->n)
+        < 0)
+        return -1;
+    it->round++;
     for (size_t i = 0; i < it->n; i++) {
-        struct msg_run run = {.id = it->frame,
+        struct msg_run run = {.id = it->round,
                               .frame = it->frame,
                               .begin = it->cut[i].begin,
                               .end = it->cut[i].end};
         struct writer w = {0};
 
+        it->awaited[i] = it->part[i] == PART_FULL;
+        if (!it->awaited[i])
+            continue; /* its load is 0 */
+        it->missing++;
         msg_write_run(&w, &run);
         session_send(it->session, i, MSG_RUN, &w);
     }
-    memset(it->awaited, 1, it->n);
-    it->missing = it->n;
     it->running = 1;
+    return 0;
+}
+
+/* Those that are back, with what they were measured to be. */
+static int take_back(struct iteration *it)
+{
+    for (size_t i = 0; i < it->n; i++) {
+        if (it->part[i] != PART_BACK)
+            continue;
+        if (job_load_adjuster_join(&it->adjuster, i, it->metric, NULL) < 0)
+            return -1;
+        if (it->adjuster.kind->bundles) /* it has a size, and no load yet */
+            (void)it->adjuster.kind->adjust(it->adjuster.state, it->completion,
+                                            1, it->adjuster.load);
+        it->part[i] = PART_FULL;
+    }
+    return 0;
+}
+
+/* Step 8 of US 8,645,454. */
+static void begin_frame(struct iteration *it)
+{
+    const struct slice all = {0, it->work.units};
+
+    if (it->work.frames > 0 && it->frame == it->work.frames) {
+        end(it, 0);
+        return;
+    }
+    for (size_t i = 0; i < it->n; i++)
+        it->completion[i] = (struct completion){
+            .presence =
+                it->part[i] == PART_LOST ? PRESENCE_GONE : PRESENCE_PRESENT};
+    if (take_back(it) < 0 || begin_round(it, &all) < 0)
+        end(it, ECONNABORTED);
 }
 
 /* Steps 10 to 12. */
@@ -118,46 +170,127 @@ static void end_frame(struct iteration *it)
     it->frame++;
 }
 
-/* This node's answer is here; is it the last one? */
-static int is_last(struct iteration *it, size_t node)
+/* All that are there have answered. */
+static void go_on(struct iteration *it)
+{
+    if (it->running && it->n_left > 0) {
+        const struct slice units = it->left[--it->n_left];
+
+        if (begin_round(it, &units) < 0)
+            end(it, ECONNABORTED);
+        return;
+    }
+    if (it->running)
+        end_frame(it);
+    begin_frame(it);
+}
+
+/* This node's answer is here, or will not come. */
+static void answered(struct iteration *it, size_t node)
 {
     it->awaited[node] = 0;
     it->missing--;
-    return it->missing == 0;
+    if (it->missing == 0 && !it->over)
+        go_on(it);
 }
+
+/* --- nodes come and go ---------------------------------------------------- */
+
+/* The first IDLE of all tells whether the program survives it. */
+static int is_the_end(const struct iteration *it)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < it->n; i++)
+        lost += it->part[i] == PART_LOST;
+    return lost == it->n
+           || (lost > 0 && it->work.units > 0 && !it->work.survives);
+}
+
+void iteration_lost(struct iteration *it, size_t node)
+{
+    int was_there = it->part[node] == PART_FULL;
+    const struct slice *had = &it->cut[node];
+
+    it->part[node] = PART_LOST;
+    it->completion[node] = (struct completion){.presence = PRESENCE_GONE};
+    if (is_the_end(it))
+        end(it, ECONNABORTED);
+    if (it->over || !was_there)
+        return;
+    it->adjuster.load[node] = 0; /* also of what follows in this frame */
+    if (it->awaited[node] && it->running && had->end > had->begin)
+        it->left[it->n_left++] = *had;
+    if (it->awaited[node])
+        answered(it, node);
+}
+
+void iteration_returned(struct iteration *it, size_t node)
+{
+    if (it->over)
+        send_over(it, node, it->error);
+}
+
+/* --- what nodes say ------------------------------------------------------- */
 
 static void on_idle(struct iteration *it, size_t node, const struct msg_idle *m)
 {
     if (it->work.units > 0
-        && (m->units != it->work.units || m->frames != it->work.frames)) {
+        && (m->units != it->work.units || m->frames != it->work.frames
+            || m->survives != it->work.survives)) {
         end(it, EPROTO);
         return;
     }
     it->work = *m;
-    if (is_last(it, node))
-        begin_frame(it);
+    if (it->part[node] == PART_LOST)
+        it->part[node] = PART_BACK;
+    if (is_the_end(it))
+        end(it, ECONNABORTED);
+    else if (it->awaited[node])
+        answered(it, node);
 }
 
 static void on_done(struct iteration *it, size_t node, const struct msg_done *m)
 {
-    it->completion[node] = (struct completion){
-        .units = it->cut[node].end - it->cut[node].begin,
-        .seconds = (double)m->elapsed_ns * 1e-9,
-        .presence = PRESENCE_PRESENT,
-    };
-    if (is_last(it, node)) {
-        end_frame(it);
-        begin_frame(it);
-    }
+    struct completion *c = &it->completion[node];
+
+    c->units += it->cut[node].end - it->cut[node].begin;
+    c->seconds += (double)m->elapsed_ns * 1e-9;
+    answered(it, node);
 }
 
-static void on_over(struct iteration *it, uint32_t error)
+/* Where a task has failed alone, its node's others are told, and the rest goes
+ * on without. */
+static void on_failed(struct iteration *it, size_t node, uint32_t error)
 {
+    if (!it->work.survives || it->over) {
+        end(it, error);
+        return;
+    }
+    notice("%s: a task has ended in the middle: the other nodes do its part",
+           session_node(it->session, node)->name);
+    send_over(it, node, error);
+    iteration_lost(it, node);
+}
+
+static void on_over(struct iteration *it, size_t node, uint32_t error)
+{
+    if (it->part[node] == PART_LOST && it->work.survives)
+        return; /* its others end, too */
     if (error == ETIMEDOUT && it->running)
         return; /* the first slice was on its way to who has waited */
     if (error == ETIMEDOUT && !it->over)
         blame(it);
-    end(it, error);
+    if (error == ECONNABORTED)
+        on_failed(it, node, error);
+    else
+        end(it, error);
+}
+
+/* Before the first frame, or of a node that was lost. */
+static int is_expected(const struct iteration *it, size_t node)
+{
+    return (!it->running && it->awaited[node]) || it->part[node] == PART_LOST;
 }
 
 void iteration_message(struct iteration *it,
@@ -171,20 +304,15 @@ void iteration_message(struct iteration *it,
     struct msg_over over;
 
     if (type == MSG_OVER && msg_read_over(&over, body, len) == 0)
-        on_over(it, over.error);
+        on_over(it, node, over.error);
     else if (it->over)
         return;
-    else if (type == MSG_IDLE && !it->running && it->awaited[node]
+    else if (type == MSG_IDLE && is_expected(it, node)
              && msg_read_idle(&idle, body, len) == 0)
         on_idle(it, node, &idle);
     else if (type == MSG_DONE && it->running && it->awaited[node]
-             && msg_read_done(&done, body, len) == 0 && done.id == it->frame)
+             && msg_read_done(&done, body, len) == 0 && done.id == it->round)
         on_done(it, node, &done);
     else
         session_drop(it->session, node);
-}
-
-void iteration_lost(struct iteration *it)
-{
-    end(it, ECONNABORTED);
 }

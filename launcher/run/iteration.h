@@ -4,6 +4,11 @@
  * its work along (evenstep.h): each frame is all of its units, cut over the
  * step's nodes by the policy, and begins when every task asks for its part.
  *
+ * Where the program says that it survives the loss of nodes
+ * (EVENSTEP_SURVIVES), what a lost node had of a frame is cut over the others
+ * when they have done theirs, in one more round of the same frame; and one that
+ * is back takes part from the next frame on.  Else the loss ends the frames.
+ *
  * What a node's time is its agent measures, from handing out to done: what the
  * tasks do between frames is nobody's.
  */
@@ -16,24 +21,37 @@
 #include "policy/shares.h"
 #include "policy/threshold.h"
 
+/* How a node takes part. */
+enum part {
+    PART_FULL,
+    PART_LOST,
+    PART_BACK, /* and asks: from the next frame on */
+};
+
 struct iteration {
     struct session *session;
-    size_t n; /* nodes */
+    const struct metric *metric; /* as the nodes were measured */
+    size_t n;                    /* nodes */
     struct job_load_adjuster adjuster;
     struct threshold_rule threshold;
     struct threshold_noise noise;
     struct completion *completion; /* one a node, of this frame */
-    struct slice *cut;             /* likewise */
-    char *awaited;                 /* one a node: its answer is */
+    struct slice *cut;             /* likewise, of this round */
+    struct slice *left; /* n_left: what lost nodes had of the frame */
+    size_t n_left;
+    enum part *part; /* one a node */
+    char *awaited;   /* one a node: its answer is */
     size_t missing;
     struct msg_idle work; /* units 0: not yet known */
     uint64_t frame;       /* the one at work, or the next */
+    uint64_t round;       /* the one at work; its MSG_RUNs go by it */
     int running;          /* it is at work */
     int over;
+    uint32_t error; /* if it is over */
 };
 
-/* metric and profile as of job_load_adjuster_init(); the policy is one of
- * sizes, and must outlive it.  Fails with ES_ENV; it is to be cleared in any
+/* metric and profile as of job_load_adjuster_init(); policy and metric must
+ * outlive it.  Fails with ES_ENV; it is to be cleared in any
  * case. */
 int iteration_init(struct iteration *it,
                    struct session *session,
@@ -50,7 +68,9 @@ void iteration_message(struct iteration *it,
                        uint16_t type,
                        const uint8_t *body,
                        size_t len);
-/* A node is lost, and the program's tasks there with it. */
-void iteration_lost(struct iteration *it);
+/* A node is lost, and the program's tasks there may be with it. */
+void iteration_lost(struct iteration *it, size_t node);
+/* Its agent is back; IDLE follows if the tasks are still there. */
+void iteration_returned(struct iteration *it, size_t node);
 
 #endif

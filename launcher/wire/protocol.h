@@ -52,9 +52,10 @@
  *   TASKS     front end  dir text, tasks u32, patience_s u32: of a step on this
  *                        node, to be fed with slices, the first of them within
  *                        so long; answered by STORED
- *   IDLE      agent      units u64, frames u64: the programs that are fed
- *                        (feeder.h) ask for their first slice; what they
- *                        bring along
+ *   IDLE      agent      units u64, frames u64, survives u32: the programs
+ *                        that are fed (feeder.h) ask for their first slice, or
+ *                        for one after the agent was cut off; what they bring
+ *                        along
  *   OVER      either     error u32, err blob: they get no more slices, 0 or
  *                        errno; or they have ended: 0, exit status or errno,
  *                        and their last words
@@ -303,6 +304,7 @@ struct msg_tasks {
 };
 struct msg_idle {
     uint64_t units, frames;
+    uint32_t survives; /* 1: others may do what a lost node had to */
 };
 struct msg_over {
     uint32_t error;

@@ -262,6 +262,7 @@ void msg_write_idle(struct writer *w, const struct msg_idle *m)
 {
     write_u64(w, m->units);
     write_u64(w, m->frames);
+    write_u32(w, m->survives);
 }
 
 int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len)
@@ -270,7 +271,8 @@ int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len)
 
     m->units = read_u64(&r);
     m->frames = read_u64(&r);
-    if (m->units == 0)
+    m->survives = read_u32(&r);
+    if (m->units == 0 || m->survives > 1)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/feeder.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
 #include "tap.h"
 
@@ -240,14 +241,18 @@ static void test_welcome(void)
         const char *what;
         uint32_t version, rank;
         uint64_t units;
+        uint32_t flags;
         int error;
     } callers[] = {
-        {"another version", SLICE_VERSION + 1, 1, 100, EPROTONOSUPPORT},
-        {"a seat that is none", SLICE_VERSION, 2, 100, EINVAL},
-        {"no units", SLICE_VERSION, 1, 0, EINVAL},
-        {"a seat that is taken", SLICE_VERSION, 0, 100, EBUSY},
-        {"other units than the first", SLICE_VERSION, 1, 99, EPROTO},
-        {"a fitting one", SLICE_VERSION, 1, 100, 0},
+        {"another version", SLICE_VERSION + 1, 1, 100, 0, EPROTONOSUPPORT},
+        {"a seat that is none", SLICE_VERSION, 2, 100, 0, EINVAL},
+        {"no units", SLICE_VERSION, 1, 0, 0, EINVAL},
+        {"a flag that is none", SLICE_VERSION, 1, 100, 2, EINVAL},
+        {"a seat that is taken", SLICE_VERSION, 0, 100, 0, EBUSY},
+        {"other units than the first", SLICE_VERSION, 1, 99, 0, EPROTO},
+        {"another flag than the first", SLICE_VERSION, 1, 100,
+         EVENSTEP_SURVIVES, EPROTO},
+        {"a fitting one of before there were flags", SLICE_PLAIN, 1, 100, 0, 0},
     };
     int first, fd;
 
@@ -257,6 +262,7 @@ static void test_welcome(void)
         struct slice_message m = hello(callers[i].rank, callers[i].units);
 
         m.version = callers[i].version;
+        m.flags = callers[i].flags;
         heard.left = 0;
         fd = call();
         ok(greet(fd, &m) == callers[i].error

@@ -3,6 +3,7 @@
  * of them. */
 #include "launcher/agent/step_tasks.h"
 #include "launcher/base/step_dir.h"
+#include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
 #include "tap.h"
 
@@ -18,6 +19,7 @@ static char step[64];
 static struct event_base *base;
 static struct step_tasks *tasks;
 static int seat[TASKS];
+static uint32_t flags; /* of the tasks */
 static struct sent {
     int n;
     enum protocol_type type;
@@ -78,7 +80,8 @@ static void sit(int task)
                                         .version = SLICE_VERSION,
                                         .rank = (uint32_t)task,
                                         .units = 100,
-                                        .frames = 5};
+                                        .frames = 5,
+                                        .flags = flags};
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     char path[STEP_PATH_MAX];
 
@@ -224,6 +227,50 @@ static void test_patience(void)
     end();
 }
 
+/* The link to the front end is cut while they work, and healed. */
+static void test_away(void)
+{
+    flags = EVENSTEP_SURVIVES;
+    begin(60);
+    flags = 0;
+    ok(step_tasks_survive(tasks), "they survive the loss of nodes");
+    say(0, SLICE_NEXT, 0);
+    say(1, SLICE_NEXT, 0);
+    ok(sent.idle.survives == 1, "the front end hears so");
+    is_int(run(7), 0, "a slice");
+    sent.n = 0;
+    step_tasks_away(tasks);
+    for (int i = 0; i < TASKS; i++) {
+        (void)hear(i);
+        say(i, SLICE_DONE, 7);
+        (void)hear(i);
+        say(i, SLICE_NEXT, 0);
+    }
+    is_int(sent.n, 0, "while it is out of reach it is told nothing");
+    step_tasks_again(tasks);
+    ok(sent.n == 1 && sent.type == MSG_IDLE,
+       "it is back: not that the slice is done, but that all ask");
+    is_int(run(9), 0, "another slice");
+    step_tasks_away(tasks);
+    step_tasks_again(tasks);
+    is_int(sent.n, 1, "they are still at it");
+    for (int i = 0; i < TASKS; i++) {
+        (void)hear(i);
+        say(i, SLICE_DONE, 9);
+        (void)hear(i);
+        say(i, SLICE_NEXT, 0);
+    }
+    ok(sent.n == 2 && sent.type == MSG_IDLE, "when they have done it they ask");
+    step_tasks_away(tasks);
+    (void)shutdown(seat[1], SHUT_RDWR);
+    settle();
+    is_int(sent.n, 2, "one ends meanwhile");
+    step_tasks_again(tasks);
+    ok(sent.n == 3 && sent.type == MSG_OVER && sent.error == ECONNABORTED,
+       "which is told then");
+    end();
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN); /* as the programs do */
@@ -234,6 +281,7 @@ int main(void)
     test_over();
     test_left();
     test_patience();
+    test_away();
     event_base_free(base);
     return done();
 }

@@ -159,7 +159,7 @@ static const struct msg_files some_files = {
 static const struct msg_file a_file = {
     9, FILES_MAX - 1, INT64_MAX - OUTPUT_MAX, 1, (const uint8_t *)"png", 3};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
-static const struct msg_idle an_idle = {UINT64_MAX, 20};
+static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
 static const struct msg_slotted an_answer = {NODE_SLOTS_MAX, "why"};
 static const struct msg_over an_over = {103, (const uint8_t *)"why\n", 4};
