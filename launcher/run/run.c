@@ -90,17 +90,6 @@ static const struct session_events session_events = {
     .returned = run_nodes_returned,
 };
 
-int run_wants_guard(const struct run *r)
-{
-    return run_power_wants_guard(&r->config->power, r->o->power,
-                                 r->o->local.n > 0);
-}
-
-int run_wants_energy(const struct run *r)
-{
-    return r->o->report != NULL && r->o->local.n == 0;
-}
-
 static int open_session(struct run *r)
 {
     struct session_setup setup = {

@@ -4,6 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+int run_wants_guard(const struct run *r)
+{
+    return run_power_wants_guard(&r->config->power, r->o->power,
+                                 r->o->local.n > 0);
+}
+
+int run_wants_energy(const struct run *r)
+{
+    return r->o->report != NULL && r->o->local.n == 0;
+}
+
 /* Is no node left, and each was given up because its command hung? */
 static int all_hung(const struct run *r)
 {
