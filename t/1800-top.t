@@ -22,7 +22,7 @@ a value that is missing|--metrics-file|2|--metrics-file: a value is missing:
 no terminal|1|2|top: this is no terminal that can show it: give --once
 END
 test_expect_success 'a metrics file is written even if there is nothing to tell' '
-	test_expect_code 3 evenstep top --once --metrics-file metrics 4294967295 2>err && test $(grep -c "^# HELP evenstep_" metrics) = 8 && test $(ls | grep -c metrics) = 1
+	test_expect_code 3 evenstep top --once --metrics-file metrics 4294967295 2>err && test $(grep -c "^# HELP evenstep_" metrics) = 9 && test $(ls | grep -c metrics) = 1
 '
 test_expect_success 'one that cannot be written is an error' '
 	test_expect_code 1 evenstep top --once --metrics-file /nowhere/metrics 4294967295 2>err && grep -q "^evenstep: /nowhere/metrics: No such file" err
