@@ -7,7 +7,7 @@
 
 #define LONG_MS 20000 /* a region, at equal limits */
 
-static double part[NODES]; /* of the region, done by each */
+static double part_done[NODES]; /* of the region, done by each */
 
 /* 100 ms of a long region on all nodes, each as fast as its limit makes it,
  * beside what else goes on there. */
@@ -16,13 +16,13 @@ static void go_on_within(struct steering *s, const double slowed[NODES])
     now_ns += 100000000;
     for (size_t i = 0; i < NODES; i++) {
         double speed = (double)limit_of(i) / (START * MAX_UW) / slowed[i];
-        int works = part[i] < 0.999;
+        int works = part_done[i] < 0.999;
 
-        part[i] = fmin(part[i] + 100 * speed / LONG_MS, 0.999);
-        record[i].progress = 1 + part[i];
+        part_done[i] = fmin(part_done[i] + 100 * speed / LONG_MS, 0.999);
+        record[i].progress = 1 + part_done[i];
         record[i].work_ns += works ? 100000000 : 0;
-        record[i].done_ns = (uint64_t)((1 + part[i]) * LONG_MS * 1e6);
-        record[i].left_ns = (uint64_t)((1 - part[i]) * LONG_MS * 1e6);
+        record[i].done_ns = (uint64_t)((1 + part_done[i]) * LONG_MS * 1e6);
+        record[i].left_ns = (uint64_t)((1 - part_done[i]) * LONG_MS * 1e6);
         record[i].is_waiting = !works;
         record[i].slots = 2;
         tell(s, i);
@@ -33,7 +33,7 @@ static void go_on_within(struct steering *s, const double slowed[NODES])
 static int anybody_works(void)
 {
     for (size_t i = 0; i < NODES; i++)
-        if (part[i] < 0.999)
+        if (part_done[i] < 0.999)
             return 1;
     return 0;
 }
@@ -47,8 +47,8 @@ static void test_long(enum power_variant variant, const char *name)
     struct steering *s = start(variant);
     int64_t began = now_ns, slow, helped = 0;
 
-    memset(part, 0, sizeof part);
-    while (part[0] < 0.5)
+    memset(part_done, 0, sizeof part_done);
+    while (part_done[0] < 0.5)
         go_on_within(s, equal);
     ok(limit_of(1) == MAX_UW / 2, "%s: equal nodes are left alone", name);
     slow = now_ns;
