@@ -28,7 +28,8 @@ struct watched_slot {
 
 struct node_balance {
     const struct meter_page *page;
-    struct event *timer;
+    struct event *timer; /* pending while there is something to divide */
+    struct timeval interval;
     node_balance_fn fn;
     void *arg;
     double lowest;
@@ -274,8 +275,6 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    if (b->limit == 0 || b->parts.n < 2)
-        return;
     sample_all(b, now);
     b->last_ns = now;
     if (b->asked > 0)
@@ -286,6 +285,19 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 }
 
 /* --- what the guard and the front end say --------------------------------- */
+
+/* A node without a limit, or parts, is left in peace. */
+static void watch_or_rest(struct node_balance *b)
+{
+    int is_watched = b->limit > 0 && b->parts.n > 1;
+
+    if (is_watched == (evtimer_pending(b->timer, NULL) != 0))
+        return;
+    b->last_ns = clock_ns();
+    begin_round(b);
+    if (!is_watched || event_add(b->timer, &b->interval) < 0)
+        (void)event_del(b->timer); /* fails for a broken base only */
+}
 
 void node_balance_lowest(struct node_balance *b, double lowest)
 {
@@ -302,6 +314,7 @@ void node_balance_parts(struct node_balance *b, const struct node_parts *p)
         b->slot[i].owner = 0;
     b->last_ns = clock_ns();
     begin_round(b);
+    watch_or_rest(b);
 }
 
 size_t node_balance_limit(struct node_balance *b,
@@ -314,6 +327,7 @@ size_t node_balance_limit(struct node_balance *b,
         b->worth = (struct steering_worth){.rounds = 0};
     if (limit == 0 || (b->is_divided && divide(b) < 0))
         forget_limits(b);
+    watch_or_rest(b);
     if (!b->is_divided)
         return 0;
     copy_limits(b, part);
@@ -331,6 +345,7 @@ int node_balance_answered(struct node_balance *b, int is_set)
         b->failures = 0;
     else if (was_own && ++b->failures == FAILURES_MAX)
         b->parts.n = 0;
+    watch_or_rest(b);
     if (b->asked == 0)
         begin_round(b);
     return was_own;
@@ -344,7 +359,6 @@ struct node_balance *node_balance_start(struct event_base *base,
                                         node_balance_fn fn,
                                         void *arg)
 {
-    const struct timeval tv = {interval_ms / 1000, interval_ms % 1000 * 1000};
     struct node_balance *b = calloc(1, sizeof *b);
 
     if (!b)
@@ -352,9 +366,11 @@ struct node_balance *node_balance_start(struct event_base *base,
     b->page = page;
     b->fn = fn;
     b->arg = arg;
+    b->interval =
+        (struct timeval){interval_ms / 1000, interval_ms % 1000 * 1000};
     b->room = malloc(power_bytes(PARTS_MAX));
     b->timer = event_new(base, -1, EV_PERSIST, on_time, b);
-    if (b->room && b->timer && event_add(b->timer, &tv) == 0)
+    if (b->room && b->timer)
         return b;
     node_balance_stop(b);
     return NULL;
