@@ -14,9 +14,8 @@
 #    define EVENSTEP_LIBDIR "/usr/local/lib"
 #endif
 
-#define PRELOAD      "LD_PRELOAD"
-#define PRELOAD_SIZE (4 * PATH_MAX) /* with ours in front */
-#define SEPARATORS   ": "           /* of it, see ld.so(8) */
+#define LIST_SIZE  (4 * PATH_MAX) /* of what the user has in a variable */
+#define SEPARATORS ": "           /* of LD_PRELOAD, see ld.so(8) */
 
 /* Is this a step of which the agent has said so, and has it a page? */
 static int is_wanted(spank_t sp)
@@ -73,22 +72,30 @@ static int is_in(const char *list, const char *path)
     return 0;
 }
 
-static void preload(spank_t sp, const char *path)
+/* Put a word in front of what a variable lists.  0, or -1 if it is too long. */
+static int put_first(spank_t sp, const char *name, const char *word)
 {
-    char list[PRELOAD_SIZE], all[PRELOAD_SIZE + PATH_MAX];
-    spank_err_t rc = spank_getenv(sp, PRELOAD, list, sizeof list);
+    char list[LIST_SIZE], all[LIST_SIZE + PATH_MAX];
+    spank_err_t rc = spank_getenv(sp, name, list, sizeof list);
 
     if (rc == ESPANK_ENV_NOEXIST)
         list[0] = '\0';
-    else if (rc != ESPANK_SUCCESS) {
-        complain(sp, path, "does not fit into LD_PRELOAD: shorten that");
-        return;
-    }
-    if (is_in(list, path))
-        return;
-    (void)snprintf(all, sizeof all, "%s%s%s", path, list[0] ? ":" : "", list);
-    if (spank_setenv(sp, PRELOAD, all, 1) != ESPANK_SUCCESS)
-        complain(sp, path, "cannot be added to LD_PRELOAD");
+    else if (rc != ESPANK_SUCCESS)
+        return -1;
+    if (is_in(list, word))
+        return 0;
+    (void)snprintf(all, sizeof all, "%s%s%s", word, list[0] ? ":" : "", list);
+    return spank_setenv(sp, name, all, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+/* gcc's AddressSanitizer ends a program in which any library comes before it,
+ * unless it is told not to look: ours takes none of its functions. */
+static void preload(spank_t sp, const char *path)
+{
+    if (put_first(sp, "ASAN_OPTIONS", "verify_asan_link_order=0") < 0)
+        complain(sp, path, "is left out: ASAN_OPTIONS is too long");
+    else if (put_first(sp, "LD_PRELOAD", path) < 0)
+        complain(sp, path, "is left out: LD_PRELOAD is too long");
 }
 
 void plugin_meter_preload(spank_t sp)

@@ -13,10 +13,13 @@ no_line() { test -e "$2" && ! grep -E -e "$1" "$2"; }
 step() {
 	rm -f report
 	on_ctl timeout 120 srun -N2 -n4 --mpi=pmix --evenstep-report=report "$@" >got 2>err
+	code=$?
+	cat err
+	return $code
 }
 # metered N: so many ranks were.
-metered() { cat err && test "$(grep -c '"type": *"rank"' report)" = "$1"; }
-none_metered() { cat err && grep 'nothing was metered' err && ! grep '"type": *"rank"' report; }
+metered() { test "$(grep -c '"type": *"rank"' report)" = "$1"; }
+none_metered() { grep 'nothing was metered' err && ! grep '"type": *"rank"' report; }
 nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep && wait_for 60 no_jobs; }
 
 cat >app.c <<'END'
@@ -85,6 +88,7 @@ END
 test_expect_success 'up: two nodes of two CPUs, and programs that know nothing of evenstep' '
 	mpicc -O1 -o app app.c && mpicc -O1 -shared -fPIC -o tool.so tool.c &&
 	cc -o plain "$EVENSTEP_SRC/t/programs/preloaded.c" && echo "int puts(const char *); int main(void) { return puts(\"static\") < 0; }" >static.c && cc -static -o static static.c &&
+	sed s/static/sanitized/ static.c >sanitized.c && cc -fsanitize=address -o sanitized sanitized.c &&
 	testbed_up --nodes 2 --cpus 2 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
 	mkdir "$bin" && printf "#!/bin/sh\nexec \"%s\" \"\$@\"\n" "$B/evenstep" >"$bin/evenstep" && chmod +x "$bin/evenstep" && : >"$conf" &&
 	ln -s "$B/libevenstep-mpi.so" "$bin" && cp tool.so "$bin" && on_ctl srun -N2 -n4 --mpi=pmix ./app >want && cat want
@@ -105,8 +109,8 @@ test_expect_success 'MPI in one rank only, as a program of its own' '
 test_expect_success 'a page that cannot be mapped: the program goes on without' '
 	mkdir bad && echo no page >bad/meter && step env "EVENSTEP_DIR=$PWD/bad" ./app && test_cmp want got && none_metered
 '
-test_expect_success 'programs that never call MPI, and one that is linked statically, run as they are' '
-	step -n1 -N1 sh -c "./plain; ./static; true | cat; echo \$EVENSTEP_METER" && printf "preloaded\nstatic\nmpi\n" >odd && test_cmp odd got && none_metered
+test_expect_success 'programs that never call MPI, are linked statically or look for memory errors run as they are' '
+	step -n1 -N1 sh -c "./plain; ./static; ./sanitized; true | cat; echo \$EVENSTEP_METER" && printf "preloaded\nstatic\nsanitized\nmpi\n" >odd && test_cmp odd got && none_metered
 '
 cp plain other && chown nobody other && chmod u+s other && LD_PRELOAD=$B/libevenstep-mpi.so ./other >probe 2>&1; grep -qx plain probe && test_set_prereq SETUID
 test_expect_success SETUID 'a setuid program is not metered, and nothing is said of it' '
@@ -126,7 +130,7 @@ test_expect_success 'plugin { meter } is for who does not say' '
 	echo "plugin { meter = \"none\" }" >"$conf" && step -n1 -N1 ./plain && test_cmp odd got && step -n1 -N1 --evenstep-meter=mpi ./plain && echo preloaded >odd && test_cmp odd got
 '
 test_expect_success 'a node without the library: one line, and the step' '
-	rm "$bin/libevenstep-mpi.so" && step --evenstep-meter=mpi ./app && test_cmp want got && cat err && test "$(grep -c "tasks are not metered: .* is missing" err)" = 2 && none_metered
+	rm "$bin/libevenstep-mpi.so" && step --evenstep-meter=mpi ./app && test_cmp want got && test "$(grep -c "tasks are not metered: .* is missing" err)" = 2 && none_metered
 '
 test_expect_success 'nothing is left' nothing_left
 test_done

@@ -45,6 +45,8 @@ static void test_wanted(void)
 {
     prepare("mpi");
     is_str(preloaded(), library, "the library is preloaded");
+    is_str(fake_spank_env("ASAN_OPTIONS"), "verify_asan_link_order=0",
+           "AddressSanitizer is told to let it be first");
     is_int(fake_spank.errors, 0, "and nothing is said");
     prepare("cpu");
     ok(!preloaded(), "not for the meter cpu");
@@ -83,13 +85,22 @@ static void test_added(void)
     ok(strlen(preloaded()) > strlen(want), "another of a like name is not it");
     prepare("mpi");
     set("LD_PRELOAD", "");
+    set("ASAN_OPTIONS", "verify_asan_link_order=1:color=never");
     is_str(preloaded(), library, "an empty list becomes it");
+    is_str(fake_spank_env("ASAN_OPTIONS"),
+           "verify_asan_link_order=0:verify_asan_link_order=1:color=never",
+           "what the user tells AddressSanitizer holds");
     memset(long_list, 'x', sizeof long_list - 1);
     prepare("mpi");
     set("LD_PRELOAD", long_list);
     is_str(preloaded(), long_list, "a list that is too long stays");
     ok(fake_spank.errors == 1 && strstr(fake_spank.said, "LD_PRELOAD"),
        "which is said");
+    prepare("mpi");
+    set("ASAN_OPTIONS", long_list);
+    ok(!preloaded() && fake_spank.errors == 1
+           && strstr(fake_spank.said, "ASAN_OPTIONS"),
+       "so is one that AddressSanitizer has");
 }
 
 static void test_missing(void)
