@@ -35,14 +35,6 @@ test_expect_success 'up: two nodes, each with a package that counts what it uses
 test_expect_success 'the joules that both have counted are told, though a counter has begun again' '
 	make_tree 0 && make_tree 1 && begin -N2 --evenstep-report && count 0 300 && count 1 700 && end && says "1" "measured: CPUs and memory" && test "$(grep -c "have used" err)" = 1
 '
-top_tells() { on_ctl evenstep top --once >seen 2>&1 && grep -qE "$1" seen; }
-test_expect_success 'a counter that vanishes while the step runs: one line, and the model of the site goes on, marked; top shows it' '
-	echo "energy { busy = 100 idle = 10 base = 50 }" >"$conf" && rm "$trees/n1/class/powercap/intel-rapl:0/name" && count 0 0 && begin -N2 --evenstep-report=report && count 0 30 &&
-	wait_for 60 top_tells "^n0 .* W, 0.0[3-9][0-9]* kJ measured$" && rm "$(zone 0)/energy_uj" && wait_for 60 top_tells "^step .* kJ modelled$" && wait_for 60 top_tells "^n0 .* kJ modelled$" && end &&
-	mentioned "^evenstep: warning: n0: energy: .*intel-rapl:0/energy_uj: No such file or directory: .*; modelled from here on" && test "$(grep -c "modelled from here on" err)" = 1 &&
-	mentioned "^evenstep: step [0-9]+[.]0: its nodes have used .* W .modelled: see energy in evenstep.conf.5..$" &&
-	jq -es "map(select(.type == \"node\")) | length == 2 and all(.energy == \"modelled\" and .joules > 0 and .watts > 50)" report
-'
 test_expect_success 'no counters and no model: nothing is made up' '
 	rm -r "$trees/n0" "$trees/n1" && : >"$conf" && begin -N2 --evenstep-report && end && ! grep -q "have used" err
 '
