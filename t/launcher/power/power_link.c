@@ -161,6 +161,34 @@ static void test_talk(void)
     leave(listener, -1, l);
 }
 
+/* A limit, and the parts of it; two orders may be underway. */
+static void test_parts(void)
+{
+    static const uint64_t part[] = {40, 50};
+    struct power_link *l = start();
+    int listener = listen_as_guard();
+    int fd = meet(listener);
+
+    say(fd, "parts 0.0002 0.005 0.8 1/100/0 1/50/0 : 101/0 102/1");
+    turn(TURN_MS);
+    is_int((int)parts, 2, "the guard tells of parts");
+    power_link_set(l, 90, part, 2);
+    power_link_set(l, 80, NULL, 0);
+    is_str(hear(fd), "90 40 50", "which are given limits");
+    is_str(hear(fd), "80", "and then the node is");
+    say(fd, "set 90");
+    turn(TURN_MS);
+    ok(answers == 1 && answer.limit == 90, "the first is answered");
+    say(fd, "parts 0.0002 0.005 0.8 1/100/0 2/1/0 :");
+    turn(TURN_MS);
+    ok(parts == 0 && answers == 1, "parts that cannot be are none");
+    power_link_set(l, 70, NULL, 0);
+    close(fd);
+    turn(TURN_MS);
+    is_int(answers, 3, "the guard ends: both others are, too");
+    leave(listener, -1, l);
+}
+
 static void test_silent(void)
 {
     struct power_link *l = start();
@@ -269,6 +297,7 @@ int main(void)
     if (!base || power_dir_make(dir) < 0)
         bail("no directory");
     test_talk();
+    test_parts();
     test_silent();
     test_full();
     test_stranger();
