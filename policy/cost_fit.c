@@ -36,7 +36,8 @@ double cost_predict(const double term[COST_TERMS], double speed, double units)
 
 static double clamp(double x, double low, double high)
 {
-    return fmin(fmax(x, low), high);
+    x = x > low ? x : low;
+    return x < high ? x : high;
 }
 
 double cost_error(const struct cost_problem *p,
@@ -60,9 +61,18 @@ static double huber_loss(double z)
 
 /* --- the normal equations ------------------------------------------------- */
 
+/* Where nothing but speeds is asked for, the rows of the terms are left out. */
 struct sums {
+    int first; /* row that is added up */
     double m[COLUMNS][COLUMNS], y[COLUMNS];
 };
+
+static void sums_begin(struct sums *s, int first)
+{
+    s->first = first;
+    memset(s->m[first], 0, (size_t)(COLUMNS - first) * sizeof s->m[0]);
+    memset(s->y, 0, sizeof s->y);
+}
 
 static void add_piece(const struct cost_problem *p,
                       const struct cost_guess *g,
@@ -74,12 +84,12 @@ static void add_piece(const struct cost_problem *p,
     double t = cost_predict(g->term, speed, k->work);
     const double x[COLUMNS] = {1, 1 / speed, k->work / speed,
                                g->term[COST_WAIT] - t};
-    double z = cost_error(p, k, t);
     double scale = clamp(t, k->seconds / 2, 2 * k->seconds) * p->noise;
+    double z = (k->seconds - t) / scale;
     double weight =
         k->weight * (is_robust ? huber_weight(z) : 1) / (scale * scale);
 
-    for (int i = 0; i < COLUMNS; i++) {
+    for (int i = s->first; i < COLUMNS; i++) {
         for (int j = 0; j < COLUMNS; j++)
             s->m[i][j] += weight * x[i] * x[j];
         s->y[i] += weight * x[i] * k->seconds;
@@ -101,14 +111,14 @@ static void add_node(const struct cost_problem *p,
     int is_alone = p->first[group + 1] - p->first[group] == 1;
     struct sums s;
 
-    memset(&s, 0, sizeof s);
+    sums_begin(&s, all->first);
     for (size_t k = 0; k < node->n; k++)
         add_piece(p, g, &node->piece[k], speed,
                   is_robust && !(node->is_trusted && k + 1 == node->n), &s);
     memcpy(node->row, s.m[SPEED], sizeof node->row);
     node->diagonal = s.m[SPEED][SPEED] + hold;
     node->right = s.y[SPEED] - hold * g->own[i];
-    for (int a = 0; a < COLUMNS; a++) {
+    for (int a = all->first; a < COLUMNS; a++) {
         double part = is_alone ? 0 : node->row[a] / node->diagonal;
 
         for (int b = 0; b < COLUMNS; b++)
@@ -125,7 +135,8 @@ static double group_hold(const struct cost_problem *p,
     double loose = (double)INFINITY;
 
     for (size_t j = p->first[group]; j < p->first[group + 1]; j++)
-        loose = fmin(loose, p->node[p->order[j]].loose);
+        if (p->node[p->order[j]].loose < loose)
+            loose = p->node[p->order[j]].loose;
     return huber_weight(g->group[group] / loose) / (loose * loose);
 }
 
@@ -137,7 +148,6 @@ static void add_group(const struct cost_problem *p,
 {
     double hold = group_hold(p, g, group);
 
-    memset(s, 0, sizeof *s);
     for (size_t j = p->first[group]; j < p->first[group + 1]; j++)
         add_node(p, g, group, p->order[j], is_robust, s);
     s->m[SPEED][SPEED] += hold;
@@ -161,6 +171,7 @@ static void move_group(const struct cost_problem *p,
     struct sums s;
     double move;
 
+    sums_begin(&s, SPEED);
     add_group(p, g, group, is_robust, &s);
     move = s.y[SPEED];
     for (int a = 0; a < COST_TERMS; a++)
@@ -272,8 +283,9 @@ void cost_step(const struct cost_problem *p,
     double each = g->term[COST_EACH], term[COST_TERMS];
     struct sums all, s;
 
-    memset(&all, 0, sizeof all);
+    sums_begin(&all, 0);
     for (size_t group = 0; group < p->groups; group += p->stride) {
+        sums_begin(&s, 0);
         add_group(p, g, group, is_robust, &s);
         add_to(&all, &s);
     }

@@ -68,9 +68,10 @@ static int allocate(struct cost *c, const size_t group[])
     c->group = calloc(n, sizeof *c->group);
     c->told = calloc(n, sizeof *c->told);
     c->scratch = calloc(c->room, sizeof *c->scratch);
+    c->speed = calloc(n, sizeof *c->speed);
     c->density = density_create();
     if (!p->node || !c->order || !c->first || !c->group || !c->told
-        || !c->scratch || !c->density)
+        || !c->scratch || !c->speed || !c->density)
         return -1;
     if (guess_init(&c->now, n) < 0 || guess_init(&c->trial, n) < 0
         || guess_init(&c->best, n) < 0 || guess_init(&c->before, n) < 0)
@@ -110,6 +111,7 @@ void cost_destroy(struct cost *c)
     free(c->group);
     free(c->told);
     free(c->scratch);
+    free(c->speed);
     density_destroy(c->density);
     free(c);
 }
@@ -121,7 +123,7 @@ void cost_set_mean(struct cost *c)
     double sum = 0;
 
     for (size_t i = 0; i < c->problem.nodes; i++)
-        sum += cost_speed_now(c, i);
+        sum += c->speed[i] = cost_speed_now(c, i);
     c->mean = sum / (double)c->problem.nodes;
 }
 
@@ -306,7 +308,7 @@ struct cost_terms cost_terms(const struct cost *c)
 
 double cost_speed(const struct cost *c, size_t node)
 {
-    return cost_speed_now(c, node) / c->mean;
+    return c->speed[node] / c->mean;
 }
 
 double cost_noise(const struct cost *c)
@@ -330,13 +332,13 @@ double cost_spread(const struct cost *c, size_t node)
 
 double cost_seconds(const struct cost *c, size_t node, double units)
 {
-    return cost_predict(c->now.term, cost_speed_now(c, node), units);
+    return cost_predict(c->now.term, c->speed[node], units);
 }
 
 double cost_start_most(const struct cost *c, size_t node)
 {
-    double speed = cost_speed_now(c, node);
-    double most = cost_predict_now(c, node, 0);
+    double speed = c->speed[node];
+    double most = cost_predict(c->now.term, speed, 0);
 
     for (size_t m = 0; c->is_fitted && m < COST_RIVALS; m++)
         if (c->rival[m].misfit < RIVAL_MOST)

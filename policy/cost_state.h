@@ -43,7 +43,8 @@ struct cost {
     struct {
         double term[COST_TERMS], misfit;
     } rival[COST_RIVALS]; /* terms by which the pieces may be as well */
-    double *scratch;
+    double *scratch,
+        *speed; /* speed: as cost_set_mean() found it, one a node */
     size_t room;
     uint64_t added;
     int is_known, is_fitted;
@@ -76,7 +77,7 @@ static inline double cost_off(const struct cost *c,
     return (p->seconds - t) / fmax(t - c->now.term[COST_WAIT], t / 4);
 }
 
-/* The mean of the speeds is of now. */
+/* The speeds that are told, and their mean, are of now. */
 void cost_set_mean(struct cost *c);
 /* A node's pieces from one on are forgotten. */
 void cost_drop(struct cost_node *node, size_t from, size_t n);
