@@ -35,11 +35,12 @@ static int refuse(void)
 /* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
 #define STOP_GRACE_MS 3000
 
-#define ARGV_MAX   24 /* the words of build_argv(), and NULL */
+#define ARGV_MAX   26 /* the words of build_argv(), and NULL */
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
     uint32_t job, step, nodes; /* nodes 0: not known */
+    const char *command;       /* likewise NULL */
 };
 
 /* The one front end of this srun.  slurm_spank_exit() has no other way to it,
@@ -52,11 +53,18 @@ static struct {
 
 static int find_step(spank_t sp, struct step *s)
 {
+    char **argv = NULL;
+    int argc = 0;
+
     if (spank_get_item(sp, S_JOB_ID, &s->job) != ESPANK_SUCCESS
         || spank_get_item(sp, S_JOB_STEPID, &s->step) != ESPANK_SUCCESS)
         return -1;
     if (spank_get_item(sp, S_JOB_NNODES, &s->nodes) != ESPANK_SUCCESS)
         s->nodes = 0;
+    s->command = NULL;
+    if (spank_get_item(sp, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS
+        && argc > 0 && argv)
+        s->command = argv[0];
     return 0;
 }
 
@@ -106,6 +114,8 @@ static void build_argv(struct words *w,
                        o->report[0] ? "=" : "", o->report);
         add(w, w->report, NULL);
     }
+    if (s->command)
+        add(w, "--command", s->command);
     if (o->demand == DEMAND_REQUIRED)
         add(w, "--required", NULL);
 }

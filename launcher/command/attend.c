@@ -43,7 +43,7 @@
 
 struct attend_options {
     uint32_t job, step, nodes; /* nodes 0: not known */
-    const char *profile, *config;
+    const char *profile, *config, *command;
     enum metrics_source probe; /* fresh, cached, off: all nodes alike */
     enum power_variant power;
     enum step_meter meter; /* STEP_METERS: as the site has it */
@@ -472,6 +472,8 @@ static const struct option options[] = {
     {OPTION_WORD, "probe", "fresh|cached|off", AT(probe), .def = "cached",
      .help = "as srun --evenstep-probe"},
     {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
+    {OPTION_TEXT, "command", "NAME", AT(command), .help =
+     "that the tasks run, for the profile auto"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
      "as srun --evenstep-bcast"},
     {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
@@ -498,7 +500,7 @@ static int set_qualification(struct attend *a)
     if (!a->qualify.profile)
         return -1;
     if (a->o->profile && strcmp(a->o->profile, PROFILE_AUTO) == 0) {
-        profile_auto(&a->profile, &a->config, NULL); /* of any command */
+        profile_auto(&a->profile, &a->config, a->o->command);
         a->qualify.profile = &a->profile;
     }
     a->qualify.ring = a->qualify.source == METRICS_PROBE
@@ -601,6 +603,18 @@ static void clear(struct attend *a)
     front_end(&a->front);
 }
 
+/* As after `evenstep run`: of a program that asked for slices on nodes that were
+ * measured, which the profile `auto` is fitted to. */
+static void keep_history(const struct attend *a)
+{
+    const struct qualification *q = &a->qualification;
+
+    if (a->o->command && a->o->probe != METRICS_EQUAL && q->n > 1
+        && a->iteration.frame > 0)
+        (void)history_append(&a->iteration.history, a->o->command,
+                             (const double(*)[ELEMENTS])q->measured);
+}
+
 static int attend_main(int argc, char **argv, struct es_error *err)
 {
     struct attend_options o = {.meter = STEP_METERS};
@@ -613,6 +627,7 @@ static int attend_main(int argc, char **argv, struct es_error *err)
         give_up(&a);
     else
         (void)front_run(&a.front);
+    keep_history(&a);
     clear(&a);
     free(o.source);
     /* What failed is in the line that the plugin has got. */

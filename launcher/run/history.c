@@ -49,6 +49,12 @@ void history_frame(struct history *h,
     }
 }
 
+void history_add(struct history *h, size_t node, double units, double seconds)
+{
+    h->units[node] += units;
+    h->seconds[node] += seconds;
+}
+
 static json_t *node_to_json(const double measured[ELEMENTS], double rate)
 {
     json_t *node = json_pack("{s:f}", "rate", rate);

@@ -32,6 +32,8 @@ void history_clear(struct history *h);
 void history_frame(struct history *h,
                    const struct dispatch *d,
                    const struct slots *slots);
+/* Likewise by one node, which took so long for it. */
+void history_add(struct history *h, size_t node, double units, double seconds);
 /*
  * Append the run.  command is the program's path or name, of which the last
  * part counts; measured is a row a node.  0, or -1 with errno.

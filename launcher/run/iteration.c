@@ -27,7 +27,8 @@ int iteration_init(struct iteration *it,
     it->left = calloc(n, sizeof *it->left);
     it->part = calloc(n, sizeof *it->part);
     it->awaited = malloc(n);
-    if (!it->completion || !it->cut || !it->left || !it->part || !it->awaited)
+    if (!it->completion || !it->cut || !it->left || !it->part || !it->awaited
+        || history_init(&it->history, n) < 0)
         return es_no_memory(err);
     memset(it->awaited, 1, n);
     if (job_load_adjuster_init(&it->adjuster, policy->kind, policy->value,
@@ -44,6 +45,7 @@ int iteration_init(struct iteration *it,
 void iteration_clear(struct iteration *it)
 {
     job_load_adjuster_clear(&it->adjuster);
+    history_clear(&it->history);
     free(it->completion);
     free(it->cut);
     free(it->left);
@@ -158,6 +160,7 @@ static void end_frame(struct iteration *it)
     for (size_t i = 0; i < it->n; i++) {
         if (c[i].units == 0)
             continue;
+        history_add(&it->history, i, (double)c[i].units, c[i].seconds);
         if (!worked++ || c[i].seconds < first)
             first = c[i].seconds;
         if (c[i].seconds > last)

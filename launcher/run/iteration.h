@@ -16,6 +16,7 @@
 #define LAUNCHER_RUN_ITERATION_H
 
 #include "launcher/config/policy_option.h"
+#include "launcher/run/history.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/session/session.h"
 #include "policy/shares.h"
@@ -35,6 +36,7 @@ struct iteration {
     struct job_load_adjuster adjuster;
     struct threshold_rule threshold;
     struct threshold_noise noise;
+    struct history history;        /* of all frames */
     struct completion *completion; /* one a node, of this frame */
     struct slice *cut;             /* likewise, of this round */
     struct slice *left; /* n_left: what lost nodes had of the frame */

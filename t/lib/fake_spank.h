@@ -28,6 +28,7 @@ static struct fake_spank {
     int task;
     pid_t pid;                 /* of the task */
     char *cores;               /* of the job; NULL: Slurm does not tell */
+    char **argv;               /* the tasks' command; likewise */
     char *env[FAKE_SPANK_MAX]; /* "NAME=value" of the step */
     struct spank_option option[FAKE_SPANK_MAX];
     int options, refuse_option; /* the number of one that another has */
@@ -81,10 +82,13 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
 {
     spank_err_t rc = sp->of_a_step ? ESPANK_SUCCESS : ESPANK_NOT_AVAIL;
     va_list ap;
+    char ***argv = NULL;
     void *to;
 
     va_start(ap, item);
     to = va_arg(ap, void *);
+    if (item == S_JOB_ARGV)
+        argv = va_arg(ap, char ***);
     va_end(ap);
     if (rc != ESPANK_SUCCESS)
         return rc;
@@ -102,8 +106,13 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
         *(pid_t *)to = fake_spank.pid;
     else if (item == S_JOB_ALLOC_CORES && fake_spank.cores)
         *(char **)to = fake_spank.cores;
+    else if (argv && fake_spank.argv)
+        *argv = fake_spank.argv;
     else
         rc = ESPANK_NOEXIST;
+    if (argv && rc == ESPANK_SUCCESS)
+        for (*(int *)to = 0; fake_spank.argv[*(int *)to]; ++*(int *)to)
+            ;
     return rc;
 }
 

@@ -115,6 +115,8 @@ static void test_ready(void)
 
 static void test_words(void)
 {
+    char app[] = "./app", *command[] = {app, app, NULL};
+
     prepare("echo ready");
     give(EVENSTEP, "required");
     give(PROFILE, "io");
@@ -124,10 +126,11 @@ static void test_words(void)
     give(METER, "mpi");
     give(REPORT, "a b");
     fake_spank.nodes = 0;
+    fake_spank.argv = command;
     is_int(run(), 0, "a step with all options");
     is_str(content(words),
            "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
-           "--power pair --meter mpi --report=a b --required 1",
+           "--power pair --meter mpi --report=a b --command ./app --required 1",
            "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }

@@ -154,6 +154,11 @@ static void test_whole(const char *kind)
     next_frame();
     ok(it.over && got[0].over == 1 && got[2].over == 1,
        "%s: after the last one all are told so", kind);
+    ok(it.history.units[0] + it.history.units[1] + it.history.units[2]
+               == 3 * UNITS
+           && it.history.seconds[1] >= 3 - 1e-9
+           && it.history.seconds[1] <= 3 + 1e-9,
+       "%s: what each has done in which time is kept", kind);
 }
 
 static void test_lost(const char *kind)
