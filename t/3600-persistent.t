@@ -85,6 +85,59 @@ test_expect_success 'tasks of one node do not agree: who comes second is refused
 	test_expect_code 9 step -N1 -n2 --evenstep sh -c "if test \$SLURM_PROCID = 1; then exec \"\$0\" differ; else exec \"\$0\"; fi" "$slices" >got 2>err &&
 	mentioned "slices: evenstep_open: Protocol error" && mentioned "slices: evenstep_next: Software caused connection abort" && nothing_left
 '
+# It writes "FRAME UNIT NODE" of what it has done; n2 waits for the file go in its
+# first slice, or dies in its second.
+cat >survives.c <<'END'
+#include <evenstep.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int there(const char *name) { return access(name, F_OK) == 0; }
+int main(int argc, char **argv)
+{
+	const char *node = getenv("SLURMD_NODENAME");
+	int n2 = strcmp(node, "n2") == 0, n = 0, fd = open("done", O_WRONLY | O_APPEND | O_CREAT, 0644);
+	uint64_t begin, end;
+	char line[64];
+
+	if (evenstep_open_flags(20, argc > 1 ? 3 : 0, EVENSTEP_SURVIVES) < 0)
+		return 9;
+	while (evenstep_next(&begin, &end) > 0) {
+		if (n2 && argc > 1 && n == 1)
+			raise(SIGKILL);
+		while (n2 && argc == 1 && n == 0 && !there("go"))
+			usleep(50000);
+		n++;
+		usleep(100000);
+		for (uint64_t i = begin; i < end; i++) {
+			int len = snprintf(line, sizeof line, "%d %d %s\n", (int)evenstep_frame(), (int)i, node);
+			if (write(fd, line, (size_t)len) != len)
+				return 8;
+		}
+		if (evenstep_done() < 0)
+			return 7;
+		if (there("enough"))
+			break;
+	}
+	evenstep_close();
+	return 0;
+}
+END
+# whole FRAME: each of its units is done, but those of n2 before it was cut off.
+whole() { test "$(awk -v f="$1" '$1 == f && $3 != "n2" || f == "any" { print $2 }' done | sort -un | wc -l)" = 20; }
+test_expect_success 'one that survives: a task is killed in its slice, the others do it, and the frames go on' '
+	gcc -Wall -Werror -I"$EVENSTEP_SRC/launcher/libevenstep" -o survives survives.c -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep && rm -f done &&
+	test_expect_code 137 step -N4 --evenstep ./survives die 2>err; cat err; awk "{ print \$1, \$2 }" done | sort | uniq -c | awk "\$1 != 1 { exit 1 } END { exit NR != 60 }" &&
+	whole 1 && mentioned "evenstep: n2: a task has ended in the middle: the other nodes do its part" && nothing_left
+'
+test_expect_success 'its link is cut: the others do what it had; it is healed: it takes part again' '
+	rm -f done && { "$testbed" exec --name "$testbed_name" -- salloc -Q --no-kill -N4 srun -k --evenstep ./survives 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	wait_for 60 grep -q "^0 .* n[013]$" done && testbed_fault cut n2 && wait_for 100 whole 0 && wait_for 60 whole 1 && ! grep -q n2 done &&
+	testbed_fault heal n2 && : >go && wait_for 60 grep -q "^[1-9][0-9]* .* n2$" done; code=$?; cat err; : >enough; wait $step; tail -n 3 done; rm -f go enough; test $code = 0 && nothing_left
+'
 test_expect_success 'a task closes: there are no more slices for anybody' '
 	step -N4 --evenstep "$slices" enough n1 >got 2>err && cat err && each 1 && nothing_left
 '
