@@ -5,6 +5,7 @@
  *
  *   abort    rank 1 calls MPI_Abort
  *   kill     rank 1 kills itself
+ *   agent    rank 1 kills the agent that reads its meter
  *   fork     all fork children in the middle, which leave by exit()
  *   thread   two threads a rank make calls at once (MPI_THREAD_MULTIPLE)
  *   one      only rank 0 of the step calls MPI_Init, as a program of its own
@@ -108,6 +109,18 @@ static void window(uint64_t *digest)
     MPI_Win_free(&win);
 }
 
+static void kill_agent(void)
+{
+    const char *dir = getenv("EVENSTEP_DIR");
+    char path[4096], target[64] = "";
+    int pid = 0;
+
+    snprintf(path, sizeof path, "%s/meter", dir ? dir : "");
+    if (readlink(path, target, sizeof target - 1) < 0
+        || sscanf(target, "/proc/%d/", &pid) != 1 || kill(pid, SIGKILL) < 0)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
 static void be_odd(const char *how)
 {
     pid_t pid;
@@ -115,6 +128,8 @@ static void be_odd(const char *how)
 
     if (strcmp(how, "abort") == 0 && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(how, "agent") == 0 && rank == 1)
+        kill_agent();
     if (strcmp(how, "kill") == 0 && rank == 1)
         raise(SIGKILL);
     if (strcmp(how, "fork") != 0)
