@@ -11,8 +11,8 @@ in_job() { on_ctl salloc -Q "$@"; }
 nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep && wait_for 60 none_of slices && wait_for 60 no_jobs && wait_for 60 no_step_dir; }
 # A step that hangs does not hang us.
 step() { on_ctl timeout -k 5 200 srun "$@"; }
-# Open MPI 4.1 itself stands still now and then on a loaded machine: plain srun, without evenstep, was seen in the same state
-# (gdb: the root in the receive of MPI_Gatherv, two ranks in its send), and in MPI_Init its btl_tcp was seen to call NULL.
+# Now and then Open MPI itself stands still here (gdb: two ranks in MPI_Gatherv's send, the root in its receive); a hang of ours would come every time.
+# In plain srun, without evenstep, its btl_tcp was seen to call NULL in MPI_Init, which ended or hung the step.
 mpi_step() {
 	for try in 1 2 3; do
 		on_ctl timeout -k 5 75 srun --mpi=pmix "$@"
