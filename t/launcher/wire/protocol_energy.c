@@ -10,7 +10,7 @@ static const struct msg_energy sound = {.source = ENERGY_COUNTED,
                                         .idle_ms = 12000,
                                         .text = "why"};
 
-static int pass(const struct msg_energy *m, size_t less)
+static int passes(const struct msg_energy *m, size_t less)
 {
     struct writer w = {0};
     struct msg_energy got;
@@ -31,7 +31,7 @@ static int pass(const struct msg_energy *m, size_t less)
 
 static void refused(struct msg_energy m, const char *what)
 {
-    is_int(pass(&m, 0), -1, what);
+    is_int(passes(&m, 0), -1, what);
 }
 
 static int pass_order(uint32_t record_ms, uint32_t guard)
@@ -52,9 +52,9 @@ int main(void)
 {
     struct msg_energy m = sound;
 
-    is_int(pass(&sound, 0), 0, "energy is read as it was written");
+    is_int(passes(&sound, 0), 0, "energy is read as it was written");
     for (size_t less = 1; less <= 8; less++)
-        is_int(pass(&sound, less), -1, "cut off it is refused");
+        is_int(passes(&sound, less), -1, "cut off it is refused");
     m.source = ENERGY_NONE + 1;
     refused(m, "an unknown source is refused");
     m = sound;
