@@ -513,15 +513,20 @@ static void test_step(void)
     channel_destroy(channel);
     channel = NULL;
     ok(left() == 0 && calls == 1,
-       "an agent beside a step leaves with its front "
-       "end");
+       "an agent beside a step leaves with its front end");
     begin();
     msg_write_tasks(&w, &m);
     order(MSG_TASKS, &w);
     (void)await(MSG_STORED);
     msg_write_tasks(&w, &m);
     order(MSG_TASKS, &w);
-    is_int(left(), 0, "they are fed once");
+    error = 1;
+    ok(await(MSG_STORED) && msg_read_u32(&error, got.body, got.len) == 0
+           && error == 0,
+       "one that is back may be told of them again");
+    channel_destroy(channel);
+    channel = NULL;
+    is_int(left(), 0, "and has them once");
 }
 
 int main(int argc, char **argv)
