@@ -29,7 +29,7 @@ static int holds(const struct power_simulation_setup *s)
     for (size_t i = 0; i < s->n; i++)
         if (!isfinite(s->work[i]) || !(s->work[i] > 0))
             return 0;
-    return s->n > 0 && s->idle < s->floor && s->idle < FULL
+    return s->n > 0 && s->idle < s->floor && (double)s->idle < FULL
            && s->floor <= s->limit && s->limit <= s->ceiling
            && s->ceiling <= POWER_LIMIT_MAX && isfinite(s->exponent)
            && s->exponent > 0 && isfinite(s->noise) && s->noise >= 0

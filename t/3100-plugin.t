@@ -59,13 +59,13 @@ test_expect_success 'up with the plugin, two nodes' '
 	good_launcher && plugstack optional launcher=$run/launcher
 '
 for command in srun sbatch salloc; do
-	test_expect_success "$command --help shows all five options" '
+	test_expect_success "$command --help shows all seven options" '
 		on_ctl $command --help >help &&
 		for option in "=\[on|off|required\]" -profile=NAME -bcast=SRC:DST \
-			-probe=cached -power=pair; do
+			-probe=cached -power=pair -meter=mpi -report; do
 			grep -e "--evenstep$option" help || return 1
 		done &&
-		test $(grep -c "\[evenstep\]" help) = 5
+		test $(grep -c "\[evenstep\]" help) = 7
 	'
 	while IFS='|' read -r option allowed; do
 		test_expect_success "$command refuses $option, and says what is allowed" '
@@ -97,7 +97,7 @@ test_expect_success 'the launcher is told the step, the options and the end' '
 	on_ctl srun -N2 -n4 --evenstep=required --evenstep-profile=cpu \
 		--evenstep-probe=off --evenstep-power=boost --evenstep-bcast=a:/b echo ran >out 2>err &&
 	cat err "$run/noted" && quiet err && test $(count ran out) = 4 &&
-	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --power boost --required$" &&
+	noted "attend --job [0-9]+ --step 0 --nodes 2 --profile cpu --probe off --config /x/y.conf --bcast a:/b --power boost --command echo --required$" &&
 	wait_for 60 noted "^eof$"
 '
 while IFS='|' read -r what default options want; do
@@ -221,14 +221,14 @@ test_expect_success 'sbatch --evenstep: the sruns of the job, unless they say ot
 	END
 	on_ctl sbatch -W -N2 -o out --evenstep --evenstep-profile=memory job.sh &&
 	cat out "$run/noted" && test $(grep -vc "^srun: " out) = 6 && test $(starts) = 2 &&
-	noted "step 0 --nodes 2 --profile memory$" &&
-	noted "step 2 --nodes 2 --profile io --required$"
+	noted "step 0 --nodes 2 --profile memory --command echo$" &&
+	noted "step 2 --nodes 2 --profile io --command echo --required$"
 '
 test_expect_success 'salloc --evenstep=required: likewise' '
 	good_launcher &&
 	on_ctl salloc -Q -N2 --evenstep=required sh job.sh >out && cat out &&
 	test $(grep -vc "^srun: " out) = 6 && test $(starts) = 2 &&
-	noted "step 0 --nodes 2 --required$"
+	noted "step 0 --nodes 2 --command echo --required$"
 '
 test_expect_success 'sbatch and salloc without it: no srun is touched' '
 	good_launcher && echo "srun hostname" >plain.sh &&

@@ -23,7 +23,7 @@ begin() {
 	step=$!
 	wait_for 60 test -e began
 }
-end() { : >enough && wait $step; rc=$?; cat err; wait_for 60 none_left && return $rc; }
+end() { : >enough && wait "$step"; rc=$?; cat err; wait_for 60 none_left && return $rc; }
 # says JOULES...: the report, of all nodes or of each, tells so many, measured.
 says() { mentioned "^evenstep: step [0-9]+[.]0: its nodes have used $1 kJ in [0-9.]+ s, [0-9.]+ W \\($2"; }
 

@@ -93,7 +93,7 @@ static void take_plugin(struct config *c, cfg_t *plugin)
     if (meter)
         c->step_meter = step_meter_find(meter);
     if (cfg_size(plugin, "report") > 0) /* it was given */
-        c->step_report = cfg_getbool(plugin, "report");
+        c->step_report = cfg_getbool(plugin, "report") == cfg_true;
 }
 
 static void take_element(struct config_probe *p, cfg_t *section)

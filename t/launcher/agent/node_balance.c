@@ -78,7 +78,9 @@ static int wait_for(int (*fact)(void))
 
 static int is_balanced(void)
 {
-    return given[1] > LIMIT * 0.58 && given[1] < LIMIT * 0.65;
+    double part = (double)given[1] / LIMIT;
+
+    return part > 0.58 && part < 0.65;
 }
 
 static int has_failed(void)

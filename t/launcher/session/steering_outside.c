@@ -54,7 +54,7 @@ static void test_long(enum power_variant variant, const char *name)
     slow = now_ns;
     while (anybody_works()) {
         go_on_within(s, slowed);
-        if (helped == 0 && limit_of(1) > MAX_UW * 0.55)
+        if (helped == 0 && (double)limit_of(1) > MAX_UW * 0.55)
             helped = now_ns;
     }
     ok(helped > 0 && helped - slow <= INT64_C(2000000000),
@@ -122,7 +122,7 @@ static void test_no_help(void)
     begin_outside(s);
     for (int k = 0; k < 60; k++) {
         short_regions(s, 1, 0);
-        tried |= limit_of(3) > MAX_UW * 0.55;
+        tried |= (double)limit_of(3) > MAX_UW * 0.55;
     }
     ok(tried, "limits that help nobody are tried");
     for (size_t i = 0; i < NODES; i++)
