@@ -17,12 +17,12 @@ static struct members members_of(const struct power_level *groups,
                             groups->first[i + 1] - groups->first[i]};
 }
 
-static struct members top_of(const struct power_level level[], size_t levels)
+static struct members top_of(const struct power_level *level, size_t levels)
 {
     return (struct members){level[levels - 1].node, level[levels - 1].n};
 }
 
-size_t power_levels_bytes(const struct power_level level[], size_t levels)
+size_t power_levels_bytes(const struct power_level *level, size_t levels)
 {
     size_t most = top_of(level, levels).n;
 
@@ -307,7 +307,7 @@ static size_t fit_level(struct power_level level[], size_t k)
     return above_budget;
 }
 
-size_t power_levels_fit(struct power_level level[], size_t levels)
+size_t power_levels_fit(struct power_level *level, size_t levels)
 {
     size_t above_budget = 0;
 

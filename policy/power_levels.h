@@ -47,7 +47,7 @@ struct power_level {
 };
 
 /* Bytes of room that a step needs, aligned as by malloc(). */
-size_t power_levels_bytes(const struct power_level level[], size_t levels);
+size_t power_levels_bytes(const struct power_level *level, size_t levels);
 
 /*
  * One step of all levels, level[0] the lowest.  At first all limits must be
@@ -67,6 +67,6 @@ size_t power_levels_step(const struct power_rule *rule,
  * floors let it, whoever reports.  Returns how many groups stay above their
  * budget, because their floors are.
  */
-size_t power_levels_fit(struct power_level level[], size_t levels);
+size_t power_levels_fit(struct power_level *level, size_t levels);
 
 #endif

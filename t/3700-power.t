@@ -25,17 +25,18 @@ quotas_at_once() {
 no_groups() { ! ls -d "$groups"/n*/evenstep-power-* 2>&-; }
 nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 no_jobs && wait_for 60 no_groups && wait_for 60 no_states && wait_for 60 no_guards; }
 top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
-# share NODE: of the limits, by top.
-share() { top --once | awk -v n="$1" '$1 == n { print $6 }'; }
-is_steered() { share n3 | awk '{ share = $1 } END { exit !(share > 0.3 && share < 0.42) }'; }
+# is_steered: n3 has 1.6 of 4.6 parts of the limits, or nearly.
+is_steered() {
+	quotas >got && awk -v own="$(cat "$groups"/n3/evenstep-power-*/cpu.cfs_quota_us 2>&-)" '{ sum += $1 } END { share = own / sum; exit !(NR == 4 && share > 0.3 && share < 0.42) }' got
+}
 tells_of_all() {
 	top --once --metrics-file "$PWD/prom" >got && grep -qE "^step [0-9]+[.]0: 4 nodes, skew 0[.]" got &&
 		test "$(grep -cE "^n[0-3] +[#.]{20} .*% CPU$" got)" = 4
 }
 is_seen() { top --once | grep -q ^n3; }
-begin() { # srun's words...: in the background, until its first region is told
+begin() { # srun's words...: in the background, until its first region is told; metered by its ticks, unless they say otherwise
 	rm -f out
-	"$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix "$@" >out 2>err 3>&- 4>&- 5>&- &
+	"$testbed" exec --name "$testbed_name" -- srun -N4 --mpi=pmix --evenstep-meter=none "$@" >out 2>err 3>&- 4>&- 5>&- &
 	step=$!
 	wait_for 60 test -s out
 }

@@ -314,8 +314,10 @@ static int receive_energy(struct agent_orders *o, const struct message *in)
 {
     struct msg_energy_order m;
 
-    if (o->energy || msg_read_energy_order(&m, in->body, in->len) < 0)
+    if (msg_read_energy_order(&m, in->body, in->len) < 0)
         return -1;
+    if (o->energy) /* we were away: it counts on */
+        return 0;
     o->energy = agent_energy_start(o->s.base, &m, send_energy, o);
     if (m.guard && o->meter)
         agent_meter_energy(o->meter, o->s.base, o->step);
