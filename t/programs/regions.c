@@ -5,54 +5,14 @@
  * was calibrated on the spot.  Rank 0 prints a line a region: its seconds, and
  * the part of all ranks' time that was waited at the barrier.
  */
+#include "calibrated.h"
 #include "launcher/libevenstep/evenstep.h"
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define PIECES 200 /* of a rank's work 1.0, each followed by a tick */
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void compute(long loops)
-{
-    volatile double x = 1;
-
-    for (long i = 0; i < loops; i++)
-        x = x * 1.0000001 + 1e-9;
-}
-
-/* Loops a second of CPU time: the best of some, as others may be in the way. */
-static double calibrate(void)
-{
-    double best = 0;
-
-    for (int i = 0; i < 20; i++) {
-        double began = cpu_seconds(), took;
-
-        compute(2000000);
-        took = cpu_seconds() - began;
-        if (2000000 / took > best)
-            best = 2000000 / took;
-    }
-    return best;
-}
-
-static double work_of(const char *list, int rank)
-{
-    for (; rank > 0 && strchr(list, ','); rank--)
-        list = strchr(list, ',') + 1;
-    return atof(list);
-}
 
 static void region(uint64_t pieces, long loops)
 {
