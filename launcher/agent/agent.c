@@ -329,6 +329,7 @@ static void on_agent_signal(void *arg, int number)
 
     if (number == SIGTERM && a->is_there && !a->leaving) {
         a->has_words = 1;
+        agent_orders_part(a->orders);
         send_front(a, MSG_LEAVE, &nothing);
     }
     agent_leave(a);

@@ -497,6 +497,12 @@ int agent_orders_stop(struct agent_orders *o, int leaving)
     return agent_work_stop(o->work) || tasks > 0;
 }
 
+void agent_orders_part(struct agent_orders *o)
+{
+    if (o && o->meter)
+        agent_meter_end_ranks(o->meter);
+}
+
 int agent_orders_busy(const struct agent_orders *o)
 {
     return agent_work_busy(o->work) || graph_node_stop(o->graph) > 0;

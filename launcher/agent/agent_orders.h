@@ -44,6 +44,9 @@ int agent_orders_feed_step(const struct agent_orders *o);
  * and nothing is begun any more.  Is there anything to wait for?  NULL is
  * allowed. */
 int agent_orders_stop(struct agent_orders *o, int leaving);
+/* Slurm ends this step, perhaps with the one beside it: tell what is asked for
+ * at the end of that, while there is time. */
+void agent_orders_part(struct agent_orders *o);
 /* Is what was stopped not over yet? */
 int agent_orders_busy(const struct agent_orders *o);
 /* All that was stopped is over: before the front end is called again. */

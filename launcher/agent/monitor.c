@@ -325,6 +325,8 @@ int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg)
 
 void monitor_end_ranks(struct monitor *m)
 {
+    if (!m->ranks)
+        return;
     free_dead(m);
     ranks_end(m->ranks, clock_ns());
 }

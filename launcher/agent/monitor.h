@@ -36,7 +36,7 @@ const struct meter_page *monitor_page(const struct monitor *m);
 void monitor_advise_threads(struct monitor *m, uint32_t threads);
 /* Tell fn of the ranks' time, too, from now on.  0, or -1 if memory ran out. */
 int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg);
-/* The step is over: tell of it once more. */
+/* The step is over: tell of it once more, if fn wants to know. */
 void monitor_end_ranks(struct monitor *m);
 /* One of the programs has ended, and others will do what it would have done
  * next: what they do is added to what it did, in one and the same epoch. */
