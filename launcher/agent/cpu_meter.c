@@ -28,7 +28,8 @@ static uint64_t boot_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The writer's side of the sequence lock of meter_page.h. */
+/* The writer's side of the sequence lock of meter_page.h: what is released is
+ * seen after the odd number. */
 static void write_entry(struct meter_rank *entry,
                         const struct task_cpu *task,
                         uint64_t useful_ns,
@@ -38,13 +39,12 @@ static void write_entry(struct meter_rank *entry,
         atomic_load_explicit(&entry->sequence, memory_order_relaxed);
 
     atomic_store_explicit(&entry->sequence, sequence | 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&entry->size, task->size, memory_order_relaxed);
-    atomic_store_explicit(&entry->rank, task->rank, memory_order_relaxed);
+    atomic_store_explicit(&entry->size, task->size, memory_order_release);
+    atomic_store_explicit(&entry->rank, task->rank, memory_order_release);
     atomic_store_explicit(&entry->since_ns, (uint64_t)clock_ns(),
-                          memory_order_relaxed);
-    atomic_store_explicit(&entry->useful_ns, useful_ns, memory_order_relaxed);
-    atomic_store_explicit(&entry->waiting_ns, waiting_ns, memory_order_relaxed);
+                          memory_order_release);
+    atomic_store_explicit(&entry->useful_ns, useful_ns, memory_order_release);
+    atomic_store_explicit(&entry->waiting_ns, waiting_ns, memory_order_release);
     atomic_store_explicit(&entry->sequence, (sequence | 1) + 1,
                           memory_order_release);
 }

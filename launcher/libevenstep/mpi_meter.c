@@ -108,7 +108,8 @@ static void publish_time(void)
     atomic_store_explicit(&entry->sequence, sequence + 1, memory_order_release);
 }
 
-/* The place in the ring is filled before the region is counted. */
+/* The place in the ring is filled before the region is counted, by
+ * publish_time(), which has the fence. */
 static void publish_region(void)
 {
     uint64_t last = region.regions - 1;
@@ -116,7 +117,6 @@ static void publish_region(void)
     put(&entry->ring[last % METER_RING].useful_ns,
         region.last_ns[last % MPI_REGION_LAST]);
     put(&entry->ring[last % METER_RING].waiting_ns, region.waited_ns);
-    atomic_thread_fence(memory_order_release);
 }
 
 /* Whose program tells its progress has a slot for that; this one must not speak
