@@ -19,9 +19,8 @@ no_guards() { test -z "$(guards)"; }
 # quotas: of each node's step, microseconds in a period of 10000; nothing without a group.
 quotas() { cat "$groups"/n*/evenstep-power-*/cpu.cfs_quota_us 2>&-; }
 # quotas_at_once: into got; seen twice in a row, so that they were so at an instant.
-quotas_at_once() {
-	until quotas >got && quotas | cmp -s - got; do :; done
-}
+are_still() { quotas >got && quotas | cmp -s - got; }
+quotas_at_once() { wait_for 60 are_still; }
 no_groups() { ! ls -d "$groups"/n*/evenstep-power-* 2>&-; }
 nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 no_jobs && wait_for 60 no_groups && wait_for 60 no_states && wait_for 60 no_guards; }
 top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
