@@ -16,6 +16,7 @@
 #include "launcher/base/options.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
+#include "launcher/command/attend_options.h"
 #include "launcher/command/step_power.h"
 #include "launcher/command/step_report.h"
 #include "launcher/commands.h"
@@ -38,20 +39,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define REPORT_OFF "off" /* not even where the site wants one */
-
-struct attend_options {
-    uint32_t job, step, nodes; /* nodes 0: not known */
-    const char *profile, *config, *command;
-    enum metrics_source probe; /* fresh, cached, off: all nodes alike */
-    enum power_variant power;
-    enum step_meter meter; /* STEP_METERS: as the site has it */
-    const char *report;    /* a file, REPORT_OFF, "", or NULL: as the site */
-    char *source; /* to be copied to destination on every node, or NULL */
-    char destination[DESTINATION_MAX];
-    int required;
-};
 
 struct attend {
     const struct attend_options *o;
@@ -443,51 +430,6 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* SRC:DST; neither may have a colon in it, as with options of Slurm. */
-static int take_copy(void *at, const char *text, struct es_error *err)
-{
-    struct attend_options *o = at;
-    const char *colon = strchr(text, ':');
-
-    if (!colon || colon == text)
-        return es_fail(err, ES_USAGE, "give SRC:DST",
-                       "--evenstep-bcast: \"%s\"", text);
-    free(o->source);
-    o->source = strndup(text, (size_t)(colon - text));
-    if (!o->source)
-        return es_no_memory(err);
-    return broadcast_destination(o->destination, colon + 1, err);
-}
-
-#define AT(member) OPTION_AT(struct attend_options, member)
-
-/* clang-format off */
-static const struct option options[] = {
-    {OPTION_COUNT, "job", "ID", AT(job), .low = 1, .required = 1, .help =
-     "the job"},
-    {OPTION_COUNT, "step", "ID", AT(step), .help = "the step in it"},
-    {OPTION_COUNT, "nodes", "N", AT(nodes), .help = "of the job"},
-    {OPTION_TEXT, "profile", "NAME", AT(profile), .help =
-     "as srun --evenstep-profile"},
-    {OPTION_WORD, "probe", "fresh|cached|off", AT(probe), .def = "cached",
-     .help = "as srun --evenstep-probe"},
-    {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
-    {OPTION_TEXT, "command", "NAME", AT(command), .help =
-     "that the tasks run, for the profile auto"},
-    {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
-     "as srun --evenstep-bcast"},
-    {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
-     "as srun --evenstep-power"},
-    {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =
-     "as srun --evenstep-meter"},
-    {OPTION_TEXT, "report", "FILE", AT(report), .bare = "", .help =
-     "as srun --evenstep-report"},
-    {OPTION_FLAG, "required", NULL, AT(required), .help =
-     "the step is not to start without evenstep"},
-    {.type = OPTION_END},
-};
-/* clang-format on */
-
 /* Called when the configuration is read: it says what becomes of the step if
  * this fails. */
 static int set_qualification(struct attend *a)
@@ -637,7 +579,7 @@ static int attend_main(int argc, char **argv, struct es_error *err)
 const struct subcommand command_attend = {
     .name = "attend",
     .about = "For the plugin: stay beside one step of an unchanged program.\n",
-    .option = options,
+    .option = attend_option_table,
     .see = "the plugin starts it; give srun --evenstep",
     .run = attend_main,
 };

@@ -407,7 +407,7 @@ static char *printed(const struct config *c)
     return text;
 }
 
-static const struct {
+static const struct print {
     const char *name, *path;
     double gain;
     struct threshold_rule threshold;
@@ -438,70 +438,65 @@ static const struct {
      {THRESHOLD_SECONDS, 1.0 / 3}},
 };
 
-/* What is printed can be read again, to the same values. */
-static void test_printed(const struct config *base)
+/* Not one value as it is without a file. */
+static void set_all(struct config *c, const struct print *like)
+{
+    c->on_error = ON_ERROR_FAIL;
+    c->step_policy = kinds_find("canon");
+    c->step_threshold = like->threshold;
+    c->step_patience_s = 7;
+    c->step_meter = STEP_METER_CPU;
+    c->step_report = 1;
+    c->slurm.drain_interval_s = 8;
+    c->probe.budget_ms = 1234;
+    c->probe.rank_by = RANK_BY_ALL;
+    c->probe.ttl_s = 77;
+    strcpy(c->probe.cache, "/a cache");
+    strcpy(c->probe.scratch, like->path[0] ? "/local \\ 'x'" : "");
+    c->probe.elements &= ~PROBE_BIT(ELEMENT_S);
+    c->probe.outlier[ELEMENT_G] = 4.25;
+    c->bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
+    c->power = (struct config_power){.actuator = "rapl",
+                                     .start = 0.5,
+                                     .floor = 0.1,
+                                     .band = 1,
+                                     .gain = 0.03,
+                                     .interval_ms = 250,
+                                     .aggregate = AGGREGATE_MEAN,
+                                     .budgets = 2,
+                                     .budget = {{"s1", 2400.1}, {"Rack-2", 7}}};
+    c->policy[0][0] = like->gain;
+    c->profile[0].profile.influence[ELEMENT_I] = like->gain;
+    c->profile[c->profiles++] =
+        (struct config_profile){"own", {{[ELEMENT_S] = like->gain}}};
+    strcpy(c->agent_path, like->path);
+}
+
+static int is_same(const struct config *again, const struct config *c)
+{
+    return strcmp(again->agent_path, c->agent_path) == 0
+           && again->on_error == ON_ERROR_FAIL
+           && again->step_policy == c->step_policy
+           && again->step_patience_s == c->step_patience_s
+           && again->step_meter == STEP_METER_CPU && again->step_report == 1
+           && again->slurm.drain_interval_s == 8
+           && again->step_threshold.unit == c->step_threshold.unit
+           && again->step_threshold.value == c->step_threshold.value
+           && memcmp(&again->probe, &c->probe, sizeof c->probe) == 0
+           && memcmp(&again->bcast, &c->bcast, sizeof c->bcast) == 0
+           && strcmp(again->power.actuator, "rapl") == 0
+           && memcmp(&again->power.start, &c->power.start,
+                     sizeof c->power - offsetof(struct config_power, start))
+                  == 0
+           && again->profiles == c->profiles
+           && memcmp(again->profile, c->profile, sizeof c->profile) == 0
+           && memcmp(again->policy, c->policy, sizeof c->policy) == 0;
+}
+
+static void test_full(const struct config *base)
 {
     int full, saved;
 
-    for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++) {
-        struct config c = *base, again = *base;
-        struct es_error err = {0};
-        char *text;
-
-        c.on_error = ON_ERROR_FAIL;
-        c.step_policy = kinds_find("canon");
-        c.step_threshold = prints[i].threshold;
-        c.step_patience_s = 7;
-        c.step_meter = STEP_METER_CPU;
-        c.step_report = 1;
-        c.slurm.drain_interval_s = 8;
-        c.probe.budget_ms = 1234;
-        c.probe.rank_by = RANK_BY_ALL;
-        c.probe.ttl_s = 77;
-        strcpy(c.probe.cache, "/a cache");
-        strcpy(c.probe.scratch, prints[i].path[0] ? "/local \\ 'x'" : "");
-        c.probe.elements &= ~PROBE_BIT(ELEMENT_S);
-        c.probe.outlier[ELEMENT_G] = 4.25;
-        c.bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
-        c.power =
-            (struct config_power){.actuator = "rapl",
-                                  .start = 0.5,
-                                  .floor = 0.1,
-                                  .band = 1,
-                                  .gain = 0.03,
-                                  .interval_ms = 250,
-                                  .aggregate = AGGREGATE_MEAN,
-                                  .budgets = 2,
-                                  .budget = {{"s1", 2400.1}, {"Rack-2", 7}}};
-        c.policy[0][0] = prints[i].gain;
-        c.profile[0].profile.influence[ELEMENT_I] = prints[i].gain;
-        c.profile[c.profiles++] =
-            (struct config_profile){"own", {{[ELEMENT_S] = prints[i].gain}}};
-        strcpy(c.agent_path, prints[i].path);
-        text = printed(&c);
-        ok(config_read(&again, "printed", text, &err) == 0
-               && strcmp(again.agent_path, c.agent_path) == 0
-               && again.on_error == ON_ERROR_FAIL
-               && again.step_policy == c.step_policy
-               && again.step_patience_s == c.step_patience_s
-               && again.step_meter == STEP_METER_CPU && again.step_report == 1
-               && again.slurm.drain_interval_s == 8
-               && again.step_threshold.unit == c.step_threshold.unit
-               && again.step_threshold.value == c.step_threshold.value
-               && memcmp(&again.probe, &c.probe, sizeof c.probe) == 0
-               && memcmp(&again.bcast, &c.bcast, sizeof c.bcast) == 0
-               && strcmp(again.power.actuator, "rapl") == 0
-               && memcmp(&again.power.start, &c.power.start,
-                         sizeof c.power - offsetof(struct config_power, start))
-                      == 0
-               && again.profiles == c.profiles
-               && memcmp(again.profile, c.profile, sizeof c.profile) == 0
-               && memcmp(again.policy, c.policy, sizeof c.policy) == 0,
-           "%s is printed so that it reads the same", prints[i].name);
-        if (err.kind)
-            diag("  said \"%s: %s\"", err.what, err.mend);
-        free(text);
-    }
     fflush(stdout);
     saved = dup(STDOUT_FILENO);
     full = open("/dev/full", O_WRONLY);
@@ -511,6 +506,25 @@ static void test_printed(const struct config *base)
     dup2(saved, STDOUT_FILENO);
     close(saved);
     is_int(full, -1, "a device that is full is told");
+}
+
+/* What is printed can be read again, to the same values. */
+static void test_printed(const struct config *base)
+{
+    for (size_t i = 0; i < sizeof prints / sizeof prints[0]; i++) {
+        struct config c = *base, again = *base;
+        struct es_error err = {0};
+        char *text;
+
+        set_all(&c, &prints[i]);
+        text = printed(&c);
+        ok(config_read(&again, "printed", text, &err) == 0
+               && is_same(&again, &c),
+           "%s is printed so that it reads the same", prints[i].name);
+        if (err.kind)
+            diag("  said \"%s: %s\"", err.what, err.mend);
+        free(text);
+    }
 }
 
 /* A file of our own with these bytes; its name in path. */
@@ -589,6 +603,7 @@ int main(void)
     test_profiles(&base);
     test_good(&base);
     test_printed(&base);
+    test_full(&base);
     test_files();
     return done();
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/command/attend_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* SRC:DST; neither may have a colon in it, as with options of Slurm. */
+static int take_copy(void *at, const char *text, struct es_error *err)
+{
+    struct attend_options *o = at;
+    const char *colon = strchr(text, ':');
+
+    if (!colon || colon == text)
+        return es_fail(err, ES_USAGE, "give SRC:DST",
+                       "--evenstep-bcast: \"%s\"", text);
+    free(o->source);
+    o->source = strndup(text, (size_t)(colon - text));
+    if (!o->source)
+        return es_no_memory(err);
+    return broadcast_destination(o->destination, colon + 1, err);
+}
+
+#define AT(member) OPTION_AT(struct attend_options, member)
+
+/* clang-format off */
+const struct option attend_option_table[] = {
+    {OPTION_COUNT, "job", "ID", AT(job), .low = 1, .required = 1, .help =
+     "the job"},
+    {OPTION_COUNT, "step", "ID", AT(step), .help = "the step in it"},
+    {OPTION_COUNT, "nodes", "N", AT(nodes), .help = "of the job"},
+    {OPTION_TEXT, "profile", "NAME", AT(profile), .help =
+     "as srun --evenstep-profile"},
+    {OPTION_WORD, "probe", "fresh|cached|off", AT(probe), .def = "cached",
+     .help = "as srun --evenstep-probe"},
+    {OPTION_TEXT, "config", "FILE", AT(config), .help = "the configuration"},
+    {OPTION_TEXT, "command", "NAME", AT(command), .help =
+     "that the tasks run, for the profile auto"},
+    {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
+     "as srun --evenstep-bcast"},
+    {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
+     "as srun --evenstep-power"},
+    {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =
+     "as srun --evenstep-meter"},
+    {OPTION_TEXT, "report", "FILE", AT(report), .bare = "", .help =
+     "as srun --evenstep-report"},
+    {OPTION_FLAG, "required", NULL, AT(required), .help =
+     "the step is not to start without evenstep"},
+    {.type = OPTION_END},
+};
+/* clang-format on */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * attend_options.h - what the plugin tells `evenstep attend`.
+ */
+#ifndef LAUNCHER_COMMAND_ATTEND_OPTIONS_H
+#define LAUNCHER_COMMAND_ATTEND_OPTIONS_H
+
+#include "launcher/base/options.h"
+#include "launcher/base/step_meter.h"
+#include "launcher/config/config.h"
+#include "launcher/session/broadcast.h"
+#include "launcher/session/qualification.h"
+
+#define REPORT_OFF "off" /* not even where the site wants one */
+
+struct attend_options {
+    uint32_t job, step, nodes; /* nodes 0: not known */
+    const char *profile, *config, *command;
+    enum metrics_source probe; /* fresh, cached, off: all nodes alike */
+    enum power_variant power;
+    enum step_meter meter; /* STEP_METERS: as the site has it */
+    const char *report;    /* a file, REPORT_OFF, "", or NULL: as the site */
+    char *source; /* to be copied to destination on every node, or NULL */
+    char destination[DESTINATION_MAX];
+    int required;
+};
+
+/* For struct attend_options; source is the caller's to free. */
+extern const struct option attend_option_table[];
+
+#endif
