@@ -77,12 +77,22 @@ static enum worth_order try(struct steering_worth *w)
     return WORTH_STEER;
 }
 
+/* Every round without is one that the program pays for. */
+static int can_judge(const struct steering_worth *w, double gain)
+{
+    double doubt = noise(&w->without, &w->with);
+
+    if (w->without.n >= MOST)
+        return 1;
+    return w->without.n >= LEAST ? fabs(gain - WORTH_MARGIN) > doubt
+                                 : fabs(gain) > OBVIOUS + doubt;
+}
+
 static enum worth_order judge(struct steering_worth *w, double skew)
 {
     double over = gain_of(w) - WORTH_MARGIN;
 
-    if (w->without.n < LEAST
-        || (w->without.n < MOST && fabs(over) <= noise(&w->without, &w->with)))
+    if (w->without.n == 0 || !can_judge(w, gain_of(w)))
         return WORTH_HOLD;
     if (over > 0) {
         enter(w, WORTH_GOES_ON);

@@ -238,6 +238,10 @@ static void note_ends(struct watched *w, const struct msg_progress *m)
     } else if (ended > w->ended) {
         w->ended = ended;
         w->ended_ns = w->heard_ns;
+        if (w->marked_ns == 0) { /* from here on times are known */
+            w->marked = ended;
+            w->marked_ns = w->heard_ns;
+        }
     }
 }
 

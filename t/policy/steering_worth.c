@@ -154,11 +154,12 @@ static void test_changed_program(void)
     (void)steer(&w, 3, 1.0);
     is_int(steer(&w, 20, 2.0), WORTH_PUT_BACK,
            "regions that take longer since: what was tried is put back");
-    is_int(times(&w, 5, 2.5, 0.02), WORTH_RESUME,
-           "they take longer still without: it is taken up again");
+    is_int(times(&w, 2, 2.5, 0.02), WORTH_RESUME,
+           "they take much longer still without: it is taken up again at "
+           "once");
     is_int(steer(&w, 15, 2.0), WORTH_STEER, "and goes on");
     is_int(steer(&w, 20, 2.5), WORTH_PUT_BACK, "until it does not help");
-    is_int(times(&w, 5, 2.0, 0.02), WORTH_STOP, "then it stops");
+    is_int(times(&w, 2, 2.0, 0.02), WORTH_STOP, "then it stops");
     is_int(times(&w, 20, 2.0, 0.02), WORTH_HOLD, "and stays so");
     is_int(times(&w, 1, 2.0, 0.09), WORTH_STEER,
            "until the nodes are much further apart");

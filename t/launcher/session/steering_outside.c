@@ -101,9 +101,17 @@ static void begin_outside(struct steering *s)
 static void test_outside(void)
 {
     struct steering *s = start(POWER_PAIR);
+    int moved = 0, put_back = 0;
 
     begin_outside(s);
-    short_regions(s, 100, 1);
+    for (int k = 0; k < 100; k++) {
+        short_regions(s, 1, 1);
+        moved |= limit_of(3) > MAX_UW / 2;
+        put_back += moved && limit_of(3) == MAX_UW / 2;
+    }
+    ok(moved && put_back == 0,
+       "a help that is plain is never taken away to look: %d regions without",
+       put_back);
     ok(steering_skew(s) < 2 * POWER_BOUND && highest == BUDGET,
        "ranks from outside: the skew is down to %.6f", steering_skew(s));
     is_near((double)actuator[3].limit, BUDGET * 1.6 / 4.6, BUDGET * 0.02,
