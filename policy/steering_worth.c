@@ -65,12 +65,19 @@ static int helps_clearly(const struct steering_worth *w)
            && gain_of(w) > least + noise(&w->without, &w->with);
 }
 
+/* By so much that it would cost more to look than to see it go on. */
+static int seems_to_help(const struct steering_worth *w)
+{
+    return w->without.n > 0 && gain_of(w) > OBVIOUS;
+}
+
 static enum worth_order try(struct steering_worth *w)
 {
     if (w->with.n < LEAST)
         return WORTH_STEER;
     if (!helps_clearly(w))
-        return look_back(w);
+        return w->with.n < MOST && seems_to_help(w) ? WORTH_STEER
+                                                    : look_back(w);
     enter(w, WORTH_GOES_ON);
     forget(&w->with);
     w->window = WINDOW;

@@ -8,7 +8,8 @@
  *  1. Before the first limit has moved by more than a hair: how long a region
  *     takes without.
  *  2. After some rounds of steering: how long it takes with it.  Clearly less,
- *     beyond the noise of both: it goes on, and is looked at again and again;
+ *     beyond the noise of both: it goes on, and is looked at again and again
+ *     (what seems to be much is given more rounds to become clear);
  *     if it is little by then, as in 3, ever more seldom.
  *  3. Else what was tried is put back, and it is seen how long a region takes
  *     then: the program may have changed.  If that is longer by more than
