@@ -10,8 +10,10 @@
 #define WINDOW_MOST 1024u
 #define WAIT        128u
 #define WAIT_MOST   4096u
-#define APART       4.0 /* times the skew */
-#define OBVIOUS     0.1 /* gain, by few times */
+#define APART       4.0  /* times the skew */
+#define OBVIOUS     0.1  /* gain, by few times */
+#define ALIKE       0.25 /* two rounds */
+#define BEGIN_MOST  5u   /* rounds until it is steered all the same */
 
 static void add(struct worth_times *t, double seconds)
 {
@@ -136,6 +138,21 @@ static enum worth_order rest(struct steering_worth *w, double skew)
     return WORTH_STEER;
 }
 
+/* What an iteration takes without is known when two rounds in a row say much
+ * the same: programs begin with what is not like the rest of them.  In a long
+ * first one nothing is waited for. */
+static enum worth_order begin(struct steering_worth *w, double seconds)
+{
+    double before = w->without.mean;
+
+    if (seconds > 0 && fabs(seconds - before) > ALIKE * before)
+        forget(&w->without);
+    if (seconds > 0)
+        add(&w->without, seconds);
+    return w->without.n == 1 && w->rounds < BEGIN_MOST ? WORTH_HOLD
+                                                       : WORTH_STEER;
+}
+
 enum worth_order steering_worth_next(struct steering_worth *w,
                                      double seconds,
                                      double skew)
@@ -145,9 +162,7 @@ enum worth_order steering_worth_next(struct steering_worth *w,
     w->rounds++;
     switch (w->phase) {
     case WORTH_BEFORE:
-        if (is_known)
-            add(&w->without, seconds);
-        return WORTH_STEER;
+        return begin(w, is_known ? seconds : 0);
     case WORTH_TRIES:
         w->settled += (unsigned)is_known;
         if (is_known && w->settled > SETTLE)

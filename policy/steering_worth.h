@@ -2,17 +2,17 @@
 /*
  * steering_worth.h - whether steering helps the program that is steered.
  *
- * Pure.  It is told how long a region takes in each round, and what limits have
- * moved:
+ * Pure.  It is told how long an iteration of the program takes in each round,
+ * and what limits have moved:
  *
- *  1. Before the first limit has moved by more than a hair: how long a region
- *     takes without.
+ *  1. Before the first limit has moved by more than a hair: how long an
+ *     iteration takes without, in two rounds.
  *  2. After some rounds of steering: how long it takes with it.  Clearly less,
  *     beyond the noise of both: it goes on, and is looked at again and again
  *     (what seems to be much is given more rounds to become clear);
  *     if it is little by then, as in 3, ever more seldom.
- *  3. Else what was tried is put back, and it is seen how long a region takes
- *     then: the program may have changed.  If that is longer by more than
+ *  3. Else what was tried is put back, and it is seen how long an iteration
+ *     takes then: the program may have changed.  If that is longer by more than
  *     the margin and half of the noise, what was tried is taken up again.
  *  4. Else steering stops.  It is tried again when the nodes are much further
  *     apart than they were then, or after some time, twice as long each time.
@@ -33,7 +33,7 @@ enum worth_order {
     WORTH_STOP,     /* it did not help: what was put back remains */
 };
 
-struct worth_times { /* of a region, in rounds */
+struct worth_times { /* of an iteration, in rounds */
     unsigned n;
     double mean, squares; /* of the deviations */
 };
@@ -47,7 +47,7 @@ struct steering_worth { /* all zero at the start */
         WORTH_STOPPED
     } phase;
     unsigned rounds;  /* of this phase */
-    unsigned settled; /* of these, in which regions ended */
+    unsigned settled; /* of these, in which iterations ended */
     unsigned window;  /* rounds until it is looked at again */
     unsigned wait;    /* rounds until it is tried again */
     double skew;      /* when it stopped */
@@ -55,7 +55,7 @@ struct steering_worth { /* all zero at the start */
 };
 
 /*
- * A round has ended in which a region took so many seconds (0: not known), the
+ * A round has ended in which an iteration took so many seconds (0: not known), the
  * nodes being so far apart.
  */
 enum worth_order steering_worth_next(struct steering_worth *w,

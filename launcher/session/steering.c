@@ -230,18 +230,13 @@ static void note_known(struct steering *s, struct watched *w)
 
 static void note_ends(struct watched *w, const struct msg_progress *m)
 {
-    uint64_t ended = (uint64_t)fmin(m->progress, 0x1p62);
-
-    if (m->epoch != w->window.last.epoch || ended < w->ended) {
-        w->ended = ended;
-        w->ended_ns = w->marked_ns = 0;
-    } else if (ended > w->ended) {
-        w->ended = ended;
-        w->ended_ns = w->heard_ns;
-        if (w->marked_ns == 0) { /* from here on times are known */
-            w->marked = ended;
-            w->marked_ns = w->heard_ns;
-        }
+    if (m->epoch != w->window.last.epoch)
+        w->iterations = (struct iterations){.n = 0};
+    iterations_add(&w->iterations, (uint64_t)fmin(m->progress, 0x1p62),
+                   w->heard_ns);
+    if (w->iterations.n == 0) { /* from here on times are known */
+        w->marked = 0;
+        w->marked_ns = w->iterations.end_ns;
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A long region that ends so soon is left alone. */
+/* A long region that ends so soon is steered by for the ones to come. */
 #define NEAR_NS 1500000000.0
 
 int steering_can_set(const struct watched *w)
@@ -36,6 +36,11 @@ static int has_left(const struct meter_window *w)
 static int has_far_to_go(const struct meter_window *w)
 {
     return (double)w->last.left_ns > NEAR_NS;
+}
+
+static int has_ended_one(const struct meter_window *w)
+{
+    return floor(w->last.progress) > floor(w->first.progress);
 }
 
 static void measure_speeds(struct steering *s)
@@ -71,28 +76,29 @@ static void look_at_the_end(struct steering *s)
                 (double)s->node[i].window.last.left_ns / 1e9;
 }
 
-/* How long the node's regions took that have ended since this was asked; 0 if
- * none has. */
-static double seconds_of_regions(struct watched *w)
+/* How long the node's iterations took that have ended since this was asked; 0
+ * if none has. */
+static double seconds_of_iterations(struct watched *w)
 {
+    const struct iterations *it = &w->iterations;
     double seconds = 0;
 
-    if (w->marked_ns > 0 && w->ended > w->marked)
-        seconds = (double)(w->ended_ns - w->marked_ns) / 1e9
-                  / (double)(w->ended - w->marked);
-    w->marked = w->ended;
-    w->marked_ns = w->ended_ns;
+    if (w->marked_ns > 0 && it->n > w->marked)
+        seconds = (double)(it->end_ns - w->marked_ns) / 1e9
+                  / (double)(it->n - w->marked);
+    w->marked = it->n;
+    w->marked_ns = it->end_ns;
     return seconds;
 }
 
 /* They are the same ones for all: by the node that knows best. */
-static double region_seconds(struct steering *s)
+static double iteration_seconds(struct steering *s)
 {
     double longest = 0;
 
     for (size_t i = 0; i < s->n; i++)
         if (s->node[i].is_known)
-            longest = fmax(longest, seconds_of_regions(&s->node[i]));
+            longest = fmax(longest, seconds_of_iterations(&s->node[i]));
     return longest;
 }
 
@@ -116,10 +122,10 @@ static void take_step(struct steering *s)
 {
     int is_long = know_all(s, has_left);
 
-    if (is_long && !know_all(s, has_far_to_go))
-        return; /* near its end */
-    if (is_long)
+    if (is_long && know_all(s, has_far_to_go))
         look_at_the_end(s);
+    else if (is_long && !know_all(s, has_ended_one))
+        return; /* the paces are those of a part, with or without its end */
     for (size_t i = 0; i < s->n; i++)
         if (!steering_can_set(&s->node[i]))
             s->power[i].progress = 0;
@@ -146,10 +152,11 @@ static void resume(struct steering *s)
 static void tell_worth(struct steering *s)
 {
     if (!s->told_worth)
-        notice("no power is steered for now: it did not make the program "
-               "faster, %.3g s a region with it, %.3g s without; all limits "
-               "are as at the start",
-               s->worth.with.mean, s->worth.without.mean);
+        notice(
+            "no power is steered for now: it did not make the program "
+            "faster, %.3g s an iteration with it, %.3g s without; all limits "
+            "are as at the start",
+            s->worth.with.mean, s->worth.without.mean);
     s->told_worth = 1;
 }
 
@@ -158,7 +165,7 @@ static enum worth_order what_to_do(struct steering *s)
 {
     if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
         return WORTH_STEER;
-    return steering_worth_next(&s->worth, region_seconds(s), s->skew);
+    return steering_worth_next(&s->worth, iteration_seconds(s), s->skew);
 }
 
 void steering_decide(struct steering *s)

@@ -10,19 +10,19 @@
 #ifndef LAUNCHER_SESSION_STEERING_DECIDE_H
 #define LAUNCHER_SESSION_STEERING_DECIDE_H
 
+#include "launcher/session/iterations.h"
 #include "launcher/session/meter_window.h"
 #include "launcher/session/session.h"
 #include "policy/power.h"
 #include "policy/steering_worth.h"
 
 struct watched {
-    struct meter_window window; /* of this round */
-    uint64_t ended;             /* regions, in this epoch */
-    int64_t ended_ns;           /* the last of them */
-    uint64_t marked;            /* until then their times were looked at */
-    int64_t marked_ns;          /* 0: never in this epoch */
-    int64_t heard_ns;           /* 0: never */
-    double speed;               /* regions a nanosecond of work; 0: not known */
+    struct meter_window window;   /* of this round */
+    struct iterations iterations; /* in this epoch */
+    uint64_t marked;              /* until then their times were looked at */
+    int64_t marked_ns;            /* 0: none was seen to end */
+    int64_t heard_ns;             /* 0: never */
+    double speed; /* regions a nanosecond of work; 0: not known */
     double waiting;
     struct msg_power power; /* its limit: what is in force; 0: none */
     uint64_t start, wanted; /* limits */

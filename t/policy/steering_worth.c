@@ -125,7 +125,8 @@ static enum worth_order steer(struct steering_worth *w, int n, double seconds)
 {
     enum worth_order order = WORTH_STEER;
 
-    for (int i = 0; i < n && order == WORTH_STEER; i++) {
+    for (int i = 0; i < n && (order == WORTH_STEER || order == WORTH_HOLD);
+         i++) {
         order = steering_worth_next(w, seconds, 0.02);
         if (order == WORTH_STEER)
             steering_worth_stepped(w, 0.1);
