@@ -411,6 +411,8 @@ static void on_over(void *arg)
 
     if (a->front.over)
         return; /* by a signal */
+    a->report.is_steered =
+        a->power.steering && steering_has_moved(a->power.steering);
     step_report_tell(&a->report, &a->qualification);
     front_finish(&a->front, 0);
 }

@@ -145,6 +145,7 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
                                 .step = r->step,
                                 .times = r->times,
                                 .summary = &summary,
+                                .is_steered = r->is_steered,
                                 .energy = r->energy};
     double *speed;
 
@@ -159,7 +160,8 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
     }
     speed = speeds(q, r->times->n);
     of.speed = speed;
-    if (step_times_sum(r->times, speed, &summary) == 0)
+    /* Of a node with another limit since, its probe says little. */
+    if (step_times_sum(r->times, r->is_steered ? NULL : speed, &summary) == 0)
         tell(r, &of);
     free(speed);
 }

@@ -24,7 +24,7 @@ struct step_report { /* all zero: not started */
     struct event *late;                /* nodes do not answer */
     const char *path;                  /* of the file, or "" */
     FILE *file;                        /* or NULL */
-    int wanted;
+    int wanted, is_steered; /* the latter as of the end, by the caller */
     uint32_t job, step;
     void (*over)(void *arg);
     void *arg;

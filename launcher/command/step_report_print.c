@@ -61,8 +61,9 @@ static void efficiency_line(char *line, const struct step_report_of *of)
 }
 
 /* Why the worst node or rank is late. */
-static void reason_text(char text[256], const struct step_summary *s)
+static void reason_text(char text[256], const struct step_report_of *of)
 {
+    const struct step_summary *s = of->summary;
     const struct efficiency_reason *r = &s->reason;
     double work = r->longer * r->speed;
 
@@ -86,10 +87,11 @@ static void reason_text(char text[256], const struct step_summary *s)
                  work, r->speed);
         break;
     case EFFICIENCY_NODE:
-        snprintf(text, 256,
-                 "its ranks take %.2f times as long as others': it is slow, or "
-                 "they have more to do (no node was measured)",
-                 r->longer);
+        snprintf(text, 256, "its ranks take %.2f times as long as others'%s",
+                 r->longer,
+                 of->is_steered ? ", with the limits that steering gave them"
+                                : ": it is slow, or they have more to do (no "
+                                  "node was measured)");
         break;
     case EFFICIENCY_RANK_WORK:
         snprintf(text, 256,
@@ -118,7 +120,7 @@ static void worst_line(char *line, const struct step_report_of *of)
     double lost = (one ? s->lost_ranks_ns : s->lost_nodes_ns) / NS;
     char reason[256], often[64] = "";
 
-    reason_text(reason, s);
+    reason_text(reason, of);
     if (s->last > 0)
         snprintf(often, sizeof often, "came last in %.0f of them, and ",
                  s->last);

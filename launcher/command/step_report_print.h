@@ -20,6 +20,7 @@ struct step_report_of {
     const struct step_summary *summary;
     const double *speed; /* of each node, percent; NULL: not known */
     const struct energy_watch *energy; /* likewise */
+    int is_steered; /* nodes had more or less than their parts */
 };
 
 /* The paragraph, a line each; returns how many lines there are. */

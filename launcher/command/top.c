@@ -88,8 +88,8 @@ static int once(const struct options *o, uint32_t job, struct es_error *err)
     top_steps_free(steps, n);
     if (rc == 0 && n == 0)
         return es_fail(err, ES_ENV,
-                       "run it where srun runs, while a step that uses "
-                       "libevenstep does, or evenstep run",
+                       "run it where srun runs, while a step with "
+                       "--evenstep does, or evenstep run",
                        "top: no step of yours reports progress here");
     return rc;
 }

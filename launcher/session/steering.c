@@ -358,6 +358,11 @@ int steering_is_alive(const struct steering *s)
     return s->is_alive;
 }
 
+int steering_has_moved(const struct steering *s)
+{
+    return s->has_moved;
+}
+
 double steering_skew(const struct steering *s)
 {
     return s->skew;

@@ -61,6 +61,8 @@ void steering_returned(struct steering *s, size_t node);
 void steering_look(struct steering *s);
 /* Has any node told of progress or of a limit? */
 int steering_is_alive(const struct steering *s);
+/* Has any node had more or less than its part? */
+int steering_has_moved(const struct steering *s);
 /* Of all nodes, in the last round. */
 double steering_skew(const struct steering *s);
 struct steering_view steering_view(const struct steering *s, size_t node);

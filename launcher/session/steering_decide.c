@@ -132,6 +132,7 @@ static void take_step(struct steering *s)
     rack_power_step(s->racks, &s->rule, s->power);
     for (size_t i = 0; i < s->n; i++)
         s->node[i].wanted = s->power[i].limit;
+    s->has_moved |= part_moved(s) >= WORTH_MOVED;
     steering_worth_stepped(&s->worth, part_moved(s));
 }
 

@@ -53,6 +53,7 @@ struct steering {
                           limited; 0: nothing can be */
     int64_t still_ns;  /* so long nothing may be metered */
     int is_limiting;   /* whoever can be limited is */
+    int has_moved;     /* a limit, beside the others' */
     int is_alive, told_off, told_still, told_worth;
     struct steering_worth worth;
     double skew;

@@ -96,15 +96,26 @@ static struct step_summary sum_with(const double speed[])
     return s;
 }
 
-static void is_told(const double speed[], size_t line, const char *want)
+static void is_told_of(const double speed[],
+                       int is_steered,
+                       size_t line,
+                       const char *want)
 {
     char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", ""};
     struct step_summary s = sum_with(speed);
-    struct step_report_of of = {
-        .job = 12, .times = times, .summary = &s, .speed = speed};
+    struct step_report_of of = {.job = 12,
+                                .times = times,
+                                .summary = &s,
+                                .speed = speed,
+                                .is_steered = is_steered};
 
     (void)step_report_text(&of, text);
     is_str(text[line], want, "people read");
+}
+
+static void is_told(const double speed[], size_t line, const char *want)
+{
+    is_told_of(speed, 0, line, want);
 }
 
 static void test_slow_node(void)
@@ -141,6 +152,10 @@ static void test_slow_node(void)
             "n3 came last in 10 of them, and made the others wait for 1.80 "
             "node-seconds: its ranks take 1.60 times as long as others': it "
             "is slow, or they have more to do (no node was measured)");
+    is_told_of(NULL, 1, 1,
+               "n3 came last in 10 of them, and made the others wait for 1.80 "
+               "node-seconds: its ranks take 1.60 times as long as others', "
+               "with the limits that steering gave them");
 }
 
 static void test_rank(void)
