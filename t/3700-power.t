@@ -28,6 +28,10 @@ top() { on_ctl "$B/evenstep" top "$@" 2>&4; }
 is_steered() {
 	quotas >got && awk -v own="$(cat "$groups"/n3/evenstep-power-*/cpu.cfs_quota_us 2>&-)" '{ sum += $1 } END { share = own / sum; exit !(NR == 4 && share > 0.3 && share < 0.42) }' got
 }
+# is_saved: n3 has all that it had, and the others together what they need, or nearly.
+is_saved() {
+	quotas >got && awk -v own="$(cat "$groups"/n3/evenstep-power-*/cpu.cfs_quota_us 2>&-)" '{ sum += $1 } END { exit !(NR == 4 && own == 4000 && sum < 13000) }' got
+}
 tells_of_all() {
 	top --once --metrics-file "$PWD/prom" >got && grep -qE "^step [0-9]+[.]0: 4 nodes, skew 0[.]" got &&
 		test "$(grep -cE "^n[0-3] +[#.]{20} .*% CPU$" got)" = 4
@@ -77,6 +81,9 @@ test_expect_success V1 'an MPI program that nobody changed: likewise, within the
 	mpicc -O1 -o uneven "$EVENSTEP_SRC/t/programs/uneven.c" &&
 	begin --evenstep-meter=mpi --evenstep-power=pair ./uneven 100000 50 1,1,1,1.6 && wait_for 120 is_steered && top --once &&
 	quotas_at_once && awk "{ sum += \$1 } END { exit !(NR == 4 && sum <= 8000) }" got && end
+'
+test_expect_success V1 'save: those that wait are given less, who comes last keeps all of it' '
+	begin --evenstep-meter=mpi --evenstep-power=save ./uneven 100000 50 1,1,1,1.6 && wait_for 120 is_saved && end
 '
 test_expect_success V1 'kill -9 of srun: nothing is left' '
 	begin --evenstep-power=pair ./regions 100000 50 1,1,1,1 && kill -KILL $step && { wait "$step" || true; } && on_ctl scancel -u root && nothing_left
