@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A long region that ends so soon is steered by for the ones to come. */
+/* A long region that ends sooner cannot be helped any more, the next ones can. */
 #define NEAR_NS 1500000000.0
 
 int steering_can_set(const struct watched *w)
