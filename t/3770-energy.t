@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='srun --evenstep-report: joules that the nodes have used, by counters, by Slurm, by the model of the site, or not at all'
+test_description='srun --evenstep-report and evenstep graph run: joules that the nodes have used, by counters, by Slurm, by the model of the site, or not at all'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 unset EVENSTEP_CONF
@@ -34,6 +34,14 @@ test_expect_success 'up: two nodes, each with a package that counts what it uses
 '
 test_expect_success 'the joules that both have counted are told, though a counter has begun again' '
 	make_tree 0 && make_tree 1 && begin -N2 --evenstep-report && count 0 300 && count 1 700 && end && says "1" "measured: CPUs and memory" && test "$(grep -c "have used" err)" = 1
+'
+test_expect_success 'a task graph tells it, too, beside what its model says' '
+	make_tree 0 && make_tree 1 && rm -f enough began &&
+	cat >graph.json <<-END &&
+	{"tasks": [{"id": "a", "time": 1, "command": "touch \\"$PWD/began\\"; until test -e \\"$PWD/enough\\"; do sleep 0.1; done"}], "edges": []}
+	END
+	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --json graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	wait_for 60 test -e began && sleep 2 && count 0 30 && count 1 70 && sleep 3 && end && cat out && jq -e ".used.joules == 100 and .used.source == \"measured\"" out
 '
 test_expect_success 'no counters and no model: nothing is made up' '
 	rm -r "$trees/n0" "$trees/n1" && : >"$conf" && begin -N2 --evenstep-report && end && ! grep -q "have used" err

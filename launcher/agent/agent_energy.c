@@ -2,6 +2,8 @@
 #include "launcher/agent/agent_energy.h"
 #include "launcher/base/sysfs.h"
 #include "launcher/power/energy_rapl.h"
+#include "launcher/power/power_link.h"
+#include "launcher/power/power_socket.h"
 #include "pmix_bcast/clock.h"
 
 #include <event2/event.h>
@@ -14,6 +16,7 @@ struct agent_energy {
     agent_energy_fn fn;
     void *arg;
     struct event *timer;
+    struct power_link *guard;
     struct energy_rapl rapl; /* n 0: not ours to read */
     int64_t began_ns;
     uint64_t busy, idle; /* ticks, when it began */
@@ -87,8 +90,46 @@ static void on_energy_time(evutil_socket_t fd, short what, void *arg)
     tell_cpus(e, now);
 }
 
+/* --- what the guard reads ------------------------------------------------- */
+
+static void on_counted(void *arg, const struct msg_energy *m)
+{
+    struct agent_energy *e = arg;
+
+    e->fn(e->arg, m);
+}
+
+/* What the guard says of limits, where none are asked for. */
+static void ignore_power(void *arg, const struct msg_power *power)
+{
+    (void)arg;
+    (void)power;
+}
+
+static void ignore_limited(void *arg, const struct msg_limited *limited)
+{
+    (void)arg;
+    (void)limited;
+}
+
+static void ignore_parts(void *arg, const struct node_parts *parts)
+{
+    (void)arg;
+    (void)parts;
+}
+
+static const struct power_link_events guard_events = {
+    .power = ignore_power,
+    .limited = ignore_limited,
+    .energy = on_counted,
+    .parts = ignore_parts,
+};
+
+/* --- start and end -------------------------------------------------------- */
+
 struct agent_energy *agent_energy_start(struct event_base *base,
                                         const struct msg_energy_order *order,
+                                        const char *step,
                                         agent_energy_fn fn,
                                         void *arg)
 {
@@ -104,6 +145,8 @@ struct agent_energy *agent_energy_start(struct event_base *base,
     (void)read_cpus(&e->busy, &e->idle); /* else since the node's start */
     if (!order->guard)
         (void)energy_rapl_open(&e->rapl, "/sys", e->began_ns, NULL);
+    if (step) /* without memory its counters are not known */
+        e->guard = power_link_start(base, POWER_DIR, step, &guard_events, e);
     e->timer = event_new(base, -1, EV_PERSIST, on_energy_time, e);
     if (e->timer && event_add(e->timer, &tv) == 0)
         return e;
@@ -117,6 +160,7 @@ void agent_energy_stop(struct agent_energy *e)
         return;
     if (e->timer)
         event_free(e->timer);
+    power_link_stop(e->guard);
     energy_rapl_close(&e->rapl);
     free(e);
 }

@@ -13,7 +13,6 @@ struct agent_meter {
     void *arg;
     struct monitor *monitor;
     struct power_link *power;    /* to the guard, or NULL */
-    struct power_link *energy;   /* likewise, if it is not asked for limits */
     struct node_balance *within; /* likewise */
     struct msg_power told;       /* if it has_told: what can be limited */
     int has_told;
@@ -84,32 +83,6 @@ static const struct power_link_events power_events = {
     .limited = on_limited,
     .energy = on_energy,
     .parts = on_parts,
-};
-
-/* What the guard says of limits, where none are asked for. */
-static void ignore_power(void *arg, const struct msg_power *power)
-{
-    (void)arg;
-    (void)power;
-}
-
-static void ignore_limited(void *arg, const struct msg_limited *limited)
-{
-    (void)arg;
-    (void)limited;
-}
-
-static void ignore_parts(void *arg, const struct node_parts *parts)
-{
-    (void)arg;
-    (void)parts;
-}
-
-static const struct power_link_events energy_events = {
-    .power = ignore_power,
-    .limited = ignore_limited,
-    .energy = on_energy,
-    .parts = ignore_parts,
 };
 
 static void set_parts(void *arg,
@@ -216,12 +189,9 @@ void agent_meter_end_ranks(struct agent_meter *m)
     monitor_end_ranks(m->monitor);
 }
 
-void agent_meter_energy(struct agent_meter *m,
-                        struct event_base *base,
-                        const char *step)
+int agent_meter_has_guard(const struct agent_meter *m)
 {
-    if (!m->power && !m->energy)
-        m->energy = power_link_start(base, POWER_DIR, step, &energy_events, m);
+    return m->power != NULL;
 }
 
 void agent_meter_succession(struct agent_meter *m)
@@ -234,7 +204,6 @@ void agent_meter_stop(struct agent_meter *m)
     if (!m)
         return;
     power_link_stop(m->power);
-    power_link_stop(m->energy);
     node_balance_stop(m->within);
     monitor_stop(m->monitor);
     free(m);

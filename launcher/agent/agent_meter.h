@@ -30,10 +30,8 @@ void agent_meter_limit(struct agent_meter *m, uint64_t limit);
 void agent_meter_again(struct agent_meter *m);
 /* The step is over: the last RANKS follows. */
 void agent_meter_end_ranks(struct agent_meter *m);
-/* Ask the node's guard for the energy that it reads, also without limits. */
-void agent_meter_energy(struct agent_meter *m,
-                        struct event_base *base,
-                        const char *step);
+/* Is the node's guard asked, for limits?  It tells of energy, too. */
+int agent_meter_has_guard(const struct agent_meter *m);
 /* A command of this node has ended, as of monitor_succession(). */
 void agent_meter_succession(struct agent_meter *m);
 /* NULL is allowed. */

@@ -313,14 +313,20 @@ static void send_energy(void *arg, const struct msg_energy *m)
 static int receive_energy(struct agent_orders *o, const struct message *in)
 {
     struct msg_energy_order m;
+    char own[STEP_NAME_MAX];
+    const char *step = o->step;
 
     if (msg_read_energy_order(&m, in->body, in->len) < 0)
         return -1;
     if (o->energy) /* we were away: it counts on */
         return 0;
-    o->energy = agent_energy_start(o->s.base, &m, send_energy, o);
-    if (m.guard && o->meter)
-        agent_meter_energy(o->meter, o->s.base, o->step);
+    if (!*step) { /* a task graph has no step directory */
+        snprintf(own, sizeof own, "%u.%u", o->s.agent->job, o->s.agent->step);
+        step = own;
+    }
+    if (!m.guard || (o->meter && agent_meter_has_guard(o->meter)))
+        step = NULL;
+    o->energy = agent_energy_start(o->s.base, &m, step, send_energy, o);
     return 0;
 }
 

@@ -161,20 +161,15 @@ int step_report_energy(uint32_t job,
                        const struct energy_watch *energy,
                        char line[STEP_REPORT_LINE])
 {
-    static const char *const from[] = {
-        [ENERGY_MEASURED] = "measured: CPUs and memory",
-        [ENERGY_SLURM] = "by Slurm's watts of its nodes",
-        [ENERGY_MODELLED] = "modelled: see energy in evenstep.conf(5)",
-    };
     struct energy_view sum = energy_sum(energy);
+    char used[ENERGY_TEXT];
 
     if (sum.source == ENERGY_UNKNOWN)
         return 0;
+    energy_used_text(used, &sum);
     snprintf(line, STEP_REPORT_LINE,
-             "step %" PRIu32 ".%" PRIu32
-             ": its nodes have used %.4g kJ in %.1f s, %.4g W (%s)",
-             job, step, sum.joules / 1e3, sum.seconds, sum.joules / sum.seconds,
-             from[sum.source]);
+             "step %" PRIu32 ".%" PRIu32 ": its nodes have used %s", job, step,
+             used);
     return 1;
 }
 

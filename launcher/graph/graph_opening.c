@@ -80,6 +80,8 @@ static int begin_run(struct graph_running *r)
     graph_state_review(&r->state, r->delivered);
     r->phase = RUNNING;
     r->begin_ns = clock_ns();
+    r->energy = energy_start(r->front.base, r->front.session, r->o->config,
+                             !session_is_local(r->front.session));
     graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
     if (r->state.tasks_done > 0)
         notice("%u of %u tasks are done already", r->state.tasks_done,

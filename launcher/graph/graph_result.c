@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_result.h"
+#include "launcher/base/json_member.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +43,16 @@ static int add_up(const struct graph_result *r, struct schedule_sum *sum)
     sum->energy.total = sum->energy.busy + sum->energy.idle + sum->energy.base
                         + sum->energy.comm;
     return 0;
+}
+
+/* What the nodes have used, by what counts or measures it; the model has its own
+ * figure. */
+static int is_measured(const struct graph_result *r, struct energy_view *used)
+{
+    if (!r->energy)
+        return 0;
+    *used = energy_sum(r->energy);
+    return used->source == ENERGY_MEASURED || used->source == ENERGY_SLURM;
 }
 
 /* --- JSON ----------------------------------------------------------------- */
@@ -89,7 +100,15 @@ static int print_json(FILE *out,
     json_t *all =
         json_pack("{s:o,s:o,s:o}", "planned", json_sum(r->planned), "real",
                   json_sum(was), "instances", json_instances(r));
-    int rc =
+    struct energy_view used;
+    int rc;
+
+    if (is_measured(r, &used))
+        all = json_member(all, "used",
+                          json_pack("{s:f,s:f,s:s}", "joules", used.joules,
+                                    "watts", used.joules / used.seconds,
+                                    "source", energy_source_name(used.source)));
+    rc =
         all ? json_dumpf(all, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : -1;
 
     json_decref(all);
@@ -115,6 +134,8 @@ static int print_text(FILE *out,
 {
     double planned = seconds(r->planned->makespan);
     double took = seconds(was->makespan);
+    struct energy_view used;
+    char text[ENERGY_TEXT];
 
     fprintf(out, "%-24s %-12s %4s %12s %12s %12s %12s\n", "task", "node",
             "core", "planned s", "to", "real s", "to");
@@ -127,6 +148,10 @@ static int print_text(FILE *out,
             planned, r->planned->energy.total, r->planned->processors, took,
             planned > 0 ? (took / planned - 1) * 100 : 0, was->energy.total,
             was->processors);
+    if (is_measured(r, &used)) {
+        energy_used_text(text, &used);
+        fprintf(out, "its nodes have used %s\n", text);
+    }
     return ferror(out) ? -1 : 0;
 }
 

@@ -6,6 +6,7 @@
 #define LAUNCHER_GRAPH_GRAPH_RESULT_H
 
 #include "launcher/graph/graph_state.h"
+#include "launcher/session/energy.h"
 #include "launcher/session/session.h"
 #include "policy/schedule.h"
 
@@ -17,12 +18,14 @@ struct graph_result {
     const struct machine *machine;
     const struct schedule_sum *planned;
     const struct session *session;
+    const struct energy_watch *energy; /* NULL: not watched */
     double messages_s; /* of all files on their way between nodes */
 };
 
 /*
  * Print it: the sums and a line for each instance, or with json one object in
- * one line.  Energy is the plan's model with the times that were measured.
+ * one line.  Energy is the plan's model with the times that were measured;
+ * what was measured itself stands beside it.
  * 0, or -1 if memory runs out or the stream has an error; the caller flushes.
  */
 int graph_result_print(FILE *out, const struct graph_result *r, int json);

@@ -37,6 +37,8 @@ static void on_message(
     struct graph_done done;
     int good = 1;
 
+    if (r->energy && energy_message(r->energy, from, type, body, len))
+        return;
     if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
@@ -147,6 +149,8 @@ static void on_returned(void *arg, size_t back)
         return;
     graph_progress_stop(&r->progress);
     notice("%s is back", graph_node_name(r, node));
+    if (r->energy)
+        energy_order(r->energy, back);
     if (graph_opening_ask(r, node) < 0)
         graph_finish(r, 1);
 }
@@ -183,6 +187,7 @@ static int open_session(struct graph_running *r)
         .local = r->o->local->n,
         .local_speed = local_option_speeds(r->o->local),
         .place.srun_args = r->o->srun,
+        .energy = r->o->local->n == 0,
     };
 
     return front_open(&r->front, r->o->config, &setup, &session_events, r);
@@ -288,6 +293,7 @@ static int print_result(struct graph_running *r)
                                   .machine = &r->machine,
                                   .planned = &r->planned,
                                   .session = r->front.session,
+                                  .energy = r->energy,
                                   .messages_s = r->messages_s};
 
     graph_progress_stop(&r->progress);
@@ -328,6 +334,7 @@ static void clear(struct graph_running *r, int keep)
     if (r->mesh)
         mesh_set_exchange(r->mesh, NULL);
     exchange_destroy(r->exchange);
+    energy_stop(r->energy);
     if (r->front.session && session_is_local(r->front.session) && !keep)
         sweep(r);
     front_close(&r->front);

@@ -21,6 +21,7 @@
 #include "launcher/graph/graph_progress.h"
 #include "launcher/graph/graph_state.h"
 #include "launcher/graph/graph_wish.h"
+#include "launcher/session/energy.h"
 #include "launcher/session/front.h"
 #include "pmix_bcast/exchange.h"
 
@@ -61,7 +62,8 @@ struct graph_running {
     enum phase phase;
     int is_told; /* a node, at least, has had a SIGTERM */
     struct graph_measured measured;
-    double messages_s; /* of all files on their way between nodes */
+    struct energy_watch *energy; /* from the start on; NULL: not watched */
+    double messages_s;           /* of all files on their way between nodes */
 };
 
 /* The end of the run, well or (with r->err filled) not. */

@@ -6,6 +6,7 @@
 #include "policy/pace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define RECORD_MS   1000 /* of a node, at least */
@@ -182,6 +183,20 @@ const char *energy_source_name(enum energy_source source)
                                        "modelled"};
 
     return name[source];
+}
+
+void energy_used_text(char text[ENERGY_TEXT], const struct energy_view *e)
+{
+    static const char *const from[] = {
+        [ENERGY_UNKNOWN] = "from nothing",
+        [ENERGY_MEASURED] = "measured: CPUs and memory",
+        [ENERGY_SLURM] = "by Slurm's watts of its nodes",
+        [ENERGY_MODELLED] = "modelled: see energy in evenstep.conf(5)",
+    };
+
+    snprintf(text, ENERGY_TEXT, "%.4g kJ in %.1f s, %.4g W (%s)",
+             e->joules / 1e3, e->seconds, e->joules / e->seconds,
+             from[e->source]);
 }
 
 /* --- start and end -------------------------------------------------------- */

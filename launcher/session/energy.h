@@ -25,6 +25,8 @@ enum energy_source { /* the worst that something came from */
                      ENERGY_MODELLED,
 };
 
+#define ENERGY_TEXT 128
+
 struct energy_view {
     enum energy_source source;
     double joules;  /* since it was watched */
@@ -53,6 +55,8 @@ double energy_joules_now(const struct energy_watch *e, size_t node);
 struct energy_view energy_sum(const struct energy_watch *e);
 /* "measured", "slurm", "modelled", or "unknown". */
 const char *energy_source_name(enum energy_source source);
+/* "0.5 kJ in 2.0 s, 250 W (...)", and what it is from; of one that is known. */
+void energy_used_text(char text[ENERGY_TEXT], const struct energy_view *e);
 /* NULL is allowed; the session may be gone. */
 void energy_stop(struct energy_watch *e);
 
