@@ -41,7 +41,7 @@ test_expect_success 'a task graph tells it, too, beside what its model says' '
 	{"tasks": [{"id": "a", "time": 1, "command": "touch \\"$PWD/began\\"; until test -e \\"$PWD/enough\\"; do sleep 0.1; done"}], "edges": []}
 	END
 	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --json graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
-	wait_for 60 test -e began && sleep 2 && count 0 30 && count 1 70 && sleep 3 && end && cat out && jq -e ".used.joules == 100 and .used.source == \"measured\"" out
+	wait_for 60 test -e began && sleep 5 && count 0 30 && count 1 70 && sleep 3 && end && cat out && jq -e ".used.joules == 100 and .used.source == \"measured\"" out
 '
 test_expect_success 'no counters and no model: nothing is made up' '
 	rm -r "$trees/n0" "$trees/n1" && : >"$conf" && begin -N2 --evenstep-report && end && ! grep -q "have used" err
