@@ -12,6 +12,7 @@
 #   make bench-graph plans' cost; a workflow beside its plan and GNU parallel (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
+#   make html        the manuals as HTML, in build/html
 #   make fuzz F=message TIME=60    one fuzz target, TIME seconds
 #   make fuzz-all TIME=60          all of them in turn, TIME seconds each
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
@@ -318,7 +319,7 @@ bench-graph: all
 
 # --- style -------------------------------------------------------------------
 ours    := $(shell git ls-files '*.[ch]')
-manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] spank_plugin/*.[1-8])
+manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic \
@@ -335,6 +336,14 @@ lint:
 format:
 	clang-format -i $(ours)
 
+# --- manuals for a browser, with links between them ----------------------------
+# Only to what is here: pages of other packages are names.
+html: $(foreach m,$(manuals),$(B)/html/$(notdir $m).html)
+$(foreach m,$(manuals),$(eval $(B)/html/$(notdir $m).html: $m))
+$(B)/html/%.html:
+	@mkdir -p $(@D)
+	mandoc -T html -O man='%N.%S.html',toc $< >$@
+
 # --- install: one list, read by both targets ---------------------------------
 #         file                   mode directory
 placed := $(B)/evenstep:0755:$(bindir) \
@@ -346,11 +355,7 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep-mpi.so:0755:$(libdir) \
           launcher/libevenstep/evenstep.h:0644:$(includedir) \
           launcher/libevenstep/evenstep.f90:0644:$(includedir) \
-          launcher/evenstep.1:0644:$(mandir)/man1 \
-          launcher/libevenstep/libevenstep.3:0644:$(mandir)/man3 \
-          launcher/config/evenstep.conf.5:0644:$(mandir)/man5 \
-          launcher/evenstep-security.7:0644:$(mandir)/man7 \
-          spank_plugin/evenstep-plugin.8:0644:$(mandir)/man8
+          $(foreach m,$(manuals),$m:0644:$(mandir)/man$(patsubst .%,%,$(suffix $m)))
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
@@ -367,7 +372,7 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all tests deps check check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format \
+        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
         install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -9,7 +9,7 @@ if ! command -v mandoc >/dev/null; then
 	skip_all='mandoc is not installed: make deps'
 	test_done
 fi
-for source in launcher/evenstep.1 launcher/config/evenstep.conf.5 launcher/evenstep-security.7 spank_plugin/evenstep-plugin.8; do
+for source in $(cd "$EVENSTEP_SRC" && ls launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8] 2>/dev/null); do
 	page=${source##*/}
 	mandoc -T ascii -O width=1000 "$EVENSTEP_SRC/$source" | col -bx >"$page"
 	test_expect_success "$page: mandoc has nothing to say against it" '
@@ -22,29 +22,36 @@ options() { grep -oE -e '(^|[^a-z-])--[a-z][a-z-]*' "$1" | grep -oE -e '--[a-z-]
 test_expect_success 'there are commands to look for' '
 	echo "$commands" && echo "$commands" | grep -qx run && echo "$commands" | grep -qx probe
 '
+# words COMMAND: the options of its table.
+words() {
+	{ evenstep completion words "$1" --; for action in plan run; do evenstep completion words "$1" $action --; done; } |
+		sed -n 's/^\(--[a-z0-9-]*\)	.*/\1/p' | grep -vx -e --help | sort -u
+}
 for command in $commands; do
-	test_expect_success "evenstep $command is in evenstep(1), and so is every option of its --help" '
-		grep -qw -e "$command" evenstep.1 && evenstep $command --help >help && test -s help &&
-		options help | grep -vx -e --help >want; options evenstep.1 >have &&
-		comm -23 want have >missing && cat missing && test ! -s missing
+	page=evenstep-$command.1
+	test_expect_success "evenstep $command is in evenstep(1), and has a page with every option of its --help" '
+		grep -qw -e "evenstep-$command" evenstep.1 && test -s $page && evenstep $command --help >help && test -s help &&
+		{ options help | grep -vx -e --help || :; } >want; options $page >have; comm -23 want have >missing && cat missing && test ! -s missing
 	'
-done
-# Its own section, or its item among the others, in the manual's source.
-for command in $commands; do
 	case $command in simulate) continue ;; esac # "each has its own --help"
-	test_expect_success "evenstep(1) lists the options of $command: all of its table, and no others" '
-		{ evenstep completion words $command --; for action in plan run; do evenstep completion words $command $action --; done; } |
-			sed -n "s/^\(--[a-z0-9-]*\)	.*/\1/p" | grep -vx -e --help | sort -u >want
-		section=$(echo "EVENSTEP $command" | tr a-z A-Z)
-		awk -v section=".Sh $section" -v item=".It Cm $command" "/^.Sh/ { inside = \$0 == section }
-			inside && /^.It/ || index(\$0, item) == 1" "$EVENSTEP_SRC/launcher/evenstep.1" | tee items |
-			grep -oE "Fl -[a-z0-9-]+" | sed "s/Fl -/--/" | sort -u >have
-		test -s items && test_cmp want have
+	test_expect_success "evenstep-$command(1) lists the options of $command: all of its table, and no others" '
+		words $command >want; source=$(find "$EVENSTEP_SRC/launcher" -name $page) && sed -n "/^\.Sh OPTIONS/,/^\.Sh [^O]/p" "$source" | grep "^\.It" |
+			grep -oE "Fl -[a-z0-9-]+" | sed "s/Fl -/--/" | sort -u >have; test_cmp want have
 	'
 done
-test_expect_success 'evenstep(1) has no option that no command has' '
-	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help &&
-	options help >have && options evenstep.1 >want && comm -23 want have >extra && cat extra && test ! -s extra
+test_expect_success 'the pages have options to list' '
+	words run | grep -x -e --range && words bcast | grep -x -e --pull && words graph | grep -x -e --journal
+'
+test_expect_success 'the pages of commands have no option that no command has' '
+	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help && grep -oE "srun --[a-z-]+" evenstep*.1 >>help
+	for part in bcast balance "balance --power"; do evenstep simulate $part --help; done >>help &&
+	options help >have && for page in evenstep*.1; do options $page; done | sort -u >want && comm -23 want have >extra && cat extra && test ! -s extra
+'
+# Of the pages of others only these are referred to.
+test_expect_success 'every page of evenstep that a page refers to is there' '
+	(cd "$EVENSTEP_SRC" && grep -ohE "^\.(It )?Xr (evenstep[a-z.-]*|libevenstep[a-z-]*) [1-8]" launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8]) |
+		sed "s/.*Xr //; s/ /./" | sort -u >referred && grep -x evenstep-run.1 referred &&
+	while read -r page; do test -s $page || { echo "missing: $page" && return 1; }; done <referred
 '
 test_expect_success 'evenstep.conf(5) has every section and key of evenstep config' '
 	evenstep config >config && grep -oE "^ *[a-zA-Z_]+ (=|\"|\{)" config | grep -oE "[a-zA-Z_]+" | sort -u >keys &&

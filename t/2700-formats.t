@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='what scripts read is what the manual says: every key is in FORMATS of evenstep(1)'
+test_description='what scripts read is what the manual says: every key is in evenstep-report(5)'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 unset EVENSTEP_CONF SLURM_JOB_ID
 PATH=$EVENSTEP_BUILD:$PATH
 export XDG_STATE_HOME="$PWD/state"
 mkdir state
-sed -n '/^\.Sh FORMATS/,/^\.Sh EXIT STATUS/p' "$EVENSTEP_SRC/launcher/evenstep.1" >formats
+cp "$EVENSTEP_SRC/launcher/evenstep-report.5" formats
 
 # documented KEY FILE: the manual has every key of the JSON objects in it, KEY among them.
 documented() {

@@ -3,7 +3,7 @@
  * graph_format.h - the formats of task graphs: one reader each.
  *
  * Each adds what it finds to a draft and returns 0, or -1 with err, which
- * names the place.  The formats are described in evenstep(1), FORMATS.
+ * names the place.  The formats are described in evenstep-report(5).
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_FORMAT_H
 #define LAUNCHER_GRAPH_GRAPH_FORMAT_H

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* One object in one line; evenstep(1), FORMATS. */
+/* One object in one line; evenstep-report(5). */
 int graph_print_json(FILE *out,
                      const struct graph_file *f,
                      const struct graph_plan *p,

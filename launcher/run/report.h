@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report.h - the report FILE of a run: JSON lines, one a frame as it ends and
- * a summary; evenstep(1), FORMATS.  Read by trace.h.
+ * a summary; evenstep-report(5).  Read by trace.h.
  */
 #ifndef LAUNCHER_RUN_REPORT_H
 #define LAUNCHER_RUN_REPORT_H

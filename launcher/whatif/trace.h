@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace.h - one line of a TRACE: what happened to the nodes of a policy, as
- * JSON; evenstep(1), FORMATS.
+ * JSON; evenstep-report(5).
  *
  *   {"op":"open","channels":4,"context_max":null}
  *   {"op":"set_job","channel":0,"job_tasks":1000,"left":400}
