@@ -16,6 +16,8 @@
 #   make fuzz F=message TIME=60    one fuzz target, TIME seconds
 #   make fuzz-all TIME=60          all of them in turn, TIME seconds each
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
+#   make install-user uninstall-user   PREFIX=$HOME/.local: no plugin, no Slurm needed
+#   make dist        BUILD/evenstep-VERSION.tar.gz
 #
 # SAN=address,undefined or SAN=thread builds into a directory of its own.
 # Builds go into the build directory and nowhere else.
@@ -24,7 +26,7 @@ comma := ,
 SAN   ?=
 B     ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
-VERSION    := 0.1.0
+VERSION    := 0.2.0# the one place, see CHANGELOG.md
 PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
 libdir     ?= $(PREFIX)/lib
@@ -55,10 +57,34 @@ cflags_of = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1)))
 libs_of   = $(shell pkg-config --libs $(1))
 once      = $(eval $(1) := $(2))$($(1))
 
-bcast_pkg       := pmix libevent_core libsodium libcrypto libxxhash
-launcher_pkg    := $(bcast_pkg) jansson libconfuse libcgraph hwloc ncursesw
-bcast_cflags    = $(call once,bcast_cflags,$(call cflags_of,$(bcast_pkg)))
-launcher_cflags = $(call once,launcher_cflags,$(call cflags_of,$(launcher_pkg)))
+#                 pkg-config's name, and the package of Debian and of Enterprise Linux
+bcast_libraries    := pmix:libpmix-dev:pmix-devel libevent_core:libevent-dev:libevent-devel \
+                      libsodium:libsodium-dev:libsodium-devel \
+                      libcrypto:libssl-dev:openssl-devel libxxhash:libxxhash-dev:xxhash-devel
+launcher_libraries := $(bcast_libraries) jansson:libjansson-dev:jansson-devel \
+                      libconfuse:libconfuse-dev:libconfuse-devel \
+                      libcgraph:libgraphviz-dev:graphviz-devel \
+                      hwloc:libhwloc-dev:hwloc-devel ncursesw:libncurses-dev:ncurses-devel
+column          = $(foreach w,$(2),$(word $(1),$(subst :, ,$w)))
+bcast_pkg       := $(call column,1,$(bcast_libraries))
+launcher_pkg    := $(call column,1,$(launcher_libraries))
+
+# Each that is not there is named, with the packages that have it.
+absent = $(shell echo 'evenstep: $(1) is missing: install $(2) (Debian) or $(3) (Enterprise Linux)' >&2)
+look   = $(if $(shell pkg-config --exists $(1) 2>&1 || echo no),$(call absent,$(1),$(2),$(3))no)
+have_pkg_config = $(if $(shell pkg-config --version 2>/dev/null),,$(call \
+  absent,pkg-config,pkg-config,pkgconf-pkg-config)$(error see the line above))
+have_libraries  = $(have_pkg_config)$(if $(strip $(foreach l,$(launcher_libraries),$(call \
+  look,$(word 1,$(subst :, ,$l)),$(word 2,$(subst :, ,$l)),$(word 3,$(subst :, ,$l))))),$(error \
+  see the lines above, or type `make deps` on Debian))
+spank_h    := \#include <slurm/spank.h>
+have_slurm = $(if $(shell echo '$(spank_h)' | $(CC) $(ALL_CPPFLAGS) -E - 2>&1 >/dev/null),$(call \
+  absent,slurm/spank.h,libslurm-dev,slurm-devel)$(error see the line above; \
+  `make install-user` needs no Slurm))
+
+bcast_cflags    = $(call once,bcast_cflags,$(have_libraries)$(call cflags_of,$(bcast_pkg)))
+launcher_cflags = $(call once,launcher_cflags,$(have_libraries)$(call cflags_of,$(launcher_pkg)))
+plugin_cflags   = $(call once,plugin_cflags,$(have_slurm))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
 
 # --- what is made of what ----------------------------------------------------
@@ -94,7 +120,8 @@ mpi_src := \
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-all: $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/evenstep.so $(B)/libevenstep.so $(B)/libevenstep-mpi.so
+for_a_user := $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/libevenstep.so $(B)/libevenstep-mpi.so
+all: $(for_a_user) $(B)/evenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
 $(B)/libpmix_bcast.a: $(call obj,$(pmix_bcast_src))
@@ -110,17 +137,17 @@ $(B)/pmix_bcast/%.o:   own = $(bcast_cflags)
 $(B)/launcher/%.o:     own = $(launcher_cflags) -pthread \
                              -DEVENSTEP_VERSION='"$(VERSION)"' \
                              -DEVENSTEP_CONF='"$(sysconfdir)/evenstep/evenstep.conf"'
-$(B)/spank_plugin/%.o: own = -fPIC -fvisibility=default \
+$(B)/spank_plugin/%.o: own = $(plugin_cflags) -fPIC -fvisibility=default \
                              -DEVENSTEP_LAUNCHER='"$(bindir)/evenstep"' \
                              -DEVENSTEP_LIBDIR='"$(libdir)"'
 
 # What is compiled in; changes only when it does, so that `make install` with
-# another PREFIX builds anew what knows a path.
+# another PREFIX builds anew what knows a path, and a new version what tells it.
 $(B)/places: FORCE
-	@mkdir -p $(B); echo '$(bindir) $(libdir) $(sysconfdir)' >$@.new; \
+	@mkdir -p $(B); echo '$(VERSION) $(bindir) $(libdir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/config/config_file.c spank_plugin/plugin_options.c \
-           spank_plugin/plugin_meter.c): $(B)/places
+$(call obj,launcher/main.c launcher/config/config_file.c launcher/probe/probe_cache.c \
+           spank_plugin/plugin_options.c spank_plugin/plugin_meter.c): $(B)/places
 FORCE:
 
 $(B)/evenstep.so: $(call obj,$(plugin_src)) spank_plugin/evenstep.map
@@ -149,9 +176,7 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
-packages := gcc make pkg-config libslurm-dev libpmix-dev libevent-dev \
-            libsodium-dev libssl-dev libxxhash-dev libjansson-dev libconfuse-dev \
-            libgraphviz-dev libhwloc-dev libncurses-dev \
+packages := gcc make pkg-config libslurm-dev $(call column,2,$(launcher_libraries)) \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
@@ -318,11 +343,11 @@ bench-graph: all
 	contrib/bench-graph
 
 # --- style -------------------------------------------------------------------
-ours    := $(shell git ls-files '*.[ch]')
+ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
-             contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic \
+             contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
@@ -361,19 +386,43 @@ p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
 conf   = $(DESTDIR)$(sysconfdir)/evenstep/evenstep.conf
 
-install: all
-	$(foreach p,$(placed),install -D -m $(call p_mode,$p) $(call p_file,$p) \
+put    = $(foreach p,$(1),install -D -m $(call p_mode,$p) $(call p_file,$p) \
 	    "$(call p_dir,$p)/$(notdir $(call p_file,$p))" &&) :
+drop   = rm -f $(foreach p,$(1),"$(call p_dir,$p)/$(notdir $(call p_file,$p))")
+
+install: all
+	$(call put,$(placed))
 	test -e "$(conf)" || install -D -m 0644 etc/evenstep.conf "$(conf)"
 uninstall: # leaves the site's configuration
-	rm -f $(foreach p,$(placed),"$(call p_dir,$p)/$(notdir $(call p_file,$p))")
+	$(call drop,$(placed))
+
+# For one user: no plugin, so that no Slurm is needed to build it, and nothing
+# outside PREFIX, which is $HOME/.local if none is given.
+for_a_site := $(B)/evenstep.so:% spank_plugin/%
+placed_for_a_user = $(filter-out $(for_a_site),$(placed))
+user_places = $(if $(filter file,$(origin PREFIX)),PREFIX='$(HOME)/.local' \
+              sysconfdir='$(HOME)/.local/etc',sysconfdir='$(PREFIX)/etc')
+install-user uninstall-user:
+	$(MAKE) $(user_places) $@-there
+install-user-there: $(for_a_user)
+	$(call put,$(placed_for_a_user))
+	test -e "$(conf)" || install -D -m 0644 etc/evenstep.conf "$(conf)"
+uninstall-user-there: # leaves the user's configuration
+	$(call drop,$(placed_for_a_user))
+
+# --- packages ----------------------------------------------------------------
+version:
+	@echo $(VERSION)
+dist:
+	contrib/packaging/dist '$(VERSION)' '$(B)'
 
 clean:
 	rm -rf build build-*
 
 .PHONY: all tests deps check check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
-        install uninstall clean FORCE
+        install uninstall install-user uninstall-user install-user-there \
+        uninstall-user-there version dist clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
 -include $(shell test -d $(B) && find $(B) -name '*.d')
