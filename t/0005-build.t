@@ -3,6 +3,7 @@ test_description='the tarball, what make says where something is missing, and an
 . /usr/share/sharness/sharness.sh
 S=$EVENSTEP_SRC
 unset MAKEFLAGS MFLAGS MAKELEVEL PREFIX # of the make that runs us
+export CCACHE_DISABLE=1 # it would keep files in $HOME
 version=$(make -s -C "$S" version)
 # make knows no folder with a space in its name.
 W=$(mktemp -d) && chmod 755 "$W"
