@@ -5,6 +5,8 @@
 #   make check       every test (root for the last two tiers); one tier alone:
 #                    check-unit check-local check-san check-cluster check-faults
 #   make check T='t/policy/even.c t/2000-local.t' PROVE=-v    only these
+#   make check-suite SUITE=trixie  the same in a tree of that Debian, with its Slurm
+#                    (root, and mmdebstrap); CHECK='check-cluster' runs less of it
 #   make demo        a rendering on a cluster of four unequal nodes (root, or sudo)
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make bench-scale what a front end of 100 to 1,000 agents needs, and more
@@ -24,7 +26,7 @@
 
 comma := ,
 SAN   ?=
-B     ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+B     ?= build$(EVENSTEP_SUITE:%=-%)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
 VERSION    := 0.2.0# the one place, see CHANGELOG.md
 PREFIX     ?= /usr/local
@@ -181,15 +183,17 @@ packages := gcc make pkg-config libslurm-dev $(call column,2,$(launcher_librarie
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev gfortran iproute2 util-linux procps \
-            zsh fish \
+            zsh fish bsdextrautils mmdebstrap \
             $(comment check its style) clang-format cppcheck shellcheck mandoc \
-            $(comment fuzz it) clang libclang-rt-14-dev \
+            $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \
             $(comment what it is measured beside) parallel
 
 # What makes a user root: root has no need of it, and may have none.
 as_root = $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
+packages:
+	@printf '%s\n' $(packages)
 deps:
 	@missing=$$(for p in $(packages); do dpkg-query -Wf '$${Status}' $$p \
 	    2>/dev/null | grep -q ' installed$$' || printf '%s ' $$p; done); \
@@ -289,6 +293,8 @@ check-faults: $(for_scripts)
 check-programs: tests
 	$(tier) once $(pure_tests)
 	$(tier) twice $(filter-out $(pure_tests),$(t_bin)) t/2000-local.t
+check-suite: # in build-SUITE, as contrib/suite sets EVENSTEP_SUITE
+	contrib/suite $(or $(SUITE),trixie) -- $(MAKE) $(or $(CHECK),check)
 
 # What is fuzzed, instrumented, once for all targets.
 fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -345,7 +351,7 @@ bench-graph: all
 # --- style -------------------------------------------------------------------
 ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
-scripts := $(wildcard contrib/testbed contrib/bench contrib/bench-bcast contrib/bench-mpi \
+scripts := $(wildcard contrib/testbed contrib/suite contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
@@ -419,7 +425,7 @@ dist:
 clean:
 	rm -rf build build-*
 
-.PHONY: all tests deps check check-unit check-san check-local check-cluster \
+.PHONY: all tests packages deps check check-suite check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
         install uninstall install-user uninstall-user install-user-there \
         uninstall-user-there version dist clean FORCE
