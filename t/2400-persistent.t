@@ -142,7 +142,7 @@ test_expect_success 'interrupted: no program is left' '
 # Not where it is missing, nor where the library wants a sanitizer in the process.
 python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so.0')" 2>&- && test_set_prereq PYTHON
 test_expect_success PYTHON 'from Python' '
-	EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
+	PYTHONDONTWRITEBYTECODE=1 run --range 0:9 --repeat 3 -- python3 "$EVENSTEP_SRC/contrib/python/squares.py" >got && awk "{ print \$1 * \$1 }" want | test_cmp - got
 '
 test_expect_success PYTHON 'and its lines' '
 	cat >copy.py <<-\END &&
@@ -151,7 +151,7 @@ test_expect_success PYTHON 'and its lines' '
 	    with evenstep.lines() as lines:
 	        print("".join(lines), end="")
 	END
-	PYTHONPATH="$EVENSTEP_SRC/contrib/python" EVENSTEP_LIBRARY="$EVENSTEP_BUILD/libevenstep.so.0" PYTHONDONTWRITEBYTECODE=1 run --lines lines -- python3 copy.py >got && cmp lines got
+	PYTHONPATH="$EVENSTEP_SRC/contrib/python" PYTHONDONTWRITEBYTECODE=1 run --lines lines -- python3 copy.py >got && cmp lines got
 '
 for how in well exit garbage late; do
 	test_expect_success "nothing is left in /dev/shm ($how)" '

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Prints the square of each unit of its slices: an example of evenstep.py.
+"""Prints the square of each unit of its slices: an example of the module.
 
     evenstep run --local 4 --persistent --range 0:100 -- ./squares.py
 """
@@ -8,5 +8,5 @@
 import evenstep
 
 for s in evenstep.slices(units=100, frames=1):
-    for unit in range(s.begin, s.end):
+    for unit in s.units():
         print(unit * unit)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""evenstep for Python: a map over unequal nodes, and slices for programs that stay.
+
+A map, in a job (salloc, sbatch) or with local= on one machine:
+
+    import evenstep
+
+    def f(item):
+        ...
+
+    if __name__ == "__main__":
+        for result in evenstep.map(f, items):
+            ...
+
+Slices, under `evenstep run --persistent` or `srun --evenstep`; without evenstep
+the process is alone and gets every frame whole:
+
+    with evenstep.Session(units=1000, frames=20) as session:
+        for s in session:
+            for unit in s.units():
+                ...
+
+A slice is done when the next one is asked for.  evenstep.slices() is the same
+without a name.  See libevenstep(3).
+"""
+
+from ._map import ItemError, Results, RunError, map
+from ._slices import (
+    Session,
+    Slice,
+    close,
+    done,
+    lines,
+    next,
+    open,
+    slices,
+    wait,
+)
+
+__version__ = "0.1.0"
+__all__ = [
+    "ItemError",
+    "Results",
+    "RunError",
+    "Session",
+    "Slice",
+    "close",
+    "done",
+    "lines",
+    "map",
+    "next",
+    "open",
+    "slices",
+    "wait",
+]

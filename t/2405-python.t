@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='contrib/python: evenstep.map() over unequal nodes, its errors, sessions, types, the wheel'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+without_slurm
+unset EVENSTEP EVENSTEP_SOCKET
+export PYTHONPATH="$PWD/no-cloudpickle:$EVENSTEP_SRC/contrib/python" PYTHONDONTWRITEBYTECODE=1
+command -v python3 >/dev/null || { skip_all='python3 is not installed' && test_done; }
+
+# Each test is the same wherever cloudpickle is, and for those that want it there
+# is one that takes a lambda for its source.
+mkdir no-cloudpickle with-cloudpickle
+echo 'raise ImportError("not here")' >no-cloudpickle/cloudpickle.py
+cat >with-cloudpickle/cloudpickle.py <<'END'
+import pickle, types
+def dumps(f):
+    if getattr(f, "__name__", "") == "<lambda>":
+        return pickle.dumps(Call(f.__code__))
+    return pickle.dumps(f)
+class Call:
+    def __init__(self, code): self.code = code
+    def __reduce__(self): return _make, (__import__("marshal").dumps(self.code),)
+def _make(code): return types.FunctionType(__import__("marshal").loads(code), {})
+END
+python() { timeout 200 python3 "$@" >out 2>err; }
+# errs PATTERN COMMAND...: python fails, and its last line is so.
+errs() {
+	errs_pattern=$1
+	shift
+	! python "$@" || return 1
+	cat err
+	tail -n 1 err | grep -qE -e "$errs_pattern"
+}
+
+cat >square.py <<'END'
+import os, sys, time
+import evenstep
+
+class Number:
+    def __init__(self, n): self.n = n
+
+def f(number):
+    n = number.n
+    print("noise", flush=True)
+    if n == 7 and "raise" in sys.argv:
+        raise ValueError("seven")
+    if n == 7 and "exit" in sys.argv:
+        os._exit(3)
+    if n == 7 and "agent" in sys.argv and not os.path.exists("once"):
+        open("once", "w").close()
+        os.kill(os.getppid(), 9)
+        time.sleep(100)
+    return Number(n * n)
+
+if __name__ == "__main__":
+    kept = "keep" in sys.argv
+    where = "4=80,40,20,10" if len(sys.argv) == 1 else 2
+    with evenstep.map(f, (Number(i) for i in range(20)), local=where, return_exceptions=kept,
+                      slots=3 if "slots" in sys.argv else None) as results:
+        for i, result in enumerate(results):
+            assert isinstance(result, (Number, evenstep.ItemError)), result
+            print(result.n if isinstance(result, Number) else f"item {result.index}: {result}")
+END
+awk 'BEGIN { for (i = 0; i < 20; i++) print i * i }' >want
+grep -vx 49 want >rest
+
+test_expect_success 'map: results in order, of the program'"'"'s own class, from four unequal nodes; what f prints is elsewhere' '
+	python square.py && test_cmp want out && mentioned "^local[0-3]: noise$"
+'
+test_expect_success 'several processes a node' '
+	python square.py slots && test_cmp want out
+'
+test_expect_success 'f raises: so does map, with the item, the node, and where it was' '
+	errs "^evenstep.ItemError: item 7 \(<__main__.Number.*\) failed on local[01]: ValueError: seven$" square.py raise &&
+	mentioned "^ValueError: seven$" && mentioned "square.py\", line 11, in f$" && head -n 7 want | test_cmp - out
+'
+test_expect_success 'or it goes on, and the error is among the results' '
+	python square.py raise keep && grep -vE "^item 7: item 7 .*ValueError: seven$" out | test_cmp rest - && test $(wc -l <out) = 20
+'
+test_expect_success 'a worker ends in the middle, twice: map says so, with the last words of the run' '
+	errs "exited with status 3" square.py exit && mentioned "^evenstep.RunError: evenstep.map: evenstep run has ended with exit status 1, and item [0-7] is not done; its last words:$"
+'
+test_expect_success 'or the rest is done' '
+	python square.py exit keep && grep -qE "^item 7: item 7 .* failed: the worker that did it has ended$" out && test $(wc -l <out) = 20 && tail -n 1 out | grep -x 361
+'
+test_expect_success 'an agent dies: that costs its slice, and no result' '
+	python square.py agent && test -e once && test_cmp want out && mentioned "^evenstep: local[01] is lost "
+'
+test_expect_success 'nothing is left of any of them' '
+	test -z "$(ls -d evenstep-map-*)"
+'
+
+# --- the first day ------------------------------------------------------------------
+test_expect_success 'a lambda: what to do about it' '
+	errs "^TypeError: evenstep.map: f is a lambda, and pickle cannot send that to the nodes: define it with def at the top of a module, or install cloudpickle$" -c "import evenstep; evenstep.map(lambda x: x, [1], local=2)"
+'
+test_expect_success 'a function at the prompt: likewise' '
+	errs "^TypeError: evenstep.map: the nodes cannot import __main__.f, as it was defined at a prompt.*: put it in a file, or install cloudpickle$" -c "
+import evenstep
+def f(x): return x
+evenstep.map(f, [1], local=2)"
+'
+test_expect_success 'with cloudpickle both go' '
+	PYTHONPATH="$PWD/with-cloudpickle:$EVENSTEP_SRC/contrib/python" python -c "import evenstep; print(list(evenstep.map(lambda x: x + 1, [1, 2, 3], local=2)))" && echo "[2, 3, 4]" | test_cmp - out
+'
+test_expect_success 'a program without the guard is told of it, by one line of Python' '
+	cat >bare.py <<-\END && errs "if __name__ == \"__main__\":" bare.py && mentioned "a node has imported this program to find f, and came to the call of map"
+	import evenstep
+	def f(x):
+	    return x
+	print(list(evenstep.map(f, [1, 2], local=1)))
+	END
+'
+test_expect_success 'no job; no program; not a function; an item, a result that cannot go; bad slots' '
+	errs "^evenstep.RunError: evenstep.map: this is no Slurm job: start the program by salloc or sbatch, or say local=4 " -c "import evenstep; evenstep.map(abs, [1])" &&
+	EVENSTEP=/nowhere errs "RunError: evenstep.map: there is no program /nowhere: put its folder into PATH, or its path into the variable EVENSTEP" -c "import evenstep; evenstep.map(abs, [1], local=1)" &&
+	errs "^TypeError: evenstep.map: f is a int, not a function$" -c "import evenstep; evenstep.map(1, [1], local=1)" &&
+	errs "^TypeError: evenstep.map: item 1, a lock, cannot be sent to the nodes: " -c "import evenstep, threading; evenstep.map(abs, [1, threading.Lock()], local=1)" &&
+	errs "item 0 .*TypeError: its result, a TextIOWrapper, cannot be pickled: " -c "import evenstep; list(evenstep.map(open, [\"/dev/null\"], local=1))" &&
+	errs "^ValueError: evenstep.map: slots=0: say a number of processes a node, or \"cores\"$" -c "import evenstep; evenstep.map(abs, [1], local=1, slots=0)"
+'
+test_expect_success 'no items: no run' '
+	EVENSTEP=false python -c "import evenstep; print(list(evenstep.map(abs, [], local=2)))" && echo "[]" | test_cmp - out
+'
+test_expect_success 'evenstep itself refuses: its words are in the error' '
+	errs "evenstep: " -c "import evenstep; list(evenstep.map(abs, [1], local=2, options=[\"--nonsense\"]))" && mentioned "RunError: evenstep.map: evenstep run has ended with exit status 2"
+'
+test_expect_success 'the block is left early: the run ends, nothing is left' '
+	python -c "
+import evenstep, time
+with evenstep.map(time.sleep, [0] * 5 + [600] * 5, local=2, options=[\"--pieces=10\"]) as results:
+    assert next(results) is None
+" && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
+'
+
+# --- sessions -------------------------------------------------------------------------
+test_expect_success 'a session: alone, it has every frame whole; its errors say what to do' '
+	python -c "
+import evenstep
+with evenstep.Session(units=3, frames=2) as session:
+    assert session.is_alone and session.wait(0)
+    print([(list(s.units()), s.frame) for s in session])
+with evenstep.Session() as session:
+    session.next()
+    for wrong in (session.next, session.lines):
+        try:
+            wrong()
+        except OSError as error:
+            print(error)
+" && cat >want <<-\END && test_cmp want out
+	[([0, 1, 2], 0), ([0, 1, 2], 1)]
+	[Errno 114] the slice at hand is not done: call done() before next()
+	[Errno 2] the slice has no lines: `evenstep run --lines FILE` gives them
+	END
+'
+test_expect_success 'under evenstep run: slices, lines, label; what is not done goes back' '
+	cat >copy.py <<-\END &&
+	import evenstep
+	with evenstep.Session() as session:
+	    for s in session:
+	        with session.lines() as lines:
+	            print("".join(lines), end="")
+	        session.done()
+	END
+	seq 100 199 >lines && timeout 200 evenstep run --local 3 --persistent --lines lines --repeat 2 -- python3 copy.py >out && cat lines lines | test_cmp - out
+'
+
+# --- how it is shipped --------------------------------------------------------------------
+test_expect_success 'it has the version of evenstep' '
+	python -c "import evenstep; print(\"evenstep\", evenstep.__version__)" && evenstep --version | head -n 1 | test_cmp - out
+'
+command -v mypy >/dev/null && test_set_prereq MYPY
+test_expect_success MYPY 'mypy --strict has nothing to say' '
+	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py)
+'
+test -x /usr/bin/python3 && /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
+test_expect_success WHEEL 'a wheel is built without a compiler, and is all that is needed' '
+	cp -r "$EVENSTEP_SRC/contrib/python" source && (cd source && env -u PYTHONPATH CC=false /usr/bin/python3 -c "from setuptools.build_meta import build_wheel; build_wheel(\"..\")" >../built 2>&1) &&
+	PYTHONPATH=$(echo "$PWD"/evenstep-*-none-any.whl) python -c "import evenstep; print(list(evenstep.map(abs, [-1], local=1)))" && echo "[1]" | test_cmp - out
+'
+test_done
