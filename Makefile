@@ -183,8 +183,8 @@ packages := gcc make pkg-config libslurm-dev $(call column,2,$(launcher_librarie
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev gfortran iproute2 util-linux procps \
-            zsh fish bsdextrautils mmdebstrap \
-            $(comment check its style) clang-format cppcheck shellcheck mandoc \
+            zsh fish bsdextrautils mmdebstrap python3-setuptools python3-wheel \
+            $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \
             $(comment what it is measured beside) parallel
