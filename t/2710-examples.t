@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what the README and the manuals tell a reader to type works: what needs no Slurm'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+. "$EVENSTEP_SRC/t/lib/examples.sh"
+without_slurm
+
+test_expect_success 'there are blocks to type, of each kind, and what they print' '
+	texts >texts && grep -x launcher/run/evenstep-run.1 texts && examples "$EVENSTEP_SRC/README.md" readme &&
+	for block in readme/*.sh; do kind $block; done | sort -u >kinds && grep -x local kinds && grep -x slurm kinds &&
+	ls readme/*.out && grep -q "^cat >busy" readme/01.sh
+'
+test_expect_success 'a block that fails, or prints something else, is noticed' '
+	printf "%s\n" "\`\`\`sh" "cd /nowhere" "\`\`\`" "\`\`\`sh" "echo 5 words" "\`\`\`" "" "\`\`\`" "6 words" "\`\`\`" >text.md && examples text.md bad &&
+	test_must_fail sh -e bad/01.sh && sh -e bad/02.sh >printed && shown bad/02.out && echo words >printed && test_must_fail shown bad/02.out
+'
+type_all local
+# What takes minutes is at least there: the README names it in a line of text.
+test_expect_success 'each target of make and each part of contrib/bench in the README is there' '
+	grep -oE "\`make [^\`]*\`" "$EVENSTEP_SRC/README.md" | tr -d "\`" | tr " " "\n" | grep -vxE "make|PREFIX=.*" | sort -u >targets && grep -x demo targets &&
+	while read -r target; do grep -qE "^([a-z -]* )?$target( [a-z -]*)?:" "$EVENSTEP_SRC/Makefile" || { echo "no target: $target" && return 1; }; done <targets &&
+	grep -oE "contrib/bench [a-z]+" "$EVENSTEP_SRC/README.md" | sed "s/.* //" | sort -u >parts && grep -x peers parts &&
+	sed -n "/^# usage/,/^set/p" "$EVENSTEP_SRC/contrib/bench" >usage &&
+	while read -r part; do grep -qw "$part" usage || { echo "no part: $part" && return 1; }; done <parts
+'
+test_expect_success 'what the README points at is there' '
+	grep -oE "\]\([^)]*\)" "$EVENSTEP_SRC/README.md" | tr -d "]()" >links && grep -x contrib/demo/run.svg links &&
+	while read -r link; do test -e "$EVENSTEP_SRC/$link" || { echo "missing: $link" && return 1; }; done <links &&
+	test "$(wc -c <"$EVENSTEP_SRC/contrib/demo/run.svg")" -lt 40000 && test "$(wc -l <"$EVENSTEP_SRC/README.md")" -lt 150
+'
+test_done

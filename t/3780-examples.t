@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='what the README and the manuals tell a reader to type works: what needs Slurm'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+. "$EVENSTEP_SRC/t/lib/examples.sh"
+unset EVENSTEP_CONF
+PATH=$EVENSTEP_BUILD:$PATH
+
+test_expect_success 'up: four nodes' '
+	testbed_up --nodes 4 --speeds 40,40,40,40 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+type_all slurm on_ctl
+test_expect_success 'down leaves nothing' '
+	wait_for 60 nodes_idle 4 && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
