@@ -63,7 +63,8 @@ once      = $(eval $(1) := $(2))$($(1))
 bcast_libraries    := pmix:libpmix-dev:pmix-devel libevent_core:libevent-dev:libevent-devel \
                       libsodium:libsodium-dev:libsodium-devel \
                       libcrypto:libssl-dev:openssl-devel libxxhash:libxxhash-dev:xxhash-devel
-launcher_libraries := $(bcast_libraries) jansson:libjansson-dev:jansson-devel \
+launcher_libraries := $(bcast_libraries) libevent_extra:libevent-dev:libevent-devel \
+                      jansson:libjansson-dev:jansson-devel \
                       libconfuse:libconfuse-dev:libconfuse-devel \
                       libcgraph:libgraphviz-dev:graphviz-devel \
                       hwloc:libhwloc-dev:hwloc-devel ncursesw:libncurses-dev:ncurses-devel

@@ -28,6 +28,8 @@ struct receiver {
     uint64_t queued;
     int ended; /* DONE, or lost */
     uint32_t held;
+    double told;  /* when it said so */
+    double rate;  /* chunks a second that it got in the time before */
     double moved; /* when it last got on */
 };
 
@@ -325,6 +327,18 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
         end(h);
 }
 
+static void node_holds(struct bcast_home *h, uint32_t v, uint32_t held)
+{
+    struct receiver *r = &h->node[v];
+    double t = clock_s(), since = t - (r->told > 0 ? r->told : h->start);
+
+    r->rate = held > r->held && since > 0 ? (held - r->held) / since : 0;
+    if (held > r->held)
+        r->moved = t;
+    r->held = held;
+    r->told = t;
+}
+
 int bcast_home_receive(struct bcast_home *h,
                        uint32_t node,
                        enum bcast_kind kind,
@@ -343,9 +357,7 @@ int bcast_home_receive(struct bcast_home *h,
     }
     if (kind == BCAST_HELD && bcast_read_number(&id, &held, body, len) == 0
         && id == h->s.id) {
-        if (held > h->node[node].held)
-            h->node[node].moved = clock_s();
-        h->node[node].held = held;
+        node_holds(h, node, held);
         return 0;
     }
     return -1;
@@ -511,6 +523,24 @@ int bcast_home_start(struct bcast_home **out,
     }
     *out = h;
     return 0;
+}
+
+struct bcast_standing bcast_home_standing(const struct bcast_home *h,
+                                          uint32_t node)
+{
+    const struct receiver *r = &h->node[node];
+    uint64_t held = (uint64_t)r->held * h->plan.chunk;
+    struct bcast_standing s = {.rate = r->rate * h->plan.chunk,
+                               .ended = r->ended};
+
+    s.failed = r->ended && h->result[node].seconds < 0;
+    s.bytes = held < h->plan.bytes ? held : h->plan.bytes;
+    if (s.ended) {
+        s.rate = 0;
+        if (!s.failed)
+            s.bytes = h->plan.bytes;
+    }
+    return s;
 }
 
 struct bcast_result bcast_home_result(const struct bcast_home *h)

@@ -57,6 +57,14 @@ struct bcast_result {
     const struct es_error *err; /* kind is ES_OK, or why all of it failed */
 };
 
+/* How far a node is. */
+struct bcast_standing {
+    uint64_t bytes; /* that it has, as it said last */
+    double rate;    /* bytes a second, between the last two times; 0: none */
+    int ended;      /* it has all, or gets no more */
+    int failed;     /* the latter */
+};
+
 /* Open the source and send the order; setup's pointers must outlive it. */
 int bcast_home_start(struct bcast_home **h,
                      const struct bcast_home_setup *setup,
@@ -71,7 +79,9 @@ int bcast_home_receive(struct bcast_home *h,
 void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why);
 /* A node was stopped for so long; that is no lack of progress. */
 void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds);
-/* Valid until bcast_home_destroy(). */
+struct bcast_standing bcast_home_standing(const struct bcast_home *h,
+                                          uint32_t node);
+/* Valid until bcast_home_destroy(); before the end, too: how it stands. */
 struct bcast_result bcast_home_result(const struct bcast_home *h);
 void bcast_home_destroy(struct bcast_home *h);
 

@@ -100,9 +100,9 @@ test_expect_success 'libevenstep-mpi needs libc only, and exports no name but th
 	grep -vE "^(MPI_[A-Z][a-z_]*|mpi_[a-z0-9_]*_)$" exported >extra; echo evenstep_work >want && test_cmp want extra
 '
 # On every compute node: what draws, plans and reads the site's file stays away.
-test_expect_success 'evenstep-agent needs no ncurses, cgraph or libconfuse' '
+test_expect_success 'evenstep-agent needs no ncurses, cgraph, libconfuse or HTTP' '
 	objdump -p "$EVENSTEP_BUILD/evenstep-agent" | awk "/NEEDED/{print \$2}" >needed && grep libpmix needed &&
-	! grep -E "ncurses|tinfo|cgraph|cdt|confuse" needed
+	! grep -E "ncurses|tinfo|cgraph|cdt|confuse|libevent_extra" needed
 '
 # It runs as root.
 test_expect_success 'evenstep-power needs libevent, libconfuse, libm and libc, no more' '

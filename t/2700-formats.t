@@ -57,8 +57,8 @@ test_expect_success 'evenstep conntable --json' '
 	sed -n "/json_pack(\"{s:I, s:I, s:i/,/tcp_port/p" "$EVENSTEP_SRC/launcher/command/conntable.c" | grep -o "\"[a-z_]*\"," | tr -d "\"," >names && test "$(wc -l <names)" -ge 10 &&
 	while read -r key; do grep -q "\"$key\"" formats || { echo "missing: $key" && return 1; }; done <names
 '
-test_expect_success 'evenstep top names every one of its gauges there' '
-	test_expect_code 3 evenstep top --once --metrics-file gauges 4294967295 && sed -n "s/^# TYPE \([a-z_]*\) gauge/\1/p" gauges >names && test "$(wc -l <names)" = 9 &&
+test_expect_success 'evenstep top names every one of its metrics there' '
+	test_expect_code 3 evenstep top --once --metrics-file gauges 4294967295 && sed -n "s/^# TYPE \([a-z_]*\) [a-z]*$/\1/p" gauges >names && test "$(wc -l <names)" -gt 30 &&
 	while read -r name; do grep -qw "$name" formats || { echo "missing: $name" && return 1; }; done <names
 '
 test_done

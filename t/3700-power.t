@@ -64,10 +64,10 @@ test_expect_success V1 'the total is not exceeded while it is steered' '
 '
 test_expect_success V1 'evenstep top tells of each node, and writes what Prometheus reads' '
 	wait_for 60 tells_of_all; rc=$?; cat got; test $rc = 0 &&
-	grep -qE "^evenstep_limit\{job=\"[0-9]+\",step=\"0\",node=\"n3\"\} [0-9]+$" prom && test $(grep -c "^# TYPE" prom) = 9
+	grep -qE "^evenstep_limit\{kind=\"step\",jobid=\"[0-9]+\",step=\"0\",pid=\"[0-9]+\",node=\"n3\"\} [0-9]+$" prom
 '
 test_expect_success V1 'another user'"'"'s program or job is not shown' '
-	test_expect_code 3 top --once 4294967295 4>err.top && grep -q "^evenstep: top: no step of yours" err.top
+	test_expect_code 3 top --once 4294967295 4>err.top && grep -q "^evenstep: top: nothing of yours is at work" err.top
 '
 test_expect_success V1 'kill -9 of an agent: its node is put back while the step goes on; the others go back to what they had' '
 	agent=$(ours evenstep-agent | head -n 1) && node=$(tr "\0" "\n" <"/proc/$agent/environ" | sed -n "s/^SLURMD_NODENAME=//p") && kill -KILL $agent &&

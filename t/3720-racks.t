@@ -23,7 +23,7 @@ test_expect_success 'a step on both: a line a rack, and one of the step, for whi
 '
 test_expect_success 'Prometheus reads them, too' '
 	top --once --metrics-file "$PWD/prom" >got && cat prom && for how in min mean median variance deviation; do
-		grep -qE "^evenstep_group_speed\{job=\"[0-9]+\",step=\"0\",rack=\"s2\",aggregate=\"$how\"\} [0-9]" prom && grep -qE "rack=\"\",aggregate=\"$how\"\} [0-9]" prom || return 1
+		grep -qE "^evenstep_group_speed\{kind=\"step\",jobid=\"[0-9]+\",step=\"0\",pid=\"[0-9]+\",rack=\"s2\",aggregate=\"$how\"\} [0-9]" prom && grep -qE "rack=\"\",aggregate=\"$how\"\} [0-9]" prom || return 1
 	done
 '
 # Every node begins with 0.2 of a CPU; the one that comes last would be given 0.28, its rack 0.45.

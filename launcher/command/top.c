@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep top: the progress of the nodes of running steps.
+ * evenstep top: what the user has at work, and how its nodes stand.
  */
 #include "launcher/base/number.h"
 #include "launcher/base/options.h"
-#include "launcher/command/top_print.h"
+#include "launcher/command/top_export.h"
+#include "launcher/command/top_metrics.h"
+#include "launcher/command/top_page.h"
 #include "launcher/command/top_screen.h"
 #include "launcher/commands.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 
 struct options {
-    const char *metrics;
+    const char *metrics, *export;
     int once;
 };
 
@@ -23,53 +25,24 @@ static const struct option options[] = {
     {OPTION_FLAG, "once", NULL, AT(once), .help = "print them once, and end"},
     {OPTION_TEXT, "metrics-file", "FILE", AT(metrics), .help =
      "write them for Prometheus, too"},
+    {OPTION_TEXT, "prometheus", "PORT|FILE", AT(export), .excludes = "once",
+     .help = "show nothing, but serve http://127.0.0.1:PORT/metrics, or keep FILE "
+     "up to date for node_exporter's textfile collector, until a signal comes"},
     {.type = OPTION_END},
 };
 /* clang-format on */
 
-static int print_groups(const struct top_step *step)
-{
-    struct top_group *rack, all;
-    size_t n = top_groups_find(step, &rack, &all);
-    char line[TOP_LINE];
-    int bad;
-
-    top_group_line(line, &all);
-    bad = printf("%s\n", line) < 0;
-    for (size_t i = 0; i < n; i++) {
-        top_group_line(line, &rack[i]);
-        bad |= printf("%s\n", line) < 0;
-    }
-    free(rack);
-    return bad ? -1 : 0;
-}
-
-static int print_run(const struct top_step *step)
-{
-    char line[TOP_LINE];
-
-    if (!step->is_run)
-        return 0;
-    top_run_line(line, step, TOP_LINE);
-    return printf("%s\n", line) < 0 ? -1 : 0;
-}
-
 static int print_step(struct top_step *step)
 {
-    char line[TOP_LINE];
-    int bad = print_run(step) < 0;
+    struct top_page page = {.n = 0};
+    int bad = 0;
 
-    if (step->n == 0 || bad)
-        return bad ? -1 : 0;
-
-    top_sort(step, TOP_BY_NAME);
-    top_step_line(line, step);
-    bad = printf("%s\n", line) < 0 || print_groups(step) < 0
-          || printf("%s\n", top_head(step)) < 0;
-    for (size_t i = 0; i < step->n; i++) {
-        top_node_line(line, step, &step->node[i]);
-        bad |= printf("%s\n", line) < 0;
-    }
+    top_page_progress(&page, step, TOP_LINE - 1);
+    top_page_parts(&page, step, TOP_BY_LAG, TOP_COLUMNS);
+    top_page_meters(&page, step, TOP_BY_NAME);
+    for (size_t i = 0; i < page.n; i++)
+        bad |= printf("%s\n", page.line[i]) < 0;
+    top_page_clear(&page);
     return bad ? -1 : 0;
 }
 
@@ -87,10 +60,11 @@ static int once(const struct options *o, uint32_t job, struct es_error *err)
         rc = top_metrics_write(o->metrics, steps, n, err);
     top_steps_free(steps, n);
     if (rc == 0 && n == 0)
-        return es_fail(err, ES_ENV,
-                       "run it where srun runs, while a step with "
-                       "--evenstep does, or evenstep run",
-                       "top: no step of yours reports progress here");
+        return es_fail(
+            err, ES_ENV,
+            "run it where your evenstep run, bcast or graph runs, or "
+            "srun --evenstep of a program that is metered",
+            "top: nothing of yours is at work here");
     return rc;
 }
 
@@ -105,19 +79,25 @@ static int top_main(int argc, char **argv, struct es_error *err)
     if (argv[1] && number_parse_int(argv[1], 1, UINT32_MAX, &job) < 0)
         return es_fail(err, ES_USAGE, "give the number of a job",
                        "top: \"%s\" is no job", argv[1]);
+    if (o.export)
+        return top_export(o.export, (uint32_t)job, err);
     return o.once ? once(&o, (uint32_t)job, err)
                   : top_screen((uint32_t)job, o.metrics, err);
 }
 
 const struct subcommand command_top = {
     .name = "top",
-    .brief = "how the nodes of running steps stand",
+    .brief = "what you have at work, and how its nodes stand",
     .about =
-        "A live view of steps under `srun --evenstep` that report progress by\n"
-        "libevenstep, of how far each `evenstep run` is, and of its nodes with\n"
-        "--meter; run it where these run.  All of yours, or those of one job.\n",
+        "A live view of what you have at work on this host: each `evenstep run`,\n"
+        "`bcast` and `graph run`, with every node's part, its speed and the time\n"
+        "left, and steps under `srun --evenstep` that are metered.  All of yours, or\n"
+        "those of one job.  Run it on the host where these commands run.\n",
     .option = options,
-    .end = "Keys: n, s, w, l sort by name, speed, waiting, limit; q ends.\n",
+    .end =
+        "Keys: Tab shows the next of several; b, n, s, w, l sort by who is last,\n"
+        "name, speed, waiting, limit; m shows what is metered; arrows, Page Up and\n"
+        "Page Down scroll; q ends.\n",
     .operands = "[JOBID]",
     .run = top_main,
 };

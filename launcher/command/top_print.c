@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/top_print.h"
-#include "launcher/run/progress_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BAR 20 /* characters for a whole region */
 
@@ -48,16 +44,26 @@ static int by_limit(const void *a, const void *b)
     return compare(y->limit, x->limit);
 }
 
+/* Who has got least far makes the others wait, and waits least itself. */
+static int by_lag(const void *a, const void *b)
+{
+    const struct top_node *x = a, *y = b;
+    int order = compare(floor(x->progress), floor(y->progress));
+
+    if (order == 0)
+        order = compare(x->waiting, y->waiting);
+    return order != 0 ? order : by_name(a, b);
+}
+
 void top_sort(struct top_step *step, enum top_order order)
 {
     static int (*const orders[])(const void *, const void *) = {
-        [TOP_BY_NAME] = by_name,
-        [TOP_BY_SPEED] = by_speed,
-        [TOP_BY_WAITING] = by_waiting,
+        [TOP_BY_LAG] = by_lag,     [TOP_BY_NAME] = by_name,
+        [TOP_BY_SPEED] = by_speed, [TOP_BY_WAITING] = by_waiting,
         [TOP_BY_LIMIT] = by_limit,
     };
 
-    if (step->n > 0) /* a run has none */
+    if (step->n > 0) /* none need be metered */
         qsort(step->node, step->n, sizeof *step->node, orders[order]);
 }
 
@@ -119,24 +125,6 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
              "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s",
              step->job, step->step, step->n, step->skew, parallel,
              step->meter[0] ? ", metered by " : "", step->meter, proxy, energy);
-}
-
-void top_run_line(char line[TOP_LINE], const struct top_step *step, int columns)
-{
-    const struct top_run *r = &step->run;
-    const struct tally_now now = {.frame = (uint64_t)r->frame,
-                                  .frames = (uint64_t)r->frames,
-                                  .done = (uint64_t)r->done,
-                                  .all = (uint64_t)r->all,
-                                  .rate = r->rate,
-                                  .left = r->left};
-    char text[PROGRESS_TEXT];
-    int n = snprintf(line, TOP_LINE, "run %" PRIu32 ".%" PRIu32 ": ", step->job,
-                     step->step);
-    int room = columns < TOP_LINE ? columns - n : TOP_LINE - 1 - n;
-
-    progress_text_bar(text, room > 0 ? (size_t)room : 0, &now, r->efficiency);
-    snprintf(line + n, TOP_LINE - (size_t)n, "%.*s", TOP_LINE - 1 - n, text);
 }
 
 void top_group_line(char line[TOP_LINE], const struct top_group *group)
@@ -235,114 +223,4 @@ void top_node_line(char line[TOP_LINE],
     snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s%s",
              node->name, bar, node->speed, 100 * node->waiting, node->skew,
              share, limit, energy);
-}
-
-/* --- Prometheus ----------------------------------------------------------- */
-
-static const struct metric_text {
-    const char *name, *help;
-    size_t value; /* offset in struct top_node */
-} metrics[] = {
-    {"progress_regions", "Parallel regions done since the meters began.",
-     offsetof(struct top_node, progress)},
-    {"speed_regions_per_second", "Regions a second of work, last round.",
-     offsetof(struct top_node, speed)},
-    {"waiting_ratio", "Part of the time that is waited at the barrier.",
-     offsetof(struct top_node, waiting)},
-    {"slots", "Threads that are metered.", offsetof(struct top_node, slots)},
-    {"skew", "Variance / mean of the threads' fractions.",
-     offsetof(struct top_node, skew)},
-    {"misuse_total", "Ticks that made no sense.",
-     offsetof(struct top_node, misuse)},
-    {"joules_total", "Energy used by the node; 0: not known.",
-     offsetof(struct top_node, joules)},
-    {"limit", "What the node may use, in the actuator's unit; 0: no limit.",
-     offsetof(struct top_node, limit)},
-};
-
-static double value_of(const struct top_node *node, size_t offset)
-{
-    double v;
-
-    memcpy(&v, (const char *)node + offset, sizeof v);
-    return v;
-}
-
-static void print_metric(FILE *file,
-                         const struct metric_text *m,
-                         const struct top_step steps[],
-                         size_t n)
-{
-    fprintf(file, "# HELP evenstep_%s %s\n# TYPE evenstep_%s gauge\n", m->name,
-            m->help, m->name);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < steps[i].n; k++)
-            fprintf(file,
-                    "evenstep_%s{job=\"%" PRIu32 "\",step=\"%" PRIu32
-                    "\",node=\"%s\"} %.17g\n",
-                    m->name, steps[i].job, steps[i].step, steps[i].node[k].name,
-                    value_of(&steps[i].node[k], m->value));
-}
-
-/* All aggregates but the skew, which is defined for fractions, not for speeds.
- */
-static void print_group(FILE *file,
-                        const struct top_step *step,
-                        const struct top_group *group)
-{
-    for (enum aggregate how = AGGREGATE_MIN; how < AGGREGATE_SKEW; how++)
-        fprintf(file,
-                "evenstep_group_speed{job=\"%" PRIu32 "\",step=\"%" PRIu32
-                "\",rack=\"%s\",aggregate=\"%s\"} %.17g\n",
-                step->job, step->step, group->rack, aggregate_name(how),
-                group->speed[how]);
-}
-
-static void print_groups(FILE *file, const struct top_step *step)
-{
-    struct top_group *rack, all;
-    size_t n = top_groups_find(step, &rack, &all);
-
-    for (size_t i = 0; i < n; i++)
-        print_group(file, step, &rack[i]);
-    print_group(file, step, &all);
-    free(rack);
-}
-
-static void print_all(FILE *file, const struct top_step steps[], size_t n)
-{
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        print_metric(file, &metrics[i], steps, n);
-    fprintf(file, "# HELP evenstep_group_speed Regions a second of work, of a "
-                  "rack's nodes; rack \"\": of the step.\n"
-                  "# TYPE evenstep_group_speed gauge\n");
-    for (size_t i = 0; i < n; i++)
-        print_groups(file, &steps[i]);
-}
-
-int top_metrics_write(const char *path,
-                      const struct top_step steps[],
-                      size_t n,
-                      struct es_error *err)
-{
-    char beside[4096];
-    FILE *file = NULL;
-    int bad = 1;
-
-    if ((size_t)snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid())
-        < sizeof beside)
-        file = fopen(beside, "wxe");
-    if (file) {
-        print_all(file, steps, n);
-        bad = ferror(file) != 0;
-        bad |= fclose(file) != 0;
-        bad = bad || rename(beside, path) < 0;
-    }
-    if (!bad)
-        return 0;
-    es_fail(err, ES_WORK, "name a file that can be written", "%s: %s", path,
-            strerror(errno));
-    if (file)
-        (void)unlink(beside);
-    return -1;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top_print.h - steps (top_file.h) as lines for people, and as a file for
- * Prometheus (text-based format, version 0.0.4).
+ * top_print.h - what is metered of steps (top_file.h) as lines for people.  Pure.
  */
 #ifndef LAUNCHER_COMMAND_TOP_PRINT_H
 #define LAUNCHER_COMMAND_TOP_PRINT_H
@@ -10,15 +9,17 @@
 
 #define TOP_LINE 320 /* bytes of a line, NUL included */
 
-enum top_order { TOP_BY_NAME, TOP_BY_SPEED, TOP_BY_WAITING, TOP_BY_LIMIT };
+enum top_order {
+    TOP_BY_LAG,
+    TOP_BY_NAME,
+    TOP_BY_SPEED,
+    TOP_BY_WAITING,
+    TOP_BY_LIMIT
+};
 
-/* Sort a step's nodes: by name, or the worst first. */
+/* Sort a step's nodes: by name, or the worst first; by lag: the last first. */
 void top_sort(struct top_step *step, enum top_order order);
 void top_step_line(char line[TOP_LINE], const struct top_step *step);
-/* Of one that is a run: how far it is, in so many columns. */
-void top_run_line(char line[TOP_LINE],
-                  const struct top_step *step,
-                  int columns);
 /* The line of a rack, or of the step, whose rack is "". */
 void top_group_line(char line[TOP_LINE], const struct top_group *group);
 /* The heads of the columns of top_node_line(). */
@@ -26,10 +27,5 @@ const char *top_head(const struct top_step *step);
 void top_node_line(char line[TOP_LINE],
                    const struct top_step *step,
                    const struct top_node *node);
-/* Written to a file beside path, which is then renamed to it. */
-int top_metrics_write(const char *path,
-                      const struct top_step steps[],
-                      size_t n,
-                      struct es_error *err);
 
 #endif

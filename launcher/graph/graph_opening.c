@@ -70,6 +70,7 @@ static int place_plan(struct graph_running *r, const struct graph_plan *p)
 static int begin_run(struct graph_running *r)
 {
     struct graph_plan plan;
+    struct graph_top_setup top;
     int rc;
 
     if (r->machine.cores == 0)
@@ -83,6 +84,13 @@ static int begin_run(struct graph_running *r)
     r->energy = energy_start(r->front.base, r->front.session, r->o->config,
                              !session_is_local(r->front.session));
     graph_progress_start(&r->progress, r->f->graph->tasks, r->planned.makespan);
+    top = (struct graph_top_setup){.state = &r->state,
+                                   .session = r->front.session,
+                                   .file = r->o->graph,
+                                   .cores = r->machine.cores,
+                                   .begin_ns = r->begin_ns,
+                                   .planned = r->planned.makespan};
+    graph_top_start(&r->top, r->front.base, &top);
     if (r->state.tasks_done > 0)
         notice("%u of %u tasks are done already", r->state.tasks_done,
                r->f->graph->tasks);

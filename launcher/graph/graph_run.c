@@ -333,6 +333,7 @@ static void clear(struct graph_running *r, int keep)
 {
     if (r->mesh)
         mesh_set_exchange(r->mesh, NULL);
+    graph_top_stop(&r->top);
     exchange_destroy(r->exchange);
     energy_stop(r->energy);
     if (r->front.session && session_is_local(r->front.session) && !keep)

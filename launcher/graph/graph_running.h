@@ -20,6 +20,7 @@
 #include "launcher/graph/graph_learn.h"
 #include "launcher/graph/graph_progress.h"
 #include "launcher/graph/graph_state.h"
+#include "launcher/graph/graph_top.h"
 #include "launcher/graph/graph_wish.h"
 #include "launcher/session/energy.h"
 #include "launcher/session/front.h"
@@ -46,6 +47,7 @@ struct graph_running {
     struct graph_state state;
     struct graph_journal journal;
     struct graph_progress progress;
+    struct graph_top top;
     struct machine machine;
     struct user_file *user;    /* by file */
     struct graph_input *input; /* by file: those of the user */

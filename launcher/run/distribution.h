@@ -181,6 +181,19 @@ void distribution_cancel(struct distribution *d, const struct piece *p);
 /* --- how it stands -------------------------------------------------------- */
 
 const struct slots *distribution_slots(const struct distribution *d);
+
+/* A node's part in the frames at work. */
+struct distribution_part {
+    size_t slots, running;       /* of these, those that have a piece */
+    uint64_t done, out, waiting; /* units: of its own, sent, and not sent */
+    double rate;                 /* units a second; 0: not known */
+    double left;                 /* seconds until all is done; -1: not known */
+    enum standing standing;      /* the worst of its slots */
+};
+
+/* O(slots of the node). */
+struct distribution_part distribution_part(const struct distribution *d,
+                                           size_t node);
 /* Pieces that a node's slots have out, of all frames. */
 size_t distribution_out(const struct distribution *d, size_t node);
 /* Of the first frame, or the one that has come out last: */

@@ -7,6 +7,7 @@
  *   distribution_nodes.c   what the nodes say, and what befalls them
  *   distribution_feed.c    which frame a node with room gets something of
  *   distribution_pieces.c  pieces, and how they are sent
+ *   distribution_part.c    how a node stands, for people
  */
 #ifndef LAUNCHER_RUN_DISTRIBUTION_STATE_H
 #define LAUNCHER_RUN_DISTRIBUTION_STATE_H

@@ -17,8 +17,7 @@ struct texts {
     char part[PARTS][64]; /* "": not known; all of them fit a text */
 };
 
-/* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
-static void print_time(char *text, size_t size, double seconds)
+void progress_text_time(char *text, size_t size, double seconds)
 {
     unsigned long s = (unsigned long)fmin(seconds + 0.5, 365 * 86400.0);
 
@@ -28,8 +27,7 @@ static void print_time(char *text, size_t size, double seconds)
         snprintf(text, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* Three digits are enough. */
-static void print_rate(char *text, size_t size, double rate, const char *unit)
+void progress_text_rate(char *text, size_t size, double rate, const char *unit)
 {
     int digits = rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0;
 
@@ -54,7 +52,7 @@ static void print_left(char *text, size_t size, const struct tally_now *now)
     text[0] = '\0';
     if (now->left < 0)
         return;
-    print_time(time, sizeof time, now->left);
+    progress_text_time(time, sizeof time, now->left);
     snprintf(text, size, "%s left", time);
 }
 
@@ -75,7 +73,7 @@ static struct texts texts_of(const struct tally_now *now, double efficiency)
     snprintf(t.part[UNITS], size, "%" PRIu64 "/%" PRIu64 " units", now->done,
              now->all);
     if (now->rate > 0)
-        print_rate(t.part[RATE], size, now->rate, "/s");
+        progress_text_rate(t.part[RATE], size, now->rate, "/s");
     print_left(t.part[LEFT], size, now);
     if (efficiency >= 0)
         snprintf(t.part[EFFICIENCY], size, "efficiency %.2f", efficiency);
@@ -153,7 +151,7 @@ void progress_text_running(char text[PROGRESS_TEXT],
 
     print_of(of, sizeof of, now->frames);
     if (now->rate > 0)
-        print_rate(rate, sizeof rate, now->rate, " units/s");
+        progress_text_rate(rate, sizeof rate, now->rate, " units/s");
     print_left(left, sizeof left, now);
     snprintf(text, PROGRESS_TEXT,
              "frame %" PRIu64 "%s: %" PRIu64 " of %" PRIu64 " units%s%s%s%s",

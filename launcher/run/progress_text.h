@@ -21,6 +21,10 @@ struct progress_frames {
     int adjusted; /* after the last one */
 };
 
+/* 0:07, 12:34 or 1:02:03; of more than a year nobody wants to know. */
+void progress_text_time(char *text, size_t size, double seconds);
+/* Three digits are enough. */
+void progress_text_rate(char *text, size_t size, double rate, const char *unit);
 /*
  * "[######......] frame 2 of 6, 800/4320 units, 58.3/s, 1:00 left, efficiency
  * 0.93", of at most `columns` characters: what there is no room for is left

@@ -28,8 +28,11 @@ static int keep(struct run *r, struct piece *p)
 
 static void slice_done(struct run *r, struct piece *p, const struct msg_done *m)
 {
+    uint64_t units = p->part.units.end - p->part.units.begin;
+
     run_failures_stderr(r, p->part.node, m);
-    progress_units(&r->progress, p->part.units.end - p->part.units.begin);
+    progress_units(&r->progress, units);
+    run_top_units(&r->top, r->slots.node[p->part.node], units);
     if (keep(r, p) < 0)
         run_finish(r, 1);
 }

@@ -196,7 +196,7 @@ void run_frames_begin(struct run *r)
     }
     r->phase = WORKING;
     r->start_ns = clock_ns();
-    run_top_start(&r->top);
+    run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
     run_frames_next(r);
 }

@@ -1,45 +1,93 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/run_top.h"
-#include "launcher/base/step_dir.h"
-#include "pmix_bcast/clock.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdlib.h>
 
-/* Nobody looks at a run that is shorter. */
-#define FIRST_NS INT64_C(1000000000)
-/* Between two writings; many nodes take longer to write, and may be a little
- * older (1,000 nodes: 2 s). */
-#define EACH_NS INT64_C(500000000)
-#define NODE_NS INT64_C(2000000)
-#define RARE_NS INT64_C(5000000000) /* below top_file.c's STALE_S */
-
-void run_top_start(struct run_top *t)
+void run_top_start(struct run_top *t, size_t nodes, const char *command)
 {
-    *t = (struct run_top){.start_ns = clock_ns()};
+    t->part = calloc(nodes, sizeof *t->part);
+    if (!t->part)
+        return;
+    t->n = nodes;
+    t->what = command;
+    top_place_start(&t->place);
 }
 
-static struct top_run run_of(const struct progress *p,
-                             const struct distribution *d)
+void run_top_units(struct run_top *t, size_t node, uint64_t units)
+{
+    if (node < t->n)
+        t->part[node].total += (double)units;
+}
+
+static enum top_state state_of(const struct node *node,
+                               const struct distribution_part *p)
+{
+    if (!node->present)
+        return TOP_LOST;
+    if (p->standing == STANDING_BAD)
+        return TOP_BAD;
+    if (p->standing == STANDING_LEAVING)
+        return TOP_LEAVING;
+    return p->running > 0 ? TOP_WORKING : TOP_IDLE;
+}
+
+static void look_at(struct top_part *t,
+                    const struct distribution_part *p,
+                    const struct node *node,
+                    double elapsed)
+{
+    double rate = p->rate;
+
+    if (!(rate > 0) && t->total > 0 && elapsed > 0)
+        rate = t->total / elapsed;
+    snprintf(t->name, sizeof t->name, "%s", node->name);
+    t->state = state_of(node, p);
+    t->slots = (double)p->slots;
+    t->running = (double)p->running;
+    t->part = (double)(p->done + p->out + p->waiting);
+    t->done = (double)p->done;
+    t->waiting = (double)p->waiting;
+    t->rate = rate > 0 ? rate : -1;
+    t->left = p->left;
+    if (t->left < 0 && rate > 0)
+        t->left = (double)(p->out + p->waiting) / rate;
+}
+
+/* Equal parts would take as long as the slowest node does for its own.  Until a
+ * frame is done nothing but the speeds tells of it. */
+static double expected_gain(const struct run_top *t, double rate)
+{
+    double slowest = INFINITY;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->part[i].state != TOP_LOST)
+            slowest = fmin(slowest, t->part[i].rate);
+    return slowest > 0 && isfinite(slowest) && rate > 0
+               ? rate / ((double)t->n * slowest)
+               : -1;
+}
+
+static struct top_progress progress_of(const struct run_top *t,
+                                       const struct progress *p,
+                                       const struct distribution *d)
 {
     double efficiency;
     struct tally_now now = progress_now(p, d, &efficiency);
 
-    return (struct top_run){.frame = (double)now.frame,
-                            .frames = (double)now.frames,
-                            .done = (double)now.done,
-                            .all = (double)now.all,
-                            .rate = now.rate,
-                            .left = now.left < 0 ? -1 : now.left,
-                            .efficiency = efficiency < 0 ? -1 : efficiency};
-}
-
-static void make_dir(struct run_top *t)
-{
-    step_dir_sweep("run-");
-    snprintf(t->dir, sizeof t->dir, "run-%d", (int)getpid());
+    return (struct top_progress){.frame = (double)now.frame,
+                                 .frames = (double)now.frames,
+                                 .done = (double)now.done,
+                                 .all = (double)now.all,
+                                 .rate = now.rate,
+                                 .left = now.left < 0 ? -1 : now.left,
+                                 .elapsed = top_place_elapsed(&t->place),
+                                 .planned = -1,
+                                 .efficiency = efficiency < 0 ? -1 : efficiency,
+                                 .gain = p->sum.time > 0
+                                             ? p->sum.equal / p->sum.time
+                                             : expected_gain(t, now.rate)};
 }
 
 void run_top_look(struct run_top *t,
@@ -49,26 +97,32 @@ void run_top_look(struct run_top *t,
                   struct run_power *power,
                   const struct progress *p)
 {
-    int64_t now = clock_ns(), each = EACH_NS + (int64_t)m->n * NODE_NS;
     struct top_view top;
-    struct top_run run;
+    struct top_progress progress;
 
-    if (now < t->writes_ns || (m->n == 0 && now - t->start_ns < FIRST_NS))
+    if (!top_place_is_due(&t->place, t->n + m->n))
         return;
-    t->writes_ns = now + (each < RARE_NS ? each : RARE_NS);
-    if (!t->dir[0])
-        make_dir(t);
+    for (size_t i = 0; i < t->n; i++) {
+        struct distribution_part part = distribution_part(d, i);
+
+        look_at(&t->part[i], &part, session_node(session, i),
+                top_place_elapsed(&t->place));
+    }
     run_meter_view(m, &top);
     run_power_view(power, &top);
-    run = run_of(p, d);
-    top.run = &run;
+    progress = progress_of(t, p, d);
+    top.kind = TOP_RUN;
+    top.what = t->what;
+    top.progress = &progress;
+    top.part = t->part;
+    top.parts = t->n;
     session_job(session, &top.job, &top.step);
-    (void)top_file_write(t->dir, &top); /* a view is worth no warning */
+    top_place_write(&t->place, &top);
 }
 
 void run_top_stop(struct run_top *t)
 {
-    if (t->dir[0])
-        step_dir_remove(t->dir);
-    *t = (struct run_top){.dir = ""};
+    top_place_stop(&t->place);
+    free(t->part);
+    *t = (struct run_top){.n = 0};
 }

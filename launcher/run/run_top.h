@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_top.h - what `evenstep top` shows of a run: how far it is and, if it is
- * metered, how its nodes stand (top_file.h).
+ * run_top.h - what `evenstep top` shows of a run: how far it is, each node with
+ * its slice and, if it is metered, what the meters say (top_file.h).
  */
 #ifndef LAUNCHER_RUN_RUN_TOP_H
 #define LAUNCHER_RUN_RUN_TOP_H
@@ -9,14 +9,20 @@
 #include "launcher/run/progress.h"
 #include "launcher/run/run_meter.h"
 #include "launcher/run/run_power.h"
+#include "launcher/session/top_place.h"
 
-struct run_top {
-    char dir[32];      /* "": nothing has been written */
-    int64_t start_ns;  /* of the first frame */
-    int64_t writes_ns; /* when it writes again */
+struct run_top { /* all zero: not started */
+    struct top_place place;
+    const char *what;      /* the command */
+    struct top_part *part; /* n, one a node */
+    size_t n;
 };
 
-void run_top_start(struct run_top *t);
+/* The first frame begins.  command must outlive it.  Without memory nothing is
+ * shown. */
+void run_top_start(struct run_top *t, size_t nodes, const char *command);
+/* A node has done so many units. */
+void run_top_units(struct run_top *t, size_t node, uint64_t units);
 /* To be called now and then. */
 void run_top_look(struct run_top *t,
                   const struct distribution *d,

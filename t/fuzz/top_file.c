@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any JSON as how a step stands: refused and nothing kept, or plain names and
  * finite numbers, that can be sorted, grouped and printed. */
-#include "launcher/command/top_print.h"
+#include "launcher/command/top_metrics.h"
+#include "launcher/command/top_page.h"
 
 #include "folder.h"
 
@@ -23,6 +24,14 @@ static int is_plain(const char *text)
     return 1;
 }
 
+static int is_plain_line(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 32 || (unsigned char)*text >= 127)
+            return 0;
+    return 1;
+}
+
 static int is_amount(double v)
 {
     return isfinite(v) && v >= 0;
@@ -37,31 +46,43 @@ static int is_sound(const struct top_node *n)
            && is_amount(n->ceiling);
 }
 
+static int is_known(double v)
+{
+    return isfinite(v) && (v >= 0 || v == -1);
+}
+
+static int is_sound_part(const struct top_part *p)
+{
+    return is_plain(p->name) && p->state < TOP_STATES && is_amount(p->slots)
+           && is_amount(p->running) && is_amount(p->part) && is_amount(p->done)
+           && is_amount(p->total) && is_known(p->rate) && is_known(p->left)
+           && is_known(p->waiting);
+}
+
+static void look_at_lines(struct top_page *page)
+{
+    for (size_t i = 0; i < page->n; i++)
+        must(strnlen(page->line[i], TOP_LINE) < TOP_LINE
+             && is_plain_line(page->line[i]));
+    must(page->head <= page->n);
+    top_page_clear(page);
+}
+
 static void print(struct top_step *step)
 {
-    struct top_group *racks, whole;
-    size_t n = top_groups_find(step, &racks, &whole);
-    char line[TOP_LINE], path[4096];
+    char path[4096], line[TOP_LINE];
 
-    top_step_line(line, step);
+    for (enum top_order o = TOP_BY_LAG; o <= TOP_BY_LIMIT; o++)
+        for (size_t columns = 0; columns <= TOP_LINE; columns += 20) {
+            struct top_page page = {.n = 0};
+
+            top_page_progress(&page, step, columns);
+            top_page_parts(&page, step, o, columns);
+            top_page_meters(&page, step, o);
+            look_at_lines(&page);
+        }
+    top_list_line(line, step);
     must(strlen(line) < sizeof line);
-    if (step->is_run)
-        for (int columns = 0; columns <= TOP_LINE; columns++) {
-            top_run_line(line, step, columns);
-            must(strlen(line) < sizeof line);
-        }
-    for (size_t i = 0; i < n; i++) {
-        top_group_line(line, &racks[i]);
-        must(strlen(line) < sizeof line);
-    }
-    free(racks);
-    for (enum top_order o = TOP_BY_NAME; o <= TOP_BY_LIMIT; o++) {
-        top_sort(step, o);
-        for (size_t i = 0; i < step->n; i++) {
-            top_node_line(line, step, &step->node[i]);
-            must(strlen(line) < sizeof line && !strchr(line, '\033'));
-        }
-    }
     must(top_metrics_write(folder_path(path, "metrics"), step, 1, NULL) == 0);
 }
 
@@ -71,15 +92,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct top_step step;
 
     if (json && top_step_read(&step, json) == 0) {
-        must((step.n > 0 || step.is_run) && is_amount(step.skew)
-             && is_plain(step.meter));
+        must((step.n > 0 || step.kind != TOP_STEP) && is_amount(step.skew)
+             && is_plain(step.meter) && is_plain(step.what));
         must(step.aggregate < AGGREGATES);
         for (size_t i = 0; i < step.n; i++)
             must(is_sound(&step.node[i]));
+        for (size_t i = 0; i < step.parts; i++)
+            must(is_sound_part(&step.part[i]));
         print(&step);
-        free(step.node);
+        top_step_clear(&step);
     } else if (json) {
-        must(step.n == 0 && !step.node);
+        must(step.n == 0 && !step.node && !step.part);
     }
     json_decref(json);
     return 0;

@@ -7,15 +7,17 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NODE                                                                   \
     "\"slots\":2,\"progress\":12.5,\"speed\":0.5,\"waiting\":0.25,"            \
     "\"skew\":0.01,\"misuse\":0,\"limit\":400000,\"floor\":1,\"ceiling\":"     \
     "800000"
 #define HEAD                                                                   \
-    "{\"job\":7,\"step\":1,\"skew\":0.02,\"meter\":\"\",\"aggregate\":"        \
-    "\"min\","
+    "{\"kind\":\"step\",\"what\":\"\",\"pid\":1,\"job\":7,\"step\":1,"         \
+    "\"skew\":0.02,\"meter\":\"\",\"aggregate\":\"min\","
 #define STEP(nodes) HEAD "\"nodes\":[" nodes "]}"
 
 static int read_json(struct top_step *step, const char *text)
@@ -34,7 +36,8 @@ static void test_bad(void)
     } rows[] = {
         {"nothing", ""},
         {"no object", "[1]"},
-        {"no nodes", "{\"job\":1,\"step\":0,\"skew\":0}"},
+        {"no nodes",
+         "{\"kind\":\"step\",\"what\":\"\",\"pid\":1,\"job\":1,\"step\":0,\"skew\":0}"},
         {"an empty list of nodes", STEP("")},
         {"nodes that are no list", HEAD "\"nodes\":7}"},
         {"a node without a name",
@@ -49,7 +52,7 @@ static void test_bad(void)
          STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":"
               "\"aaaaaaaaaaaaaaaa\"," NODE "}")},
         {"an aggregate that is none",
-         "{\"job\":7,\"step\":1,\"skew\":0,\"meter\":\"\",\"aggregate\":"
+         "{\"kind\":\"step\",\"what\":\"\",\"pid\":1,\"job\":7,\"step\":1,\"skew\":0,\"meter\":\"\",\"aggregate\":"
          "\"most\","
          "\"nodes\":[{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"uW\"," NODE
          "}]}"},
@@ -57,12 +60,13 @@ static void test_bad(void)
          STEP("{\"name\":\"n\",\"unit\":\"uW\"," NODE "}")},
         {"a node without numbers",
          STEP("{\"name\":\"n\",\"rack\":\"s1\",\"unit\":\"\"}")},
-        {"a negative number", "{\"job\":-1,\"step\":0,\"skew\":0,\"meter\":"
-                              "\"\",\"aggregate\":\"min\","
-                              "\"nodes\":[{\"name\":\"n\","
-                              "\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
+        {"a negative number",
+         "{\"kind\":\"step\",\"what\":\"\",\"pid\":1,\"job\":-1,\"step\":0,\"skew\":0,\"meter\":"
+         "\"\",\"aggregate\":\"min\","
+         "\"nodes\":[{\"name\":\"n\","
+         "\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
         {"a job out of range",
-         "{\"job\":4294967296,\"step\":0,\"skew\":0,\"meter\":\"\","
+         "{\"kind\":\"step\",\"what\":\"\",\"pid\":1,\"job\":4294967296,\"step\":0,\"skew\":0,\"meter\":\"\","
          "\"aggregate\":\"min\","
          "\"nodes\":[{\"name\":"
          "\"n\",\"rack\":\"s1\",\"unit\":\"\"," NODE "}]}"},
@@ -79,48 +83,53 @@ static void test_bad(void)
     }
 }
 
-#define RUN(more)                                                              \
-    HEAD "\"nodes\":[],\"run\":{\"frame\":1,\"frames\":6,\"done\":1080," more  \
-         "}}"
+#define OF(kind)                                                               \
+    "{\"kind\":\"" kind "\",\"what\":\"pov.sh\",\"pid\":4711,\"job\":7,"       \
+    "\"step\":1,\"skew\":0,\"meter\":\"\",\"aggregate\":\"min\",\"nodes\":["   \
+    "],"
+#define PROGRESS(all, left)                                                    \
+    "\"progress\":{\"frame\":1,\"frames\":6,\"done\":1080,\"all\":" all ","    \
+    "\"rate\":58.3,\"left\":" left ",\"elapsed\":18.5,\"planned\":-1,"         \
+    "\"efficiency\":0.93,\"gain\":2.3},"
+#define PART(name, state, more)                                                \
+    "{\"name\":\"" name "\",\"state\":\"" state "\",\"slots\":1,\"running\":"  \
+    "1,\"part\":180,\"done\":97,\"total\":640,\"rate\":14.2," more "}"
+#define PARTS(parts) "\"parts\":[" parts "]}"
+#define LEFT         "\"left\":5.8,\"waiting\":-1"
 
-static void test_run(void)
+static void test_progress(void)
 {
     static const char *const bad[] = {
-        HEAD "\"nodes\":[],\"run\":7}",
-        HEAD "\"run\":{\"frame\":1,\"frames\":6,\"done\":1080,\"all\":4320,"
-             "\"rate\":58.3,\"left\":55.5,\"efficiency\":0.93}}",
-        RUN("\"all\":4320,\"rate\":58.3,\"left\":55.5"),
-        RUN("\"all\":4320,\"rate\":58.3,\"left\":-2,\"efficiency\":1"),
-        RUN("\"all\":1e16,\"rate\":58.3,\"left\":1,\"efficiency\":1"),
+        OF("run") PARTS(""),
+        OF("run") PROGRESS("4320", "55.5") "\"parts\":7}",
+        OF("run") PROGRESS("4320", "-2") PARTS(""),
+        OF("run") PROGRESS("1e16", "1") PARTS(""),
+        OF("dance") PROGRESS("4320", "55.5") PARTS(""),
+        OF("step") PROGRESS("4320", "55.5") PARTS(""),
+        OF("run") PROGRESS("4320", "55.5") PARTS(PART("n0", "asleep", LEFT)),
+        OF("run") PROGRESS("4320", "55.5") PARTS(PART("n 0", "idle", LEFT)),
+        OF("run") PROGRESS("4320", "55.5")
+            PARTS(PART("n0", "idle", "\"left\":1")),
+        OF("run") PROGRESS("4320", "55.5")
+            PARTS(PART("n0", "idle", "\"left\":-3,\"waiting\":0")),
     };
     struct top_step step;
-    char line[TOP_LINE];
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ok(read_json(&step, bad[i]) < 0 && !step.is_run,
-           "a run that makes no sense is refused: %s", bad[i]);
-    is_int(read_json(&step, RUN("\"all\":4320,\"rate\":58.3,\"left\":55.5,"
-                                "\"efficiency\":0.93")),
-           0, "a run that is not metered has no nodes");
-    top_run_line(line, &step, 79);
-    is_str(line,
-           "run 7.1: [####...............] frame 2 of 6, 1080/4320 units, "
-           "58.3/s, 0:56 left",
-           "its line fits a terminal");
-    top_run_line(line, &step, 1000);
-    is_str(line,
-           "run 7.1: [#####...............] frame 2 of 6, 1080/4320 units, "
-           "58.3/s, 0:56 left, efficiency 0.93",
-           "and says all where there is room");
-    top_run_line(line, &step, 0);
-    ok(strlen(line) < 20, "without room it says next to nothing");
-    is_int(read_json(&step, RUN("\"all\":4320,\"rate\":0,\"left\":-1,"
-                                "\"efficiency\":-1")),
-           0, "what is not known is -1");
-    top_run_line(line, &step, 1000);
-    is_str(line,
-           "run 7.1: [#####...............] frame 2 of 6, 1080/4320 units",
-           "and not told");
+        ok(read_json(&step, bad[i]) < 0 && !step.part && !step.node,
+           "work that makes no sense is refused: %s", bad[i]);
+    is_int(read_json(&step, OF("run") PROGRESS("4320", "-1")
+                                PARTS(PART("n0", "leaving",
+                                           LEFT) "," PART("n1", "lost", LEFT))),
+           0, "a run that is not metered has parts, and no nodes");
+    ok(step.kind == TOP_RUN && step.parts == 2 && step.n == 0
+           && step.progress.left < 0 && step.pid == 4711
+           && strcmp(step.what, "pov.sh") == 0,
+       "what is not known is -1");
+    ok(step.part[0].state == TOP_LEAVING && step.part[1].state == TOP_LOST
+           && step.part[0].total > 639,
+       "its parts");
+    top_step_clear(&step);
 }
 
 static struct steering_view no_view(const void *from, size_t i)
@@ -133,21 +142,34 @@ static struct steering_view no_view(const void *from, size_t i)
 /* What a front end writes is what top reads. */
 static void test_round(size_t nodes)
 {
-    const struct top_run run = {1, 6, 1080, 4320, 58.3, 55.5, -1};
-    const struct top_view view = {.job = 4294967294,
+    const struct top_progress progress = {1,    6,    1080, 4320, 58.3,
+                                          55.5, 18.5, -1,   -1,   2.5};
+    const struct top_part part[2] = {
+        {"n0", TOP_BAD, 2, 1, 180, 97, 640, 14.25, 5.5, -1},
+        {"n1", TOP_DONE, 2, 1, 180, 97, 640, -1, -1, 2}};
+    const struct top_view view = {.kind = TOP_RUN,
+                                  .what = "/bin/a dog \"runs\"",
+                                  .job = 4294967294,
                                   .meter = "",
                                   .n = nodes,
                                   .node = no_view,
-                                  .run = &run};
+                                  .part = part,
+                                  .parts = 2,
+                                  .progress = &progress};
     struct top_step *steps = NULL;
     char name[64];
 
     snprintf(name, sizeof name, "top-round-%d", (int)getpid());
     is_int(top_file_write(name, &view), 0, "a run is written");
     is_int((int)top_steps_find(&steps, 4294967294), 1, "and found");
-    ok(steps[0].is_run && steps[0].n == nodes
-           && memcmp(&steps[0].run, &run, sizeof run) == 0,
+    ok(steps[0].kind == TOP_RUN && steps[0].n == nodes && steps[0].parts == 2
+           && memcmp(&steps[0].progress, &progress, sizeof progress) == 0
+           && steps[0].part[0].state == TOP_BAD && steps[0].part[0].left > 5.4
+           && steps[0].part[1].left < 0
+           && strcmp(steps[0].part[1].name, "n1") == 0,
        "as it is, with %zu nodes", nodes);
+    is_int((int)steps[0].pid, (int)getpid(), "and who wrote it");
+    is_str(steps[0].what, "a_dog__runs_", "what it runs, in plain letters");
     top_steps_free(steps, 1);
     step_dir_remove(name);
 }
@@ -264,33 +286,6 @@ static void test_lines(void)
     free(step.node);
 }
 
-static void test_metrics(void)
-{
-    char path[] = "/tmp/top_file.XXXXXX", line[256];
-    struct es_error err = {0};
-    struct top_step step;
-    int fd = mkstemp(path), found = 0;
-    FILE *file;
-
-    if (fd < 0 || read_json(&step, sound) < 0)
-        bail("no file");
-    close(fd);
-    is_int(top_metrics_write(path, &step, 1, &err), 0, "metrics are written");
-    file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file))
-        found += strcmp(line, "evenstep_progress_regions{job=\"7\",step=\"1\","
-                              "node=\"n10\"} 12.5\n")
-                 == 0;
-    if (file)
-        fclose(file);
-    is_int(found, 1, "each value once, with job, step and node");
-    ok(top_metrics_write("/nowhere/metrics", &step, 1, &err) < 0
-           && err.kind == ES_WORK && strstr(err.what, "/nowhere/metrics: "),
-       "a file that cannot be written is named");
-    unlink(path);
-    free(step.node);
-}
-
 /* A front end that was killed has left its file. */
 static void test_stale(void)
 {
@@ -314,16 +309,39 @@ static void test_stale(void)
     step_dir_remove(name);
 }
 
+/* Only the process that has written it can say so. */
+static void test_dead(void)
+{
+    const struct top_progress none = {.left = -1};
+    const struct top_view view = {
+        .kind = TOP_GRAPH, .meter = "", .job = 4294967293, .progress = &none};
+    struct top_step *steps;
+    char name[64], path[STEP_PATH_MAX];
+    pid_t child = fork();
+
+    if (child == 0) {
+        snprintf(name, sizeof name, "run-%d", (int)getpid());
+        _exit(top_file_write(name, &view) != 0);
+    }
+    snprintf(name, sizeof name, "run-%d", (int)child);
+    if (child < 0 || waitpid(child, NULL, 0) < 0)
+        bail("no child");
+    is_int((int)top_steps_find(&steps, 4294967293), 0,
+           "what a dead process has written is not found");
+    top_steps_free(steps, 0);
+    ok(step_dir_path(path, name, TOP_FILE) < 0, "and is removed");
+}
+
 int main(void)
 {
     test_bad();
-    test_run();
+    test_progress();
     test_round(0);
     test_round(3);
     test_lines();
     test_ranks();
     test_long_line();
-    test_metrics();
+    test_dead();
     test_stale();
     return done();
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/run/distribution_state.h"
+
+static double units_in(struct slice s)
+{
+    return (double)(s.end - s.begin);
+}
+
+/* Units a second of a slot's commands: as measured in the frame or, before it
+ * has done any of it, as the cost of pieces says; 0: not known. */
+static double slot_rate(const struct at_work *w, size_t slot)
+{
+    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+    const struct cost *cost = dispatch_cost(w->dispatch);
+    double seconds;
+
+    if (s->speed > 0 || !p || !cost || !cost_is_known(cost))
+        return s->speed;
+    seconds = cost_seconds(cost, slot, dispatch_work_of(w->dispatch, p))
+              - cost_seconds(cost, slot, 0);
+    return seconds > 0 ? units_in(p->units) / seconds : 0;
+}
+
+/* Seconds until a slot has done its part of a frame; < 0: not known.  One that
+ * is late is taken to need as long again as it is late. */
+static double slot_left(const struct at_work *w, size_t slot, double rate)
+{
+    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+    double waiting = units_in(s->waiting.units), first = 0, left = 0;
+
+    if (s->out == 0 && !(waiting > 0))
+        return 0;
+    if (!(rate > 0))
+        return -1;
+    if (p) {
+        first = units_in(p->units);
+        left = s->metered > 0 ? (first - s->metered) / rate
+                              : fabs(first / rate - (now(w) - s->begun));
+    }
+    return left + ((double)s->out_units - first + waiting) / rate;
+}
+
+/* In the frames at work, one after the other. */
+static void add_slot(struct distribution_part *part,
+                     const struct distribution *d,
+                     size_t slot)
+{
+    double rate = 0, left = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct at_work *w = nth(d, i);
+        const struct dispatch_node *s;
+        double known, more;
+
+        if (w->is_kept)
+            continue;
+        s = dispatch_node(w->dispatch, slot);
+        known = slot_rate(w, slot);
+        if (known > 0)
+            rate = known;
+        more = slot_left(w, slot, rate);
+        left = left < 0 || more < 0 ? -1 : left + more;
+        part->done += s->done;
+        part->out += s->out_units;
+        part->waiting += s->waiting.units.end - s->waiting.units.begin;
+        part->running += s->out > 0;
+        if (s->standing > part->standing)
+            part->standing = s->standing;
+    }
+    part->rate += rate;
+    part->left = part->left < 0 || left < 0 ? -1 : fmax(part->left, left);
+}
+
+struct distribution_part distribution_part(const struct distribution *d,
+                                           size_t node)
+{
+    const size_t *first = d->slots->first;
+    struct distribution_part part = {.slots = slots_of(d->slots, node)};
+
+    for (size_t slot = first[node]; slot < first[node + 1]; slot++)
+        add_slot(&part, d, slot);
+    if (part.running > part.slots)
+        part.running = part.slots; /* one may have pieces of two frames */
+    return part;
+}

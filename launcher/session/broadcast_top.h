@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * broadcast_top.h - what `evenstep top` shows of a broadcast: what each node has
+ * of the file, and how fast it gets the rest (top_file.h).
+ */
+#ifndef LAUNCHER_SESSION_BROADCAST_TOP_H
+#define LAUNCHER_SESSION_BROADCAST_TOP_H
+
+#include "launcher/session/broadcast.h"
+#include "launcher/session/top_place.h"
+
+struct event;
+
+struct broadcast_top { /* all zero: not started */
+    struct top_place place;
+    const struct broadcast *of;
+    const char *source;
+    struct top_part *part; /* n, one a node */
+    size_t n;
+    struct event *look;
+};
+
+/* The broadcast has been started; it and source must outlive this.  Without
+ * memory nothing is shown. */
+void broadcast_top_start(struct broadcast_top *t,
+                         struct event_base *base,
+                         const struct broadcast *of,
+                         const char *source);
+/* Before the broadcast is stopped. */
+void broadcast_top_stop(struct broadcast_top *t);
+
+#endif

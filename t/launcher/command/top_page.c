@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What people see of a run, a broadcast and a graph, line by line. */
+#include "launcher/command/top_page.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct top_part part(const char *name, enum top_state state)
+{
+    struct top_part p = {.state = state,
+                         .slots = 2,
+                         .running = 1,
+                         .part = 180,
+                         .done = 90,
+                         .total = 640,
+                         .rate = 14.2,
+                         .left = 6,
+                         .waiting = 40};
+
+    snprintf(p.name, sizeof p.name, "%s", name);
+    return p;
+}
+
+static struct top_step run_of(struct top_part parts[], size_t n)
+{
+    struct top_step s = {.kind = TOP_RUN,
+                         .what = "povray",
+                         .pid = 4711,
+                         .job = 12,
+                         .step = 1,
+                         .part = parts,
+                         .parts = n,
+                         .progress = {.frame = 1,
+                                      .frames = 6,
+                                      .done = 1080,
+                                      .all = 4320,
+                                      .rate = 58.3,
+                                      .left = 55.5,
+                                      .elapsed = 18.5,
+                                      .planned = -1,
+                                      .efficiency = 0.93,
+                                      .gain = 2.3}};
+
+    return s;
+}
+
+static void test_run(void)
+{
+    struct top_part parts[3] = {part("n2", TOP_WORKING), part("n10", TOP_LOST),
+                                part("n9", TOP_WORKING)};
+    struct top_step s;
+    struct top_page page = {.n = 0};
+
+    parts[0].left = 3;
+    parts[1].rate = parts[1].left = -1;
+    s = run_of(parts, 3);
+    top_page_progress(&page, &s, 80);
+    top_page_parts(&page, &s, TOP_BY_LAG, 80);
+    top_page_meters(&page, &s, TOP_BY_LAG);
+    is_int((int)page.n, 7, "a line a node, and four above");
+    is_int((int)page.head, 4, "which do not scroll");
+    is_str(page.line[0],
+           "run 12.1 povray: 3 nodes, 0:19 so far, gain 2.30, efficiency 0.93",
+           "what it is");
+    is_str(page.line[1],
+           "[#####...............] frame 2 of 6, 1080/4320 units, 58.3/s, "
+           "0:56 left",
+           "how far it is");
+    is_str(page.line[2],
+           "2 working, 1 lost; units/s: min 14.2, median 14.2, mean 14.2",
+           "all nodes in a line");
+    is_str(page.line[3],
+           "node            state                        slice  units/s    "
+           "left    at in all",
+           "the columns");
+    is_str(page.line[4],
+           "n10             lost    #####.....          90/180        -     "
+           "  -   1/2    640",
+           "who is lost stands first");
+    is_str(page.line[5],
+           "n9              working #####.....          90/180     14.2    "
+           "0:06   1/2    640",
+           "then who is last");
+    ok(strncmp(page.line[6], "n2 ", 3) == 0, "and who is first last");
+    for (size_t i = 0; i < page.n; i++)
+        ok(strlen(page.line[i]) <= 80, "line %zu fits a terminal", i);
+    top_page_clear(&page);
+    top_page_parts(&page, &s, TOP_BY_NAME, 80);
+    ok(strncmp(page.line[1], "n2 ", 3) == 0
+           && strncmp(page.line[3], "n10 ", 4) == 0,
+       "by name 9 comes before 10");
+    top_page_clear(&page);
+    top_page_parts(&page, &s, TOP_BY_WAITING, 80);
+    ok(strncmp(page.line[1], "n2 ", 3) == 0, "who will wait first");
+    top_page_clear(&page);
+}
+
+static void test_order(void)
+{
+    struct top_part parts[6] = {
+        part("done", TOP_DONE),       part("idle", TOP_IDLE),
+        part("late", TOP_WORKING),    part("bad", TOP_BAD),
+        part("unknown", TOP_LEAVING), part("less", TOP_WORKING)};
+    static const char *const want[6] = {"bad",  "unknown", "less",
+                                        "late", "idle",    "done"};
+    struct top_step s;
+
+    parts[4].left = -1;
+    parts[5].done = 10;
+    s = run_of(parts, 6);
+    top_parts_sort(&s, TOP_BY_LAG);
+    for (size_t i = 0; i < 6; i++)
+        is_str(s.part[i].name, want[i], "by lag");
+    s.part[3].rate = 0.5;
+    top_parts_sort(&s, TOP_BY_SPEED);
+    is_str(s.part[0].name, "late", "the slowest first");
+}
+
+static void test_bcast(void)
+{
+    struct top_part parts[1] = {part("n0", TOP_WORKING)};
+    struct top_step s = run_of(parts, 1);
+    char line[TOP_LINE];
+
+    s.kind = TOP_BCAST;
+    s.job = 0;
+    strcpy(s.what, "input.tar");
+    s.progress = (struct top_progress){.done = 12.34e9,
+                                       .all = 40e9,
+                                       .rate = 1.2e9,
+                                       .left = 23,
+                                       .elapsed = 5,
+                                       .planned = -1,
+                                       .efficiency = -1,
+                                       .gain = -1};
+    parts[0].part = 999.6e6;
+    parts[0].done = 250e6;
+    parts[0].rate = 115e6;
+    top_title_line(line, &s);
+    is_str(line, "bcast (pid 4711) input.tar: 1 node, 0:05 so far",
+           "outside Slurm it is known by its process");
+    top_bar_line(line, &s, 80);
+    is_str(line,
+           "[######..............] 12.3 GB of 40.0 GB, 1.2 GB/s, 0:23 left",
+           "bytes are told as people do");
+    top_part_line(line, &s, &parts[0], 80);
+    is_str(
+        line,
+        "n0              working ##........   250 MB/1.0 GB   115 MB    0:06 "
+        "  25%       ",
+        "the share of a node");
+    top_list_line(line, &s);
+    is_str(line,
+           "bcast (pid 4711) input.tar              30.9%  1 nodes, 0:23 "
+           "left",
+           "in a list");
+}
+
+static void test_graph(void)
+{
+    struct top_part parts[1] = {part("n0", TOP_IDLE)};
+    struct top_step s = run_of(parts, 1);
+    char line[TOP_LINE];
+
+    s.kind = TOP_GRAPH;
+    s.progress.gain = s.progress.efficiency = s.progress.left = -1;
+    s.progress.planned = 61;
+    s.progress.rate = 0;
+    top_title_line(line, &s);
+    is_str(line, "graph 12.1 povray: 1 node, 0:19 so far of 1:01 planned",
+           "a graph has a plan");
+    top_bar_line(line, &s, 80);
+    is_str(line, "[#####...............] 1080 of 4320 tasks",
+           "what is not known is not told");
+    top_part_line(line, &s, &parts[0], 100);
+    ok(strlen(line) == 100 && strstr(line, "  1/2     40"),
+       "tasks that wait; a wider terminal has room for longer names");
+}
+
+/* 80x24, and far more nodes than that. */
+static void test_many(void)
+{
+    enum { MANY = 1000 };
+    struct top_part *parts = calloc(MANY, sizeof *parts);
+    struct top_step s;
+    struct top_page page = {.n = 0};
+    char name[16];
+    size_t most = 0;
+
+    for (size_t i = 0; parts && i < MANY; i++) {
+        snprintf(name, sizeof name, "node%04zu", i);
+        parts[i] = part(name, TOP_WORKING);
+        parts[i].left = i == 777 ? 500 : (double)(i % 50);
+    }
+    s = run_of(parts, MANY);
+    top_page_progress(&page, &s, 80);
+    top_page_parts(&page, &s, TOP_BY_LAG, 80);
+    is_int((int)page.n, MANY + 4, "a line each");
+    ok(strncmp(page.line[4], "node0777 ", 9) == 0,
+       "the last one is seen first");
+    for (size_t i = 0; i < page.n; i++)
+        most = strlen(page.line[i]) > most ? strlen(page.line[i]) : most;
+    ok(most <= 80, "and all fit");
+    top_page_clear(&page);
+    free(parts);
+}
+
+/* Of a metered step there is nothing but its meters. */
+static void test_step(void)
+{
+    struct top_node node = {.name = "n0", .progress = 2.5, .speed = 1};
+    struct top_step s = {.kind = TOP_STEP, .job = 1, .node = &node, .n = 1};
+    struct top_page page = {.n = 0};
+
+    top_page_progress(&page, &s, 80);
+    top_page_parts(&page, &s, TOP_BY_LAG, 80);
+    is_int((int)page.n, 0, "a step has no parts");
+    top_page_meters(&page, &s, TOP_BY_LAG);
+    ok(page.n == 4 && page.head == 3
+           && strncmp(page.line[0], "step 1.0: 1 nodes", 17) == 0
+           && strstr(page.line[3], "##########.........."),
+       "but meters");
+    top_page_clear(&page);
+}
+
+int main(void)
+{
+    test_run();
+    test_order();
+    test_bcast();
+    test_graph();
+    test_many();
+    test_step();
+    return done();
+}
