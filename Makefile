@@ -104,6 +104,7 @@ lib_src := \
   launcher/libevenstep/libevenstep.c \
   launcher/libevenstep/meter.c \
   launcher/libevenstep/meter_writer.c \
+  launcher/libevenstep/partition.c \
   launcher/libevenstep/slice_message.c \
   launcher/libevenstep/slices.c \
   pmix_bcast/adapter.c \

@@ -28,21 +28,19 @@
 #define HOT  100.0 /* of the first row, always; the other edges are 0 */
 #define RATE 0.2   /* diffusion in a sweep; stable below 0.25 */
 
-struct rows { /* [begin, end) of the plate */
-    long begin, end;
-};
-
 struct band { /* some rows with their cells */
-    struct rows rows;
+    struct evenstep_range rows;
     double *cell;
 };
 
 struct plate {
     long rows, columns, frames, sweeps;
     int rank, ranks, alone; /* alone: without evenstep */
-    struct rows *owner;     /* the rows of each rank in the frame before */
-    struct rows *next;      /* and in this frame */
-    struct band band;       /* our rows of the frame before */
+    struct evenstep_range
+        *owner;                  /* the rows of each rank in the frame before */
+    struct evenstep_range *next; /* and in this frame */
+    struct evenstep_range *wants; /* those, and the ones on each side */
+    struct band band;             /* our rows of the frame before */
     MPI_Datatype row;
 };
 
@@ -63,32 +61,14 @@ static void *allocate(size_t n, size_t size)
 
 /* --- rows ----------------------------------------------------------------- */
 
-static struct rows common(struct rows a, struct rows b)
+static double *row_of(const struct plate *p, const struct band *b, uint64_t row)
 {
-    struct rows c = {a.begin > b.begin ? a.begin : b.begin,
-                     a.end < b.end ? a.end : b.end};
-
-    if (c.begin > c.end)
-        c.end = c.begin;
-    return c;
+    return b->cell + (row - b->rows.begin) * (uint64_t)p->columns;
 }
 
-/* These rows and so many more on each side, within the plate; none for none. */
-static struct rows widened(struct rows r, long by, long rows)
+static struct band new_band(const struct plate *p, struct evenstep_range rows)
 {
-    struct rows wide = {r.begin - by, r.end + by};
-
-    return r.begin == r.end ? r : common(wide, (struct rows){0, rows});
-}
-
-static double *row_of(const struct plate *p, const struct band *b, long row)
-{
-    return b->cell + (row - b->rows.begin) * p->columns;
-}
-
-static struct band new_band(const struct plate *p, struct rows rows)
-{
-    size_t n = (size_t)(rows.end - rows.begin) * (size_t)p->columns;
+    size_t n = (rows.end - rows.begin) * (size_t)p->columns;
     struct band b = {rows, allocate(n, sizeof *b.cell)};
 
     if (rows.begin == 0 && rows.end > 0)
@@ -114,50 +94,39 @@ static int wait_for_slice(uint64_t *begin, uint64_t *end)
 /* Get all ranks' rows of the next frame into p->next; 0 if there is none. */
 static int next_rows(struct plate *p, long frame)
 {
-    struct rows mine = {p->rows * p->rank / p->ranks,
-                        p->rows * (p->rank + 1) / p->ranks};
-    uint64_t begin, end;
-    int more;
+    struct evenstep_range mine = {
+        (uint64_t)(p->rows * p->rank / p->ranks),
+        (uint64_t)(p->rows * (p->rank + 1) / p->ranks)};
+    int more =
+        p->alone ? frame < p->frames : wait_for_slice(&mine.begin, &mine.end);
 
-    if (p->alone)
-        more = frame < p->frames;
-    else
-        more = wait_for_slice(&begin, &end);
     if (more < 0)
         give_up("heat: evenstep_next");
     if (more == 0)
         return 0;
-    if (!p->alone)
-        mine = (struct rows){(long)begin, (long)end};
-    MPI_Allgather(&mine, 2, MPI_LONG, p->next, 2, MPI_LONG, MPI_COMM_WORLD);
+    MPI_Allgather(&mine, 2, MPI_UINT64_T, p->next, 2, MPI_UINT64_T,
+                  MPI_COMM_WORLD);
     return 1;
-}
-
-/* Where the common rows begin in a band, and how many they are. */
-static void place(int *count, int *at, struct rows part, struct rows band)
-{
-    *count = (int)(part.end - part.begin);
-    *at = *count > 0 ? (int)(part.begin - band.begin) : 0;
 }
 
 /* Fetch our rows of this frame and their neighbours from the ranks that had
  * them. */
 static struct band fetch(struct plate *p)
 {
-    struct band b = new_band(p, widened(p->next[p->rank], p->sweeps, p->rows));
-    int *v = allocate(4 * (size_t)p->ranks, sizeof *v);
-    int *out = v, *out_at = v + p->ranks, *in = v + 2 * p->ranks,
-        *in_at = v + 3 * p->ranks;
-    struct rows had = p->owner[p->rank];
+    size_t n = (size_t)p->ranks;
+    int *v = allocate(4 * n, sizeof *v);
+    struct evenstep_moves m = {v, v + n, v + 2 * n, v + 3 * n};
+    struct band b;
 
-    for (int i = 0; i < p->ranks; i++) {
-        struct rows wants = widened(p->next[i], p->sweeps, p->rows);
-
-        place(&out[i], &out_at[i], common(had, wants), p->band.rows);
-        place(&in[i], &in_at[i], common(p->owner[i], b.rows), b.rows);
-    }
-    MPI_Alltoallv(p->band.cell, out, out_at, p->row, b.cell, in, in_at, p->row,
-                  MPI_COMM_WORLD);
+    for (int i = 0; i < p->ranks; i++)
+        p->wants[i] = evenstep_widened(p->next[i], (uint64_t)p->sweeps,
+                                       (uint64_t)p->rows);
+    b = new_band(p, p->wants[p->rank]);
+    if (evenstep_redistribute(p->owner, p->wants, p->ranks, p->rank, &m) < 0)
+        give_up("heat: evenstep_redistribute");
+    MPI_Alltoallv(row_of(p, &p->band, p->owner[p->rank].begin), m.send_count,
+                  m.send_at, p->row, b.cell, m.receive_count, m.receive_at,
+                  p->row, MPI_COMM_WORLD);
     free(v);
     return b;
 }
@@ -168,10 +137,13 @@ static struct band fetch(struct plate *p)
 static void sweep(const struct plate *p,
                   const struct band *from,
                   struct band *to,
-                  struct rows rows)
+                  struct evenstep_range rows)
 {
-    rows = common(rows, (struct rows){1, p->rows - 1});
-    for (long i = rows.begin; i < rows.end; i++) {
+    uint64_t last = (uint64_t)p->rows - 1;
+    uint64_t begin = rows.begin > 1 ? rows.begin : 1;
+    uint64_t end = rows.end < last ? rows.end : last;
+
+    for (uint64_t i = begin; i < end; i++) {
         const double *up = row_of(p, from, i - 1), *at = up + p->columns,
                      *down = at + p->columns;
         double *result = row_of(p, to, i);
@@ -188,7 +160,9 @@ static void do_frame(struct plate *p)
     struct band from = fetch(p), to = new_band(p, from.rows), other;
 
     for (long left = p->sweeps - 1; left >= 0; left--) {
-        sweep(p, &from, &to, widened(p->next[p->rank], left, p->rows));
+        sweep(p, &from, &to,
+              evenstep_widened(p->next[p->rank], (uint64_t)left,
+                               (uint64_t)p->rows));
         other = from;
         from = to;
         to = other;
@@ -205,7 +179,7 @@ static void do_frame(struct plate *p)
 static double *gather(struct plate *p)
 {
     double *all = NULL;
-    struct rows mine = p->owner[p->rank];
+    struct evenstep_range mine = p->owner[p->rank];
     int *count = allocate(2 * (size_t)p->ranks, sizeof *count),
         *at = count + p->ranks;
 
@@ -244,7 +218,7 @@ static void tell(struct plate *p, double seconds)
                (unsigned long long)digest(all, n));
         fprintf(stderr, "%.2f s, in the end rows", seconds);
         for (int i = 0; i < p->ranks; i++)
-            fprintf(stderr, " %ld", p->owner[i].end - p->owner[i].begin);
+            fprintf(stderr, " %d", (int)(p->owner[i].end - p->owner[i].begin));
         fprintf(stderr, "\n");
     }
     free(all);
@@ -274,9 +248,10 @@ static void run(struct plate *p)
 
     p->owner = allocate((size_t)p->ranks, sizeof *p->owner);
     p->next = allocate((size_t)p->ranks, sizeof *p->next);
+    p->wants = allocate((size_t)p->ranks, sizeof *p->wants);
     MPI_Type_contiguous((int)p->columns, MPI_DOUBLE, &p->row);
     MPI_Type_commit(&p->row);
-    p->owner[0].end = p->rows; /* all of it; only its edge is hot */
+    p->owner[0].end = (uint64_t)p->rows; /* all of it; only its edge is hot */
     p->band = new_band(p, p->owner[p->rank]);
     start = MPI_Wtime();
     for (long frame = 0; next_rows(p, frame); frame++) {
@@ -289,6 +264,7 @@ static void run(struct plate *p)
     free(p->band.cell);
     free(p->owner);
     free(p->next);
+    free(p->wants);
 }
 
 int main(int argc, char **argv)

@@ -149,6 +149,67 @@ int evenstep_done(void);
 void evenstep_close(void);
 
 /*
+ * What a program that moves its data when slices change has to reckon.  These
+ * four are pure: they ask nobody, any thread may call them, and all ranks that
+ * give the same get the same.
+ *
+ * A program tells all ranks of its slice first, by MPI_Allgather().  Slices may
+ * be empty, and stand in any order.
+ */
+struct evenstep_range { /* the units [begin, end) */
+    uint64_t begin, end;
+};
+
+/* The rank whose slice has this unit; -1: none has. */
+int evenstep_owner(const struct evenstep_range *slice,
+                   int ranks,
+                   uint64_t unit);
+
+/* The slice and so many units more on each side, within [0, units), as for the
+ * neighbours that a stencil reads; an empty one stays so. */
+struct evenstep_range evenstep_widened(struct evenstep_range slice,
+                                       uint64_t by,
+                                       uint64_t units);
+
+/*
+ * Units that cost more or less, by a weight for each of them.  Open with a
+ * number of parts, say 1000000, instead of the units: each part is as much of
+ * the weight.  This gives the units of a slice of parts.  Those of slices that
+ * adjoin adjoin, and each unit is in one slice of a frame.
+ *
+ * Returns 0, or -1 (*result empty) and EINVAL: the slice is not within the
+ * parts, a weight is negative or no number, or their sum is 0 or no number.
+ */
+int evenstep_weighted(struct evenstep_range slice,
+                      uint64_t parts,
+                      const double *weight,
+                      uint64_t units,
+                      struct evenstep_range *result);
+
+/* Arrays of as many ints as there are ranks, for MPI_Alltoallv(): in units, or
+ * whatever the MPI_Datatype of one is. */
+struct evenstep_moves {
+    int *send_count, *send_at, *receive_count, *receive_at;
+};
+
+/*
+ * What this rank sends and receives so that each rank has what it wants next.
+ * The slices of `has` must not overlap, those of `wants` may.  Places count from
+ * the beginning of has[rank] in what is sent, of wants[rank] in what is
+ * received.
+ *
+ * Returns 0, or -1 and errno: EINVAL for a rank or a range that is none,
+ * EOVERFLOW if a number is too large for an int, ENODATA if a unit that this
+ * rank wants is in no slice of `has`, or in two.  Then other ranks may have
+ * found no fault, and wait: end the program.
+ */
+int evenstep_redistribute(const struct evenstep_range *has,
+                          const struct evenstep_range *wants,
+                          int ranks,
+                          int rank,
+                          struct evenstep_moves *moves);
+
+/*
  * The progress meter: how far this thread (or rank) is on its way to the next
  * barrier, so that evenstep can speed up the one that comes last.
  *
