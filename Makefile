@@ -19,7 +19,7 @@
 #   make fuzz-all TIME=60          all of them in turn, TIME seconds each
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
 #   make install-user uninstall-user   PREFIX=$HOME/.local: no plugin, no Slurm needed
-#   make dist        BUILD/evenstep-VERSION.tar.gz
+#   make dist deb rpm   a tarball, and packages of Debian and of Enterprise Linux
 #
 # SAN=address,undefined or SAN=thread builds into a directory of its own.
 # Builds go into the build directory and nowhere else.
@@ -32,6 +32,7 @@ VERSION    := 0.2.0# the one place, see CHANGELOG.md
 PREFIX     ?= /usr/local
 bindir     ?= $(PREFIX)/bin
 libdir     ?= $(PREFIX)/lib
+preloaddir ?= $(libdir)/evenstep
 includedir ?= $(PREFIX)/include
 mandir     ?= $(PREFIX)/share/man
 sysconfdir ?= /etc
@@ -124,7 +125,8 @@ mpi_src := \
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a
 
-for_a_user := $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/libevenstep.so $(B)/libevenstep-mpi.so
+for_a_user := $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power $(B)/libevenstep.so $(B)/libevenstep-mpi.so \
+              $(B)/evenstep.pc
 all: $(for_a_user) $(B)/evenstep.so
 
 $(B)/libpolicy.a:     $(call obj,$(policy_src))
@@ -143,12 +145,12 @@ $(B)/launcher/%.o:     own = $(launcher_cflags) -pthread \
                              -DEVENSTEP_CONF='"$(sysconfdir)/evenstep/evenstep.conf"'
 $(B)/spank_plugin/%.o: own = $(plugin_cflags) -fPIC -fvisibility=default \
                              -DEVENSTEP_LAUNCHER='"$(bindir)/evenstep"' \
-                             -DEVENSTEP_LIBDIR='"$(libdir)"'
+                             -DEVENSTEP_LIBDIR='"$(preloaddir)"'
 
 # What is compiled in; changes only when it does, so that `make install` with
 # another PREFIX builds anew what knows a path, and a new version what tells it.
 $(B)/places: FORCE
-	@mkdir -p $(B); echo '$(VERSION) $(bindir) $(libdir) $(sysconfdir)' >$@.new; \
+	@mkdir -p $(B); echo '$(VERSION) $(bindir) $(libdir) $(preloaddir) $(includedir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(call obj,launcher/main.c launcher/config/config_file.c launcher/probe/probe_cache.c \
            spank_plugin/plugin_options.c spank_plugin/plugin_meter.c): $(B)/places
@@ -165,6 +167,8 @@ $(B)/libevenstep.so.0: $(lib_src:%.c=$(B)/pic/%.o)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libevenstep.so.0 -o $@ $^ -lxxhash
 $(B)/libevenstep.so: $(B)/libevenstep.so.0
 	ln -sf libevenstep.so.0 $@
+$(B)/evenstep.pc: launcher/libevenstep/evenstep.pc.in $(B)/places
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(libdir)|; s|@INCLUDEDIR@|$(includedir)|; s|@VERSION@|$(VERSION)|' $< >$@
 $(B)/libevenstep-mpi.so: $(mpi_src:%.c=$(B)/pic/%.o)
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $^
 
@@ -356,6 +360,7 @@ manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_p
 scripts := $(wildcard contrib/testbed contrib/suite contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
+             contrib/packaging/deb contrib/packaging/rpm contrib/packaging/check-deb \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
 lint:
 	clang-format --dry-run -Werror $(ours)
@@ -384,18 +389,20 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/evenstep-power:0755:$(bindir) \
           $(B)/evenstep.so:0755:$(plugindir) \
           $(B)/libevenstep.so.0:0755:$(libdir) \
-          $(B)/libevenstep.so:0755:$(libdir) \
-          $(B)/libevenstep-mpi.so:0755:$(libdir) \
+          $(B)/libevenstep.so:link:$(libdir) \
+          $(B)/libevenstep-mpi.so:0755:$(preloaddir) \
           launcher/libevenstep/evenstep.h:0644:$(includedir) \
           launcher/libevenstep/evenstep.f90:0644:$(includedir) \
+          $(B)/evenstep.pc:0644:$(libdir)/pkgconfig \
           $(foreach m,$(manuals),$m:0644:$(mandir)/man$(patsubst .%,%,$(suffix $m)))
 p_file = $(word 1,$(subst :, ,$(1)))
 p_mode = $(word 2,$(subst :, ,$(1)))
 p_dir  = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
 conf   = $(DESTDIR)$(sysconfdir)/evenstep/evenstep.conf
 
-put    = $(foreach p,$(1),install -D -m $(call p_mode,$p) $(call p_file,$p) \
-	    "$(call p_dir,$p)/$(notdir $(call p_file,$p))" &&) :
+# A link is one to the file before it.
+put    = $(foreach p,$(1),$(if $(filter link,$(call p_mode,$p)),cp -P,install -D -m $(call \
+             p_mode,$p)) $(call p_file,$p) "$(call p_dir,$p)/$(notdir $(call p_file,$p))" &&) :
 drop   = rm -f $(foreach p,$(1),"$(call p_dir,$p)/$(notdir $(call p_file,$p))")
 
 install: all
@@ -423,6 +430,8 @@ version:
 	@echo $(VERSION)
 dist:
 	contrib/packaging/dist '$(VERSION)' '$(B)'
+deb rpm: dist # into BUILD/deb and BUILD/rpm
+	contrib/packaging/$@ '$(VERSION)' '$(B)'
 
 clean:
 	rm -rf build build-*
@@ -430,7 +439,7 @@ clean:
 .PHONY: all tests packages deps check check-suite check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
         install uninstall install-user uninstall-user install-user-there \
-        uninstall-user-there version dist clean FORCE
+        uninstall-user-there version dist deb rpm clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
 -include $(shell test -d $(B) && find $(B) -name '*.d')

@@ -11,7 +11,7 @@
 
 #define LIBRARY "libevenstep-mpi.so"
 #ifndef EVENSTEP_LIBDIR
-#    define EVENSTEP_LIBDIR "/usr/local/lib"
+#    define EVENSTEP_LIBDIR "/usr/local/lib/evenstep"
 #endif
 
 #define LIST_SIZE  (4 * PATH_MAX) /* of what the user has in a variable */

@@ -12,7 +12,7 @@ test_expect_success 'install, then uninstall, leaves the site its configuration 
 	cc -Iroot/usr/include -o app app.c -Lroot/usr/lib -levenstep && env -u EVENSTEP_DIR LD_LIBRARY_PATH=root/usr/lib ./app &&
 	(cd root && find . -name evenstep.so) >plugin && grep slurm plugin &&
 	strings -a "root/$(cat plugin)" >strings && grep -x /usr/bin/evenstep strings &&
-	test -r "root$(grep -x "/usr/lib/libevenstep-mpi[.]so" strings)" &&
+	test -r "root$(grep -x "/usr/lib/evenstep/libevenstep-mpi[.]so" strings)" &&
 	make -s -C "$S" B="$EVENSTEP_BUILD" DESTDIR="$PWD/root" PREFIX=/usr uninstall &&
 	(cd root && find . -type f) >left && echo ./etc/evenstep/evenstep.conf >want && test_cmp want left
 '

@@ -106,7 +106,7 @@ static void test_added(void)
 static void test_missing(void)
 {
     (void)unlink(library);
-    if (access("/usr/local/lib/libevenstep-mpi.so", F_OK) == 0) {
+    if (access("/usr/local/lib/evenstep/libevenstep-mpi.so", F_OK) == 0) {
         skip("a missing library", "it is installed");
         return;
     }
