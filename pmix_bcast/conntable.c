@@ -12,7 +12,7 @@
 
 #define VERSION 1u
 
-static const uint8_t magic[8] = "EVSCONN\n"; /* without a NUL */
+static const uint8_t magic[8] = {'E', 'V', 'S', 'C', 'O', 'N', 'N', '\n'};
 static const char see_file[] = "name a regular file that you may read";
 static const char copy_again[] = "copy it again, it is truncated or damaged";
 

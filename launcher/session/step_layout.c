@@ -55,7 +55,7 @@ static int read_layout_line(struct step_layout *l,
                             size_t n)
 {
     char name[NODE_NAME_MAX], *ranks = strchr(line, ':');
-    struct index key = {name, 0}, *found;
+    const struct index key = {name, 0}, *found;
 
     if (sscanf(line, " Node %*u (%255[^)])", name) != 1)
         return 0; /* the heading, or an empty line */
