@@ -174,7 +174,9 @@ int report_print_json(FILE *out, const struct report_file *f)
                         f->policy, "ended", came_to_end(f), "status", f->status,
                         "left_out", (json_int_t)f->left_out);
         all = report_with_account(all, &f->account);
-        rc = all ? json_dumpf(all, out, JSON_COMPACT) : -1;
+        /* 0.6, not the 0.59999999999999998 which it is as a double. */
+        rc = all ? json_dumpf(all, out, JSON_COMPACT | JSON_REAL_PRECISION(15))
+                 : -1;
         json_decref(all);
     }
     json_decref(nodes);
