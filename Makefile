@@ -184,7 +184,7 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
-packages := gcc make pkg-config libslurm-dev $(call column,2,$(launcher_libraries)) \
+packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libraries)) \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
@@ -392,6 +392,7 @@ placed := $(B)/evenstep:0755:$(bindir) \
           $(B)/libevenstep.so:link:$(libdir) \
           $(B)/libevenstep-mpi.so:0755:$(preloaddir) \
           launcher/libevenstep/evenstep.h:0644:$(includedir) \
+          launcher/libevenstep/evenstep.hpp:0644:$(includedir) \
           launcher/libevenstep/evenstep.f90:0644:$(includedir) \
           $(B)/evenstep.pc:0644:$(libdir)/pkgconfig \
           $(foreach m,$(manuals),$m:0644:$(mandir)/man$(patsubst .%,%,$(suffix $m)))

@@ -10,6 +10,9 @@ test_expect_success 'install, then uninstall, leaves the site its configuration 
 	echo "#include <evenstep.h>
 	int main(void) { struct evenstep_peer p; return evenstep_peer(0, &p) == -1 ? 0 : 1; }" >app.c &&
 	cc -Iroot/usr/include -o app app.c -Lroot/usr/lib -levenstep && env -u EVENSTEP_DIR LD_LIBRARY_PATH=root/usr/lib ./app &&
+	export PKG_CONFIG_PATH=root/usr/lib/pkgconfig && test "$(pkg-config --variable=libdir evenstep)" = /usr/lib &&
+	pkg-config --define-variable=includedir=root/usr/include --define-variable=libdir=root/usr/lib --cflags --libs evenstep >flags &&
+	g++ -std=c++17 -o app "$S/contrib/cxx/squares.cpp" $(cat flags) && LD_LIBRARY_PATH=root/usr/lib ./app | grep -x 9801 &&
 	(cd root && find . -name evenstep.so) >plugin && grep slurm plugin &&
 	strings -a "root/$(cat plugin)" >strings && grep -x /usr/bin/evenstep strings &&
 	test -r "root$(grep -x "/usr/lib/evenstep/libevenstep-mpi[.]so" strings)" &&

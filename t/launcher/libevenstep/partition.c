@@ -23,7 +23,8 @@ static void make_frames(void)
     for (uint64_t a = 0; a <= UNITS; a++)
         for (uint64_t b = a; b <= UNITS; b++)
             for (int o = 0; o < 6; o++) {
-                struct evenstep_range cut[RANKS] = {{0, a}, {a, b}, {b, UNITS}};
+                const struct evenstep_range cut[RANKS] = {
+                    {0, a}, {a, b}, {b, UNITS}};
 
                 for (int i = 0; i < RANKS; i++)
                     frames[n_frames][i] = cut[order[o][i]];

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='libevenstep from C++ (evenstep.hpp), and from R and Julia where these are'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+without_slurm
+unset EVENSTEP_SOCKET
+S=$EVENSTEP_SRC
+include="$S/launcher/libevenstep"
+export LD_LIBRARY_PATH="$EVENSTEP_BUILD"
+compile() { g++ -std=c++17 -Wall -Wextra -Wshadow -pedantic -Werror -I"$include" -o "$@" -L"$EVENSTEP_BUILD" -levenstep; }
+run() { timeout 200 evenstep run --local 3 --metrics equal --persistent "$@" 2>err; }
+seq 0 99 | awk '{ print $1 * $1 }' >squares
+seq 1000 1099 >lines
+
+command -v g++ >/dev/null && test_set_prereq CXX
+test_expect_success CXX 'C++: the example, alone and under evenstep run' '
+	compile squares-cpp "$S/contrib/cxx/squares.cpp" && ./squares-cpp >out && test_cmp squares out && run --range 0:100 -- ./squares-cpp >out && test_cmp squares out
+'
+test_expect_success CXX 'C++: work that throws gives its slice back; errors are exceptions; labels, waiting, lines, moves' '
+	cat >all.cpp <<-\END && compile all all.cpp && run --lines lines --retries 1 --policy static --pieces 1 -- "$PWD/all" >out && test_cmp lines out && test -e thrown
+	#include <cstdio>
+	#include <evenstep.hpp>
+	#include <stdexcept>
+	#include <unistd.h>
+
+	static void fails(int number, void (*f)())
+	{
+	    try {
+	        f();
+	    } catch (const std::system_error &e) {
+	        if (e.code().value() == number)
+	            return;
+	    }
+	    throw std::logic_error("no error, or another one");
+	}
+
+	int main()
+	{
+	    evenstep::session session;
+	    auto m = evenstep::redistribute({{0, 4}, {4, 8}}, {{0, 6}, {6, 8}}, 0);
+
+	    if (session.alone() || m.receive_count != std::vector<int>{4, 2} || m.receive_at != std::vector<int>{0, 4})
+	        return 3;
+	    fails(EISCONN, [] { evenstep::session second; });
+	    fails(EINVAL, [] { evenstep::redistribute({{0, 4}}, {}, 0); });
+	    while (!session.wait(100)) {}
+	    for (const auto &s : session) {
+	        char line[64];
+	        FILE *lines = fdopen(dup(session.lines()), "r");
+
+	        if (s.first == 0 && access("thrown", F_OK) != 0) {
+	            std::fclose(std::fopen("thrown", "w"));
+	            throw std::runtime_error("once");
+	        }
+	        for ([[maybe_unused]] auto unit : s.units())
+	            if (std::fgets(line, sizeof line, lines))
+	                std::cout << s.label << line;
+	        std::fclose(lines);
+	    }
+	}
+	END
+'
+command -v Rscript >/dev/null && test_set_prereq R
+test_expect_success R 'R: the example' '
+	cp "$S"/contrib/r/* . && PKG_CFLAGS="-I$include" PKG_LIBS="-L$EVENSTEP_BUILD -levenstep" R CMD SHLIB evenstep_r.c >log 2>&1 && Rscript squares.R >out && test_cmp squares out && run --range 0:100 -- Rscript squares.R >out && test_cmp squares out
+'
+command -v julia >/dev/null && test_set_prereq JULIA
+test_expect_success JULIA 'Julia: the example' '
+	run --range 0:100 -- julia "$S/contrib/julia/squares.jl" >out && test_cmp squares out
+'
+test_done
