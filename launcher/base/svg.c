@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/svg.h"
+#include "launcher/base/markup.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-/* --- text ----------------------------------------------------------------- */
-
-/* Bytes of the UTF-8 character at the start of text; 0 if it is not one that
- * XML 1.0 can hold (XML 1.0, section 2.2; RFC 3629, section 4). */
-static size_t character_bytes(const unsigned char *text)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-    uint32_t c = n == 1 ? text[0] : text[0] & (0x7fu >> n);
-
-    if (n > 1 && (text[0] < 0xc2 || text[0] > 0xf4))
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0; /* also at the text's end */
-        c = c << 6 | (text[i] & 0x3f);
-    }
-    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)
-        || c == 0xfffe || c == 0xffff
-        || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
-        return 0;
-    return n;
-}
-
-static void print_escaped(FILE *out, const char *text)
-{
-    while (*text) {
-        size_t n = character_bytes((const unsigned char *)text);
-
-        if (n == 0)
-            putc('?', out);
-        else if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else
-            fwrite(text, 1, n, out);
-        text += n ? n : 1;
-    }
-}
 
 /* --- the picture ---------------------------------------------------------- */
 
@@ -81,6 +35,51 @@ void svg_open(FILE *out, double width, double height)
             width, height, width, height, width);
 }
 
+void svg_open_part(FILE *out, double width, double height, const char *label)
+{
+    fprintf(out,
+            "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+            "role=\"img\" font-family=\"sans-serif\" font-size=\"12\" "
+            "aria-label=\"",
+            width, height, width, height);
+    markup_print(out, label);
+    fprintf(out, "\">\n");
+}
+
+/* Lines at 45 and 135 degrees, across, up, crossed, and dots. */
+void svg_textures(FILE *out)
+{
+    static const char *const drawn[SVG_TEXTURES] = {
+        NULL,
+        "M-1 1l2-2M0 6l6-6M5 7l2-2",
+        "M-1 5l2 2M0 0l6 6M5-1l2 2",
+        "M0 3h6",
+        "M3 0v6",
+        "M0 3h6M3 0v6",
+        "M1 2h2M4 5h2",
+    };
+
+    fprintf(out, "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
+                 "<defs>\n");
+    for (size_t i = 1; i < SVG_TEXTURES; i++)
+        fprintf(out,
+                "<pattern id=\"t%zu\" width=\"6\" height=\"6\" "
+                "patternUnits=\"userSpaceOnUse\"><path d=\"%s\" "
+                "fill=\"none\" stroke=\"#333\"/></pattern>\n",
+                i, drawn[i]);
+    fprintf(out, "</defs></svg>\n");
+}
+
+void svg_texture(
+    FILE *out, double x, double y, double width, double height, size_t texture)
+{
+    if (texture % SVG_TEXTURES > 0)
+        fprintf(out,
+                "<rect class=\"t\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+                "height=\"%.2f\" fill=\"url(#t%zu)\"/>\n",
+                x, y, width, height, texture % SVG_TEXTURES);
+}
+
 void svg_close(FILE *out)
 {
     fprintf(out, "</svg>\n");
@@ -98,7 +97,7 @@ void svg_text(
     };
 
     fprintf(out, "<text x=\"%.2f\" y=\"%.2f\"%s>", x, y, how[anchor]);
-    print_escaped(out, text);
+    markup_print(out, text);
     fprintf(out, "</text>\n");
 }
 
@@ -109,7 +108,7 @@ static void print_label(FILE *out, const struct svg_box *b)
             "<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\">"
             "<text x=\"3\" y=\"%.2f\">",
             b->x, b->y, b->width, b->height, b->height / 2 + 5);
-    print_escaped(out, b->label);
+    markup_print(out, b->label);
     fprintf(out, "</text></svg>");
 }
 
@@ -118,7 +117,7 @@ void svg_box(FILE *out, const struct svg_box *b)
     fprintf(out, "<g>");
     if (b->title) {
         fprintf(out, "<title>");
-        print_escaped(out, b->title);
+        markup_print(out, b->title);
         fprintf(out, "</title>");
     }
     fprintf(out,

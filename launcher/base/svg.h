@@ -34,7 +34,17 @@ int svg_write_file(const char *path,
                    struct es_error *err);
 
 void svg_open(FILE *out, double width, double height);
+/* Of a page of HTML: it has no background, and label says what it shows to who
+ * does not see it. */
+void svg_open_part(FILE *out, double width, double height, const char *label);
 void svg_close(FILE *out);
+
+/* For who does not see colours: textures over boxes, in a page that has
+ * svg_textures() once.  Texture 0 is none; of others, the rest counts. */
+#define SVG_TEXTURES 7
+void svg_textures(FILE *out);
+void svg_texture(
+    FILE *out, double x, double y, double width, double height, size_t texture);
 
 void svg_box(FILE *out, const struct svg_box *b);
 void svg_text(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/report.h"
 #include "launcher/base/json_member.h"
+#include "launcher/base/report_head.h"
 #include "launcher/base/user_file.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ int report_open(struct report *r, const char *path, struct es_error *err)
         return 0;
     fd = user_file_create(path, 0, &why);
     r->file = fd < 0 ? NULL : fdopen(fd, "w");
+    r->head = r->file ? report_head("run", 0, 0) : NULL;
     if (r->file)
         return 0;
     if (fd >= 0) {
@@ -35,6 +37,24 @@ int report_open(struct report *r, const char *path, struct es_error *err)
     }
     return es_fail(err, ES_USAGE, "name a file that you may write",
                    "--report: %s: %s", path, why);
+}
+
+void report_nodes(struct report *r,
+                  uint32_t job,
+                  uint32_t step,
+                  const char *command,
+                  json_t *nodes)
+{
+    json_t *name = json_string(command);
+
+    json_decref(r->head);
+    r->head = r->file ? report_head("run", job, step) : NULL;
+    if (r->head && name) /* of no UTF-8: then it is left out */
+        r->head = json_member(r->head, "command", json_incref(name));
+    if (r->head && nodes)
+        r->head = json_member(r->head, "nodes", json_incref(nodes));
+    json_decref(name);
+    json_decref(nodes);
 }
 
 void report_costs_before(struct report *r,
@@ -49,8 +69,13 @@ void report_costs_before(struct report *r,
  * 1,000 slices is 100 KB: json_dumpf() would write it word by word. */
 static int write_line(struct report *r, json_t *line, struct es_error *err)
 {
-    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    char *text = NULL;
     int rc = -1;
+
+    if (r->head)
+        line = json_member(line, "report", r->head);
+    if (line)
+        text = json_dumps(line, JSON_COMPACT);
 
     errno = ENOMEM;
     if (text && fputs(text, r->file) != EOF && putc('\n', r->file) != EOF
@@ -58,6 +83,7 @@ static int write_line(struct report *r, json_t *line, struct es_error *err)
         rc = 0;
     free(text);
     json_decref(line);
+    r->head = NULL; /* it was in that line */
     return rc == 0 ? 0 : report_fail(r, err);
 }
 
@@ -127,6 +153,36 @@ static json_t *with_costs_before(struct report *r, json_t *line)
     return json_member(line, "costs_before", costs);
 }
 
+static json_t *meter_json(const struct steering_view *v)
+{
+    json_t *line =
+        json_pack("{s:s, s:f, s:f, s:f}", "node", v->name, "progress",
+                  v->progress, "speed", v->speed, "waiting", v->waiting);
+
+    if (!v->unit[0])
+        return line;
+    line = json_member(line, "limit", json_integer((json_int_t)v->limit));
+    line = json_member(line, "floor", json_integer((json_int_t)v->floor));
+    line = json_member(line, "ceiling", json_integer((json_int_t)v->ceiling));
+    return json_member(line, "unit", json_string(v->unit));
+}
+
+/* How far the nodes are, and what limits they have. */
+static json_t *with_meters(json_t *line, const struct top_view *top)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < top->n; i++) {
+        struct steering_view v = top->node(top->from, i);
+
+        if (json_array_append_new(list, meter_json(&v)) < 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return json_member(line, "meters", list);
+}
+
 json_t *report_with_account(json_t *line, const struct account_result *r)
 {
     json_t *rest = json_object();
@@ -163,6 +219,8 @@ int report_frame(struct report *r,
     line = with_costs_before(r, line);
     if (r->energy)
         line = run_energy_frame(r->energy, line);
+    if (r->meters && r->meters->n > 0)
+        line = with_meters(line, r->meters);
     return write_line(r, report_with_account(line, &account->last), err);
 }
 
@@ -188,6 +246,8 @@ int report_close(struct report *r, struct es_error *err)
 {
     FILE *file = r->file;
 
+    json_decref(r->head);
+    r->head = NULL;
     r->file = NULL;
     if (file && fclose(file) != 0)
         return report_fail(r, err);

@@ -9,6 +9,7 @@
 #include "launcher/run/distribution.h"
 #include "launcher/run/run_account.h"
 #include "launcher/run/run_energy.h"
+#include "launcher/session/top_file.h"
 #include "policy/cost.h"
 #include "policy/determination.h"
 #include "policy/rank_by.h"
@@ -23,6 +24,9 @@ struct report {
     struct cost_terms before; /* what is known of the command; each: 0 if not,
                                  or once the first line has it */
     double noise;             /* likewise */
+    json_t *head;             /* of the first line; NULL once that has it */
+    const struct top_view *meters; /* as the frame ends, the caller's; NULL: not
+                                      known */
 };
 
 struct summary {
@@ -39,6 +43,13 @@ struct summary {
 
 /* path must outlive r; NULL is no report. */
 int report_open(struct report *r, const char *path, struct es_error *err);
+/* Before the first frame: whose report it is, and what is known of its nodes
+ * (node_records.h).  Takes nodes over; if it is NULL, nothing is known. */
+void report_nodes(struct report *r,
+                  uint32_t job,
+                  uint32_t step,
+                  const char *command,
+                  json_t *nodes);
 /* Before the first frame: what runs before have found that the command costs, as
  * cost_expect() is told. */
 void report_costs_before(struct report *r,

@@ -5,6 +5,7 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_slots.h"
+#include "launcher/session/node_records.h"
 #include "pmix_bcast/clock.h"
 
 #include <errno.h>
@@ -77,6 +78,23 @@ static void weigh(struct run *r)
         run_account_sum(&r->account, r->o->n_queues > 0 ? 0 : s->seconds);
 }
 
+static int report(struct run *r, int adjusted, uint64_t left_out)
+{
+    struct top_view top = {.n = 0};
+    int rc;
+
+    if (r->report.file) {
+        run_meter_view(&r->meter, &top);
+        run_power_view(&r->power, &top);
+    }
+    r->report.meters = &top;
+    errno = 0;
+    rc = report_frame(&r->report, r->distribution, &r->determination,
+                      &r->account, adjusted, left_out, r->err);
+    r->report.meters = NULL;
+    return rc;
+}
+
 /* The first frame is done; its output is written. */
 static int weigh_frame(struct run *r, uint64_t left_out)
 {
@@ -91,9 +109,7 @@ static int weigh_frame(struct run *r, uint64_t left_out)
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
     progress_frame(&r->progress, r->distribution, &r->account.last, adjusted);
-    errno = 0;
-    return report_frame(&r->report, r->distribution, &r->determination,
-                        &r->account, adjusted, left_out, r->err);
+    return report(r, adjusted, left_out);
 }
 
 /* Of one that a run before has done only the output is written. */
@@ -175,6 +191,18 @@ static int is_end_awaited(struct run *r)
     return s->waits;
 }
 
+/* Whose report it is. */
+static void tell_report(struct run *r)
+{
+    uint32_t job, step;
+
+    if (!r->report.file)
+        return;
+    session_job(r->front.session, &job, &step);
+    report_nodes(&r->report, job, step, r->o->command[0],
+                 node_records(&r->qualification));
+}
+
 void run_frames_begin(struct run *r)
 {
     if (is_end_awaited(r))
@@ -194,6 +222,7 @@ void run_frames_begin(struct run *r)
         run_finish(r, es_no_memory(r->err));
         return;
     }
+    tell_report(r);
     r->phase = WORKING;
     r->start_ns = clock_ns();
     run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);

@@ -13,6 +13,7 @@
 
 /* Pixels. */
 #define WIDTH   880 /* of the charts */
+#define PART    560 /* likewise, in a page */
 #define LEFT    120 /* for names and numbers */
 #define RIGHT   20
 #define TITLE   34 /* above a chart */
@@ -42,6 +43,8 @@ struct chart {
     size_t begin, end; /* frames */
     size_t rows;       /* nodes that have a row of their own */
     double y;          /* of the chart that is drawn */
+    double width;
+    int is_part; /* in a page, which says what it is, and has textures */
 };
 
 static const char *colour_of(size_t node)
@@ -50,8 +53,16 @@ static const char *colour_of(size_t node)
                               : OTHERS;
 }
 
+/* Nodes whose colours are alike differ in it. */
+static size_t texture_of(size_t node)
+{
+    return node < CHART_NODES ? node % SVG_TEXTURES : 0;
+}
+
 static void title(struct chart *c, const char *text)
 {
+    if (c->is_part)
+        return;
     svg_text(c->out, LEFT, c->y + TITLE - 14, SVG_START, text);
     c->y += TITLE;
 }
@@ -73,7 +84,7 @@ static double seconds_of(const struct chart *c)
 
 static double x_of(const struct chart *c, double seconds)
 {
-    return LEFT + (seconds - start_of(c)) / seconds_of(c) * WIDTH;
+    return LEFT + (seconds - start_of(c)) / seconds_of(c) * c->width;
 }
 
 /* The distance of ticks: 1, 2 or 5 times a power of ten, so that there are at
@@ -104,7 +115,7 @@ static void draw_slice(struct chart *c,
                        const struct report_slice *s)
 {
     char title_text[256], label[24];
-    double startup, width = s->seconds / seconds_of(c) * WIDTH;
+    double startup, width = s->seconds / seconds_of(c) * c->width;
     struct svg_box box = {.x = x_of(c, frame->start + s->start),
                           .y = c->y + (double)s->node * ROW + 2,
                           .width = width > 0.5 ? width : 0.5,
@@ -122,7 +133,7 @@ static void draw_slice(struct chart *c,
     if ((double)(strlen(label) * LETTER + 4) <= width)
         box.label = label;
     svg_box(c->out, &box);
-    startup = s->startup / seconds_of(c) * WIDTH;
+    startup = s->startup / seconds_of(c) * c->width;
     if (startup >= 1)
         svg_hatch(c->out, box.x, box.y, fmin(startup, box.width), box.height,
                   HATCH);
@@ -181,7 +192,7 @@ static void draw_work(struct chart *c)
 
 static double frame_x(const struct chart *c, double i)
 {
-    return LEFT + i / (double)(c->end - c->begin) * WIDTH;
+    return LEFT + i / (double)(c->end - c->begin) * c->width;
 }
 
 /* Lines at 0, half and all of a chart whose height is `all`. */
@@ -190,7 +201,7 @@ static void draw_scale(struct chart *c, double height, const char *all[3])
     for (int i = 0; i < 3; i++) {
         double y = c->y + height - height * i / 2;
 
-        svg_line(c->out, LEFT, y, LEFT + WIDTH, y, GRID);
+        svg_line(c->out, LEFT, y, LEFT + c->width, y, GRID);
         svg_text(c->out, LEFT - 6, y + 4, SVG_END, all[i]);
     }
 }
@@ -239,8 +250,12 @@ static void draw_share(struct chart *c,
 
     snprintf(text, sizeof text, "frame %" PRId64 ", %.100s: %.1f%%",
              c->f->frame[i].number, name, 100 * (to - from));
-    if (to > from)
-        svg_box(c->out, &box);
+    if (to <= from)
+        return;
+    svg_box(c->out, &box);
+    if (c->is_part)
+        svg_texture(c->out, box.x, box.y, box.width, box.height,
+                    texture_of(node));
 }
 
 static void draw_frame_shares(struct chart *c, size_t i)
@@ -282,11 +297,18 @@ static const char *const rest_colour[] = {
     [ACCOUNT_SLOWER] = "#ffb97a",
 };
 
+/* Restarts are hatched in any case. */
+static const size_t rest_texture[] = {
+    [ACCOUNT_RESTARTS] = 0, [ACCOUNT_WAITING] = 0, [ACCOUNT_TWICE] = 2,
+    [ACCOUNT_WIRE] = 4,     [ACCOUNT_SLOWER] = 3,
+};
+
 /* A part of a frame's time, on top of those before. */
 static void draw_part(struct chart *c,
                       size_t i,
                       const char *name,
                       const char *fill,
+                      size_t texture,
                       double from,
                       double part)
 {
@@ -304,8 +326,11 @@ static void draw_part(struct chart *c,
 
     snprintf(text, sizeof text, "frame %" PRId64 ", %s: %.3f s, %.1f%%",
              frame->number, name, part * frame->account.time, 100 * part);
-    if (part > 0)
-        svg_box(c->out, &box);
+    if (part <= 0)
+        return;
+    svg_box(c->out, &box);
+    if (c->is_part)
+        svg_texture(c->out, x, box.y, width, box.height, texture);
 }
 
 static void draw_account(struct chart *c, size_t i)
@@ -313,11 +338,12 @@ static void draw_account(struct chart *c, size_t i)
     const struct account_result *a = &c->f->frame[i].account;
     double from = account_efficiency(a), x, width;
 
-    draw_part(c, i, "ideal", IDEAL, 0, from);
+    draw_part(c, i, "ideal", IDEAL, 0, 0, from);
     for (enum account_part k = 0; k < ACCOUNT_PARTS && a->time > 0; k++) {
         double part = fmin(a->part[k] / a->time, 1 - from);
 
-        draw_part(c, i, account_name(k), rest_colour[k], from, part);
+        draw_part(c, i, account_name(k), rest_colour[k], rest_texture[k], from,
+                  part);
         x = frame_x(c, (double)(i - c->begin));
         width = frame_x(c, (double)(i - c->begin) + 1) - x;
         if (k == ACCOUNT_RESTARTS && part > 0)
@@ -344,6 +370,8 @@ static void draw_legend(struct chart *c)
         svg_box(c->out, &box);
         if (k == ACCOUNT_RESTARTS)
             svg_hatch(c->out, x, c->y + 2, 12, 12, HATCH);
+        if (c->is_part && k >= 0)
+            svg_texture(c->out, x, c->y + 2, 12, 12, rest_texture[k]);
         svg_text(c->out, x + 18, c->y + 12, SVG_START, name);
         x += 18 + (double)(strlen(name) + 3) * LETTER;
     }
@@ -368,22 +396,71 @@ static void draw_efficiency(struct chart *c)
     draw_legend(c);
 }
 
+/* The nodes that have a row, and how high the rows are. */
+static double set_rows(struct chart *c)
+{
+    c->rows = c->f->nodes;
+    if (c->rows > CHART_NODES)
+        c->rows = CHART_NODES;
+    return (double)c->rows * ROW + (c->rows < c->f->nodes ? ROW : 0);
+}
+
 void report_chart_draw(FILE *out,
                        const struct report_file *f,
                        size_t begin,
                        size_t end)
 {
-    struct chart c = {.out = out, .f = f, .begin = begin, .end = end};
-    double height;
+    struct chart c = {
+        .out = out, .f = f, .begin = begin, .end = end, .width = WIDTH};
+    double rows = set_rows(&c);
 
-    c.rows = f->nodes;
-    if (c.rows > CHART_NODES)
-        c.rows = CHART_NODES;
-    height = 3 * (TITLE + AXIS) + NUMBERS + (double)c.rows * ROW + SHARES + EVEN
-             + LEGEND + (c.rows < f->nodes ? ROW : 0);
-    svg_open(out, LEFT + WIDTH + RIGHT, height);
+    svg_open(out, LEFT + WIDTH + RIGHT,
+             3 * (TITLE + AXIS) + NUMBERS + rows + SHARES + EVEN + LEGEND);
     draw_work(&c);
     draw_shares(&c);
     draw_efficiency(&c);
+    svg_close(out);
+}
+
+/* --- in a page ------------------------------------------------------------ */
+
+void report_chart_part(FILE *out,
+                       const struct report_file *f,
+                       size_t begin,
+                       size_t end,
+                       enum chart_part part,
+                       const char *label)
+{
+    struct chart c = {.out = out,
+                      .f = f,
+                      .begin = begin,
+                      .end = end,
+                      .width = PART,
+                      .is_part = 1};
+    double rows = set_rows(&c);
+    const struct {
+        void (*draw)(struct chart *c);
+        double height;
+    } parts[] = {
+        [CHART_WORK] = {draw_work, NUMBERS + rows + AXIS},
+        [CHART_SHARES] = {draw_shares, NUMBERS + SHARES + AXIS},
+        [CHART_REST] = {draw_efficiency, NUMBERS + EVEN + AXIS + LEGEND},
+    };
+
+    svg_open_part(out, LEFT + PART + RIGHT, parts[part].height, label);
+    if (part != CHART_WORK)
+        c.y = NUMBERS; /* room for the scale's topmost number */
+    parts[part].draw(&c);
+    svg_close(out);
+}
+
+void report_chart_key(FILE *out, size_t node)
+{
+    const struct svg_box box = {
+        .width = 14, .height = 14, .fill = colour_of(node), .stroke = HATCH};
+
+    svg_open_part(out, 14, 14, "");
+    svg_box(out, &box);
+    svg_texture(out, 0, 0, 14, 14, texture_of(node));
     svg_close(out);
 }

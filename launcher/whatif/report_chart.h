@@ -20,4 +20,20 @@ void report_chart_draw(FILE *out,
                        size_t begin,
                        size_t end);
 
+enum chart_part {
+    CHART_WORK,   /* who worked when */
+    CHART_SHARES, /* of each frame, by node */
+    CHART_REST    /* what each frame's time went to */
+};
+
+/* One of them, likewise, in a page of HTML (svg_open_part()). */
+void report_chart_part(FILE *out,
+                       const struct report_file *f,
+                       size_t begin,
+                       size_t end,
+                       enum chart_part part,
+                       const char *label);
+/* The colour and texture of a node, as a small picture. */
+void report_chart_key(FILE *out, size_t node);
+
 #endif

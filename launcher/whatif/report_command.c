@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep report: what the report of a run or of a step says, as a table, JSON or a
- * picture.
+ * evenstep report: what reports say, as tables, JSON, a picture or a page.
  */
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/base/svg.h"
 #include "launcher/commands.h"
-#include "launcher/whatif/report_account.h"
+#include "launcher/whatif/any_report.h"
+#include "launcher/whatif/record_chart.h"
+#include "launcher/whatif/record_show.h"
 #include "launcher/whatif/report_chart.h"
+#include "launcher/whatif/report_html.h"
 #include "launcher/whatif/report_print.h"
+#include "launcher/whatif/report_table.h"
 #include "launcher/whatif/step_show.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 struct options {
-    const char *file, *svg;     /* svg NULL: no picture */
+    const char *svg, *html;     /* NULL: not wanted */
     struct option_range frames; /* of the picture; not given: the first */
-    int json;
+    int json, table;
 };
 
 struct picture {
@@ -33,8 +37,13 @@ static const struct option options[] = {
      "draw it, too: who worked when, shares, efficiency"},
     {OPTION_RANGE, "frames", "B:E", AT(frames), .needs = "svg", .help =
      "only these in the picture, at most 400 (the first 400)"},
-    {OPTION_FLAG, "json", NULL, AT(json), .help =
-     "print one JSON object instead of the tables"},
+    {OPTION_TEXT, "html", "PAGE", AT(html), .help =
+     "write a page for a browser instead, of all FILEs side by side"},
+    {OPTION_FLAG, "json", NULL, AT(json), .excludes = "table", .help =
+     "print one JSON object of each FILE instead of the tables"},
+    {OPTION_FLAG, "table", NULL, AT(table), .help =
+     "print one table with a head and tabs between, for R or pandas: a row for "
+     "each node of each frame; all FILEs are of one kind"},
     {.type = OPTION_END},
 };
 /* clang-format on */
@@ -83,28 +92,15 @@ static int draw(FILE *out, const void *arg)
     return 0;
 }
 
-/* --- all together --------------------------------------------------------- */
-
-static int report(const struct options *o,
-                  const struct report_file *f,
-                  struct es_error *err)
+/* Of a run. */
+static int draw_run(const struct options *o,
+                    const struct any_report *r,
+                    struct es_error *err)
 {
-    struct picture p = {.f = f};
+    struct picture p = {.f = &r->run};
 
-    if (f->torn)
-        notice("%s: its last line is not whole, and is ignored", o->file);
-    if (o->svg
-        && (choose(&p, o, err) < 0
-            || svg_write_file(o->svg, draw, &p, err) < 0))
-        return -1;
-    if ((o->json ? report_print_json(stdout, f) : report_print_table(stdout, f))
-            < 0
-        || fflush(stdout) != 0)
-        return es_no_space(err);
-    return 0;
+    return choose(&p, o, err) < 0 ? -1 : svg_write_file(o->svg, draw, &p, err);
 }
-
-/* --- of a step ------------------------------------------------------------ */
 
 static int draw_step(FILE *out, const void *arg)
 {
@@ -112,42 +108,119 @@ static int draw_step(FILE *out, const void *arg)
     return 0;
 }
 
-static int report_step(const struct options *o, struct es_error *err)
+static int draw_record(FILE *out, const void *arg)
 {
-    struct step_file f;
-    int rc = step_file_read(&f, o->file, err);
+    record_chart(out, arg, NULL);
+    return 0;
+}
 
-    if (rc == 0 && o->frames.end > 0)
-        rc = es_fail(err, ES_USAGE, "leave it out",
-                     "--frames: the report of a step has no frames");
-    if (rc == 0 && o->svg)
-        rc = svg_write_file(o->svg, draw_step, &f, err);
-    if (rc == 0
-        && ((o->json ? step_show_json(stdout, &f) : step_show_table(stdout, &f))
-                < 0
-            || fflush(stdout) != 0))
-        rc = es_no_space(err);
-    step_file_clear(&f);
-    return rc;
+static int draw_any(const struct options *o,
+                    const struct any_report *r,
+                    struct es_error *err)
+{
+    if (r->kind == REPORT_RUN)
+        return draw_run(o, r, err);
+    if (o->frames.end > 0)
+        return es_fail(err, ES_USAGE, "leave it out",
+                       "--frames: the report of a %s has no frames",
+                       report_kind_name(r->kind));
+    if (r->kind == REPORT_STEP)
+        return svg_write_file(o->svg, draw_step, &r->step, err);
+    if (r->kind == REPORT_PROBE)
+        return es_fail(err, ES_USAGE, "give --html PAGE",
+                       "--svg: there is no picture of probes");
+    return svg_write_file(o->svg, draw_record, r, err);
+}
+
+/* --- what is printed ------------------------------------------------------ */
+
+static int print_any(const struct options *o, const struct any_report *r)
+{
+    if (o->table)
+        return report_table_rows(stdout, r);
+    if (r->kind == REPORT_RUN)
+        return o->json ? report_print_json(stdout, &r->run)
+                       : report_print_table(stdout, &r->run);
+    if (r->kind == REPORT_STEP)
+        return o->json ? step_show_json(stdout, &r->step)
+                       : step_show_table(stdout, &r->step);
+    return o->json ? record_show_json(stdout, r) : record_show_table(stdout, r);
+}
+
+static int print_all(const struct options *o,
+                     const struct any_report r[],
+                     size_t n,
+                     struct es_error *err)
+{
+    int rc = o->table ? report_table_head(stdout, r[0].kind) : 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (n > 1 && !o->json && !o->table)
+            rc = printf("%s%s:\n", i ? "\n" : "", r[i].path) < 0 ? -1 : 0;
+        if (rc == 0)
+            rc = print_any(o, &r[i]);
+    }
+    return rc < 0 || fflush(stdout) != 0 ? es_no_space(err) : 0;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+/* Rows of one table have the same columns. */
+static int check(const struct options *o,
+                 const struct any_report r[],
+                 size_t n,
+                 struct es_error *err)
+{
+    if (o->svg && n > 1)
+        return es_fail(err, ES_USAGE, "give one FILE, or --html PAGE",
+                       "--svg: there are %zu reports", n);
+    for (size_t i = 1; o->table && i < n; i++)
+        if (r[i].kind != r[0].kind)
+            return es_fail(err, ES_USAGE, "give those of one kind",
+                           "--table: %s is of a %s, %s of a %s", r[0].path,
+                           report_kind_name(r[0].kind), r[i].path,
+                           report_kind_name(r[i].kind));
+    return 0;
+}
+
+static int report(const struct options *o,
+                  const struct any_report r[],
+                  size_t n,
+                  struct es_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r[i].run.torn)
+            notice("%s: its last line is not whole, and is ignored", r[i].path);
+    if (check(o, r, n, err) < 0)
+        return -1;
+    if (o->svg && draw_any(o, &r[0], err) < 0)
+        return -1;
+    if (o->html && report_html_write(o->html, r, n, err) < 0)
+        return -1;
+    return o->html && !o->json && !o->table ? 0 : print_all(o, r, n, err);
 }
 
 static int report_main(int argc, char **argv, struct es_error *err)
 {
     struct options o = {0};
-    struct report_file f;
+    struct any_report *r;
+    size_t n = 0, read = 0;
     int rc = options_parse(&command_report, &o, argc, argv, err);
 
     if (rc != 0)
         return rc;
-    o.file = argv[1];
-    if (step_file_is_one(o.file))
-        return report_step(&o, err);
-    rc = report_file_read(&f, "report", o.file, err);
-    if (rc == 0 && report_account(&f) < 0)
-        rc = es_no_memory(err);
+    while (argv[1 + n])
+        n++;
+    r = calloc(n, sizeof *r);
+    if (!r)
+        return es_no_memory(err);
+    for (; rc == 0 && read < n; read++)
+        rc = any_report_read(&r[read], argv[1 + read], err);
     if (rc == 0)
-        rc = report(&o, &f, err);
-    report_file_clear(&f);
+        rc = report(&o, r, n, err);
+    for (size_t i = 0; i < read; i++)
+        any_report_clear(&r[i]);
+    free(r);
     return rc;
 }
 
@@ -157,9 +230,10 @@ const struct subcommand command_report = {
     .about =
         "Print what FILE says, the report of a run (`evenstep run --report FILE`): which\n"
         "node did how much in how long, and how evenly every frame ended.  FILE may also\n"
-        "be a journal, which lacks the times between two commands, or the report of a\n"
-        "step (`srun --evenstep-report=FILE`): how the time of its ranks went.\n",
+        "be a journal, which lacks the times between two commands, the report of a step\n"
+        "(`srun --evenstep-report=FILE`): how the time of its ranks went, or what\n"
+        "--report of `evenstep bcast`, `probe` or `graph run` has written.\n",
     .option = options,
-    .operands = "FILE",
+    .operands = "FILE [FILE...]",
     .run = report_main,
 };

@@ -4,6 +4,7 @@
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,8 @@ static int add_frame(struct reading *r, const struct trace_line *line)
     frame.number = (int64_t)number;
     frame.left_out = left_out(line);
     frame.n = f->n_slices - frame.slice;
+    frame.energy = json_incref(json_object_get(line->json, "energy"));
+    frame.meters = json_incref(json_object_get(line->json, "meters"));
     f->frame[f->n++] = frame;
     f->seconds += frame.last;
     return 0;
@@ -163,6 +166,7 @@ static int add_summary(struct reading *r, const struct trace_line *line)
     struct report_file *f = r->f;
 
     f->ended = 1;
+    f->energy = json_incref(json_object_get(line->json, "energy"));
     f->left_out = left_out(line);
     snprintf(f->status, sizeof f->status, "%s", status ? status : "done");
     snprintf(f->policy, sizeof f->policy, "%s", policy ? policy : "");
@@ -175,6 +179,8 @@ static int add_summary(struct reading *r, const struct trace_line *line)
 
 static int add_line(struct reading *r, const struct trace_line *line)
 {
+    if (!r->f->head)
+        r->f->head = json_incref(json_object_get(line->json, "report"));
     if (line->event.op == TRACE_FRAME && !r->f->ended)
         return add_frame(r, line);
     if (line->event.op == TRACE_SUMMARY && !r->f->ended)
@@ -243,6 +249,12 @@ int report_file_read(struct report_file *f,
 
 void report_file_clear(struct report_file *f)
 {
+    for (size_t i = 0; i < f->n; i++) {
+        json_decref(f->frame[i].energy);
+        json_decref(f->frame[i].meters);
+    }
+    json_decref(f->head);
+    json_decref(f->energy);
     free(f->frame);
     free(f->slice);
     json_decref(f->node);
@@ -252,4 +264,41 @@ void report_file_clear(struct report_file *f)
 const char *report_file_node(const struct report_file *f, size_t node)
 {
     return json_string_value(json_array_get(f->node, node));
+}
+
+void report_file_split(char name[256], int *slot, const char *node)
+{
+    const char *colon = strrchr(node, ':');
+    char *end = NULL;
+    long n = colon ? strtol(colon + 1, &end, 10) : -1;
+    int is_slot = end && end > colon + 1 && !*end && n >= 0 && n <= INT_MAX;
+
+    *slot = is_slot ? (int)n : -1;
+    snprintf(name, 256, "%.*s",
+             is_slot ? (int)(colon - node) : (int)strlen(node), node);
+}
+
+const json_t *report_file_find(const json_t *list, const char *name)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+    {
+        const char *node = json_string_value(json_object_get(one, "node"));
+
+        if (node && strcmp(node, name) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+const json_t *report_file_about(const struct report_file *f, size_t node)
+{
+    const json_t *nodes = json_object_get(f->head, "nodes");
+    char name[256];
+    int slot;
+
+    report_file_split(name, &slot, report_file_node(f, node));
+    return report_file_find(nodes, name);
 }

@@ -34,7 +34,8 @@ struct report_frame {
     int complete;     /* all of its units are done */
     int64_t left_out; /* units that were left out, as their command failed */
     int64_t units;
-    size_t slice, n; /* number of its first slice, how many it has */
+    size_t slice, n;         /* number of its first slice, how many it has */
+    json_t *energy, *meters; /* lists, as in the file; NULL: it has none */
 };
 
 struct report_file {
@@ -52,7 +53,9 @@ struct report_file {
     double seconds; /* of the summary, or what the frames add up to */
     struct account_result account; /* likewise */
     int is_told;
-    int torn; /* the last line is not whole, and was left out */
+    json_t *head;   /* report_head.h; NULL: it has none */
+    json_t *energy; /* of the summary; NULL: not known */
+    int torn;       /* the last line is not whole, and was left out */
 };
 
 /* 0, or -1 with ES_USAGE (ES_ENV if memory ran out).  Call report_file_clear()
@@ -65,5 +68,13 @@ int report_file_read(struct report_file *f,
 void report_file_clear(struct report_file *f);
 
 const char *report_file_node(const struct report_file *f, size_t node);
+
+/* A node's name without its slot, n0 of n0:3; *slot is -1 if it has none. */
+void report_file_split(char name[256], int *slot, const char *node);
+/* Of a list of objects, the one whose "node" is so named; NULL if there is
+ * none. */
+const json_t *report_file_find(const json_t *list, const char *name);
+/* What the head knows of a node, or of the node of a slot; or NULL. */
+const json_t *report_file_about(const struct report_file *f, size_t node);
 
 #endif

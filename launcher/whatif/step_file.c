@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NUMBER_MAX 1e18
 #define ROWS_MAX   200000u /* RANKS_EACH_MAX and as many nodes as there are */
@@ -144,26 +143,6 @@ static int add_line(struct step_file *f, json_t *line, size_t lines)
 }
 
 /* --- files ---------------------------------------------------------------- */
-
-int step_file_is_one(const char *path)
-{
-    struct stat st;
-    FILE *file = NULL;
-    json_t *first;
-    const char *type;
-    int is_one;
-
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        file = fopen(path, "re");
-    if (!file)
-        return 0;
-    first = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
-    (void)fclose(file); /* it was only read */
-    type = json_string_value(json_object_get(first, "type"));
-    is_one = type && strcmp(type, "step") == 0;
-    json_decref(first);
-    return is_one;
-}
 
 static int is_at_end(FILE *file)
 {

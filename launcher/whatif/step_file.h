@@ -32,8 +32,6 @@ struct step_file {
     json_t *json; /* all of it, as one object */
 };
 
-/* Does the file begin as one of these?  0 if it cannot be read. */
-int step_file_is_one(const char *path);
 /* 0, or -1 with ES_USAGE or ES_ENV; step_file_clear() it in any case. */
 int step_file_read(struct step_file *f, const char *path, struct es_error *err);
 void step_file_clear(struct step_file *f);

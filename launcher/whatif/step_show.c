@@ -211,13 +211,25 @@ static void draw_legend(const struct bars *b)
     svg_text(b->out, x + 14, b->y + 16, SVG_START, text);
 }
 
+static void draw_all(struct bars *b)
+{
+    double height = (double)b->shown * ROW;
+
+    draw_axis(b, height);
+    for (size_t i = 0; i < b->shown; i++)
+        draw_row(b, i);
+    b->y += height + AXIS;
+    draw_legend(b);
+    svg_close(b->out);
+}
+
 void step_show_chart(FILE *out, const struct step_file *f)
 {
     struct bars b = bars_of(out, f);
-    double height = (double)b.shown * ROW;
     char text[200];
 
-    svg_open(out, LEFT + WIDTH + RIGHT, TITLE + height + AXIS + LEGEND);
+    svg_open(out, LEFT + WIDTH + RIGHT,
+             TITLE + (double)b.shown * ROW + AXIS + LEGEND);
     snprintf(text, sizeof text,
              "Step %.0f.%.0f: time of each %s%s; parallel efficiency %.2f = "
              "load balance %.2f x communication %.2f",
@@ -226,10 +238,14 @@ void step_show_chart(FILE *out, const struct step_file *f)
              f->balance, f->communication);
     svg_text(out, LEFT, TITLE - 14, SVG_START, text);
     b.y = TITLE;
-    draw_axis(&b, height);
-    for (size_t i = 0; i < b.shown; i++)
-        draw_row(&b, i);
-    b.y += height + AXIS;
-    draw_legend(&b);
-    svg_close(out);
+    draw_all(&b);
+}
+
+void step_show_part(FILE *out, const struct step_file *f, const char *label)
+{
+    struct bars b = bars_of(out, f);
+
+    svg_open_part(out, LEFT + WIDTH + RIGHT,
+                  (double)b.shown * ROW + AXIS + LEGEND, label);
+    draw_all(&b);
 }

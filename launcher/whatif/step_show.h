@@ -17,5 +17,7 @@ int step_show_json(FILE *out, const struct step_file *f);
 /* Useful and waiting time, a bar each.  If something cannot be written, the
  * stream has its error set. */
 void step_show_chart(FILE *out, const struct step_file *f);
+/* The same as a part of a page, by svg_open_part(). */
+void step_show_part(FILE *out, const struct step_file *f, const char *label);
 
 #endif

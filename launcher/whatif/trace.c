@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/trace.h"
+#include "launcher/base/report_head.h"
 #include "policy/bundles.h"
 
 #include <float.h>
@@ -309,7 +310,11 @@ static int read_report(const struct reader *r,
                        struct trace_line *line)
 {
     const char *name = json_string_value(type);
+    struct es_error why;
 
+    if (report_head_check(r->object, &why) < 0)
+        return es_fail(r->err, ES_USAGE, why.mend, "trace, line %zu: %s",
+                       r->number, why.what);
     if (name && strcmp(name, "frame") == 0)
         return read_frame(r, line);
     line->event.op = TRACE_SUMMARY;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/node_records.h"
+#include "launcher/base/json_member.h"
+#include "launcher/probe/probe_json.h"
+
+#include <math.h>
+
+static json_t *counted(const double measured[ELEMENTS])
+{
+    json_t *all = json_object();
+
+    for (int e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter((enum element)e), '\0'};
+
+        if (isfinite(measured[e]))
+            all = json_member(all, key, json_real(measured[e]));
+    }
+    return all;
+}
+
+static json_t *probed(json_t *node, const struct qualification *q, size_t i)
+{
+    const struct msg_probed *a = &q->answer[i];
+    json_t *hardware = json_string(a->hardware);
+
+    node = json_member(node, "cached", json_boolean(a->cached != 0));
+    if (hardware) /* of no UTF-8: then it is left out */
+        node = json_member(node, "hardware", hardware);
+    return json_member(
+        node, "probe",
+        probe_to_json((const struct probe_result *)q->result[i]));
+}
+
+static json_t *record(const struct qualification *q, size_t i)
+{
+    json_t *node =
+        json_pack("{s:s}", "node", session_node(q->session, i)->name);
+
+    if (q->setup->source == METRICS_EQUAL)
+        return node;
+    if (q->metric && q->missing == 0) {
+        node = json_member(node, "JL", json_real(q->metric[i].JL));
+        node = json_member(node, "counted", counted(q->measured[i]));
+    }
+    return q->setup->source == METRICS_OF_FILE || !q->answered[i]
+               ? node
+               : probed(node, q, i);
+}
+
+json_t *node_records(const struct qualification *q)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; all && i < q->n; i++)
+        if (json_array_append_new(all, record(q, i)) < 0) {
+            json_decref(all);
+            all = NULL;
+        }
+    return all;
+}
