@@ -93,8 +93,50 @@ test_expect_success 'thousands of frames: the first 400 are drawn, and one line 
 	evenstep report --svg many.svg many >got 2>err && mentioned "^evenstep: the picture has the first 400 of 1000 frames: --frames chooses others$" && xmllint --noout many.svg &&
 	test $(grep -c "units 0:10" many.svg) = 400 && grep -q "^999 " got
 '
+printf '{"type":"frame","report":{"format":3}}\n' >later
+printf '{"type":"frame","report":{"kind":"run"}}\n' >nothing
+printf '{"type":"probe","report":{"format":2,"kind":"probe"}}\n' >probed
+{
+	echo '{"type":"bcast","source":"a<b>","bytes":2000000,"nodes":2,"seconds":2,"home_bytes_sent":2000000,"report":{"format":2,"kind":"bcast","host":"<script>alert(1)</script>","job":7}}'
+	echo '{"type":"node","node":"n0","seconds":1}'
+	echo '{"type":"node","node":"<script>alert(2)</script>","seconds":null,"why":"lost & gone"}'
+	echo '{"type":"later"}'
+} >cast
+head -c 180 cast >half && printf ',\n' >>half
+sed 's/lost/\\u001b[2J/' cast | sed 's/^{"type":"node","node":"n0".*//' | grep . >tricks
+test_expect_success 'the first line says what the report is, and what the nodes were measured at' '
+	evenstep run --local 2 --range 0:10 --repeat 2 --report measured -- true && jq -es ".[0].report | .format == 2 and .kind == \"run\" and .command == \"true\" and (.written > 1e9)
+		and (.nodes | map(.node) == [\"local0\", \"local1\"] and all(.JL > 0 and .probe.C.value > 0 and .counted.C >= 0))" measured &&
+	jq -es ".[1:] | any(has(\"report\")) | not" measured && evenstep replay --policy even <measured >sizes && test "$(wc -l <sizes)" = 3
+'
+test_expect_success 'a trace of a later format is refused, too' '
+	sed "1s/\"format\":2/\"format\":99/" measured >newer && test_expect_code 2 evenstep replay --policy even <newer 2>err && mentioned "^evenstep: trace, line 1: is of format 99, of a later evenstep; "
+'
+test_expect_success '--html: one page, whole, with the gain, the pictures and the tables, that takes nothing from elsewhere' '
+	evenstep report --html page two >got && test ! -s got && xmllint --html --noout page 2>err; grep -v "Tag .* invalid" err | grep "error :"; tail -n 1 page | grep -x "</html>" &&
+	grep -F "<strong>1.26×</strong> as fast as equal parts" page && test $(grep -c "<svg viewBox" page) -ge 5 && grep -F "restarts" page &&
+	for what in "Who worked when" "What each frame" "Shares by node" "default-src .none." "prefers-color-scheme:dark" "<caption>" "tabindex=\"0\""; do grep -q "$what" page || return 1; done &&
+	! grep -E "(href=\"[^#]|src=|<script|<link|@import|http:|https:)" page
+'
+test_expect_success 'several reports are side by side, whatever they are of' '
+	evenstep report --html page two old measured cast && grep -q "The runs side by side" page && grep -q "href=\"#r4\"" page && grep -q "id=\"r4\"" page && grep -q "by its journal\|done" page
+'
+test_expect_success 'what is from a file stays text in the page: names of nodes, hosts, files' '
+	frame 0 "$(slice "<script>n0" 0 10 1 0),$(slice "n1\\\">&" 10 20 2 9)" 1 1 false >"<img src=x>" && evenstep report --html page "<img src=x>" cast && ! grep -E "<script|<img" page &&
+	grep -q "&lt;script&gt;n0" page && grep -q "n1&quot;&gt;&amp;" page && grep -q "&lt;script&gt;alert(1)" page && grep -q "alert(2)" page && grep -q "&lt;img src=x&gt;" page
+'
+test_expect_success '--table: a row for each node of each frame, NA for what is not known' '
+	evenstep report --table two two >got && cat got && test $(wc -l <got) = 9 && awk -F"\t" "NF != 27 {exit 1}" got &&
+	sed -n 2p got | cut -f 1,4,5,6,7,8,9,10,11,14,15,16,17,27 | tr "\t" " " >row && echo "two 0 n0 NA 80 0.8 1 0 4 4 3 6 0.75 NA" >want && test_cmp want row &&
+	sed -n 5p got | cut -f 5,7,9,10 | tr "\t" " " >row && echo "n1 0 0 1" >want && test_cmp want row &&
+	evenstep report --table measured | awk -F"\t" "NR > 1 && !(\$18 > 0) {exit 1}" && evenstep report --table cast | tail -n 1 | tr "\t" " " >row && echo "cast 7 <script>alert(2)</script> 2000000 NA" >want && test_cmp want row
+'
+test_expect_success 'a broadcast: text, JSON and a picture' '
+	evenstep report --svg cast.svg cast >got && grep -qE "^n0 +1[.]000 +2[.]0$" got && grep -q "lost & gone" got && grep -q "2.0 MB to 2 nodes in 2.000 s" got && xmllint --noout cast.svg && grep -q ">1.000 s</text>" cast.svg &&
+	evenstep report --json cast | jq -e ".bcast.bytes == 2000000 and (.nodes | length == 2)"
+'
 test_expect_success '--help tells every option' '
-	evenstep report --help >got && evenstep --help | grep -q "^  report " && for option in svg frames json; do grep -qE "^  --$option( |$)" got || return 1; done
+	evenstep report --help >got && evenstep --help | grep -q "^  report " && for option in svg frames html json table; do grep -qE "^  --$option( |$)" got || return 1; done
 '
 
 printf '{"type":"frame","frame":0,"slices":[]}\n' >missing
@@ -115,7 +157,15 @@ while IFS='|' read -r what arguments message; do
 	'
 done <<\END
 no file||report: no FILE: see
-two files|two two|report: unexpected argument "two": see
+a picture of two files|two two --svg x|--svg: there are 2 reports: give one FILE, or --html PAGE$
+a report of a later format|later|report: later: is of format 3, of a later evenstep; this one reads up to 2: read it with that evenstep$
+a report whose head says nothing|nothing|report: nothing: its "report" has no "format": give a report as it was written$
+tables of two kinds|--table two cast|--table: two is of a run, cast of a bcast: give those of one kind$
+a table in JSON|--table --json two|--json and --table exclude each other: give one of them$
+a broadcast that is cut off|half|report: half: line 2 is none of a report, or is not whole: give a report as it was written$
+a name that plays tricks on a terminal|tricks|report: tricks: line 2 is none of a report
+frames of a broadcast|--svg x --frames 0:1 cast|--frames: the report of a bcast has no frames: leave it out$
+a picture of probes|--svg x probed|--svg: there is no picture of probes: give --html PAGE$
 a file that is not there|nowhere|report: nowhere: No such file or directory: name a file that you may read$
 a folder|.|report: \.: trace, line 1: Is a directory: 
 a file without a frame|empty|report: empty: there is no frame in it: give the file of `evenstep run --report` or --journal$

@@ -136,6 +136,10 @@ void html_row_end(FILE *out)
 static void print_formatted(FILE *out,
                             const char *tag,
                             const char *fmt,
+                            va_list ap) __attribute__((format(printf, 3, 0)));
+static void print_formatted(FILE *out,
+                            const char *tag,
+                            const char *fmt,
                             va_list ap)
 {
     char text[TEXT_MAX];

@@ -77,9 +77,9 @@ static void probe_element(FILE *out, const struct record_file *f, char letter)
     double best = 0;
     size_t i;
 
-    json_array_foreach(f->lines, i, one)
-    {
-        const json_t *e = json_object_get(json_object_get(one, "probe"), key);
+    for (i = 0; i < json_array_size(f->lines); i++) {
+        const json_t *e = json_object_get(
+            json_object_get(json_array_get(f->lines, i), "probe"), key);
 
         any = any ? any : e;
         best = fmax(best, record_number(e, "value", 0));

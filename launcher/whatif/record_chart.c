@@ -171,7 +171,7 @@ static void draw_span(const struct chart *c,
 
 static void draw_graph(struct chart *c, const char *label)
 {
-    struct core core[RECORD_ROWS];
+    struct core core[RECORD_ROWS] = {{0}};
     const json_t *one;
     char name[64];
     size_t i;
