@@ -120,7 +120,10 @@ mpi_src := \
   launcher/libevenstep/mpi_meter.c \
   launcher/libevenstep/mpi_real.c \
   launcher/libevenstep/mpi_region.c \
-  launcher/libevenstep/mpi_wrap.c
+  launcher/libevenstep/mpi_wrap.c \
+  launcher/libevenstep/omp_gomp.c \
+  launcher/libevenstep/omp_tool.c \
+  launcher/libevenstep/thread_time.c
 
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a
@@ -188,7 +191,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
-            mpich libmpich-dev gfortran iproute2 util-linux procps \
+            mpich libmpich-dev libomp-dev gfortran iproute2 util-linux procps \
             zsh fish bsdextrautils mmdebstrap python3-setuptools python3-wheel \
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \

@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(struct meter_slot) == 64, "a slot is a cache line");
 _Static_assert(offsetof(struct meter_page, slot) == 64, "as in the header");
-_Static_assert(sizeof(struct meter_rank) == 576, "as in the header");
+_Static_assert(sizeof(struct meter_rank) == 640, "as in the header");
 
 static double fraction_of(uint64_t done, uint64_t total)
 {
@@ -70,6 +70,12 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
             .calls = atomic_load_explicit(&rank->calls, memory_order_relaxed),
             .regions =
                 atomic_load_explicit(&rank->regions, memory_order_relaxed),
+            .threads =
+                atomic_load_explicit(&rank->threads, memory_order_relaxed),
+            .others_ns =
+                atomic_load_explicit(&rank->others_ns, memory_order_relaxed),
+            .idle_ns =
+                atomic_load_explicit(&rank->idle_ns, memory_order_relaxed),
         };
 
         atomic_thread_fence(memory_order_acquire);

@@ -8,7 +8,7 @@
  *        4     4  high        slots from this number on were never used
  *        8     4  threads     number that the agent advises; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
- *    64+64n 576n  ranks       beside the slot of the same number, see below
+ *    64+64n 640n  ranks       beside the slot of the same number, see below
  *
  *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
@@ -36,6 +36,11 @@
  *       64   512  ring        the last 32 of these: of region r, from 0, in
  *                             place r % 32: 8 useful_ns, 8 waiting_ns (in the
  *                             collective that ended it)
+ *      576     4  threads     in its largest OpenMP team; 0: it had none, or
+ *                             their time is not known
+ *      584     8  others_ns   that those were busy which do not call MPI
+ *      592     8  idle_ns     of useful_ns, that the one which does has waited
+ *                             for them
  *
  * Before a rank has ended its first region, its slot has none begun, and for one
  * that calls evenstep_work() itself it never has.  An entry whose slot has no
@@ -54,7 +59,7 @@
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x324d5645u /* "EVM2"; another layout needs another */
+#define METER_MAGIC 0x334d5645u /* "EVM3"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
 #define METER_RING  32u         /* regions that an entry remembers */
 #define METER_BYTES sizeof(struct meter_page)
@@ -74,6 +79,9 @@ struct meter_rank {
         _Alignas(16) _Atomic uint64_t useful_ns;
         _Atomic uint64_t waiting_ns;
     } ring[METER_RING];
+    /* Of many threads: apart from what one of them writes with each call. */
+    _Alignas(64) _Atomic uint32_t threads;
+    _Atomic uint64_t others_ns, idle_ns;
 };
 
 struct meter_page {
@@ -98,6 +106,8 @@ struct meter_time {
     int is_waiting;
     uint64_t since_ns;
     uint64_t useful_ns, waiting_ns, calls, regions;
+    uint32_t threads;
+    uint64_t others_ns, idle_ns;
 };
 
 /* One of its regions. */

@@ -2,6 +2,7 @@
 #include "launcher/libevenstep/mpi_meter.h"
 #include "launcher/libevenstep/meter_writer.h"
 #include "launcher/libevenstep/mpi_region.h"
+#include "launcher/libevenstep/thread_time.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -174,6 +175,7 @@ static void on_fork_child(void)
 {
     slot = NULL;
     mpi_meter_is_on = 0;
+    thread_time_stop();
 }
 
 static void take_place(int rank, int size)
@@ -187,6 +189,7 @@ static void take_place(int rank, int size)
     world_size = size;
     mpi_region_start(&region, now_ns());
     publish_time();
+    thread_time_start(entry);
     atomic_store_explicit(&entry->rank, (uint32_t)rank, memory_order_relaxed);
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
 }
@@ -208,6 +211,7 @@ void mpi_meter_stop(void)
     if (!slot || !mpi_meter_is_on)
         return;
     mpi_meter_is_on = 0;
+    thread_time_stop();
     meter_writer_release(slot);
     slot = NULL;
 }

@@ -3,9 +3,7 @@
  * libevenstep-mpi.so: put before an MPI program by LD_PRELOAD, it stands in
  * front of the MPI library and times the calls that wait.
  *
- * It is compiled without any mpi.h, and so fits every library.  All arguments
- * are passed on as long: on the ABIs that Linux has, what an int, a pointer or a
- * long of the caller is in its register or on the stack, it is there again.
+ * It is compiled without any mpi.h, and so fits every library (pass_on.h).
  *
  * Fortran comes in by names of its own.  In Open MPI these call PMPI_*, in MPICH
  * some of them MPI_*: a call within a metered one is passed on as it is.
@@ -13,41 +11,9 @@
 #include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/mpi_calls.h"
 #include "launcher/libevenstep/mpi_meter.h"
+#include "launcher/libevenstep/pass_on.h"
 
-#include <stdatomic.h>
-#include <stddef.h>
-
-#define EXPORT __attribute__((visibility("default")))
-
-/* Parameters and arguments of calls with so many; the last of them. */
-#define P0  void
-#define P1  long a
-#define P2  P1, long b
-#define P3  P2, long c
-#define P4  P3, long d
-#define P5  P4, long e
-#define P6  P5, long f
-#define P7  P6, long g
-#define P8  P7, long h
-#define P9  P8, long i
-#define P10 P9, long j
-#define P11 P10, long k
-#define P12 P11, long l
-#define P13 P12, long m
-#define A0
-#define A1  a
-#define A2  A1, b
-#define A3  A2, c
-#define A4  A3, d
-#define A5  A4, e
-#define A6  A5, f
-#define A7  A6, g
-#define A8  A7, h
-#define A9  A8, i
-#define A10 A9, j
-#define A11 A10, k
-#define A12 A11, l
-#define A13 A12, m
+/* The last of n arguments. */
 #define L0  0
 #define L1  a
 #define L2  b
@@ -77,24 +43,6 @@
 #define ALL_FORTRAN  MPI_CALL_FORTRAN
 #define SOME_C       MPI_CALL_WAITS
 #define SOME_FORTRAN MPI_CALL_WAITS
-
-/* The real function of that name, for a wrapper of n parameters. */
-#define REAL(name, n)                                                          \
-    static void *_Atomic real_##name;                                          \
-    typedef long name##_fn(P##n);                                              \
-    static inline name##_fn *find_##name(const void *caller)                   \
-    {                                                                          \
-        void *found =                                                          \
-            atomic_load_explicit(&real_##name, memory_order_relaxed);          \
-                                                                               \
-        if (__builtin_expect(!found, 0)) {                                     \
-            found = mpi_real_need(#name, caller);                              \
-            atomic_store_explicit(&real_##name, found, memory_order_relaxed);  \
-        }                                                                      \
-        return (name##_fn *)found;                                             \
-    }
-
-#define CALLER __builtin_return_address(0)
 
 #define WRAP(name, n, call, comm)                                              \
     REAL(name, n)                                                              \

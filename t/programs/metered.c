@@ -28,12 +28,16 @@ static void print_ranks(const struct meter_page *page)
     for (uint32_t i = 0; i < meter_page_slots(page); i++) {
         struct meter_time t;
 
-        if (meter_rank_read(&page->rank[i], &t) == 1)
+        if (meter_rank_read(&page->rank[i], &t) == 1) {
             printf("rank %" PRIu32 " of %" PRIu32 " calls %" PRIu64
-                   " regions %" PRIu64 " useful %.3f waiting %.3f%s\n",
+                   " regions %" PRIu64 " useful %.3f waiting %.3f",
                    t.rank, t.size, t.calls, t.regions,
-                   (double)t.useful_ns / 1e9, (double)t.waiting_ns / 1e9,
-                   page->slot[i].owner == 0 ? "" : " here");
+                   (double)t.useful_ns / 1e9, (double)t.waiting_ns / 1e9);
+            if (t.threads > 0)
+                printf(" threads %" PRIu32 " others %.3f idle %.3f", t.threads,
+                       (double)t.others_ns / 1e9, (double)t.idle_ns / 1e9);
+            puts(page->slot[i].owner == 0 ? "" : " here");
+        }
     }
 }
 

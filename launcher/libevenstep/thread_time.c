@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/libevenstep/thread_time.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+static struct meter_rank *_Atomic entry; /* NULL: nothing is measured */
+
+/* Loads: the general model of such variables costs a call. */
+#define OF_THREAD                                                              \
+    static _Thread_local __attribute__((tls_model("initial-exec")))
+
+OF_THREAD int is_metered;
+OF_THREAD int is_busy;
+OF_THREAD uint64_t since_ns; /* that it is; 0: not known */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void thread_time_start(struct meter_rank *e)
+{
+    atomic_store_explicit(&e->threads, 0, memory_order_relaxed);
+    atomic_store_explicit(&e->others_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&e->idle_ns, 0, memory_order_relaxed);
+    is_metered = is_busy = 1;
+    since_ns = now_ns();
+    atomic_store_explicit(&entry, e, memory_order_release);
+}
+
+void thread_time_stop(void)
+{
+    atomic_store_explicit(&entry, NULL, memory_order_relaxed);
+}
+
+int thread_time_is_on(void)
+{
+    return atomic_load_explicit(&entry, memory_order_relaxed) != NULL;
+}
+
+/* Of the metered thread only: others' teams are within its own. */
+void thread_time_team(unsigned n)
+{
+    struct meter_rank *e = atomic_load_explicit(&entry, memory_order_acquire);
+
+    if (is_metered && e
+        && n > atomic_load_explicit(&e->threads, memory_order_relaxed))
+        atomic_store_explicit(&e->threads, n, memory_order_relaxed);
+}
+
+int thread_time_set(int busy)
+{
+    struct meter_rank *e = atomic_load_explicit(&entry, memory_order_acquire);
+    int was = is_busy;
+    uint64_t now;
+
+    if (was == busy)
+        return was;
+    now = e ? now_ns() : 0;
+    /* The metered thread's waiting counts, of others what they do. */
+    if (e && since_ns > 0 && busy == is_metered)
+        atomic_fetch_add_explicit(is_metered ? &e->idle_ns : &e->others_ns,
+                                  now - since_ns, memory_order_relaxed);
+    since_ns = now;
+    is_busy = busy;
+    return was;
+}
+
+void thread_time_give_up(void)
+{
+    struct meter_rank *e = atomic_exchange(&entry, NULL);
+
+    if (e)
+        atomic_store_explicit(&e->threads, 0, memory_order_relaxed);
+}
