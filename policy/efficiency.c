@@ -38,6 +38,16 @@ void efficiency_add_rank(struct efficiency_sum *s,
     s->n_wait = s->waiting / s->ranks;
 }
 
+void efficiency_add_threads(struct efficiency_sum *s,
+                            uint32_t threads,
+                            double busy,
+                            double room)
+{
+    s->threads += threads;
+    s->busy += fmin(busy, room);
+    s->room += room;
+}
+
 void efficiency_add_node(struct efficiency_sum *all,
                          const struct efficiency_sum *node)
 {
@@ -52,6 +62,9 @@ void efficiency_add_node(struct efficiency_sum *all,
     all->calls += node->calls;
     all->regions = fmax(all->regions, node->regions);
     all->ranks += node->ranks;
+    all->threads += node->threads;
+    all->busy += node->busy;
+    all->room += node->room;
     all->nodes += node->nodes;
     all->n_useful += node->n_useful;
     all->n_wait += node->n_wait;
@@ -65,7 +78,8 @@ struct efficiency efficiency_of(const struct efficiency_sum *s)
         return e;
     e.balance = s->most > 0 ? fmin(s->useful / s->ranks / s->most, 1) : 1;
     e.communication = fmin(s->most / s->elapsed, 1);
-    e.parallel = e.balance * e.communication;
+    e.threads = s->room > 0 ? fmin(s->busy / s->room, 1) : 1;
+    e.parallel = e.balance * e.communication * e.threads;
     return e;
 }
 

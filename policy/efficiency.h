@@ -13,6 +13,16 @@
  * Parallel Performance Analysis", pop-coe.eu) and BSC's TALP reports them of a
  * program that runs (Lopez, Ramirez Miranda, Garcia-Gasulla, "TALP", ESSA 2021).
  *
+ * Where ranks have threads, the useful time of a rank is that of the one which
+ * calls MPI, and the others may wait in it.  Then there is
+ *
+ *   thread efficiency         = busy time of all threads / room that they had
+ *   parallel efficiency       = the product of all three
+ *
+ * the OpenMP parallel efficiency of POP's hybrid model ("POP Standard Metrics
+ * for Performance Analysis of Hybrid Parallel Applications"): the room of a rank
+ * is its useful time, as often as it has threads.
+ *
  * Pure.  Times are nanoseconds, >= 0; ranks of a node are numbered by the
  * program.
  */
@@ -31,12 +41,14 @@ struct efficiency_sum {
     double least, longest;   /* waiting, of those that have least and most */
     double elapsed;          /* of the rank that took longest */
     double calls, regions;   /* added up; of the rank that has most */
+    uint32_t threads;        /* of these ranks, where their time is known */
+    double busy, room;       /* of them, see above; room 0: not known of any */
     double nodes;            /* that have a rank, and over them the sum of */
     double n_useful, n_wait; /* the mean of a node's ranks */
 };
 
 struct efficiency {
-    double balance, communication, parallel; /* 0..1 */
+    double balance, communication, threads, parallel; /* 0..1 */
 };
 
 /* Add a rank to the others of its node. */
@@ -44,6 +56,11 @@ void efficiency_add_rank(struct efficiency_sum *s,
                          uint32_t rank,
                          double useful,
                          double waiting);
+/* Of a rank that was added, how the time of its threads went. */
+void efficiency_add_threads(struct efficiency_sum *s,
+                            uint32_t threads,
+                            double busy,
+                            double room);
 /* Add a node's to the others'. */
 void efficiency_add_node(struct efficiency_sum *all,
                          const struct efficiency_sum *node);

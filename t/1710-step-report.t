@@ -31,6 +31,10 @@ test_expect_success '--json: the same in one object' '
 	evenstep report --json four >got && test $(wc -l <got) = 1 &&
 	jq -e ".step.job == 12 and (.nodes | map(.node) == [\"n0\", \"n1\"]) and (.ranks | map(.rank) == [0, 1, 2, 3])" got
 '
+test_expect_success 'of threads their number and what they wait for each other' '
+	sed "1s/\"elapsed\"/\"threads\":8,\"thread_efficiency\":0.5,\"busy\":48,&/; 1s/0.75,/0.375,/" four >hybrid && evenstep report hybrid --svg hybrid.svg >got &&
+	grep -x "100 regions in 16.00 s, parallel efficiency 0.375 = load balance 0.800 x communication 0.938 x threads 0.500 (8 of them)" got && grep -q "x threads 0.50" hybrid.svg
+'
 boxes() { grep -c "<rect" "$1"; } # two of them are the legend
 test_expect_success '--svg: a bar of useful and of waiting time for each rank; who is late is marked' '
 	evenstep report four --svg rank.svg >got && xmllint --noout rank.svg && test $(boxes rank.svg) = $((2 * 4 + 2)) &&
@@ -54,6 +58,7 @@ a line that is torn|3s/,"waiting.*//|3
 a name that plays tricks on a terminal|2s/"n0"/"\\u001b[2J"/|2
 a number below 0|4s/"useful":10/"useful":-10/|4
 a number that is none|4s/"useful":10/"useful":"10"/|4
+threads of a number below 0|1s/"elapsed"/"threads":-1,&/|1
 a second step|2s/"node"/"step"/|2
 a step without its worst|1s/"cause"/"because"/|1
 a node without a name|2s/"node":"n0",//|2

@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING     256u /* regions that are gathered at once */
-#define TIME_MAX_NS 1e17 /* 3 years: the page may hold anything */
-#define FEW         4    /* parts of RANKS_REGIONS that are too few */
+#define PENDING     256u  /* regions that are gathered at once */
+#define TIME_MAX_NS 1e17  /* 3 years: the page may hold anything */
+#define THREADS_MAX 4096u /* of a rank, likewise */
+#define FEW         4     /* parts of RANKS_REGIONS that are too few */
 
 /* An entry, whose program may have had others before it. */
 struct seen {
     struct meter_time time; /* size 0: none yet */
     double useful, waiting; /* of the programs before */
+    double busy, room;
     uint64_t calls, regions;
     uint64_t next; /* region of this one that is to be read */
 };
@@ -105,11 +107,36 @@ static void read_regions(struct ranks *r, uint32_t i)
     s->next = n > 0 ? region[n - 1].number + 1 : s->time.regions;
 }
 
+/* --- threads -------------------------------------------------------------- */
+
+static uint32_t threads_of(const struct meter_time *t)
+{
+    return t->threads < THREADS_MAX ? t->threads : THREADS_MAX;
+}
+
+/* Until the last call that waited.  A thread that is busy meanwhile, as the
+ * rank waits in MPI, counts, but no rank has more than its room. */
+static double room_of(const struct meter_time *t)
+{
+    return threads_of(t) * time_of(t->useful_ns);
+}
+
+static double busy_of(const struct meter_time *t)
+{
+    double busy = time_of(t->useful_ns) - time_of(t->idle_ns);
+
+    return fmin(fmax(busy, 0) + time_of(t->others_ns), room_of(t));
+}
+
+/* --- programs ------------------------------------------------------------- */
+
 /* Another program has begun in this entry. */
 static void keep_program(struct seen *s)
 {
     s->useful += time_of(s->time.useful_ns);
     s->waiting += time_of(s->time.waiting_ns);
+    s->busy += busy_of(&s->time);
+    s->room += room_of(&s->time);
     s->calls += s->time.calls;
     s->regions += s->time.regions;
     s->next = 0;
@@ -161,10 +188,14 @@ static void tell_rank(struct ranks *r, uint32_t i, int64_t now, int each)
     struct msg_rank rank = {.rank = s->time.rank,
                             .useful = s->useful + time_of(s->time.useful_ns),
                             .waiting = s->waiting + time_of(s->time.waiting_ns),
-                            .calls = s->calls + s->time.calls};
+                            .calls = s->calls + s->time.calls,
+                            .threads = threads_of(&s->time),
+                            .busy = s->busy + busy_of(&s->time),
+                            .room = s->room + room_of(&s->time)};
 
     *(s->time.is_waiting ? &rank.waiting : &rank.useful) += more;
     efficiency_add_rank(&m->sum, rank.rank, rank.useful, rank.waiting);
+    efficiency_add_threads(&m->sum, rank.threads, rank.busy, rank.room);
     m->sum.calls += (double)rank.calls;
     m->sum.regions =
         fmax(m->sum.regions, (double)(s->regions + s->time.regions));

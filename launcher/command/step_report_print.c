@@ -38,17 +38,32 @@ static void length_text(char text[32], double ns)
         snprintf(text, 32, "%.1f s", ns / NS);
 }
 
+/* Where the time of threads is known: the factor, and how many there are. */
+static void threads_text(char factor[32],
+                         char threads[32],
+                         const struct step_summary *s)
+{
+    *factor = *threads = '\0';
+    if (s->all.room <= 0)
+        return;
+    snprintf(factor, 32, " x threads %.2f", s->efficiency.threads);
+    snprintf(threads, 32, " with %" PRIu32 " threads", s->all.threads);
+}
+
 static void efficiency_line(char *line, const struct step_report_of *of)
 {
     const struct step_summary *s = of->summary;
     const struct efficiency *e = &s->efficiency;
-    char length[32];
-    int n = snprintf(line, STEP_REPORT_LINE,
-                     "step %" PRIu32 ".%" PRIu32
-                     ": parallel efficiency %.2f = load balance %.2f x "
-                     "communication %.2f, over %.0f nodes, %" PRIu32 " ranks, ",
-                     of->job, of->step, e->parallel, e->balance,
-                     e->communication, s->all.nodes, s->all.ranks);
+    char length[32], factor[32], threads[32];
+    int n;
+
+    threads_text(factor, threads, s);
+    n = snprintf(line, STEP_REPORT_LINE,
+                 "step %" PRIu32 ".%" PRIu32
+                 ": parallel efficiency %.2f = load balance %.2f x "
+                 "communication %.2f%s, over %.0f nodes, %" PRIu32 " ranks%s, ",
+                 of->job, of->step, e->parallel, e->balance, e->communication,
+                 factor, s->all.nodes, s->all.ranks, threads);
 
     if (s->all.regions > 0) {
         length_text(length, s->region_ns);
@@ -175,6 +190,19 @@ int step_report_energy(uint32_t job,
 
 /* --- for programs --------------------------------------------------------- */
 
+/* Nothing is added if it is not known. */
+static json_t *threads_json(json_t *line,
+                            uint32_t threads,
+                            double busy,
+                            double room)
+{
+    if (room <= 0)
+        return line;
+    line = json_member(line, "threads", json_integer(threads));
+    line = json_member(line, "thread_efficiency", json_real(busy / room));
+    return json_member(line, "busy", json_real(busy / NS));
+}
+
 static json_t *efficiency_json(json_t *line, const struct efficiency_sum *sum)
 {
     struct efficiency e = efficiency_of(sum);
@@ -183,6 +211,7 @@ static json_t *efficiency_json(json_t *line, const struct efficiency_sum *sum)
     line = json_member(line, "parallel", json_real(e.parallel));
     line = json_member(line, "load_balance", json_real(e.balance));
     line = json_member(line, "communication", json_real(e.communication));
+    line = threads_json(line, sum->threads, sum->busy, sum->room);
     line = json_member(line, "elapsed", json_real(sum->elapsed / NS));
     line = json_member(line, "useful", json_real(sum->useful / NS));
     line = json_member(line, "waiting", json_real(sum->waiting / NS));
@@ -249,10 +278,12 @@ static json_t *rank_json(const struct step_report_of *of,
 {
     double scale = step_times_scale(of->times, &of->summary->all);
 
-    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "type", "rank",
-                     "node", name_of(of, i), "rank", (json_int_t)r->rank,
-                     "useful", r->useful / NS, "waiting", r->waiting / NS,
-                     "calls", r->calls, "last", scale * r->last);
+    json_t *line = json_pack(
+        "{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "type", "rank", "node",
+        name_of(of, i), "rank", (json_int_t)r->rank, "useful", r->useful / NS,
+        "waiting", r->waiting / NS, "calls", r->calls, "last", scale * r->last);
+
+    return threads_json(line, r->threads, r->busy, r->room);
 }
 
 /* Takes over line, which may be NULL: no memory. */

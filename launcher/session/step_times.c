@@ -96,6 +96,9 @@ static void take_ranks(struct step_times *t, struct step_node *node)
                                 .useful = t->in.rank[i].useful,
                                 .waiting = t->in.rank[i].waiting,
                                 .calls = (double)t->in.rank[i].calls,
+                                .threads = t->in.rank[i].threads,
+                                .busy = t->in.rank[i].busy,
+                                .room = t->in.rank[i].room,
                                 .last = r->last};
     }
 }

@@ -17,6 +17,8 @@
 struct step_rank {
     uint32_t rank;
     double useful, waiting, calls; /* ns, ns */
+    uint32_t threads; /* 0: how the time of its threads went is not known */
+    double busy, room;
     double last; /* regions in which the others waited for it */
 };
 

@@ -218,8 +218,11 @@ static void step(FILE *out, const struct any_report *r)
 
     fprintf(out,
             "<p class=\"big\"><strong>%.2f</strong> parallel efficiency = "
-            "load balance %.2f \u00d7 communication %.2f</p>\n",
+            "load balance %.2f \u00d7 communication %.2f",
             f->parallel, f->balance, f->communication);
+    if (f->threads > 0)
+        fprintf(out, " \u00d7 threads %.2f", f->thread_efficiency);
+    fputs("</p>\n", out);
     html_line(out,
               "%.0f regions in %.2f s. The others waited most for %s: %.2f "
               "node-seconds; why: %s.",

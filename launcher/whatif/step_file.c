@@ -25,6 +25,13 @@ static int number(double *v, const json_t *json, const char *key)
                : -1;
 }
 
+/* One that need not be there: 0 then. */
+static int number_if_any(double *v, const json_t *json, const char *key)
+{
+    *v = 0;
+    return json_object_get(json, key) ? number(v, json, key) : 0;
+}
+
 /* Of printable characters. */
 static int text(char *out, size_t size, const json_t *json, const char *key)
 {
@@ -56,6 +63,8 @@ static int read_step(struct step_file *f, const json_t *line)
     if (number(&f->parallel, line, "parallel") < 0
         || number(&f->balance, line, "load_balance") < 0
         || number(&f->communication, line, "communication") < 0
+        || number_if_any(&f->threads, line, "threads") < 0
+        || number_if_any(&f->thread_efficiency, line, "thread_efficiency") < 0
         || number(&f->elapsed, line, "elapsed") < 0)
         return -1;
     return text(f->worst.node, sizeof f->worst.node, worst, "node") < 0

@@ -43,8 +43,12 @@ int step_show_table(FILE *out, const struct step_file *f)
     print_ranks(out, f);
     fprintf(out,
             "\n%.0f regions in %.2f s, parallel efficiency %.3f = load balance "
-            "%.3f x communication %.3f\n",
+            "%.3f x communication %.3f",
             f->regions, f->elapsed, f->parallel, f->balance, f->communication);
+    if (f->threads > 0)
+        fprintf(out, " x threads %.3f (%.0f of them)", f->thread_efficiency,
+                f->threads);
+    fprintf(out, "\n");
     fprintf(out, "most for %s: %.2f node-seconds; why: %s", f->worst.node,
             f->worst.node_seconds, f->worst.cause);
     if (strcmp(f->worst.cause, "work of rank") == 0)
@@ -226,16 +230,19 @@ static void draw_all(struct bars *b)
 void step_show_chart(FILE *out, const struct step_file *f)
 {
     struct bars b = bars_of(out, f);
-    char text[200];
+    char text[240], threads[32] = "";
 
+    if (f->threads > 0)
+        snprintf(threads, sizeof threads, " x threads %.2f",
+                 f->thread_efficiency);
     svg_open(out, LEFT + WIDTH + RIGHT,
              TITLE + (double)b.shown * ROW + AXIS + LEGEND);
     snprintf(text, sizeof text,
              "Step %.0f.%.0f: time of each %s%s; parallel efficiency %.2f = "
-             "load balance %.2f x communication %.2f",
+             "load balance %.2f x communication %.2f%s",
              f->job, f->step, b.of_ranks ? "rank" : "node (mean of its ranks)",
              b.shown < b.n ? ", the first of them" : "", f->parallel,
-             f->balance, f->communication);
+             f->balance, f->communication, threads);
     svg_text(out, LEFT, TITLE - 14, SVG_START, text);
     b.y = TITLE;
     draw_all(&b);

@@ -69,9 +69,10 @@
  *                        each time a slot comes or goes
  *   RANKS     front end  -: the step is over, tell how it went
  *             agent      is_last u32, size u32, stride u64, calls u64,
- *                        regions u64, sum, n u32, n x (rank u32,
- *                        useful double, waiting double, calls u64), k u32,
- *                        k x (number u64, sum): how the time of the node's
+ *                        regions u64, threads u32, busy double, room double,
+ *                        sum, n u32, n x (rank u32, useful double, waiting
+ *                        double, calls u64, threads u32, busy double, room
+ *                        double), k u32, k x (number u64, sum): how the time of the node's
  *                        ranks went, and of regions since the last one those
  *                        whose number is a multiple of stride; a sum is ranks
  *                        u32, busiest u32, last u32, and doubles: useful,
@@ -337,6 +338,8 @@ struct msg_rank {
     uint32_t rank; /* below the size of its program */
     double useful, waiting;
     uint64_t calls;
+    uint32_t threads;  /* 0: their time is not known */
+    double busy, room; /* of them, see policy/efficiency.h: busy <= room */
 };
 struct msg_region {
     uint64_t number;

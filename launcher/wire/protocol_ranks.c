@@ -2,6 +2,7 @@
 #include "launcher/wire/protocol_body.h"
 
 #define TIME_MAX 1e21 /* 3 years of all ranks of a node; so many can be added */
+#define ROOM_MAX 1e26 /* likewise, of all their threads */
 
 static void write_sum(struct writer *w, const struct efficiency_sum *s)
 {
@@ -16,13 +17,18 @@ static void write_sum(struct writer *w, const struct efficiency_sum *s)
     write_double(w, s->elapsed);
 }
 
-static double read_time(struct reader *r)
+static double read_time_to(struct reader *r, double most)
 {
     double ns = read_double(r);
 
-    if (ns < 0 || ns > TIME_MAX)
+    if (ns < 0 || ns > most)
         r->bad = 1;
     return ns;
+}
+
+static double read_time(struct reader *r)
+{
+    return read_time_to(r, TIME_MAX);
 }
 
 /* Of one node. */
@@ -46,6 +52,28 @@ static void read_sum(struct reader *r, struct efficiency_sum *s)
     s->n_wait = s->waiting / s->ranks;
 }
 
+static void write_threads(struct writer *w,
+                          uint32_t threads,
+                          double busy,
+                          double room)
+{
+    write_u32(w, threads);
+    write_double(w, busy);
+    write_double(w, room);
+}
+
+static void read_threads(struct reader *r,
+                         uint32_t *threads,
+                         double *busy,
+                         double *room)
+{
+    *threads = read_u32(r);
+    *busy = read_time_to(r, ROOM_MAX);
+    *room = read_time_to(r, ROOM_MAX);
+    if (*busy > *room)
+        r->bad = 1;
+}
+
 void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
 {
     write_u32(w, m->is_last);
@@ -53,6 +81,7 @@ void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
     write_u64(w, m->stride);
     write_u64(w, (uint64_t)m->sum.calls);
     write_u64(w, (uint64_t)m->sum.regions);
+    write_threads(w, m->sum.threads, m->sum.busy, m->sum.room);
     write_sum(w, &m->sum);
     write_u32(w, m->n);
     for (uint32_t i = 0; i < m->n; i++) {
@@ -60,6 +89,7 @@ void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
         write_double(w, m->rank[i].useful);
         write_double(w, m->rank[i].waiting);
         write_u64(w, m->rank[i].calls);
+        write_threads(w, m->rank[i].threads, m->rank[i].busy, m->rank[i].room);
     }
     write_u32(w, m->k);
     for (uint32_t i = 0; i < m->k; i++) {
@@ -78,6 +108,8 @@ static void read_each(struct reader *r, struct msg_ranks *m)
         m->rank[i].useful = read_time(r);
         m->rank[i].waiting = read_time(r);
         m->rank[i].calls = read_u64(r);
+        read_threads(r, &m->rank[i].threads, &m->rank[i].busy,
+                     &m->rank[i].room);
         if (m->rank[i].rank >= m->size)
             r->bad = 1;
     }
@@ -99,6 +131,7 @@ static void read_regions(struct reader *r, struct msg_ranks *m)
 int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
+    struct efficiency_sum threads = {0};
     uint64_t calls, regions;
 
     m->is_last = read_u32(&r);
@@ -106,7 +139,11 @@ int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
     m->stride = read_u64(&r);
     calls = read_u64(&r);
     regions = read_u64(&r);
+    read_threads(&r, &threads.threads, &threads.busy, &threads.room);
     read_sum(&r, &m->sum);
+    m->sum.threads = threads.threads;
+    m->sum.busy = threads.busy;
+    m->sum.room = threads.room;
     m->sum.calls = (double)calls;
     m->sum.regions = (double)regions;
     if (m->is_last > 1 || m->stride == 0 || m->stride & (m->stride - 1))

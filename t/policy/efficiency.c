@@ -50,6 +50,29 @@ static void test_efficiency(void)
     ok(efficiency_of(&none).parallel == 0, "without a time there is none");
 }
 
+/* Two ranks of two threads; the second thread of rank 1 works for a half. */
+static void test_threads(void)
+{
+    struct efficiency_sum a = {0}, b = {0}, all = {0};
+    struct efficiency e;
+
+    efficiency_add_rank(&a, 0, 10, 0);
+    efficiency_add_threads(&a, 2, 20, 20);
+    efficiency_add_rank(&b, 1, 8, 2);
+    efficiency_add_threads(&b, 2, 12, 16);
+    efficiency_add_node(&all, &a);
+    efficiency_add_node(&all, &b);
+    e = efficiency_of(&all);
+    is_int((int)all.threads, 4, "four threads");
+    is_near(e.threads, 32.0 / 36, 1e-12, "busy of the room that they had");
+    is_near(e.parallel, 0.9 * 1 * 32 / 36, 1e-12, "the third factor");
+    memset(&a, 0, sizeof a);
+    efficiency_add_rank(&a, 0, 10, 0);
+    ok(efficiency_of(&a).threads == 1, "of no threads nothing is lost");
+    efficiency_add_threads(&a, 2, 30, 20);
+    ok(efficiency_of(&a).threads == 1, "no more is busy than there is room");
+}
+
 static void test_lost(void)
 {
     static const double useful[] = {10, 10, 10, 10, 10, 10, 10, 16};
@@ -187,6 +210,7 @@ static void test_cause_of_few(void)
 int main(void)
 {
     test_efficiency();
+    test_threads();
     test_lost();
     test_last();
     test_cause();

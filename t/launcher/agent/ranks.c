@@ -190,6 +190,37 @@ static void test_nonsense(void)
     ranks_destroy(r);
 }
 
+/* Rank 0 has two threads, rank 1 none that are known. */
+static void test_threads(void)
+{
+    struct ranks *r = begin(2);
+
+    for (uint32_t i = 0; i < 2; i++)
+        end_region(i, 100, 10);
+    page->rank[0].threads = 2;
+    page->rank[0].others_ns = 60;
+    page->rank[0].idle_ns = 20;
+    ranks_look(r, 6 * S);
+    ok(last.rank[0].threads == 2 && last.rank[0].room == 200
+           && last.rank[0].busy == 140,
+       "what two threads did, of twice the useful time");
+    ok(last.rank[1].threads == 0 && last.rank[1].room == 0, "not known: none");
+    ok(last.sum.threads == 2 && last.sum.busy == 140 && last.sum.room == 200,
+       "added up over those that are known");
+    memset(&page->rank[0], 0, sizeof page->rank[0]);
+    page->rank[0].size = 2;
+    end_region(0, 25, 10);
+    end_region(0, 25, 10);
+    page->rank[0].threads = 4;
+    page->rank[0].others_ns = UINT64_MAX;
+    page->rank[0].idle_ns = UINT64_MAX;
+    ranks_look(r, 8 * S);
+    ok(last.rank[0].threads == 4 && last.rank[0].room == 400
+           && last.rank[0].busy == 340,
+       "another program in its place: added, and no more than its room");
+    ranks_destroy(r);
+}
+
 int main(void)
 {
     int fd = -1;
@@ -198,6 +229,7 @@ int main(void)
     if (!page)
         bail("no page");
     test_sums();
+    test_threads();
     test_now();
     test_another_program();
     test_fast();

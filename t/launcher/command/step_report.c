@@ -46,6 +46,20 @@ static int transmit(size_t node)
     return rc;
 }
 
+static double
+    busy; /* part of their room that the ranks' threads are; 0: none */
+
+/* A node's ranks have two threads each, which were busy for so much of that. */
+static void add_threads(double part)
+{
+    for (uint32_t r = 0; part > 0 && r < m.n; r++) {
+        m.rank[r].threads = 2;
+        m.rank[r].room = 2 * m.rank[r].useful;
+        m.rank[r].busy = part * m.rank[r].room;
+        efficiency_add_threads(&m.sum, 2, m.rank[r].busy, m.rank[r].room);
+    }
+}
+
 /* The next k regions from `from` on, every stride-th told, in which the ranks
  * of the node work for so long, and wait until all have worked for 160 ms. */
 static void tell_node(
@@ -63,6 +77,7 @@ static void tell_node(
                             m.rank[r].waiting);
         m.sum.calls += (double)m.rank[r].calls;
     }
+    add_threads(busy);
     m.sum.regions = (double)(from + k * m.stride);
     m.k = k;
     for (uint32_t i = 0; i < k; i++) {
@@ -284,6 +299,35 @@ static void test_end(void)
     ok(!step_times_is_alive(times), "be it that they have no ranks");
 }
 
+static void test_threads(void)
+{
+    char text[4096] = "";
+    struct step_report_of of = {.job = 12, .speed = alike};
+    struct step_summary s;
+    FILE *file = tmpfile();
+
+    begin();
+    busy = 0.5;
+    tell_all(0, 10, 1, 160, 160);
+    busy = 0;
+    is_told(NULL, 0,
+            "step 12.0: parallel efficiency 0.36 = load balance 0.72 x "
+            "communication 0.99 x threads 0.50, over 4 nodes, 8 ranks with 16 "
+            "threads, 10 regions of 161 ms");
+    s = sum_with(alike);
+    of.times = times;
+    of.summary = &s;
+    if (!file || step_report_write(file, &of) < 0)
+        bail("no file");
+    rewind(file);
+    ok(fread(text, 1, sizeof text - 1, file) > 0
+           && strstr(text, "\"threads\":16,\"thread_efficiency\":0.5,")
+           && strstr(text, "\"threads\":4,\"thread_efficiency\":0.5,")
+           && strstr(text, "\"threads\":2,\"thread_efficiency\":0.5,"),
+       "so do programs, of the step, a node and a rank");
+    fclose(file);
+}
+
 static void test_json(void)
 {
     struct step_summary s;
@@ -327,6 +371,7 @@ int main(void)
     test_sums_alone();
     test_bounds();
     test_end();
+    test_threads();
     test_json();
     step_times_destroy(times);
     return done();

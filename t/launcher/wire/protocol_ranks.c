@@ -15,6 +15,9 @@ static const struct efficiency_sum two = {
     .elapsed = 21,
     .calls = 9,
     .regions = 3,
+    .threads = 2,
+    .busy = 30,
+    .room = 40,
     .nodes = 1,
     .n_useful = 15,
     .n_wait = 3,
@@ -31,11 +34,13 @@ static void begin(void)
     sound.stride = 4;
     sound.sum = two;
     sound.n = 2;
-    sound.rank[0] = (struct msg_rank){4, 10, 5, 4};
-    sound.rank[1] = (struct msg_rank){5, 20, 1, 5};
+    sound.rank[0] = (struct msg_rank){4, 10, 5, 4, 2, 15, 20};
+    sound.rank[1] = (struct msg_rank){5, 20, 1, 5, 0, 0, 0};
     sound.k = 1;
     sound.region[0] = (struct msg_region){8, two};
     sound.region[0].sum.calls = sound.region[0].sum.regions = 0;
+    sound.region[0].sum.threads = 0;
+    sound.region[0].sum.busy = sound.region[0].sum.room = 0;
 }
 
 static int transmit(size_t less)
@@ -79,6 +84,12 @@ static void test_bad(void)
     refused("a rank of none");
     sound.rank[0].useful = -1;
     refused("a time below 0");
+    sound.rank[0].busy = 21;
+    refused("threads that are busier than there is room");
+    sound.sum.room = -1;
+    refused("room below 0");
+    sound.sum.room = 1e27;
+    refused("room of centuries");
     sound.sum.useful = 1e22;
     refused("a time of centuries");
     sound.region[0].sum.longest = (double)INFINITY;
