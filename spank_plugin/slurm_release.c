@@ -29,7 +29,8 @@ void slurm_release_of_api(long api, char *out, size_t size)
     if (current < FIRST_API)
         return;
     since = current - FIRST_API;
-    snprintf(out, size, "%u.%02u", FIRST_YEAR + since / 2, since % 2 ? 11u : 5u);
+    snprintf(out, size, "%u.%02u", FIRST_YEAR + since / 2,
+             since % 2 ? 11u : 5u);
 }
 
 void slurm_release_of_number(uint32_t number, char *out, size_t size)
