@@ -273,6 +273,8 @@ test_expect_success 'bad usage exits 2, says what and how to mend' '
 	up --conf no/such.conf|no file .no/such.conf.
 	up --plugin-args x=1|--conf and --plugin-args are for a plugin
 	up --set nonsense|bad --set .nonsense.
+	up --suite|--suite has no value
+	up --suite ../x|bad --suite ...\/x.
 	exec --name $testbed_name|exec has no command
 	exec --on|--on has no value
 	fault|unknown fault
