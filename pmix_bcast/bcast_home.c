@@ -16,6 +16,7 @@
 #define TICK_MS   1
 #define FEED_MS   10 /* how often feed_tick() is called */
 #define TIMEOUT_S 10.0
+#define QUIET_S   3.0 /* a node tells every second what it has */
 /* Small data goes with the order, if it is not more than this for all. */
 #define INLINE_ALL (64u << 10)
 
@@ -530,9 +531,10 @@ struct bcast_standing bcast_home_standing(const struct bcast_home *h,
 {
     const struct receiver *r = &h->node[node];
     uint64_t held = (uint64_t)r->held * h->plan.chunk;
-    struct bcast_standing s = {.rate = r->rate * h->plan.chunk,
-                               .ended = r->ended};
+    struct bcast_standing s = {.ended = r->ended};
 
+    if (clock_s() - r->told < QUIET_S)
+        s.rate = r->rate * h->plan.chunk;
     s.failed = r->ended && h->result[node].seconds < 0;
     s.bytes = held < h->plan.bytes ? held : h->plan.bytes;
     if (s.ended) {

@@ -141,11 +141,17 @@ static void left_text(char *text, size_t size, double left)
         progress_text_time(text, size, left);
 }
 
-static void bar_text(char bar[BAR_MOST + 1], size_t cells, double share)
+/* What is done, and with it what probably is, as parts of the whole. */
+static void bar_text(char bar[BAR_MOST + 1],
+                     size_t cells,
+                     double done,
+                     double probable)
 {
-    size_t full = (size_t)(fmin(fmax(share, 0), 1) * (double)cells);
+    size_t full = (size_t)(fmin(done, 1) * (double)cells);
+    size_t more = (size_t)(fmin(probable, 1) * (double)cells);
 
     memset(bar, '.', cells);
+    memset(bar, '+', more);
     memset(bar, '#', full);
     bar[cells] = '\0';
 }
@@ -229,7 +235,7 @@ void top_bar_line(char line[TOP_LINE],
         run_bar(line, p, columns);
         return;
     }
-    bar_text(bar, BAR_MOST, share_of_all(p));
+    bar_text(bar, BAR_MOST, share_of_all(p), 0);
     amount(done, sizeof done, step, p->done);
     amount(all, sizeof all, step, p->all);
     snprintf(line, TOP_LINE, "[%s] %s of %s%s", bar, done, all,
@@ -370,7 +376,8 @@ void top_part_line(char line[TOP_LINE],
     char bar[BAR_MOST + 1], units[80], rate[32], left[32], at[64], more[32];
     int width = name_width(columns);
 
-    bar_text(bar, BAR_LEAST, share_of(part));
+    bar_text(bar, BAR_LEAST, share_of(part),
+             part->part > 0 ? (part->done + part->underway) / part->part : 0);
     part_text(units, step, part);
     rate_text(rate, sizeof rate, step, part->rate);
     left_text(left, sizeof left, part->left);

@@ -186,6 +186,7 @@ const struct slots *distribution_slots(const struct distribution *d);
 struct distribution_part {
     size_t slots, running;       /* of these, those that have a piece */
     uint64_t done, out, waiting; /* units: of its own, sent, and not sent */
+    double underway;             /* of those sent: probably done */
     double rate;                 /* units a second; 0: not known */
     double left;                 /* seconds until all is done; -1: not known */
     enum standing standing;      /* the worst of its slots */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/distribution_state.h"
 
+#define UNDERWAY_MOST 0.95 /* of a piece */
+
 static double units_in(struct slice s)
 {
     return (double)(s.end - s.begin);
@@ -42,6 +44,20 @@ static double slot_left(const struct at_work *w, size_t slot, double rate)
     return left + ((double)s->out_units - first + waiting) / rate;
 }
 
+/* Units of the piece that it works at that are probably done; not all are, as it
+ * is not back. */
+static double slot_underway(const struct at_work *w, size_t slot, double rate)
+{
+    const struct dispatch_node *s = dispatch_node(w->dispatch, slot);
+    const struct dispatch_piece *p = dispatch_current(w->dispatch, slot);
+    double done;
+
+    if (!p)
+        return 0;
+    done = s->metered > 0 ? s->metered : rate * (now(w) - s->begun);
+    return fmin(fmax(done, 0), UNDERWAY_MOST * units_in(p->units));
+}
+
 /* In the frames at work, one after the other. */
 static void add_slot(struct distribution_part *part,
                      const struct distribution *d,
@@ -62,6 +78,7 @@ static void add_slot(struct distribution_part *part,
             rate = known;
         more = slot_left(w, slot, rate);
         left = left < 0 || more < 0 ? -1 : left + more;
+        part->underway += slot_underway(w, slot, rate);
         part->done += s->done;
         part->out += s->out_units;
         part->waiting += s->waiting.units.end - s->waiting.units.begin;

@@ -48,6 +48,7 @@ static void look_at(struct top_part *t,
     t->running = (double)p->running;
     t->part = (double)(p->done + p->out + p->waiting);
     t->done = (double)p->done;
+    t->underway = p->underway;
     t->waiting = (double)p->waiting;
     t->rate = rate > 0 ? rate : -1;
     t->left = p->left;

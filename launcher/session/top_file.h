@@ -9,7 +9,7 @@
  *    "progress":{"frame":1,"frames":6,"done":1080,"all":4320,"rate":58.3,
  *    "left":55.5,"elapsed":18.5,"planned":-1,"efficiency":0.93,"gain":2.3},
  *    "parts":[{"name":"n0","state":"working","slots":1,"running":1,"part":180,
- *    "done":97,"total":640,"rate":14.2,"left":5.8,"waiting":-1},...],
+ *    "done":97,"underway":20,"total":640,"rate":14.2,"left":5.8,"waiting":-1},...],
  *    "nodes":[{"name":"n0","rack":"s1","slots":1,
  *    "progress":12.5,"speed":0.8,"waiting":0.1,"skew":0,"misuse":0,
  *    "limit":400000,"floor":80000,"ceiling":800000,"unit":"us/s",
@@ -84,6 +84,7 @@ struct top_part {
     double slots;      /* commands at once */
     double running;    /* commands at work */
     double part, done; /* units: its part, which may change; of these */
+    double underway;   /* likewise: probably done, not back */
     double total;      /* units, done since the start */
     double rate;       /* units a second; or -1 */
     double left;       /* seconds until it has done its part; or -1 */

@@ -164,6 +164,7 @@ static int read_part(struct top_part *p, const json_t *json)
                    || read_count(&p->running, json, "running") < 0
                    || read_count(&p->part, json, "part") < 0
                    || read_count(&p->done, json, "done") < 0
+                   || read_count(&p->underway, json, "underway") < 0
                    || read_count(&p->total, json, "total") < 0
                    || read_amount(&p->rate, json, "rate") < 0
                    || read_amount(&p->left, json, "left") < 0

@@ -55,8 +55,8 @@ static int is_sound_part(const struct top_part *p)
 {
     return is_plain(p->name) && p->state < TOP_STATES && is_amount(p->slots)
            && is_amount(p->running) && is_amount(p->part) && is_amount(p->done)
-           && is_amount(p->total) && is_known(p->rate) && is_known(p->left)
-           && is_known(p->waiting);
+           && is_amount(p->underway) && is_amount(p->total) && is_known(p->rate)
+           && is_known(p->left) && is_known(p->waiting);
 }
 
 static void look_at_lines(struct top_page *page)

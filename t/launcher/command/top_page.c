@@ -13,6 +13,7 @@ static struct top_part part(const char *name, enum top_state state)
                          .running = 1,
                          .part = 180,
                          .done = 90,
+                         .underway = 40,
                          .total = 640,
                          .rate = 14.2,
                          .left = 6,
@@ -75,11 +76,11 @@ static void test_run(void)
            "left    at in all",
            "the columns");
     is_str(page.line[4],
-           "n10             lost    #####.....          90/180        -     "
+           "n10             lost    #####++...          90/180        -     "
            "  -   1/2    640",
            "who is lost stands first");
     is_str(page.line[5],
-           "n9              working #####.....          90/180     14.2    "
+           "n9              working #####++...          90/180     14.2    "
            "0:06   1/2    640",
            "then who is last");
     ok(strncmp(page.line[6], "n2 ", 3) == 0, "and who is first last");
@@ -136,6 +137,7 @@ static void test_bcast(void)
                                        .gain = -1};
     parts[0].part = 999.6e6;
     parts[0].done = 250e6;
+    parts[0].underway = 60e6;
     parts[0].rate = 115e6;
     top_title_line(line, &s);
     is_str(line, "bcast (pid 4711) input.tar: 1 node, 0:05 so far",
@@ -147,7 +149,7 @@ static void test_bcast(void)
     top_part_line(line, &s, &parts[0], 80);
     is_str(
         line,
-        "n0              working ##........   250 MB/1.0 GB   115 MB    0:06 "
+        "n0              working ##+.......   250 MB/1.0 GB   115 MB    0:06 "
         "  25%       ",
         "the share of a node");
     top_list_line(line, &s);

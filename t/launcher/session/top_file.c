@@ -91,9 +91,10 @@ static void test_bad(void)
     "\"progress\":{\"frame\":1,\"frames\":6,\"done\":1080,\"all\":" all ","    \
     "\"rate\":58.3,\"left\":" left ",\"elapsed\":18.5,\"planned\":-1,"         \
     "\"efficiency\":0.93,\"gain\":2.3},"
-#define PART(name, state, more)                                                \
-    "{\"name\":\"" name "\",\"state\":\"" state "\",\"slots\":1,\"running\":"  \
-    "1,\"part\":180,\"done\":97,\"total\":640,\"rate\":14.2," more "}"
+#define PART(name, state, more)                                                   \
+    "{\"name\":\"" name "\",\"state\":\"" state "\",\"slots\":1,\"running\":"     \
+    "1,\"part\":180,\"done\":97,\"underway\":0,\"total\":640,\"rate\":14.2," more \
+    "}"
 #define PARTS(parts) "\"parts\":[" parts "]}"
 #define LEFT         "\"left\":5.8,\"waiting\":-1"
 
@@ -145,8 +146,8 @@ static void test_round(size_t nodes)
     const struct top_progress progress = {1,    6,    1080, 4320, 58.3,
                                           55.5, 18.5, -1,   -1,   2.5};
     const struct top_part part[2] = {
-        {"n0", TOP_BAD, 2, 1, 180, 97, 640, 14.25, 5.5, -1},
-        {"n1", TOP_DONE, 2, 1, 180, 97, 640, -1, -1, 2}};
+        {"n0", TOP_BAD, 2, 1, 180, 97, 20, 640, 14.25, 5.5, -1},
+        {"n1", TOP_DONE, 2, 1, 180, 97, 0, 640, -1, -1, 2}};
     const struct top_view view = {.kind = TOP_RUN,
                                   .what = "/bin/a dog \"runs\"",
                                   .job = 4294967294,
