@@ -4,7 +4,7 @@ test_description='evenstep top: runs and graphs that are at work, for people and
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 without_slurm
-unshare -rm true 2>&- && unshare -rm mount -t tmpfs none /mnt 2>&- && test_set_prereq MOUNT
+unshare -m mount -t tmpfs none /mnt 2>&- && test_set_prereq MOUNT
 command -v promtool >/dev/null && test_set_prereq PROMTOOL
 
 cat >gated <<'END'
@@ -97,7 +97,7 @@ test_expect_success 'a graph that ends has left nothing, and has done its work' 
 test_expect_success MOUNT 'where nothing can be written nothing is said, and the work is done' '
 	echo "{\"tasks\": [{\"id\": \"a\", \"time\": 2, \"command\": \"sleep 2\"}]}" >slow.json &&
 	for how in ro size=4k,nr_inodes=1; do
-		unshare -rm sh -c "mount -t tmpfs -o $how none /dev/shm && exec evenstep graph run --local 1 slow.json" >out.$how 2>err.$how 3>&- 4>&- 5>&- &
+		unshare -m sh -c "mount -t tmpfs -o $how none /dev/shm && exec evenstep graph run --local 1 slow.json" >out.$how 2>err.$how 3>&- 4>&- 5>&- &
 		graph="$graph $!"
 	done; for each in $graph; do wait $each || return 1; done; graph="" && cat err.ro err.size* && ! grep -v "^evenstep: 1 of 1 tasks" err.ro err.size*
 '
