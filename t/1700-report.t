@@ -135,6 +135,17 @@ test_expect_success 'a broadcast: text, JSON and a picture' '
 	evenstep report --svg cast.svg cast >got && grep -qE "^n0 +1[.]000 +2[.]0$" got && grep -q "lost & gone" got && grep -q "2.0 MB to 2 nodes in 2.000 s" got && xmllint --noout cast.svg && grep -q ">1.000 s</text>" cast.svg &&
 	evenstep report --json cast | jq -e ".bcast.bytes == 2000000 and (.nodes | length == 2)"
 '
+test_expect_success 'what bcast, probe and graph run write it reads, as text, JSON, a table and a page' '
+	echo data >source && evenstep bcast --local 2 --report cast1 source "$PWD/to.{node}" && evenstep probe --local 2 --elements C --report probe1 >got &&
+	echo "{\"tasks\":[{\"id\":\"<b>\",\"time\":0.01,\"command\":\"true\"}],\"edges\":[]}" >graph && evenstep graph run --local 1 --report graph1 graph >got &&
+	evenstep report cast1 >got && grep -qE "^local1 +[0-9.]+ +[0-9.]+$" got && evenstep report probe1 >got && grep -qE "^local1 +[0-9.]+ +-" got && evenstep report graph1 --svg graph.svg >got && grep -qE "^<b> +local0 +0 " got && xmllint --noout graph.svg &&
+	for kind in cast1:bcast probe1:probe graph1:graph; do jq -es ".[0].report.kind == \"${kind#*:}\" and .[0].report.format == 2" "${kind%:*}" && evenstep report --json "${kind%:*}" | jq -e "has(\"${kind#*:}\")" && evenstep report --table "${kind%:*}" >got && head -n 1 got | grep "^report.job" && awk -F"\t" "NR == 1 {n = NF} NF != n {exit 1}" got || return 1; done &&
+	evenstep report --html page cast1 probe1 graph1 && grep -F "links" page && grep "C: CPU, Gop/s" page && grep "&lt;b&gt;" page && ! grep "<b>" page
+'
+test_expect_success 'their reports are refused where they cannot be written' '
+	test_expect_code 2 evenstep bcast --local 2 --report nowhere/x source "$PWD/to.{node}" 2>err && mentioned "^evenstep: --report: nowhere/x: No such file or directory: name a file that you may write$" &&
+	test_expect_code 1 evenstep probe --elements C --report /dev/full >got 2>err && mentioned "^evenstep: --report: /dev/full: No space left on device: "
+'
 test_expect_success '--help tells every option' '
 	evenstep report --help >got && evenstep --help | grep -q "^  report " && for option in svg frames html json table; do grep -qE "^  --$option( |$)" got || return 1; done
 '

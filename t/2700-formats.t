@@ -49,6 +49,8 @@ test_expect_success 'the example of a metrics file is one' '
 '
 test_expect_success 'evenstep bcast --json, and evenstep simulate --json of each kind' '
 	evenstep bcast --local 2 --json in "$PWD/out.{node}" >done.json && jq ".node_seconds |= [.[]]" done.json >no-names && documented node_seconds no-names &&
+	evenstep bcast --local 2 --force --report done in "$PWD/out.{node}" && documented failed done && evenstep probe --local 2 --elements C --report done >got && documented counted done &&
+	evenstep graph run --local 1 --report done graph.json >got && documented processor done &&
 	evenstep simulate bcast --nodes 4 --bytes 1MB --json >simulated && documented unfinished_nodes simulated &&
 	evenstep simulate balance --speeds 80,40 --frames 3 --json >simulated && jq "del(.parameters[])" simulated >no-names && documented first_efficiency no-names &&
 	evenstep simulate balance --power --work 1,1.6 --json >simulated && documented to_ideal simulated

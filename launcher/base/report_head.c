@@ -9,16 +9,13 @@
 json_t *report_head(const char *kind, uint32_t job, uint32_t step)
 {
     char host[HOST_NAME_MAX + 1] = "";
-    json_t *head, *name;
+    json_t *head;
 
     if (gethostname(host, sizeof host - 1) < 0)
         host[0] = '\0';
-    name = json_string(host);
-    if (!name) /* no memory, or a name that is no UTF-8 */
-        name = json_string("");
     head = json_pack("{s:i, s:s, s:s, s:o, s:I}", "format", REPORT_FORMAT,
-                     "kind", kind, "evenstep", EVENSTEP_VERSION, "host", name,
-                     "written", (json_int_t)time(NULL));
+                     "kind", kind, "evenstep", EVENSTEP_VERSION, "host",
+                     json_text(host), "written", (json_int_t)time(NULL));
     if (job > 0) {
         head = json_member(head, "job", json_integer(job));
         head = json_member(head, "step", json_integer(step));

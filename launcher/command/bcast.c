@@ -5,6 +5,7 @@
  */
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
+#include "launcher/command/bcast_report.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/local_option.h"
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 struct options {
-    const char *srun;
+    const char *srun, *report;
     char destination[DESTINATION_MAX];
     struct bcast_wish setup;
     struct local_option local;
@@ -31,6 +32,7 @@ struct command {
     struct es_error *err;
     struct front front;
     struct broadcast broadcast;
+    struct report_out report;
     struct broadcast_top top;
 };
 
@@ -66,6 +68,8 @@ static const struct option options[] = {
      "with --strict: choose first the chunk, or the node"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print what was done as one JSON object"},
+    {OPTION_TEXT, "report", "FILE", AT(report), .help =
+     "write it into FILE, too, for evenstep report"},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
     {OPTION_SRUN, AT(srun)},
     {.type = OPTION_END},
@@ -130,6 +134,11 @@ static int results(struct command *c)
         return -1;
     if (c->o->json && print_json(c, &r) < 0 && rc == 0)
         return es_no_space(c->err);
+    /* What failed is told already. */
+    if (bcast_report_write(&c->report, c->front.session, &c->o->setup, &r,
+                           rc == 0 ? c->err : NULL)
+        < 0)
+        rc = -1;
     if (!c->o->json && rc == 0)
         notice("%.1f MB to %u nodes in %.3f s", (double)r.plan.bytes / 1e6,
                r.plan.nodes, r.seconds);
@@ -225,9 +234,12 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         return -1;
     take_defaults(&o.setup, &c.config.bcast);
     /* Before the agents are started: it is the most common mistake. */
-    if (broadcast_source(o.setup.source, err) < 0 || start(&c) < 0)
+    if (broadcast_source(o.setup.source, err) < 0
+        || report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
     rc = front_run(&c.front);
+    if (report_out_close(&c.report, rc < 0 ? NULL : err) < 0)
+        rc = -1;
     clear(&c);
     return rc;
 }

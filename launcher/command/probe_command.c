@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct options {
-    const char *srun;
+    const char *srun, *report;
     unsigned elements;
     struct local_option local;
     int nodes, fresh, json, check;
@@ -31,6 +31,7 @@ struct command {
     struct front front;
     struct qualification_setup setup;
     struct qualification qualification;
+    struct report_out report;
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -72,6 +73,8 @@ static const struct option options[] = {
     {OPTION_GROUP, .name = "results:"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object; it is a metrics FILE, too"},
+    {OPTION_TEXT, "report", "FILE", AT(report), .help =
+     "write it into FILE, too, for evenstep report"},
     {OPTION_FLAG, "check", NULL, AT(check), .help =
      "exit 1 if a node is an outlier: far from the median of its kind.  Each "
      "is named in any case"},
@@ -112,6 +115,9 @@ static int show(struct command *c,
                          : probe_print_table(node, n))
              < 0)
         rc = es_no_space(c->err);
+    else if (probe_print_report(&c->report, node, n, outlier, count, c->err)
+             < 0)
+        rc = -1;
     else
         rc = say_outliers(c, node, outlier, count);
     free(outlier);
@@ -240,11 +246,16 @@ static int probe_main(int argc, char **argv, struct es_error *err)
         return rc;
     if (config_load(&c.config, NULL, err) < 0)
         return -1;
-    if (!o.nodes && o.local.n == 0)
-        return probe_this(&c);
-    if (o.elements)
-        c.config.probe.elements = o.elements;
-    return probe_all(&c);
+    if (report_out_open(&c.report, o.report, err) < 0)
+        return -1;
+    if (!o.nodes && o.local.n == 0) {
+        rc = probe_this(&c);
+    } else {
+        if (o.elements)
+            c.config.probe.elements = o.elements;
+        rc = probe_all(&c);
+    }
+    return report_out_close(&c.report, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
 const struct subcommand command_probe = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/probe_print.h"
+#include "launcher/base/json_member.h"
+#include "launcher/base/report_head.h"
 #include "launcher/probe/probe_json.h"
 
 #include <math.h>
@@ -239,5 +241,57 @@ int probe_print_json(const struct probe_node_view node[],
             || fflush(stdout) != 0))
         rc = -1;
     json_decref(all);
+    return rc;
+}
+
+/* --- a report ------------------------------------------------------------- */
+
+static json_t *outliers_of(const struct probe_node_view node[],
+                           const struct outlier outlier[],
+                           size_t count)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; all && i < count; i++)
+        if (json_array_append_new(all, outlier_to_json(node, &outlier[i]))
+            < 0) {
+            json_decref(all);
+            all = NULL;
+        }
+    return all;
+}
+
+static json_t *report_line(const struct probe_node_view *node)
+{
+    json_t *counted = metrics_of(node);
+    json_t *line = json_pack("{s:s, s:s, s:b}", "type", "node", "node",
+                             node->name, "cached", node->cached);
+
+    if (counted)
+        (void)json_object_del(counted, "name");
+    line = json_member(line, "why", json_text(node->why));
+    line = json_member(line, "hardware", json_text(node->hardware));
+    line = json_member(line, "counted", counted);
+    return json_member(line, "probe", probe_to_json(node->result));
+}
+
+int probe_print_report(struct report_out *out,
+                       const struct probe_node_view node[],
+                       size_t n,
+                       const struct outlier outlier[],
+                       size_t count,
+                       struct es_error *err)
+{
+    json_t *first;
+    int rc;
+
+    if (!out->file)
+        return 0;
+    first = json_pack("{s:s, s:I}", "type", "probe", "nodes", (json_int_t)n);
+    first = json_member(first, "outliers", outliers_of(node, outlier, count));
+    first = json_member(first, "report", report_head("probe", 0, 0));
+    rc = report_out_line(out, first, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = report_out_line(out, report_line(&node[i]), err);
     return rc;
 }

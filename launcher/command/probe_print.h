@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_COMMAND_PROBE_PRINT_H
 #define LAUNCHER_COMMAND_PROBE_PRINT_H
 
+#include "launcher/base/report_out.h"
 #include "launcher/config/config.h"
 #include "launcher/wire/protocol.h"
 #include "policy/outlier.h"
@@ -50,5 +51,13 @@ int probe_print_json(const struct probe_node_view node[],
                      size_t n,
                      const struct outlier outlier[],
                      size_t count);
+/* The lines of a report: one for all, one for each node.  Nothing is written if
+ * out is of no file. */
+int probe_print_report(struct report_out *out,
+                       const struct probe_node_view node[],
+                       size_t n,
+                       const struct outlier outlier[],
+                       size_t count,
+                       struct es_error *err);
 
 #endif

@@ -146,6 +146,7 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
                                 .times = r->times,
                                 .summary = &summary,
                                 .is_steered = r->is_steered,
+                                .nodes = q->n > 0 ? q : NULL,
                                 .energy = r->energy};
     double *speed;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/command/step_report_print.h"
 #include "launcher/base/json_member.h"
+#include "launcher/base/report_head.h"
+#include "launcher/session/node_records.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -231,6 +233,7 @@ static json_t *energy_json(json_t *line, struct energy_view e)
 
 static json_t *step_json(const struct step_report_of *of)
 {
+    json_t *head;
     const struct step_summary *s = of->summary;
     const struct efficiency_reason *r = &s->reason;
     json_t *worst =
@@ -251,6 +254,10 @@ static json_t *step_json(const struct step_report_of *of)
     line = json_member(line, "skew_most", json_real(s->skew_most_ns / NS));
     if (of->energy)
         line = energy_json(line, energy_sum(of->energy));
+    head = report_head("step", of->job, of->step);
+    if (of->nodes)
+        head = json_member(head, "nodes", node_records(of->nodes));
+    line = json_member(line, "report", head);
     return json_member(line, "worst", worst);
 }
 

@@ -7,6 +7,7 @@
 #define LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
 
 #include "launcher/session/energy.h"
+#include "launcher/session/qualification.h"
 #include "launcher/session/step_times.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct step_report_of {
     const struct step_summary *summary;
     const double *speed; /* of each node, percent; NULL: not known */
     const struct energy_watch *energy; /* likewise */
+    const struct qualification *nodes; /* likewise */
     int is_steered; /* nodes had more or less than their parts */
 };
 

@@ -86,6 +86,8 @@ const struct option graph_options_table[] = {
      "keep what is done in FILE"},
     {OPTION_FLAG, "resume", NULL, AT(run.resume), .only = "run",
      .needs = "journal", .help = "go on where the run of --journal ended"},
+    {OPTION_TEXT, "report", "FILE", AT(run.report), .only = "run", .help =
+     "write how it went into FILE, too, for evenstep report"},
     {OPTION_FLAG, "learn", NULL, AT(run.learn), .only = "run", .help =
      "write what was measured into GRAPH"},
     {OPTION_TEXT, "work", "FOLDER", AT(run.work), .only = "run", .help =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_result.h"
 #include "launcher/base/json_member.h"
+#include "launcher/base/report_head.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,6 +67,25 @@ static json_t *json_sum(const struct schedule_sum *s)
                      s->energy.total);
 }
 
+static json_t *json_used(const struct energy_view *used)
+{
+    return json_pack("{s:f,s:f,s:s}", "joules", used->joules, "watts",
+                     used->joules / used->seconds, "source",
+                     energy_source_name(used->source));
+}
+
+static json_t *json_instance(const struct graph_result *r,
+                             const struct place *p)
+{
+    return json_pack("{s:O,s:i,s:s,s:i,s:f,s:f,s:f,s:f}", "task",
+                     json_array_get(r->f->ids, p->task), "processor",
+                     (int)p->node, "node",
+                     session_node(r->session, p->node)->name, "core",
+                     (int)p->core, "planned_start", seconds(p->planned_start),
+                     "planned_finish", seconds(p->planned_finish), "start",
+                     seconds(p->start), "finish", seconds(p->finish));
+}
+
 static json_t *json_instances(const struct graph_result *r)
 {
     const struct graph_state *s = r->state;
@@ -76,16 +96,7 @@ static json_t *json_instances(const struct graph_result *r)
 
         if (p->state != PLACE_DONE)
             continue;
-        if (json_array_append_new(
-                all, json_pack("{s:O,s:i,s:s,s:i,s:f,s:f,s:f,s:f}", "task",
-                               json_array_get(r->f->ids, p->task), "processor",
-                               (int)p->node, "node",
-                               session_node(r->session, p->node)->name, "core",
-                               (int)p->core, "planned_start",
-                               seconds(p->planned_start), "planned_finish",
-                               seconds(p->planned_finish), "start",
-                               seconds(p->start), "finish", seconds(p->finish)))
-            < 0) {
+        if (json_array_append_new(all, json_instance(r, p)) < 0) {
             json_decref(all);
             return NULL;
         }
@@ -104,10 +115,7 @@ static int print_json(FILE *out,
     int rc;
 
     if (is_measured(r, &used))
-        all = json_member(all, "used",
-                          json_pack("{s:f,s:f,s:s}", "joules", used.joules,
-                                    "watts", used.joules / used.seconds,
-                                    "source", energy_source_name(used.source)));
+        all = json_member(all, "used", json_used(&used));
     rc =
         all ? json_dumpf(all, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : -1;
 
@@ -162,4 +170,48 @@ int graph_result_print(FILE *out, const struct graph_result *r, int json)
     if (add_up(r, &was) < 0)
         return -1;
     return json ? print_json(out, r, &was) : print_text(out, r, &was);
+}
+
+/* --- a report ------------------------------------------------------------- */
+
+static json_t *report_sums(const struct graph_result *r,
+                           const struct schedule_sum *was)
+{
+    uint32_t job, step;
+    struct energy_view used;
+    json_t *line = json_pack("{s:s,s:o,s:o}", "type", "graph", "planned",
+                             json_sum(r->planned), "real", json_sum(was));
+
+    if (is_measured(r, &used))
+        line = json_member(line, "used", json_used(&used));
+    session_job(r->session, &job, &step);
+    return json_member(line, "report", report_head("graph", job, step));
+}
+
+static json_t *report_task(const struct graph_result *r, const struct place *p)
+{
+    json_t *line = json_instance(r, p);
+
+    line = json_member(line, "type", json_string("task"));
+    return json_member(line, "name",
+                       json_text(r->state->work->task[p->task].name));
+}
+
+int graph_result_report(struct report_out *out,
+                        const struct graph_result *r,
+                        struct es_error *err)
+{
+    const struct graph_state *s = r->state;
+    struct schedule_sum was;
+    int rc;
+
+    if (!out->file)
+        return 0;
+    if (add_up(r, &was) < 0)
+        return es_no_memory(err);
+    rc = report_out_line(out, report_sums(r, &was), err);
+    for (uint32_t i = 0; rc == 0 && i < s->places; i++)
+        if (s->place[i].state == PLACE_DONE)
+            rc = report_out_line(out, report_task(r, &s->place[i]), err);
+    return rc;
 }

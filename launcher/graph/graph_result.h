@@ -5,6 +5,7 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_RESULT_H
 #define LAUNCHER_GRAPH_GRAPH_RESULT_H
 
+#include "launcher/base/report_out.h"
 #include "launcher/graph/graph_state.h"
 #include "launcher/session/energy.h"
 #include "launcher/session/session.h"
@@ -29,5 +30,10 @@ struct graph_result {
  * 0, or -1 if memory runs out or the stream has an error; the caller flushes.
  */
 int graph_result_print(FILE *out, const struct graph_result *r, int json);
+/* The lines of a report: the sums, and each instance.  Nothing is written if out
+ * is of no file. */
+int graph_result_report(struct report_out *out,
+                        const struct graph_result *r,
+                        struct es_error *err);
 
 #endif

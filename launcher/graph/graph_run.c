@@ -279,7 +279,8 @@ static int start(struct graph_running *r)
 {
     if (front_begin(&r->front, r->err) < 0
         || front_catch(&r->front, "nothing is left running") < 0
-        || read_work(r) < 0)
+        || read_work(r) < 0
+        || report_out_open(&r->report, r->o->report, r->err) < 0)
         return -1;
     return open_session(r);
 }
@@ -300,6 +301,8 @@ static int print_result(struct graph_running *r)
     if (graph_result_print(stdout, &result, r->o->json) < 0
         || fflush(stdout) != 0)
         return es_no_space(r->err);
+    if (graph_result_report(&r->report, &result, r->err) < 0)
+        return -1;
     if (!r->o->learn)
         return 0;
     graph_measured_tasks(&r->measured, &r->state);
@@ -368,6 +371,8 @@ int graph_run(const struct graph_run_wish *wish,
     if (start(r) < 0)
         graph_finish(r, 1);
     rc = front_run(&r->front) < 0 ? -1 : print_result(r);
+    if (report_out_close(&r->report, rc < 0 ? NULL : err) < 0)
+        rc = -1;
     graph_progress_stop(&r->progress);
     if (rc == 0)
         send_close(r);

@@ -16,6 +16,7 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_RUNNING_H
 #define LAUNCHER_GRAPH_GRAPH_RUNNING_H
 
+#include "launcher/base/report_out.h"
 #include "launcher/graph/graph_journal.h"
 #include "launcher/graph/graph_learn.h"
 #include "launcher/graph/graph_progress.h"
@@ -64,6 +65,7 @@ struct graph_running {
     enum phase phase;
     int is_told; /* a node, at least, has had a SIGTERM */
     struct graph_measured measured;
+    struct report_out report;
     struct energy_watch *energy; /* from the start on; NULL: not watched */
     double messages_s;           /* of all files on their way between nodes */
 };

@@ -22,8 +22,9 @@ struct graph_run_wish {
     const char *work;    /* folder on the nodes; NULL: $TMPDIR, or /tmp */
     const char *journal; /* NULL: none */
     int resume;
-    unsigned retries; /* of one task */
-    int learn;        /* write what was measured into the graph's file */
+    unsigned retries;   /* of one task */
+    const char *report; /* NULL: none */
+    int learn;          /* write what was measured into the graph's file */
     int json;
 };
 

@@ -2,41 +2,18 @@
 #include "launcher/run/report.h"
 #include "launcher/base/json_member.h"
 #include "launcher/base/report_head.h"
-#include "launcher/base/user_file.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static int report_fail(struct report *r, struct es_error *err)
-{
-    return es_fail(err, ES_WORK, "free some space or name another file",
-                   "--report: %s: %s", r->path, strerror(errno));
-}
 
 int report_open(struct report *r, const char *path, struct es_error *err)
 {
-    const char *why;
-    int fd;
-
     memset(r, 0, sizeof *r);
-    r->path = path;
-    if (!path)
-        return 0;
-    fd = user_file_create(path, 0, &why);
-    r->file = fd < 0 ? NULL : fdopen(fd, "w");
-    r->head = r->file ? report_head("run", 0, 0) : NULL;
-    if (r->file)
-        return 0;
-    if (fd >= 0) {
-        why = strerror(errno);
-        close(fd);
-    }
-    return es_fail(err, ES_USAGE, "name a file that you may write",
-                   "--report: %s: %s", path, why);
+    if (report_out_open(&r->out, path, err) < 0)
+        return -1;
+    r->head = r->out.file ? report_head("run", 0, 0) : NULL;
+    return 0;
 }
 
 void report_nodes(struct report *r,
@@ -45,15 +22,12 @@ void report_nodes(struct report *r,
                   const char *command,
                   json_t *nodes)
 {
-    json_t *name = json_string(command);
-
     json_decref(r->head);
-    r->head = r->file ? report_head("run", job, step) : NULL;
-    if (r->head && name) /* of no UTF-8: then it is left out */
-        r->head = json_member(r->head, "command", json_incref(name));
+    r->head = r->out.file ? report_head("run", job, step) : NULL;
+    if (r->head)
+        r->head = json_member(r->head, "command", json_text(command));
     if (r->head && nodes)
         r->head = json_member(r->head, "nodes", json_incref(nodes));
-    json_decref(name);
     json_decref(nodes);
 }
 
@@ -65,26 +39,13 @@ void report_costs_before(struct report *r,
     r->noise = noise;
 }
 
-/* One object a line; takes over line, which may be NULL (no memory).  A frame of
- * 1,000 slices is 100 KB: json_dumpf() would write it word by word. */
+/* Takes over line. */
 static int write_line(struct report *r, json_t *line, struct es_error *err)
 {
-    char *text = NULL;
-    int rc = -1;
-
     if (r->head)
         line = json_member(line, "report", r->head);
-    if (line)
-        text = json_dumps(line, JSON_COMPACT);
-
-    errno = ENOMEM;
-    if (text && fputs(text, r->file) != EOF && putc('\n', r->file) != EOF
-        && fflush(r->file) == 0)
-        rc = 0;
-    free(text);
-    json_decref(line);
-    r->head = NULL; /* it was in that line */
-    return rc == 0 ? 0 : report_fail(r, err);
+    r->head = NULL;
+    return report_out_line(&r->out, line, err);
 }
 
 static json_t *slice_json(const struct distribution *d,
@@ -206,7 +167,7 @@ int report_frame(struct report *r,
     const struct dispatch *held = distribution_dispatch(d);
     json_t *line;
 
-    if (!r->file)
+    if (!r->out.file)
         return 0;
     left_out += dispatch_left_out(held);
     line = json_pack("{s:s, s:I, s:f, s:o, s:f, s:f, s:b, s:b, s:I}", "type",
@@ -230,7 +191,7 @@ int report_summary(struct report *r,
 {
     json_t *line;
 
-    if (!r->file)
+    if (!r->out.file)
         return 0;
     line = json_pack("{s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s}", "type",
                      "summary", "status", s->status, "left_out",
@@ -244,12 +205,7 @@ int report_summary(struct report *r,
 
 int report_close(struct report *r, struct es_error *err)
 {
-    FILE *file = r->file;
-
     json_decref(r->head);
     r->head = NULL;
-    r->file = NULL;
-    if (file && fclose(file) != 0)
-        return report_fail(r, err);
-    return 0;
+    return report_out_close(&r->out, err);
 }

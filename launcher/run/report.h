@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_RUN_REPORT_H
 #define LAUNCHER_RUN_REPORT_H
 
+#include "launcher/base/report_out.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/run_account.h"
 #include "launcher/run/run_energy.h"
@@ -18,13 +19,12 @@
 #include <stdio.h>
 
 struct report {
-    FILE *file;                /* NULL: none wanted */
+    struct report_out out;
     struct run_energy *energy; /* the caller's; NULL: not known */
-    const char *path;
-    struct cost_terms before; /* what is known of the command; each: 0 if not,
+    struct cost_terms before;  /* what is known of the command; each: 0 if not,
                                  or once the first line has it */
-    double noise;             /* likewise */
-    json_t *head;             /* of the first line; NULL once that has it */
+    double noise;              /* likewise */
+    json_t *head;              /* of the first line; NULL once that has it */
     const struct top_view *meters; /* as the frame ends, the caller's; NULL: not
                                       known */
 };

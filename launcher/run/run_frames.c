@@ -83,7 +83,7 @@ static int report(struct run *r, int adjusted, uint64_t left_out)
     struct top_view top = {.n = 0};
     int rc;
 
-    if (r->report.file) {
+    if (r->report.out.file) {
         run_meter_view(&r->meter, &top);
         run_power_view(&r->power, &top);
     }
@@ -196,7 +196,7 @@ static void tell_report(struct run *r)
 {
     uint32_t job, step;
 
-    if (!r->report.file)
+    if (!r->report.out.file)
         return;
     session_job(r->front.session, &job, &step);
     report_nodes(&r->report, job, step, r->o->command[0],

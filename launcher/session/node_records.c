@@ -21,11 +21,9 @@ static json_t *counted(const double measured[ELEMENTS])
 static json_t *probed(json_t *node, const struct qualification *q, size_t i)
 {
     const struct msg_probed *a = &q->answer[i];
-    json_t *hardware = json_string(a->hardware);
 
     node = json_member(node, "cached", json_boolean(a->cached != 0));
-    if (hardware) /* of no UTF-8: then it is left out */
-        node = json_member(node, "hardware", hardware);
+    node = json_member(node, "hardware", json_text(a->hardware));
     return json_member(
         node, "probe",
         probe_to_json((const struct probe_result *)q->result[i]));
