@@ -20,6 +20,7 @@
 #   make install uninstall   PREFIX=/usr/local DESTDIR=
 #   make install-user uninstall-user   PREFIX=$HOME/.local: no plugin, no Slurm needed
 #   make dist deb rpm   a tarball, and packages of Debian and of Enterprise Linux
+#   make check-deb   those of Debian, installed in a fresh one, with a cluster (root)
 #
 # SAN=address,undefined or SAN=thread builds into a directory of its own.
 # Builds go into the build directory and nowhere else.
@@ -436,6 +437,8 @@ dist:
 	contrib/packaging/dist '$(VERSION)' '$(B)'
 deb rpm: dist # into BUILD/deb and BUILD/rpm
 	contrib/packaging/$@ '$(VERSION)' '$(B)'
+check-deb: deb # installed, upgraded, removed in a fresh Debian, with a cluster (root)
+	contrib/packaging/check-deb '$(B)'
 
 clean:
 	rm -rf build build-*
@@ -443,7 +446,7 @@ clean:
 .PHONY: all tests packages deps check check-suite check-unit check-san check-local check-cluster \
         check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
         install uninstall install-user uninstall-user install-user-there \
-        uninstall-user-there version dist deb rpm clean FORCE
+        uninstall-user-there version dist deb rpm check-deb clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
 -include $(shell test -d $(B) && find $(B) -name '*.d')
