@@ -40,7 +40,7 @@ test_expect_success 'make names a missing library with its packages' '
 '
 test_expect_success 'make names all that are missing at once, and pkg-config' '
 	mkdir empty && PKG_CONFIG_PATH="" PKG_CONFIG_LIBDIR=$PWD/empty test_expect_code 2 make -n -C "$W/tree" B="$W/none" all 2>err &&
-	test "$(grep -c "^evenstep: .* is missing: install " err)" = 10 &&
+	test "$(grep -c "^evenstep: .* is missing: install " err)" -ge 10 &&
 	mkdir few && for each in make sh echo mkdir find; do ln -s "$(command -v $each)" few || return; done &&
 	PATH=$PWD/few test_expect_code 2 make -n -C "$W/tree" B="$W/none" all 2>err &&
 	grep "^evenstep: pkg-config is missing: install pkg-config (Debian) or pkgconf-pkg-config (Enterprise Linux)$" err
