@@ -379,12 +379,13 @@ format:
 	clang-format -i $(ours)
 
 # --- manuals for a browser, with links between them ----------------------------
-# Only to what is here: pages of other packages are names.
-html: $(foreach m,$(manuals),$(B)/html/$(notdir $m).html)
-$(foreach m,$(manuals),$(eval $(B)/html/$(notdir $m).html: $m))
-$(B)/html/%.html:
-	@mkdir -p $(@D)
-	mandoc -T html -O man='%N.%S.html',toc $< >$@
+# The pages of other packages are Debian's: mandoc looks for ours where it runs.
+html_man := %N.%S.html;https://manpages.debian.org/%N.%S
+html:
+	@rm -rf $(B)/html && mkdir -p $(B)/html/pages && cp $(manuals) $(B)/html/pages
+	@cd $(B)/html/pages && for m in *; do \
+	    mandoc -T html -O man='$(html_man)',toc "$$m" >"../$$m.html" || exit 1; done
+	@rm -rf $(B)/html/pages; echo "html: $(B)/html/evenstep.1.html"
 
 # --- install: one list, read by both targets ---------------------------------
 #         file                   mode directory

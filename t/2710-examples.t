@@ -13,7 +13,7 @@ test_expect_success 'there are blocks to type, of each kind, and what they print
 '
 test_expect_success 'a block that fails, or prints something else, is noticed' '
 	printf "%s\n" "\`\`\`sh" "cd /nowhere" "\`\`\`" "\`\`\`sh" "echo 5 words" "\`\`\`" "" "\`\`\`" "6 words" "\`\`\`" >text.md && examples text.md bad &&
-	test_must_fail sh -e bad/01.sh && sh -e bad/02.sh >printed && shown bad/02.out && echo words >printed && test_must_fail shown bad/02.out
+	test_must_fail bash -e bad/01.sh && bash -e bad/02.sh >printed && shown bad/02.out && echo words >printed && test_must_fail shown bad/02.out
 '
 type_all local
 # What takes minutes is at least there: the README names it in a line of text.

@@ -16,7 +16,9 @@ static int print_commands(struct es_error *err)
     for (size_t i = 0; commands[i]; i++)
         if (commands[i]->brief)
             printf("  %-10s %s\n", commands[i]->name, commands[i]->brief);
-    printf("\n`evenstep COMMAND --help` tells more.\n");
+    printf("\n`evenstep COMMAND --help` tells its options, `man "
+           "evenstep-COMMAND` more;\n"
+           "`man evenstep-tutorial` is for the first hour.\n");
     return fflush(stdout) == 0 ? 0 : es_no_space(err);
 }
 

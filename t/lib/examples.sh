@@ -53,14 +53,14 @@ kind() {
 	fi
 }
 
-# typed TEXT BLOCK HOW...: a test that types a block of TEXT, by HOW sh BLOCK, and that it
+# typed TEXT BLOCK HOW...: a test that types a block of TEXT, by HOW bash BLOCK, and that it
 # prints what the text shows: the begin of each line, as numbers differ.
 typed() {
 	typed_text=$1 typed_block=$PWD/$2
 	shift 2
 	typed_how=$*
 	test_expect_success "$typed_text: $(head -n 1 "$typed_block")" '
-		{ (cd "$(dirname "$typed_block")" && $typed_how sh -e "$typed_block") >printed 2>&1 </dev/null; code=$?; cat printed; test $code = 0; } &&
+		{ (cd "$(dirname "$typed_block")" && $typed_how bash -e "$typed_block") >printed 2>&1 </dev/null; code=$?; cat printed; test $code = 0; } &&
 		{ test ! -e "${typed_block%.sh}.out" || shown "${typed_block%.sh}.out"; }
 	'
 }
