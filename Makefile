@@ -193,7 +193,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev libomp-dev gfortran iproute2 util-linux procps \
-            zsh fish bsdextrautils mmdebstrap python3-setuptools python3-wheel \
+            zsh fish bsdextrautils mmdebstrap python3-setuptools python3-wheel busybox-static \
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \
@@ -362,7 +362,7 @@ bench-graph: all
 ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/suite contrib/bench contrib/bench-bcast contrib/bench-mpi \
-             contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue \
+             contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue contrib/containers/in-tree \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              contrib/packaging/deb contrib/packaging/rpm contrib/packaging/check-deb \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
