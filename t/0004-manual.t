@@ -42,11 +42,11 @@ done
 test_expect_success 'the pages have options to list' '
 	words run | grep -x -e --range && words bcast | grep -x -e --pull && words graph | grep -x -e --journal
 '
-# In examples there are options of other programs, too; t/2710 and t/3780 type them.
+# In examples, and of containers, there are options of other programs, too; t/2710 and t/3780 type them.
 test_expect_success 'the pages of commands have no option that no command has' '
 	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help && grep -oE "srun --[a-z-]+" evenstep*.1 >>help
 	for part in bcast balance "balance --power"; do evenstep simulate $part --help; done >>help &&
-	options help >have && awk "/^[A-Z]/ { examples = /^EXAMPLES/ } !examples" evenstep*.1 >text && options text >want && comm -23 want have >extra && cat extra && test ! -s extra
+	options help >have && awk "/^[A-Z]/ { examples = /^(EXAMPLES|CONTAINERS)/ } !examples" evenstep*.1 >text && options text >want && comm -23 want have >extra && cat extra && test ! -s extra
 '
 # Of the pages of others only these are referred to.
 test_expect_success 'every page of evenstep that a page refers to is there' '
