@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep.map() of Python in jobs of Slurm, and a front end inside of an image whose agents start outside'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF EVENSTEP EVENSTEP_SOCKET
+PATH=$EVENSTEP_BUILD:$PATH
+export PYTHONPATH="$EVENSTEP_SRC/contrib/python" PYTHONDONTWRITEBYTECODE=1
+
+cat >mapped.py <<'END'
+import os, sys, time
+import evenstep
+
+def f(n):
+    print("noise")
+    if n == 7 and "agent" in sys.argv and not os.path.exists("once"):
+        open("once", "w").close()
+        os.kill(os.getppid(), 9)
+        time.sleep(100)
+    return n * n, os.environ["EVENSTEP_NODE"]
+
+if __name__ == "__main__":
+    results = list(evenstep.map(f, range(40), slots=1 if "one" in sys.argv else None))
+    print([r[0] for r in results] == [n * n for n in range(40)], sorted({r[1] for r in results}))
+END
+
+test_expect_success 'up: three nodes' 'testbed_up --nodes 3'
+test_expect_success 'salloc: the items of a map are done on the nodes, by a process for each core' '
+	on_ctl salloc -Q -N3 timeout 100 python3 mapped.py >out 2>err; cat err; grep -qE "^True .*n[012]" out && ! grep noise out
+'
+test_expect_success 'sbatch: an agent dies, the map has all results' '
+	on_ctl sbatch -Q --wait --no-kill -N3 -o out -e err --wrap "timeout 100 python3 mapped.py one agent"; cat err; test -e once && grep -qE "^True .*n[012]" out && mentioned "n[012] is lost "
+'
+# As sbatch --container-image of pyxis does: the job script is in another system, which has Slurm and evenstep of the site.
+cat >inside.sh <<'END'
+mkdir -p image && mount --rbind / image && mount -t tmpfs none image/opt && : >image/opt/in-image || exit 9
+exec chroot image sh -c 'cd "$0" && test -e /opt/in-image && exec evenstep run --range 0:3 --policy static -- sh -c "test -e /opt/in-image && echo inside || echo outside"' "$PWD"
+END
+test_expect_success 'evenstep run within an image: its agents, and so the commands, are outside of it' '
+	on_ctl salloc -Q -N3 unshare -m timeout 100 sh inside.sh >out 2>err; cat err; printf "outside\noutside\noutside\n" | test_cmp - out
+'
+test_expect_success 'nothing is left' '
+	wait_for 60 none_of evenstep-agent && wait_for 60 no_jobs && testbed_down && testbed_nothing_left $testbed_name
+'
+test_done
