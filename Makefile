@@ -156,7 +156,8 @@ $(B)/spank_plugin/%.o: own = $(plugin_cflags) -fPIC -fvisibility=default \
 $(B)/places: FORCE
 	@mkdir -p $(B); echo '$(VERSION) $(bindir) $(libdir) $(preloaddir) $(includedir) $(sysconfdir)' >$@.new; \
 	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,launcher/main.c launcher/config/config_file.c launcher/probe/probe_cache.c \
+$(call obj,launcher/main.c launcher/config/config_file.c launcher/config/config_syntax.c \
+           launcher/probe/probe_cache.c launcher/session/arrival.c launcher/wire/protocol_nodes.c \
            spank_plugin/plugin_options.c spank_plugin/plugin_meter.c): $(B)/places
 FORCE:
 
@@ -450,4 +451,5 @@ clean:
         uninstall-user-there version dist deb rpm check-deb clean FORCE
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
--include $(shell test -d $(B) && find $(B) -name '*.d')
+-include $(shell test -d $(B) && find $(B) \( -path $(B)/deb -o -path $(B)/rpm \) -prune \
+             -o -type f -name '*.d' -print)

@@ -66,6 +66,18 @@ test_expect_success 'frames of a queue, programs that stay, and no units at all'
 	: >queue && run --dry-run --queue queue --persistent -- echo {label} >got && test ! -s got
 '
 
+# --- half an installation ------------------------------------------------------------
+test_expect_success 'an agent of another release is refused, with both numbers' '
+	version=$(evenstep -V | sed "s/evenstep //") && other=$(echo "$version" | tr 0-8 1-9) && mkdir half && cp "$EVENSTEP_BUILD/evenstep" half &&
+	perl -pe "BEGIN { (\$from, \$to) = splice @ARGV, 0, 2 } s/\Q\$from\E\0/\$to\0/g" "$version" "$other" "$EVENSTEP_BUILD/evenstep-agent" >half/evenstep-agent && chmod +x half/evenstep-agent &&
+	test_expect_code 3 env PATH="$PWD/half:$PATH" evenstep run --local 2 --range 0:20 -- echo {begin} >got 2>err && test ! -s got &&
+	said "evenstep: local[01]: its evenstep-agent is $other \(protocol [0-9]+\), this evenstep is $version \(protocol [0-9]+\): install the same version on all nodes"
+'
+test_expect_success 'a key that this version does not know: file, line, key and version in one line' '
+	printf "probe {\n  of_tomorrow = 1\n}\n" >newer &&
+	EVENSTEP_CONF=$PWD/newer fails 2 "evenstep: .*/newer:2: no such option .of_tomorrow.: see evenstep.conf\(5\) for what evenstep $version knows" evenstep config
+'
+
 # --- commands that hang --------------------------------------------------------------
 test_expect_success 'all nodes given up for --timeout: the work has failed, exit 1' '
 	test_expect_code 1 run --timeout 0.3 --range 0:20 -- sleep 100{begin} &&

@@ -28,7 +28,8 @@
 #define PATIENCE_MAX 86400 /* seconds; a step that waits longer hangs */
 #define DRAIN_MAX    86400 /* seconds */
 
-static const char see_example[] = "see etc/evenstep.conf for what is known";
+static const char see_example[] =
+    "see evenstep.conf(5) for what evenstep " EVENSTEP_VERSION " knows";
 
 /* For the error callback of libconfuse, which has no pointer for the caller. */
 struct parsing {

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arrival {
     struct event_base *base;
@@ -75,18 +76,25 @@ void arrival_missed(struct arrival *a, const uint8_t *body, size_t len)
 
 /* --- who calls ------------------------------------------------------------ */
 
+static int is_ours(const struct msg_version *m)
+{
+    return m->version == PROTOCOL_VERSION
+           && strcmp(m->release, EVENSTEP_VERSION) == 0;
+}
+
 /* It has proved that it is of this step, and speaks otherwise than we do. */
 static void refuse_version(struct arrival *a,
                            const struct pending *p,
                            const struct msg_version *m)
 {
-    char text[NODE_NAME_MAX + 200];
+    char text[NODE_NAME_MAX + RELEASE_MAX + 200];
 
     if (m)
         snprintf(text, sizeof text,
-                 "%s: its evenstep-agent speaks version %u of the protocol, "
-                 "this evenstep version %u",
-                 m->node, m->version, PROTOCOL_VERSION);
+                 "%s: its evenstep-agent is %s (protocol %u), this evenstep "
+                 "is %s (protocol %u)",
+                 m->node, m->release[0] ? m->release : "of before 0.2.0",
+                 m->version, EVENSTEP_VERSION, PROTOCOL_VERSION);
     else
         snprintf(text, sizeof text,
                  "agent %u: it is of another version than this evenstep",
@@ -104,8 +112,7 @@ static int receive_here(struct arrival *a,
 
     if (p->has_said)
         return -1;
-    if (msg_read_version(&version, body, len) < 0
-        || version.version != PROTOCOL_VERSION) {
+    if (msg_read_version(&version, body, len) < 0 || !is_ours(&version)) {
         refuse_version(a, p, version.version > 0 ? &version : NULL);
         return -1;
     }

@@ -4,8 +4,9 @@
  * bodies of pmix_bcast/message.h (their fields in order, see bytes.h).
  *
  *   type      from       body
- *   HERE      agent      version u32, node text, rank u32, agents u32,
- *                        endpoint: see wireup.h; it runs, and waits for
+ *   HERE      agent      version u32, node text, release text, rank u32,
+ *                        agents u32, endpoint: see wireup.h; it runs, and
+ *                        waits for
  *   FENCE     front end  branches u32, table blob: see wireup.h; all run.
  *             agent      With an empty table they wire up over PMIx; with
  *                        branches it is handed on: see table_tree.h
@@ -139,17 +140,19 @@
 /*
  * The version of all that is said once a connection has proved itself: these
  * messages, and those of bcast_message.h, graph_message.h, table_tree.h and
- * link.h.  Front end and agents must be of one version; an agent says its own
- * first of all.
+ * link.h.  Front end and agents must be of one version, and of one release of
+ * evenstep; an agent says its own first of all.
  *
  * Raise it by 1 in each release in which one end may say what the other end of
  * the release before does not take, or takes otherwise: a type that is new,
  * gone or has another number; a body with another field, order, range or
  * meaning; another order of messages.  A number once used is not used again.
- * HERE keeps its number, and begins with version and node, for ever.
+ * HERE keeps its number, and begins with version, node and, since version 3,
+ * release, for ever.
  * The envelope (message.h) and the handshake have versions of their own.
  */
-#define PROTOCOL_VERSION 2u
+#define PROTOCOL_VERSION 3u
+#define RELEASE_MAX      32u /* of evenstep, as "0.2.0" */
 
 enum protocol_type {
     MSG_HERE = 16, /* for ever */
@@ -203,6 +206,7 @@ _Static_assert((int)MSG_HERE == (int)MESSAGE_FREE
 struct msg_version {  /* how HERE begins, in every version */
     uint32_t version; /* not 0 */
     char node[NODE_NAME_MAX];
+    char release[RELEASE_MAX]; /* "" before version 3 */
 };
 struct msg_here {
     uint32_t rank, agents;

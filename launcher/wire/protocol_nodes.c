@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/wire/protocol_body.h"
 
+#define RELEASE_SINCE 3u /* the version that says its release first */
+
 static void read_version(struct reader *r, struct msg_version *m)
 {
     memset(m, 0, sizeof *m);
     m->version = read_u32(r);
     read_text(r, m->node, sizeof m->node);
+    if (m->version >= RELEASE_SINCE)
+        read_text(r, m->release, sizeof m->release);
     if (m->version == 0)
         r->bad = 1;
 }
@@ -25,6 +29,7 @@ void msg_write_here(struct writer *w, const struct msg_here *m)
 {
     write_u32(w, PROTOCOL_VERSION);
     write_text(w, m->endpoint.node);
+    write_text(w, EVENSTEP_VERSION);
     write_u32(w, m->rank);
     write_u32(w, m->agents);
     endpoint_write(w, &m->endpoint);

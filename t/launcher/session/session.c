@@ -52,6 +52,10 @@ static void fake_here(void)
     msg_write_here(&w, &m);
     if (does("newer"))
         w.buf[3] = PROTOCOL_VERSION + 1;
+    if (does("older"))
+        w.buf[3] = 2;
+    if (does("released")) /* behind version, node and the text's length */
+        w.buf[4 + 4 + strlen(m.endpoint.node) + 4] = '9';
     fake_send(does("unnumbered") ? 56 : MSG_HERE, &w);
 }
 
@@ -396,19 +400,51 @@ static void test_encrypted(void)
     end();
 }
 
+/* As HERE says it. */
+static void our_release(char release[RELEASE_MAX])
+{
+    struct msg_here here = {.agents = 1};
+    struct msg_version version;
+    struct writer w = {0};
+
+    snprintf(here.endpoint.node, sizeof here.endpoint.node, "n0");
+    msg_write_here(&w, &here);
+    if (msg_read_version(&version, w.buf, w.len) < 0)
+        bail("HERE cannot be read");
+    memcpy(release, version.release, RELEASE_MAX);
+    writer_clear(&w);
+}
+
 static void test_versions(void)
 {
-    char want[200];
+    char want[200], ours[RELEASE_MAX], theirs[RELEASE_MAX];
 
+    our_release(ours);
     snprintf(want, sizeof want,
-             "n1: its evenstep-agent speaks version %u of the protocol, this "
-             "evenstep version %u",
-             PROTOCOL_VERSION + 1, PROTOCOL_VERSION);
+             "n1: its evenstep-agent is %s (protocol %u), this evenstep is %s "
+             "(protocol %u)",
+             ours, PROTOCOL_VERSION + 1, ours, PROTOCOL_VERSION);
     open_local("newer");
     is_int(heard.failed, 1, "an agent of another version: the start fails");
     is_str(heard.what, want, "it is named, with both versions");
     is_str(heard.mend, "install the same version on all nodes",
            "what to do is said");
+    end();
+    our_release(theirs);
+    theirs[0] = '9';
+    snprintf(want, sizeof want,
+             "n1: its evenstep-agent is %s (protocol %u), this evenstep is %s "
+             "(protocol %u)",
+             theirs, PROTOCOL_VERSION, ours, PROTOCOL_VERSION);
+    open_local("released");
+    is_str(heard.what, want, "so is one of another release");
+    end();
+    snprintf(want, sizeof want,
+             "n1: its evenstep-agent is of before 0.2.0 (protocol 2), this "
+             "evenstep is %s (protocol %u)",
+             ours, PROTOCOL_VERSION);
+    open_local("older");
+    is_str(heard.what, want, "and one that did not say its release yet");
     end();
     open_local("unnumbered");
     is_int(heard.failed, 1, "an agent of before versions: likewise");

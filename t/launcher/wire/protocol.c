@@ -739,19 +739,26 @@ static void test_bad_puts(void)
 /* An agent of another version is to be named, whatever else it says. */
 static void test_version(void)
 {
-    static const uint8_t other[] = {0, 0, 0, 9, 0, 0, 0, 2, 'n', '7', 1, 2, 3};
+    static const uint8_t other[] = {0,   0, 0, 9, 0, 0,   0, 2, 'n',
+                                    '7', 0, 0, 0, 1, '9', 1, 2, 3};
+    static const uint8_t old[] = {0, 0, 0, 2, 0, 0, 0, 2, 'n', '7', 1, 2, 3};
     struct msg_version m;
     struct writer w = {0};
 
     msg_write_here(&w, &a_here);
     ok(msg_read_version(&m, w.buf, w.len) == 0 && m.version == PROTOCOL_VERSION
-           && strcmp(m.node, a_here.endpoint.node) == 0,
-       "HERE begins with our version and the node");
+           && strcmp(m.node, a_here.endpoint.node) == 0 && m.release[0],
+       "HERE begins with our version, the node and our release");
     w.buf[3]++;
     refused(HERE, &w, "HERE of another version");
     ok(msg_read_version(&m, other, sizeof other) == 0 && m.version == 9
-           && strcmp(m.node, "n7") == 0,
+           && strcmp(m.node, "n7") == 0 && strcmp(m.release, "9") == 0,
        "of another version the beginning is understood");
+    ok(msg_read_version(&m, old, sizeof old) == 0 && m.version == 2
+           && strcmp(m.node, "n7") == 0 && !m.release[0],
+       "and of one that did not say its release yet");
+    ok(msg_read_version(&m, other, 12) < 0 && m.version == 0,
+       "half a release is none");
     ok(msg_read_version(&m, other, 9) < 0 && m.version == 0 && !m.node[0],
        "half a beginning is none");
     write_u32(&w, 0);
