@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-test_description='libevenstep from C++ (evenstep.hpp), and from R and Julia where these are'
+test_description='libevenstep from C++ (evenstep.hpp), Fortran, and from R and Julia where these are'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
 without_slurm
@@ -59,6 +59,28 @@ test_expect_success CXX 'C++: work that throws gives its slice back; errors are 
 	        std::fclose(lines);
 	    }
 	}
+	END
+'
+command -v gfortran >/dev/null && test_set_prereq FORTRAN
+test_expect_success FORTRAN 'Fortran: owner, neighbours, weights, moves' '
+	cat >moves.f90 <<-\END && gfortran -std=f2008 -Wall -Werror -o moves "$include/evenstep.f90" moves.f90 -L"$EVENSTEP_BUILD" -levenstep && ./moves >out && printf "%s\n" 1 "3 7" "0 1" "0 0 4 2 0 4" -1 | test_cmp - out
+	program main
+	   use evenstep
+	   use, intrinsic :: iso_c_binding
+	   implicit none
+	   type(evenstep_range) :: has(2), wants(2), r
+	   integer(c_int) :: s(2), sa(2), g(2), ga(2), rc
+	   has = [evenstep_range(0, 4), evenstep_range(4, 8)]
+	   wants = [evenstep_range(0, 6), evenstep_range(6, 8)]
+	   print "(i0)", evenstep_owner(has, 2_c_int, 5_c_int64_t)
+	   r = evenstep_widened(evenstep_range(4, 6), 1_c_int64_t, 8_c_int64_t)
+	   print "(i0, 1x, i0)", r%begin, r%end
+	   rc = evenstep_weighted(evenstep_range(0, 50), 100_c_int64_t, [3d0, 1d0, 2d0], 3_c_int64_t, r)
+	   print "(i0, 1x, i0)", r%begin, r%end
+	   if (evenstep_redistribute(has, wants, 0_c_int, s, sa, g, ga) < 0) error stop
+	   print "(5(i0, 1x), i0)", s(2), sa(2), g, ga
+	   print "(i0)", evenstep_redistribute(has, wants(1:1), 0_c_int, s, sa, g, ga)
+	end program main
 	END
 '
 command -v Rscript >/dev/null && test_set_prereq R

@@ -20,16 +20,32 @@
 !   end do
 !   call evenstep_close()
 !
+! What moves when slices change, for MPI_Alltoallv: each array has an element a
+! rank, counts and displacements are in units.
+!
+!   if (evenstep_redistribute(has, wants, rank, send_count, send_at, &
+!                             receive_count, receive_at) < 0) error stop
+!
 module evenstep
-   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
+   use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int64_t, c_loc, c_ptr
    implicit none
    private
    public :: evenstep_work, evenstep_tick, evenstep_threads, evenstep_count
    public :: evenstep_open, evenstep_open_flags, evenstep_survives
    public :: evenstep_next, evenstep_frame, evenstep_done, evenstep_close
+   public :: evenstep_range, evenstep_owner, evenstep_widened
+   public :: evenstep_weighted, evenstep_redistribute
 
    integer, parameter :: evenstep_count = c_int64_t
    integer(c_int), parameter :: evenstep_survives = 1
+
+   type, bind(c) :: evenstep_range
+      integer(c_int64_t) :: begin, end
+   end type evenstep_range
+
+   type, bind(c) :: moves
+      type(c_ptr) :: send_count, send_at, receive_count, receive_at
+   end type moves
 
    interface
       subroutine evenstep_work(total) bind(c)
@@ -72,5 +88,54 @@ module evenstep
 
       subroutine evenstep_close() bind(c)
       end subroutine evenstep_close
+
+      integer(c_int) function evenstep_owner(slice, ranks, unit) bind(c)
+         import :: c_int, c_int64_t, evenstep_range
+         type(evenstep_range), intent(in) :: slice(*)
+         integer(c_int), value :: ranks
+         integer(c_int64_t), value :: unit
+      end function evenstep_owner
+
+      type(evenstep_range) function evenstep_widened(slice, by, units) bind(c)
+         import :: c_int64_t, evenstep_range
+         type(evenstep_range), value :: slice
+         integer(c_int64_t), value :: by, units
+      end function evenstep_widened
+
+      integer(c_int) function evenstep_weighted(slice, parts, weight, units, &
+                                                part) bind(c)
+         import :: c_double, c_int, c_int64_t, evenstep_range
+         type(evenstep_range), value :: slice
+         integer(c_int64_t), value :: parts, units
+         real(c_double), intent(in) :: weight(*)
+         type(evenstep_range), intent(out) :: part
+      end function evenstep_weighted
+
+      integer(c_int) function redistribute(has, wants, ranks, rank, to) &
+         bind(c, name='evenstep_redistribute')
+         import :: c_int, evenstep_range, moves
+         type(evenstep_range), intent(in) :: has(*), wants(*)
+         integer(c_int), value :: ranks, rank
+         type(moves), intent(in) :: to
+      end function redistribute
    end interface
+
+contains
+
+   integer(c_int) function evenstep_redistribute(has, wants, rank, send_count, &
+         send_at, receive_count, receive_at)
+      type(evenstep_range), intent(in) :: has(:), wants(:)
+      integer(c_int), intent(in) :: rank
+      integer(c_int), intent(out), contiguous, target :: send_count(:), &
+         send_at(:), receive_count(:), receive_at(:)
+      type(moves) :: to
+
+      evenstep_redistribute = -1
+      if (any([size(wants), size(send_count), size(send_at), &
+               size(receive_count), size(receive_at)] /= size(has))) return
+      to = moves(c_loc(send_count), c_loc(send_at), c_loc(receive_count), &
+                 c_loc(receive_at))
+      evenstep_redistribute = redistribute(has, wants, &
+                                           int(size(has), c_int), rank, to)
+   end function evenstep_redistribute
 end module evenstep
