@@ -8,6 +8,7 @@ unset EVENSTEP EVENSTEP_SOCKET
 export PYTHONPATH="$PWD/no-cloudpickle:$EVENSTEP_SRC/contrib/python" PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || { skip_all='python3 is not installed' && test_done; }
 
+sq="'"
 # Each test is the same wherever cloudpickle is, and for those that want it there
 # is one that takes a lambda for its source.
 mkdir no-cloudpickle with-cloudpickle
@@ -119,6 +120,10 @@ test_expect_success 'no job; no program; not a function; an item, a result that 
 	errs "^TypeError: evenstep.map: item 1, a lock, cannot be sent to the nodes: " -c "import evenstep, threading; evenstep.map(abs, [1, threading.Lock()], local=1)" &&
 	errs "item 0 .*TypeError: its result, a TextIOWrapper, cannot be pickled: " -c "import evenstep; list(evenstep.map(open, [\"/dev/null\"], local=1))" &&
 	errs "^ValueError: evenstep.map: slots=0: say a number of processes a node, or \"cores\"$" -c "import evenstep; evenstep.map(abs, [1], local=1, slots=0)"
+'
+test_expect_success 'another Python, as one in an image' '
+	printf "#!/bin/sh\nexport INSIDE=yes\nexec \"\$@\"\n" >enter && chmod +x enter &&
+	python -c "import evenstep, os; print(list(evenstep.map(os.getenv, [\"INSIDE\"], local=1, python=[\"./enter\", \"python3\"])))" && echo "[${sq}yes${sq}]" | test_cmp - out
 '
 test_expect_success 'no items: no run' '
 	EVENSTEP=false python -c "import evenstep; print(list(evenstep.map(abs, [], local=2)))" && echo "[]" | test_cmp - out

@@ -311,7 +311,13 @@ class Results(Generic[R], Iterator[R]):
             self.close()
 
 
-def _command(folder: str, name: str, local: Union[int, str, None], options: Sequence[str]) -> List[str]:
+def _command(
+    folder: str,
+    name: str,
+    local: Union[int, str, None],
+    python: Sequence[str],
+    options: Sequence[str],
+) -> List[str]:
     where = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return [
         _program(),
@@ -325,7 +331,7 @@ def _command(folder: str, name: str, local: Union[int, str, None], options: Sequ
         *([] if local is None else [f"--local={local}"]),
         *options,
         "--",
-        sys.executable,
+        *(python or [sys.executable]),
         "-c",
         _WORKER.format(where),
         name,  # what is learned of the costs is kept by command
@@ -339,6 +345,7 @@ def map(
     local: Union[int, str, None] = None,
     slots: Union[int, str, None] = None,
     return_exceptions: bool = False,
+    python: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> Results[R]:
     """f of each item, over the nodes of the job; the results in their order.
@@ -353,6 +360,8 @@ def map(
     return_exceptions
                 an item that fails gives an ItemError among the results;
                 without it that is raised, and ends the run
+    python      what starts Python on a node, if it is another than this one, as
+                ["apptainer", "exec", "work.sif", "python3"]
     options     more of those of `evenstep run`, as ["--report", "r.json"]
 
     f and the items go to the nodes by cloudpickle if that is installed, else
@@ -363,7 +372,8 @@ def map(
     all_items = list(items)
     processes = _slots(slots, local)
     function = _packed_function(f)
-    job = (sys.path, sys.argv, _pickling.describe_main(), function, processes)
+    path = sys.path[:1] if python else sys.path  # another Python has its own
+    job = (path, sys.argv, _pickling.describe_main(), function, processes)
     if return_exceptions:
         options = ["--keep-going", *options]
     folder = tempfile.mkdtemp(prefix="evenstep-map-")
@@ -373,7 +383,7 @@ def map(
             lines.write(_pickling.to_line(_pickling.dumps(job)))
             for index, item in enumerate(all_items):
                 lines.write(_packed_item(index, item))
-        command = _command(folder, _name(f), local, options) if all_items else ["true"]
+        command = _command(folder, _name(f), local, python, options) if all_items else ["true"]
         return Results(all_items, folder, command, return_exceptions)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -23,7 +23,7 @@ from ._slices import Session
 class Job(NamedTuple):
     """What all items have in common: the first line of each slice."""
 
-    path: List[str]  # sys.path of the program
+    path: List[str]  # where modules are looked for first
     argv: List[str]
     main: _pickling.Main
     function: bytes
@@ -65,7 +65,7 @@ class Task:
     """f, ready for items."""
 
     def __init__(self, job: Job) -> None:
-        sys.path[:] = job.path
+        sys.path[:] = job.path + [p for p in sys.path if p not in job.path]
         sys.argv[:] = job.argv
         self._find_main = functools.partial(_pickling.import_main, job.main)
         self._failure: Optional[Outcome] = None  # of loading f
