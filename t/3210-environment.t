@@ -79,7 +79,7 @@ test_expect_success 'fifty settings of srun at once: likewise' '
 '
 test_expect_success 'a step with --evenstep whose own host file names n0 twice: both nodes have an agent, and each task the table' '
 	testbed_down && testbed_up --nodes 2 --plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$(realpath "$EVENSTEP_BUILD/evenstep")" &&
-	echo n1 >>hosts && in_job env SLURM_HOSTFILE="$PWD/hosts" srun --evenstep=required -n3 evenstep conntable dump >table; cat table &&
+	echo n1 >>hosts && in_job env SLURM_HOSTFILE="$PWD/hosts" srun --evenstep=required -n3 -c1 evenstep conntable dump >table; cat table &&
 	test "$(grep -c " 10.11.1.1 *$" table) $(grep -c " 10.11.1.2 *$" table)" = "6 3"
 '
 test_expect_success 'the commands still know which job it is' '
