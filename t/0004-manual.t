@@ -24,7 +24,13 @@ test_expect_success 'there are commands to look for' '
 '
 # words COMMAND: the options of its table.
 words() {
-	{ evenstep completion words "$1" --; for action in plan run; do evenstep completion words "$1" $action --; done; } |
+	{
+		evenstep completion words "$1" --
+		for action in plan run bcast balance "balance --power"; do
+			# shellcheck disable=SC2086 # words
+			evenstep completion words "$1" $action --
+		done
+	} |
 		sed -n 's/^\(--[a-z0-9-]*\)	.*/\1/p' | grep -vx -e --help | sort -u
 }
 for command in $commands; do
@@ -33,7 +39,6 @@ for command in $commands; do
 		grep -qw -e "evenstep-$command" evenstep.1 && test -s $page && evenstep $command --help >help && test -s help &&
 		{ options help | grep -vx -e --help || :; } >want; options $page >have; comm -23 want have >missing && cat missing && test ! -s missing
 	'
-	case $command in simulate) continue ;; esac # "each has its own --help"
 	test_expect_success "evenstep-$command(1) lists the options of $command: all of its table, and no others" '
 		words $command >want; source=$(find "$EVENSTEP_SRC/launcher" -name $page) && sed -n "/^\.Sh OPTIONS/,/^\.Sh [^O]/p" "$source" | grep "^\.It" |
 			grep -oE "Fl -[a-z0-9-]+" | sed "s/Fl -/--/" | sort -u >have; test_cmp want have
@@ -47,6 +52,13 @@ test_expect_success 'the pages of commands have no option that no command has' '
 	{ evenstep --help; echo --version; for command in $commands; do evenstep $command --help; done; } >help && grep -oE "srun --[a-z-]+" evenstep*.1 >>help
 	for part in bcast balance "balance --power"; do evenstep simulate $part --help; done >>help &&
 	options help >have && awk "/^[A-Z]/ { examples = /^(EXAMPLES|CONTAINERS)/ } !examples" evenstep*.1 >text && options text >want && comm -23 want have >extra && cat extra && test ! -s extra
+'
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs us
+test_expect_success 'make html has a page for each, and its links between them lead somewhere' '
+	made=$(mktemp -d) && test_when_finished rm -rf "$made" && # make takes no blanks in names
+	make -s -C "$EVENSTEP_SRC" B="$made" html && (cd "$made/html" && ls) | sort >pages && grep -x evenstep-run.1.html pages && grep -x evenstep-policies.7.html pages &&
+	grep -ohE "class=\"Xr\" href=\"[^\"]*" "$made"/html/*.html | sed "s/.*href=\"//" | grep -v "^https:" | sort -u >links && grep -x evenstep.1.html links &&
+	comm -13 pages links >broken && cat broken && test ! -s broken
 '
 # Of the pages of others only these are referred to.
 test_expect_success 'every page of evenstep that a page refers to is there' '
