@@ -13,6 +13,11 @@ test_expect_success 'the version is the one of CHANGELOG.md and of the programs'
 	grep -m 1 "^## " "$S/CHANGELOG.md" >newest && echo "## $version" >want && test_cmp want newest &&
 	"$EVENSTEP_BUILD/evenstep" -V >told && echo "evenstep $version" >want && test_cmp want told
 '
+# EasyBuild reads a number in the file and its name, Spack one in the file.
+test_expect_success 'so is the one of the recipes, and Python takes them' '
+	(cd "$S/contrib/packaging" && grep "^    version(\"$version\")$" spack/package.py && grep "^version = .$version.$" easybuild/evenstep-"$version"-*.eb &&
+	python3 -c "import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]" spack/package.py easybuild/*.eb)
+'
 test_expect_success 'make dist: the files of the tree, and where there is no git the same' '
 	SOURCE_DATE_EPOCH=1000000000 make -s -C "$S" B="$W/dist" dist && tar -xf "$W/dist/evenstep-$version.tar.gz" -C "$W" &&
 	mv "$W/evenstep-$version" "$W/tree" && test ! -e "$W/tree/.git" && test -x "$W/tree/t/0005-build.t" && test ! -e "$W/tree/build" &&
