@@ -305,7 +305,8 @@ check-programs: tests
 	$(tier) once $(pure_tests)
 	$(tier) twice $(filter-out $(pure_tests),$(t_bin)) t/2000-local.t
 check-suite: # in build-SUITE, as contrib/suite sets EVENSTEP_SUITE
-	contrib/suite $(or $(SUITE),trixie) -- $(MAKE) $(or $(CHECK),check)
+	contrib/suite $(or $(SUITE),trixie) -- \
+	    sh -ec 'for tier; do $(MAKE) $$tier; done' - $(or $(CHECK),check)
 
 # What is fuzzed, instrumented, once for all targets.
 fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
