@@ -80,7 +80,7 @@ test_expect_success 'or it goes on, and the error is among the results' '
 	python square.py raise keep && grep -vE "^item 7: item 7 .*ValueError: seven$" out | test_cmp rest - && test $(wc -l <out) = 20
 '
 test_expect_success 'a worker ends in the middle, twice: map says so, with the last words of the run' '
-	errs "exited with status 3" square.py exit && mentioned "^evenstep.RunError: evenstep.map: evenstep run has ended with exit status 1, and item [0-7] is not done; its last words:$"
+	! python square.py exit && mentioned "^evenstep: .* exited with status 3" && mentioned "^evenstep.RunError: evenstep.map: evenstep run has ended with exit status 1, and item [0-7] is not done; its last words:$"
 '
 test_expect_success 'or the rest is done' '
 	python square.py exit keep && grep -qE "^item 7: item 7 .* failed: the worker that did it has ended$" out && test $(wc -l <out) = 20 && tail -n 1 out | grep -x 361
@@ -134,7 +134,7 @@ test_expect_success 'evenstep itself refuses: its words are in the error' '
 test_expect_success 'the block is left early: the run ends, nothing is left' '
 	python -c "
 import evenstep, time
-with evenstep.map(time.sleep, [0] * 5 + [600] * 5, local=2, options=[\"--pieces=10\"]) as results:
+with evenstep.map(time.sleep, [0] * 5 + [600] * 5, local=2, options=[\"--metrics=equal\", \"--policy=static\", \"--pieces=10\"]) as results:
     assert next(results) is None
 " && test -z "$(ls -d evenstep-map-*)" && test -z "$(pgrep -f "evenstep-map-.*time.sleep")"
 '

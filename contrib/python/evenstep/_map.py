@@ -42,7 +42,7 @@ from . import _pickling
 T = TypeVar("T")
 R = TypeVar("R")
 
-_LAST_WORDS = 20  # lines of stderr that an error repeats
+_LAST_WORDS = 5  # lines that an error repeats of what evenstep itself has said
 _END_SECONDS = 10  # after each signal to end the run
 _WORKER = "import sys; sys.path.append({!r}); from evenstep._worker import main; main()"
 
@@ -192,7 +192,8 @@ class Results(Generic[R], Iterator[R]):
     def _relay_words(self) -> None:
         assert self._run.stderr is not None
         for line in self._run.stderr:
-            self._words.append(line)
+            if line.startswith("evenstep: "):
+                self._words.append(line)
             if not self._quiet:
                 sys.stderr.write(line)
 
