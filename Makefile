@@ -117,6 +117,8 @@ lib_src := \
 
 # libevenstep-mpi: what is put before programs that know nothing of evenstep
 mpi_src := \
+  launcher/libevenstep/lend.c \
+  launcher/libevenstep/meter_page.c \
   launcher/libevenstep/meter_writer.c \
   launcher/libevenstep/mpi_meter.c \
   launcher/libevenstep/mpi_real.c \
@@ -124,7 +126,8 @@ mpi_src := \
   launcher/libevenstep/mpi_wrap.c \
   launcher/libevenstep/omp_gomp.c \
   launcher/libevenstep/omp_tool.c \
-  launcher/libevenstep/thread_time.c
+  launcher/libevenstep/thread_time.c \
+  policy/lending.c
 
 obj  = $(patsubst %.c,$(B)/%.o,$(1))
 LIBS := $(rooms:%=$(B)/launcher/lib%.a) $(B)/libpmix_bcast.a $(B)/libpolicy.a

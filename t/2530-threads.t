@@ -52,4 +52,12 @@ test_expect_success clang 'so does one that OMP_TOOL_LIBRARIES names' '
 test_expect_success clang 'a program that is not metered has no tool' '
 	OMP_TOOL_VERBOSE_INIT=stderr LD_PRELOAD="$library" ./clang.run even >got 2>err && cat err && grep -x "done" got && grep "current address space... Failed" err
 '
+# Without it the second thread of rank 0 stays on the CPU of the first for the 30 s that the program waits.
+test "$(nproc)" -ge 2 && taskset -c 0,1 true 2>/dev/null && test_set_prereq CPUS
+for cc in gcc clang; do
+	test_expect_success $cc,CPUS "$cc: EVENSTEP_LEND: the CPU of a rank that waits is lent to a thread of another, and given back" '
+		OMPI_CC=$cc mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -fopenmp -o lend "$S/t/programs/mpi_lend.c" &&
+		EVENSTEP_LEND=1 timeout -k 5 120 "$B/t/programs/metered" 0 mpirun.openmpi --bind-to none -n 2 env "LD_PRELOAD=$library" ./lend >got && cat got && grep -x "lent 1, back 1" got
+	'
+done
 test_done

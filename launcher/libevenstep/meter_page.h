@@ -9,6 +9,7 @@
  *        8     4  threads     number that the agent advises; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
  *    64+64n 640n  ranks       beside the slot of the same number, see below
+ *   64+704n    8m  CPUs        of which rank they are, and who has borrowed them
  *
  *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
@@ -41,6 +42,11 @@
  *      584     8  others_ns   that those were busy which do not call MPI
  *      592     8  idle_ns     of useful_ns, that the one which does has waited
  *                             for them
+ *      600     4  wants       CPUs that it would borrow
+ *
+ *   CPU  0     4  owner       slot of the rank whose it is, plus 1; 0: nobody's;
+ *                             2^32 - 1: of several
+ *        4     4  borrower    likewise; 0: nobody
  *
  * Before a rank has ended its first region, its slot has none begun, and for one
  * that calls evenstep_work() itself it never has.  An entry whose slot has no
@@ -61,6 +67,7 @@
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
 #define METER_MAGIC 0x334d5645u /* "EVM3"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
+#define METER_CPUS  1024u       /* as a cpu_set_t has */
 #define METER_RING  32u         /* regions that an entry remembers */
 #define METER_BYTES sizeof(struct meter_page)
 
@@ -82,6 +89,12 @@ struct meter_rank {
     /* Of many threads: apart from what one of them writes with each call. */
     _Alignas(64) _Atomic uint32_t threads;
     _Atomic uint64_t others_ns, idle_ns;
+    _Atomic uint32_t wants;
+};
+
+/* See lend.h. */
+struct meter_cpu {
+    _Atomic uint32_t owner, borrower;
 };
 
 struct meter_page {
@@ -90,6 +103,7 @@ struct meter_page {
     _Atomic uint32_t threads;
     struct meter_slot slot[METER_SLOTS];
     struct meter_rank rank[METER_SLOTS];
+    struct meter_cpu cpu[METER_CPUS];
 };
 
 /* What a slot holds at one moment. */

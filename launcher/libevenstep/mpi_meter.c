@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/libevenstep/mpi_meter.h"
+#include "launcher/libevenstep/lend.h"
 #include "launcher/libevenstep/meter_writer.h"
 #include "launcher/libevenstep/mpi_region.h"
 #include "launcher/libevenstep/thread_time.h"
@@ -176,6 +177,7 @@ static void on_fork_child(void)
     slot = NULL;
     mpi_meter_is_on = 0;
     thread_time_stop();
+    lend_stop();
 }
 
 static void take_place(int rank, int size)
@@ -190,6 +192,7 @@ static void take_place(int rank, int size)
     mpi_region_start(&region, now_ns());
     publish_time();
     thread_time_start(entry);
+    lend_start(page, (uint32_t)(slot - page->slot));
     atomic_store_explicit(&entry->rank, (uint32_t)rank, memory_order_relaxed);
     atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_release);
 }
@@ -212,6 +215,7 @@ void mpi_meter_stop(void)
         return;
     mpi_meter_is_on = 0;
     thread_time_stop();
+    lend_stop();
     meter_writer_release(slot);
     slot = NULL;
 }

@@ -8,6 +8,7 @@
  * not to be seen from here: of a program that has any the time of its threads is
  * not told.
  */
+#include "launcher/libevenstep/lend.h"
 #include "launcher/libevenstep/omp_tool.h"
 #include "launcher/libevenstep/pass_on.h"
 #include "launcher/libevenstep/thread_time.h"
@@ -18,24 +19,28 @@ struct body {
     void *data;
 };
 
-static void *_Atomic team_size_fn;
+static void *_Atomic team_size_fn, *_Atomic number_fn;
 
-static unsigned team_size(void)
+static unsigned ask(void *_Atomic *fn)
 {
-    typedef int size_fn(void);
-    size_fn *size =
-        (size_fn *)atomic_load_explicit(&team_size_fn, memory_order_relaxed);
+    typedef int ask_fn(void);
+    ask_fn *found = (ask_fn *)atomic_load_explicit(fn, memory_order_relaxed);
 
-    return size ? (unsigned)size() : 0;
+    return found ? (unsigned)found() : 0;
 }
 
 static void call_body(void *arg)
 {
     const struct body *body = arg;
+    unsigned number = lend_is_on() ? ask(&number_fn) : 0;
 
     (void)thread_time_set(1);
-    thread_time_team(team_size());
+    thread_time_team(ask(&team_size_fn));
+    if (number > 0)
+        lend_thread(number);
     body->fn(body->data);
+    if (number > 0)
+        lend_busy(0);
     (void)thread_time_set(0);
 }
 
@@ -44,12 +49,17 @@ static int is_measured(void)
     return thread_time_is_on() && !omp_tool_is_on();
 }
 
-static void find_team_size(const void *caller)
+static void find(void *_Atomic *fn, const char *name, const void *caller)
 {
-    if (!atomic_load_explicit(&team_size_fn, memory_order_relaxed))
-        atomic_store_explicit(&team_size_fn,
-                              mpi_real_find("omp_get_num_threads", caller),
+    if (!atomic_load_explicit(fn, memory_order_relaxed))
+        atomic_store_explicit(fn, mpi_real_find(name, caller),
                               memory_order_relaxed);
+}
+
+static void find_all(const void *caller)
+{
+    find(&team_size_fn, "omp_get_num_threads", caller);
+    find(&number_fn, "omp_get_thread_num", caller);
 }
 
 /* The first two arguments are the function and its data. */
@@ -65,7 +75,7 @@ static void find_team_size(const void *caller)
                                                                                \
         if (!is_measured())                                                    \
             return real(A##n);                                                 \
-        find_team_size(CALLER);                                                \
+        find_all(CALLER);                                                      \
         was_busy = thread_time_set(1);                                         \
         a = (long)call_body;                                                   \
         b = (long)&body;                                                       \

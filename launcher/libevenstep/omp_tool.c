@@ -8,6 +8,7 @@
  * task that it executes is.
  */
 #include "launcher/libevenstep/omp_tool.h"
+#include "launcher/libevenstep/lend.h"
 #include "launcher/libevenstep/thread_time.h"
 
 #include <dlfcn.h>
@@ -62,8 +63,12 @@ static void on_implicit_task(int endpoint,
         if (index == 0)
             thread_time_team(threads);
         (void)thread_time_set(1);
+        if (lend_is_on())
+            lend_thread(index);
     } else if (endpoint == SCOPE_END) {
         (void)thread_time_set(index == 0);
+        if (lend_is_on())
+            lend_busy(0);
     }
 }
 
@@ -81,6 +86,8 @@ static void on_sync_wait(int kind,
     if (task)
         *task = endpoint == SCOPE_BEGIN;
     (void)thread_time_set(endpoint == SCOPE_END);
+    if (lend_is_on())
+        lend_busy(endpoint == SCOPE_END);
 }
 
 static void on_task_schedule(const uint64_t *prior,

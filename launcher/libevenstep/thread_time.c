@@ -27,6 +27,7 @@ void thread_time_start(struct meter_rank *e)
     atomic_store_explicit(&e->threads, 0, memory_order_relaxed);
     atomic_store_explicit(&e->others_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&e->idle_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&e->wants, 0, memory_order_relaxed);
     is_metered = is_busy = 1;
     since_ns = now_ns();
     atomic_store_explicit(&entry, e, memory_order_release);
