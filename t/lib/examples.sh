@@ -59,7 +59,9 @@ typed() {
 	typed_text=$1 typed_block=$PWD/$2
 	shift 2
 	typed_how=$*
-	test_expect_success "$typed_text: $(head -n 1 "$typed_block")" '
+	typed_needs=''
+	! grep -q -e --mpi=pmix "$typed_block" || typed_needs=PMIX
+	test_expect_success $typed_needs "$typed_text: $(head -n 1 "$typed_block")" '
 		{ (cd "$(dirname "$typed_block")" && $typed_how bash -e "$typed_block") >printed 2>&1 </dev/null; code=$?; cat printed; test $code = 0; } &&
 		{ test ! -e "${typed_block%.sh}.out" || shown "${typed_block%.sh}.out"; }
 	'
