@@ -213,11 +213,11 @@ is written to|printf x | dd of=large conv=notrunc bs=1 seek=100000 2>dd
 END
 top_knows() {
 	evenstep top --once >top.now 2>&1 && sed -n "/^bcast (pid $run) large: 2 nodes, /,\$p" top.now >seen &&
-		grep -qE "^\[[#.]{20}\] .* of 210 MB" seen && test "$(grep -cE '^local[01] +working [#.]{10} .*/105 MB .*%' seen)" = 2
+		grep -qE "^\[[#.]{20}\] .* of 629 MB" seen && test "$(grep -cE '^local[01] +working [#.]{10} .*/315 MB .*%' seen)" = 2
 }
 test_expect_success 'evenstep top shows how much of it each node has, while it is held' '
-	truncate -s 100M large && nodes 2 && held --local 2 && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
-	test ! -e "/dev/shm/evenstep-$(id -u)/run-$pid" && truncate -s 300M large
+	truncate -s 300M large && nodes 2 && held --local 2 && wait_for 60 top_knows; code=$?; cat seen top.now; go_on && wait $run && { pid=$run; nothing_left; } && test $code = 0 &&
+	test ! -e "/dev/shm/evenstep-$(id -u)/run-$pid"
 '
 test_expect_success 'SRC that is removed while it is read arrives' '
 	nodes 1 && ln large same && held --local 1 && rm large && go_on && wait $run && nothing_left &&

@@ -9,7 +9,7 @@
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/local_option.h"
-#include "launcher/session/broadcast_top.h"
+#include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
 
 #include <jansson.h>
@@ -33,7 +33,6 @@ struct command {
     struct front front;
     struct broadcast broadcast;
     struct report_out report;
-    struct broadcast_top top;
 };
 
 /* --- options -------------------------------------------------------------- */
@@ -163,9 +162,6 @@ static void on_ready(void *arg)
                         &c->o->setup, on_ended, c, c->err)
         < 0)
         front_finish(&c->front, 1);
-    else
-        broadcast_top_start(&c->top, c->front.base, &c->broadcast,
-                            c->o->setup.source);
 }
 
 static void on_message(
@@ -204,7 +200,6 @@ static int start(struct command *c)
 
 static void clear(struct command *c)
 {
-    broadcast_top_stop(&c->top);
     broadcast_stop(&c->broadcast);
     front_close(&c->front);
     front_end(&c->front);

@@ -104,6 +104,7 @@ int broadcast_start(struct broadcast *b,
     for (size_t i = 0; i < session_size(session); i++)
         if (!session_node(session, i)->present)
             bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
+    broadcast_top_start(&b->top, base, session, b->home, wish->source);
     return 0;
 }
 
@@ -158,6 +159,7 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
 
 void broadcast_stop(struct broadcast *b)
 {
+    broadcast_top_stop(&b->top);
     bcast_home_destroy(b->home);
     b->home = NULL;
     standstill_destroy(b->standstill);

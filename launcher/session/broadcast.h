@@ -7,6 +7,7 @@
 #define LAUNCHER_SESSION_BROADCAST_H
 
 #include "launcher/config/config.h"
+#include "launcher/session/broadcast_top.h"
 #include "launcher/session/session.h"
 #include "launcher/session/standstill.h"
 #include "pmix_bcast/bcast_home.h"
@@ -15,6 +16,7 @@ struct broadcast {
     struct session *session;
     struct bcast_home *home;
     struct standstill *standstill;
+    struct broadcast_top top;
     void (*ended)(void *arg);
     void *arg;
 };

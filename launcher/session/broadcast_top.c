@@ -63,7 +63,7 @@ static struct top_progress progress_of(const struct broadcast_top *t)
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct broadcast_top *t = arg;
-    struct bcast_result now = bcast_home_result(t->of->home);
+    struct bcast_result now = bcast_home_result(t->home);
     struct top_view top = {
         .kind = TOP_BCAST, .what = t->source, .meter = "", .parts = t->n};
     struct top_progress progress;
@@ -73,27 +73,29 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     if (!top_place_is_due(&t->place, t->n))
         return;
     for (uint32_t v = 0; v < t->n; v++) {
-        struct bcast_standing s = bcast_home_standing(t->of->home, v);
+        struct bcast_standing s = bcast_home_standing(t->home, v);
 
-        look_at(&t->part[v], session_node(t->of->session, v)->name, &s,
+        look_at(&t->part[v], session_node(t->session, v)->name, &s,
                 (double)now.plan.bytes);
     }
     progress = progress_of(t);
     top.progress = &progress;
     top.part = t->part;
-    session_job(t->of->session, &top.job, &top.step);
+    session_job(t->session, &top.job, &top.step);
     top_place_write(&t->place, &top);
 }
 
 void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
-                         const struct broadcast *of,
+                         const struct session *session,
+                         const struct bcast_home *home,
                          const char *source)
 {
     struct timeval tv = {0, LOOK_MS * 1000};
-    size_t n = session_size(of->session);
+    size_t n = session_size(session);
 
-    *t = (struct broadcast_top){.of = of, .source = source};
+    *t = (struct broadcast_top){
+        .session = session, .home = home, .source = source};
     t->part = calloc(n, sizeof *t->part);
     t->look = event_new(base, -1, EV_PERSIST, on_look, t);
     if (!t->part || !t->look || event_add(t->look, &tv) < 0) {

@@ -6,27 +6,30 @@
 #ifndef LAUNCHER_SESSION_BROADCAST_TOP_H
 #define LAUNCHER_SESSION_BROADCAST_TOP_H
 
-#include "launcher/session/broadcast.h"
+#include "launcher/session/session.h"
 #include "launcher/session/top_place.h"
+#include "pmix_bcast/bcast_home.h"
 
 struct event;
 
 struct broadcast_top { /* all zero: not started */
     struct top_place place;
-    const struct broadcast *of;
+    const struct session *session;
+    const struct bcast_home *home;
     const char *source;
     struct top_part *part; /* n, one a node */
     size_t n;
     struct event *look;
 };
 
-/* The broadcast has been started; it and source must outlive this.  Without
+/* The broadcast has been started; what is given must outlive this.  Without
  * memory nothing is shown. */
 void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
-                         const struct broadcast *of,
+                         const struct session *session,
+                         const struct bcast_home *home,
                          const char *source);
-/* Before the broadcast is stopped. */
+/* Before the broadcast is forgotten. */
 void broadcast_top_stop(struct broadcast_top *t);
 
 #endif
