@@ -71,9 +71,11 @@ test_expect_success 'evenstep.conf(5) has every section and key of evenstep conf
 	grep -x budget_ms keys && grep -x outlier keys &&
 	while read -r key; do grep -qw -e "$key" evenstep.conf.5 || { echo "missing: $key" && return 1; }; done <keys
 '
-test_expect_success 'evenstep.conf(5) has every profile and policy' '
+test_expect_success 'evenstep.conf(5) has every policy, and evenstep-policies(7) what it does' '
 	sed -n "s/^policy \"\(.*\)\" {/\1/p" config >titles && test -s titles &&
-	while read -r title; do grep -q "\"$title\"" evenstep.conf.5 || { echo "missing: $title" && return 1; }; done <titles
+	while read -r title; do
+		{ grep -q "\"$title\"" evenstep.conf.5 && grep -qw "$title" evenstep-policies.7; } || { echo "missing: $title" && return 1; }
+	done <titles
 '
 test_expect_success 'srun --help names every profile that is shipped' '
 	sed -n "/what the step needs most/,/OPTION_PROFILE/p" "$EVENSTEP_SRC/spank_plugin/plugin_options.c" >told && test -s told &&
