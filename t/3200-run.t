@@ -42,6 +42,20 @@ test_expect_success 'static: four equal slices, and the same output' '
 	in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.end - .begin) == [100, 100, 100, 100]" report
 '
+# comment OPTION...: of a run with a comment before it, and one after it; as scontrol shows it.
+comment() {
+	in_job -N4 sh -c 'scontrol update jobid=$SLURM_JOB_ID comment="my own, a = b" && evenstep run "$@" --range 0:400 -- ./units {begin} {end} >got 2>err &&
+		evenstep run "$@" --policy static --range 0:40 --repeat 2 -- true 2>>err && scontrol show job $SLURM_JOB_ID' sh "$@" >job &&
+		sed -n 's/ *$//; s/^ *Comment=//p' job >comment && cat comment err
+}
+test_expect_success 'the job has a line on how its last run went, behind what the user has written there' '
+	comment --job-comment && ! grep warning err &&
+	grep -xE "my own, a = b; evenstep: 2 frames in [0-9.]+ s, [0-9.]+ times as fast as equal parts, efficiency [01][.][0-9]+, slowest node n[0-3]" comment
+'
+test_expect_success 'or none, if nobody has asked for it; the site may' '
+	comment && echo "my own, a = b" >want && test_cmp want comment &&
+	echo "slurm { job_comment = true }" >site.conf && EVENSTEP_CONF=$PWD/site.conf comment && grep -q "^my own, a = b; evenstep: 2 frames" comment
+'
 test_expect_success 'nothing is left on the nodes, and the allocation is given back' '
 	nothing_left
 '

@@ -44,6 +44,7 @@ struct config {
     } probe;
     struct config_slurm {     /* slurm { … } */
         int drain_interval_s; /* between two looks at drained nodes; 0: never */
+        int job_comment;      /* a run tells there how it went */
     } slurm;
     struct config_bcast {  /* bcast { … } */
         uint32_t branches; /* 0: as it is best */

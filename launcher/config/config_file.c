@@ -169,6 +169,8 @@ static void take_slurm(struct config_slurm *s, cfg_t *slurm)
 
     if (interval != NOT_GIVEN)
         s->drain_interval_s = (int)interval;
+    if (cfg_size(slurm, "job_comment") > 0) /* it was given */
+        s->job_comment = cfg_getbool(slurm, "job_comment") == cfg_true;
 }
 
 static void take_bcast(struct config_bcast *b, cfg_t *bcast)

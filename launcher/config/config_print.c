@@ -141,7 +141,8 @@ int config_print(const struct config *c)
     printf("wireup = \"%s\"\n", wireup_way_name(c->wireup));
     print_plugin(c);
     print_probe(&c->probe);
-    printf("slurm {\n  drain_interval = %d\n}\n", c->slurm.drain_interval_s);
+    printf("slurm {\n  drain_interval = %d\n  job_comment = %s\n}\n",
+           c->slurm.drain_interval_s, c->slurm.job_comment ? "true" : "false");
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     if (c->bcast.ports.high > 0)

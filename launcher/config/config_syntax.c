@@ -480,7 +480,9 @@ static cfg_t *all_sections(void)
                          text_key("rank_by", check_rank_by),
                          titled_key("element", element, check_element),
                          CFG_END()};
-    cfg_opt_t slurm[] = {whole_key("drain_interval"), CFG_END()};
+    cfg_opt_t slurm[] = {whole_key("drain_interval"),
+                         CFG_BOOL("job_comment", cfg_false, CFGF_NODEFAULT),
+                         CFG_END()};
     cfg_opt_t bcast[] = {whole_key("branches"), whole_key("chunk"),
                          whole_key("small"),
                          text_key("port_range", check_ports), CFG_END()};

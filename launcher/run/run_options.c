@@ -239,6 +239,8 @@ const struct option run_options_table[] = {
      "a line as each command ends, in the columns of GNU parallel"},
     {OPTION_TEXT, "report", "FILE", AT(report), .help =
      "a JSON line a frame, and a summary"},
+    {OPTION_FLAG, "job-comment", NULL, AT(job_comment), .excludes = "local",
+     .help = "at the end the job's comment has a line on how it went, for sacct"},
     {OPTION_GROUP, .name = "where:"},
     {OPTION_SRUN, AT(srun)},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},

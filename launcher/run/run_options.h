@@ -57,6 +57,7 @@ struct run_options {
     char *returned[FILES_MAX]; /* names of files that a piece makes */
     uint32_t n_returned;
     const char *output;        /* name of a piece's output; NULL: gathered */
+    int job_comment;           /* tells how it went */
     int resume;                /* the journal may be of a run before */
     int resume_failed;         /* likewise, and what failed is redone */
     struct local_option local; /* not given: by Slurm */

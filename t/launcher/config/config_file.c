@@ -277,6 +277,7 @@ static void test_shipped(const struct config *base)
     c.step_meter = STEP_METERS;
     c.step_report = 2;
     c.slurm.drain_interval_s = 1;
+    c.slurm.job_comment = 2;
     c.probe.budget_ms = 1;
     c.probe.ttl_s = 1;
     c.probe.cache[0] = 'x';
@@ -293,6 +294,7 @@ static void test_shipped(const struct config *base)
            && c.step_meter == base->step_meter
            && c.step_report == base->step_report
            && c.slurm.drain_interval_s == base->slurm.drain_interval_s
+           && c.slurm.job_comment == base->slurm.job_comment
            && c.step_threshold.unit == base->step_threshold.unit
            && c.step_threshold.value == base->step_threshold.value
            && c.agent_path[0] == '\0',
@@ -448,6 +450,7 @@ static void set_all(struct config *c, const struct print *like)
     c->step_meter = STEP_METER_CPU;
     c->step_report = 1;
     c->slurm.drain_interval_s = 8;
+    c->slurm.job_comment = 1;
     c->probe.budget_ms = 1234;
     c->probe.rank_by = RANK_BY_ALL;
     c->probe.ttl_s = 77;
@@ -480,6 +483,7 @@ static int is_same(const struct config *again, const struct config *c)
            && again->step_patience_s == c->step_patience_s
            && again->step_meter == STEP_METER_CPU && again->step_report == 1
            && again->slurm.drain_interval_s == 8
+           && again->slurm.job_comment == 1
            && again->step_threshold.unit == c->step_threshold.unit
            && again->step_threshold.value == c->step_threshold.value
            && memcmp(&again->probe, &c->probe, sizeof c->probe) == 0
