@@ -19,8 +19,8 @@ static void split(void)
         int slot;
 
         report_file_split(name, &slot, table[i].node);
-        ok(strcmp(name, table[i].name) == 0 && slot == table[i].slot,
-           "%s", table[i].node);
+        ok(strcmp(name, table[i].name) == 0 && slot == table[i].slot, "%s",
+           table[i].node);
     }
 }
 
