@@ -36,6 +36,12 @@ test_expect_success 'one rank with more to do is named' '
 	report "n[0-2]" 1,1,1,1,1,2 rank && mentioned "^evenstep: n2 came last in .*: its rank 5 has [0-9.]+ times as much to do as the others there$" &&
 	step ".worst.node == \"n2\" and .worst.rank == 5 and .worst.cause == \"work of rank\"" rank
 '
+test_expect_success 'of ranks with OpenMP threads it has their part, too' '
+	mpicc -O1 -fopenmp -o threads "$EVENSTEP_SRC/t/programs/mpi_threads.c" &&
+	{ on_ctl srun -w "n[0-1]" --mpi=pmix --evenstep-meter=mpi "--evenstep-report=$PWD/hybrid" ./threads first >got 2>err; code=$?; cat err hybrid; test $code = 0; } &&
+	mentioned "^evenstep: step [0-9]+[.]0: parallel efficiency 0[.][0-9]+ = load balance [01][.][0-9]+ x communication [01][.][0-9]+ x threads 0[.][0-9]+, over 2 nodes, 2 ranks with 4 threads, 5 regions of " &&
+	step ".threads == 4 and .thread_efficiency >= 0.4 and .thread_efficiency < 0.9" hybrid && jq -es "map(select(.type == \"rank\").threads) == [2, 2]" hybrid
+'
 top_tells() { on_ctl "$EVENSTEP_BUILD/evenstep" top --once >shown 2>&4 && grep -qE "^step [0-9]+[.]0: 3 nodes, .*, efficiency 0[.][0-9]+ [(]balance 0[.]" shown && grep -qE "^n2 +2 +[0-9.]+% +[0-9.]+% " shown; }
 test_expect_success 'while it runs evenstep top shows how much of the time is useful, and waited' '
 	{ "$testbed" exec --name "$testbed_name" -- srun -w "n[0-2]" --ntasks-per-node=2 --mpi=pmix --evenstep-meter=mpi ./uneven 100000 10 1,1,1,1,1,2 >got 2>err 3>&- 4>&- 5>&- & running=$!; } &&
