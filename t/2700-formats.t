@@ -12,7 +12,7 @@ cp "$EVENSTEP_SRC/launcher/evenstep-report.5" formats
 # documented KEY FILE: the manual has every key of the JSON objects in it, KEY among them.
 documented() {
 	jq -r '.. | objects | keys[]' "$2" | sort -u >keys && grep -qx "$1" keys &&
-		while read -r key; do grep -qE "\"$key\"|^\.Ic (.* )?$key( |\$)" formats || { echo "missing: $key" && return 1; }; done <keys
+		while read -r key; do grep -qE "\"$key\"|^\.(It )?Ic (.* )?$key( |\$)" formats || { echo "missing: $key" && return 1; }; done <keys
 }
 
 test_expect_success 'there is a section to look in' '
