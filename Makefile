@@ -366,7 +366,7 @@ bench-graph: all
 # --- style -------------------------------------------------------------------
 ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
-scripts := $(wildcard contrib/testbed contrib/suite contrib/bench contrib/bench-bcast contrib/bench-mpi \
+scripts := $(wildcard contrib/testbed contrib/suite contrib/slurm_release.sh contrib/bench contrib/bench-bcast contrib/bench-mpi \
              contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue contrib/containers/in-tree \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              contrib/packaging/deb contrib/packaging/rpm contrib/packaging/check-deb \

@@ -114,7 +114,7 @@ test_expect_success 'a batch job runs' '
 test_expect_success 'an allocation runs steps' '
 	on_ctl salloc -Q -N4 srun true
 '
-test_expect_success 'PMIx is there' '
+test_expect_success PMIX 'PMIx is there' '
 	on_ctl srun --mpi=list >got 2>&1 && grep -w pmix got &&
 	on_ctl srun -N4 --mpi=pmix sh -c "echo \$PMIX_RANK" | sort >got &&
 	printf "%d\n" 0 1 2 3 >want && test_cmp want got

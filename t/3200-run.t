@@ -160,7 +160,7 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_in
 }
 END
 # shellcheck disable=SC2046 # words
-test_expect_success 'a node that PMIx leaves behind: the agents are started once more, every unit once' '
+test_expect_success PMIX 'a node that PMIx leaves behind: the agents are started once more, every unit once' '
 	cc -D_GNU_SOURCE -shared -fPIC -o behind.so behind.c $(pkg-config --cflags pmix) &&
 	left_behind "LD_PRELOAD=behind.so LD_LIBRARY_PATH=\"$PWD\"" && test_cmp once got &&
 	said "evenstep: warning: only 3 of 4 agents came: starting them once more" && nothing_left

@@ -3,6 +3,7 @@
 test_description='srun --evenstep beside an unchanged program: it runs as without, and knows its nodes'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 
 one_line() { test "$(grep -c evenstep: err)" = 1; }

@@ -3,6 +3,7 @@
 test_description='srun --evenstep-report: an unchanged program'"'"'s efficiency, who made the others wait, and why'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 
 # report NODES W0,W1,... FILE: two ranks a node; what they print is in got, what evenstep says in err.

@@ -3,6 +3,7 @@
 test_description='srun --evenstep-meter=mpi before unchanged programs of each MPI: their output is as without, whatever happens to them'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 # The fence of Slurm's PMIx by its own choice, the ring, now and then lets some through and not others (launcher/companion.c).
 SLURM_PMIX_FENCE=tree

@@ -3,6 +3,7 @@
 test_description='srun --evenstep and programs that nobody changed: they are metered, and run as without, whatever happens to them'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/site.conf # a path without a space, as the next: arguments of the plugin

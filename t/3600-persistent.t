@@ -3,6 +3,7 @@
 test_description='programs that stay alive from slice to slice, on a cluster: MPI programs under srun --evenstep, any under evenstep run --persistent'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 PATH=$EVENSTEP_BUILD:$PATH
 unset EVENSTEP_CONF EVENSTEP_SOCKET
 slices="$EVENSTEP_BUILD/t/programs/slices"

@@ -3,6 +3,7 @@
 test_description='power caps: watts go to the node that comes last, their sum is never above the budget, and all is put back'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/power.conf # a path without a space, as those below

@@ -3,6 +3,7 @@
 test_description='the racks of a step, by the topology that Slurm is told of: how they stand in evenstep top, and that their power keeps to its budget'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/power.conf # a path without a space, as the next: arguments of the plugin

@@ -3,6 +3,7 @@
 test_description='srun --evenstep-power within a node: CPU time goes to the rank that comes last, within what the node has, and all is put back'
 . /usr/share/sharness/sharness.sh
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
+needs_pmix
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
 conf=$(testbed_dir)/power.conf # a path without a space, as the next: arguments of the plugin

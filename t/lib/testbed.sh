@@ -6,6 +6,7 @@
 # unique, and it is taken down when the script ends, however it ends.
 
 . "$EVENSTEP_SRC/t/lib/helpers.sh"
+. "$EVENSTEP_SRC/contrib/slurm_release.sh"
 
 testbed=$EVENSTEP_SRC/contrib/testbed
 testbed_name=$(basename "$0" .t | cut -c1-16)-$$
@@ -15,6 +16,15 @@ if test "$(id -u)" != 0; then
 	skip_all='a testbed needs root: run it with sudo'
 	test_done
 fi
+
+# PMIX: this Slurm has mpi/pmix; needs_pmix: without it the whole script is skipped.
+! slurm_has_pmix || test_set_prereq PMIX
+needs_pmix() {
+	if ! test_have_prereq PMIX; then
+		skip_all='Slurm has no mpi/pmix here, by which it starts MPI programs'
+		test_done
+	fi
+}
 
 # testbed_end: whatever the script has brought up, under any of its names.
 testbed_end() {

@@ -1,0 +1,31 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# slurm_release.sh - what differs between releases of Slurm, for the testbed and
+# the tests, which source it; in C it is in spank_plugin/slurm_release.c.
+
+# slurm_is_since RELEASE: the Slurm of this machine is that or a later one.
+slurm_is_since() {
+    # slurm-wlm 22.05.8
+    printf '%s\n' "$1" "$(slurmd -V | sed 's/^[^0-9]*//')" | sort -CV
+}
+
+# slurm_without_cgroups: a cgroup.conf that keeps Slurm from using cgroups.  Its v2
+# plugin starts even if nothing needs it, and systemd then moves the tasks out of
+# the node's group, which limits its speed.  The v1 plugin is not used by anything
+# in the testbed's slurm.conf, and since 24.05 there need be none.
+slurm_without_cgroups() {
+    if slurm_is_since 24.05; then
+        echo "CgroupPlugin=disabled"
+    else
+        echo "CgroupPlugin=cgroup/v1"
+    fi
+}
+
+# slurm_plugin NAME: a plugin's file, or nothing.
+slurm_plugin() {
+    find /usr/lib /usr/lib64 /usr/local/lib /opt -name "$1.so" -print -quit 2>/dev/null
+}
+
+# slurm_has_pmix: Debian has built it without since 26.05.
+slurm_has_pmix() { test -n "$(slurm_plugin 'mpi_pmix*')"; }
