@@ -175,9 +175,10 @@ test_expect_success 'under evenstep run: slices, lines, label; what is not done 
 test_expect_success 'it has the version of evenstep' '
 	python -c "import evenstep; print(\"evenstep\", evenstep.__version__)" && evenstep --version | head -n 1 | test_cmp - out
 '
+# What an import without types is called is not the same in all versions of mypy.
 command -v mypy >/dev/null && test_set_prereq MYPY
 test_expect_success MYPY 'mypy --strict has nothing to say' '
-	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py)
+	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py)
 '
 test -x /usr/bin/python3 && /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
 test_expect_success WHEEL 'a wheel is built without a compiler, and is all that is needed' '
