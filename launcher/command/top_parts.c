@@ -320,6 +320,15 @@ static int name_width(size_t columns)
     return (int)(NAME_LEAST + (more < most ? more : most));
 }
 
+/* No blanks at the end, of columns that a kind does not have. */
+static void trim(char line[TOP_LINE])
+{
+    size_t n = strlen(line);
+
+    while (n > 0 && line[n - 1] == ' ')
+        line[--n] = '\0';
+}
+
 #define PART_LINE "%-*.*s %-7s %-10s %15s %8s %7s %5s %6s"
 
 void top_part_head(char line[TOP_LINE],
@@ -339,6 +348,7 @@ void top_part_head(char line[TOP_LINE],
     snprintf(line, TOP_LINE, PART_LINE, width, width, "node", "state", "",
              head[step->kind].part, head[step->kind].rate, "left",
              head[step->kind].at, head[step->kind].more);
+    trim(line);
 }
 
 static void part_text(char text[80],
@@ -384,4 +394,5 @@ void top_part_line(char line[TOP_LINE],
     at_text(at, more, step, part);
     snprintf(line, TOP_LINE, PART_LINE, width, width, part->name,
              top_state_name(part->state), bar, units, rate, left, at, more);
+    trim(line);
 }

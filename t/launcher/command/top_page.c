@@ -150,7 +150,7 @@ static void test_bcast(void)
     is_str(
         line,
         "n0              working ##+.......   250 MB/1.0 GB   115 MB    0:06 "
-        "  25%       ",
+        "  25%",
         "the share of a node");
     top_list_line(line, &s);
     is_str(line,
