@@ -40,6 +40,10 @@ test_expect_success '--svg: a bar of useful and of waiting time for each rank; w
 	evenstep report four --svg rank.svg >got && xmllint --noout rank.svg && test $(boxes rank.svg) = $((2 * 4 + 2)) &&
 	grep -q "n1, 3" rank.svg && test $(grep -c "#d62728" rank.svg) = 2
 '
+test_expect_success '--html and --table: the same in a page and in columns' '
+	evenstep report --html page four && grep -q "parallel efficiency = load balance 0.80" page && grep -q "The others waited most for n1: 8.00 node-seconds; why: work of rank" page && grep -q "<svg viewBox" page &&
+	evenstep report --table four >got && test $(wc -l <got) = 3 && sed -n 3p got | cut -f 2-8,11 | tr "\t" " " >row && echo "12 0 n1 2 25 7 0.7 50" >want && test_cmp want row
+'
 test_expect_success 'without ranks, and with too many of them, there is a bar for each node' '
 	grep -v "\"rank\",\"node" four >nodes && evenstep report nodes --svg nodes.svg >got && test $(boxes nodes.svg) = $((2 * 2 + 2)) &&
 	{ cat nodes && for i in $(seq 65); do rank n0 $i 10 6 4; done; } >many && evenstep report many --svg many.svg >got && test $(boxes many.svg) = $((2 * 2 + 2))

@@ -306,7 +306,7 @@ test_expect_success 'without root it exits 3 and says why' '
 '
 test_expect_success 'help names every option' '
 	"$testbed" --help >got &&
-	for word in up exec fault down --name --nodes --rate --speeds --cpus --period --affinity --no-pmix --private-tmp --loopback-names --plugin --plugin-args --conf --set --on --user; do
+	for word in up exec fault down --name --nodes --rate --speeds --cpus --period --affinity --slurmdbd --no-pmix --private-tmp --loopback-names --plugin --plugin-args --conf --set --on --user; do
 		grep -we "$word" got >line || { echo "no $word"; return 1; }
 	done
 '
