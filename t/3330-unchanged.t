@@ -102,7 +102,11 @@ test_expect_success 'one under a PMPI tool of its own that is preloaded: both se
 '
 test_expect_success 'ranks that share their CPUs' 'step -n8 --overcommit ./app && grep -c sum got && metered 8'
 test_expect_success 'MPI_Abort: the same exit status' 'test_expect_code 7 step ./app abort && test_cmp want got && metered 4'
-test_expect_success 'a rank that is killed: the step ends as without' 'test_expect_code 137 step ./app kill && test_cmp want got && metered 4'
+# Where a rank of Open MPI 5 that has lost it ends first, srun has that one's status.
+test_expect_success 'a rank that is killed: the step ends as without' '
+	step ./app kill; code=$?
+	{ test $code = 137 || test $code = 14; } && test_cmp want got && metered 4
+'
 test_expect_success 'MPI in one rank only, as a program of its own' '
 	step --mpi=none sh -c "test \$SLURM_PROCID != 2 || exec env -i PATH=\"\$PATH\" HOME=/root EVENSTEP_DIR=\$EVENSTEP_DIR LD_PRELOAD=\$LD_PRELOAD OMPI_MCA_ess_singleton_isolated=1 ./app" &&
 	echo "sum 0" >alone && test_cmp alone got && metered 1
