@@ -261,6 +261,36 @@ static int check_operand(struct parsing *p, const char *words, const char *text)
                       text);
 }
 
+static int count_words(const char *at)
+{
+    int n = 0;
+
+    while (*at) {
+        size_t len = strcspn(at, " ");
+
+        at += len + (at[len] == ' ');
+        n++;
+    }
+    return n;
+}
+
+/* Of "SRC... DST" from the i-th on, one of each at least. */
+static int check_many(struct parsing *p,
+                      int i,
+                      const char *word,
+                      const char *rest)
+{
+    int after = count_words(rest), least = (*word != '[') + after;
+    const char *last = strrchr(rest, ' ');
+
+    if (p->operands >= i - 1 + least)
+        return 0;
+    if (*word != '[' && p->operands < i)
+        return fail(p, NULL, "%s: no %.*s", p->command->name,
+                    (int)strcspn(word, "."), word);
+    return fail(p, NULL, "%s: no %s", p->command->name, last ? last + 1 : rest);
+}
+
 static int check_operands(struct parsing *p)
 {
     const char *at = p->command->operands ? p->command->operands : "";
@@ -272,7 +302,7 @@ static int check_operands(struct parsing *p)
 
         snprintf(word, sizeof word, "%.*s", (int)len, at);
         if (strstr(word, "..."))
-            return 0;
+            return check_many(p, i, word, at + len + (at[len] == ' '));
         if (*word != '[' && strchr(word, '|')
             && check_operand(p, word, i <= p->operands ? p->argv[i] : NULL) < 0)
             return -1;

@@ -29,7 +29,7 @@ struct subcommand {
     const struct option *option;
     const char *end; /* below the options, each line ended */
     /* "SRC DST", "plan|run GRAPH" (one of these words), "[FILE]" (or none),
-     * "[ARG...]" (any number); NULL: none */
+     * "[ARG...]" (any number), "SRC... DST" (at least one of each); NULL: none */
     const char *operands;
     const char *see; /* mends its usage; NULL: its --help */
     int stops;       /* behind the first operand nothing is an option */
