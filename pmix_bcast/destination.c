@@ -16,35 +16,11 @@
 #define NS_PER_S  1000000000
 #define FD_FOLDER "/proc/self/fd"
 
-static int open_folder(struct destination *d, const char *path)
-{
-    char *text = strdup(path);
-    char *slash = text ? strrchr(text, '/') : NULL;
-    int why = 0;
-
-    if (!slash)
-        why = text ? EINVAL : ENOMEM;
-    else if (slash[1] == '\0' || strcmp(slash + 1, ".") == 0
-             || strcmp(slash + 1, "..") == 0)
-        why = EISDIR;
-    else if (strlen(slash + 1) >= sizeof d->name)
-        why = ENAMETOOLONG;
-    if (why == 0) {
-        snprintf(d->name, sizeof d->name, "%s", slash + 1);
-        slash[slash == text] = '\0';
-        d->folder = open(text, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (d->folder < 0)
-            why = errno;
-    }
-    free(text);
-    return why;
-}
-
 static int check_name(const struct destination *d)
 {
     struct stat st;
 
-    if (fstatat(d->folder, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(d->target.folder, d->target.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : errno;
     if (S_ISDIR(st.st_mode))
         return EISDIR;
@@ -91,14 +67,15 @@ static void choose_part(struct destination *d)
 static int open_part(struct destination *d)
 {
     if (access(FD_FOLDER, X_OK) == 0) {
-        d->fd = openat(d->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+        d->fd =
+            openat(d->target.folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
         if (d->fd >= 0)
             return 0;
         if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
             return errno;
     }
     choose_part(d);
-    d->fd = openat(d->folder, d->part,
+    d->fd = openat(d->target.folder, d->part,
                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (d->fd >= 0)
         return 0;
@@ -115,7 +92,7 @@ int destination_open(struct destination *d,
 
     *d = DESTINATION_CLOSED;
     d->force = force;
-    why = open_folder(d, path);
+    why = target_open(&d->target, path);
     if (why == 0)
         why = check_name(d);
     if (why == 0)
@@ -168,7 +145,7 @@ static int link_nameless(const struct destination *d, const char *name)
     char self[sizeof FD_FOLDER + 12];
 
     snprintf(self, sizeof self, FD_FOLDER "/%d", d->fd);
-    return linkat(AT_FDCWD, self, d->folder, name, AT_SYMLINK_FOLLOW);
+    return linkat(AT_FDCWD, self, d->target.folder, name, AT_SYMLINK_FOLLOW);
 }
 
 /* Without force the name must still be free; where the file system cannot
@@ -177,7 +154,7 @@ static int link_nameless(const struct destination *d, const char *name)
 static int give_name(struct destination *d)
 {
     if (!d->part[0] && !d->force)
-        return link_nameless(d, d->name);
+        return link_nameless(d, d->target.name);
     if (!d->part[0]) {
         choose_part(d);
         if (link_nameless(d, d->part) < 0) {
@@ -186,15 +163,18 @@ static int give_name(struct destination *d)
         }
     }
     if (d->force)
-        return renameat(d->folder, d->part, d->folder, d->name);
-    if (renameat2(d->folder, d->part, d->folder, d->name, RENAME_NOREPLACE)
+        return renameat(d->target.folder, d->part, d->target.folder,
+                        d->target.name);
+    if (renameat2(d->target.folder, d->part, d->target.folder, d->target.name,
+                  RENAME_NOREPLACE)
         == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (linkat(d->folder, d->part, d->folder, d->name, 0) < 0)
+    if (linkat(d->target.folder, d->part, d->target.folder, d->target.name, 0)
+        < 0)
         return -1;
-    return unlinkat(d->folder, d->part, 0);
+    return unlinkat(d->target.folder, d->part, 0);
 }
 
 static int set_mtime(int fd, int64_t ns)
@@ -207,21 +187,6 @@ static int set_mtime(int fd, int64_t ns)
         times[1].tv_sec--;
     }
     return futimens(fd, times);
-}
-
-/* A name is on the disk when its folder is.  One that we may not read, though
- * we may write there, goes with all of its file system. */
-static int sync_folder(const struct destination *d)
-{
-    int fd = openat(d->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
-
-    if (fd < 0)
-        return syncfs(d->fd);
-    rc = fsync(fd);
-    if (rc < 0 && errno == EINVAL)
-        rc = 0; /* a file system that has no such thing */
-    close(fd);
-    return rc;
 }
 
 int destination_finish(struct destination *d,
@@ -237,16 +202,15 @@ int destination_finish(struct destination *d,
     if (give_name(d) < 0)
         return errno;
     d->part[0] = '\0';
-    return d->keep && sync_folder(d) < 0 ? errno : 0;
+    return d->keep ? target_sync(&d->target, d->fd) : 0;
 }
 
 void destination_close(struct destination *d)
 {
     if (d->part[0])
-        (void)unlinkat(d->folder, d->part, 0);
+        (void)unlinkat(d->target.folder, d->part, 0);
     if (d->fd >= 0)
         close(d->fd);
-    if (d->folder >= 0)
-        close(d->folder);
+    target_close(&d->target);
     *d = DESTINATION_CLOSED;
 }

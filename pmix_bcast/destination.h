@@ -7,13 +7,15 @@
 #ifndef PMIX_BCAST_DESTINATION_H
 #define PMIX_BCAST_DESTINATION_H
 
+#include "pmix_bcast/target.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 struct destination {
-    int fd, folder;           /* -1: not open */
-    char name[256], part[64]; /* in the folder; part is "" if it has no name
-                                 of its own, or its last one */
+    int fd; /* -1: not open */
+    struct target target;
+    char part[64]; /* its name in the folder; "" if it has none, or its last */
     int force;
     int keep; /* see destination_keep() */
 };
@@ -21,7 +23,7 @@ struct destination {
 #define DESTINATION_CLOSED                                                     \
     (struct destination)                                                       \
     {                                                                          \
-        .fd = -1, .folder = -1                                                 \
+        .fd = -1, .target = {.folder = -1 }                                    \
     }
 
 /*

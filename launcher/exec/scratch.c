@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/scratch.h"
-#include "launcher/exec/own_folder.h"
+#include "pmix_bcast/own_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/exec/work_folder.h"
 #include "launcher/base/number.h"
-#include "launcher/exec/own_folder.h"
 #include "pmix_bcast/array.h"
+#include "pmix_bcast/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -108,7 +108,7 @@ static void test_whole(void)
     ok(fstat(d.fd, &st) == 0 && (st.st_mode & 07777) == 0751,
        "and its mode, whatever the umask");
     destination_close(&d);
-    ok(d.fd == -1 && d.folder == -1 && has("x", "0123456789"),
+    ok(d.fd == -1 && d.target.folder == -1 && has("x", "0123456789"),
        "it stays when it is closed");
     destination_close(&d);
     ok(files() == 1, "closing twice does no harm");
@@ -209,8 +209,8 @@ static void test_bad_names(void)
         for (int force = 0; force <= 1; force++) {
             int why = destination_open(&d, cases[i].path, 1, force);
 
-            ok(why == cases[i].why && d.fd == -1 && d.folder == -1, "%s%s: %s",
-               cases[i].name, force ? ", with force" : "",
+            ok(why == cases[i].why && d.fd == -1 && d.target.folder == -1,
+               "%s%s: %s", cases[i].name, force ? ", with force" : "",
                strerror(cases[i].why));
             destination_close(&d);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* New folders for slices, and what others have left. */
 #include "launcher/exec/scratch.h"
-#include "launcher/exec/own_folder.h"
+#include "pmix_bcast/own_folder.h"
 #include "tap.h"
 #include "tree.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * own_folder.h - folders on a node that an agent makes for its commands, of the
- * user alone: made, removed with all that is in them, and removed for an agent
- * that was killed.
+ * own_folder.h - folders that an agent makes on a node, of the user alone: made,
+ * removed with all that is in them, and removed for an agent that was killed.
  *
  * An agent locks its folder (flock(2)) for as long as it lives.
  */
-#ifndef LAUNCHER_EXEC_OWN_FOLDER_H
-#define LAUNCHER_EXEC_OWN_FOLDER_H
+#ifndef PMIX_BCAST_OWN_FOLDER_H
+#define PMIX_BCAST_OWN_FOLDER_H
 
 /* Create or take over a folder that is ours alone; a descriptor, or -1 with
  * errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "launcher/exec/own_folder.h"
+#include "pmix_bcast/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 64 /* of folders that are removed */
-#define YOUNG_S   60 /* a new folder may not be locked yet */
+#define DEPTH_MAX 256 /* of folders that are removed */
+#define YOUNG_S   60  /* a new folder may not be locked yet */
 #define OPEN_IT   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* --- removing ------------------------------------------------------------- */
@@ -43,8 +43,10 @@ static void remove_tree(int at, const char *name, int depth)
     if (dir < 0 && errno == EACCES /* a command has closed it to itself */
         && fchmodat(at, name, 0700, 0) == 0)
         dir = openat(at, name, OPEN_IT);
-    if (dir >= 0)
+    if (dir >= 0) {
+        (void)fchmod(dir, 0700); /* it may be closed to writing */
         empty_folder(dir, depth + 1);
+    }
     (void)unlinkat(at, name, AT_REMOVEDIR);
 }
 
