@@ -8,13 +8,29 @@
 
 #define VERIFY_TURN 64u /* chunks read back at once, before others' turn */
 
+static int is_index(const struct bcast_copy *c)
+{
+    return (c->order->flags & ORDER_INDEX) != 0;
+}
+
+static int is_tree(const struct bcast_copy *c)
+{
+    return (c->order->flags & ORDER_TREE) != 0;
+}
+
 int bcast_copy_init(struct bcast_copy *c,
                     const struct bcast_order *order,
+                    struct tree_copy *tree,
                     const struct secret *secret)
 {
     const struct plan *p = &order->plan;
 
-    *c = (struct bcast_copy){.order = order, .file = DESTINATION_CLOSED};
+    *c = (struct bcast_copy){
+        .order = order, .file = DESTINATION_CLOSED, .tree = tree};
+    if (!is_tree(c)) { /* its content has never come */
+        tree_copy_destroy(tree);
+        c->tree = NULL;
+    }
     c->offset = calloc(p->chunks + 1u, sizeof *c->offset);
     c->tag = calloc(p->chunks + 1u, sizeof *c->tag);
     c->seal = chunk_tag_seal(secret, order->id);
@@ -26,13 +42,13 @@ int bcast_copy_init(struct bcast_copy *c,
 
 void bcast_copy_clear(struct bcast_copy *c)
 {
-    destination_close(&c->file);
+    bcast_copy_abandon(c);
     free(c->offset);
     free(c->tag);
     seal_destroy(c->seal);
 }
 
-int bcast_copy_open(struct bcast_copy *c)
+static int open_file(struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;
     int why = destination_open(&c->file, o->destination, o->plan.bytes,
@@ -43,9 +59,38 @@ int bcast_copy_open(struct bcast_copy *c)
     return why;
 }
 
+int bcast_copy_open(struct bcast_copy *c)
+{
+    uint64_t bytes = c->order->plan.bytes;
+
+    if (is_tree(c))
+        return c->tree && tree_copy_bytes(c->tree) == bytes ? 0 : EPROTO;
+    if (!is_index(c))
+        return open_file(c);
+    if (bytes > TREE_INDEX_MAX)
+        return EPROTO;
+    c->index = malloc(bytes > 0 ? (size_t)bytes : 1);
+    return c->index ? 0 : ENOMEM;
+}
+
 size_t bcast_copy_size(const struct bcast_copy *c, uint32_t chunk)
 {
     return (size_t)(c->offset[chunk + 1] - c->offset[chunk]);
+}
+
+static int write_at(const struct bcast_copy *c,
+                    const uint8_t *bytes,
+                    size_t len,
+                    uint64_t at)
+{
+    if (is_tree(c))
+        return c->tree ? tree_copy_write(c->tree, bytes, len, at) : EBADF;
+    if (!is_index(c))
+        return destination_write(&c->file, bytes, len, at);
+    if (!c->index)
+        return EBADF;
+    memcpy(c->index + at, bytes, len);
+    return 0;
 }
 
 int bcast_copy_put(struct bcast_copy *c,
@@ -58,7 +103,7 @@ int bcast_copy_put(struct bcast_copy *c,
 
     if (seal_check(c->seal, chunk, bytes, size, tag) < 0)
         return errno;
-    why = destination_write(&c->file, bytes, size, c->offset[chunk]);
+    why = write_at(c, bytes, size, c->offset[chunk]);
     if (!why)
         memcpy(c->tag[chunk].bytes, tag, TAG_BYTES);
     return why;
@@ -68,7 +113,39 @@ int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes)
 {
     size_t len = (size_t)c->order->plan.bytes;
 
-    return len > 0 ? destination_write(&c->file, bytes, len, 0) : 0;
+    return len > 0 ? write_at(c, bytes, len, 0) : 0;
+}
+
+int bcast_copy_fd(const struct bcast_copy *c)
+{
+    return c->file.fd;
+}
+
+static int read_file(const struct bcast_copy *c,
+                     uint8_t *bytes,
+                     size_t len,
+                     uint64_t at)
+{
+    ssize_t n = pread(c->file.fd, bytes, len, (off_t)at);
+
+    if (n < 0)
+        return errno;
+    return (size_t)n < len ? EBADMSG : 0;
+}
+
+int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
+{
+    size_t size = bcast_copy_size(c, chunk);
+
+    if (is_tree(c)) {
+        int why = tree_copy_read(c->tree, bytes, size, c->offset[chunk]);
+
+        return why == ENODATA ? EBADMSG : why;
+    }
+    if (!is_index(c))
+        return read_file(c, bytes, size, c->offset[chunk]);
+    memcpy(bytes, c->index + c->offset[chunk], size);
+    return 0;
 }
 
 uint64_t bcast_copy_sum(const struct bcast_copy *c)
@@ -78,14 +155,13 @@ uint64_t bcast_copy_sum(const struct bcast_copy *c)
 
 static int verify_chunk(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 {
-    size_t size = bcast_copy_size(c, chunk);
-    ssize_t n = pread(c->file.fd, bytes, size, (off_t)c->offset[chunk]);
+    int why = bcast_copy_read(c, chunk, bytes);
 
-    if (n < 0)
-        return errno;
-    if ((size_t)n < size)
-        return EBADMSG;
-    return seal_check(c->seal, chunk, bytes, size, c->tag[chunk].bytes) < 0
+    if (why)
+        return why;
+    return seal_check(c->seal, chunk, bytes, bcast_copy_size(c, chunk),
+                      c->tag[chunk].bytes)
+                   < 0
                ? errno
                : 0;
 }
@@ -106,15 +182,49 @@ int bcast_copy_verify(struct bcast_copy *c)
     return why;
 }
 
+/* The index stays where it is: it is the tree's now. */
+static int make_tree(struct bcast_copy *c)
+{
+    const struct bcast_order *o = c->order;
+    struct tree_copy_setup setup = {.destination = o->destination,
+                                    .force = (o->flags & ORDER_FORCE) != 0,
+                                    .keep = (o->flags & ORDER_SYNC) != 0};
+    int why = tree_copy_open(&c->tree, &setup, c->index, (size_t)o->plan.bytes);
+
+    if (why)
+        c->index = NULL;
+    return why;
+}
+
 int bcast_copy_finish(struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;
 
+    if (is_tree(c))
+        return tree_copy_finish(c->tree);
+    if (is_index(c))
+        return make_tree(c);
     return destination_finish(&c->file, o->mode,
                               o->flags & ORDER_TIMES ? &o->mtime_ns : NULL);
+}
+
+struct tree_copy *bcast_copy_take_tree(struct bcast_copy *c)
+{
+    struct tree_copy *tree = is_index(c) ? c->tree : NULL;
+
+    if (tree) {
+        c->tree = NULL;
+        c->index = NULL;
+    }
+    return tree;
 }
 
 void bcast_copy_abandon(struct bcast_copy *c)
 {
     destination_close(&c->file);
+    if (!is_index(c) || !c->tree)
+        free(c->index);
+    c->index = NULL;
+    tree_copy_destroy(c->tree);
+    c->tree = NULL;
 }

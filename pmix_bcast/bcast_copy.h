@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bcast_copy.h - the file that a node makes of a broadcast: chunk by chunk,
- * each checked by its tag (chunk_tag.h), which is kept for the nodes that get
- * the chunk from here.
+ * bcast_copy.h - what a node makes of a broadcast: chunk by chunk, each checked
+ * by its tag (chunk_tag.h), which is kept for the nodes that get the chunk from
+ * here.  It is a file; or a tree's index, which is held in memory and makes the
+ * tree when it is whole; or the content of that tree.
  *
  * All that return int return 0 or an errno value.
  */
@@ -12,19 +13,24 @@
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/destination.h"
+#include "pmix_bcast/tree_copy.h"
 
 struct bcast_copy {
     const struct bcast_order *order;
     struct destination file;
-    uint64_t *offset;      /* of each chunk, and the end of the last */
-    struct chunk_tag *tag; /* of each chunk */
+    uint8_t *index; /* owned, until it makes the tree: then the tree's */
+    struct tree_copy *tree; /* owned; NULL: none */
+    uint64_t *offset;       /* of each chunk, and the end of the last */
+    struct chunk_tag *tag;  /* of each chunk */
     struct seal *seal;
     uint32_t verified; /* chunks that were read back */
 };
 
-/* Nothing is opened yet.  The order must outlive the copy. */
+/* Nothing is opened yet.  The order must outlive the copy; the tree (NULL: none
+ * came before) is taken over, on failure, too. */
 int bcast_copy_init(struct bcast_copy *c,
                     const struct bcast_order *order,
+                    struct tree_copy *tree,
                     const struct secret *secret);
 /* What is not finished is removed. */
 void bcast_copy_clear(struct bcast_copy *c);
@@ -37,13 +43,21 @@ int bcast_copy_put(struct bcast_copy *c,
                    const uint8_t tag[TAG_BYTES]);
 /* All of it has come at once. */
 int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes);
+/* A chunk's bytes, for others: from fd (at c->offset), or if that is -1 by
+ * bcast_copy_read(). */
+int bcast_copy_fd(const struct bcast_copy *c);
+int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes);
 /* The digest of all tags. */
 uint64_t bcast_copy_sum(const struct bcast_copy *c);
 /* Read some chunks back, until `verified` is the number of them; EBADMSG if one
  * is not as it came. */
 int bcast_copy_verify(struct bcast_copy *c);
-/* Give it its name.  It stays open for those who get chunks from it. */
+/* Give it its name, or make the tree of which this is the index.  It stays open
+ * for those who get chunks from it. */
 int bcast_copy_finish(struct bcast_copy *c);
+/* The tree that this index has made, for its content: the caller's now, and
+ * nothing is read from this copy any more.  NULL: there is none. */
+struct tree_copy *bcast_copy_take_tree(struct bcast_copy *c);
 /* It has failed: remove it. */
 void bcast_copy_abandon(struct bcast_copy *c);
 

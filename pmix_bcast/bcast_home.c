@@ -6,6 +6,7 @@
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/pending.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -230,6 +231,21 @@ static int on_next(
     return 1;
 }
 
+static int on_read(struct link *l,
+                   void *arg,
+                   const struct link_head *m,
+                   uint8_t *bytes)
+{
+    struct receiver *r = arg;
+    struct bcast_home *h = r->home;
+
+    (void)l;
+    if (bcast_source_read(&h->source, m->chunk, bytes, &h->err) == 0)
+        return 0;
+    end(h);
+    return EIO;
+}
+
 static void on_sent(struct link *l, void *arg, const struct link_head *m)
 {
     struct receiver *r = arg;
@@ -260,6 +276,7 @@ static void on_closed(struct link *l, void *arg, const char *why)
 static const struct link_events receiver_events = {
     .taken = on_taken,
     .next = on_next,
+    .read = on_read,
     .sent = on_sent,
     .closed = on_closed,
 };
@@ -491,9 +508,12 @@ static int start(struct bcast_home *h, struct es_error *err)
         .shape = h->s.wish.flags & ORDER_STRICT ? PLAN_BRANCHES : PLAN_STRIPES};
     const uint8_t *content = NULL;
 
-    if (bcast_source_open(&h->source, h->s.wish.source, err) < 0)
+    if (h->s.wish.tree)
+        bcast_source_of_tree(&h->source, h->s.wish.tree,
+                             (h->s.wish.flags & ORDER_INDEX) != 0);
+    else if (bcast_source_open(&h->source, h->s.wish.source, err) < 0)
         return -1;
-    wish.bytes = (uint64_t)h->source.stat.st_size;
+    wish.bytes = h->source.bytes;
     if (plan_make(&h->plan, &wish, err) < 0 || make_parts(h, err) < 0)
         return -1;
     if (is_small(h))

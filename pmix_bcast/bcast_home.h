@@ -12,10 +12,12 @@
 
 struct bcast_home;
 
-struct bcast_wish {          /* which file, and how */
-    const char *source;      /* a regular file */
-    const char *destination; /* absolute, on every node */
-    uint32_t flags;          /* enum order_flag */
+struct bcast_wish {           /* which file, and how */
+    const char *source;       /* a regular file */
+    struct tree_source *tree; /* or, if not NULL, a tree: the flags say what of
+                                 it, its INDEX or the content (TREE) */
+    const char *destination;  /* absolute, on every node */
+    uint32_t flags;           /* enum order_flag */
     enum pull_way way;
     uint32_t chunk, branches; /* 0: as it is best */
     uint32_t small;           /* up to so many bytes go with the order */

@@ -16,6 +16,9 @@
  *   LOST    home  id u32, node u32       is not there (any more)
  *   END     home  id u32, 0 u32          no node needs another any more
  *
+ * A tree of files comes as two broadcasts: first its index, then the content of
+ * its files one behind the other.
+ *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.
  */
@@ -46,7 +49,9 @@ enum order_flag {
     ORDER_VERIFY = 4, /* read the file back before it counts */
     ORDER_TIMES = 8,  /* keep the source's time of change */
     ORDER_SYNC = 16,  /* it is on the disk when DONE is said */
-    ORDER_ALL = 31,
+    ORDER_INDEX = 32, /* it is a tree's index (tree_index.h) */
+    ORDER_TREE = 64,  /* the content of the tree whose index came before */
+    ORDER_ALL = 127,
 };
 
 struct bcast_order {

@@ -248,10 +248,23 @@ static int on_next(
     if (item.kind == RELAY_CHUNK) {
         memcpy(h->digest, b->copy.tag[item.chunk].bytes, TAG_BYTES);
         h->size = (uint32_t)bcast_copy_size(&b->copy, item.chunk);
-        *fd = b->copy.file.fd;
+        *fd = bcast_copy_fd(&b->copy);
         *at = (off_t)b->copy.offset[item.chunk];
     }
     return 1;
+}
+
+static int on_read(
+    // cppcheck-suppress constParameter ; a callback has this type
+    struct link *l,
+    void *arg,
+    const struct link_head *h,
+    uint8_t *bytes)
+{
+    struct peer *p = arg;
+
+    (void)l;
+    return bcast_copy_read(&p->node->copy, h->chunk, bytes);
 }
 
 static void on_sent(struct link *l, void *arg, const struct link_head *h)
@@ -296,6 +309,7 @@ static const struct link_events events = {
     .place = on_place,
     .taken = on_taken,
     .next = on_next,
+    .read = on_read,
     .sent = on_sent,
     .closed = on_closed,
 };
@@ -496,7 +510,7 @@ static int make_parts(struct bcast_node *b)
                                 .wake = on_wake,
                                 .arg = b};
 
-    if (bcast_copy_init(&b->copy, &b->order, b->s.secret) != 0)
+    if (bcast_copy_init(&b->copy, &b->order, b->s.tree, b->s.secret) != 0)
         return -1;
     b->relay = relay_create(&setup);
     b->peer = calloc(p->nodes, sizeof(struct peer *));
@@ -514,8 +528,10 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     struct bcast_node *b = calloc(1, sizeof *b);
     int why;
 
-    if (!b)
+    if (!b) {
+        tree_copy_destroy(s->tree);
         return NULL;
+    }
     b->s = *s;
     b->order = *order;
     b->order.content = NULL;
@@ -583,6 +599,11 @@ int bcast_node_receive(struct bcast_node *b,
         return 0;
     }
     return kind == BCAST_END ? 0 : -1;
+}
+
+struct tree_copy *bcast_node_take_tree(struct bcast_node *b)
+{
+    return b->state == DONE ? bcast_copy_take_tree(&b->copy) : NULL;
 }
 
 static void peer_clear(struct peer *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bcast_node.h - a node's side of a broadcast: the file, the connections to
+ * bcast_node.h - a node's side of a broadcast: the copy, the connections to
  * the other nodes and to home, and the relay (relay.h) that says what to do.
  *
  * A chunk's digest is a tag (seal.h) under a key of the broadcast, which home
@@ -25,6 +25,7 @@ struct bcast_node_setup {
     const struct secret *secret;
     const struct wireup *wireup; /* its agents are the plan's nodes */
     const char *home_address;    /* numeric */
+    struct tree_copy *tree;      /* that the last one has made; taken over */
     /* Send a message to home over the caller's channel; clears w. */
     void (*send)(void *arg, enum bcast_kind kind, struct writer *w);
     void *arg;
@@ -43,7 +44,10 @@ int bcast_node_receive(struct bcast_node *b,
                        size_t len);
 /* Another node has called: l is ours from now on. */
 void bcast_node_join(struct bcast_node *b, struct link *l);
-/* NULL is allowed.  A file that is not whole is removed. */
+/* After the END of a tree's index: what it has made, for the broadcast that
+ * follows.  NULL: nothing.  Only bcast_node_destroy() comes after this. */
+struct tree_copy *bcast_node_take_tree(struct bcast_node *b);
+/* NULL is allowed.  A file or tree that is not whole is removed. */
 void bcast_node_destroy(struct bcast_node *b);
 
 #endif

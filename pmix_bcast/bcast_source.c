@@ -33,23 +33,48 @@ int bcast_source_open(struct bcast_source *s,
                        path, strerror(errno));
     if (S_ISDIR(s->stat.st_mode))
         return es_fail(err, ES_WORK,
-                       "pack it (tar -cf FILE DIR) and broadcast the file",
+                       "say that all in it is wanted (evenstep bcast -r)",
                        "%s: it is a directory", path);
     if (!S_ISREG(s->stat.st_mode))
         return es_fail(err, ES_WORK, "write it to a file first",
                        "%s: it is not a regular file", path);
+    s->bytes = (uint64_t)s->stat.st_size;
     return 0;
+}
+
+void bcast_source_of_tree(struct bcast_source *s,
+                          struct tree_source *tree,
+                          int is_index)
+{
+    *s = BCAST_SOURCE_CLOSED;
+    s->tree = tree;
+    s->is_index = is_index;
+    s->bytes = is_index ? tree->index.len : tree->index.bytes;
 }
 
 int bcast_source_check(const struct bcast_source *s, struct es_error *err)
 {
     struct stat now;
 
+    if (s->tree)
+        return s->is_index ? 0 : tree_source_check(s->tree, err);
     if (fstat(s->fd, &now) == 0 && now.st_size == s->stat.st_size
         && now.st_mtim.tv_sec == s->stat.st_mtim.tv_sec
         && now.st_mtim.tv_nsec == s->stat.st_mtim.tv_nsec)
         return 0;
     return changed(s, err);
+}
+
+static int read_tree(const struct bcast_source *s,
+                     uint8_t *bytes,
+                     size_t len,
+                     uint64_t at,
+                     struct es_error *err)
+{
+    if (!s->is_index)
+        return tree_source_read(s->tree, bytes, len, at, err);
+    memcpy(bytes, s->tree->index.encoded + at, len);
+    return 0;
 }
 
 const uint8_t *bcast_source_read_all(struct bcast_source *s,
@@ -63,6 +88,10 @@ const uint8_t *bcast_source_read_all(struct bcast_source *s,
         (void)es_no_memory(err);
         return NULL;
     }
+    if (s->tree)
+        return read_tree(s, s->buffer, (size_t)plan->bytes, 0, err) == 0
+                   ? s->buffer
+                   : NULL;
     n = pread(s->fd, s->buffer, (size_t)plan->bytes + 1, 0);
     if (n < 0)
         (void)unreadable(s, err);
@@ -89,6 +118,7 @@ int bcast_source_cut(struct bcast_source *s,
         return es_no_memory(err);
     plan_offsets(plan, s->offset);
     s->untagged = plan->chunks;
+    s->buffered = UINT32_MAX;
     return 0;
 }
 
@@ -112,6 +142,13 @@ static int read_chunk(struct bcast_source *s,
 {
     size_t size = bcast_source_size(s, chunk), got = 0;
 
+    s->buffered = UINT32_MAX;
+    if (s->tree && read_tree(s, s->buffer, size, s->offset[chunk], err) < 0)
+        return -1;
+    if (s->tree) {
+        s->buffered = chunk;
+        return 0;
+    }
     read_ahead(s, s->offset[chunk]);
     while (got < size) {
         ssize_t n = pread(s->fd, s->buffer + got, size - got,
@@ -125,6 +162,19 @@ static int read_chunk(struct bcast_source *s,
             return changed(s, err);
         got += (size_t)n;
     }
+    return 0;
+}
+
+int bcast_source_read(struct bcast_source *s,
+                      uint32_t chunk,
+                      uint8_t *bytes,
+                      struct es_error *err)
+{
+    size_t size = bcast_source_size(s, chunk);
+
+    if (s->buffered != chunk)
+        return read_tree(s, bytes, size, s->offset[chunk], err);
+    memcpy(bytes, s->buffer, size);
     return 0;
 }
 

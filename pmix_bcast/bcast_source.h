@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bcast_source.h - the file that home broadcasts: it is read in chunks, each
- * gets its tag (chunk_tag.h), and a change in between is noticed.
+ * bcast_source.h - what home broadcasts: a file, or a tree's index or content.
+ * It is read in chunks, each gets its tag (chunk_tag.h), and a change in between
+ * is noticed.
  *
  * What fails fills err, which names the file.
  */
@@ -11,6 +12,7 @@
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/plan.h"
+#include "pmix_bcast/tree_source.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +20,13 @@
 
 struct bcast_source {
     const char *path;
-    int fd;           /* -1: not open */
-    struct stat stat; /* when it was opened */
-    uint8_t *buffer;  /* for a chunk */
+    int fd;                   /* of a file; -1: not open */
+    struct tree_source *tree; /* the caller's; NULL: a file */
+    int is_index;             /* of the tree */
+    struct stat stat;         /* of a file, when it was opened */
+    uint64_t bytes;
+    uint8_t *buffer;   /* for a chunk */
+    uint32_t buffered; /* which one it has; UINT32_MAX: none */
     /* Of what goes in chunks: */
     const struct plan *plan;
     uint64_t *offset;      /* of each chunk, and the end of the last */
@@ -42,6 +48,10 @@ struct bcast_source {
 int bcast_source_open(struct bcast_source *s,
                       const char *path,
                       struct es_error *err);
+/* Or the index or the content of a tree, which must outlive the source. */
+void bcast_source_of_tree(struct bcast_source *s,
+                          struct tree_source *tree,
+                          int is_index);
 /* All of it at once, of which there are at most so many bytes as the plan's
  * chunk has; the bytes stay valid until it is closed.  NULL on failure. */
 const uint8_t *bcast_source_read_all(struct bcast_source *s,
@@ -58,6 +68,11 @@ int bcast_source_cut(struct bcast_source *s,
 int bcast_source_tag(struct bcast_source *s,
                      uint32_t chunk,
                      struct es_error *err);
+/* A chunk's bytes, where fd is -1. */
+int bcast_source_read(struct bcast_source *s,
+                      uint32_t chunk,
+                      uint8_t *bytes,
+                      struct es_error *err);
 size_t bcast_source_size(const struct bcast_source *s, uint32_t chunk);
 /* Is it as it was when it was opened? */
 int bcast_source_check(const struct bcast_source *s, struct es_error *err);

@@ -95,9 +95,15 @@ struct link_events {
                  const struct link_head *h,
                  const uint8_t *bytes);
     /* What to send next: 1, with h and for a chunk the file's bytes from at
-     * on; 0 if nothing: link_wake() when there is. */
+     * on, or fd -1: those that read() gives; 0 if nothing: link_wake() when
+     * there is. */
     int (*next)(
         struct link *l, void *arg, struct link_head *h, int *fd, off_t *at);
+    /* Fill in the chunk's bytes: 0, or an errno value, which ends the link. */
+    int (*read)(struct link *l,
+                void *arg,
+                const struct link_head *h,
+                uint8_t *bytes);
     /* That message is with the kernel. */
     void (*sent)(struct link *l, void *arg, const struct link_head *h);
     /* The connection has ended, why in words; l is freed after the call. */

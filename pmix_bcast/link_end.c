@@ -21,7 +21,7 @@ void link_release(struct link *l)
     seal_destroy(l->seal_out);
     seal_destroy(l->seal_in);
     handshake_clear(&l->handshake);
-    free(l->cipher);
+    free(l->loaded);
     free(l->sink);
     free(l);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the owner to the socket: a chunk goes from the page cache by
- * sendfile(2), or encrypted from a buffer. */
+ * sendfile(2), or from a buffer if it is encrypted, or in no single file. */
 #include "pmix_bcast/link_state.h"
 
 #include <errno.h>
@@ -37,14 +37,19 @@ static int flush_head(struct link *l)
     return 1;
 }
 
-/* Some of the chunk: from the file, or what was encrypted of it. */
+static int is_loaded(const struct link *l)
+{
+    return l->tail > 0 || l->file < 0;
+}
+
+/* Some of the chunk: from the file, or what was loaded of it. */
 static ssize_t send_some(struct link *l)
 {
     size_t all = l->sending.size + l->tail;
 
-    if (l->tail == 0)
+    if (!is_loaded(l))
         return sendfile(l->fd, l->file, &l->at, l->left);
-    return send(l->fd, l->cipher + (all - l->left), l->left,
+    return send(l->fd, l->loaded + (all - l->left), l->left,
                 MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -67,22 +72,38 @@ static int flush_bytes(struct link *l)
     return 1;
 }
 
-/* The chunk's bytes as they are sent: read, sealed, their tag behind them. */
-static int encrypt(struct link *l)
+static int read_file(struct link *l, uint32_t size)
 {
-    uint32_t size = l->sending.size;
-    ssize_t n;
+    ssize_t n = pread(l->file, l->loaded, size, l->at);
 
-    if (!l->cipher)
-        l->cipher = malloc(l->chunk_max + TAG_BYTES);
-    if (!l->cipher || size > l->chunk_max)
-        return -1;
-    n = pread(l->file, l->cipher, size, l->at);
     if (n >= 0 && n < (ssize_t)size)
         errno = ENODATA; /* the file has shrunk */
-    if (n != (ssize_t)size)
+    return n == (ssize_t)size ? 0 : -1;
+}
+
+static int read_owner(struct link *l)
+{
+    int why = l->on->read(l, l->arg, &l->sending, l->loaded);
+
+    errno = why;
+    return why || l->stage != OPEN ? -1 : 0;
+}
+
+/* The chunk's bytes as they are sent: read, and with encryption sealed, their
+ * tag behind them. */
+static int load(struct link *l)
+{
+    uint32_t size = l->sending.size;
+
+    if (!l->loaded)
+        l->loaded = malloc(l->chunk_max + TAG_BYTES);
+    if (!l->loaded || size > l->chunk_max)
         return -1;
-    return seal_put(l->seal_out, NULL, 0, l->cipher, size, l->cipher + size);
+    if ((l->file >= 0 ? read_file(l, size) : read_owner(l)) < 0)
+        return -1;
+    if (l->tail == 0)
+        return 0;
+    return seal_put(l->seal_out, NULL, 0, l->loaded, size, l->loaded + size);
 }
 
 static int seal_message(struct link *l)
@@ -96,7 +117,7 @@ static int seal_message(struct link *l)
     errno = ENOMEM; /* what else makes libcrypto fail */
     if (seal_put(l->seal_out, l->out, len, NULL, 0, l->out + len) < 0)
         return -1;
-    return l->left > 0 && l->tail > 0 ? encrypt(l) : 0;
+    return l->left > 0 && is_loaded(l) ? load(l) : 0;
 }
 
 /* 1: there is one, 0: there is not, -1: it cannot be sent. */

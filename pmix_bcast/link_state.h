@@ -38,13 +38,14 @@ struct link {
     size_t in_len, got;
     struct link_head head;
     int in_bytes; /* the head has come, its bytes are due */
-    /* What goes out: likewise; encrypted bytes and their tag from cipher. */
+    /* What goes out: likewise; its bytes from the file, or loaded ones, with
+     * their tag if they are encrypted. */
     uint8_t out[IN_MAX];
     size_t out_len, out_done;
     struct link_head sending;
     int is_sending, file;
     off_t at;
-    uint8_t *cipher;
+    uint8_t *loaded;
     size_t left;
     uint64_t bytes_sent;
 };

@@ -145,12 +145,12 @@ while IFS='|' read -r what code options message; do
 	'
 done <<'END'
 SRC that is not there|1|--local 2 nowhere dst/{node}/x|nowhere: No such file or directory: give a file that can be read
-SRC that is a folder|1|--local 2 folder dst/{node}/x|folder: it is a directory: pack it \(tar -cf FILE DIR\) and broadcast the file
+SRC that is a folder|1|--local 2 folder dst/{node}/x|folder: it is a directory: give -r to bring all that is in it
 SRC that is a pipe|1|--local 2 pipe dst/{node}/x|pipe: it is not a regular file: write it to a file first
 SRC that is a device|1|--local 2 /dev/zero dst/{node}/x|/dev/zero: it is not a regular file: write it to a file first
 an empty SRC|1|--local 2 "" dst/{node}/x|: No such file or directory: give a file that can be read
 no DST|2|--local 2 file|bcast: no DST: see .*
-a third name|2|--local 2 file dst/{node}/x y|bcast: unexpected argument "y": see .*
+a third name, without {node}|2|--local 2 file dst/{node}/x y|with --local all nodes would write the same file: .*
 DST that names a folder|2|--local 2 file dst/{node}/|DST "dst/\{node\}/" names no file: give the file's whole name
 an empty DST|2|--local 2 file ""|DST "" names no file: .*
 DST without {node}|2|--local 2 file dst/x|with --local all nodes would write the same file: give DST with \{node\} in it

@@ -11,6 +11,7 @@
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
 #include "launcher/exec/template.h"
+#include "pmix_bcast/tree_copy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct agent_orders {
     struct agent_meter *meter;
     struct agent_energy *energy;
     struct bcast_node *broadcast;
+    struct tree_copy *tree; /* made by its index; its content follows */
     struct graph_node *graph;
     struct step_tasks *tasks; /* of the step that is fed, or NULL */
     int leaving;
@@ -223,6 +225,14 @@ static void end_broadcast(struct agent_orders *o)
     o->broadcast = NULL;
 }
 
+/* Whoever is to bring the content of a tree is gone. */
+static void forget_broadcasts(struct agent_orders *o)
+{
+    end_broadcast(o);
+    tree_copy_destroy(o->tree);
+    o->tree = NULL;
+}
+
 static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
 {
     send_out(arg, (enum protocol_type)(MSG_BCAST + kind), w);
@@ -257,8 +267,11 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
 
     end_broadcast(o);
     if (order && bcast_read_order(order, in->body, in->len) == 0
-        && fill_in(o, order) == 0)
+        && fill_in(o, order) == 0) {
+        setup.tree = o->tree;
+        o->tree = NULL;
         o->broadcast = bcast_node_start(&setup, order);
+    }
     free(order);
     if (!o->broadcast)
         return -1;
@@ -275,8 +288,10 @@ static int receive_bcast(struct agent_orders *o, const struct message *in)
     if (!o->broadcast
         || bcast_node_receive(o->broadcast, kind, in->body, in->len) < 0)
         return -1;
-    if (kind == BCAST_END)
+    if (kind == BCAST_END) {
+        o->tree = bcast_node_take_tree(o->broadcast);
         end_broadcast(o);
+    }
     return 0;
 }
 
@@ -496,7 +511,7 @@ int agent_orders_stop(struct agent_orders *o, int leaving)
         return 0;
     o->leaving |= leaving;
     if (!leaving) {
-        end_broadcast(o);
+        forget_broadcasts(o);
         forget_step(o);
     }
     tasks = graph_node_stop(o->graph);
@@ -532,7 +547,7 @@ void agent_orders_close(struct agent_orders *o)
     agent_meter_stop(o->meter);
     if (o->step[0])
         step_dir_remove(o->step);
-    end_broadcast(o);
+    forget_broadcasts(o);
     graph_node_destroy(o->graph);
     free(o);
 }

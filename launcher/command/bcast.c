@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evenstep bcast: brings a file to every node of the allocation, as sbcast
- * does, but near the speed of the wire.
+ * evenstep bcast: brings files and folders to every node of the allocation, as
+ * sbcast brings a file, but near the speed of the wire.
  */
+#include "launcher/base/json_member.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/command/bcast_report.h"
@@ -12,14 +13,21 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
+
+#define EXCLUDE_MAX 64u
 
 struct options {
     const char *srun, *report;
+    struct tree_wish sources;
+    char *exclude[EXCLUDE_MAX];
+    uint32_t n_exclude;
+    int recursive, is_tree;
     char destination[DESTINATION_MAX];
     struct bcast_wish setup;
     struct local_option local;
@@ -39,6 +47,17 @@ struct command {
 
 #define AT(member) OPTION_AT(struct options, member)
 
+static int exclude_take(void *at, const char *text, struct es_error *err)
+{
+    struct options *o = at;
+
+    if (o->n_exclude == EXCLUDE_MAX)
+        return es_fail(err, ES_USAGE, "join some, as in \"*.[oa]\"",
+                       "--exclude is given more than %u times", EXCLUDE_MAX);
+    o->exclude[o->n_exclude] = strdup(text);
+    return o->exclude[o->n_exclude++] ? 0 : es_no_memory(err);
+}
+
 /* clang-format off */
 static const struct option options[] = {
     {OPTION_GROUP, .name = "as with sbcast:"},
@@ -56,6 +75,13 @@ static const struct option options[] = {
      .high = 1e6, .letter = 't', .help =
      "give a node up that makes no progress for so long (10; at least 3: a "
      "node reports every second)"},
+    {OPTION_GROUP, .name = "of folders:"},
+    {OPTION_FLAG, "recursive", NULL, AT(recursive), .letter = 'r', .help =
+     "SRC may be a folder: bring all that is in it; times are kept, links "
+     "stay links"},
+    {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
+     "recursive", .help =
+     "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
     {OPTION_GROUP, .name = "besides:"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "DST need not be on the disk when this command ends"},
@@ -75,62 +101,137 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+static int is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* "SRC... DST": what is to be brought. */
+static void parse_sources(struct options *o, char **words)
+{
+    size_t n = 0;
+
+    while (words[n + 1])
+        n++;
+    o->sources = (struct tree_wish){.source = words, .n = n};
+    o->is_tree = n > 1;
+    for (size_t i = 0; i < n; i++)
+        o->is_tree |= is_folder(words[i]);
+    o->sources.exclude = o->exclude;
+    o->sources.n_exclude = o->n_exclude;
+    o->setup.source = words[0];
+}
+
+/* Before the agents are started: it is the most common mistake. */
+static int check_sources(const struct options *o, struct es_error *err)
+{
+    for (size_t i = 0; i < o->sources.n; i++) {
+        const char *source = o->sources.source[i];
+
+        if (broadcast_source(source, err) < 0)
+            return -1;
+        if (!o->recursive && is_folder(source))
+            return es_fail(err, ES_WORK, "give -r to bring all that is in it",
+                           "%s: it is a directory", source);
+    }
+    return 0;
+}
+
+static int parse_destination(struct options *o,
+                             char *text,
+                             struct es_error *err)
+{
+    size_t len = strlen(text);
+
+    while (o->is_tree && len > 1 && text[len - 1] == '/')
+        text[--len] = '\0';
+    o->setup.destination = o->destination;
+    return broadcast_destination(o->destination, text, err);
+}
+
 static int parse(struct options *o, char **words, struct es_error *err)
 {
     o->setup.flags =
         (o->force ? ORDER_FORCE : 0u) | (o->preserve ? ORDER_TIMES : 0u)
         | (o->no_sync ? 0u : ORDER_SYNC) | (o->verify ? ORDER_VERIFY : 0u)
         | (o->strict ? ORDER_STRICT : 0u);
-    o->setup.source = words[0];
-    if (broadcast_destination(o->destination, words[1], err) < 0)
+    parse_sources(o, words);
+    if (parse_destination(o, words[o->sources.n], err) < 0)
         return -1;
     if (o->local.n > 1 && !strstr(o->destination, "{node}"))
         return es_fail(err, ES_USAGE, "give DST with {node} in it",
                        "with --local all nodes would write the same file");
-    o->setup.destination = o->destination;
-    return 0;
+    return check_sources(o, err);
 }
 
 /* --- results
  * ------------------------------------------------------------------ */
 
 static json_t *node_seconds(const struct command *c,
-                            const struct bcast_result *r)
+                            const struct broadcast_result *r)
 {
+    double before = r->seconds - r->home.seconds; /* a tree's index */
     json_t *all = json_object();
 
-    for (uint32_t v = 0; v < r->plan.nodes; v++)
+    for (uint32_t v = 0; v < r->home.plan.nodes; v++)
         (void)json_object_set_new(all, session_node(c->front.session, v)->name,
-                                  r->node[v].seconds >= 0
-                                      ? json_real(r->node[v].seconds)
-                                      : json_null());
+                                  r->home.node[v].seconds >= 0 ? json_real(
+                                      before + r->home.node[v].seconds)
+                                                               : json_null());
     return all;
 }
 
-static int print_json(const struct command *c, const struct bcast_result *r)
+static json_t *result_json(const struct command *c,
+                           const struct broadcast_result *r)
 {
+    const struct bcast_result *h = &r->home;
     json_t *all = json_pack(
         "{s:I, s:I, s:f, s:n, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "bytes",
-        (json_int_t)r->plan.bytes, "nodes", (json_int_t)r->plan.nodes,
-        "seconds", r->seconds, "limit_seconds", "chunks",
-        (json_int_t)r->plan.chunks, "chunk_bytes", (json_int_t)r->plan.chunk,
-        "home_bytes_sent", (json_int_t)r->home_bytes, "duplicate_bytes",
-        (json_int_t)r->duplicates, "pulls", (json_int_t)r->pulls,
-        "refused_pulls", (json_int_t)r->refused, "node_seconds",
-        node_seconds(c, r));
+        (json_int_t)r->bytes, "nodes", (json_int_t)h->plan.nodes, "seconds",
+        r->seconds, "limit_seconds", "chunks", (json_int_t)h->plan.chunks,
+        "chunk_bytes", (json_int_t)h->plan.chunk, "home_bytes_sent",
+        (json_int_t)r->home_bytes, "duplicate_bytes", (json_int_t)h->duplicates,
+        "pulls", (json_int_t)h->pulls, "refused_pulls", (json_int_t)h->refused,
+        "node_seconds", node_seconds(c, r));
+
+    if (!c->o->is_tree)
+        return all;
+    all = json_member(all, "files", json_integer((json_int_t)r->files));
+    return json_member(all, "left_out", json_integer((json_int_t)r->left_out));
+}
+
+static int print_json(const struct command *c, const struct broadcast_result *r)
+{
+    json_t *all = result_json(c, r);
     int rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
 
     json_decref(all);
     return rc == 0 && putchar('\n') != EOF && fflush(stdout) == 0 ? 0 : -1;
 }
 
+static void tell(const struct command *c, const struct broadcast_result *r)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "%.1f MB", (double)r->bytes / 1e6);
+    if (c->o->is_tree)
+        snprintf(what, sizeof what, "%.1f MB in %u files and folders",
+                 (double)r->bytes / 1e6, r->files);
+    notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
+}
+
 static int results(struct command *c)
 {
-    struct bcast_result r = bcast_home_result(c->broadcast.home);
     int rc = broadcast_check(&c->broadcast, c->err);
+    struct broadcast_result r;
 
-    if (r.err->kind != ES_OK)
+    if (broadcast_error(&c->broadcast)->kind != ES_OK)
         return -1;
+    r = broadcast_result(&c->broadcast);
+    if (r.left_out > 0)
+        notice("sockets, pipes and devices are left out: %" PRIu64, r.left_out);
     if (c->o->json && print_json(c, &r) < 0 && rc == 0)
         return es_no_space(c->err);
     /* What failed is told already. */
@@ -139,8 +240,7 @@ static int results(struct command *c)
         < 0)
         rc = -1;
     if (!c->o->json && rc == 0)
-        notice("%.1f MB to %u nodes in %.3f s", (double)r.plan.bytes / 1e6,
-               r.plan.nodes, r.seconds);
+        tell(c, &r);
     return rc;
 }
 
@@ -158,8 +258,9 @@ static void on_ready(void *arg)
 {
     struct command *c = arg;
 
-    if (broadcast_start(&c->broadcast, c->front.base, c->front.session,
-                        &c->o->setup, on_ended, c, c->err)
+    if (broadcast_start_tree(
+            &c->broadcast, c->front.base, c->front.session, &c->o->setup,
+            c->o->is_tree ? &c->o->sources : NULL, on_ended, c, c->err)
         < 0)
         front_finish(&c->front, 1);
 }
@@ -228,9 +329,7 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
     if (parse(&o, argv + 1, err) < 0 || config_load(&c.config, NULL, err) < 0)
         return -1;
     take_defaults(&o.setup, &c.config.bcast);
-    /* Before the agents are started: it is the most common mistake. */
-    if (broadcast_source(o.setup.source, err) < 0
-        || report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
+    if (report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
     rc = front_run(&c.front);
     if (report_out_close(&c.report, rc < 0 ? NULL : err) < 0)
@@ -245,8 +344,9 @@ const struct subcommand command_bcast = {
     .about =
         "Copy the file SRC to DST on every node of the allocation.  DST keeps SRC's\n"
         "mode; {node} in it is the node's name.  It appears on a node when it is\n"
-        "whole and its digests are right, never before.\n",
+        "whole and its digests are right, never before.  With -r SRC may be a folder:\n"
+        "DST is its copy.  With several SRC, DST is a folder with all of them.\n",
     .option = options,
-    .operands = "SRC DST",
+    .operands = "SRC... DST",
     .run = bcast_main,
 };

@@ -5,22 +5,25 @@
 
 static json_t *broadcast_json(const struct session *session,
                               const struct bcast_wish *wish,
-                              const struct bcast_result *r)
+                              const struct broadcast_result *r)
 {
+    const struct bcast_result *h = &r->home;
     uint32_t job, step;
     json_t *line = json_pack(
         "{s:s, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type",
-        "bcast", "bytes", (json_int_t)r->plan.bytes, "nodes",
-        (json_int_t)r->plan.nodes, "seconds", r->seconds, "chunks",
-        (json_int_t)r->plan.chunks, "chunk_bytes", (json_int_t)r->plan.chunk,
+        "bcast", "bytes", (json_int_t)r->bytes, "nodes",
+        (json_int_t)h->plan.nodes, "seconds", r->seconds, "chunks",
+        (json_int_t)h->plan.chunks, "chunk_bytes", (json_int_t)h->plan.chunk,
         "home_bytes_sent", (json_int_t)r->home_bytes, "duplicate_bytes",
-        (json_int_t)r->duplicates, "pulls", (json_int_t)r->pulls,
-        "refused_pulls", (json_int_t)r->refused, "failed",
-        (json_int_t)r->failed);
+        (json_int_t)h->duplicates, "pulls", (json_int_t)h->pulls,
+        "refused_pulls", (json_int_t)h->refused, "failed",
+        (json_int_t)h->failed);
 
     session_job(session, &job, &step);
     line = json_member(line, "source", json_text(wish->source));
     line = json_member(line, "destination", json_text(wish->destination));
+    if (r->files > 0)
+        line = json_member(line, "files", json_integer((json_int_t)r->files));
     return json_member(line, "report", report_head("bcast", job, step));
 }
 
@@ -36,7 +39,7 @@ static json_t *node_json(const char *name, const struct bcast_node_result *n)
 int bcast_report_write(struct report_out *out,
                        const struct session *session,
                        const struct bcast_wish *wish,
-                       const struct bcast_result *r,
+                       const struct broadcast_result *r,
                        struct es_error *err)
 {
     int rc;
@@ -44,8 +47,9 @@ int bcast_report_write(struct report_out *out,
     if (!out->file)
         return 0;
     rc = report_out_line(out, broadcast_json(session, wish, r), err);
-    for (uint32_t v = 0; rc == 0 && v < r->plan.nodes; v++)
+    for (uint32_t v = 0; rc == 0 && v < r->home.plan.nodes; v++)
         rc = report_out_line(
-            out, node_json(session_node(session, v)->name, &r->node[v]), err);
+            out, node_json(session_node(session, v)->name, &r->home.node[v]),
+            err);
     return rc;
 }

@@ -6,14 +6,14 @@
 #define LAUNCHER_COMMAND_BCAST_REPORT_H
 
 #include "launcher/base/report_out.h"
+#include "launcher/session/broadcast.h"
 #include "launcher/session/session.h"
-#include "pmix_bcast/bcast_home.h"
 
 /* Nothing is written if out is of no file. */
 int bcast_report_write(struct report_out *out,
                        const struct session *session,
                        const struct bcast_wish *wish,
-                       const struct bcast_result *r,
+                       const struct broadcast_result *r,
                        struct es_error *err);
 
 #endif

@@ -67,13 +67,14 @@ static int start_one(struct bringing *b)
  * got the file would fail at it. */
 static int check_one(const struct bringing *b)
 {
-    struct bcast_result r = bcast_home_result(b->broadcast.home);
+    struct bcast_result r;
     uint32_t without = 0;
 
-    if (r.err->kind != ES_OK) {
-        *b->err = *r.err;
+    if (broadcast_error(&b->broadcast)->kind != ES_OK) {
+        *b->err = *broadcast_error(&b->broadcast);
         return -1;
     }
+    r = bcast_home_result(b->broadcast.home);
     for (uint32_t v = 0; v < r.plan.nodes; v++) {
         const struct node *node = session_node(b->session, v);
 

@@ -3,8 +3,11 @@
 #include "launcher/base/notice.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct bcast_wish broadcast_wish(const struct config_bcast *config,
@@ -64,11 +67,160 @@ static int is_late(void *arg, uint32_t node)
     return standstill_is_late(b->standstill, node);
 }
 
-static void on_ended(void *arg)
+/* --- a tree: its index, then its content ---------------------------------- */
+
+struct broadcast_tree {
+    struct tree_source source;
+    struct event *next;          /* the content's turn */
+    char (*why)[BCAST_TEXT_MAX]; /* of each node: it failed with the index */
+    double seconds;              /* that the index took */
+    uint64_t home_bytes;
+};
+
+static void destroy_tree(struct broadcast_tree *t)
+{
+    if (!t)
+        return;
+    if (t->next)
+        event_free(t->next);
+    tree_source_close(&t->source);
+    free(t->why);
+    free(t);
+}
+
+static int start_home(struct broadcast *b, struct es_error *err);
+
+/* What the index has cost, and which nodes have failed with it. */
+static void note_index(struct broadcast *b)
+{
+    struct bcast_result r = bcast_home_result(b->home);
+
+    b->tree->seconds = r.seconds;
+    b->tree->home_bytes = r.home_bytes;
+    for (uint32_t v = 0; v < r.plan.nodes; v++)
+        snprintf(b->tree->why[v], BCAST_TEXT_MAX, "%s", r.node[v].why);
+}
+
+/* Not from the home that has ended. */
+static void on_content(evutil_socket_t fd, short what, void *arg)
 {
     struct broadcast *b = arg;
 
-    b->ended(b->arg);
+    (void)fd;
+    (void)what;
+    note_index(b);
+    bcast_home_destroy(b->home);
+    b->home = NULL;
+    b->wish.flags = (b->wish.flags & ~(uint32_t)ORDER_INDEX) | ORDER_TREE;
+    if (start_home(b, &b->err) < 0) {
+        b->ended(b->arg);
+        return;
+    }
+    for (uint32_t v = 0; v < session_size(b->session); v++)
+        if (b->tree->why[v][0])
+            bcast_home_lost(b->home, v, b->tree->why[v]);
+}
+
+static int is_content_due(const struct broadcast *b)
+{
+    struct bcast_result r = bcast_home_result(b->home);
+
+    return (b->wish.flags & ORDER_INDEX) && r.err->kind == ES_OK
+           && r.failed < r.plan.nodes;
+}
+
+static struct broadcast_tree *open_tree(struct broadcast *b,
+                                        const struct tree_wish *sources,
+                                        struct es_error *err)
+{
+    struct broadcast_tree *t = calloc(1, sizeof *t);
+
+    if (!t) {
+        (void)es_no_memory(err);
+        return NULL;
+    }
+    t->next = evtimer_new(b->base, on_content, b);
+    t->why = calloc(session_size(b->session), sizeof *t->why);
+    if (!t->next || !t->why)
+        (void)es_no_memory(err);
+    else if (tree_source_open(&t->source, sources, err) == 0)
+        return t;
+    destroy_tree(t);
+    return NULL;
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static void on_ended(void *arg)
+{
+    static const struct timeval at_once = {0, 0};
+    struct broadcast *b = arg;
+
+    if (!is_content_due(b) || event_add(b->tree->next, &at_once) < 0)
+        b->ended(b->arg);
+}
+
+static int start_home(struct broadcast *b, struct es_error *err)
+{
+    static uint32_t id = 1; /* so that a late caller of the last one is known */
+    struct bcast_home_setup home = {
+        .base = b->base,
+        .secret = session_secret(b->session),
+        .ports = session_ports(b->session),
+        .loopback = session_is_local(b->session),
+        .id = id,
+        .nodes = (uint32_t)session_size(b->session),
+        .wish = b->wish,
+        .send = on_send,
+        .is_late = is_late,
+        .ended = on_ended,
+        .arg = b,
+    };
+
+    id++;
+    if (bcast_home_start(&b->home, &home, err) < 0)
+        return -1;
+    for (size_t i = 0; i < session_size(b->session); i++)
+        if (!session_node(b->session, i)->present)
+            bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
+    return 0;
+}
+
+static int is_folder(const char *source)
+{
+    struct stat st;
+
+    return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int broadcast_start_tree(struct broadcast *b,
+                         struct event_base *base,
+                         struct session *session,
+                         const struct bcast_wish *wish,
+                         const struct tree_wish *sources,
+                         void (*ended)(void *arg),
+                         void *arg,
+                         struct es_error *err)
+{
+    *b = (struct broadcast){.session = session,
+                            .base = base,
+                            .wish = *wish,
+                            .ended = ended,
+                            .arg = arg};
+    b->standstill = standstill_create(session);
+    if (!b->standstill)
+        return es_no_memory(err);
+    if (sources) {
+        b->tree = open_tree(b, sources, err);
+        if (!b->tree)
+            return -1;
+        b->wish.tree = &b->tree->source;
+        b->wish.flags |= ORDER_INDEX;
+    }
+    if (start_home(b, err) < 0)
+        return -1;
+    broadcast_top_start(&b->top, base, session, &b->home, wish->source);
+    return 0;
 }
 
 int broadcast_start(struct broadcast *b,
@@ -79,34 +231,18 @@ int broadcast_start(struct broadcast *b,
                     void *arg,
                     struct es_error *err)
 {
-    static uint32_t id = 1; /* so that a late caller of the last one is known */
-    struct bcast_home_setup home = {
-        .base = base,
-        .secret = session_secret(session),
-        .ports = session_ports(session),
-        .loopback = session_is_local(session),
-        .id = id,
-        .nodes = (uint32_t)session_size(session),
-        .wish = *wish,
-        .send = on_send,
-        .is_late = is_late,
-        .ended = on_ended,
-        .arg = b,
-    };
+    char *source = strdup(wish->source);
+    struct tree_wish tree = {.source = &source, .n = 1};
+    int rc = source ? broadcast_start_tree(b, base, session, wish,
+                                           is_folder(source) ? &tree : NULL,
+                                           ended, arg, err)
+                    : es_no_memory(err);
 
-    id++;
-    *b = (struct broadcast){.session = session, .ended = ended, .arg = arg};
-    b->standstill = standstill_create(session);
-    if (!b->standstill)
-        return es_no_memory(err);
-    if (bcast_home_start(&b->home, &home, err) < 0)
-        return -1;
-    for (size_t i = 0; i < session_size(session); i++)
-        if (!session_node(session, i)->present)
-            bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
-    broadcast_top_start(&b->top, base, session, b->home, wish->source);
-    return 0;
+    free(source);
+    return rc;
 }
+
+/* --- while it runs -------------------------------------------------------- */
 
 int broadcast_message(struct broadcast *b,
                       size_t node,
@@ -137,24 +273,48 @@ void broadcast_lost(struct broadcast *b, size_t node, const char *why)
         bcast_home_lost(b->home, (uint32_t)node, why);
 }
 
+const struct es_error *broadcast_error(const struct broadcast *b)
+{
+    return b->home ? bcast_home_result(b->home).err : &b->err;
+}
+
+struct broadcast_result broadcast_result(const struct broadcast *b)
+{
+    struct broadcast_result r = {.home = bcast_home_result(b->home)};
+
+    r.bytes = r.home.plan.bytes;
+    r.home_bytes = r.home.home_bytes;
+    r.seconds = r.home.seconds;
+    if (!b->tree)
+        return r;
+    r.files = b->tree->source.index.n - 1;
+    r.left_out = b->tree->source.found.left_out;
+    r.bytes = b->tree->source.index.bytes;
+    r.home_bytes += b->tree->home_bytes;
+    r.seconds += b->tree->seconds;
+    return r;
+}
+
 int broadcast_check(const struct broadcast *b, struct es_error *err)
 {
-    struct bcast_result r = bcast_home_result(b->home);
+    struct bcast_result r;
 
-    if (r.err->kind != ES_OK) {
-        *err = *r.err;
+    if (broadcast_error(b)->kind != ES_OK) {
+        *err = *broadcast_error(b);
         return -1;
     }
+    r = bcast_home_result(b->home);
     for (uint32_t v = 0; v < r.plan.nodes; v++)
         if (r.node[v].why[0])
             notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);
     if (r.failed == 0)
         return 0;
-    return es_fail(
-        err, ES_WORK,
-        r.failed < r.plan.nodes ? "see the lines above; the others have it"
-                                : "see the lines above",
-        "%u of %u nodes have not got the file", r.failed, r.plan.nodes);
+    return es_fail(err, ES_WORK,
+                   r.failed < r.plan.nodes
+                       ? "see the lines above; the others have it"
+                       : "see the lines above",
+                   "%u of %u nodes have not got the %s", r.failed, r.plan.nodes,
+                   b->tree ? "tree" : "file");
 }
 
 void broadcast_stop(struct broadcast *b)
@@ -162,6 +322,8 @@ void broadcast_stop(struct broadcast *b)
     broadcast_top_stop(&b->top);
     bcast_home_destroy(b->home);
     b->home = NULL;
+    destroy_tree(b->tree);
+    b->tree = NULL;
     standstill_destroy(b->standstill);
     b->standstill = NULL;
 }

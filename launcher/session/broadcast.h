@@ -11,10 +11,15 @@
 #include "launcher/session/session.h"
 #include "launcher/session/standstill.h"
 #include "pmix_bcast/bcast_home.h"
+#include "pmix_bcast/tree_source.h"
 
 struct broadcast {
     struct session *session;
+    struct event_base *base;
+    struct bcast_wish wish;
     struct bcast_home *home;
+    struct broadcast_tree *tree; /* NULL: it is a file */
+    struct es_error err;         /* home is NULL: why */
     struct standstill *standstill;
     struct broadcast_top top;
     void (*ended)(void *arg);
@@ -25,7 +30,8 @@ struct broadcast {
  * to be set. */
 struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                  uint32_t flags);
-/* Check that the source can be read, before anything is started. */
+/* Check that the source, a file or a folder, can be read, before anything is
+ * started. */
 int broadcast_source(const char *source, struct es_error *err);
 /* Make the destination that the user gave absolute. */
 int broadcast_destination(char out[DESTINATION_MAX],
@@ -35,7 +41,7 @@ int broadcast_destination(char out[DESTINATION_MAX],
 /*
  * Start, once the session is ready.  ended() is called once, from the loop,
  * unless broadcast_stop() comes before.  What wish points to must last until
- * then.
+ * then.  A source that is a folder is brought with all that is in it.
  */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
@@ -44,6 +50,15 @@ int broadcast_start(struct broadcast *b,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);
+/* Likewise, with several sources or things left out: wish->source is not used. */
+int broadcast_start_tree(struct broadcast *b,
+                         struct event_base *base,
+                         struct session *session,
+                         const struct bcast_wish *wish,
+                         const struct tree_wish *sources,
+                         void (*ended)(void *arg),
+                         void *arg,
+                         struct es_error *err);
 /* A node's message: 1 if it belongs to the broadcast.  And a node that is
  * lost. */
 int broadcast_message(struct broadcast *b,
@@ -52,6 +67,18 @@ int broadcast_message(struct broadcast *b,
                       const uint8_t *body,
                       size_t len);
 void broadcast_lost(struct broadcast *b, size_t node, const char *why);
+/* What has become of it, once it has ended. */
+struct broadcast_result {
+    struct bcast_result home; /* of the file, or the tree's content */
+    uint64_t bytes, home_bytes;
+    uint32_t files;    /* and folders and links, of a tree; 0: a file */
+    uint64_t left_out; /* sockets, pipes, devices */
+    double seconds;
+};
+/* Where broadcast_error() says ES_OK. */
+struct broadcast_result broadcast_result(const struct broadcast *b);
+/* Why nobody has it; kind is ES_OK if somebody has. */
+const struct es_error *broadcast_error(const struct broadcast *b);
 /* Say on stderr which nodes failed, and why; 0, or -1 and err filled. */
 int broadcast_check(const struct broadcast *b, struct es_error *err);
 /* Forget it, before the session is closed. */

@@ -63,17 +63,18 @@ static struct top_progress progress_of(const struct broadcast_top *t)
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct broadcast_top *t = arg;
-    struct bcast_result now = bcast_home_result(t->home);
+    struct bcast_result now;
     struct top_view top = {
         .kind = TOP_BCAST, .what = t->source, .meter = "", .parts = t->n};
     struct top_progress progress;
 
     (void)fd;
     (void)what;
-    if (!top_place_is_due(&t->place, t->n))
+    if (!*t->home || !top_place_is_due(&t->place, t->n))
         return;
+    now = bcast_home_result(*t->home);
     for (uint32_t v = 0; v < t->n; v++) {
-        struct bcast_standing s = bcast_home_standing(t->home, v);
+        struct bcast_standing s = bcast_home_standing(*t->home, v);
 
         look_at(&t->part[v], session_node(t->session, v)->name, &s,
                 (double)now.plan.bytes);
@@ -88,7 +89,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
                          const struct session *session,
-                         const struct bcast_home *home,
+                         struct bcast_home *const *home,
                          const char *source)
 {
     struct timeval tv = {0, LOOK_MS * 1000};

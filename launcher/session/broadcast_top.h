@@ -15,7 +15,7 @@ struct event;
 struct broadcast_top { /* all zero: not started */
     struct top_place place;
     const struct session *session;
-    const struct bcast_home *home;
+    struct bcast_home *const *home; /* a tree has one after the other */
     const char *source;
     struct top_part *part; /* n, one a node */
     size_t n;
@@ -27,7 +27,7 @@ struct broadcast_top { /* all zero: not started */
 void broadcast_top_start(struct broadcast_top *t,
                          struct event_base *base,
                          const struct session *session,
-                         const struct bcast_home *home,
+                         struct bcast_home *const *home,
                          const char *source);
 /* Before the broadcast is forgotten. */
 void broadcast_top_stop(struct broadcast_top *t);

@@ -37,7 +37,8 @@ static void put_all_chunks(struct bcast_copy *c)
 
 static void open_copy(struct bcast_copy *c)
 {
-    if (bcast_copy_init(c, &order, &secret) != 0 || bcast_copy_open(c) != 0)
+    if (bcast_copy_init(c, &order, NULL, &secret) != 0
+        || bcast_copy_open(c) != 0)
         bail("no copy");
 }
 
@@ -90,7 +91,7 @@ static void test_chunks(void)
        "the source's time is kept if that is ordered");
     bcast_copy_clear(&c);
     order.flags = 0;
-    ok(bcast_copy_init(&c, &order, &secret) == 0
+    ok(bcast_copy_init(&c, &order, NULL, &secret) == 0
            && bcast_copy_open(&c) == EEXIST,
        "what is there is replaced only if that is ordered");
     bcast_copy_clear(&c);
@@ -171,7 +172,7 @@ static void test_memory(void)
 
     for (; why == ENOMEM && n < 20; n++) {
         fault_at = n;
-        why = bcast_copy_init(&c, &order, &secret);
+        why = bcast_copy_init(&c, &order, NULL, &secret);
         fault_at = -1;
         bcast_copy_clear(&c);
     }

@@ -46,7 +46,7 @@ static void test_refused(void)
     bcast_source_close(&s);
     is_int(bcast_source_open(&s, dir, &err), -1, "a folder is refused");
     snprintf(want, sizeof want, "%s: it is a directory", dir);
-    ok(strcmp(err.what, want) == 0 && strstr(err.mend, "tar"),
+    ok(strcmp(err.what, want) == 0 && strstr(err.mend, "bcast -r"),
        "with what can be done");
     bcast_source_close(&s);
     snprintf(pipe, sizeof pipe, "%s/pipe", dir);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/tree_index.h"
+#include "pmix_bcast/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC UINT32_C(0x65737431) /* "est1" */
+#define DENSE UINT32_MAX
+#define HEAD  16u /* bytes before the first entry */
+
+/* --- making one ----------------------------------------------------------- */
+
+void tree_write_head(struct writer *w)
+{
+    write_u32(w, MAGIC);
+    write_u32(w, 0);
+    write_u64(w, 0);
+}
+
+static void write_common(struct writer *w,
+                         enum tree_kind kind,
+                         const struct tree_entry *e)
+{
+    write_u32(w, (uint32_t)kind << 16 | e->mode);
+    write_u32(w, e->parent);
+    write_u64(w, (uint64_t)e->mtime_ns);
+    write_blob(w, e->name, strlen(e->name) + 1);
+}
+
+void tree_write_folder(struct writer *w, const struct tree_entry *e)
+{
+    write_common(w, TREE_FOLDER, e);
+}
+
+void tree_write_file(struct writer *w,
+                     const struct tree_entry *e,
+                     const struct tree_file_data *data)
+{
+    int dense = data->size > 0 && data->n == 1 && data->extent[0].offset == 0
+                && data->extent[0].len == data->size;
+
+    write_common(w, TREE_FILE, e);
+    write_u64(w, data->size);
+    write_u32(w, dense ? DENSE : (uint32_t)data->n);
+    for (size_t i = 0; !dense && i < data->n; i++) {
+        write_u64(w, data->extent[i].offset);
+        write_u64(w, data->extent[i].len);
+    }
+}
+
+void tree_write_symlink(struct writer *w, const struct tree_entry *e)
+{
+    write_common(w, TREE_SYMLINK, e);
+    write_blob(w, e->target, strlen(e->target) + 1);
+}
+
+void tree_write_hard_link(struct writer *w, const struct tree_entry *e)
+{
+    write_common(w, TREE_HARD_LINK, e);
+    write_u32(w, e->same);
+}
+
+void tree_write_end(struct writer *w, uint32_t n, uint64_t bytes)
+{
+    if (w->bad || w->len < HEAD)
+        return;
+    put_u32(w->buf + 4, n);
+    put_u32(w->buf + 8, (uint32_t)(bytes >> 32));
+    put_u32(w->buf + 12, (uint32_t)bytes);
+}
+
+/* --- reading it ----------------------------------------------------------- */
+
+struct decoder {
+    struct tree_index *t;
+    struct reader r;
+    size_t entries_room, extents_room;
+    uint64_t at; /* in the content */
+    int error;
+};
+
+/* A text that must have its NUL at its end, and nowhere else; "" if bad. */
+static const char *read_string(struct decoder *d)
+{
+    size_t len;
+    const uint8_t *text = read_blob(&d->r, &len);
+
+    if (!d->r.bad && len > 0 && memchr(text, '\0', len) == text + len - 1)
+        return (const char *)text;
+    d->r.bad = 1;
+    return "";
+}
+
+static int is_name(const char *name)
+{
+    return name[0] != '\0' && strlen(name) <= NAME_MAX && !strchr(name, '/')
+           && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static void add_extent(struct decoder *d, uint64_t offset, uint64_t len)
+{
+    struct tree_index *t = d->t;
+    struct tree_extent *extent =
+        array_grow(t->extent, &d->extents_room, t->n_extents + 1,
+                   sizeof *extent, SIZE_MAX / sizeof *extent);
+
+    if (!extent) {
+        d->error = ENOMEM;
+        return;
+    }
+    t->extent = extent;
+    extent[t->n_extents++] = (struct tree_extent){offset, len, d->at, t->n};
+    d->at += len;
+}
+
+/* Extents come in order, and none is empty. */
+static void read_extents(struct decoder *d, struct tree_entry *e)
+{
+    uint64_t before = d->at, end = 0;
+    uint32_t n;
+
+    e->size = read_u64(&d->r);
+    n = read_u32(&d->r);
+    if (e->size > INT64_MAX)
+        d->r.bad = 1;
+    if (n == DENSE && e->size > 0)
+        add_extent(d, 0, e->size);
+    for (uint32_t i = 0; n != DENSE && i < n && !d->r.bad && !d->error; i++) {
+        uint64_t offset = read_u64(&d->r), len = read_u64(&d->r);
+
+        if (offset < end || len == 0 || len > e->size || offset > e->size - len)
+            d->r.bad = 1;
+        else
+            add_extent(d, offset, len);
+        end = offset + len;
+    }
+    e->data = d->at - before;
+}
+
+static void read_rest(struct decoder *d, struct tree_entry *e)
+{
+    switch (e->kind) {
+    case TREE_FILE:
+        read_extents(d, e);
+        break;
+    case TREE_SYMLINK:
+        e->target = read_string(d);
+        break;
+    case TREE_HARD_LINK:
+        e->same = read_u32(&d->r);
+        if (e->same >= d->t->n || d->t->entry[e->same].kind != TREE_FILE)
+            d->r.bad = 1;
+        break;
+    case TREE_FOLDER:
+    default:
+        break;
+    }
+}
+
+static int is_rightly_placed(const struct tree_index *t,
+                             const struct tree_entry *e)
+{
+    if (t->n == 0)
+        return e->kind == TREE_FOLDER && e->name[0] == '\0' && e->parent == 0;
+    return is_name(e->name) && e->parent < t->n
+           && t->entry[e->parent].kind == TREE_FOLDER;
+}
+
+static void read_entry(struct decoder *d)
+{
+    struct tree_index *t = d->t;
+    struct tree_entry *entry = array_grow(t->entry, &d->entries_room, t->n + 1u,
+                                          sizeof *entry, TREE_ENTRIES_MAX);
+    struct tree_entry e = {.kind = TREE_FOLDER};
+    uint32_t word;
+
+    if (!entry) {
+        d->error = ENOMEM;
+        return;
+    }
+    t->entry = entry;
+    word = read_u32(&d->r);
+    e.kind = (enum tree_kind)(word >> 16);
+    e.mode = word & 0xffffu;
+    e.parent = read_u32(&d->r);
+    e.mtime_ns = (int64_t)read_u64(&d->r);
+    e.name = read_string(d);
+    if (word >> 16 > TREE_HARD_LINK || e.mode > 07777
+        || !is_rightly_placed(t, &e))
+        d->r.bad = 1;
+    if (!d->r.bad)
+        read_rest(d, &e);
+    t->entry[t->n++] = e;
+}
+
+int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
+{
+    struct decoder d = {.t = t, .r = {encoded, len, 0}};
+    uint32_t n;
+
+    *t = (struct tree_index){.encoded = encoded, .len = len};
+    if (read_u32(&d.r) != MAGIC)
+        d.r.bad = 1;
+    n = read_u32(&d.r);
+    t->bytes = read_u64(&d.r);
+    while (t->n < n && !d.r.bad && !d.error && d.at <= INT64_MAX)
+        read_entry(&d);
+    if (!d.error
+        && (read_end(&d.r) < 0 || n == 0 || d.at != t->bytes
+            || d.at > INT64_MAX))
+        d.error = EBADMSG;
+    if (d.error)
+        tree_index_clear(t);
+    return d.error;
+}
+
+void tree_index_clear(struct tree_index *t)
+{
+    free(t->entry);
+    free(t->extent);
+    free(t->encoded);
+    *t = (struct tree_index){.n = 0};
+}
+
+/* --- what it says --------------------------------------------------------- */
+
+int tree_index_path(const struct tree_index *t,
+                    uint32_t entry,
+                    char path[TREE_PATH_MAX])
+{
+    size_t at = TREE_PATH_MAX - 1;
+
+    path[at] = '\0';
+    if (entry == 0)
+        path[--at] = '.';
+    for (uint32_t i = entry; i != 0; i = t->entry[i].parent) {
+        size_t len = strlen(t->entry[i].name), slash = i != entry;
+
+        if (len + slash > at)
+            return -1;
+        if (slash)
+            path[--at] = '/';
+        at -= len;
+        memcpy(path + at, t->entry[i].name, len);
+    }
+    memmove(path, path + at, TREE_PATH_MAX - at);
+    return 0;
+}
+
+size_t tree_index_extent(const struct tree_index *t, uint64_t at)
+{
+    size_t low = 0, high = t->n_extents;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->extent[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct tree_piece tree_index_piece(const struct tree_index *t,
+                                   size_t extent,
+                                   uint64_t at,
+                                   size_t len)
+{
+    const struct tree_extent *x = &t->extent[extent];
+    uint64_t left = x->at + x->len - at;
+
+    return (struct tree_piece){
+        .entry = x->entry,
+        .offset = x->offset + (at - x->at),
+        .len = left < len ? (size_t)left : len,
+    };
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/tree_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- where a file is ------------------------------------------------------ */
+
+/* Entries of one source follow each other. */
+static const struct tree_top *top_of(const struct tree_source *s,
+                                     uint32_t entry)
+{
+    size_t low = 0, high = s->found.n;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->found.top[middle].entry <= entry)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &s->found.top[low];
+}
+
+static int path_of(const struct tree_source *s,
+                   uint32_t entry,
+                   char path[TREE_PATH_MAX])
+{
+    const struct tree_top *top = top_of(s, entry);
+    char in_tree[TREE_PATH_MAX];
+    const char *below = in_tree;
+    int n;
+
+    if (tree_index_path(&s->index, entry, in_tree) < 0)
+        return -1;
+    if (entry == top->entry)
+        below = "";
+    else if (top->entry != 0)
+        below += strlen(s->index.entry[top->entry].name) + 1;
+    n = snprintf(path, TREE_PATH_MAX, "%s%s%s", top->path, below[0] ? "/" : "",
+                 below);
+    return n >= 0 && n < TREE_PATH_MAX ? 0 : -1;
+}
+
+static int open_file(void *arg, uint32_t entry)
+{
+    char path[TREE_PATH_MAX];
+
+    if (path_of(arg, entry, path) == 0)
+        return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static int fail_on(const struct tree_source *s,
+                   uint32_t entry,
+                   int why,
+                   struct es_error *err)
+{
+    char path[TREE_PATH_MAX];
+
+    if (path_of(s, entry, path) < 0)
+        snprintf(path, sizeof path, "%s", s->index.entry[entry].name);
+    if (why == ENODATA || why == ENOENT)
+        return es_fail(err, ES_WORK, "broadcast it when nobody writes to it",
+                       "%s: it changes while it is read", path);
+    return es_fail(err, ES_WORK, "see that its file system is well", "%s: %s",
+                   path, strerror(why));
+}
+
+int tree_source_read(struct tree_source *s,
+                     uint8_t *bytes,
+                     size_t len,
+                     uint64_t at,
+                     struct es_error *err)
+{
+    uint32_t entry;
+    int why = tree_files_read(&s->files, bytes, len, at, &entry);
+
+    return why ? fail_on(s, entry, why, err) : 0;
+}
+
+static int is_as_it_was(const struct tree_source *s, uint32_t entry)
+{
+    const struct tree_entry *e = &s->index.entry[entry];
+    char path[TREE_PATH_MAX];
+    struct stat now;
+
+    return path_of(s, entry, path) == 0 && stat(path, &now) == 0
+           && S_ISREG(now.st_mode) && (uint64_t)now.st_size == e->size
+           && tree_time(&now) == e->mtime_ns;
+}
+
+int tree_source_check(const struct tree_source *s, struct es_error *err)
+{
+    for (uint32_t i = 0; i < s->index.n; i++)
+        if (s->index.entry[i].kind == TREE_FILE && !is_as_it_was(s, i))
+            return fail_on(s, i, ENODATA, err);
+    return 0;
+}
+
+/* --- start and end -------------------------------------------------------- */
+
+int tree_source_open(struct tree_source *s,
+                     const struct tree_wish *wish,
+                     struct es_error *err)
+{
+    struct writer w = {0};
+    int why;
+
+    *s = (struct tree_source){.found.n = 0};
+    s->files =
+        (struct tree_files){.index = &s->index, .open = open_file, .arg = s};
+    if (tree_walk(&s->found, wish, &w, err) < 0) {
+        writer_clear(&w);
+        tree_source_close(s);
+        return -1;
+    }
+    why = tree_index_read(&s->index, w.buf, w.len);
+    if (why == 0)
+        return 0;
+    tree_source_close(s);
+    return why == ENOMEM ? es_no_memory(err)
+                         : es_fail(err, ES_WORK, "tell the developers",
+                                   "the tree's index cannot be read again");
+}
+
+void tree_source_close(struct tree_source *s)
+{
+    tree_files_clear(&s->files);
+    tree_index_clear(&s->index);
+    tree_found_clear(&s->found);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tree_source.h - the files and folders that home broadcasts as one tree.
+ *
+ * One source is the tree's root; of several each is in the root, under its
+ * last name.  A source that is a link is followed; links in it stay links.
+ * Sockets, pipes and devices are left out.
+ *
+ * What fails fills err, which names the file.
+ */
+#ifndef PMIX_BCAST_TREE_SOURCE_H
+#define PMIX_BCAST_TREE_SOURCE_H
+
+#include "pmix_bcast/error.h"
+#include "pmix_bcast/tree_files.h"
+#include "pmix_bcast/tree_walk.h"
+
+struct tree_source {
+    struct tree_index index;
+    struct tree_files files;
+    struct tree_found found;
+};
+
+/* Look at all of it; the wish need not outlive it, the source must stay where
+ * it is in memory.  0, or -1; then it needs no close. */
+int tree_source_open(struct tree_source *s,
+                     const struct tree_wish *wish,
+                     struct es_error *err);
+/* The content's bytes. */
+int tree_source_read(struct tree_source *s,
+                     uint8_t *bytes,
+                     size_t len,
+                     uint64_t at,
+                     struct es_error *err);
+/* Are all files as they were?  One look at each. */
+int tree_source_check(const struct tree_source *s, struct es_error *err);
+void tree_source_close(struct tree_source *s);
+
+#endif

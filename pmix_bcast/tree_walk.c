@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/tree_walk.h"
+#include "pmix_bcast/array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <fts.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MODE 01777 /* a copy is not setuid, as its owner may be another */
+
+struct name { /* of a file that has several: which entry it is */
+    dev_t device;
+    ino_t inode;
+    uint32_t entry;
+};
+
+struct walk {
+    struct tree_found *found;
+    const struct tree_wish *wish;
+    struct writer *w;
+    struct es_error *err;
+    char **path; /* of the sources, without slashes at the end */
+    uint32_t n;  /* entries */
+    uint64_t bytes;
+    void *names;                /* of files with several, tsearch(3) */
+    struct tree_extent *extent; /* workspace */
+    size_t extents_room;
+};
+
+int64_t tree_time(const struct stat *st)
+{
+    return (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000u
+                     + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+static int fail_on(const struct walk *k, const char *path, const char *mend)
+{
+    return es_fail(k->err, ES_WORK, mend, "%s: %s", path, strerror(errno));
+}
+
+/* --- files with several names --------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+/* The entry under which this file was written before, or 0: it was not; now
+ * it is this one.  -1 if memory ran out. */
+static int64_t first_name(struct walk *k, const struct stat *st)
+{
+    struct name *name, **found;
+
+    if (st->st_nlink < 2)
+        return 0;
+    name = malloc(sizeof *name);
+    if (!name)
+        return es_no_memory(k->err);
+    *name = (struct name){st->st_dev, st->st_ino, k->n};
+    found = tsearch(name, &k->names, compare_names);
+    if (!found || *found != name)
+        free(name);
+    if (!found)
+        return es_no_memory(k->err);
+    return (*found)->entry == k->n ? 0 : (int64_t)(*found)->entry;
+}
+
+/* --- sparse files --------------------------------------------------------- */
+
+static int add_extent(struct walk *k, size_t n, uint64_t offset, uint64_t len)
+{
+    struct tree_extent *x = array_grow(k->extent, &k->extents_room, n + 1,
+                                       sizeof *x, TREE_INDEX_MAX / 16);
+
+    if (!x)
+        return es_no_memory(k->err);
+    k->extent = x;
+    x[n] = (struct tree_extent){.offset = offset, .len = len};
+    return 0;
+}
+
+/* How many extents have data, or -1.  Where the file system cannot tell all of
+ * it is data. */
+static int64_t find_data(struct walk *k, int fd, uint64_t size)
+{
+    off_t end = 0;
+    size_t n = 0;
+
+    while ((uint64_t)end < size) {
+        off_t begin = lseek(fd, end, SEEK_DATA);
+
+        if (begin < 0 && errno == ENXIO)
+            break; /* a hole up to the end */
+        end = begin < 0 ? -1 : lseek(fd, begin, SEEK_HOLE);
+        if (end < 0)
+            return add_extent(k, 0, 0, size) < 0 ? -1 : 1;
+        if ((uint64_t)end > size)
+            end = (off_t)size;
+        if (begin >= end)
+            break;
+        if (add_extent(k, n++, (uint64_t)begin, (uint64_t)(end - begin)) < 0)
+            return -1;
+    }
+    return (int64_t)n;
+}
+
+static int64_t extents_of(struct walk *k, const FTSENT *f)
+{
+    const struct stat *st = f->fts_statp;
+    uint64_t size = (uint64_t)st->st_size;
+    int64_t n;
+    int fd;
+
+    if (size == 0)
+        return 0;
+    if ((uint64_t)st->st_blocks * 512 >= size)
+        return add_extent(k, 0, 0, size) < 0 ? -1 : 1;
+    fd = open(f->fts_accpath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fail_on(k, f->fts_path, "give files that can be read");
+    n = find_data(k, fd, size);
+    close(fd);
+    return n;
+}
+
+/* --- entries -------------------------------------------------------------- */
+
+static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
+{
+    struct tree_file_data data = {.size = (uint64_t)f->fts_statp->st_size};
+    int64_t same = first_name(k, f->fts_statp), n;
+
+    if (same < 0)
+        return -1;
+    if (same > 0) {
+        e->same = (uint32_t)same;
+        tree_write_hard_link(k->w, e);
+        return 0;
+    }
+    if (access(f->fts_accpath, R_OK) < 0)
+        return fail_on(k, f->fts_path, "give files that can be read");
+    n = extents_of(k, f);
+    if (n < 0)
+        return -1;
+    data.n = (size_t)n;
+    data.extent = k->extent;
+    for (size_t i = 0; i < data.n; i++)
+        k->bytes += data.extent[i].len;
+    tree_write_file(k->w, e, &data);
+    return 0;
+}
+
+static int add_symlink(struct walk *k, const FTSENT *f, struct tree_entry *e)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(f->fts_accpath, target, sizeof target - 1);
+
+    if (n < 0)
+        return fail_on(k, f->fts_path, "give links that can be read");
+    target[n] = '\0';
+    e->target = target;
+    tree_write_symlink(k->w, e);
+    return 0;
+}
+
+static int add_entry(struct walk *k, FTSENT *f)
+{
+    int is_root = f->fts_level == FTS_ROOTLEVEL;
+    struct tree_entry e = {
+        .parent = is_root ? 0 : (uint32_t)f->fts_parent->fts_number,
+        .mode = f->fts_statp->st_mode & MODE,
+        .mtime_ns = tree_time(f->fts_statp),
+        .name = is_root && k->wish->n == 1 ? "" : f->fts_name};
+    int rc = 0;
+
+    f->fts_number = k->n;
+    if (f->fts_info == FTS_D)
+        tree_write_folder(k->w, &e);
+    else if (f->fts_info == FTS_F)
+        rc = add_file(k, f, &e);
+    else
+        rc = add_symlink(k, f, &e);
+    if (rc < 0)
+        return -1;
+    k->n++;
+    if (k->w->bad)
+        return es_no_memory(k->err);
+    if (k->n < TREE_ENTRIES_MAX && k->w->len < TREE_INDEX_MAX)
+        return 0;
+    return es_fail(k->err, ES_WORK, "broadcast it in parts",
+                   "%s: these are too many files", f->fts_path);
+}
+
+/* --- what is left out ----------------------------------------------------- */
+
+/* Its path in the tree. */
+static const char *path_in_tree(const struct walk *k, const FTSENT *f)
+{
+    const FTSENT *root = f;
+
+    while (root->fts_level > FTS_ROOTLEVEL)
+        root = root->fts_parent;
+    if (k->wish->n > 1)
+        return f->fts_path + root->fts_pathlen - root->fts_namelen;
+    return f == root ? "" : f->fts_path + root->fts_pathlen + 1;
+}
+
+static int is_excluded(const struct walk *k, const FTSENT *f)
+{
+    const char *path = path_in_tree(k, f);
+
+    for (size_t i = 0; path[0] && i < k->wish->n_exclude; i++) {
+        const char *pattern = k->wish->exclude[i];
+
+        if (fnmatch(pattern, strchr(pattern, '/') ? path : f->fts_name,
+                    FNM_PATHNAME)
+            == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* --- sources -------------------------------------------------------------- */
+
+static int add_top(struct walk *k, const FTSENT *f)
+{
+    struct tree_top *top = &k->found->top[k->found->n];
+
+    *top = (struct tree_top){k->n, strdup(f->fts_path)};
+    if (!top->path)
+        return es_no_memory(k->err);
+    k->found->n++;
+    return 0;
+}
+
+static int visit(struct walk *k, FTS *fts, FTSENT *f)
+{
+    switch (f->fts_info) {
+    case FTS_D:
+    case FTS_F:
+    case FTS_SL:
+    case FTS_SLNONE:
+        break;
+    case FTS_DP:
+        return 0;
+    case FTS_DEFAULT: /* a socket, a pipe, a device */
+        k->found->left_out++;
+        return 0;
+    default:
+        errno = f->fts_errno;
+        return fail_on(k, f->fts_path, "give files that can be read");
+    }
+    if (is_excluded(k, f)) {
+        (void)fts_set(fts, f, FTS_SKIP);
+        return 0;
+    }
+    if (f->fts_level == FTS_ROOTLEVEL && add_top(k, f) < 0)
+        return -1;
+    return add_entry(k, f);
+}
+
+/* The same tree has the same index. */
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static int walk_all(struct walk *k)
+{
+    FTS *fts =
+        fts_open(k->path, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+    FTSENT *f;
+    int rc = 0;
+
+    if (!fts)
+        return es_no_memory(k->err);
+    while (rc == 0 && (errno = 0, f = fts_read(fts)) != NULL)
+        rc = visit(k, fts, f);
+    if (rc == 0 && errno != 0)
+        rc = fail_on(k, "SRC", "give files that can be read");
+    (void)fts_close(fts);
+    return rc;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Each of several sources needs a name of its own. */
+static int check_names(const struct walk *k)
+{
+    for (size_t i = 0; i < k->wish->n; i++) {
+        const char *name = last_name(k->path[i]);
+
+        if (name[0] == '\0' || strcmp(name, ".") == 0
+            || strcmp(name, "..") == 0)
+            return es_fail(k->err, ES_USAGE, "give its whole path",
+                           "%s has no name that it could have in DST",
+                           k->path[i]);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(name, last_name(k->path[j])) == 0)
+                return es_fail(k->err, ES_USAGE,
+                               "broadcast them one after the other",
+                               "%s and %s would both be DST/%s", k->path[j],
+                               k->path[i], name);
+    }
+    return 0;
+}
+
+static int copy_paths(struct walk *k)
+{
+    k->path = calloc(k->wish->n + 1, sizeof *k->path);
+    k->found->top = calloc(k->wish->n, sizeof *k->found->top);
+    if (!k->path || !k->found->top)
+        return es_no_memory(k->err);
+    for (size_t i = 0; i < k->wish->n; i++) {
+        size_t len = strlen(k->wish->source[i]);
+
+        while (len > 1 && k->wish->source[i][len - 1] == '/')
+            len--;
+        k->path[i] = strndup(k->wish->source[i], len);
+        if (!k->path[i])
+            return es_no_memory(k->err);
+    }
+    return k->wish->n > 1 ? check_names(k) : 0;
+}
+
+static int write_index(struct walk *k)
+{
+    static const struct tree_entry root = {
+        .mode = 0755, .mtime_ns = TREE_NO_TIME, .name = ""};
+
+    if (copy_paths(k) < 0)
+        return -1;
+    tree_write_head(k->w);
+    if (k->wish->n > 1) { /* a folder that holds them */
+        tree_write_folder(k->w, &root);
+        k->n = 1;
+    }
+    if (walk_all(k) < 0)
+        return -1;
+    tree_write_end(k->w, k->n, k->bytes);
+    return k->w->bad ? es_no_memory(k->err) : 0;
+}
+
+int tree_walk(struct tree_found *found,
+              const struct tree_wish *wish,
+              struct writer *w,
+              struct es_error *err)
+{
+    struct walk k = {.found = found, .wish = wish, .w = w, .err = err};
+    int rc = write_index(&k);
+
+    for (size_t i = 0; k.path && i < wish->n; i++)
+        free(k.path[i]);
+    free(k.path);
+    free(k.extent);
+    tdestroy(k.names, free);
+    return rc;
+}
+
+void tree_found_clear(struct tree_found *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        free(found->top[i].path);
+    free(found->top);
+    *found = (struct tree_found){.n = 0};
+}

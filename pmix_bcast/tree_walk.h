@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tree_walk.h - goes through the files and folders of a tree and writes its
+ * index; a part of tree_source.h.
+ */
+#ifndef PMIX_BCAST_TREE_WALK_H
+#define PMIX_BCAST_TREE_WALK_H
+
+#include "pmix_bcast/error.h"
+#include "pmix_bcast/tree_index.h"
+
+struct stat;
+
+struct tree_wish {
+    char *const *source; /* n paths */
+    size_t n;
+    /* Names, or paths from the root if there is a slash in them, as fnmatch(3)
+     * has them: what is called so is left out. */
+    char *const *exclude;
+    size_t n_exclude;
+};
+
+struct tree_top { /* a source */
+    uint32_t entry;
+    char *path; /* owned */
+};
+
+struct tree_found {
+    struct tree_top *top; /* n, owned: where the sources are */
+    size_t n;
+    uint64_t left_out; /* sockets, pipes, devices */
+};
+
+/* Fills w with the index.  0, or -1 with err; then found is to be cleared, too. */
+int tree_walk(struct tree_found *found,
+              const struct tree_wish *wish,
+              struct writer *w,
+              struct es_error *err);
+void tree_found_clear(struct tree_found *found);
+/* The time of change, in ns since 1970. */
+int64_t tree_time(const struct stat *st);
+
+#endif

@@ -1,0 +1,198 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep bcast -r: a folder on every node, the same in all, or none of it'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+without_slurm
+ends_with_test
+here=$PWD
+
+# --- helpers -------------------------------------------------------------------
+nodes() { # N: a folder for each: dst/local0, ...
+	n=$1
+	chmod -R u+rwx dst 2>&-
+	rm -rf dst && for i in $(seq 0 $((n - 1))); do mkdir -p dst/local"$i" || return 1; done
+}
+# All that can be seen of a tree but its bytes.
+listed() { (cd "$1" && find . ! -type p -printf '%p %y %m %T@ %s %l\n' | grep -v '^\. ' | sort); }
+is_same() { # SRC COPY
+	diff -r --no-dereference --exclude=pipe "$1" "$2" && listed "$1" | sed 's/ d \([0-9]*\) \([^ ]*\) [0-9]* / d \1 \2 /' >want &&
+		listed "$2" | sed 's/ d \([0-9]*\) \([^ ]*\) [0-9]* / d \1 \2 /' >got && test_cmp want got
+}
+# The tree is on all nodes, or those that are named, and nothing else is.
+arrived() { # SRC [NODE...]
+	src=$1
+	shift
+	test $# -gt 0 || set -- $(seq -f local%g 0 $((n - 1)))
+	for node; do is_same "$src" dst/"$node"/x || return 1; done
+	find dst -mindepth 2 -maxdepth 2 | sort >got && for node; do echo "dst/$node/x"; done | sort >want && test_cmp want got
+}
+nothing_arrived() { find dst -mindepth 2 >left && test_cmp /dev/null left; }
+
+mkdir -p src/a/b "src/empty folder" src/closed
+head -c 700000 /dev/urandom >src/large
+for i in $(seq 40); do head -c $((i * 997)) /dev/urandom >src/a/f"$i"; done
+ln src/a/f1 src/a/b/hard
+ln -s ../f2 src/a/b/link
+ln -s /nowhere src/dangling
+: >src/none
+printf '#!/bin/sh\necho it runs\n' >src/run
+chmod 750 src/run
+printf 'a name of any bytes' >"src/$(printf 'new\nline \377')"
+printf x | dd of=src/sparse bs=1 seek=20000000 conv=notrunc 2>/dev/null
+printf secret >src/closed/x
+mkfifo src/pipe
+chmod 400 src/closed/x
+chmod 500 src/closed
+touch -d @-1.5 src/a/f3
+touch -d @1234567890.5 src/a "src/empty folder" src/closed src
+
+# --- it arrives ----------------------------------------------------------------
+for n in 1 3 8; do
+	test_expect_success "a folder is the same on $n nodes, with times, modes and links" '
+		nodes $n && evenstep bcast --local $n -r src "$here/dst/{node}/x" 2>err &&
+		said "evenstep: [0-9.]+ MB in 53 files and folders to $n nodes in .* s" &&
+		mentioned "sockets, pipes and devices are left out: 1" && arrived src && dst/local0/x/run >out && grep -q "it runs" out
+	'
+done
+test_expect_success 'hard links stay one file, and holes stay holes' '
+	test dst/local0/x/a/f1 -ef dst/local0/x/a/b/hard && test "$(stat -c %b dst/local0/x/sparse)" -lt 1000
+'
+for options in --verify --strict '--strict --pull chunk -F 2' '-s 1Ki' '-s 1M --no-sync' '--branches 1 -p'; do
+	test_expect_success "with $options" '
+		nodes 3 && evenstep bcast --local 3 -r $options src "$here/dst/{node}/x" 2>err && arrived src
+	'
+done
+test_expect_success 'an empty folder, and one of which nothing has bytes' '
+	mkdir empty && nodes 2 && evenstep bcast --local 2 -r empty "$here/dst/{node}/x" && arrived empty &&
+	mkdir hollow && : >hollow/a && ln -s a hollow/b && nodes 2 && evenstep bcast --local 2 -r hollow "$here/dst/{node}/x" && arrived hollow
+'
+test_expect_success 'several sources are in DST, under their names' '
+	nodes 2 && evenstep bcast --local 2 -r src/a src/large "src/empty folder/" "$here/dst/{node}/x/" &&
+	for i in 0 1; do is_same src/a dst/local$i/x/a && cmp src/large dst/local$i/x/large &&
+		ls dst/local$i/x >got && test "$(wc -l <got)" = 3 || return 1; done
+'
+test_expect_success 'several files need no -r; a file with -r is a file' '
+	nodes 1 && evenstep bcast --local 1 src/large src/run "$here/dst/{node}/x" && cmp src/run dst/local0/x/run &&
+	nodes 1 && evenstep bcast --local 1 -r src/large "$here/dst/{node}/x" && cmp src/large dst/local0/x
+'
+test_expect_success '--exclude: by name, and by path' '
+	nodes 1 && evenstep bcast --local 1 -r --exclude "f1*" --exclude a/b --exclude closed src "$here/dst/{node}/x" &&
+	test ! -e dst/local0/x/a/f10 && test ! -e dst/local0/x/a/b && test ! -e dst/local0/x/closed && test -e dst/local0/x/a/f2
+'
+test_expect_success '--json: what was done' '
+	nodes 2 && evenstep bcast --local 2 -r --json src "$here/dst/{node}/x" >out && cat out &&
+	jq -e ".files == 53 and .left_out == 1 and .nodes == 2 and .bytes > 1500000 and .bytes < 1600000
+		and .home_bytes_sent >= .bytes and .seconds > 0 and (.node_seconds | length == 2)" out
+'
+test_expect_success 'a source that is a link is followed' '
+	ln -s src/a link && nodes 1 && evenstep bcast --local 1 -r link "$here/dst/{node}/x" && arrived src/a
+'
+test_expect_success 'run --bcast brings folders, too' '
+	nodes 2 && evenstep run --local 2 --bcast "src/a:$here/dst/{node}/x" --range 0:2 -- true && arrived src/a
+'
+
+# --- what is there -------------------------------------------------------------
+test_expect_success 'DST that is there: refused on that node, the others have it; -f replaces all of it' '
+	nodes 3 && mkdir -p dst/local1/x/old && echo old >dst/local1/x/old/file && chmod 500 dst/local1/x/old &&
+	test_expect_code 1 evenstep bcast --local 3 -r src "$here/dst/{node}/x" 2>err &&
+	said "evenstep: local1: .*/dst/\{node\}/x: File exists" && said "evenstep: 1 of 3 nodes have not got the tree: .*" &&
+	test "$(cat dst/local1/x/old/file)" = old && is_same src dst/local0/x && is_same src dst/local2/x &&
+	evenstep bcast --local 3 -r -f src "$here/dst/{node}/x" && arrived src
+'
+test_expect_success 'no node can have it: each says why' '
+	nodes 2 && mkdir dst/local0/x dst/local1/x && test_expect_code 1 evenstep bcast --local 2 -r src "$here/dst/{node}/x" 2>err &&
+	said "evenstep: local0: .*: File exists" && said "evenstep: local1: .*: File exists" && said "evenstep: 2 of 2 nodes have not got the tree: .*" &&
+	rmdir dst/*/x && nothing_arrived
+'
+
+# --- bad input -----------------------------------------------------------------
+while IFS='|' read -r what code options message; do
+	test_expect_success "$what: exit $code, says so, and nothing arrives" '
+		nodes 2 && eval "set -- $options" && test_expect_code $code evenstep bcast "$@" >out 2>err && test ! -s out &&
+		said "evenstep: $message" && nothing_arrived
+	'
+done <<'END'
+a folder without -r|1|--local 2 src dst/{node}/x|src: it is a directory: give -r to bring all that is in it
+no SRC|2|--local 2 -r|bcast: no SRC: see .*
+no DST|2|--local 2 -r src|bcast: no DST: see .*
+a SRC that is not there|1|--local 2 -r src nowhere dst/{node}/x|nowhere: No such file or directory: .*
+two of one name|2|--local 2 -r src/a ./src/../src/a/ dst/{node}/x|src/a and ./src/../src/a would both be DST/a: .*
+one that has no name|2|--local 2 -r src/a src/.. dst/{node}/x|src/.. has no name that it could have in DST: give its whole path
+--exclude alone|2|--local 2 --exclude x src dst/{node}/x|--exclude: there is no --recursive: give --recursive, too
+DST without {node}|2|--local 2 -r src dst/x|with --local all nodes would write the same file: .*
+END
+test_expect_success 'links in a circle are copied as links' '
+	mkdir circle && ln -s ../circle circle/again && nodes 1 && evenstep bcast --local 1 -r circle "$here/dst/{node}/x" && arrived circle
+'
+test_expect_success 'a folder of 20 million bytes that is brought into itself' '
+	mkdir into && cp src/sparse into && evenstep bcast --local 1 -r into "$here/into/{node}" && is_same src/sparse into/local0/sparse
+'
+
+# --- faults --------------------------------------------------------------------
+# An agent is at work on its tree.
+begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
+# held OPTIONS: a broadcast of "many" whose agents are stopped in its middle.
+held() {
+	evenstep bcast --local 2 -r "$@" many "$here/dst/{node}/x" 2>err 3>&- 4>&- 5>&- &
+	run=$!
+	until begun || dead $run; do :; done
+	agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents && begun
+}
+ended() { wait_for 60 dead $run $agents && run=''; }
+mkdir many
+for i in $(seq 60); do truncate -s 1M many/"$i" && printf %s "$i" >>many/"$i" && head -c 1M /dev/zero | tr '\0' "$i" >>many/"$i"; done
+test_expect_success 'SIGTERM in the middle: nothing is left' '
+	nodes 2 && held && kill $run && kill -CONT $agents && test_expect_code 143 wait $run && ended && nothing_arrived
+'
+test_expect_success 'an agent killed in the middle: named, the other has it whole; the next one cleans up' '
+	nodes 2 && held && set -- $agents && kill -KILL $1 && kill -CONT $2 && test_expect_code 1 wait $run && ended &&
+	said "evenstep: 1 of 2 nodes have not got the tree: .*" && ls -d dst/*/x >got && lines got 1 && is_same many "$(cat got)" &&
+	touch -d "2 minutes ago" dst/*/.evenstep-tree-* && evenstep bcast --local 2 -r -f many "$here/dst/{node}/x" && arrived many
+'
+while IFS='|' read -r what change; do
+	test_expect_success "a file that $what while it is read: exit 1, says so, and nothing arrives" '
+		rm -rf many2 && cp -r many many2 && nodes 2 && held && eval "$change" && kill -CONT $agents && test_expect_code 1 wait $run && ended &&
+		said "evenstep: many/60: it changes while it is read: broadcast it when nobody writes to it" && nothing_arrived
+		code=$?; rm -rf many && mv many2 many; test $code = 0
+	'
+done <<'END'
+grows|echo more >>many/60
+shrinks|truncate -s 1000 many/60
+is removed|rm many/60
+END
+if test "$(id -u)" = 0 && mkdir -p disk && mount -t tmpfs -o size=256k tmpfs disk 2>&-; then
+	umount disk
+	test_set_prereq MOUNT
+fi
+test_expect_success MOUNT "one node's disk has no room: named before the first byte, the others have it" '
+	nodes 3 && mount -t tmpfs -o size=256k tmpfs dst/local1 &&
+	test_expect_code 1 evenstep bcast --local 3 -r src "$here/dst/{node}/x" 2>err; code=$? &&
+	find dst/local1 -mindepth 1 >left; umount dst/local1 && test $code = 0 && test_cmp /dev/null left &&
+	said "evenstep: local1: .*/dst/\{node\}/x: No space left on device" && arrived src local0 local2
+'
+test_expect_success MOUNT 'a DST that is a mount point cannot be replaced, and says so' '
+	nodes 2 && mkdir dst/local1/x && mount -t tmpfs tmpfs dst/local1/x &&
+	test_expect_code 1 evenstep bcast --local 2 -r -f src "$here/dst/{node}/x" 2>err; code=$?; umount dst/local1/x && test $code = 0 &&
+	said "evenstep: local1: .*: Device or resource busy" && rmdir dst/local1/x && arrived src local0
+'
+if test "$(id -u)" = 0; then
+	chmod 755 . && as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups env TMPDIR="$here/nobody" "$@"; }
+	mkdir nobody && chown nobody nobody
+	if as_nobody sh -c 'test -w "$1" && "$0" --version' "$EVENSTEP_BUILD/evenstep" "$here/nobody" >out 2>err; then
+		test_set_prereq NOBODY
+	else
+		say "skipping what needs no root: nobody cannot enter $PWD or $EVENSTEP_BUILD"
+	fi
+fi
+test_expect_success NOBODY 'without root: folders closed to writing arrive, and are replaced' '
+	cp -a src nobodys && chown -R nobody nobodys && nodes 2 && chmod 777 dst/* &&
+	as_nobody evenstep bcast --local 2 -r nobodys "$here/dst/{node}/x" && arrived nobodys &&
+	as_nobody evenstep bcast --local 2 -r -f nobodys "$here/dst/{node}/x" && arrived nobodys
+'
+test_expect_success NOBODY 'without root: a file that may not be read: exit 1, named, nothing arrives' '
+	nodes 2 && chmod 777 dst/* && test_expect_code 1 as_nobody evenstep bcast --local 2 -r src "$here/dst/{node}/x" 2>err &&
+	said "evenstep: src/closed.*: Permission denied: give files that can be read" && nothing_arrived
+'
+test_done
