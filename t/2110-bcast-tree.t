@@ -133,6 +133,7 @@ test_expect_success 'a folder of 20 million bytes that is brought into itself' '
 # --- faults --------------------------------------------------------------------
 # An agent is at work on its tree.
 begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
+# shellcheck disable=SC2086 # lists of numbers
 # held OPTIONS: a broadcast of "many" whose agents are stopped in its middle.
 held() {
 	evenstep bcast --local 2 -r "$@" many "$here/dst/{node}/x" 2>err 3>&- 4>&- 5>&- &
@@ -140,6 +141,7 @@ held() {
 	until begun || dead $run; do :; done
 	agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents && begun
 }
+# shellcheck disable=SC2086
 ended() { wait_for 60 dead $run $agents && run=''; }
 mkdir many
 for i in $(seq 60); do truncate -s 1M many/"$i" && printf %s "$i" >>many/"$i" && head -c 1M /dev/zero | tr '\0' "$i" >>many/"$i"; done
