@@ -37,6 +37,8 @@ int bcast_copy_init(struct bcast_copy *c,
     if (!c->offset || !c->tag || !c->seal)
         return ENOMEM;
     plan_offsets(p, c->offset);
+    if (is_tree(c))
+        chunk_recent_init(&c->recent, p->chunk);
     return 0;
 }
 
@@ -46,6 +48,7 @@ void bcast_copy_clear(struct bcast_copy *c)
     free(c->offset);
     free(c->tag);
     seal_destroy(c->seal);
+    chunk_recent_clear(&c->recent);
 }
 
 static int open_file(struct bcast_copy *c)
@@ -104,9 +107,11 @@ int bcast_copy_put(struct bcast_copy *c,
     if (seal_check(c->seal, chunk, bytes, size, tag) < 0)
         return errno;
     why = write_at(c, bytes, size, c->offset[chunk]);
-    if (!why)
-        memcpy(c->tag[chunk].bytes, tag, TAG_BYTES);
-    return why;
+    if (why)
+        return why;
+    memcpy(c->tag[chunk].bytes, tag, TAG_BYTES);
+    chunk_recent_put(&c->recent, chunk, bytes, size);
+    return 0;
 }
 
 int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes)
@@ -133,18 +138,29 @@ static int read_file(const struct bcast_copy *c,
     return (size_t)n < len ? EBADMSG : 0;
 }
 
-int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
+static int read_back(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 {
     size_t size = bcast_copy_size(c, chunk);
+    int why;
 
     if (is_tree(c)) {
-        int why = tree_copy_read(c->tree, bytes, size, c->offset[chunk]);
-
+        why = c->tree ? tree_copy_read(c->tree, bytes, size, c->offset[chunk])
+                      : EBADF;
         return why == ENODATA ? EBADMSG : why;
     }
     if (!is_index(c))
         return read_file(c, bytes, size, c->offset[chunk]);
     memcpy(bytes, c->index + c->offset[chunk], size);
+    return 0;
+}
+
+int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
+{
+    const uint8_t *recent = chunk_recent_get(&c->recent, chunk);
+
+    if (!recent)
+        return read_back(c, chunk, bytes);
+    memcpy(bytes, recent, bcast_copy_size(c, chunk));
     return 0;
 }
 
@@ -155,7 +171,7 @@ uint64_t bcast_copy_sum(const struct bcast_copy *c)
 
 static int verify_chunk(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 {
-    int why = bcast_copy_read(c, chunk, bytes);
+    int why = read_back(c, chunk, bytes);
 
     if (why)
         return why;

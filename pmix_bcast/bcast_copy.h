@@ -11,6 +11,7 @@
 #define PMIX_BCAST_BCAST_COPY_H
 
 #include "pmix_bcast/bcast_message.h"
+#include "pmix_bcast/chunk_recent.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/destination.h"
 #include "pmix_bcast/tree_copy.h"
@@ -19,9 +20,10 @@ struct bcast_copy {
     const struct bcast_order *order;
     struct destination file;
     uint8_t *index; /* owned, until it makes the tree: then the tree's */
-    struct tree_copy *tree; /* owned; NULL: none */
-    uint64_t *offset;       /* of each chunk, and the end of the last */
-    struct chunk_tag *tag;  /* of each chunk */
+    struct tree_copy *tree;     /* owned; NULL: none */
+    struct chunk_recent recent; /* of a tree */
+    uint64_t *offset;           /* of each chunk, and the end of the last */
+    struct chunk_tag *tag;      /* of each chunk */
     struct seal *seal;
     uint32_t verified; /* chunks that were read back */
 };

@@ -118,7 +118,8 @@ int bcast_source_cut(struct bcast_source *s,
         return es_no_memory(err);
     plan_offsets(plan, s->offset);
     s->untagged = plan->chunks;
-    s->buffered = UINT32_MAX;
+    if (s->tree && !s->is_index)
+        chunk_recent_init(&s->recent, plan->chunk);
     return 0;
 }
 
@@ -142,11 +143,10 @@ static int read_chunk(struct bcast_source *s,
 {
     size_t size = bcast_source_size(s, chunk), got = 0;
 
-    s->buffered = UINT32_MAX;
     if (s->tree && read_tree(s, s->buffer, size, s->offset[chunk], err) < 0)
         return -1;
     if (s->tree) {
-        s->buffered = chunk;
+        chunk_recent_put(&s->recent, chunk, s->buffer, size);
         return 0;
     }
     read_ahead(s, s->offset[chunk]);
@@ -171,10 +171,11 @@ int bcast_source_read(struct bcast_source *s,
                       struct es_error *err)
 {
     size_t size = bcast_source_size(s, chunk);
+    const uint8_t *recent = chunk_recent_get(&s->recent, chunk);
 
-    if (s->buffered != chunk)
+    if (!recent)
         return read_tree(s, bytes, size, s->offset[chunk], err);
-    memcpy(bytes, s->buffer, size);
+    memcpy(bytes, recent, size);
     return 0;
 }
 
@@ -204,5 +205,6 @@ void bcast_source_close(struct bcast_source *s)
     free(s->tag);
     free(s->has_tag);
     seal_destroy(s->seal);
+    chunk_recent_clear(&s->recent);
     *s = BCAST_SOURCE_CLOSED;
 }

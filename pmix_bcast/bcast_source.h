@@ -9,6 +9,7 @@
 #ifndef PMIX_BCAST_BCAST_SOURCE_H
 #define PMIX_BCAST_BCAST_SOURCE_H
 
+#include "pmix_bcast/chunk_recent.h"
 #include "pmix_bcast/chunk_tag.h"
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/plan.h"
@@ -25,8 +26,8 @@ struct bcast_source {
     int is_index;             /* of the tree */
     struct stat stat;         /* of a file, when it was opened */
     uint64_t bytes;
-    uint8_t *buffer;   /* for a chunk */
-    uint32_t buffered; /* which one it has; UINT32_MAX: none */
+    uint8_t *buffer;            /* for a chunk */
+    struct chunk_recent recent; /* of a tree */
     /* Of what goes in chunks: */
     const struct plan *plan;
     uint64_t *offset;      /* of each chunk, and the end of the last */
