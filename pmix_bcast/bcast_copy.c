@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_copy.h"
+#include "pmix_bcast/file_io.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,32 +127,20 @@ int bcast_copy_fd(const struct bcast_copy *c)
     return c->file.fd;
 }
 
-static int read_file(const struct bcast_copy *c,
-                     uint8_t *bytes,
-                     size_t len,
-                     uint64_t at)
-{
-    ssize_t n = pread(c->file.fd, bytes, len, (off_t)at);
-
-    if (n < 0)
-        return errno;
-    return (size_t)n < len ? EBADMSG : 0;
-}
-
 static int read_back(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 {
     size_t size = bcast_copy_size(c, chunk);
-    int why;
+    int why = EBADF;
 
-    if (is_tree(c)) {
-        why = c->tree ? tree_copy_read(c->tree, bytes, size, c->offset[chunk])
-                      : EBADF;
-        return why == ENODATA ? EBADMSG : why;
+    if (is_index(c)) {
+        memcpy(bytes, c->index + c->offset[chunk], size);
+        return 0;
     }
-    if (!is_index(c))
-        return read_file(c, bytes, size, c->offset[chunk]);
-    memcpy(bytes, c->index + c->offset[chunk], size);
-    return 0;
+    if (!is_tree(c))
+        why = file_read_at(c->file.fd, bytes, size, c->offset[chunk]);
+    else if (c->tree)
+        why = tree_copy_read(c->tree, bytes, size, c->offset[chunk]);
+    return why == ENODATA ? EBADMSG : why;
 }
 
 int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)

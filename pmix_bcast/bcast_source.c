@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_source.h"
+#include "pmix_bcast/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,31 +138,32 @@ static void read_ahead(struct bcast_source *s, uint64_t at)
     s->ahead += AHEAD;
 }
 
+static int read_file(struct bcast_source *s,
+                     uint32_t chunk,
+                     struct es_error *err)
+{
+    int why;
+
+    read_ahead(s, s->offset[chunk]);
+    why = file_read_at(s->fd, s->buffer, bcast_source_size(s, chunk),
+                       s->offset[chunk]);
+    if (why == ENODATA)
+        return changed(s, err);
+    errno = why;
+    return why ? unreadable(s, err) : 0;
+}
+
 static int read_chunk(struct bcast_source *s,
                       uint32_t chunk,
                       struct es_error *err)
 {
-    size_t size = bcast_source_size(s, chunk), got = 0;
+    size_t size = bcast_source_size(s, chunk);
 
-    if (s->tree && read_tree(s, s->buffer, size, s->offset[chunk], err) < 0)
+    if (!s->tree)
+        return read_file(s, chunk, err);
+    if (read_tree(s, s->buffer, size, s->offset[chunk], err) < 0)
         return -1;
-    if (s->tree) {
-        chunk_recent_put(&s->recent, chunk, s->buffer, size);
-        return 0;
-    }
-    read_ahead(s, s->offset[chunk]);
-    while (got < size) {
-        ssize_t n = pread(s->fd, s->buffer + got, size - got,
-                          (off_t)(s->offset[chunk] + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return unreadable(s, err);
-        if (n == 0)
-            return changed(s, err);
-        got += (size_t)n;
-    }
+    chunk_recent_put(&s->recent, chunk, s->buffer, size);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/destination.h"
+#include "pmix_bcast/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S  1000000000
 #define FD_FOLDER "/proc/self/fd"
 
 static int check_name(const struct destination *d)
@@ -116,27 +116,14 @@ int destination_write(const struct destination *d,
                       size_t len,
                       uint64_t at)
 {
-    const uint8_t *p = bytes;
-    const uint64_t begin = at;
-    const size_t all = len;
+    int why = file_write_at(d->fd, bytes, len, at);
 
-    while (len > 0) {
-        ssize_t n = pwrite(d->fd, p, len, (off_t)at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        p += n;
-        at += (uint64_t)n;
-        len -= (size_t)n;
-    }
     /* On its way at once, so that little is left to wait for at the end: who
      * waits there answers nobody.  No more than a hint. */
-    if (d->keep)
-        (void)sync_file_range(d->fd, (off_t)begin, (off_t)all,
+    if (!why && d->keep)
+        (void)sync_file_range(d->fd, (off_t)at, (off_t)len,
                               SYNC_FILE_RANGE_WRITE);
-    return 0;
+    return why;
 }
 
 /* A first name for a file that has none (open(2), O_TMPFILE). */
@@ -179,13 +166,9 @@ static int give_name(struct destination *d)
 
 static int set_mtime(int fd, int64_t ns)
 {
-    struct timespec times[2] = {{0, UTIME_OMIT},
-                                {ns / NS_PER_S, ns % NS_PER_S}};
+    struct timespec times[2];
 
-    if (times[1].tv_nsec < 0) { /* before 1970: seconds round down */
-        times[1].tv_nsec += NS_PER_S;
-        times[1].tv_sec--;
-    }
+    file_times(times, ns);
     return futimens(fd, times);
 }
 

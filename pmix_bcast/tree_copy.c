@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_copy.h"
+#include "pmix_bcast/file_io.h"
 #include "pmix_bcast/own_folder.h"
 #include "pmix_bcast/target.h"
 #include "pmix_bcast/tree_files.h"
@@ -15,8 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000
-#define PREFIX   ".evenstep-tree-"
+#define PREFIX ".evenstep-tree-"
 
 struct tree_copy {
     struct tree_index index;
@@ -33,12 +33,7 @@ struct tree_copy {
 
 static void set_times(struct timespec times[2], int64_t ns)
 {
-    times[0] = (struct timespec){0, UTIME_OMIT};
-    times[1] = (struct timespec){ns / NS_PER_S, ns % NS_PER_S};
-    if (times[1].tv_nsec < 0) { /* before 1970: seconds round down */
-        times[1].tv_nsec += NS_PER_S;
-        times[1].tv_sec--;
-    }
+    file_times(times, ns);
     if (ns == TREE_NO_TIME)
         times[1].tv_nsec = UTIME_OMIT;
 }
@@ -240,28 +235,12 @@ uint64_t tree_copy_bytes(const struct tree_copy *t)
     return t->index.bytes;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t len, uint64_t offset)
-{
-    while (len > 0) {
-        ssize_t n = pwrite(fd, bytes, len, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        bytes += n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 static int write_piece(struct tree_copy *t,
                        const struct tree_piece *p,
                        const uint8_t *bytes)
 {
     int fd = tree_files_get(&t->files, p->entry);
-    int why = fd < 0 ? errno : write_all(fd, bytes, p->len, p->offset);
+    int why = fd < 0 ? errno : file_write_at(fd, bytes, p->len, p->offset);
 
     if (why)
         return why;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_files.h"
+#include "pmix_bcast/file_io.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 static void close_slot(struct tree_open *s)
@@ -47,21 +47,8 @@ static int read_piece(struct tree_files *f,
                       const struct tree_piece *p)
 {
     int fd = tree_files_get(f, p->entry);
-    size_t got = 0;
 
-    if (fd < 0)
-        return errno;
-    while (got < p->len) {
-        ssize_t n =
-            pread(fd, bytes + got, p->len - got, (off_t)(p->offset + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : ENODATA;
-        got += (size_t)n;
-    }
-    return 0;
+    return fd < 0 ? errno : file_read_at(fd, bytes, p->len, p->offset);
 }
 
 int tree_files_read(struct tree_files *f,

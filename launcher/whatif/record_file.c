@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/record_file.h"
+#include "launcher/whatif/json_lines.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LINES_MAX 1000000u
@@ -64,33 +63,30 @@ static int is_plain(const json_t *value, int depth)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* Takes over line.  1 if memory ran out, -1 if it is none. */
-static int add_line(struct record_file *f, json_t *line, const char *type)
+enum { NO_MEMORY = 1, NO_LINE = 2 }; /* of add_line() */
+
+struct reading {
+    struct record_file *f;
+    const char *type;
+};
+
+static int add_line(void *arg, json_t *line)
 {
+    const struct reading *r = arg;
+    struct record_file *f = r->f;
     int rc = 0;
 
     if (!json_is_object(line) || !is_plain(line, 0)
         || !record_text(line, "type")[0])
-        rc = -1;
+        rc = NO_LINE;
     else if (!f->first)
         f->first = json_incref(line);
     else if (json_array_size(f->lines) >= LINES_MAX)
-        rc = -1;
-    else if (strcmp(record_text(line, "type"), type) == 0)
-        rc = json_array_append(f->lines, line) < 0 ? 1 : 0;
+        rc = NO_LINE;
+    else if (strcmp(record_text(line, "type"), r->type) == 0)
+        rc = json_array_append(f->lines, line) < 0 ? NO_MEMORY : 0;
     json_decref(line);
     return rc;
-}
-
-static int is_at_end(FILE *file)
-{
-    int c;
-
-    do
-        c = getc(file);
-    while (c != EOF && isspace(c));
-    (void)ungetc(c, file);
-    return c == EOF;
 }
 
 int record_file_read(struct record_file *f,
@@ -98,26 +94,20 @@ int record_file_read(struct record_file *f,
                      const char *type,
                      struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
-    size_t n = 0;
-    int rc = 0;
+    struct reading r = {f, type};
+    size_t n;
+    int rc;
 
-    memset(f, 0, sizeof *f);
-    if (!file)
-        return es_fail(err, ES_USAGE, "name a file that you may read",
-                       "report: %s: %s", path, strerror(errno));
-    f->lines = json_array();
-    for (; f->lines && rc == 0 && !is_at_end(file); n++)
-        rc = add_line(f, json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL), type);
-    (void)fclose(file); /* it was only read */
-    if (!f->lines || rc > 0)
+    *f = (struct record_file){.lines = json_array()};
+    rc = f->lines ? json_lines_read(path, add_line, &r, &n, err) : NO_MEMORY;
+    if (rc == NO_MEMORY)
         return es_no_memory(err);
-    if (rc < 0 || !f->first)
+    if (rc == NO_LINE || (rc == 0 && !f->first))
         return es_fail(err, ES_USAGE, "give a report as it was written",
                        "report: %s: line %zu is none of a report, or is not "
                        "whole",
                        path, n);
-    return 0;
+    return rc;
 }
 
 void record_file_clear(struct record_file *f)

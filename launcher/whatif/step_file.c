@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/step_file.h"
+#include "launcher/whatif/json_lines.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,74 +115,51 @@ static int add_row(struct step_row **rows,
     return 0;
 }
 
-/* Takes over line. */
-static int add_line(struct step_file *f, json_t *line, size_t lines)
+/* The first line is the step's. */
+static int take_line(struct step_file *f, json_t *line)
 {
     const char *type = json_string_value(json_object_get(line, "type"));
-    int rc = -1;
+    int is_first = !json_object_get(f->json, "step");
 
-    if (!type || (strcmp(type, "step") == 0) != (lines == 0)) {
-        json_decref(line);
+    if (!type || (strcmp(type, "step") == 0) != is_first)
         return -1;
-    }
-    if (lines == 0)
-        rc =
-            read_step(f, line) < 0 || json_object_set(f->json, "step", line) < 0
-                ? -1
-                : 0;
-    else if (strcmp(type, "node") == 0)
-        rc = add_row(&f->node, &f->n_nodes, line, 0) < 0
-                     || json_array_append(json_object_get(f->json, "nodes"),
-                                          line)
-                            < 0
-                 ? -1
-                 : 0;
-    else if (strcmp(type, "rank") == 0)
-        rc = add_row(&f->rank, &f->n_ranks, line, 1) < 0
-                     || json_array_append(json_object_get(f->json, "ranks"),
-                                          line)
-                            < 0
-                 ? -1
-                 : 0;
-    else
-        rc = 0; /* of a later version */
+    if (is_first)
+        return read_step(f, line) < 0 ? -1
+                                      : json_object_set(f->json, "step", line);
+    if (strcmp(type, "node") == 0)
+        return add_row(&f->node, &f->n_nodes, line, 0) < 0
+                   ? -1
+                   : json_array_append(json_object_get(f->json, "nodes"), line);
+    if (strcmp(type, "rank") == 0)
+        return add_row(&f->rank, &f->n_ranks, line, 1) < 0
+                   ? -1
+                   : json_array_append(json_object_get(f->json, "ranks"), line);
+    return 0; /* of a later version */
+}
+
+static int add_line(void *arg, json_t *line)
+{
+    int rc = take_line(arg, line);
+
     json_decref(line);
-    return rc;
+    return rc < 0;
 }
 
 /* --- files ---------------------------------------------------------------- */
 
-static int is_at_end(FILE *file)
-{
-    int c;
-
-    do
-        c = getc(file);
-    while (c != EOF && isspace(c));
-    (void)ungetc(c, file);
-    return c == EOF;
-}
-
 int step_file_read(struct step_file *f, const char *path, struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
-    size_t lines = 0;
-    int rc = 0;
+    size_t lines;
+    int rc;
 
-    memset(f, 0, sizeof *f);
-    if (!file)
-        return es_fail(err, ES_USAGE, "name a file that you may read",
-                       "report: %s: %s", path, strerror(errno));
-    f->json = json_pack("{s:[], s:[]}", "nodes", "ranks");
-    for (; f->json && rc == 0 && !is_at_end(file); lines++) {
-        json_t *line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
-
-        rc = line ? add_line(f, line, lines) : -1;
-    }
-    (void)fclose(file); /* it was only read */
+    *f =
+        (struct step_file){.json = json_pack("{s:[], s:[]}", "nodes", "ranks")};
     if (!f->json)
         return es_no_memory(err);
-    if (rc < 0 || lines == 0 || f->n_nodes == 0)
+    rc = json_lines_read(path, add_line, f, &lines, err);
+    if (rc < 0)
+        return -1;
+    if (rc > 0 || f->n_nodes == 0)
         return es_fail(err, ES_USAGE, give_file,
                        "report: %s: line %zu is none of a step's report, or is "
                        "not whole",

@@ -5,6 +5,7 @@
 #include "fault.h"
 #include "pmix_bcast/tree_source.h"
 #include "tap.h"
+#include "tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,20 +53,9 @@ static void be_old(const char *name, time_t when)
         bail("%s", name);
 }
 
-static int remove_one(const char *path,
-                      const struct stat *st,
-                      int type,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static void clean(const char *path)
 {
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)nftw(path, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* How many names there are beside the two trees, hidden ones, too. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/whatif/json_lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int is_at_end(FILE *file)
+{
+    int c;
+
+    do
+        c = getc(file);
+    while (c != EOF && isspace(c));
+    (void)ungetc(c, file);
+    return c == EOF;
+}
+
+int json_lines_read(const char *path,
+                    int (*add)(void *arg, json_t *value),
+                    void *arg,
+                    size_t *n,
+                    struct es_error *err)
+{
+    FILE *file = fopen(path, "re");
+    int rc = 0;
+
+    *n = 0;
+    if (!file)
+        return es_fail(err, ES_USAGE, "name a file that you may read",
+                       "report: %s: %s", path, strerror(errno));
+    for (; rc == 0 && !is_at_end(file); ++*n)
+        rc = add(arg, json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL));
+    (void)fclose(file); /* it was only read */
+    return rc;
+}
