@@ -160,7 +160,7 @@ with evenstep.Session() as session:
 	END
 '
 test_expect_success 'under evenstep run: slices, lines, label; what is not done goes back' '
-	cat >copy.py <<-\END &&
+	cat >again.py <<-\END &&
 	import evenstep
 	with evenstep.Session() as session:
 	    for s in session:
@@ -168,7 +168,7 @@ test_expect_success 'under evenstep run: slices, lines, label; what is not done 
 	            print("".join(lines), end="")
 	        session.done()
 	END
-	seq 100 199 >lines && timeout 200 evenstep run --local 3 --persistent --lines lines --repeat 2 -- python3 copy.py >out && cat lines lines | test_cmp - out
+	seq 100 199 >lines && timeout 200 evenstep run --local 3 --persistent --lines lines --repeat 2 -- python3 again.py >out && cat lines lines | test_cmp - out
 '
 
 # --- how it is shipped --------------------------------------------------------------------
@@ -180,7 +180,7 @@ command -v mypy >/dev/null && test_set_prereq MYPY
 test_expect_success MYPY 'mypy --strict has nothing to say' '
 	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py)
 '
-test -x /usr/bin/python3 && /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
+test -x /usr/bin/python3 && /usr/bin/python3 -I -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
 test_expect_success WHEEL 'a wheel is built without a compiler, and is all that is needed' '
 	cp -r "$EVENSTEP_SRC/contrib/python" source && (cd source && env -u PYTHONPATH CC=false /usr/bin/python3 -c "from setuptools.build_meta import build_wheel; build_wheel(\"..\")" >../built 2>&1) &&
 	PYTHONPATH=$(echo "$PWD"/evenstep-*-none-any.whl) python -c "import evenstep; print(list(evenstep.map(abs, [-1], local=1)))" && echo "[1]" | test_cmp - out
