@@ -23,7 +23,7 @@ static char from[100], to[100]; /* two trees in it */
 
 /* --- files ---------------------------------------------------------------- */
 
-static const char *at(const char *name)
+static const char *path_of(const char *name)
 {
     static char path[400];
 
@@ -33,7 +33,7 @@ static const char *at(const char *name)
 
 static void put(const char *name, size_t bytes, off_t offset)
 {
-    int fd = open(at(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
     uint8_t byte;
 
     for (size_t i = 0; fd >= 0 && i < bytes; i++) {
@@ -49,7 +49,7 @@ static void be_old(const char *name, time_t when)
 {
     struct timespec times[2] = {{when, 5}, {when, 5}};
 
-    if (utimensat(AT_FDCWD, at(name), times, AT_SYMLINK_NOFOLLOW) < 0)
+    if (utimensat(AT_FDCWD, path_of(name), times, AT_SYMLINK_NOFOLLOW) < 0)
         bail("%s", name);
 }
 
@@ -77,19 +77,19 @@ static int link_both(void)
 {
     char name[400];
 
-    snprintf(name, sizeof name, "%s", at("from/zz"));
-    return link(at("from/b c/x"), name);
+    snprintf(name, sizeof name, "%s", path_of("from/zz"));
+    return link(path_of("from/b c/x"), name);
 }
 
 static void make_tree(void)
 {
     static const struct timespec before_1970[2] = {{0, UTIME_OMIT}, {-3, 7}};
 
-    if (mkdir(at("from"), 0750) < 0 || mkdir(at("from/b c"), 0700) < 0
-        || mkdir(at("from/b c/\xff\n"), 0755) < 0
-        || mkdir(at("from/empty"), 0711) < 0
-        || symlink("../large", at("from/b c/up")) < 0
-        || symlink("/nowhere", at("from/dangling")) < 0)
+    if (mkdir(path_of("from"), 0750) < 0 || mkdir(path_of("from/b c"), 0700) < 0
+        || mkdir(path_of("from/b c/\xff\n"), 0755) < 0
+        || mkdir(path_of("from/empty"), 0711) < 0
+        || symlink("../large", path_of("from/b c/up")) < 0
+        || symlink("/nowhere", path_of("from/dangling")) < 0)
         bail("no tree");
     put("from/large", LARGE, 0);
     put("from/b c/x", 12, 0);
@@ -97,13 +97,13 @@ static void make_tree(void)
     put("from/nothing", 0, 0);
     put("from/sparse", 10, 5000000);
     put("from/sparse", 10, 1000000);
-    if (truncate(at("from/sparse"), 9000000) < 0 || link_both() < 0
-        || chmod(at("from/large"), 0400) < 0
-        || utimensat(AT_FDCWD, at("from/large"), before_1970, 0) < 0)
+    if (truncate(path_of("from/sparse"), 9000000) < 0 || link_both() < 0
+        || chmod(path_of("from/large"), 0400) < 0
+        || utimensat(AT_FDCWD, path_of("from/large"), before_1970, 0) < 0)
         bail("no tree");
     be_old("from/b c/up", 1000);
     be_old("from/b c", 2000);
-    if (chmod(at("from/b c"), 0500) < 0)
+    if (chmod(path_of("from/b c"), 0500) < 0)
         bail("no tree");
     be_old("from", 3000);
 }
@@ -204,10 +204,10 @@ static void test_copy(struct tree_source *s)
     is_int(tree_copy_finish(t), 0, "it gets its name");
     ok(is_same(s), "and is the same, with its times, modes, links and holes");
     is_int(others(), 0, "nothing is beside it");
-    ok(stat(at("to/b c/x"), &x) == 0 && stat(at("to/zz"), &zz) == 0
+    ok(stat(path_of("to/b c/x"), &x) == 0 && stat(path_of("to/zz"), &zz) == 0
            && x.st_ino == zz.st_ino && x.st_nlink == 2,
        "a file of two names is one file");
-    ok(stat(at("to/sparse"), &sparse) == 0 && sparse.st_size == 9000000
+    ok(stat(path_of("to/sparse"), &sparse) == 0 && sparse.st_size == 9000000
            && sparse.st_blocks < 9000000 / 512,
        "holes take no room");
     ok(tree_copy_read(t, a, SOME, 70000) == 0
@@ -279,7 +279,7 @@ static void test_left_over(struct tree_source *s)
 
     (void)gethostname(host, sizeof host - 1);
     snprintf(name, sizeof name, ".evenstep-tree-0123-%s", host);
-    if (mkdir(at(name), 0700) < 0)
+    if (mkdir(path_of(name), 0700) < 0)
         bail("%s", name);
     be_old(name, time(NULL) - 1000);
     if (begin(&t, s, 0, 0) != 0)
@@ -303,8 +303,8 @@ static void test_changes(void)
        "one that grows is noticed, and named");
     tree_source_close(&s);
     open_source(&s, from);
-    if (chmod(at("from/b c"), 0700) < 0 || unlink(at("from/b c/x")) < 0
-        || unlink(at("from/zz")) < 0)
+    if (chmod(path_of("from/b c"), 0700) < 0
+        || unlink(path_of("from/b c/x")) < 0 || unlink(path_of("from/zz")) < 0)
         bail("cannot remove");
     memset(&err, 0, sizeof err);
     while (s.index.bytes > 0 && err.kind == ES_OK)
@@ -317,8 +317,9 @@ static void test_changes(void)
 
 static void test_sources(void)
 {
-    char *both[] = {strdup(at("from/large")), strdup(at("from/empty/")),
-                    strdup(at("from/b c"))};
+    char *both[] = {strdup(path_of("from/large")),
+                    strdup(path_of("from/empty/")),
+                    strdup(path_of("from/b c"))};
     char *same[] = {both[0], both[0]};
     char *pattern[] = {strdup("large"), strdup("b c/up")};
     struct tree_wish wish = {.source = both, .n = 3};
