@@ -31,10 +31,10 @@ test_expect_success 'salloc: the items of a map are done on the nodes, by a proc
 test_expect_success 'sbatch: an agent dies, the map has all results' '
 	on_ctl sbatch -Q --wait --no-kill -N3 -o out -e err --wrap "timeout 100 python3 mapped.py one agent"; cat err; test -e once && grep -qE "^True .*n[012]" out && mentioned "n[012] is lost "
 '
-# As sbatch --container-image of pyxis does: the job script is in another system, which has Slurm and evenstep of the site.
+# As sbatch --container-image of pyxis does: the job script is in another system, which has Slurm and evenstep of the site.  No checkout is in its /usr/games.
 cat >inside.sh <<'END'
-mkdir -p image && mount --rbind / image && mount -t tmpfs none image/opt && : >image/opt/in-image || exit 9
-exec chroot image sh -c 'cd "$0" && test -e /opt/in-image && exec evenstep run --range 0:3 --policy static -- sh -c "test -e /opt/in-image && echo inside || echo outside"' "$PWD"
+mkdir -p image && mount --rbind / image && mount -t tmpfs none image/usr/games && : >image/usr/games/in-image || exit 9
+exec chroot image sh -c 'cd "$0" && test -e /usr/games/in-image && exec evenstep run --range 0:3 --policy static -- sh -c "test -e /usr/games/in-image && echo inside || echo outside"' "$PWD"
 END
 test_expect_success 'evenstep run within an image: its agents, and so the commands, are outside of it' '
 	on_ctl salloc -Q -N3 unshare -m timeout 100 sh inside.sh >out 2>err; cat err; printf "outside\noutside\noutside\n" | test_cmp - out
