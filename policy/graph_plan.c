@@ -18,6 +18,14 @@ struct search {
 
 /* --- candidates ----------------------------------------------------------- */
 
+/* The factor of the wish times a makespan. */
+static int64_t times_factor(int64_t makespan, const struct graph_plan_wish *w)
+{
+    double ns = floor(w->deadline_factor * (double)makespan + 0.5);
+
+    return ns < (double)GRAPH_TOTAL_MAX ? (int64_t)ns : GRAPH_PLAN_FOREVER;
+}
+
 /* Place and time; the instances are in s->instance. */
 static struct graph_candidate consider(struct search *s,
                                        enum grouping_mode mode,
@@ -178,6 +186,25 @@ static int try_all(struct search *s)
     return 0;
 }
 
+/* No plan meets a deadline that nobody asked for: take the fastest one's, and
+ * what is cheapest within that. */
+static void relax_deadline(struct search *s)
+{
+    struct graph_plan *p = s->p;
+    const struct graph_candidate *c = p->candidate;
+
+    p->deadline = times_factor(c[p->chosen].sum.makespan, s->wish);
+    p->is_relaxed = 1;
+    for (uint32_t i = 0; i < p->candidates; i++)
+        p->candidate[i].in_time = c[i].sum.makespan <= p->deadline;
+    for (uint32_t i = 0; i < p->candidates; i++)
+        if (is_better_plan(&c[i], &c[p->chosen]))
+            p->chosen = i;
+    p->instances = consider(s, c[p->chosen].mode, c[p->chosen].M).instances;
+    memcpy(p->instance, s->instance, p->instances * sizeof *p->instance);
+    p->deadline_met = c[p->chosen].in_time;
+}
+
 static enum graph_plan_fault search(struct search *s)
 {
     enum grouping_mode mode = s->wish->mode;
@@ -193,7 +220,11 @@ static enum graph_plan_fault search(struct search *s)
         rc = try_apart(s, mode);
     if (rc < 0)
         return GRAPH_PLAN_MEMORY;
-    return s->p->candidates > 0 ? GRAPH_PLAN_SOUND : GRAPH_PLAN_DENSE;
+    if (s->p->candidates == 0)
+        return GRAPH_PLAN_DENSE;
+    if (!s->p->deadline_met && s->wish->is_default)
+        relax_deadline(s);
+    return GRAPH_PLAN_SOUND;
 }
 
 /* --- before it ------------------------------------------------------------ */
@@ -253,15 +284,12 @@ static enum graph_plan_fault prepare_search(struct search *s)
 static void find_deadline(struct search *s)
 {
     struct graph_candidate c;
-    double ns;
 
     s->p->deadline = s->wish->deadline;
     if (!(s->wish->deadline_factor > 0))
         return;
     c = consider(s, GROUPING_SPREAD, needed(s, GROUPING_SPREAD));
-    ns = floor(s->wish->deadline_factor * (double)c.sum.makespan + 0.5);
-    s->p->deadline =
-        ns < (double)GRAPH_TOTAL_MAX ? (int64_t)ns : GRAPH_PLAN_FOREVER;
+    s->p->deadline = times_factor(c.sum.makespan, s->wish);
 }
 
 enum graph_plan_fault graph_plan_init(struct graph_plan *p,

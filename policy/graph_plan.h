@@ -13,6 +13,9 @@
 #include "policy/grouping.h"
 
 #define GRAPH_PLAN_FOREVER INT64_MAX /* no deadline */
+/* Of the ungrouped makespan, where nobody gives a deadline: without one all
+   goes to one core of one processor, which is cheapest and slowest. */
+#define GRAPH_PLAN_FACTOR 1.1
 
 /*
  * Unlike CN 103235742: in a large graph M is lowered by a part of it and not by one.
@@ -35,6 +38,8 @@ struct graph_plan_wish {
     struct machine machine; /* processors 0: as many as it likes */
     int64_t deadline;       /* ns, or GRAPH_PLAN_FOREVER */
     double deadline_factor; /* instead, if > 0: times GROUPING_SPREAD's */
+    int is_default; /* nobody asked for the factor: if no plan meets it, it is
+                       of the fastest plan's makespan */
 };
 
 /* One placement that was tried. */
@@ -54,6 +59,7 @@ struct graph_plan {
     struct instance *instance;
     uint32_t instances;
     int64_t deadline; /* ns, or GRAPH_PLAN_FOREVER */
+    int is_relaxed;   /* it is of the fastest plan: see is_default */
     int deadline_met; /* if not, the fastest candidate was chosen */
 };
 

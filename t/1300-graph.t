@@ -32,6 +32,7 @@ test_expect_success 'all 216 vectors, by the command line' '
 			--group "$group" --baseline "$baseline" --power 10,2,5,0
 		test "$deadline" = - || set -- "$@" --deadline "$deadline"
 		test "$factor" = - || set -- "$@" --deadline-factor "$factor"
+		test "$deadline$factor" != -- || set -- "$@" --deadline-factor 1e6
 		evenstep graph plan --json "$@" "$dag.json" 2>>late || return 1
 	done <cases >plans &&
 	jq -c "[.paths, .makespan, .energy, .candidates, .chosen_M,
@@ -46,7 +47,7 @@ test_expect_success 'the plan of the nine tasks as a table, and drawn' '
 	test "$(grep -c "<rect" nine.svg)" = 9 && tail -1 nine.svg | grep -x "</svg>"
 '
 test_expect_success 'all algorithms beside the bounds' '
-	evenstep graph plan --cores 2 --all --json nine.json >out &&
+	evenstep graph plan --cores 2 --deadline-factor 1e6 --all --json nine.json >out &&
 	jq -r ".plans[] | [.name, .processors, .makespan, .energy.total, .deadline_met] | @tsv" out >rows &&
 	cat rows && test "$(wc -l <rows)" = 8 &&
 	grep -x "tds	5	16	728	true" rows && grep -x "tds	1	17	308	true" rows &&
@@ -60,6 +61,14 @@ test_expect_success 'a deadline that nothing meets: says what is possible' '
 	evenstep graph plan --cores 1 --deadline 5 --json nine.json >out 2>err && cat err &&
 	grep -xE "evenstep: the deadline of 5 s cannot be met: the fastest plan takes 16 s" err &&
 	jq -e ".deadline_met == false and .makespan == 16" out
+'
+test_expect_success 'no deadline: 1.1 times the ungrouped time, or the fastest, and says so' '
+	evenstep graph plan --cores 2 --json nine.json >out 2>err && cat err &&
+	said "evenstep: no deadline given: 17.6 s, 1.1 times what the graph ungrouped takes" &&
+	jq -e ".deadline == 17.6 and .deadline_met and .makespan <= 17.6 and .energy.total == 308" out &&
+	evenstep graph plan --cores 1 --processors 1 --json nine.json >out 2>err && cat err &&
+	said "evenstep: no deadline given: 33 s, 1.1 times what the fastest plan here takes" &&
+	jq -e ".deadline_met and .makespan == 30" out
 '
 test_expect_success 'one task; tasks that do not know each other; tasks of no time' '
 	echo "{\"tasks\":[{\"id\":\"x\",\"time\":0}]}" >one.json &&

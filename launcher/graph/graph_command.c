@@ -61,8 +61,10 @@ static int plan_one(const struct graph_options *o,
         if (rc < 0 || fflush(stdout) != 0)
             rc = es_no_space(err);
     }
-    if (rc == 0)
+    if (rc == 0) {
+        graph_fault_tell_default(&p, &o->run.plan);
         tell_late(&p);
+    }
     graph_plan_clear(&p);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_fault.h"
+#include "launcher/base/notice.h"
 
 int graph_fault_tell(enum graph_plan_fault fault,
                      const struct graph_plan_wish *wish,
@@ -25,4 +26,14 @@ int graph_fault_tell(enum graph_plan_fault fault,
     default:
         return es_no_memory(err);
     }
+}
+
+void graph_fault_tell_default(const struct graph_plan *p,
+                              const struct graph_plan_wish *wish)
+{
+    if (!wish->is_default)
+        return;
+    notice("no deadline given: %g s, %g times what %s takes",
+           (double)p->deadline / GRAPH_NS_PER_S, wish->deadline_factor,
+           p->is_relaxed ? "the fastest plan here" : "the graph ungrouped");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_fault.h - why there is no plan, as the user's error.
+ * graph_fault.h - why there is no plan, as the user's error; and what the plan
+ * takes for granted.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_FAULT_H
 #define LAUNCHER_GRAPH_GRAPH_FAULT_H
@@ -12,5 +13,9 @@
 int graph_fault_tell(enum graph_plan_fault fault,
                      const struct graph_plan_wish *wish,
                      struct es_error *err);
+
+/* Where nobody gave a deadline: say which one holds. */
+void graph_fault_tell_default(const struct graph_plan *p,
+                              const struct graph_plan_wish *wish);
 
 #endif

@@ -23,6 +23,7 @@ static int make_plan(struct graph_running *r, struct graph_plan *p)
         return graph_fault_tell(fault, &wish, r->err);
     r->planned = p->candidate[p->chosen].sum;
     r->deadline = p->deadline;
+    graph_fault_tell_default(p, &wish);
     if (p->deadline_met)
         return 0;
     es_fail(r->err, ES_WORK, "give more time, nodes or cores",

@@ -62,7 +62,8 @@ const struct option graph_options_table[] = {
     {OPTION_SECONDS, "deadline", "SECONDS", AT(deadline_s), .high = 1e9,
      .excludes = "deadline-factor", .help = "not later than this"},
     {OPTION_NUMBER, "deadline-factor", "F", AT(run.plan.deadline_factor),
-     .low = 1e-6, .high = 1e6, .help = "or than F times the ungrouped makespan"},
+     .low = 1e-6, .high = 1e6, .help =
+     "or than F times the ungrouped makespan (1.1, or of the fastest plan)"},
     {OPTION_TAKE, "power", "BUSY,IDLE,LINK,BASE", AT(power),
      .take = take_power, .help =
      "watts of a core at work and idle, of a message on its way, of a processor "
@@ -118,6 +119,10 @@ void graph_options_settle(struct graph_options *o,
     w->deadline = o->deadline_s < 0
                       ? GRAPH_PLAN_FOREVER
                       : (int64_t)floor(o->deadline_s * GRAPH_NS_PER_S + 0.5);
+    if (o->deadline_s < 0 && !(w->deadline_factor > 0)) {
+        w->deadline_factor = GRAPH_PLAN_FACTOR;
+        w->is_default = 1;
+    }
     if (w->machine.cores == 0 && !o->is_run) /* a run asks the nodes */
         w->machine.cores = cores > 0 ? (uint32_t)cores : 1;
 }
