@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/cost_fit.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,15 +162,16 @@ static double limited(double move)
     return clamp(move, -log(STEP_MOST), log(STEP_MOST));
 }
 
-/* The speeds of a group, for terms that are known. */
-static void move_group(const struct cost_problem *p,
-                       struct cost_guess *g,
-                       size_t group,
-                       int is_robust)
+/* The speeds of a group, for terms that are known; returns how far they moved at
+ * most. */
+static double move_group(const struct cost_problem *p,
+                         struct cost_guess *g,
+                         size_t group,
+                         int is_robust)
 {
     size_t from = p->first[group], to = p->first[group + 1];
     struct sums s;
-    double move;
+    double move, most;
 
     sums_begin(&s, SPEED);
     add_group(p, g, group, is_robust, &s);
@@ -178,14 +180,18 @@ static void move_group(const struct cost_problem *p,
         move -= s.m[SPEED][a] * g->term[a];
     move = limited(move / s.m[SPEED][SPEED]);
     g->group[group] += move;
+    most = fabs(move);
     for (size_t j = from; to - from > 1 && j < to; j++) {
         const struct cost_node *node = &p->node[p->order[j]];
         double own = node->right - node->row[SPEED] * move;
 
         for (int a = 0; a < COST_TERMS; a++)
             own -= node->row[a] * g->term[a];
-        g->own[p->order[j]] += limited(own / node->diagonal);
+        own = limited(own / node->diagonal);
+        g->own[p->order[j]] += own;
+        most = fmax(most, fabs(own));
     }
+    return most;
 }
 
 /* Least squares of the terms of a mask, on a diagonal of 1; a term that would
@@ -275,12 +281,12 @@ static void add_to(struct sums *all, const struct sums *s)
     }
 }
 
-void cost_step(const struct cost_problem *p,
-               struct cost_guess *g,
-               unsigned mask,
-               int is_robust)
+double cost_step(const struct cost_problem *p,
+                 struct cost_guess *g,
+                 unsigned mask,
+                 int is_robust)
 {
-    double each = g->term[COST_EACH], term[COST_TERMS];
+    double each = g->term[COST_EACH], term[COST_TERMS], most = 0;
     struct sums all, s;
 
     sums_begin(&all, 0);
@@ -294,16 +300,23 @@ void cost_step(const struct cost_problem *p,
     term[COST_EACH] = fmax(term[COST_EACH], each / STEP_MOST);
     for (int i = 0; i < COST_TERMS; i++)
         if (!isfinite(term[i]))
-            return;
+            return 0;
+    for (int i = 0; i < COST_TERMS; i++)
+        most = fmax(most, fabs(term[i] - g->term[i])
+                              / fmax(fmax(term[i], g->term[i]), DBL_MIN));
     memcpy(g->term, term, sizeof term);
     for (size_t group = 0; group < p->groups; group += p->stride)
-        move_group(p, g, group, is_robust);
+        most = fmax(most, move_group(p, g, group, is_robust));
+    return most;
 }
 
-void cost_step_speeds(const struct cost_problem *p, struct cost_guess *g)
+double cost_step_speeds(const struct cost_problem *p, struct cost_guess *g)
 {
+    double most = 0;
+
     for (size_t group = 0; group < p->groups; group++)
-        move_group(p, g, group, 1);
+        most = fmax(most, move_group(p, g, group, 1));
+    return most;
 }
 
 /* --- how good it is ------------------------------------------------------- */

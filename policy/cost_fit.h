@@ -77,13 +77,14 @@ double cost_error(const struct cost_problem *p,
                   const struct cost_piece *k,
                   double predicted);
 /* A step towards the best guess with the terms of a mask (1 << column), from
- * the groups 0, stride, ...; is_robust: with Huber's weights. */
-void cost_step(const struct cost_problem *p,
-               struct cost_guess *g,
-               unsigned mask,
-               int is_robust);
+ * the groups 0, stride, ...; is_robust: with Huber's weights.  Returns how far a
+ * term or a speed moved at most, relative. */
+double cost_step(const struct cost_problem *p,
+                 struct cost_guess *g,
+                 unsigned mask,
+                 int is_robust);
 /* The same of all speeds, with the terms as they are. */
-void cost_step_speeds(const struct cost_problem *p, struct cost_guess *g);
+double cost_step_speeds(const struct cost_problem *p, struct cost_guess *g);
 /* Sets misfit, in units of the noise's square. */
 void cost_weigh(const struct cost_problem *p, struct cost_guess *g);
 

@@ -24,7 +24,9 @@
 /* Of this many pieces a node weighs half as much. */
 #define AGE_HALF 8
 
-#define STEPS 5
+/* Steps to a guess, and those that move nothing by more are the last; relative. */
+#define STEPS   5
+#define AT_REST 1e-4
 
 /* Terms and density in turn, each by the other. */
 #define TURNS 3
@@ -133,7 +135,10 @@ static void fit_terms(struct cost *c, int is_new)
             if (!(masks[m] >> i & 1))
                 c->trial.term[i] = 0;
         for (int step = 0; step < STEPS; step++)
-            cost_step(&c->problem, &c->trial, masks[m], step > 0 || !is_new);
+            if (cost_step(&c->problem, &c->trial, masks[m], step > 0 || !is_new)
+                    < AT_REST
+                && step > 0)
+                break;
         cost_weigh(&c->problem, &c->trial);
         if (m == 0)
             each = c->trial.term[COST_EACH];
@@ -380,7 +385,8 @@ static void fit_once(struct cost *c, int is_new)
     c->problem.noise = fmax(c->noise, NOISE_FLOOR);
     fit_terms(c, is_new);
     for (int step = 0; step < (c->problem.stride > 1 ? STEPS : 1); step++)
-        cost_step_speeds(&c->problem, &c->now);
+        if (cost_step_speeds(&c->problem, &c->now) < AT_REST)
+            break;
     c->is_fitted = 1;
 }
 

@@ -14,7 +14,8 @@
 /* A piece whose seconds are so far off is no noise; relative. */
 #define SURPRISE_LEAST 0.3
 /* Of all nodes one in so many must surprise for a fit within a frame. */
-#define FIT_PART 16
+#define FIT_PART   16
+#define FIT_SELDOM 4
 
 struct dispatch *dispatch_create(size_t nodes, uint64_t grain, uint64_t pieces)
 {
@@ -304,13 +305,15 @@ static int is_surprise(const struct cost *cost,
 
 /* At the frame's end what pieces cost is fitted.  Before that where they decide
  * what comes next and many are not as they were taken to be.  O(n), so not too
- * often. */
+ * often; and the less where nothing comes of it. */
 static int wants_fit(const struct dispatch *d, double now)
 {
-    if (now - d->fitted < (double)pace_fit_ns(d->nodes) * 1e-9)
-        return 0;
-    return d->left == 0
-           || (dispatch_is_by_cost(d) && d->surprises * FIT_PART > d->nodes);
+    int matters = dispatch_is_by_cost(d) && d->surprises * FIT_PART > d->nodes;
+    double gap = (double)pace_fit_ns(d->nodes) * 1e-9;
+
+    if (d->left > 0)
+        return matters && now - d->fitted >= gap;
+    return now - d->fitted >= (matters ? gap : gap * FIT_SELDOM);
 }
 
 static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
