@@ -60,8 +60,8 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
         o->content = NULL;
     if (read_end(&r) == 0 && port <= UINT16_MAX && o->flags <= ORDER_ALL
         && o->mode <= 07777 && o->way <= PULL_BY_NODE
-        && o->destination[0] == '/' && plan_check(&o->plan) == 0
-        && (!o->content || n == o->plan.bytes))
+        && (o->destination[0] == '/' || o->destination[0] == '$')
+        && plan_check(&o->plan) == 0 && (!o->content || n == o->plan.bytes))
         return 0;
     memset(o, 0, sizeof *o);
     return -1;

@@ -55,7 +55,11 @@ static void send_done(struct bcast_node *b, int error, const char *text)
                            .duplicates = b->duplicates};
     struct writer w = {0};
 
-    snprintf(d.text, sizeof d.text, "%s", text);
+    if (error && !text[0]) /* home does not know what is filled in here */
+        snprintf(d.text, sizeof d.text, "%.*s: %s", (int)sizeof d.text - 100,
+                 b->order.destination, strerror(error));
+    else
+        snprintf(d.text, sizeof d.text, "%s", text);
     bcast_write_done(&w, &d);
     b->s.send(b->s.arg, BCAST_DONE, &w);
 }

@@ -35,7 +35,8 @@ static int refuse(void)
 /* The front end cleans the nodes meanwhile (tens of ms); a user waits. */
 #define STOP_GRACE_MS 3000
 
-#define ARGV_MAX   26 /* the words of build_argv(), and NULL */
+/* The words of build_argv(), and NULL. */
+#define ARGV_MAX   (24 + 2 * BCAST_MAX)
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
@@ -103,8 +104,8 @@ static void build_argv(struct words *w,
         add(w, "--probe", o->probe);
     if (o->config)
         add(w, "--config", o->config);
-    if (o->bcast)
-        add(w, "--bcast", o->bcast);
+    for (int i = 0; o->bcast[i]; i++)
+        add(w, "--bcast", o->bcast[i]);
     if (o->power)
         add(w, "--power", o->power);
     if (o->meter)
@@ -133,11 +134,11 @@ __attribute__((format(printf, 2, 3))) static int without(
     va_end(ap);
     if (o->demand == DEMAND_REQUIRED)
         sequel = "the step is not started (--evenstep=required)";
-    else if (o->bcast)
+    else if (o->bcast[0])
         sequel = "the step is not started without its input "
                  "(--evenstep-bcast)";
     slurm_error("evenstep: %s; %s", what, sequel);
-    return o->demand == DEMAND_REQUIRED || o->bcast ? refuse() : 0;
+    return o->demand == DEMAND_REQUIRED || o->bcast[0] ? refuse() : 0;
 }
 
 /* What becomes of the step after this answer. */

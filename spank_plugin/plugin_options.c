@@ -32,7 +32,8 @@ enum option {
 };
 #define OPTION_COUNT 7
 
-static char *given[OPTION_COUNT]; /* by the user; owned */
+static char *given[OPTION_COUNT];        /* by the user; owned */
+static char *given_bcast[BCAST_MAX + 1]; /* likewise, each; NULL at the end */
 
 static struct {
     int on_by_default;
@@ -86,12 +87,20 @@ static int is_profile(const char *arg)
            && arg[0] != '-';
 }
 
+/* Absolute here, or by the TMPDIR of each node. */
+static int is_place(const char *path)
+{
+    return (path[0] == '/' && path[1] != '\0')
+           || (strncmp(path, "$TMPDIR/", 8) == 0 && path[8] != '\0')
+           || (strncmp(path, "${TMPDIR}/", 10) == 0 && path[10] != '\0');
+}
+
 static int is_bcast(const char *arg)
 {
     const char *colon = strchr(arg, ':');
 
-    return colon && colon > arg && colon - arg < PATH_MAX && colon[1] == '/'
-           && colon[2] != '\0' && strlen(colon + 1) < PATH_MAX;
+    return colon && colon > arg && colon - arg < PATH_MAX && is_place(colon + 1)
+           && strlen(colon + 1) < PATH_MAX;
 }
 
 static const struct {
@@ -104,8 +113,8 @@ static const struct {
                         "the name of a profile in evenstep.conf, of up to 63 "
                         "letters, digits, '_' and '-'"},
     [OPTION_BCAST] = {"evenstep-bcast", is_bcast,
-                      "SRC:DST, a file here and an absolute path for it on "
-                      "every node"},
+                      "SRC:DST, a file or folder here and an absolute path "
+                      "for it on every node"},
     [OPTION_PROBE] = {"evenstep-probe", is_probe, "cached, fresh or off"},
     [OPTION_POWER] = {"evenstep-power", is_power, "pair, boost, save or off"},
     [OPTION_METER] = {"evenstep-meter", is_meter, "mpi, cpu or none"},
@@ -126,10 +135,26 @@ static const char *take_bare(int val, const char *arg)
     return val == OPTION_REPORT ? "" : arg;
 }
 
+/*
+ * It may be given more than once.  Slurm may say one twice (from the
+ * environment of a job, and when it reads a command line again), and of two for
+ * one place the last counts: the place of *slot is kept.  NULL: there are too
+ * many.
+ */
+static char **find_bcast(const char *arg)
+{
+    const char *place = strchr(arg, ':');
+    int i = 0;
+
+    while (given_bcast[i] && strcmp(strchr(given_bcast[i], ':'), place) != 0)
+        i++;
+    return i < BCAST_MAX ? &given_bcast[i] : NULL;
+}
+
 /* Slurm's callback. */
 static int take_option(int val, const char *arg, int remote)
 {
-    char *copy;
+    char *copy, **slot;
 
     if (val < 0 || val >= OPTION_COUNT)
         return remote ? 0 : -1;
@@ -141,11 +166,16 @@ static int take_option(int val, const char *arg, int remote)
                     checks[val].name, arg ? arg : "", checks[val].allowed);
         return -1;
     }
-    copy = strdup(arg);
+    slot = val == OPTION_BCAST ? find_bcast(arg) : &given[val];
+    if (!slot && !remote)
+        slurm_error("evenstep: --%s is given more than %d times: bring a "
+                    "folder",
+                    checks[val].name, BCAST_MAX);
+    copy = slot ? strdup(arg) : NULL;
     if (!copy)
         return remote ? 0 : -1;
-    free(given[val]);
-    given[val] = copy;
+    free(*slot);
+    *slot = copy;
     return 0;
 }
 
@@ -162,8 +192,8 @@ void plugin_options_register(spank_t sp)
          "another profile of evenstep.conf, or auto (implies --evenstep)",
          ARGUMENT_NEEDED, OPTION_PROFILE, take_option},
         {"evenstep-bcast", "SRC:DST",
-         "[evenstep] bring the file SRC to DST on every node before the step "
-         "starts (implies --evenstep)",
+         "[evenstep] bring the file or folder SRC to DST on every node before "
+         "the step starts; may be given more than once (implies --evenstep)",
          ARGUMENT_NEEDED, OPTION_BCAST, take_option},
         {"evenstep-probe", "cached|fresh|off",
          "[evenstep] how to learn what each node can do: from the last "
@@ -278,7 +308,7 @@ static enum plugin_demand reckon_demand(void)
             return DEMAND_REQUIRED;
         return DEMAND_ON;
     }
-    if (given[OPTION_PROFILE] || given[OPTION_BCAST] || given[OPTION_PROBE]
+    if (given[OPTION_PROFILE] || given_bcast[0] || given[OPTION_PROBE]
         || given[OPTION_POWER] || given[OPTION_METER] || given[OPTION_REPORT])
         return DEMAND_ON; /* "implies --evenstep" */
     return site.on_by_default ? DEMAND_ON : DEMAND_NONE;
@@ -289,14 +319,14 @@ struct plugin_options plugin_options_get(void)
     return (struct plugin_options){
         .demand = reckon_demand(),
         .profile = given[OPTION_PROFILE],
-        .bcast = given[OPTION_BCAST],
+        .bcast = (const char *const *)given_bcast,
         .probe = given[OPTION_PROBE],
         .power = given[OPTION_POWER],
         .meter = given[OPTION_METER],
         .report = given[OPTION_REPORT],
         .config = site.config,
         .launcher = site.launcher,
-        .timeout_s = site.timeout_s + (given[OPTION_BCAST] ? COPY_S : 0),
+        .timeout_s = site.timeout_s + (given_bcast[0] ? COPY_S : 0),
     };
 }
 
@@ -305,5 +335,9 @@ void plugin_options_clear(void)
     for (int i = 0; i < OPTION_COUNT; i++) {
         free(given[i]);
         given[i] = NULL;
+    }
+    for (int i = 0; given_bcast[i]; i++) {
+        free(given_bcast[i]);
+        given_bcast[i] = NULL;
     }
 }

@@ -12,6 +12,8 @@
 
 #include <slurm/spank.h>
 
+#define BCAST_MAX 16 /* --evenstep-bcast is given so often, at most */
+
 enum plugin_demand {
     DEMAND_NONE, /* neither asked for nor default */
     DEMAND_ON,
@@ -22,14 +24,14 @@ enum plugin_demand {
 struct plugin_options {
     enum plugin_demand demand;
     const char *profile;
-    const char *bcast;    /* SRC:DST */
-    const char *probe;    /* cached, fresh, off */
-    const char *power;    /* pair, boost, save, off */
-    const char *meter;    /* mpi, cpu, none */
-    const char *report;   /* a file, or "" */
-    const char *config;   /* absolute path */
-    const char *launcher; /* absolute path of the program evenstep */
-    int timeout_s;        /* how long a step waits for evenstep's start */
+    const char *const *bcast; /* SRC:DST, of each; NULL behind the last */
+    const char *probe;        /* cached, fresh, off */
+    const char *power;        /* pair, boost, save, off */
+    const char *meter;        /* mpi, cpu, none */
+    const char *report;       /* a file, or "" */
+    const char *config;       /* absolute path */
+    const char *launcher;     /* absolute path of the program evenstep */
+    int timeout_s;            /* how long a step waits for evenstep's start */
 };
 
 /*

@@ -114,7 +114,7 @@ test_expect_success '-p keeps the time of change, also 0 and before; without it 
 test_expect_success 'DST that is there: refused on that node, whole on the others; -f replaces it' '
 	nodes 3 && echo old >dst/local1/x && cp dst/local1/x old &&
 	test_expect_code 1 evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err &&
-	said "evenstep: local1: .*/dst/\{node\}/x: File exists" && cmp old dst/local1/x &&
+	said "evenstep: local1: .*/dst/local1/x: File exists" && cmp old dst/local1/x &&
 	said "evenstep: 1 of 3 nodes have not got the file: .*" && cmp file dst/local0/x && cmp file dst/local2/x &&
 	evenstep bcast --local 3 -f file "$here/dst/{node}/x" && arrived file
 '
@@ -197,7 +197,7 @@ test_expect_success MOUNT "one node's disk is full: named, the others have it, n
 	nodes 4 && mount -t tmpfs -o size=256k tmpfs dst/local1 &&
 	test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err; code=$? &&
 	find dst/local1 ! -type d >left; umount dst/local1 && test $code = 0 && test_cmp /dev/null left &&
-	said "evenstep: local1: .*/dst/\{node\}/x: No space left on device" && arrived file local0 local2 local3
+	said "evenstep: local1: .*/dst/local1/x: No space left on device" && arrived file local0 local2 local3
 '
 truncate -s 300M large
 while IFS='|' read -r what change; do

@@ -6,11 +6,11 @@
 #include "launcher/agent/agent_ring.h"
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/graph_node.h"
+#include "launcher/agent/node_destination.h"
 #include "launcher/agent/step_tasks.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
-#include "launcher/exec/template.h"
 #include "pmix_bcast/tree_copy.h"
 
 #include <errno.h>
@@ -238,23 +238,6 @@ static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
     send_out(arg, (enum protocol_type)(MSG_BCAST + kind), w);
 }
 
-/* In a destination {node} is this node's name, as in a command's words. */
-static int fill_in(const struct agent_orders *o, struct bcast_order *order)
-{
-    struct msg_run none = {0};
-    char *words[] = {order->destination, NULL};
-    char **filled = template_argv(words, &none, o->s.agent->node);
-    int rc = -1;
-
-    if (filled && strlen(filled[0]) < sizeof order->destination) {
-        snprintf(order->destination, sizeof order->destination, "%s",
-                 filled[0]);
-        rc = step_dir_here(order->destination, sizeof order->destination);
-    }
-    template_free(filled);
-    return rc;
-}
-
 static int start_broadcast(struct agent_orders *o, const struct message *in)
 {
     struct bcast_node_setup setup = {.base = o->s.base,
@@ -267,7 +250,9 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
 
     end_broadcast(o);
     if (order && bcast_read_order(order, in->body, in->len) == 0
-        && fill_in(o, order) == 0) {
+        && node_destination_fill(order->destination, o->s.agent->node,
+                                 o->s.agent->environ)
+               == 0) {
         setup.tree = o->tree;
         o->tree = NULL;
         o->broadcast = bcast_node_start(&setup, order);

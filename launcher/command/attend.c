@@ -45,7 +45,7 @@ struct attend {
     struct config config;
     struct es_error *err;
     struct front front;
-    struct event *on_stdin, *on_term;
+    struct event *on_stdin, *on_term, *next;
     char *layout;        /* of the tasks of the step, as Slurm prints it */
     char table_path[64]; /* of the connection table; its destination */
     char table_destination[STEP_PATH_MAX];
@@ -63,7 +63,7 @@ struct attend {
     struct step_power power;
     struct energy_watch *energy;
     struct step_report report;
-    int copied;      /* the source is on every node */
+    size_t copied;   /* inputs that are on every node */
     size_t unstored; /* files that nodes have not confirmed yet */
     int told;        /* all files for the nodes have been sent */
     int said;        /* the line to the plugin has been written */
@@ -85,10 +85,10 @@ static void tell_plugin(struct attend *a,
     (void)fflush(stdout); /* the plugin takes no line for a failure */
 }
 
-/* Is the file of the user still missing on the nodes? */
+/* Is a file of the user still missing on the nodes? */
 static int lacks_input(const struct attend *a)
 {
-    return a->o->source && !a->copied;
+    return a->copied < a->o->inputs;
 }
 
 static void give_up(struct attend *a)
@@ -267,27 +267,51 @@ static void on_copied(void *arg)
 {
     struct attend *a = arg;
 
+    event_active(a->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
+}
+
+/* The next file of the user; after the last the nodes are qualified, and not
+ * before: the broadcast kept them busy. */
+static void bring_inputs(struct attend *a)
+{
+    const struct attend_input *in;
+
+    if (a->copied == a->o->inputs) {
+        qualify(a);
+        return;
+    }
+    in = &a->o->input[a->copied];
+    a->wish.source = in->source;
+    a->wish.destination = in->destination;
+    copy(a, &a->copy, on_copied);
+}
+
+static void on_next(evutil_socket_t fd, short what, void *arg)
+{
+    struct attend *a = arg;
+
+    (void)fd;
+    (void)what;
+    if (a->front.over)
+        return;
     if (broadcast_check(&a->copy, a->err) < 0) {
         give_up(a);
         return;
     }
-    a->copied = 1;
-    qualify(a); /* not before: the broadcast kept the nodes busy */
+    a->broadcast = NULL;
+    broadcast_stop(&a->copy);
+    a->copied++;
+    bring_inputs(a);
 }
 
 static void on_table(void *arg)
 {
     struct attend *a = arg;
 
-    if (broadcast_check(&a->table, a->err) < 0) {
+    if (broadcast_check(&a->table, a->err) < 0)
         give_up(a);
-    } else if (a->o->source) {
-        a->wish.source = a->o->source;
-        a->wish.destination = a->o->destination;
-        copy(a, &a->copy, on_copied);
-    } else {
-        qualify(a);
-    }
+    else
+        bring_inputs(a);
 }
 
 static void bring_table(struct attend *a)
@@ -499,6 +523,14 @@ static void take_wishes(struct attend *a)
         step_report_want(&a->report, a->o->report);
 }
 
+static int check_inputs(const struct attend *a)
+{
+    for (size_t i = 0; i < a->o->inputs; i++)
+        if (broadcast_source(a->o->input[i].source, a->err) < 0)
+            return -1;
+    return 0;
+}
+
 static int start(struct attend *a)
 {
     if (config_load(&a->config, a->o->config, a->err) < 0)
@@ -509,7 +541,7 @@ static int start(struct attend *a)
                                a->config.step_policy->name, POLICY_STRICT,
                                a->err)
                < 0
-        || (a->o->source && broadcast_source(a->o->source, a->err) < 0))
+        || check_inputs(a) < 0)
         return -1;
     a->wish = broadcast_wish(&a->config.bcast, 0);
     if (front_begin(&a->front, a->err) < 0)
@@ -517,7 +549,9 @@ static int start(struct attend *a)
     a->on_stdin =
         event_new(a->front.base, STDIN_FILENO, EV_READ | EV_PERSIST, on_end, a);
     a->on_term = evsignal_new(a->front.base, SIGTERM, on_end, a);
-    if (!a->on_stdin || !a->on_term || event_add(a->on_term, NULL) < 0)
+    a->next = event_new(a->front.base, -1, 0, on_next, a);
+    if (!a->next || !a->on_stdin || !a->on_term
+        || event_add(a->on_term, NULL) < 0)
         return es_no_memory(a->err);
     if (event_add(a->on_stdin, NULL) < 0)
         return es_no_memory(a->err);
@@ -544,6 +578,8 @@ static void clear(struct attend *a)
     qualification_clear(&a->qualification);
     if (a->on_term)
         event_free(a->on_term);
+    if (a->next)
+        event_free(a->next);
     front_end(&a->front);
 }
 
@@ -573,7 +609,7 @@ static int attend_main(int argc, char **argv, struct es_error *err)
         (void)front_run(&a.front);
     keep_history(&a);
     clear(&a);
-    free(o.source);
+    attend_options_clear(&o);
     /* What failed is in the line that the plugin has got. */
     return 0;
 }

@@ -4,6 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int add_input(struct attend_options *o,
+                     const char *text,
+                     const char *colon,
+                     struct es_error *err)
+{
+    struct attend_input *grown, in;
+    char destination[DESTINATION_MAX];
+
+    if (broadcast_destination(destination, colon + 1, err) < 0)
+        return -1;
+    grown = realloc(o->input, (o->inputs + 1) * sizeof *grown);
+    if (!grown)
+        return es_no_memory(err);
+    o->input = grown;
+    in.source = strndup(text, (size_t)(colon - text));
+    in.destination = strdup(destination);
+    o->input[o->inputs++] = in;
+    return in.source && in.destination ? 0 : es_no_memory(err);
+}
+
 /* SRC:DST; neither may have a colon in it, as with options of Slurm. */
 static int take_copy(void *at, const char *text, struct es_error *err)
 {
@@ -13,11 +33,18 @@ static int take_copy(void *at, const char *text, struct es_error *err)
     if (!colon || colon == text)
         return es_fail(err, ES_USAGE, "give SRC:DST",
                        "--evenstep-bcast: \"%s\"", text);
-    free(o->source);
-    o->source = strndup(text, (size_t)(colon - text));
-    if (!o->source)
-        return es_no_memory(err);
-    return broadcast_destination(o->destination, colon + 1, err);
+    return add_input(o, text, colon, err);
+}
+
+void attend_options_clear(struct attend_options *o)
+{
+    for (size_t i = 0; i < o->inputs; i++) {
+        free(o->input[i].source);
+        free(o->input[i].destination);
+    }
+    free(o->input);
+    o->input = NULL;
+    o->inputs = 0;
 }
 
 #define AT(member) OPTION_AT(struct attend_options, member)
@@ -36,7 +63,7 @@ const struct option attend_option_table[] = {
     {OPTION_TEXT, "command", "NAME", AT(command), .help =
      "that the tasks run, for the profile auto"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
-     "as srun --evenstep-bcast"},
+     "as srun --evenstep-bcast; repeatable"},
     {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
      "as srun --evenstep-power"},
     {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =

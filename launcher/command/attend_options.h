@@ -20,12 +20,16 @@ struct attend_options {
     enum power_variant power;
     enum step_meter meter; /* STEP_METERS: as the site has it */
     const char *report;    /* a file, REPORT_OFF, "", or NULL: as the site */
-    char *source; /* to be copied to destination on every node, or NULL */
-    char destination[DESTINATION_MAX];
+    struct attend_input {
+        char *source; /* to be copied to destination on every node */
+        char *destination;
+    } * input; /* so many */
+    size_t inputs;
     int required;
 };
 
-/* For struct attend_options; source is the caller's to free. */
+/* For struct attend_options; the caller clears it. */
 extern const struct option attend_option_table[];
+void attend_options_clear(struct attend_options *o);
 
 #endif

@@ -27,6 +27,13 @@ int broadcast_source(const char *source, struct es_error *err)
                    source, strerror(errno));
 }
 
+/* The nodes say which folder that is; see agent/node_destination.h. */
+static int is_in_tmpdir(const char *text)
+{
+    return strncmp(text, "$TMPDIR/", 8) == 0
+           || strncmp(text, "${TMPDIR}/", 10) == 0;
+}
+
 int broadcast_destination(char out[DESTINATION_MAX],
                           const char *text,
                           struct es_error *err)
@@ -37,7 +44,7 @@ int broadcast_destination(char out[DESTINATION_MAX],
     if (text[0] == '\0' || text[strlen(text) - 1] == '/')
         return es_fail(err, ES_USAGE, "give the file's whole name",
                        "DST \"%s\" names no file", text);
-    if (text[0] == '/')
+    if (text[0] == '/' || is_in_tmpdir(text))
         n = snprintf(out, DESTINATION_MAX, "%s", text);
     else if (!getcwd(here, sizeof here))
         return es_fail(err, ES_USAGE, "give a whole path for DST",

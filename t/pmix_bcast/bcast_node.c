@@ -416,8 +416,10 @@ static void test_failures(void)
     close(fd);
     open_doors();
     start_node();
-    ok(said_done == 1 && report.error == EEXIST && report.text[0] == '\0',
-       "what is there already is not replaced");
+    ok(said_done == 1 && report.error == EEXIST
+           && strstr(report.text, order.destination)
+           && strstr(report.text, ": File exists"),
+       "what is there already is not replaced, and named");
     end();
 }
 
@@ -449,7 +451,7 @@ static void test_memory(void)
         if (said_done == 1 && (unsaid || report.error == 0) && is_whole())
             whole++;
         else if (said_done == 1 && report.error == ENOMEM
-                 && report.text[0] == '\0')
+                 && strstr(report.text, "annot allocate memory"))
             lacking++;
         else
             wrong++;

@@ -123,15 +123,17 @@ static void test_words(void)
     give(PROBE, "fresh");
     give(POWER, "pair");
     give(BCAST, "a:/b");
+    give(BCAST, "c:/d");
     give(METER, "mpi");
     give(REPORT, "a b");
     fake_spank.nodes = 0;
     fake_spank.argv = command;
     is_int(run(), 0, "a step with all options");
-    is_str(content(words),
-           "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
-           "--power pair --meter mpi --report=a b --command ./app --required 1",
-           "the front end has them all");
+    is_str(
+        content(words),
+        "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
+        "--bcast c:/d --power pair --meter mpi --report=a b --command ./app --required 1",
+        "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }
 

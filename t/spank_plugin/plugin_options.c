@@ -77,7 +77,8 @@ static void test_good(void)
        "good values are taken");
     o = plugin_options_get();
     is_str(o.profile, "cpu_2-x", "a profile");
-    is_str(o.bcast, "a b:/c d", "a file");
+    is_str(o.bcast[0], "a b:/c d", "a file");
+    ok(!o.bcast[1], "and no second one");
     is_str(o.probe, "fresh", "a way to probe");
     is_str(o.power, "boost", "a way to steer");
     is_str(o.meter, "cpu", "a meter");
@@ -93,9 +94,38 @@ static void test_good(void)
     is_str(plugin_options_get().power, "save", "a third way to steer");
     plugin_options_clear();
     o = plugin_options_get();
-    ok(!o.profile && !o.bcast && !o.probe && !o.power && !o.meter && !o.report
-           && o.timeout_s == 60,
+    ok(!o.profile && !o.bcast[0] && !o.probe && !o.power && !o.meter
+           && !o.report && o.timeout_s == 60,
        "all is forgotten");
+}
+
+static void test_bcasts(void)
+{
+    char text[16];
+    struct plugin_options o;
+
+    ok(give(BCAST, "a:/x", 0) == 0 && give(BCAST, "b:$TMPDIR/y", 0) == 0
+           && give(BCAST, "c:${TMPDIR}/z", 0) == 0
+           && give(BCAST, "d:/x", 0) == 0,
+       "--evenstep-bcast, four times");
+    o = plugin_options_get();
+    is_str(o.bcast[0], "d:/x", "of two for one place the last");
+    is_str(o.bcast[1], "b:$TMPDIR/y", "a second one, into TMPDIR");
+    is_str(o.bcast[2], "c:${TMPDIR}/z", "a third");
+    ok(!o.bcast[3], "and no more");
+    for (int i = 3; i < BCAST_MAX; i++) {
+        (void)snprintf(text, sizeof text, "a:/%d", i);
+        (void)give(BCAST, text, 0);
+    }
+    o = plugin_options_get();
+    is_str(o.bcast[BCAST_MAX - 1], text, "as many as there may be");
+    ok(give(BCAST, "a:/more", 0) == -1 && fake_spank.errors == 1
+           && strstr(fake_spank.said, "more than 16 times"),
+       "one more is refused");
+    ok(give(BCAST, "a:$TMPDIR/", 0) == -1 && give(BCAST, "a:$HOME/x", 0) == -1,
+       "no name in TMPDIR, another variable");
+    plugin_options_clear();
+    ok(!plugin_options_get().bcast[0], "all are forgotten");
 }
 
 static void test_bad(void)
@@ -184,6 +214,7 @@ int main(void)
     test_register();
     test_demand();
     test_good();
+    test_bcasts();
     test_bad();
     test_site();
     return done();

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='the start of a step on many nodes: its table, its inputs'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+unset EVENSTEP_CONF TMPDIR
+prolog=$(testbed_dir).prolog # slurm.conf takes no blank, and /tmp is of each node
+
+one_line() { test "$(grep -c evenstep: err)" = 1; }
+# count LINE N: got has that line so often.
+count() { test "$(grep -cxE -e "$1" got)" = "$2"; }
+
+test_expect_success 'up: 24 nodes, with a TMPDIR of each that a prolog of the site gives' '
+	cat >"$prolog" <<-\END && chmod 755 "$prolog" &&
+	#!/bin/sh
+	mkdir -p "/tmp/of-$SLURMD_NODENAME" && echo "export TMPDIR=/tmp/of-$SLURMD_NODENAME"
+	END
+	testbed_up --nodes 24 --cpus 8 --rate none --speeds none --set TaskProlog="$prolog" --plugin "$EVENSTEP_BUILD/evenstep.so" \
+		--plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+test_expect_success 'a step of 192 tasks: every node has the table of all, and it is the same' '
+	on_ctl srun -N24 --ntasks-per-node=8 --evenstep sh -c "test \$SLURM_LOCALID != 0 || cksum <\$EVENSTEP_DIR/conntable" >sums 2>err &&
+	cat err && quiet err && test "$(sort -u sums | wc -l) $(wc -l <sums)" = "1 24" &&
+	on_ctl srun -N24 --ntasks-per-node=8 --evenstep sh -c "test \$SLURM_PROCID != 191 || \"$EVENSTEP_BUILD\"/evenstep conntable dump --json" >got 2>err &&
+	jq -se "map(.rank) == [range(192)] and (map(.node) | unique | length) == 24 and (group_by(.node) | all(length == 8))" got
+'
+
+test_expect_success 'evenstep-bcast twice: a file and a folder, into the TMPDIR of each node and by its name' '
+	head -c 300000 /dev/urandom >file && mkdir -p folder/sub && echo deep >folder/sub/file &&
+	on_ctl srun -N24 --evenstep-bcast="file:\$TMPDIR/brought" --evenstep-bcast="folder:/tmp/of-{node}/folder" \
+		sh -c "cmp file \$TMPDIR/brought && cat /tmp/of-\$SLURMD_NODENAME/folder/sub/file" >got 2>err
+	cat got err && count deep 24 && test ! -s err
+'
+test_expect_success 'of two one that is not there: no step without its input' '
+	test_expect_code 1 on_ctl srun -N2 --evenstep-bcast=file:/tmp/first --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err && one_line && test ! -s got &&
+	grep "evenstep: /nosuch: No such file or directory: .*; the step is not started without its input" err
+'
+test_expect_success 'of two one that a node has no room for: it is named by its path there, before a byte is sent' '
+	on_node n1 sh -c "mkdir /tmp/small && mount -t tmpfs -o size=64k none /tmp/small" && on_node n0 mkdir /tmp/small &&
+	test_expect_code 1 on_ctl srun -w n0,n1 --evenstep-bcast=/etc/hosts:/tmp/hosts --evenstep-bcast="file:/tmp/small/{node}" echo ran >got 2>err
+	cat err && test ! -s got && grep "evenstep: n1: /tmp/small/n1: No space left on device" err &&
+	grep "; the step is not started without its input" err && on_node n1 umount /tmp/small
+'
+test_expect_success 'in a script of sbatch: evenstep bcast, and srun --evenstep-bcast' '
+	cat >batch.sh <<-\END &&
+	#!/bin/sh
+	evenstep bcast file "\$TMPDIR/in.{node}" && srun --evenstep-bcast=file:/tmp/second \
+		sh -c "cmp file \$TMPDIR/in.\$SLURMD_NODENAME && cmp file /tmp/second && echo same"
+	END
+	on_ctl env PATH="$EVENSTEP_BUILD:$PATH" sbatch -Q -W -N2 --ntasks-per-node=1 -o "$PWD/got" batch.sh; cat got && count same 2
+'
+test_expect_success 'nothing is left' 'rm "$prolog"; wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep'
+
+test_done
