@@ -194,7 +194,8 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 #         build it
 packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libraries)) \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
-            $(comment test it) slurmd slurmctld munge hwloc-nox perl sharness jq \
+            $(comment test it) slurmd slurmctld slurmdbd mariadb-server-core \
+            mariadb-client-core munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev libomp-dev gfortran iproute2 util-linux procps \
             zsh fish bsdextrautils mmdebstrap python3-setuptools python3-wheel busybox-static \

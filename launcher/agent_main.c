@@ -29,11 +29,16 @@
 #include "pmix_bcast/wireup_way.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A socket to the plugin, which has opened it: spank_plugin/plugin_comment.h */
+#define COMMENT_FD "EVENSTEP_COMMENT_FD"
 
 static const char by_hand[] =
     "evenstep-agent is started by `evenstep run`, not by hand";
@@ -57,6 +62,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_COMPANION=",
     "EVENSTEP_GUARD=",
     "EVENSTEP_ENERGY=",
+    COMMENT_FD "=",
     "SLURM_STEP",
     "SLURM_PROCID=",
     "SLURM_LOCALID=",
@@ -183,7 +189,7 @@ static int parse_rank(struct agent_setup *s)
 static int setup_from_environ(struct agent_setup *s, struct es_error *err)
 {
     const char *front_end = env_text("EVENSTEP_FRONT_END", "");
-    int64_t job, step, speed, encrypt;
+    int64_t job, step, speed, encrypt, comment;
 
     snprintf(s->node, sizeof s->node, "%s",
              env_text("EVENSTEP_AGENT", env_text("SLURMD_NODENAME", "")));
@@ -206,6 +212,7 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         || env_number("SLURM_STEP_ID", 0, UINT32_MAX, &step) < 0
         || env_number("EVENSTEP_SPEED", 0, 1000000, &speed) < 0
         || env_number("EVENSTEP_ENCRYPT", 0, 1, &encrypt) < 0
+        || env_number(COMMENT_FD, 0, INT_MAX, &comment) < 0
         || parse_rank(s) < 0)
         return es_fail(err, ES_USAGE, by_hand,
                        "bad numbers in the environment");
@@ -213,6 +220,9 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
     s->job = (uint32_t)job;
     s->step = (uint32_t)step;
     s->speed_pct = (int)speed;
+    s->comment_fd = (int)comment;
+    if (s->comment_fd > 0) /* not for the commands */
+        (void)fcntl(s->comment_fd, F_SETFD, FD_CLOEXEC);
     s->secret.encrypt = (uint32_t)encrypt;
     s->environ = environ_for_commands();
     if (!s->environ)

@@ -8,21 +8,24 @@
  *                                                 options
  *   init_post_opt                                 guard
  *                                                 starts, room
- *                                                 is made
+ *                                                 is made, child
+ *                                                 for the comment
  *   local_user_init   front end
  *                     starts
  *   user_init                                     environment
  *   task_init                                     refused steps,
  *                                                 environment,
- *                                                 meter
+ *                                                 meter, socket
  *   task_post_fork                                to the guard
  *   exit              front end                   guard ends,
- *                     ends                        clean-up
+ *                     ends                        clean-up,
+ *                                                 child ends
  *
  * A job's prolog and epilog (job_script) do not load it: it has no hook there.
  */
 #include <slurm/spank.h>
 
+#include "spank_plugin/plugin_comment.h"
 #include "spank_plugin/plugin_local.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_power.h"
@@ -61,6 +64,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
     if (spank_context() == S_CTX_REMOTE) {
         plugin_power_start(sp);
         plugin_remote_prepare(sp);
+        plugin_comment_prepare(sp);
     }
     return 0;
 }
@@ -88,6 +92,7 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
     if (spank_context() == S_CTX_REMOTE) {
         plugin_remote_refuse(sp);
         plugin_remote_task(sp);
+        plugin_comment_task(sp);
     }
     return 0;
 }
@@ -110,6 +115,7 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
     } else if (spank_context() == S_CTX_REMOTE) {
         plugin_power_stop();
         plugin_remote_clean(sp);
+        plugin_comment_end(sp);
     }
     plugin_options_clear();
     return 0;

@@ -36,7 +36,7 @@ static char *given[OPTION_COUNT];        /* by the user; owned */
 static char *given_bcast[BCAST_MAX + 1]; /* likewise, each; NULL at the end */
 
 static struct {
-    int on_by_default;
+    int on_by_default, admin_comment;
     int timeout_s;
     const char *config, *launcher;
 } site = {.timeout_s = TIMEOUT_S, .launcher = EVENSTEP_LAUNCHER};
@@ -231,12 +231,22 @@ static int set_config(const char *value)
     return 0;
 }
 
-static int set_default(const char *value)
+static int set_switch(int *is_on, const char *value)
 {
     if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
         return -1;
-    site.on_by_default = strcmp(value, "on") == 0;
+    *is_on = strcmp(value, "on") == 0;
     return 0;
+}
+
+static int set_default(const char *value)
+{
+    return set_switch(&site.on_by_default, value);
+}
+
+static int set_admin_comment(const char *value)
+{
+    return set_switch(&site.admin_comment, value);
 }
 
 static int set_launcher(const char *value)
@@ -267,6 +277,7 @@ static const struct {
     int (*set)(const char *value);
     const char *allowed;
 } arguments[] = {
+    {"admin_comment=", set_admin_comment, "on or off"},
     {"config=", set_config, "an absolute path"},
     {"default=", set_default, "on or off"},
     {"launcher=", set_launcher, "an absolute path"},
@@ -289,7 +300,8 @@ static void set_argument(const char *arg, int complain)
     }
     if (complain)
         slurm_error("evenstep: plugstack.conf: '%s' is left out: give "
-                    "config=, default=, launcher= or timeout=",
+                    "admin_comment=, config=, default=, launcher= or "
+                    "timeout=",
                     arg);
 }
 
@@ -327,6 +339,7 @@ struct plugin_options plugin_options_get(void)
         .config = site.config,
         .launcher = site.launcher,
         .timeout_s = site.timeout_s + (given_bcast[0] ? COPY_S : 0),
+        .admin_comment = site.admin_comment,
     };
 }
 

@@ -32,6 +32,7 @@ struct plugin_options {
     const char *config;       /* absolute path */
     const char *launcher;     /* absolute path of the program evenstep */
     int timeout_s;            /* how long a step waits for evenstep's start */
+    int admin_comment;        /* 1: the site wants it set */
 };
 
 /*

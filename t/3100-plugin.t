@@ -125,7 +125,7 @@ test_expect_success 'bad arguments in plugstack.conf: a line for each, and the r
 	on_ctl srun -N2 --evenstep echo ran >out 2>err && cat err &&
 	test $(count ran out) = 2 && test $(starts) = 1 &&
 	test $(count evenstep: err) = 4 &&
-	grep "evenstep: plugstack.conf: .bogus. is left out: give config=, default=, launcher= or timeout=" err &&
+	grep "evenstep: plugstack.conf: .bogus. is left out: give admin_comment=, config=, default=, launcher= or timeout=" err &&
 	grep "default=maybe. is left out: give default=on or off" err &&
 	grep "timeout=0. is left out: give timeout=1 to 3600 seconds" err &&
 	grep "config=relative. is left out: give config=an absolute path" err

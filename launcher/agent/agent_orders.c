@@ -14,9 +14,13 @@
 #include "pmix_bcast/tree_copy.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+
+#define COMMENT_MS 2000 /* slurmctld answers in some ms, if it does */
 
 struct agent_orders {
     struct agent_orders_setup s;
@@ -133,6 +137,21 @@ static int receive_put(struct agent_orders *o, const struct message *in)
         why = agent_work_directory(o->work, o->step);
     write_u32(&w, (uint32_t)why);
     send_out(o, MSG_STORED, &w);
+    return 0;
+}
+
+/* To the plugin.  The last order before the end: nothing waits but the job's
+ * end, after which Slurm takes no comment. */
+static int receive_comment(struct agent_orders *o, const struct message *in)
+{
+    struct pollfd p = {.fd = o->s.agent->comment_fd, .events = POLLIN};
+    char text[TEXT_MAX];
+
+    if (msg_read_comment(text, in->body, in->len) < 0)
+        return -1;
+    if (p.fd > 0
+        && send(p.fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        (void)poll(&p, 1, COMMENT_MS);
     return 0;
 }
 
@@ -421,6 +440,7 @@ static const struct {
     {MSG_LIMIT, MSG_LIMIT, receive_limit},
     {MSG_ENERGY, MSG_ENERGY, receive_energy},
     {MSG_RANKS, MSG_RANKS, receive_ranks},
+    {MSG_COMMENT, MSG_COMMENT, receive_comment},
     {MSG_BCAST, MSG_BCAST_END - 1, receive_bcast},
     {MSG_GRAPH, MSG_GRAPH_END - 1, receive_graph},
 };

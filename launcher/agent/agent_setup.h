@@ -20,6 +20,7 @@ struct agent_setup {
     uint32_t rank, agents;   /* of them */
     const char *sysfs;       /* "/sys" */
     int speed_pct;           /* of one core for the commands; 0: as it is */
+    int comment_fd;          /* to the plugin; 0: the site wants none */
     char **environ;          /* for the commands */
 };
 

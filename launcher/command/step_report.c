@@ -3,6 +3,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/base/user_file.h"
 #include "launcher/command/step_report_print.h"
+#include "launcher/session/site_comment.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -132,6 +133,8 @@ static void tell(struct step_report *r, const struct step_report_of *of)
     for (size_t i = 0; i < n; i++)
         notice("%s", line[i]);
     tell_energy(r);
+    step_report_comment(of, line[0]);
+    site_comment_tell(of->times->session, line[0]);
     if (r->file && step_report_write(r->file, of) < 0)
         notice("warning: the report is not whole: %s: %s: see that there is "
                "room",

@@ -3,6 +3,7 @@
 #include "launcher/base/json_member.h"
 #include "launcher/base/report_head.h"
 #include "launcher/session/node_records.h"
+#include "launcher/session/site_comment.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,6 +158,25 @@ static void skew_line(char *line, const struct step_summary *s)
              "from the first rank to the last at the end of a region: %s, at "
              "most %s",
              mean, most);
+}
+
+void step_report_comment(const struct step_report_of *of,
+                         char line[STEP_REPORT_LINE])
+{
+    const struct step_summary *s = of->summary;
+    const struct efficiency *e = &s->efficiency;
+    char factor[32], threads[32];
+    int n;
+
+    threads_text(factor, threads, s);
+    n = snprintf(line, STEP_REPORT_LINE,
+                 SITE_COMMENT_BEGIN "step %" PRIu32
+                                    ": parallel efficiency %.2f = load balance "
+                                    "%.2f x communication %.2f%s",
+                 of->step, e->parallel, e->balance, e->communication, factor);
+    if (is_worth_it(s))
+        snprintf(line + n, STEP_REPORT_LINE - (size_t)n,
+                 ", slowest node %.120s", name_of(of, s->worst));
 }
 
 size_t step_report_text(const struct step_report_of *of,

@@ -28,6 +28,9 @@ struct step_report_of {
 /* The paragraph, a line each; returns how many lines there are. */
 size_t step_report_text(const struct step_report_of *of,
                         char line[STEP_REPORT_LINES][STEP_REPORT_LINE]);
+/* One line for the job's comment. */
+void step_report_comment(const struct step_report_of *of,
+                         char line[STEP_REPORT_LINE]);
 /* What the nodes have used; 0 if that is not known (line is untouched). */
 int step_report_energy(uint32_t job,
                        uint32_t step,

@@ -172,16 +172,6 @@ static void tell_kept(const struct run *r)
                r->o->journal);
 }
 
-/* 0: none, or it never began. */
-static uint32_t job_of(const struct run *r)
-{
-    uint32_t job = 0, step;
-
-    if (r->front.session && r->start_ns > 0)
-        session_job(r->front.session, &job, &step);
-    return job;
-}
-
 static int write_results(struct run *r, int rc)
 {
     progress_stop(&r->progress);
@@ -193,8 +183,10 @@ static int write_results(struct run *r, int rc)
     if (r->o->dry_run)
         return rc;
     oversight_tell_stdin(r->o, &r->told_stdin);
-    if (r->o->job_comment || r->config->slurm.job_comment)
-        run_comment_set(job_of(r), &r->summary, r->distribution);
+    if (r->front.session && r->start_ns > 0)
+        run_comment_tell(r->front.session,
+                         r->o->job_comment || r->config->slurm.job_comment,
+                         &r->summary, r->distribution);
     if (rc == 0) {
         piece_files_close(&r->work.files);
         keep_history(r);

@@ -2,6 +2,8 @@
 #include "launcher/run/run_comment.h"
 #include "launcher/base/notice.h"
 #include "launcher/session/job_comment.h"
+#include "launcher/session/session.h"
+#include "launcher/session/site_comment.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,16 +41,20 @@ static const char *slowest_of(const struct distribution *d)
     return n > 1 ? distribution_name(d, slowest) : NULL;
 }
 
-void run_comment_set(uint32_t job,
-                     const struct summary *s,
-                     const struct distribution *d)
+void run_comment_tell(struct session *session,
+                      int set,
+                      const struct summary *s,
+                      const struct distribution *d)
 {
     struct es_error why = {0};
     char line[RUN_COMMENT];
+    uint32_t job, step;
 
+    session_job(session, &job, &step);
     if (job == 0)
         return;
     run_comment_text(line, s, d && s->frames > 0 ? slowest_of(d) : NULL);
-    if (job_comment_set(job, line, &why) < 0)
+    site_comment_tell(session, line);
+    if (set && job_comment_set(job, line, &why) < 0)
         notice("warning: --job-comment: %s: %s", why.what, why.mend);
 }

@@ -7,6 +7,8 @@
 
 #include "launcher/run/report.h"
 
+struct session;
+
 #define RUN_COMMENT 320
 
 /* "evenstep: 5 frames in 4.55 s, 2.60 times as fast as equal parts, efficiency
@@ -14,9 +16,11 @@
 void run_comment_text(char line[RUN_COMMENT],
                       const struct summary *s,
                       const char *slowest);
-/* Set it; what fails is a warning.  Nothing outside of a job. */
-void run_comment_set(uint32_t job,
-                     const struct summary *s,
-                     const struct distribution *d);
+/* Say it to the plugin, and where set is 1 make it a part of the job's comment;
+ * what fails is a warning.  Nothing outside of a job. */
+void run_comment_tell(struct session *session,
+                      int set,
+                      const struct summary *s,
+                      const struct distribution *d);
 
 #endif

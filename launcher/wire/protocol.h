@@ -98,6 +98,7 @@
  *   CLOCK     front end  -                      (say how late it is)
  *             agent      stopped_ns u64: for how long it was stopped, all in
  *                        all; also without being asked, when it goes on
+ *   COMMENT   front end  text: how it went, for the job's AdminComment
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -194,6 +195,7 @@ enum protocol_type {
     MSG_CANCEL = 52,
     MSG_RANKS = 53,
     MSG_ENERGY = 54,
+    MSG_COMMENT = 55,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -454,6 +456,8 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
+/* COMMENT: a text. */
+int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len);
 /* MISSED, STORED and RING_PORT: a single u32.  LIMIT, CANCEL and CLOCK of an agent: a
  * single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);

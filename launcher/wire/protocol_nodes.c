@@ -125,6 +125,14 @@ int msg_read_peer(struct msg_peer *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, text, TEXT_MAX);
+    return finish(&r, text, TEXT_MAX);
+}
+
 void msg_write_probe(struct writer *w, const struct msg_probe *m)
 {
     write_u32(w, m->fresh);

@@ -59,6 +59,7 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_tasks tasks;
     struct msg_slots slots;
     struct msg_slotted slotted;
+    char comment[TEXT_MAX];
     uint32_t v;
     uint64_t u;
 
@@ -88,6 +89,8 @@ static void texts(const uint8_t *body, size_t len)
     if (msg_read_tasks(&tasks, body, len) == 0
         && (strchr(tasks.dir, '/') || tasks.tasks > NODE_TASKS_MAX))
         abort();
+    if (msg_read_comment(comment, body, len) == 0)
+        walk((const uint8_t *)comment, strlen(comment));
     (void)msg_read_u32(&v, body, len);
     (void)msg_read_u64(&u, body, len);
 }

@@ -25,6 +25,7 @@ static struct fake_spank {
     spank_context_t context;
     uid_t uid;
     uint32_t job, step, nodes; /* nodes 0: Slurm does not tell */
+    uint32_t node;             /* which of them this is */
     int task;
     pid_t pid;                 /* of the task */
     char *cores;               /* of the job; NULL: Slurm does not tell */
@@ -94,6 +95,8 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
         return rc;
     if (item == S_JOB_UID)
         *(uid_t *)to = fake_spank.uid;
+    else if (item == S_JOB_NODEID)
+        *(uint32_t *)to = fake_spank.node;
     else if (item == S_JOB_ID)
         *(uint32_t *)to = fake_spank.job;
     else if (item == S_JOB_STEPID)
@@ -165,6 +168,16 @@ __attribute__((format(printf, 1, 2))) void slurm_error(const char *fmt, ...)
     vsnprintf(fake_spank.said, sizeof fake_spank.said, fmt, ap);
     va_end(ap);
     fake_spank.errors++;
+}
+
+__attribute__((format(printf, 1, 2))) void slurm_info(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(fake_spank.said, sizeof fake_spank.said, fmt, ap);
+    va_end(ap);
+    fake_spank.remarks++;
 }
 
 __attribute__((format(printf, 1, 2))) void slurm_verbose(const char *fmt, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which hook does what in which of Slurm's programs: all of them, in all. */
 #include "fake_spank.h"
+#include "spank_plugin/plugin_comment.h"
 #include "spank_plugin/plugin_local.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/plugin_power.h"
@@ -94,6 +95,24 @@ void plugin_remote_clean(spank_t sp)
     note("clean");
 }
 
+void plugin_comment_prepare(spank_t sp)
+{
+    (void)sp;
+    note("child");
+}
+
+void plugin_comment_task(spank_t sp)
+{
+    (void)sp;
+    note("socket");
+}
+
+void plugin_comment_end(spank_t sp)
+{
+    (void)sp;
+    note("child ends");
+}
+
 typedef int (*hook_fn)(spank_t sp, int ac, char **av);
 
 int slurm_spank_init(spank_t sp, int ac, char **av);
@@ -129,8 +148,8 @@ static const struct {
      {"arguments! options", "", "start", "", "", "", "stop clear"}},
     {"slurmstepd",
      S_CTX_REMOTE,
-     {"arguments options", "guard room", "", "environment", "refused task",
-      "to guard", "guard ends clean clear"}},
+     {"arguments options", "guard room child", "", "environment",
+      "refused task socket", "to guard", "guard ends clean child ends clear"}},
     {"sbatch",
      S_CTX_ALLOCATOR,
      {"arguments! options", "", "", "", "", "", "clear"}},

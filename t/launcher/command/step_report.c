@@ -128,6 +128,17 @@ static void is_told_of(const double speed[],
     is_str(text[line], want, "people read");
 }
 
+static void is_commented(const double speed[], const char *want)
+{
+    char line[STEP_REPORT_LINE];
+    struct step_summary s = sum_with(speed);
+    struct step_report_of of = {
+        .job = 12, .step = 3, .times = times, .summary = &s, .speed = speed};
+
+    step_report_comment(&of, line);
+    is_str(line, want, "Slurm keeps");
+}
+
 static void is_told(const double speed[], size_t line, const char *want)
 {
     is_told_of(speed, 0, line, want);
@@ -156,6 +167,9 @@ static void test_slow_node(void)
             "n3 came last in 10 of them, and made the others wait for 1.80 "
             "node-seconds: it is slow (0.62 of the others' speed); its ranks "
             "have as much to do as others'");
+    is_commented(slow,
+                 "evenstep: step 3: parallel efficiency 0.71 = load balance "
+                 "0.72 x communication 0.99, slowest node n3");
     is_told(slow, 2,
             "from the first rank to the last at the end of a region: 60 ms, "
             "at most 60 ms");

@@ -32,6 +32,7 @@ union any {
     struct msg_over over;
     struct msg_slots slots;
     struct msg_slotted slotted;
+    char comment[TEXT_MAX];
     uint32_t u32;
     uint64_t u64;
 };
@@ -63,16 +64,18 @@ enum which {
     OVER,
     SLOTS,
     SLOTTED,
+    COMMENT,
     U32,
     U64,
     KINDS
 };
 
 static const char *const names[KINDS] = {
-    "HERE",  "FENCE",   "READY",    "PEER",   "PROBE",   "PROBED", "RING",
-    "RANG",  "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",    "FILES",
-    "FILE",  "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",  "METERED",
-    "TASKS", "IDLE",    "OVER",     "SLOTS",  "SLOTTED", "STORED", "LIMIT"};
+    "HERE",    "FENCE",   "READY",   "PEER",    "PROBE",    "PROBED",
+    "RING",    "RANG",    "COMMAND", "RUN",     "OUTPUT",   "DONE",
+    "PUT",     "FILES",   "FILE",    "MONITOR", "PROGRESS", "POWER",
+    "LIMITED", "METER",   "METERED", "TASKS",   "IDLE",     "OVER",
+    "SLOTS",   "SLOTTED", "COMMENT", "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -129,6 +132,8 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_slots(&m->slots, body, len);
     case SLOTTED:
         return msg_read_slotted(&m->slotted, body, len);
+    case COMMENT:
+        return msg_read_comment(m->comment, body, len);
     case U32:
         return msg_read_u32(&m->u32, body, len);
     default:
@@ -240,6 +245,9 @@ static void write_sound_work(enum which k, struct writer *w)
         break;
     case SLOTTED:
         msg_write_slotted(w, &an_answer);
+        break;
+    case COMMENT:
+        write_text(w, "evenstep: 5 frames");
         break;
     default:
         write_sound_meter(k, w);
