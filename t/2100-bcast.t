@@ -179,7 +179,7 @@ test_expect_success 'a DST that is too long is refused' '
 while IFS='|' read -r what spoil reason; do
 	test_expect_success "one node's DST is $what: named, the others have it, nothing half-written" '
 		nodes 4 && eval "$spoil" && test_expect_code 1 evenstep bcast --local 4 file "$here/dst/{node}/x" 2>err &&
-		said "evenstep: local2: .*/dst/\{node\}/x: $reason" && said "evenstep: 1 of 4 nodes have not got the file: .*" &&
+		said "evenstep: local2: .*/dst/local2/x: $reason" && said "evenstep: 1 of 4 nodes have not got the file: .*" &&
 		{ test ! -f dst/local2 || rm dst/local2; } && arrived file local0 local1 local3
 	'
 done <<'END'
@@ -269,7 +269,7 @@ test_expect_success NOBODY 'without root: a SRC that may not be read: exit 1, sa
 test_expect_success NOBODY "without root: one node's DST may not be written: named, the others have it" '
 	nodes 3 && chmod 777 dst/* && chmod 755 dst/local1 && chmod 644 file &&
 	test_expect_code 1 as_nobody evenstep bcast --local 3 file "$here/dst/{node}/x" 2>err &&
-	said "evenstep: local1: .*/dst/\{node\}/x: Permission denied" && arrived file local0 local2
+	said "evenstep: local1: .*/dst/local1/x: Permission denied" && arrived file local0 local2
 '
 test_expect_success NOBODY 'without root: a folder that may be written but not read is written' '
 	nodes 2 && chmod 1733 dst/* && as_nobody evenstep bcast --local 2 file "$here/dst/{node}/x" && arrived file
