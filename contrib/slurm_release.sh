@@ -29,3 +29,16 @@ slurm_plugin() {
 
 # slurm_has_pmix: Debian has built it without since 26.05.
 slurm_has_pmix() { test -n "$(slurm_plugin 'mpi_pmix*')"; }
+
+# slurm_pmix_fence: which collective is to be PMIx's fence under MPI programs.  The
+# ring of 22.05 now and then lets some through and leaves the others in it; its tree
+# lets each through at once.  That is no harm to Open MPI 4, but in Open MPI 5 a rank
+# that is sent to while it is still in MPI_Init crashes there (its issue 12495).
+# 24.11: 48 of 48 runs under the ring and 22 of 24 under the tree were through.
+slurm_pmix_fence() {
+    if slurm_is_since 24.11; then
+        echo ring
+    else
+        echo tree
+    fi
+}

@@ -5,8 +5,7 @@ test_description='srun --evenstep-meter=mpi before unchanged programs of each MP
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 needs_pmix
 unset EVENSTEP_CONF
-# The fence of Slurm's PMIx by its own choice, the ring, now and then lets some through and not others (launcher/companion.c).
-SLURM_PMIX_FENCE=tree
+SLURM_PMIX_FENCE=$(slurm_pmix_fence)
 export SLURM_PMIX_FENCE
 for mpi in openmpi mpich; do
 	command -v "mpicc.$mpi" >/dev/null && test_set_prereq "$mpi"

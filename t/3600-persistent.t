@@ -22,8 +22,7 @@ mpi_step() {
 	done
 	return "$code"
 }
-# The fence of Slurm's PMIx by its own choice, the ring, now and then lets some through and not others (launcher/companion.c).
-SLURM_PMIX_FENCE=tree
+SLURM_PMIX_FENCE=$(slurm_pmix_fence)
 export SLURM_PMIX_FENCE
 
 test_expect_success 'up: four nodes with 80, 40, 20 and 10 percent of a core, the plugin; the example is compiled' '

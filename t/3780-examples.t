@@ -6,8 +6,7 @@ test_description='what the README and the manuals tell a reader to type works: w
 . "$EVENSTEP_SRC/t/lib/examples.sh"
 unset EVENSTEP_CONF
 PATH=$EVENSTEP_BUILD:$PATH
-# As t/3320 says.
-SLURM_PMIX_FENCE=tree
+SLURM_PMIX_FENCE=$(slurm_pmix_fence)
 export SLURM_PMIX_FENCE
 
 test_expect_success 'up: four nodes' '
