@@ -3,7 +3,8 @@
 #   make deps        install the Debian packages that are missing (root, or sudo)
 #   make [all]       build everything into build/
 #   make check       every test (root for the last two tiers); one tier alone:
-#                    check-unit check-local check-san check-cluster check-faults
+#                    check-unit check-local check-san check-cluster check-faults;
+#                    JOBS=1 runs one test at a time, not one for each CPU
 #   make check T='t/policy/even.c t/2000-local.t' PROVE=-v    only these
 #   make check-suite SUITE=trixie  the same in a tree of that Debian, with its Slurm
 #                    (root, and mmdebstrap); CHECK='check-cluster' runs less of it
@@ -265,7 +266,8 @@ $(f_bin:=.t): %.t: %
 
 # A tier runs its tests by t/lib/tier: "twice" where a test that shares the machine
 # with others may be run again.  Each can be run alone.
-tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' \
+JOBS ?= $(shell nproc)
+tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' JOBS='$(JOBS)' \
        LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
        t/lib/tier
 pure_tests    := $(filter $(B)/t/policy/%,$(t_bin)) $(f_bin:=.t)
@@ -277,6 +279,7 @@ fault_tests   := $(wildcard t/4*.t)
 # make check T='t/policy/even.c t/2000-local.t' PROVE=-v: these, and what they need.
 ifdef T
 t_given := $(patsubst t/%.c,$(B)/t/%.t,$(T))
+check: JOBS = 1# what they say is not mixed
 check: $(filter $(B)/%,$(t_given)) $(if $(filter-out $(B)/%,$(t_given)),$(for_scripts))
 	$(tier) once $(t_given)
 else

@@ -6,13 +6,13 @@ test_description='whatever dies in a testbed, down leaves the machine as it was'
 name=$testbed_name
 dir=$(testbed_dir)
 
-# host_state: what others on this machine could see of us.
+# host_state: what others on this machine could see of us, but for /run/evenstep.
 host_state() {
 	ip -o link | cut -d: -f2
 	ip netns
 	awk '{ print $2, $3 }' /proc/mounts
 	cksum /etc/hosts
-	find /run -maxdepth 1 ! -name 'evenstep-testbed.*' | sort
+	find /run -maxdepth 1 ! -name 'evenstep-testbed.*' ! -name evenstep | sort
 }
 host_state >host_before
 
@@ -27,10 +27,15 @@ soon() {
 
 cgroup_is_made() { test -n "$(testbed_cgroups "$name")"; }
 
+# of_another PROCESS: it carries the mark of another testbed, which may have got the
+# number of a namespace that has gone.
+of_another() { grep -zs "^EVENSTEP_TESTBED=" "$1/environ" | grep -qzvxF "EVENSTEP_TESTBED=$name"; }
 # namespaces_gone FILE: none of those listed has a process any more.
 namespaces_gone() {
 	test -s "$1" || return 1
-	readlink /proc/[0-9]*/ns/net /proc/[0-9]*/ns/mnt /proc/[0-9]*/ns/uts | sort -u >alive
+	for each in /proc/[0-9]*; do
+		of_another "$each" || readlink "$each/ns/net" "$each/ns/mnt" "$each/ns/uts"
+	done | sort -u >alive
 	test -s alive && ! grep -xFf "$1" alive
 }
 
