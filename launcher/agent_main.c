@@ -10,6 +10,7 @@
  *                       loopback address, which no other node could call
  *   EVENSTEP_ENCRYPT    1: what goes over the wire is encrypted
  *   EVENSTEP_PORTS      LOW-HIGH, where the agent may listen; 0-0 anywhere
+ *   EVENSTEP_INTERFACE  which networks are meant for data, see network.h
  *   EVENSTEP_WIREUP     pmix or tcp; with tcp Slurm tells rank and number of
  *                       the agents, or outside of it
  *   EVENSTEP_RANK       and
@@ -28,7 +29,6 @@
 #include "launcher/base/rack.h"
 #include "pmix_bcast/wireup_way.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -55,6 +55,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_PORTS=",
     "EVENSTEP_ENCRYPT=",
     "EVENSTEP_WIREUP=",
+    "EVENSTEP_INTERFACE=",
     "EVENSTEP_RANK=",
     "EVENSTEP_AGENTS=",
     "EVENSTEP_AGENT=",
@@ -132,22 +133,17 @@ static const char *choose_front_end(const char *own)
     return own;
 }
 
-/* [ADDRESS]:PORT */
+/* 10.0.0.1:PORT, [fe80::1%eth0]:PORT, or :PORT */
 static int parse_front_end(struct agent_setup *s, const char *text)
 {
-    const char *colon = strrchr(text, ':');
     char own[ADDRESS_MAX];
-    struct in_addr in;
-    int64_t port;
+    struct address a;
 
-    if (!colon || number_parse_int(colon + 1, 1, 65535, &port) < 0
-        || (size_t)(colon - text) >= sizeof own)
+    if (address_split(own, &s->front_port, text) < 0)
         return -1;
-    s->front_port = (uint16_t)port;
-    snprintf(own, sizeof own, "%.*s", (int)(colon - text), text);
     snprintf(s->front_address, sizeof s->front_address, "%s",
              choose_front_end(own));
-    return inet_pton(AF_INET, s->front_address, &in) == 1 ? 0 : -1;
+    return address_parse(&a, s->front_address, 0);
 }
 
 static int parse_ports(struct agent_setup *s, const char *text)
@@ -217,6 +213,9 @@ static int setup_from_environ(struct agent_setup *s, struct es_error *err)
         return es_fail(err, ES_USAGE, by_hand,
                        "bad numbers in the environment");
     s->sysfs = env_text("EVENSTEP_SYSFS", "/sys");
+    s->interfaces = env_text("EVENSTEP_INTERFACE", "");
+    if (network_list_check(s->interfaces) < 0)
+        s->interfaces = "";
     s->job = (uint32_t)job;
     s->step = (uint32_t)step;
     s->speed_pct = (int)speed;

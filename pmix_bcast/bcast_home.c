@@ -452,6 +452,9 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
     };
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
+    if (!content) /* without them it goes by Slurm's network */
+        (void)networks_find(&o.networks, h->s.wish.interfaces,
+                            h->s.loopback != LOOPBACK_NO, "/sys");
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 

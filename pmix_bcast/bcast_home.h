@@ -22,14 +22,15 @@ struct bcast_wish {           /* which file, and how */
     uint32_t chunk, branches; /* 0: as it is best */
     uint32_t small;           /* up to so many bytes go with the order */
     double timeout_s;         /* a node without progress is given up; 0: 10 */
+    const char *interfaces;   /* meant for data (network.h); NULL: none */
 };
 
 struct bcast_home_setup {
     struct event_base *base;
     const struct secret *secret;
     struct port_range ports;
-    int loopback; /* all nodes are on this machine */
-    uint32_t id;  /* unlike any other of this secret */
+    enum loopback loopback; /* all nodes are on this machine */
+    uint32_t id;            /* unlike any other of this secret */
     uint32_t nodes;
     struct bcast_wish wish;
     /* Send a message to a node over the caller's channel; clears w. */

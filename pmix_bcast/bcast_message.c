@@ -28,6 +28,8 @@ static void read_plan(struct reader *r, struct plan *p)
 
 void bcast_write_order(struct writer *w, const struct bcast_order *o)
 {
+    char networks[NETWORKS_TEXT_MAX];
+
     write_u32(w, o->id);
     write_u32(w, o->flags);
     write_u32(w, o->mode);
@@ -37,11 +39,14 @@ void bcast_write_order(struct writer *w, const struct bcast_order *o)
     write_plan(w, &o->plan);
     write_text(w, o->destination);
     write_blob(w, o->content, o->content ? (size_t)o->plan.bytes : 0);
+    networks_format(&o->networks, networks, sizeof networks);
+    write_text(w, networks);
 }
 
 int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
 {
     struct reader r = {body, len, 0};
+    char networks[NETWORKS_TEXT_MAX];
     uint32_t port;
     size_t n;
 
@@ -58,8 +63,10 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
     o->content = read_blob(&r, &n);
     if (n == 0 && o->plan.bytes > 0)
         o->content = NULL;
-    if (read_end(&r) == 0 && port <= UINT16_MAX && o->flags <= ORDER_ALL
-        && o->mode <= 07777 && o->way <= PULL_BY_NODE
+    read_text(&r, networks, sizeof networks);
+    if (read_end(&r) == 0 && networks_parse(&o->networks, networks) == 0
+        && port <= UINT16_MAX && o->flags <= ORDER_ALL && o->mode <= 07777
+        && o->way <= PULL_BY_NODE
         && (o->destination[0] == '/' || o->destination[0] == '$')
         && plan_check(&o->plan) == 0 && (!o->content || n == o->plan.bytes))
         return 0;

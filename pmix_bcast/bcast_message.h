@@ -7,7 +7,8 @@
  *   ORDER   home  id u32, flags u32, mode u32, mtime ns i64, way u32, port
  *                 u32, plan: bytes u64, nodes u32, branches u32, chunk u32,
  *                 taper u32, chunks u32, shape u32; destination text;
- *                 content blob: all of it if the data is small, else empty
+ *                 content blob: all of it if the data is small, else empty;
+ *                 networks text: home's (network.h)
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well
@@ -26,6 +27,7 @@
 #define PMIX_BCAST_BCAST_MESSAGE_H
 
 #include "pmix_bcast/bytes.h"
+#include "pmix_bcast/network.h"
 #include "pmix_bcast/plan.h"
 
 #define DESTINATION_MAX 4096u /* PATH_MAX */
@@ -61,7 +63,8 @@ struct bcast_order {
     uint16_t port;    /* of home, for chunks */
     struct plan plan;
     char destination[DESTINATION_MAX]; /* absolute */
-    const uint8_t *content; /* in the body; NULL: it comes in chunks */
+    const uint8_t *content;   /* in the body; NULL: it comes in chunks */
+    struct networks networks; /* of home, meant for chunks */
 };
 
 struct bcast_done {

@@ -3,11 +3,10 @@
 #include "pmix_bcast/bcast_copy.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/relay.h"
+#include "pmix_bcast/route.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
-#include <netinet/in.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,8 @@ struct peer { /* another node, or home */
     struct link *other; /* a later one of theirs: we only listen */
     uint8_t *buffer;    /* for the chunk that comes */
     int hello_due, unreachable;
+    int by_network; /* called by one that is meant for data */
+    int plain;      /* not to be called so (again) */
 };
 
 enum state { RECEIVING, VERIFYING, DONE, FAILED };
@@ -280,6 +281,8 @@ static void on_sent(struct link *l, void *arg, const struct link_head *h)
         relay_sent(p->node->relay, p->rank, h->chunk, clock_s());
 }
 
+static void call_plain(struct peer *p);
+
 static void speak_on(struct peer *p, struct link *l)
 {
     p->link = l;
@@ -306,6 +309,10 @@ static void on_closed(struct link *l, void *arg, const char *why)
     }
     link_destroy(p->other);
     p->other = NULL;
+    if (p->hello_due && p->by_network) {
+        call_plain(p);
+        return;
+    }
     relay_lost(p->node->relay, p->rank);
 }
 
@@ -320,19 +327,17 @@ static const struct link_events events = {
 
 /* --- connections ---------------------------------------------------------- */
 
-static void call(struct peer *p, const char *address, uint16_t port)
+static void call(struct peer *p, const struct address *to)
 {
     struct bcast_node *b = p->node;
     const struct parties parties = {
         .purpose = p->rank == PLAN_NOBODY ? PURPOSE_BROADCAST : PURPOSE_MESH,
         .caller = b->self,
         .callee = p->rank == PLAN_NOBODY ? FRONT_END : p->rank};
-    struct sockaddr_in in = {.sin_family = AF_INET};
 
-    in.sin_port = htons(port);
-    if (inet_pton(AF_INET, address, &in.sin_addr) == 1)
-        p->link = link_call(b->s.base, (const struct sockaddr *)&in, sizeof in,
-                            b->s.secret, &parties, &events, p);
+    if (to)
+        p->link = link_call(b->s.base, (const struct sockaddr *)&to->at,
+                            to->len, b->s.secret, &parties, &events, p);
     if (!p->link) {
         p->unreachable = 1; /* on_tick() tells the relay */
         b->some_unreachable = 1;
@@ -369,16 +374,31 @@ static int is_ours_to_call(const struct bcast_node *b, uint32_t rank)
 
 static void call_peer(struct peer *p)
 {
-    const struct endpoint *e;
+    const struct bcast_node *b = p->node;
+    const struct wireup *w = b->s.wireup;
+    int is_home = p->rank == PLAN_NOBODY;
+    const struct endpoint *e = is_home ? NULL : &w->agent[p->rank];
+    struct address to;
+    enum route rc;
 
     if (p->link || p->unreachable)
         return;
-    if (p->rank == PLAN_NOBODY) {
-        call(p, p->node->s.home_address, p->node->order.port);
-        return;
-    }
-    e = &p->node->s.wireup->agent[p->rank];
-    call(p, e->address, e->port);
+    rc = route_find(&to, p->plain ? NULL : &w->agent[b->self].networks,
+                    is_home ? &b->order.networks : &e->networks,
+                    is_home ? b->s.home_address : e->address,
+                    is_home ? b->order.port : e->port);
+    p->by_network = rc == ROUTE_NETWORK;
+    call(p, rc == ROUTE_NONE ? NULL : &to);
+    if (!p->link && p->by_network)
+        call_plain(p);
+}
+
+/* By Slurm's network, then. */
+static void call_plain(struct peer *p)
+{
+    p->plain = 1;
+    p->unreachable = 0;
+    call_peer(p);
 }
 
 /* The relay has something for that peer. */

@@ -405,11 +405,10 @@ struct exchange *exchange_create(const struct exchange_setup *setup)
 int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at)
 {
     const struct parties parties = {PURPOSE_MESH, x->s.self, rank};
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct address to;
     struct peer *p;
 
-    in.sin_port = htons(at->port);
-    if (inet_pton(AF_INET, at->address, &in.sin_addr) != 1) {
+    if (address_parse(&to, at->address, at->port) < 0) {
         errno = EADDRNOTAVAIL;
         return -1;
     }
@@ -417,7 +416,7 @@ int exchange_call(struct exchange *x, uint32_t rank, const struct endpoint *at)
     if (!p)
         return -1;
     p->hello_due = 1;
-    p->link = link_call(x->s.base, (const struct sockaddr *)&in, sizeof in,
+    p->link = link_call(x->s.base, (const struct sockaddr *)&to.at, to.len,
                         x->s.secret, &parties, &events, p);
     if (!p->link) {
         drop_peer(p);

@@ -102,15 +102,61 @@ void listener_release(struct unproven *u)
 
 /* --- begin and end -------------------------------------------------------- */
 
+/* A socket of IPv6 takes callers of IPv4, too. */
+static int open_socket(const struct address *a)
+{
+    int no = 0, yes = 1,
+        fd = socket(a->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                    0);
+
+    if (fd < 0)
+        return -1;
+    if ((a->at.ss_family == AF_INET6
+         && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) < 0)
+        || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0
+        || setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes) < 0
+        || bind(fd, (const struct sockaddr *)&a->at, a->len) < 0) {
+        evutil_closesocket(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static struct evconnlistener *bind_address(struct listener *l,
+                                           const char *text,
+                                           int port)
+{
+    struct evconnlistener *ev;
+    struct address a;
+    int fd;
+
+    if (address_parse(&a, text, (uint16_t)port) < 0)
+        return NULL;
+    fd = open_socket(&a);
+    if (fd < 0)
+        return NULL;
+    ev = evconnlistener_new(l->s.base, on_accept, l,
+                            LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE,
+                            SOMAXCONN, fd);
+    if (!ev) {
+        int saved = errno;
+
+        evutil_closesocket(fd);
+        errno = saved;
+    }
+    return ev;
+}
+
 static struct evconnlistener *bind_port(struct listener *l, int port)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    const char *at =
+        l->s.loopback ? address_loopback_text(l->s.loopback) : "::";
+    struct evconnlistener *ev = bind_address(l, at, port);
 
-    in.sin_port = htons((uint16_t)port);
-    in.sin_addr.s_addr = htonl(l->s.loopback ? INADDR_LOOPBACK : INADDR_ANY);
-    return evconnlistener_new_bind(
-        l->s.base, on_accept, l, LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE,
-        SOMAXCONN, (const struct sockaddr *)&in, sizeof in);
+    /* A kernel may be without IPv6. */
+    if (!ev && !l->s.loopback && errno != EADDRINUSE)
+        ev = bind_address(l, "0.0.0.0", port);
+    return ev;
 }
 
 int listener_open(struct listener **out,
@@ -142,13 +188,13 @@ int listener_open(struct listener **out,
 
 uint16_t listener_port(const struct listener *l)
 {
-    struct sockaddr_in in = {0};
-    socklen_t len = sizeof in;
+    struct address a = {.len = sizeof a.at};
 
-    if (getsockname(evconnlistener_get_fd(l->ev), (struct sockaddr *)&in, &len)
+    if (getsockname(evconnlistener_get_fd(l->ev), (struct sockaddr *)&a.at,
+                    &a.len)
         < 0)
         return 0;
-    return ntohs(in.sin_port);
+    return address_port((const struct sockaddr *)&a.at);
 }
 
 void listener_set_self(struct listener *l, uint32_t self)

@@ -14,6 +14,7 @@
 #ifndef PMIX_BCAST_LISTENER_H
 #define PMIX_BCAST_LISTENER_H
 
+#include "pmix_bcast/address.h"
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/handshake.h"
 
@@ -38,7 +39,7 @@ struct listener_setup {
     enum purpose purpose;        /* what callers are let in for */
     uint32_t self;               /* who we are */
     struct port_range ports;
-    int loopback; /* 1: only from this machine */
+    enum loopback loopback; /* only from this machine */
     /* A caller: its descriptor, non-blocking and now the callee's, for
      * channel_take() or link_take(). */
     void (*called)(void *arg, struct listener *l, int fd);
@@ -48,7 +49,8 @@ struct listener_setup {
     void *arg;
 };
 
-/* Listen on every address (or on loopback only) at a free port of the range.
+/* Listen on every address, of IPv4 and IPv6 (or on loopback only), at a free
+ * port of the range.
  * The setup is copied. */
 int listener_open(struct listener **l,
                   const struct listener_setup *setup,

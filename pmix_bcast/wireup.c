@@ -14,7 +14,10 @@ static const char mend_pmix[] =
 
 void endpoint_format(const struct endpoint *e, char *text, size_t size)
 {
-    snprintf(text, size, "%s %s %u", e->node, e->address, e->port);
+    char networks[NETWORKS_TEXT_MAX];
+
+    networks_format(&e->networks, networks, sizeof networks);
+    snprintf(text, size, "%s %s %u%s", e->node, e->address, e->port, networks);
 }
 
 /* Copy the word at *at (up to a space) into out; -1 if empty or too long. */
@@ -40,7 +43,8 @@ int endpoint_parse(struct endpoint *e, const char *text)
         && take_word(&text, e->address, sizeof e->address) == 0 && *text >= '1'
         && *text <= '9')
         port = strtoul(text, &end, 10);
-    if (port == 0 || port > UINT16_MAX || *end != '\0') {
+    if (port == 0 || port > UINT16_MAX
+        || networks_parse(&e->networks, end) < 0) {
         memset(e, 0, sizeof *e);
         return -1;
     }

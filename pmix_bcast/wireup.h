@@ -18,14 +18,13 @@
 
 #include "pmix_bcast/bytes.h"
 #include "pmix_bcast/error.h"
+#include "pmix_bcast/network.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* With its NUL: HOST_NAME_MAX is 64, a name in the DNS has up to 255. */
 #define NODE_NAME_MAX 256
-/* A numeric address with its NUL. */
-#define ADDRESS_MAX 64
 
 /* PMIX_MAX_NSLEN with its NUL. */
 #define NSPACE_MAX 256
@@ -37,7 +36,8 @@ struct endpoint {
     char node[NODE_NAME_MAX];
     char address[ADDRESS_MAX]; /* numeric */
     uint16_t port;
-    uint16_t door; /* where it waits for the table; 0: it does not */
+    uint16_t door;            /* where it waits for the table; 0: it does not */
+    struct networks networks; /* meant for data */
 };
 
 struct wireup {
@@ -68,11 +68,12 @@ void wireup_clear(struct wireup *w);
 void endpoint_write(struct writer *w, const struct endpoint *e);
 void endpoint_read(struct reader *r, struct endpoint *e);
 /*
- * An endpoint without its door as the text "node address port", and back.
+ * An endpoint without its door as the text "node address port", behind it
+ * its networks (networks_format()), and back.
  * endpoint_parse() returns 0, or -1 if text is no such thing (*e zeroed).
  */
 void endpoint_format(const struct endpoint *e, char *text, size_t size);
 int endpoint_parse(struct endpoint *e, const char *text);
-#define ENDPOINT_TEXT_MAX (NODE_NAME_MAX + ADDRESS_MAX + 8)
+#define ENDPOINT_TEXT_MAX (NODE_NAME_MAX + ADDRESS_MAX + 8 + NETWORKS_TEXT_MAX)
 
 #endif

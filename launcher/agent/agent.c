@@ -14,10 +14,8 @@
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/mesh.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sodium.h>
@@ -335,47 +333,44 @@ static void on_agent_signal(void *arg, int number)
     agent_leave(a);
 }
 
-static struct sockaddr_in address_of(const struct agent_setup *s)
+static struct address address_of(const struct agent_setup *s)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct address a;
 
-    in.sin_port = htons(s->front_port);
-    (void)inet_pton(AF_INET, s->front_address, &in.sin_addr); /* was checked */
-    return in;
+    (void)address_parse(&a, s->front_address, s->front_port); /* was checked */
+    return a;
 }
 
-/* Our address on the interface that reaches the front end: what the other agents are
- * told.  A datagram socket's connect sends nothing. */
-static int own_address(const struct agent_setup *s, struct sockaddr_in *own)
+/* Our address on the interface that reaches the front end: what the other
+ * agents are told. */
+static int own_address(const struct agent_setup *s, struct address *own)
 {
-    struct sockaddr_in front = address_of(s);
-    socklen_t len = sizeof *own;
-    int rc = -1, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct address front = address_of(s);
 
-    if (fd < 0)
-        return -1;
-    if (connect(fd, (const struct sockaddr *)&front, sizeof front) == 0
-        && getsockname(fd, (struct sockaddr *)own, &len) == 0)
-        rc = 0;
-    close(fd);
-    return rc;
+    return address_towards(own, &front);
 }
 
 /* Without one there is no connection table; all else works. */
-static void find_adapter(struct agent *a, const struct sockaddr_in *own)
+static void find_adapter(struct agent *a, const struct address *own)
 {
     struct es_error err = {0};
 
-    if (adapter_find(&a->adapter, a->setup->sysfs, (const struct sockaddr *)own,
-                     &err)
+    if (adapter_find(&a->adapter, a->setup->sysfs,
+                     (const struct sockaddr *)&own->at, &err)
         < 0)
         notice("%s: %s: %s", a->setup->node, err.what, err.mend);
     a->adapter.tcp_port = listener_port(a->listener);
 }
 
-static int is_loopback(const struct agent *a)
+/* Without them data goes as everything else does. */
+static void find_networks(struct agent *a)
 {
-    return strcmp(a->mine.address, "127.0.0.1") == 0;
+    if (networks_find(&a->mine.networks, a->setup->interfaces,
+                      address_loopback(a->mine.address) != LOOPBACK_NO,
+                      a->setup->sysfs)
+        < 0)
+        notice("%s: the network interfaces cannot be listed: %s",
+               a->setup->node, strerror(errno));
 }
 
 static int open_listener(struct agent *a, struct es_error *err)
@@ -389,22 +384,22 @@ static int open_listener(struct agent *a, struct es_error *err)
                                   .ports = s->ports,
                                   .called = mesh_take,
                                   .full = file_limit_reached};
-    struct sockaddr_in own;
+    struct address own;
 
     a->mesh = mesh_create(a->base);
     if (!a->mesh)
         return es_no_memory(err);
     if (own_address(s, &own) < 0
-        || !inet_ntop(AF_INET, &own.sin_addr, mine->address,
-                      sizeof mine->address))
+        || address_format(mine->address, (const struct sockaddr *)&own.at) < 0)
         return es_fail(
             err, ES_ENV, "let the compute nodes reach the host of srun",
             "%s: no way to %s: %s", s->node, s->front_address, strerror(errno));
-    door.loopback = is_loopback(a);
+    door.loopback = address_loopback(mine->address);
     door.arg = a->mesh;
     if (listener_open(&a->listener, &door, err) < 0)
         return -1;
     find_adapter(a, &own);
+    find_networks(a);
     snprintf(mine->node, sizeof mine->node, "%s", s->node);
     mine->port = listener_port(a->listener);
     return 0;
@@ -412,13 +407,14 @@ static int open_listener(struct agent *a, struct es_error *err)
 
 static int open_door(struct agent *a, struct es_error *err)
 {
-    const struct table_tree_setup setup = {.base = a->base,
-                                           .secret = &a->setup->secret,
-                                           .self = a->wireup.rank,
-                                           .ports = a->setup->ports,
-                                           .loopback = is_loopback(a),
-                                           .on = &tree_events,
-                                           .arg = a};
+    const struct table_tree_setup setup = {
+        .base = a->base,
+        .secret = &a->setup->secret,
+        .self = a->wireup.rank,
+        .ports = a->setup->ports,
+        .loopback = address_loopback(a->mine.address),
+        .on = &tree_events,
+        .arg = a};
 
     if (table_tree_open(&a->tree, &setup, err) < 0)
         return -1;
@@ -438,19 +434,27 @@ static int join_agents(struct agent *a, struct es_error *err)
     return table_branches(a->wireup.size) > 0 ? open_door(a, err) : 0;
 }
 
+/* Where the front end is, as people write it. */
+static const char *front_name(const struct agent *a,
+                              char name[ADDRESS_PORT_MAX])
+{
+    address_join(name, a->setup->front_address, a->setup->front_port);
+    return name;
+}
+
 static int call_front_end(struct agent *a, struct es_error *err)
 {
+    char name[ADDRESS_PORT_MAX];
     const struct parties parties = {PURPOSE_SESSION, a->wireup.rank, FRONT_END};
-    struct sockaddr_in in = address_of(a->setup);
+    struct address at = address_of(a->setup);
 
-    a->front = channel_call(a->base, (const struct sockaddr *)&in, sizeof in,
+    a->front = channel_call(a->base, (const struct sockaddr *)&at.at, at.len,
                             &a->setup->secret, &parties, &events, a);
     if (a->front)
         return 0;
     return es_fail(err, ES_ENV, "let the compute nodes reach the host of srun",
-                   "%s: cannot call %s:%u: %s", a->setup->node,
-                   a->setup->front_address, a->setup->front_port,
-                   strerror(errno));
+                   "%s: cannot call %s: %s", a->setup->node,
+                   front_name(a, name), strerror(errno));
 }
 
 static void call_again(int fd, short what, void *arg)
@@ -472,15 +476,16 @@ static void call_again(int fd, short what, void *arg)
 
 static int open_orders(struct agent *a, struct es_error *err)
 {
-    const struct agent_orders_setup setup = {.base = a->base,
-                                             .agent = a->setup,
-                                             .wireup = &a->wireup,
-                                             .mesh = a->mesh,
-                                             .throttle = a->throttle,
-                                             .loopback = is_loopback(a),
-                                             .send = send_front,
-                                             .idle = on_agent_idle,
-                                             .arg = a};
+    const struct agent_orders_setup setup = {
+        .base = a->base,
+        .agent = a->setup,
+        .wireup = &a->wireup,
+        .mesh = a->mesh,
+        .throttle = a->throttle,
+        .loopback = address_loopback(a->mine.address),
+        .send = send_front,
+        .idle = on_agent_idle,
+        .arg = a};
 
     return agent_orders_open(&a->orders, &setup, err);
 }
@@ -508,6 +513,8 @@ static int start_agent(struct agent *a, struct es_error *err)
  * would be slow to be heard: see wireup.h. */
 static int await_all(struct agent *a, struct es_error *err)
 {
+    char name[ADDRESS_PORT_MAX];
+
     (void)alarm(0); /* the front end knows how long to wait */
     if (event_base_dispatch(a->base) < 0)
         return es_fail(err, ES_ENV, "report this", "the event loop failed");
@@ -517,8 +524,8 @@ static int await_all(struct agent *a, struct es_error *err)
     return es_fail(err, ES_ENV,
                    "let the compute nodes reach the host of srun at the ports "
                    "of SrunPortRange",
-                   "%s: no front end at %s:%u: %s", a->setup->node,
-                   a->setup->front_address, a->setup->front_port, a->why);
+                   "%s: no front end at %s: %s", a->setup->node,
+                   front_name(a, name), a->why);
 }
 
 /* What we need for work. */

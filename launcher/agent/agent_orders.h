@@ -19,7 +19,7 @@ struct agent_orders_setup {
     const struct wireup *wireup;
     struct mesh *mesh;
     struct throttle *throttle; /* NULL: full speed */
-    int loopback;              /* all agents are on this machine */
+    enum loopback loopback;    /* all agents are on this machine */
     /* Send what w holds to the front end, and clear it. */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*idle)(void *arg); /* after agent_orders_stop(): all has ended */

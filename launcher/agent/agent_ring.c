@@ -185,7 +185,7 @@ int agent_ring_round(struct agent_ring *r,
                      void *arg)
 {
     const struct parties parties = {PURPOSE_RING, r->self, receiver};
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct address at;
     const struct timeval tv = {ms / 1000, ms % 1000 * 1000};
 
     if (r->fn || evtimer_add(r->timer, &tv) < 0)
@@ -195,9 +195,8 @@ int agent_ring_round(struct agent_ring *r,
     r->skip_ns = (int64_t)ms * 1000000 / 2;
     if (!to)
         return 0;
-    in.sin_port = htons(to->port);
-    if (inet_pton(AF_INET, to->address, &in.sin_addr) == 1)
-        r->out = channel_call(r->base, (const struct sockaddr *)&in, sizeof in,
+    if (address_parse(&at, to->address, to->port) == 0)
+        r->out = channel_call(r->base, (const struct sockaddr *)&at.at, at.len,
                               &r->secret, &parties, &out_events, r);
     return 0;
 }
@@ -206,7 +205,7 @@ struct agent_ring *agent_ring_open(struct event_base *base,
                                    const struct secret *secret,
                                    uint32_t self,
                                    struct port_range ports,
-                                   int loopback)
+                                   enum loopback loopback)
 {
     struct agent_ring *r = calloc(1, sizeof *r);
     struct listener_setup door = {.base = base,

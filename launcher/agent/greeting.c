@@ -18,13 +18,13 @@ struct greeting {
 
 static void report_reached(struct greeting *g, int reached, const char *why)
 {
-    char text[TEXT_MAX];
+    char text[TEXT_MAX], at[ADDRESS_PORT_MAX];
 
     if (g->told)
         return;
     g->told = 1;
-    snprintf(text, sizeof text, "%s at %s:%u: %.120s", g->to.node,
-             g->to.address, g->to.port, why);
+    address_join(at, g->to.address, g->to.port);
+    snprintf(text, sizeof text, "%s at %s: %.120s", g->to.node, at, why);
     g->fn(g->arg, reached, text);
 }
 
@@ -106,7 +106,7 @@ struct greeting *greeting_start(struct event_base *base,
                                 greeting_fn fn,
                                 void *arg)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct address at;
     struct greeting *g = calloc(1, sizeof *g);
 
     if (!g)
@@ -114,9 +114,8 @@ struct greeting *greeting_start(struct event_base *base,
     g->to = *to;
     g->fn = fn;
     g->arg = arg;
-    in.sin_port = htons(to->port);
-    if (inet_pton(AF_INET, to->address, &in.sin_addr) == 1)
-        g->link = link_call(base, (const struct sockaddr *)&in, sizeof in,
+    if (address_parse(&at, to->address, to->port) == 0)
+        g->link = link_call(base, (const struct sockaddr *)&at.at, at.len,
                             secret, parties, &events, g);
     if (!g->link) {
         free(g);

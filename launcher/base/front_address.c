@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/base/front_address.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINK_LOCAL 0xa9fe0000u /* 169.254.0.0/16; RFC 3927 */
-
-static int is_loopback(struct in_addr in)
-{
-    return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 int front_address_is_loopback(const char *text)
 {
-    struct in_addr in;
+    struct address a;
 
-    return inet_pton(AF_INET, text, &in) != 1 || is_loopback(in);
+    return address_parse(&a, text, 0) < 0
+           || address_loopback(text) != LOOPBACK_NO;
 }
 
 void front_address_last(const char *list, char name[NODE_NAME_MAX])
@@ -53,31 +45,46 @@ void front_address_last(const char *list, char name[NODE_NAME_MAX])
         name[0] = '\0';
 }
 
-/* Find our address on the way to `to`.  connect() of a datagram socket sends
- * nothing.  0, or -1 if it is a loopback address or there is no route. */
-static int address_towards(const struct sockaddr_in *to,
-                           char address[ADDRESS_MAX])
+/* Of no use to other machines: it would need the name of their interface. */
+static int is_link_local(const char *text)
 {
-    struct sockaddr_in own, port = *to;
-    socklen_t len = sizeof own;
-    int rc = -1, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    uint8_t ip[16];
+    struct address a;
 
-    if (fd < 0)
+    if (address_parse(&a, text, 0) < 0)
+        return 1;
+    (void)address_bytes(ip, (const struct sockaddr *)&a.at); /* it is either */
+    return a.at.ss_family == AF_INET ? ip[12] == 169 && ip[13] == 254
+                                     : ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+}
+
+static int is_for_others(const char *text)
+{
+    return !front_address_is_loopback(text) && !is_link_local(text);
+}
+
+/* Find our address on the way to `to`: 0, or -1 if it is of no use to others
+ * or there is no route. */
+static int find_towards(const struct addrinfo *to, char address[ADDRESS_MAX])
+{
+    struct address own, at = {.len = to->ai_addrlen};
+    char text[ADDRESS_MAX];
+
+    if (to->ai_addrlen > sizeof at.at)
         return -1;
-    port.sin_port = htons(9); /* any; discard, RFC 863 */
-    if (!is_loopback(to->sin_addr)
-        && connect(fd, (const struct sockaddr *)&port, sizeof port) == 0
-        && getsockname(fd, (struct sockaddr *)&own, &len) == 0
-        && !is_loopback(own.sin_addr)
-        && inet_ntop(AF_INET, &own.sin_addr, address, ADDRESS_MAX))
-        rc = 0;
-    close(fd);
-    return rc;
+    memcpy(&at.at, to->ai_addr, to->ai_addrlen);
+    if (address_format(text, to->ai_addr) < 0 || front_address_is_loopback(text)
+        || address_towards(&own, &at) < 0
+        || address_format(text, (const struct sockaddr *)&own.at) < 0
+        || !is_for_others(text))
+        return -1;
+    memcpy(address, text, ADDRESS_MAX);
+    return 0;
 }
 
 static int address_towards_host(const char *host, char address[ADDRESS_MAX])
 {
-    const struct addrinfo hints = {.ai_family = AF_INET,
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_DGRAM};
     struct addrinfo *list, *i;
     int rc = -1;
@@ -85,25 +92,27 @@ static int address_towards_host(const char *host, char address[ADDRESS_MAX])
     if (!host || !*host || getaddrinfo(host, NULL, &hints, &list) != 0)
         return -1;
     for (i = list; i && rc < 0; i = i->ai_next)
-        rc = address_towards((const void *)i->ai_addr, address);
+        rc = find_towards(i, address);
     freeaddrinfo(list);
     return rc;
 }
 
+/* The first of IPv4, else of IPv6. */
 static void take_interface(char address[ADDRESS_MAX])
 {
     struct ifaddrs *list, *i;
+    char text[ADDRESS_MAX];
 
     if (getifaddrs(&list) < 0)
         return;
-    for (i = list; i && !address[0]; i = i->ifa_next) {
-        const struct sockaddr_in *in = (const void *)i->ifa_addr;
-
-        if (!in || in->sin_family != AF_INET || !(i->ifa_flags & IFF_UP)
-            || is_loopback(in->sin_addr)
-            || (ntohl(in->sin_addr.s_addr) & IN_CLASSB_NET) == LINK_LOCAL)
+    for (i = list; i; i = i->ifa_next) {
+        if (!(i->ifa_flags & IFF_UP) || address_format(text, i->ifa_addr) < 0
+            || !is_for_others(text)
+            || (address[0] && i->ifa_addr->sa_family != AF_INET))
             continue;
-        (void)inet_ntop(AF_INET, &in->sin_addr, address, ADDRESS_MAX);
+        memcpy(address, text, ADDRESS_MAX);
+        if (i->ifa_addr->sa_family == AF_INET)
+            break;
     }
     freeifaddrs(list);
 }

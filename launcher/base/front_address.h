@@ -9,7 +9,7 @@
 
 #include "pmix_bcast/wireup.h"
 
-/* Is it in 127.0.0.0/8, or no IPv4 address at all? */
+/* Is it in 127.0.0.0/8 or ::1, or no address at all? */
 int front_address_is_loopback(const char *text);
 
 /*
@@ -20,7 +20,7 @@ int front_address_is_loopback(const char *text);
 void front_address_last(const char *list, char name[NODE_NAME_MAX]);
 
 /*
- * The address that this machine uses to reach others, as numeric IPv4.  It is
+ * The address that this machine uses to reach others, as numeric text.  It is
  * the first of these that is no loopback address: on the way to what its own
  * name means, to the last node of the allocation, to the submit host; the
  * address of its first interface.  "" if there is none.

@@ -31,6 +31,7 @@ struct options {
     char destination[DESTINATION_MAX];
     struct bcast_wish setup;
     struct local_option local;
+    char interface[NETWORK_LIST_MAX];
     int force, preserve, no_sync, verify, strict, json;
 };
 
@@ -46,6 +47,19 @@ struct command {
 /* --- options -------------------------------------------------------------- */
 
 #define AT(member) OPTION_AT(struct options, member)
+
+static int interface_take(void *at, const char *text, struct es_error *err)
+{
+    struct options *o = at;
+
+    if (network_list_check(text) < 0)
+        return es_fail(err, ES_USAGE,
+                       "give names and networks as in "
+                       "\"ib0,hsn*,10.1.0.0/16\"",
+                       "--interface \"%s\" is no such list", text);
+    snprintf(o->interface, sizeof o->interface, "%s", text);
+    return 0;
+}
 
 static int exclude_take(void *at, const char *text, struct es_error *err)
 {
@@ -91,6 +105,9 @@ static const struct option options[] = {
      "the tree and pull as published (CN 102486739)"},
     {OPTION_WORD, "pull", "chunk|node", AT(setup.way), .help =
      "with --strict: choose first the chunk, or the node"},
+    {OPTION_TAKE, "interface", "LIST", .take = interface_take, .help =
+     "data goes by the fastest of these networks that two nodes have, as in "
+     "\"ib0,hsn*,10.1.0.0/16\""},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print what was done as one JSON object"},
     {OPTION_TEXT, "report", "FILE", AT(report), .help =
@@ -316,6 +333,7 @@ static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
     if (w->chunk == 0)
         w->chunk = known.chunk;
     w->small = known.small;
+    w->interfaces = c->interface;
 }
 
 static int bcast_main(int argc, char **argv, struct es_error *err)
@@ -328,6 +346,8 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         return rc;
     if (parse(&o, argv + 1, err) < 0 || config_load(&c.config, NULL, err) < 0)
         return -1;
+    if (o.interface[0])
+        memcpy(c.config.bcast.interface, o.interface, sizeof o.interface);
     take_defaults(&o.setup, &c.config.bcast);
     if (report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);

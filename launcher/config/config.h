@@ -9,6 +9,7 @@
 #include "launcher/base/step_meter.h"
 #include "launcher/probe/probe_result.h"
 #include "pmix_bcast/channel.h"
+#include "pmix_bcast/network.h"
 #include "pmix_bcast/wireup_way.h"
 #include "policy/aggregate.h"
 #include "policy/kinds.h"
@@ -51,6 +52,7 @@ struct config {
         uint32_t chunk;    /* bytes; 0: as it is best */
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
+        char interface[NETWORK_LIST_MAX]; /* meant for data; "": Slurm's */
     } bcast;
     int encrypt;          /* encrypt all connections */
     struct config_power { /* power { … } */

@@ -179,6 +179,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     long chunk = cfg_getint(bcast, "chunk");
     long small = cfg_getint(bcast, "small");
     const char *ports = cfg_getstr(bcast, "port_range");
+    const char *interface = cfg_getstr(bcast, "interface");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -188,6 +189,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         b->small = (uint32_t)small;
     if (ports)
         (void)config_ports(&b->ports, ports); /* check_ports() took it */
+    if (interface)                            /* check_interface() took it */
+        snprintf(b->interface, sizeof b->interface, "%s", interface);
 }
 
 static void take_share(double *v, cfg_t *power, const char *key)

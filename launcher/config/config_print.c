@@ -148,6 +148,8 @@ int config_print(const struct config *c)
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);
+    if (c->bcast.interface[0])
+        printf("  interface = \"%s\"\n", c->bcast.interface);
     puts("}");
     print_power(&c->power);
     print_energy(&c->energy, c->has_energy);

@@ -9,6 +9,7 @@
 #include "launcher/config/policy_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/wire/protocol.h"
+#include "pmix_bcast/network.h"
 #include "pmix_bcast/plan.h"
 #include "pmix_bcast/wireup.h"
 
@@ -193,6 +194,14 @@ static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
                   "bcast: port_range is out of range");
+}
+
+static int check_interface(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (network_list_check(cfg_opt_getnstr(opt, 0)) == 0)
+        return 0;
+    return refuse(cfg, "give names and networks as in \"ib0,hsn*,10.1.0.0/16\"",
+                  "bcast: interface is no such list");
 }
 
 /* The keys of power { } that take any number. */
@@ -483,9 +492,12 @@ static cfg_t *all_sections(void)
     cfg_opt_t slurm[] = {whole_key("drain_interval"),
                          CFG_BOOL("job_comment", cfg_false, CFGF_NODEFAULT),
                          CFG_END()};
-    cfg_opt_t bcast[] = {whole_key("branches"), whole_key("chunk"),
+    cfg_opt_t bcast[] = {whole_key("branches"),
+                         whole_key("chunk"),
                          whole_key("small"),
-                         text_key("port_range", check_ports), CFG_END()};
+                         text_key("port_range", check_ports),
+                         text_key("interface", check_interface),
+                         CFG_END()};
     cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
     cfg_opt_t power[] = {titled_key("budget", budget, check_budget),
                          number_key("start", check_share),

@@ -112,15 +112,15 @@ static int open_exchange(struct graph_running *r)
                                .open = graph_open_input,
                                .fetched = graph_take_result,
                                .arg = r};
-    struct listener_setup door = {.base = r->front.base,
-                                  .secret = session_secret(r->front.session),
-                                  .purpose = PURPOSE_MESH,
-                                  .self = FRONT_END,
-                                  .ports = session_ports(r->front.session),
-                                  .loopback =
-                                      session_is_local(r->front.session),
-                                  .called = mesh_take,
-                                  .full = file_limit_reached};
+    struct listener_setup door = {
+        .base = r->front.base,
+        .secret = session_secret(r->front.session),
+        .purpose = PURPOSE_MESH,
+        .self = FRONT_END,
+        .ports = session_ports(r->front.session),
+        .loopback = address_loopback_for(session_is_local(r->front.session)),
+        .called = mesh_take,
+        .full = file_limit_reached};
 
     r->mesh = mesh_create(r->front.base);
     door.arg = r->mesh;

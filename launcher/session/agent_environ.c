@@ -47,11 +47,11 @@ static int put_ours(char ***env, size_t *n)
 static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
 {
     const char *way = wireup_way_name(e->by_tcp ? WIREUP_TCP : WIREUP_PMIX);
-    char hex[SECRET_HEX_LEN + 1], front_end[ADDRESS_MAX + 8], ports[32];
+    char hex[SECRET_HEX_LEN + 1], front_end[ADDRESS_PORT_MAX], ports[32];
     int bad = 0;
 
     secret_to_hex(e->secret, hex);
-    snprintf(front_end, sizeof front_end, "%s:%u", e->address, e->port);
+    address_join(front_end, e->address, e->port);
     snprintf(ports, sizeof ports, "%u-%u", e->ports.low, e->ports.high);
     bad |= agent_environ_put(env, n, "EVENSTEP_COMPANION", "1");
     if (e->guard)
@@ -64,6 +64,8 @@ static int put_agents(char ***env, size_t *n, const struct agent_environ *e)
     bad |= agent_environ_put(env, n, "EVENSTEP_ENCRYPT",
                              e->secret->encrypt ? "1" : "0");
     bad |= agent_environ_put(env, n, "EVENSTEP_WIREUP", way);
+    if (e->interfaces && e->interfaces[0])
+        bad |= agent_environ_put(env, n, "EVENSTEP_INTERFACE", e->interfaces);
     sodium_memzero(hex, sizeof hex);
     return bad;
 }

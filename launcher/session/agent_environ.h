@@ -18,6 +18,7 @@ struct agent_environ {
     struct port_range ports; /* for the agent to listen at */
     int by_tcp;              /* how the agents find each other */
     int guard, energy;       /* as of session_setup */
+    const char *interfaces;  /* likewise */
 };
 
 /* NULL-ended, *n entries; ended with agent_environ_free().  NULL: no memory. */

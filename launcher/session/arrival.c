@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/arrival.h"
+#include "launcher/session/networks_tell.h"
 #include "launcher/wire/roll.h"
 #include "launcher/wire/table_tree.h"
 #include "pmix_bcast/pending.h"
@@ -16,6 +17,7 @@ struct arrival {
     struct roll roll;            /* of those that have said HERE */
     struct writer fence;         /* since the roll is complete */
     int by_tcp;
+    const char *interfaces; /* meant for data */
     int ended;
 };
 
@@ -52,6 +54,7 @@ static void open_fence(struct arrival *a)
     uint32_t branches = table_branches(a->roll.n);
     struct pending *p;
 
+    networks_tell(a->roll.agent, a->roll.n, a->interfaces);
     if (write_fence(a, branches) < 0) {
         a->on->failed(a->arg, "free some memory",
                       "the agents' table cannot be made");
@@ -214,12 +217,13 @@ struct arrival *arrival_create(struct event_base *base,
     return a;
 }
 
-void arrival_begin(struct arrival *a, int by_tcp)
+void arrival_begin(struct arrival *a, int by_tcp, const char *interfaces)
 {
     pending_clear(&a->pending);
     roll_clear(&a->roll);
     writer_clear(&a->fence);
     a->by_tcp = by_tcp;
+    a->interfaces = interfaces;
 }
 
 void arrival_end(struct arrival *a)
@@ -243,6 +247,6 @@ void arrival_destroy(struct arrival *a)
 {
     if (!a)
         return;
-    arrival_begin(a, 0);
+    arrival_begin(a, 0, "");
     free(a);
 }

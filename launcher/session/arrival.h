@@ -36,8 +36,9 @@ struct arrival *arrival_create(struct event_base *base,
                                void *arg);
 /* A listener's called(). */
 void arrival_accept(void *arrival, struct listener *l, int fd);
-/* A start begins: nobody is here.  by_tcp: the agents have no PMIx. */
-void arrival_begin(struct arrival *a, int by_tcp);
+/* A start begins: nobody is here.  by_tcp: the agents have no PMIx.
+ * interfaces: those meant for data, "" for none; it must outlive the start. */
+void arrival_begin(struct arrival *a, int by_tcp, const char *interfaces);
 /* All are READY, or the session ends: no HERE is accepted any more. */
 void arrival_end(struct arrival *a);
 /* MISSED has come: an agent has not got the FENCE from its parent. */

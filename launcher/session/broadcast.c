@@ -16,7 +16,8 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
     return (struct bcast_wish){.flags = flags,
                                .branches = config->branches,
                                .chunk = config->chunk,
-                               .small = config->small};
+                               .small = config->small,
+                               .interfaces = config->interface};
 }
 
 int broadcast_source(const char *source, struct es_error *err)
@@ -174,7 +175,7 @@ static int start_home(struct broadcast *b, struct es_error *err)
         .base = b->base,
         .secret = session_secret(b->session),
         .ports = session_ports(b->session),
-        .loopback = session_is_local(b->session),
+        .loopback = address_loopback_for(session_is_local(b->session)),
         .id = id,
         .nodes = (uint32_t)session_size(b->session),
         .wish = b->wish,

@@ -110,6 +110,7 @@ int front_open(struct front *f,
     setup->agent_path = agent;
     setup->ports = config->bcast.ports;
     setup->encrypt = config->encrypt;
+    setup->interfaces = config->bcast.interface;
     setup->wireup = config->wireup;
     f->on = on;
     f->arg = arg;

@@ -38,6 +38,7 @@ struct launch {
     size_t n_processes, running;
     size_t starts, starts_max;
     int by_tcp, guard, energy;
+    char interfaces[NETWORK_LIST_MAX];
     char said[600];
 };
 
@@ -123,16 +124,20 @@ static int start_process(struct launch *l,
 
 static char **make_environ(const struct launch *l, size_t *n)
 {
-    char address[ADDRESS_MAX] = "127.0.0.1"; /* of --local */
+    char address[ADDRESS_MAX];
     struct agent_environ e = {.secret = l->s.secret,
                               .address = address,
                               .port = l->s.port,
                               .ports = l->s.ports,
                               .by_tcp = l->by_tcp,
                               .guard = l->guard,
-                              .energy = l->energy};
+                              .energy = l->energy,
+                              .interfaces = l->interfaces};
 
-    if (!l->local)
+    if (l->local)
+        snprintf(address, sizeof address, "%s",
+                 address_loopback_text(address_own_loopback()));
+    else
         front_address_find(companion_job_nodes(), address);
     return agent_environ_make(&e, n);
 }
@@ -244,6 +249,8 @@ int launch_open(struct launch **out,
     l->by_tcp = s->wireup == WIREUP_TCP;
     l->guard = s->guard;
     l->energy = s->energy;
+    if (s->interfaces)
+        snprintf(l->interfaces, sizeof l->interfaces, "%s", s->interfaces);
     l->starts_max = STARTS;
     l->n_processes = s->local ? s->local : STARTS + 1;
     l->process = calloc(l->n_processes, sizeof *l->process);
@@ -278,6 +285,11 @@ int launch_without_pmix(struct launch *l)
 int launch_is_by_tcp(const struct launch *l)
 {
     return l->by_tcp;
+}
+
+const char *launch_interfaces(const struct launch *l)
+{
+    return l->interfaces;
 }
 
 const char *launch_said(const struct launch *l)

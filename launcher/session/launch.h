@@ -40,6 +40,8 @@ int launch_may_repeat(const struct launch *l);
  * 0, or -1 if memory ran out. */
 int launch_without_pmix(struct launch *l);
 int launch_is_by_tcp(const struct launch *l);
+/* Those meant for data; "": none. */
+const char *launch_interfaces(const struct launch *l);
 /* The last that srun or an agent said on stderr, as one line; or "". */
 const char *launch_said(const struct launch *l);
 /* How many processes run. */

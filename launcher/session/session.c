@@ -300,7 +300,8 @@ static int start_agents(struct session *s, struct es_error *err)
         return es_fail(err, ES_ENV, "see that libsodium is whole",
                        "no random numbers");
     s->secret.encrypt = encrypt;
-    arrival_begin(s->arrival, launch_is_by_tcp(s->launch));
+    arrival_begin(s->arrival, launch_is_by_tcp(s->launch),
+                  launch_interfaces(s->launch));
     return launch_start(s->launch, err);
 }
 
@@ -363,7 +364,8 @@ static int open_listener(struct session *s, struct es_error *err)
                                          .purpose = PURPOSE_SESSION,
                                          .self = FRONT_END,
                                          .ports = s->ports,
-                                         .loopback = s->is_local,
+                                         .loopback =
+                                             address_loopback_for(s->is_local),
                                          .called = arrival_accept,
                                          .full = file_limit_reached,
                                          .arg = s->arrival};

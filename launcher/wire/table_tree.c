@@ -157,13 +157,12 @@ static void call_child(struct table_tree *t,
                        const struct endpoint *e)
 {
     const struct parties parties = {PURPOSE_TABLE, t->s.self, rank};
-    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct address to;
     struct peer *p = calloc(1, sizeof *p);
 
-    in.sin_port = htons(e->door);
-    if (p && inet_pton(AF_INET, e->address, &in.sin_addr) == 1)
+    if (p && address_parse(&to, e->address, e->door) == 0)
         p->channel =
-            channel_call(t->s.base, (const struct sockaddr *)&in, sizeof in,
+            channel_call(t->s.base, (const struct sockaddr *)&to.at, to.len,
                          t->s.secret, &parties, &child_events, p);
     if (!p || !p->channel) {
         free(p);

@@ -45,7 +45,7 @@ struct table_tree_setup {
     const struct secret *secret;
     uint32_t self;           /* our rank */
     struct port_range ports; /* to listen at */
-    int loopback;
+    enum loopback loopback;
     const struct table_tree_events *on;
     void *arg;
 };

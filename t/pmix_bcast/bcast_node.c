@@ -192,9 +192,10 @@ static void open_doors(void)
 /* The order comes. */
 static void start_node(void)
 {
-    static struct endpoint agent[3] = {{"n0", "127.0.0.1", 1, 0},
-                                       {"n1", "127.0.0.1", 1, 0},
-                                       {"n2", "127.0.0.1", 1, 0}};
+    static struct endpoint agent[3] = {
+        {.node = "n0", .address = "127.0.0.1", .port = 1, .door = 0},
+        {.node = "n1", .address = "127.0.0.1", .port = 1, .door = 0},
+        {.node = "n2", .address = "127.0.0.1", .port = 1, .door = 0}};
     static struct wireup wireup = {.rank = SELF, .size = 3, .agent = agent};
     const struct bcast_node_setup setup = {.base = base,
                                            .secret = &secret,

@@ -56,8 +56,9 @@ static void test_ways(void)
 /* The table of two agents; the second's name is longer than the first's. */
 static struct writer a_table(void)
 {
-    const struct endpoint at[2] = {{"n0", "10.0.0.1", 1, 0},
-                                   {"node-1", "10.0.0.2", 65535, 4000}};
+    const struct endpoint at[2] = {
+        {.node = "n0", .address = "10.0.0.1", .port = 1, .door = 0},
+        {.node = "node-1", .address = "10.0.0.2", .port = 65535, .door = 4000}};
     struct writer w = {0};
 
     wireup_write(&w, at, 2);
@@ -94,7 +95,11 @@ static void test_table(void)
 
 int main(void)
 {
-    struct endpoint in = {"node-17.cluster", "10.1.2.3", 65535, 0}, out;
+    struct endpoint in = {.node = "node-17.cluster",
+                          .address = "10.1.2.3",
+                          .port = 65535,
+                          .door = 0},
+                    out;
     char text[ENDPOINT_TEXT_MAX];
 
     test_bad();

@@ -38,12 +38,13 @@ static struct agent_ring *open_one(const struct secret *s,
                                    uint32_t self,
                                    struct endpoint *e)
 {
-    struct agent_ring *r =
-        agent_ring_open(base, s, self, (struct port_range){0, 0}, 1);
+    struct agent_ring *r = agent_ring_open(
+        base, s, self, (struct port_range){0, 0}, LOOPBACK_IPV4);
 
     if (!r)
         bail("no ring");
-    *e = (struct endpoint){"here", "127.0.0.1", agent_ring_port(r), 0};
+    *e = (struct endpoint){
+        .node = "here", .address = "127.0.0.1", .port = agent_ring_port(r)};
     return r;
 }
 
@@ -79,7 +80,8 @@ static void test_scanned(struct agent_ring *ring[2], struct endpoint at[2])
 int main(void)
 {
     struct agent_ring *ring[2], *stranger;
-    struct endpoint at[2], elsewhere, nobody = {"none", "127.0.0.1", 1, 0};
+    struct endpoint at[2], elsewhere,
+        nobody = {.node = "none", .address = "127.0.0.1", .port = 1};
     struct secret other;
 
     signal(SIGPIPE, SIG_IGN); /* as the programs do */

@@ -71,6 +71,8 @@ static const struct {
      "f.conf:1:", "bcast: small is out of range", "give 0 to 65536"},
     {"ports the wrong way round", "bcast { port_range = \"2000-1999\" }\n",
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
+    {"an interface that is none", "bcast { interface = \"ib0,10.0/8\" }\n",
+     "f.conf:1:", "bcast: interface is no such list", "give names and"},
     {"ports with a tail", "bcast { port_range = \"2000-2001,\" }\n",
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
     {"an unknown actuator", "power { actuator = \"fan\" }\n",
@@ -458,7 +460,8 @@ static void set_all(struct config *c, const struct print *like)
     strcpy(c->probe.scratch, like->path[0] ? "/local \\ 'x'" : "");
     c->probe.elements &= ~PROBE_BIT(ELEMENT_S);
     c->probe.outlier[ELEMENT_G] = 4.25;
-    c->bcast = (struct config_bcast){7, 65536, 99, {60001, 60999}};
+    c->bcast =
+        (struct config_bcast){7, 65536, 99, {60001, 60999}, "ib0,10.1.0.0/16"};
     c->power = (struct config_power){.actuator = "rapl",
                                      .start = 0.5,
                                      .floor = 0.1,
