@@ -60,9 +60,10 @@ testbed_use() {
 
 testbed_dir() { echo "${EVENSTEP_TESTBED_DIR:-/run}/evenstep-testbed.$testbed_name"; }
 
-
-# quiet FILE: nothing stands in it, but that srun had to wait for its nodes.
-quiet() { test -e "$1" && ! grep -vE "^(srun|salloc): [Jj]ob [0-9]+ (queued and|has been|step creation)|^srun: Step created" "$1"; }
+# quiet FILE: nothing stands in it, but that srun had to wait for its nodes, or what
+# Slurm lacks here; silent FILE: nothing of ours.
+quiet() { test -e "$1" && ! grep -vE "^(srun|salloc): [Jj]ob [0-9]+ (queued and|has been|step creation)|^srun: Step created|^evenstep: Slurm has no PMIx here: " "$1"; }
+silent() { test -e "$1" && ! sed "/^evenstep: Slurm has no PMIx here: /d" "$1" | grep evenstep:; }
 
 # ours NAME [NODE]: processes of this testbed with that name, on any node or that
 # one; ours -f PATTERN [NODE]: whose command line is so.
