@@ -123,6 +123,7 @@ mpi_src := \
   launcher/libevenstep/meter_writer.c \
   launcher/libevenstep/mpi_meter.c \
   launcher/libevenstep/mpi_real.c \
+  launcher/libevenstep/mpi_loops.c \
   launcher/libevenstep/mpi_region.c \
   launcher/libevenstep/mpi_wrap.c \
   launcher/libevenstep/omp_gomp.c \

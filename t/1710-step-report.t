@@ -35,6 +35,10 @@ test_expect_success 'of threads their number and what they wait for each other' 
 	sed "1s/\"elapsed\"/\"threads\":8,\"thread_efficiency\":0.5,\"busy\":48,&/; 1s/0.75,/0.375,/" four >hybrid && evenstep report hybrid --svg hybrid.svg >got &&
 	grep -x "100 regions in 16.00 s, parallel efficiency 0.375 = load balance 0.800 x communication 0.938 x threads 0.500 (8 of them)" got && grep -q "x threads 0.50" hybrid.svg
 '
+test_expect_success 'iterations that were found: in the table, the picture and the page' '
+	sed "1s/\"skew\"/\"iterations\":33,\"iteration_regions\":3,\"iteration_seconds\":0.48,\"iteration_skew\":0.18,\"iteration_skew_most\":0.25,&/" four >loop && evenstep report loop --svg loop.svg >got && xmllint --noout loop.svg &&
+	line="33 iterations of 3 regions, median 0.48 s, skew 0.18 s, at most 0.25 s" && grep -x "$line" got && grep -q "$line" loop.svg && evenstep report --html page loop && grep -q "$line" page
+'
 boxes() { grep -c "<rect" "$1"; } # two of them are the legend
 test_expect_success '--svg: a bar of useful and of waiting time for each rank; who is late is marked' '
 	evenstep report four --svg rank.svg >got && xmllint --noout rank.svg && test $(boxes rank.svg) = $((2 * 4 + 2)) &&
@@ -62,6 +66,7 @@ a line that is torn|3s/,"waiting.*//|3
 a name that plays tricks on a terminal|2s/"n0"/"\\u001b[2J"/|2
 a number below 0|4s/"useful":10/"useful":-10/|4
 a number that is none|4s/"useful":10/"useful":"10"/|4
+iterations of a number below 0|1s/"elapsed"/"iterations":-1,&/|1
 threads of a number below 0|1s/"elapsed"/"threads":-1,&/|1
 a second step|2s/"node"/"step"/|2
 a step without its worst|1s/"cause"/"because"/|1

@@ -55,6 +55,33 @@ for mpi in openmpi mpich; do
 	done
 done
 
+# A step and two sums after it, in a function, from two places, 20 times.
+cat >steps.c <<'END'
+#include <mpi.h>
+static void add(int n)
+{
+	double mine = n, all;
+	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	add(0);
+	for (int i = 0; i < 20; i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		add(1);
+		add(2);
+	}
+	MPI_Finalize();
+	return 0;
+}
+END
+for mpi in openmpi mpich; do
+	test_expect_success "$mpi" "$mpi: its iterations are found by where it calls" '
+		mpicc.$mpi -O0 -o steps.$mpi steps.c && metered $mpi ./steps.$mpi >got && cat got && told 62 61 && grep -c "iterations 19 loop . period 3$" ranks | grep -x 2
+	'
+done
+
 cat >tool.c <<'END'
 #include <stdio.h>
 int PMPI_Barrier(void *comm);

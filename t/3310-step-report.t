@@ -24,11 +24,15 @@ test_expect_success 'up: four nodes, of which the last is slow; an Open MPI prog
 test_expect_success 'a slow node is named, and that it is slow' '
 	report "n[0-3]" 1 slow && mentioned "^evenstep: step [0-9]+[.]0: parallel efficiency 0[.][0-9]+ = load balance 0[.][0-9]+ x communication [01][.][0-9]+, over 4 nodes, 8 ranks, [0-9]+ regions of " &&
 	mentioned "^evenstep: n3 came last in [0-9]+ of them, and made the others wait for .* node-seconds: it is slow [(]0[.][0-9]+ of the others. speed[)]" &&
-	step ".worst.node == \"n3\" and .worst.cause == \"slow node\" and .ranks == 8 and .load_balance < 0.9" slow
+	step ".worst.node == \"n3\" and .worst.cause == \"slow node\" and .ranks == 8 and .load_balance < 0.9" slow && cp err slow.err
 '
 test_expect_success 'the file has each node and each rank, and every iteration' '
 	jq -es "(map(select(.type == \"node\").node) == [\"n0\", \"n1\", \"n2\", \"n3\"]) and (map(select(.type == \"rank\").rank) | sort == [range(8)])" slow &&
 	step ".regions >= 25 and .seen > 0 and .region_seconds > 0" slow
+'
+test_expect_success 'the iterations are found: 25 ends have 24 between them' '
+	step ".iterations == 24 and .iteration_regions == 1 and .iteration_seconds > 0 and .iteration_skew > 0 and .iteration_skew_most >= .iteration_skew" slow &&
+	grep -E "^evenstep: 24 iterations were found, of 1 region and [0-9.]+ m?s [(]median[)]: in one the busiest rank works " slow.err
 '
 test_expect_success 'evenstep report shows it' '
 	"$EVENSTEP_BUILD/evenstep" report slow --svg slow.svg >out && cat out && grep -qE "^n3 +2 " out && grep -qE "for n3: .* why: slow node$" out && xmllint --noout slow.svg

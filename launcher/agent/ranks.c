@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/ranks.h"
+#include "launcher/agent/gather.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING     256u  /* regions that are gathered at once */
 #define TIME_MAX_NS 1e17  /* 3 years: the page may hold anything */
 #define THREADS_MAX 4096u /* of a rank, likewise */
-#define FEW         4     /* parts of RANKS_REGIONS that are too few */
 
 /* An entry, whose program may have had others before it. */
 struct seen {
     struct meter_time time; /* size 0: none yet */
     double useful, waiting; /* of the programs before */
     double busy, room;
-    uint64_t calls, regions;
-    uint64_t next; /* region of this one that is to be read */
+    uint64_t calls, regions, iterations;
+    /* Region and iteration of this one that are to be read. */
+    uint64_t next, next_iteration;
 };
 
 struct ranks {
@@ -25,73 +25,19 @@ struct ranks {
     int64_t every_ns, told_ns;
     ranks_fn fn;
     void *arg;
-    uint32_t n;            /* entries that are used */
-    uint64_t stride;       /* of the numbers of regions that are gathered */
-    uint64_t begun, ended; /* regions, at the last message and now */
+    uint32_t n; /* entries that are used */
     int is_news;
     struct seen seen[METER_SLOTS];
-    struct msg_region pending[PENDING], kept[PENDING];
+    struct gather regions, iterations;
     struct msg_ranks told;
 };
 
-/* --- regions -------------------------------------------------------------- */
-
-static struct msg_region *place_of(struct ranks *r, uint64_t number)
-{
-    return &r->pending[number / r->stride % PENDING];
-}
+/* --- entries -------------------------------------------------------------- */
 
 static double time_of(uint64_t ns)
 {
     return fmin((double)ns, TIME_MAX_NS);
 }
-
-static void add_region(struct ranks *r,
-                       uint64_t number,
-                       uint32_t rank,
-                       const struct meter_region *region)
-{
-    struct msg_region *at = place_of(r, number);
-
-    if (number % r->stride
-        || (at->sum.ranks > 0 && at->number > number)) /* it has gone by */
-        return;
-    if (at->number != number)
-        *at = (struct msg_region){.number = number};
-    efficiency_add_rank(&at->sum, rank, time_of(region->useful_ns),
-                        time_of(region->waiting_ns));
-    if (number >= r->ended)
-        r->ended = number + 1;
-}
-
-static void set_stride(struct ranks *r, uint64_t stride)
-{
-    if (stride == r->stride)
-        return;
-    memcpy(r->kept, r->pending, sizeof r->kept);
-    memset(r->pending, 0, sizeof r->pending);
-    r->stride = stride;
-    for (size_t i = 0; i < PENDING; i++)
-        if (r->kept[i].sum.ranks > 0 && r->kept[i].number % stride == 0
-            && r->kept[i].number >= place_of(r, r->kept[i].number)->number)
-            *place_of(r, r->kept[i].number) = r->kept[i];
-}
-
-/* So that those since the last message fit into one, and not too few are
- * told. */
-static void choose_stride(struct ranks *r)
-{
-    uint64_t n = r->ended - r->begun, stride = r->stride;
-
-    while (n / stride >= RANKS_REGIONS && stride < UINT64_MAX / 2)
-        stride *= 2;
-    while (stride > 1 && n / stride < RANKS_REGIONS / FEW)
-        stride /= 2;
-    set_stride(r, stride);
-    r->begun = r->ended;
-}
-
-/* --- entries -------------------------------------------------------------- */
 
 static void read_regions(struct ranks *r, uint32_t i)
 {
@@ -103,8 +49,25 @@ static void read_regions(struct ranks *r, uint32_t i)
         return;
     n = meter_rank_regions(&r->page->rank[i], s->next, region);
     for (size_t k = 0; k < n; k++)
-        add_region(r, s->regions + region[k].number, s->time.rank, &region[k]);
+        gather_add(&r->regions, s->regions + region[k].number, s->time.rank,
+                   &region[k]);
     s->next = n > 0 ? region[n - 1].number + 1 : s->time.regions;
+}
+
+static void read_iterations(struct ranks *r, uint32_t i)
+{
+    struct meter_region iteration[METER_RING];
+    struct seen *s = &r->seen[i];
+    size_t n;
+
+    if (s->time.iterations == s->next_iteration)
+        return;
+    n = meter_rank_iterations(&r->page->rank[i], s->next_iteration, iteration);
+    for (size_t k = 0; k < n; k++)
+        gather_add(&r->iterations, s->iterations + iteration[k].number,
+                   s->time.rank, &iteration[k]);
+    s->next_iteration =
+        n > 0 ? iteration[n - 1].number + 1 : s->time.iterations;
 }
 
 /* --- threads -------------------------------------------------------------- */
@@ -139,7 +102,8 @@ static void keep_program(struct seen *s)
     s->room += room_of(&s->time);
     s->calls += s->time.calls;
     s->regions += s->time.regions;
-    s->next = 0;
+    s->iterations += s->time.iterations;
+    s->next = s->next_iteration = 0;
 }
 
 static void look_at(struct ranks *r, uint32_t i)
@@ -157,6 +121,7 @@ static void look_at(struct ranks *r, uint32_t i)
     r->is_news |= t.calls != s->time.calls || t.since_ns != s->time.since_ns;
     s->time = t;
     read_regions(r, i);
+    read_iterations(r, i);
 }
 
 static void look_at_all(struct ranks *r)
@@ -199,6 +164,8 @@ static void tell_rank(struct ranks *r, uint32_t i, int64_t now, int each)
     m->sum.calls += (double)rank.calls;
     m->sum.regions =
         fmax(m->sum.regions, (double)(s->regions + s->time.regions));
+    if (s->iterations + s->time.iterations > m->iterations)
+        m->iterations = s->iterations + s->time.iterations;
     if (each)
         m->rank[m->n++] = rank;
 }
@@ -209,6 +176,7 @@ static void tell_ranks(struct ranks *r, int64_t now)
     int each;
 
     m->n = m->size = 0;
+    m->iterations = 0;
     m->sum = (struct efficiency_sum){0};
     for (uint32_t i = 0; i < METER_SLOTS; i++)
         if (r->seen[i].time.size > m->size)
@@ -226,14 +194,10 @@ static void tell_regions(struct ranks *r)
 {
     struct msg_ranks *m = &r->told;
 
-    choose_stride(r);
-    m->stride = r->stride;
-    m->k = 0;
-    for (size_t i = 0; i < PENDING && m->k < RANKS_REGIONS; i++)
-        if (r->pending[i].sum.ranks == r->n) {
-            m->region[m->k++] = r->pending[i];
-            r->pending[i] = (struct msg_region){0};
-        }
+    m->k = gather_take(&r->regions, r->n, m->region);
+    m->stride = r->regions.stride;
+    m->l = gather_take(&r->iterations, r->n, m->iteration);
+    m->iteration_stride = r->iterations.stride;
 }
 
 static void tell(struct ranks *r, int64_t now)
@@ -274,7 +238,7 @@ struct ranks *ranks_create(const struct meter_page *page,
     r->every_ns = every_ns > RANKS_EVERY_NS ? every_ns : RANKS_EVERY_NS;
     r->fn = fn;
     r->arg = arg;
-    r->stride = 1;
+    r->regions.stride = r->iterations.stride = 1;
     return r;
 }
 

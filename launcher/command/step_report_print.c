@@ -179,6 +179,20 @@ void step_report_comment(const struct step_report_of *of,
                  ", slowest node %.120s", name_of(of, s->worst));
 }
 
+static void iterations_line(char *line, const struct step_iterations *it)
+{
+    char median[32], mean[32], most[32];
+
+    length_text(median, it->median_ns);
+    length_text(mean, it->skew_ns);
+    length_text(most, it->skew_most_ns);
+    snprintf(line, STEP_REPORT_LINE,
+             "%.0f iterations were found, of %" PRIu32
+             " region%s and %s (median): in one the busiest rank works %s "
+             "longer than the least busy, at most %s",
+             it->n, it->period, it->period == 1 ? "" : "s", median, mean, most);
+}
+
 size_t step_report_text(const struct step_report_of *of,
                         char line[STEP_REPORT_LINES][STEP_REPORT_LINE])
 {
@@ -190,6 +204,8 @@ size_t step_report_text(const struct step_report_of *of,
         worst_line(line[n++], of);
     if (of->times->weight > 0 && s->all.ranks > 1)
         skew_line(line[n++], s);
+    if (s->iterations.n > 0 && s->all.ranks > 1)
+        iterations_line(line[n++], &s->iterations);
     return n;
 }
 
@@ -251,6 +267,20 @@ static json_t *energy_json(json_t *line, struct energy_view e)
     return json_member(line, "watts", json_real(e.joules / e.seconds));
 }
 
+/* Nothing is added if none were found. */
+static json_t *iterations_json(json_t *line, const struct step_iterations *it)
+{
+    if (!(it->n > 0))
+        return line;
+    line = json_member(line, "iterations", json_real(it->n));
+    line = json_member(line, "iteration_regions", json_integer(it->period));
+    line =
+        json_member(line, "iteration_seconds", json_real(it->median_ns / NS));
+    line = json_member(line, "iteration_skew", json_real(it->skew_ns / NS));
+    return json_member(line, "iteration_skew_most",
+                       json_real(it->skew_most_ns / NS));
+}
+
 static json_t *step_json(const struct step_report_of *of)
 {
     json_t *head;
@@ -272,6 +302,7 @@ static json_t *step_json(const struct step_report_of *of)
     line = json_member(line, "region_seconds", json_real(s->region_ns / NS));
     line = json_member(line, "skew", json_real(s->skew_ns / NS));
     line = json_member(line, "skew_most", json_real(s->skew_most_ns / NS));
+    line = iterations_json(line, &s->iterations);
     if (of->energy)
         line = energy_json(line, energy_sum(of->energy));
     head = report_head("step", of->job, of->step);

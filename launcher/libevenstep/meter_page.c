@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(struct meter_slot) == 64, "a slot is a cache line");
 _Static_assert(offsetof(struct meter_page, slot) == 64, "as in the header");
-_Static_assert(sizeof(struct meter_rank) == 640, "as in the header");
+_Static_assert(sizeof(struct meter_rank) == 1408, "as in the header");
 
 static double fraction_of(uint64_t done, uint64_t total)
 {
@@ -70,6 +70,8 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
             .calls = atomic_load_explicit(&rank->calls, memory_order_relaxed),
             .regions =
                 atomic_load_explicit(&rank->regions, memory_order_relaxed),
+            .iterations =
+                atomic_load_explicit(&rank->iterations, memory_order_relaxed),
             .threads =
                 atomic_load_explicit(&rank->threads, memory_order_relaxed),
             .others_ns =
@@ -91,34 +93,77 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time)
     return -1;
 }
 
-/* The writer fills a place before it counts the region, so the place of the
- * region that is METER_RING after it may be half written. */
-size_t meter_rank_regions(const struct meter_rank *rank,
-                          uint64_t from,
-                          struct meter_region region[METER_RING])
+typedef struct meter_region place_fn(const struct meter_rank *, uint64_t);
+
+static struct meter_region region_at(const struct meter_rank *rank,
+                                     uint64_t number)
 {
-    uint64_t to = atomic_load_explicit(&rank->regions, memory_order_acquire);
-    uint64_t now;
+    size_t at = number % METER_RING;
+
+    return (struct meter_region){
+        .number = number,
+        .useful_ns = atomic_load_explicit(&rank->ring[at].useful_ns,
+                                          memory_order_relaxed),
+        .waiting_ns = atomic_load_explicit(&rank->ring[at].waiting_ns,
+                                           memory_order_relaxed)};
+}
+
+static struct meter_region iteration_at(const struct meter_rank *rank,
+                                        uint64_t number)
+{
+    size_t at = number % METER_RING;
+
+    return (struct meter_region){
+        .number = number,
+        .useful_ns = atomic_load_explicit(&rank->iteration[at].useful_ns,
+                                          memory_order_relaxed),
+        .waiting_ns = atomic_load_explicit(&rank->iteration[at].waiting_ns,
+                                           memory_order_relaxed),
+        .loop = atomic_load_explicit(&rank->iteration[at].loop,
+                                     memory_order_relaxed)
+                % METER_LOOPS,
+        .period = atomic_load_explicit(&rank->iteration[at].period,
+                                       memory_order_relaxed)};
+}
+
+/* The writer fills a place before it counts it, and may have filled up to
+ * `ahead` of them: so many of the oldest may be half written. */
+static size_t read_ring(const struct meter_rank *rank,
+                        const _Atomic uint64_t *count,
+                        place_fn *place,
+                        uint64_t ahead,
+                        uint64_t from,
+                        struct meter_region region[METER_RING])
+{
+    uint64_t to = atomic_load_explicit(count, memory_order_acquire), now;
     size_t n = 0, lost = 0;
 
     if (to - from > METER_RING || from > to)
         from = to > METER_RING ? to - METER_RING : 0;
     for (uint64_t r = from; r < to; r++)
-        region[n++] = (struct meter_region){
-            .number = r,
-            .useful_ns = atomic_load_explicit(
-                &rank->ring[r % METER_RING].useful_ns, memory_order_relaxed),
-            .waiting_ns = atomic_load_explicit(
-                &rank->ring[r % METER_RING].waiting_ns, memory_order_relaxed),
-        };
+        region[n++] = place(rank, r);
     atomic_thread_fence(memory_order_acquire);
-    now = atomic_load_explicit(&rank->regions, memory_order_relaxed);
+    now = atomic_load_explicit(count, memory_order_relaxed);
     if (now < to) /* another program has begun */
         return 0;
-    while (lost < n && now + 1 - region[lost].number > METER_RING)
+    while (lost < n && now + ahead - region[lost].number > METER_RING)
         lost++;
     memmove(region, region + lost, (n - lost) * sizeof *region);
     return n - lost;
+}
+
+size_t meter_rank_regions(const struct meter_rank *rank,
+                          uint64_t from,
+                          struct meter_region region[METER_RING])
+{
+    return read_ring(rank, &rank->regions, region_at, 1, from, region);
+}
+
+size_t meter_rank_iterations(const struct meter_rank *rank,
+                             uint64_t from,
+                             struct meter_region iteration[METER_RING])
+{
+    return read_ring(rank, &rank->iterations, iteration_at, 2, from, iteration);
 }
 
 struct meter_page *meter_page_create(int *fd)

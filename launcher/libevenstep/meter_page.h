@@ -8,8 +8,8 @@
  *        4     4  high        slots from this number on were never used
  *        8     4  threads     number that the agent advises; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
- *    64+64n 640n  ranks       beside the slot of the same number, see below
- *   64+704n    8m  CPUs        of which rank they are, and who has borrowed them
+ *   64+64n 1408n  ranks       beside the slot of the same number, see below
+ *  64+1472n   8m  CPUs        of which rank they are, and who has borrowed them
  *
  *   slot 0     4  owner       process id; 0: the slot is free
  *        4     4  sequence    odd while a new region is being written
@@ -43,6 +43,10 @@
  *      592     8  idle_ns     of useful_ns, that the one which does has waited
  *                             for them
  *      600     4  wants       CPUs that it would borrow
+ *      608     8  iterations  known to have ended, see mpi_loops.h
+ *      616   768  ring        the last 32 of these, likewise: 8 useful_ns,
+ *                             8 waiting_ns, 4 loop (of several that a program
+ *                             may have), 4 period (regions of an iteration)
  *
  *   CPU  0     4  owner       slot of the rank whose it is, plus 1; 0: nobody's;
  *                             2^32 - 1: of several
@@ -65,10 +69,11 @@
 #include <stdint.h>
 
 #define METER_FILE  "meter"     /* in EVENSTEP_DIR: a link to the page */
-#define METER_MAGIC 0x334d5645u /* "EVM3"; another layout needs another */
+#define METER_MAGIC 0x344d5645u /* "EVM4"; another layout needs another */
 #define METER_SLOTS 4096u       /* for 1000 ranks with some threads each */
 #define METER_CPUS  1024u       /* as a cpu_set_t has */
 #define METER_RING  32u         /* regions that an entry remembers */
+#define METER_LOOPS 8u          /* the number of a loop is below */
 #define METER_BYTES sizeof(struct meter_page)
 
 struct meter_slot {
@@ -90,6 +95,12 @@ struct meter_rank {
     _Alignas(64) _Atomic uint32_t threads;
     _Atomic uint64_t others_ns, idle_ns;
     _Atomic uint32_t wants;
+    /* Of the one that calls MPI again. */
+    _Atomic uint64_t iterations;
+    struct {
+        _Atomic uint64_t useful_ns, waiting_ns;
+        _Atomic uint32_t loop, period;
+    } iteration[METER_RING];
 };
 
 /* See lend.h. */
@@ -119,15 +130,16 @@ struct meter_time {
     uint32_t size, rank;
     int is_waiting;
     uint64_t since_ns;
-    uint64_t useful_ns, waiting_ns, calls, regions;
+    uint64_t useful_ns, waiting_ns, calls, regions, iterations;
     uint32_t threads;
     uint64_t others_ns, idle_ns;
 };
 
-/* One of its regions. */
+/* One of its regions, or of its iterations. */
 struct meter_region {
     uint64_t number;
     uint64_t useful_ns, waiting_ns;
+    uint32_t loop, period; /* of an iteration: loop below METER_LOOPS */
 };
 
 /* Read a slot.  0, or -1 if its writer was beginning a region at each try
@@ -142,6 +154,10 @@ int meter_rank_read(const struct meter_rank *rank, struct meter_time *time);
 size_t meter_rank_regions(const struct meter_rank *rank,
                           uint64_t from,
                           struct meter_region region[METER_RING]);
+/* Likewise its iterations. */
+size_t meter_rank_iterations(const struct meter_rank *rank,
+                             uint64_t from,
+                             struct meter_region iteration[METER_RING]);
 
 /* Create a page, sealed and mapped; the caller closes *fd, its memfd.  NULL
  * with errno on failure. */

@@ -2,6 +2,7 @@
 #include "launcher/libevenstep/mpi_meter.h"
 #include "launcher/libevenstep/lend.h"
 #include "launcher/libevenstep/meter_writer.h"
+#include "launcher/libevenstep/mpi_loops.h"
 #include "launcher/libevenstep/mpi_region.h"
 #include "launcher/libevenstep/thread_time.h"
 
@@ -10,12 +11,16 @@
 #include <stdlib.h>
 #include <time.h>
 
+_Static_assert(METER_LOOPS == MPI_LOOPS_MOST, "the page has all loops");
+
 #define COMMS 4u /* communicators whose size is remembered */
 
 _Thread_local __attribute__((tls_model("initial-exec"))) int mpi_meter_is_on;
 
 /* What follows is written by the metered thread only. */
 static struct mpi_region region;
+static struct mpi_loops loops;
+static uint64_t iterations;
 static struct meter_slot *slot; /* NULL: nothing is metered */
 static struct meter_rank *entry;
 static int world_size;
@@ -107,6 +112,7 @@ static void publish_time(void)
     put(&entry->waiting_ns, region.waiting_ns);
     put(&entry->calls, region.calls);
     put(&entry->regions, region.regions);
+    put(&entry->iterations, iterations);
     atomic_store_explicit(&entry->sequence, sequence + 1, memory_order_release);
 }
 
@@ -119,6 +125,20 @@ static void publish_region(void)
     put(&entry->ring[last % METER_RING].useful_ns,
         region.last_ns[last % MPI_REGION_LAST]);
     put(&entry->ring[last % METER_RING].waiting_ns, region.waited_ns);
+}
+
+static void publish_iterations(const struct mpi_iteration ended[], unsigned n)
+{
+    for (unsigned i = 0; i < n; i++, iterations++) {
+        size_t at = iterations % METER_RING;
+
+        put(&entry->iteration[at].useful_ns, ended[i].useful_ns);
+        put(&entry->iteration[at].waiting_ns, ended[i].waiting_ns);
+        atomic_store_explicit(&entry->iteration[at].loop, ended[i].loop,
+                              memory_order_relaxed);
+        atomic_store_explicit(&entry->iteration[at].period, ended[i].period,
+                              memory_order_relaxed);
+    }
 }
 
 /* Whose program tells its progress has a slot for that; this one must not speak
@@ -155,7 +175,25 @@ void mpi_meter_wait(enum mpi_call call, long comm)
     publish_done(is_global_if_known(call, comm));
 }
 
-void mpi_meter_resume(enum mpi_call call, long comm)
+static uint64_t signature_of(const void *caller, const void *frame)
+{
+    return (uint64_t)(uintptr_t)caller * UINT64_C(0x9e3779b97f4a7c15)
+           + (uint64_t)(uintptr_t)frame;
+}
+
+static void find_iterations(uint64_t signature)
+{
+    struct mpi_iteration ended[MPI_LOOPS_ENDS];
+    unsigned n = mpi_loops_add(&loops, signature, region.useful_ns,
+                               region.waiting_ns, ended);
+
+    publish_iterations(ended, n);
+}
+
+void mpi_meter_resume(enum mpi_call call,
+                      long comm,
+                      const void *caller,
+                      const void *frame)
 {
     int ends_region;
 
@@ -164,6 +202,7 @@ void mpi_meter_resume(enum mpi_call call, long comm)
     ends_region = is_global(call, comm);
     mpi_region_resume(&region, now_ns(), ends_region);
     if (ends_region) {
+        find_iterations(signature_of(caller, frame));
         publish_region();
         publish_begin();
     }

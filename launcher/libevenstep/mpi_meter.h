@@ -21,9 +21,14 @@ void mpi_meter_start(const void *caller);
 /* It has left MPI: its place is given up, with its numbers as they are. */
 void mpi_meter_stop(void);
 
-/* Around a call, where mpi_meter_is_on; comm as for mpi_real_key(). */
+/* Around a call, where mpi_meter_is_on; comm as for mpi_real_key().  It is
+ * called from there, with this frame on the stack: where calls are passed on by
+ * one function of the program, the frame still tells one from another. */
 void mpi_meter_wait(enum mpi_call call, long comm);
-void mpi_meter_resume(enum mpi_call call, long comm);
+void mpi_meter_resume(enum mpi_call call,
+                      long comm,
+                      const void *caller,
+                      const void *frame);
 
 /* Any thread: a communicator is freed. */
 void mpi_meter_forget(void);

@@ -13,6 +13,8 @@
 #include "launcher/libevenstep/mpi_meter.h"
 #include "launcher/libevenstep/pass_on.h"
 
+#define FRAME __builtin_frame_address(0)
+
 /* The last of n arguments. */
 #define L0  0
 #define L1  a
@@ -58,7 +60,7 @@
             return real(A##n);                                                 \
         mpi_meter_wait(call, comm);                                            \
         rc = real(A##n);                                                       \
-        mpi_meter_resume(call, comm);                                          \
+        mpi_meter_resume(call, comm, CALLER, FRAME);                           \
         return rc;                                                             \
     }
 
@@ -118,7 +120,7 @@ WRAP_INIT(mpi_init_thread_f08_, 3)
             return real(A##n);                                                 \
         mpi_meter_wait(MPI_CALL_WAITS, 0);                                     \
         rc = real(A##n);                                                       \
-        mpi_meter_resume(MPI_CALL_WAITS, 0);                                   \
+        mpi_meter_resume(MPI_CALL_WAITS, 0, CALLER, FRAME);                    \
         mpi_meter_stop();                                                      \
         return rc;                                                             \
     }

@@ -127,6 +127,7 @@ int step_times_message(struct step_times *t,
     take_ranks(t, node);
     for (uint32_t k = 0; k < t->in.k; k++)
         add_region(t, i, &t->in.region[k]);
+    step_loops_add(&t->loops, &t->in);
     return 1;
 }
 
@@ -216,6 +217,7 @@ int step_times_sum(const struct step_times *t,
         efficiency_add_node(&s->all, &sum[i]);
     }
     s->efficiency = efficiency_of(&s->all);
+    s->iterations = step_loops_sum(&t->loops);
     if (t->weight > 0) {
         s->skew_ns = t->skew / t->weight;
         s->skew_most_ns = t->skew_most;

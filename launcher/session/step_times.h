@@ -10,6 +10,7 @@
 #define LAUNCHER_SESSION_STEP_TIMES_H
 
 #include "launcher/session/session.h"
+#include "launcher/session/step_loops.h"
 #include "policy/efficiency.h"
 
 #define STEP_TIMES_PENDING 1024u /* regions of which ranks are missing */
@@ -48,6 +49,7 @@ struct step_times {
     double weight;          /* for how many they stand */
     double skew, skew_most; /* ns from the first to the last: added up; most */
     struct step_region pending[STEP_TIMES_PENDING];
+    struct step_loops loops;
     struct msg_ranks in; /* workspace */
 };
 
@@ -57,6 +59,7 @@ struct step_summary {
     struct efficiency efficiency;
     double region_ns;             /* mean length */
     double skew_ns, skew_most_ns; /* mean, and the most */
+    struct step_iterations iterations;
     size_t worst;  /* the node for which the others waited most */
     uint32_t rank; /* its busiest */
     double last;   /* in how many of all regions */

@@ -214,6 +214,7 @@ static void step(FILE *out, const struct any_report *r)
 {
     const struct step_file *f = &r->step;
     const json_t *lines = json_object_get(f->json, "nodes");
+    char iterations[STEP_ITERATIONS];
     double most = 0;
 
     fprintf(out,
@@ -228,6 +229,9 @@ static void step(FILE *out, const struct any_report *r)
               "node-seconds; why: %s.",
               f->regions, f->elapsed, f->worst.node, f->worst.node_seconds,
               f->worst.cause);
+    step_show_iterations(iterations, f);
+    if (*iterations)
+        html_line(out, "%s.", iterations);
     html_figure(out, "Time of each rank or node: useful, then waiting");
     step_show_part(out, f, "Useful and waiting time, a bar each");
     html_figure_end(out);

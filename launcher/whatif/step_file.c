@@ -47,6 +47,24 @@ static int text(char *out, size_t size, const json_t *json, const char *key)
 
 /* --- lines ---------------------------------------------------------------- */
 
+static int read_iterations(struct step_file *f, const json_t *line)
+{
+    return number_if_any(&f->iterations.n, line, "iterations") < 0
+                   || number_if_any(&f->iterations.regions, line,
+                                    "iteration_regions")
+                          < 0
+                   || number_if_any(&f->iterations.seconds, line,
+                                    "iteration_seconds")
+                          < 0
+                   || number_if_any(&f->iterations.skew, line, "iteration_skew")
+                          < 0
+                   || number_if_any(&f->iterations.skew_most, line,
+                                    "iteration_skew_most")
+                          < 0
+               ? -1
+               : 0;
+}
+
 static int read_step(struct step_file *f, const json_t *line)
 {
     const json_t *worst = json_object_get(line, "worst");
@@ -62,6 +80,7 @@ static int read_step(struct step_file *f, const json_t *line)
     if (number(&f->parallel, line, "parallel") < 0
         || number(&f->balance, line, "load_balance") < 0
         || number(&f->communication, line, "communication") < 0
+        || read_iterations(f, line) < 0
         || number_if_any(&f->threads, line, "threads") < 0
         || number_if_any(&f->thread_efficiency, line, "thread_efficiency") < 0
         || number(&f->elapsed, line, "elapsed") < 0)

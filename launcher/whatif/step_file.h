@@ -23,6 +23,9 @@ struct step_row {
 struct step_file {
     double job, step, nodes, ranks, regions, region_seconds, skew, skew_most;
     double parallel, balance, communication, elapsed;
+    struct { /* n 0: none were found */
+        double n, regions, seconds, skew, skew_most;
+    } iterations;
     double threads, thread_efficiency; /* 0: how their time went is not known */
     struct {
         char node[STEP_NAME_LEN], cause[32];

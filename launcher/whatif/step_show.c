@@ -37,8 +37,24 @@ static void print_ranks(FILE *out, const struct step_file *f)
     }
 }
 
+void step_show_iterations(char text[STEP_ITERATIONS], const struct step_file *f)
+{
+    *text = '\0';
+    if (f->iterations.n > 0)
+        snprintf(
+            text, STEP_ITERATIONS,
+            "%.0f iterations of %.0f region%s, median %.4g s, skew %.3g s, "
+            "at most %.3g s",
+            f->iterations.n, f->iterations.regions,
+            f->iterations.regions > 1 ? "s" : "", f->iterations.seconds,
+            f->iterations.skew, f->iterations.skew_most);
+}
+
 int step_show_table(FILE *out, const struct step_file *f)
 {
+    char iterations[STEP_ITERATIONS];
+
+    step_show_iterations(iterations, f);
     print_nodes(out, f);
     print_ranks(out, f);
     fprintf(out,
@@ -48,7 +64,7 @@ int step_show_table(FILE *out, const struct step_file *f)
     if (f->threads > 0)
         fprintf(out, " x threads %.3f (%.0f of them)", f->thread_efficiency,
                 f->threads);
-    fprintf(out, "\n");
+    fprintf(out, "\n%s%s", iterations, *iterations ? "\n" : "");
     fprintf(out, "most for %s: %.2f node-seconds; why: %s", f->worst.node,
             f->worst.node_seconds, f->worst.cause);
     if (strcmp(f->worst.cause, "work of rank") == 0)
@@ -230,13 +246,15 @@ static void draw_all(struct bars *b)
 void step_show_chart(FILE *out, const struct step_file *f)
 {
     struct bars b = bars_of(out, f);
-    char text[240], threads[32] = "";
+    char text[240], threads[32] = "", iterations[STEP_ITERATIONS];
 
+    step_show_iterations(iterations, f);
     if (f->threads > 0)
         snprintf(threads, sizeof threads, " x threads %.2f",
                  f->thread_efficiency);
     svg_open(out, LEFT + WIDTH + RIGHT,
-             TITLE + (double)b.shown * ROW + AXIS + LEGEND);
+             TITLE + (double)b.shown * ROW + AXIS + LEGEND
+                 + (*iterations ? ROW : 0));
     snprintf(text, sizeof text,
              "Step %.0f.%.0f: time of each %s%s; parallel efficiency %.2f = "
              "load balance %.2f x communication %.2f%s",
@@ -245,6 +263,10 @@ void step_show_chart(FILE *out, const struct step_file *f)
              f->balance, f->communication, threads);
     svg_text(out, LEFT, TITLE - 14, SVG_START, text);
     b.y = TITLE;
+    if (*iterations) {
+        svg_text(out, LEFT, TITLE - 14 + ROW, SVG_START, iterations);
+        b.y += ROW;
+    }
     draw_all(&b);
 }
 

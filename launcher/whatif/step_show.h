@@ -11,6 +11,11 @@
 
 #define STEP_ROWS 64 /* ranks, or else nodes, that have a bar */
 
+#define STEP_ITERATIONS 128
+
+/* What iterations were found, as people read it; "" if none were. */
+void step_show_iterations(char text[STEP_ITERATIONS],
+                          const struct step_file *f);
 /* 0, or -1 if something cannot be written. */
 int step_show_table(FILE *out, const struct step_file *f);
 int step_show_json(FILE *out, const struct step_file *f);

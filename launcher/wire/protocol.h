@@ -135,7 +135,8 @@
 #define FILES_MAX       16u         /* that a slice is to make */
 #define RANKS_MAX       1024u       /* of a node that are told one by one */
 #define RANKS_EACH_MAX  16384u      /* of a program of which they are */
-#define RANKS_REGIONS   64u         /* in one message */
+#define RANKS_REGIONS   64u         /* in one message, and as many iterations */
+#define RANKS_LOOPS     8u          /* of a program */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
 
 /*
@@ -347,11 +348,12 @@ struct msg_rank {
     uint32_t threads;  /* 0: their time is not known */
     double busy, room; /* of them, see policy/efficiency.h: busy <= room */
 };
-struct msg_region {
+struct msg_region { /* or an iteration, as found by mpi_loops.h */
     uint64_t number;
+    uint32_t loop, period; /* of an iteration: below RANKS_LOOPS; regions */
     struct efficiency_sum sum;
 };
-struct msg_ranks { /* 40 KB */
+struct msg_ranks { /* 50 KB */
     uint32_t is_last, size;
     uint64_t stride; /* a power of two */
     struct efficiency_sum sum;
@@ -359,6 +361,10 @@ struct msg_ranks { /* 40 KB */
     struct msg_rank rank[RANKS_MAX];
     uint32_t k; /* at most RANKS_REGIONS */
     struct msg_region region[RANKS_REGIONS];
+    uint64_t iterations;       /* of the rank that has most */
+    uint64_t iteration_stride; /* a power of two */
+    uint32_t l;                /* at most RANKS_REGIONS */
+    struct msg_region iteration[RANKS_REGIONS];
 };
 struct msg_meter {
     uint32_t kind; /* OUTSIDE_OUTPUT or OUTSIDE_CPU */

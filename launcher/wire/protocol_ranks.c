@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/wire/protocol_body.h"
 
-#define TIME_MAX 1e21 /* 3 years of all ranks of a node; so many can be added */
-#define ROOM_MAX 1e26 /* likewise, of all their threads */
+#define TIME_MAX   1e21 /* 3 years of all ranks of a node; so many can be added */
+#define PERIOD_MAX 65536u
+#define ROOM_MAX   1e26 /* likewise, of all their threads */
 
 static void write_sum(struct writer *w, const struct efficiency_sum *s)
 {
@@ -96,6 +97,15 @@ void msg_write_ranks(struct writer *w, const struct msg_ranks *m)
         write_u64(w, m->region[i].number);
         write_sum(w, &m->region[i].sum);
     }
+    write_u64(w, m->iterations);
+    write_u64(w, m->iteration_stride);
+    write_u32(w, m->l);
+    for (uint32_t i = 0; i < m->l; i++) {
+        write_u64(w, m->iteration[i].number);
+        write_u32(w, m->iteration[i].loop);
+        write_u32(w, m->iteration[i].period);
+        write_sum(w, &m->iteration[i].sum);
+    }
 }
 
 static void read_each(struct reader *r, struct msg_ranks *m)
@@ -128,6 +138,31 @@ static void read_regions(struct reader *r, struct msg_ranks *m)
     }
 }
 
+static int is_stride(uint64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static void read_iterations(struct reader *r, struct msg_ranks *m)
+{
+    m->iterations = read_u64(r);
+    m->iteration_stride = read_u64(r);
+    m->l = read_u32(r);
+    if (m->l > RANKS_REGIONS || !is_stride(m->iteration_stride))
+        r->bad = 1;
+    for (uint32_t i = 0; !r->bad && i < m->l; i++) {
+        struct msg_region *at = &m->iteration[i];
+
+        at->number = read_u64(r);
+        at->loop = read_u32(r);
+        at->period = read_u32(r);
+        read_sum(r, &at->sum);
+        if (at->number % m->iteration_stride || at->sum.ranks == 0
+            || at->loop >= RANKS_LOOPS || at->period > PERIOD_MAX)
+            r->bad = 1;
+    }
+}
+
 int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
@@ -146,11 +181,13 @@ int msg_read_ranks(struct msg_ranks *m, const uint8_t *body, size_t len)
     m->sum.room = threads.room;
     m->sum.calls = (double)calls;
     m->sum.regions = (double)regions;
-    if (m->is_last > 1 || m->stride == 0 || m->stride & (m->stride - 1))
+    if (m->is_last > 1 || !is_stride(m->stride))
         r.bad = 1;
     if (!r.bad)
         read_each(&r, m);
     if (!r.bad)
         read_regions(&r, m);
+    if (!r.bad)
+        read_iterations(&r, m);
     return finish(&r, m, sizeof *m);
 }

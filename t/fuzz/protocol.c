@@ -154,12 +154,17 @@ static void ranks(const uint8_t *body, size_t len)
 
     if (msg_read_ranks(&m, body, len) < 0)
         return;
-    if (m.n > RANKS_MAX || m.k > RANKS_REGIONS)
+    if (m.n > RANKS_MAX || m.k > RANKS_REGIONS || m.l > RANKS_REGIONS)
         abort();
     for (uint32_t i = 0; i < m.n; i++)
         all += m.rank[i].useful + m.rank[i].waiting;
     for (uint32_t i = 0; i < m.k; i++)
         all += m.region[i].sum.n_useful + m.region[i].sum.n_wait;
+    for (uint32_t i = 0; i < m.l; i++) {
+        all += m.iteration[i].sum.n_useful + m.iteration[i].sum.n_wait;
+        if (m.iteration[i].loop >= RANKS_LOOPS)
+            abort();
+    }
     if (!(all >= 0) || m.size <= (m.n > 0 ? m.rank[0].rank : 0))
         abort();
 }

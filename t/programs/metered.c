@@ -23,6 +23,17 @@ static void print_slots(const struct meter_page *page)
     }
 }
 
+/* The last one. */
+static void print_iterations(const struct meter_rank *rank)
+{
+    struct meter_region it[METER_RING];
+    size_t n = meter_rank_iterations(rank, 0, it);
+
+    if (n > 0)
+        printf(" iterations %" PRIu64 " loop %" PRIu32 " period %" PRIu32,
+               it[n - 1].number + 1, it[n - 1].loop, it[n - 1].period);
+}
+
 static void print_ranks(const struct meter_page *page)
 {
     for (uint32_t i = 0; i < meter_page_slots(page); i++) {
@@ -36,6 +47,7 @@ static void print_ranks(const struct meter_page *page)
             if (t.threads > 0)
                 printf(" threads %" PRIu32 " others %.3f idle %.3f", t.threads,
                        (double)t.others_ns / 1e9, (double)t.idle_ns / 1e9);
+            print_iterations(&page->rank[i]);
             puts(page->slot[i].owner == 0 ? "" : " here");
         }
     }

@@ -111,6 +111,41 @@ static void test_now(void)
     ranks_destroy(r);
 }
 
+static void end_iteration(uint32_t i, uint64_t useful, uint32_t loop)
+{
+    struct meter_rank *rank = &page->rank[i];
+    uint64_t at = rank->iterations % METER_RING;
+
+    rank->iteration[at].useful_ns = useful;
+    rank->iteration[at].waiting_ns = 200 - useful;
+    rank->iteration[at].loop = loop;
+    rank->iteration[at].period = 2;
+    rank->iterations++;
+    rank->calls++;
+}
+
+static void test_iterations(void)
+{
+    struct ranks *r = begin(2);
+
+    end_iteration(0, 100, 1);
+    end_iteration(0, 110, 1);
+    end_iteration(1, 160, 1);
+    ranks_look(r, 5 * S);
+    ok(last.k == 0 && last.l == 1 && last.iterations == 2
+           && last.iteration_stride == 1,
+       "an iteration is told when all have ended it");
+    ok(last.iteration[0].number == 0 && last.iteration[0].loop == 1
+           && last.iteration[0].period == 2
+           && last.iteration[0].sum.useful == 260
+           && last.iteration[0].sum.longest - last.iteration[0].sum.least == 60,
+       "with its loop and all ranks' time");
+    end_iteration(1, 160, 2);
+    ranks_end(r, 6 * S);
+    is_int((int)last.l, 0, "one of which ranks say different things is not");
+    ranks_destroy(r);
+}
+
 /* sh -c "./a; ./b": both write the same entries. */
 static void test_another_program(void)
 {
@@ -231,6 +266,7 @@ int main(void)
     test_sums();
     test_threads();
     test_now();
+    test_iterations();
     test_another_program();
     test_fast();
     test_nonsense();

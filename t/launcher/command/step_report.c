@@ -7,6 +7,7 @@
 #include "tap.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #define MS 1e6
 
@@ -29,7 +30,7 @@ static void begin_message(size_t node)
 {
     memset(&m, 0, sizeof m);
     m.size = 2 * SESSION_NODES;
-    m.stride = 1;
+    m.stride = m.iteration_stride = 1;
     m.n = 2;
     m.rank[0].rank = (uint32_t)(2 * node);
     m.rank[1].rank = (uint32_t)(2 * node + 1);
@@ -60,6 +61,24 @@ static void add_threads(double part)
     }
 }
 
+/* The regions before are iterations of that loop, too; 0 regions each: none. */
+static uint32_t loop, period;
+
+static void tell_iterations(uint64_t from, uint32_t k, const double useful[2])
+{
+    m.iterations = period ? from + k * m.stride : 0;
+    m.iteration_stride = m.stride;
+    m.l = period ? k : 0;
+    for (uint32_t i = 0; i < m.l; i++) {
+        m.iteration[i].number = from + i * m.stride;
+        m.iteration[i].loop = loop;
+        m.iteration[i].period = period;
+        for (uint32_t r = 0; r < 2; r++)
+            efficiency_add_rank(&m.iteration[i].sum, m.rank[r].rank,
+                                useful[r] * MS, (161 - useful[r]) * MS);
+    }
+}
+
 /* The next k regions from `from` on, every stride-th told, in which the ranks
  * of the node work for so long, and wait until all have worked for 160 ms. */
 static void tell_node(
@@ -86,6 +105,7 @@ static void tell_node(
             efficiency_add_rank(&m.region[i].sum, m.rank[r].rank,
                                 useful[r] * MS, (161 - useful[r]) * MS);
     }
+    tell_iterations(from, k, useful);
     is_int(transmit(node), 1, "a node tells of its ranks");
 }
 
@@ -116,7 +136,7 @@ static void is_told_of(const double speed[],
                        size_t line,
                        const char *want)
 {
-    char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", ""};
+    char text[STEP_REPORT_LINES][STEP_REPORT_LINE] = {"", "", "", ""};
     struct step_summary s = sum_with(speed);
     struct step_report_of of = {.job = 12,
                                 .times = times,
@@ -303,7 +323,7 @@ static void test_end(void)
             continue;
         memset(&m, 0, sizeof m);
         m.is_last = 1;
-        m.stride = 1;
+        m.stride = m.iteration_stride = 1;
         if (i == 3)
             step_times_lost(times, i);
         else
@@ -376,9 +396,61 @@ static void test_json(void)
         (void)fclose(file);
 }
 
+static void test_iterations(void)
+{
+    struct step_summary s;
+
+    begin();
+    period = 1;
+    tell_all(0, 3, 1, 100, 100);
+    s = sum_with(NULL);
+    ok(s.iterations.n == 3 && s.iterations.skew_ns == 0,
+       "iterations of the set-up");
+    loop = 1;
+    period = 2;
+    tell_all(3, 20, 1, 160, 130);
+    s = sum_with(NULL);
+    ok(s.iterations.n == 20 && s.iterations.period == 2,
+       "those of the loop that takes longer are told");
+    is_near(s.iterations.median_ns / MS, 161, 1e-9, "with their length");
+    is_told(NULL, 3,
+            "20 iterations were found, of 2 regions and 161 ms (median): in "
+            "one the busiest rank works 60 ms longer than the least busy, at "
+            "most 60 ms");
+    tell_all(32, 10, 16, 160, 130);
+    is_near(sum_with(NULL).iterations.n, round(180 * 192 / 183.0), 0,
+            "each that is told stands for those between, and for nine missed");
+    begin_message(0);
+    tell_node(0, 300, 1, 100, 100);
+    loop = 2;
+    for (size_t i = 1; i < SESSION_NODES; i++) {
+        begin_message(i);
+        tell_node(i, 300, 1, 100, 100);
+    }
+    is_near(sum_with(NULL).iterations.median_ns / MS, 161, 1e-9,
+            "where nodes do not agree nothing is made of it");
+    loop = period = 0;
+}
+
+/* Far more than there is room for. */
+static void test_many_iterations(void)
+{
+    begin();
+    period = 1;
+    for (uint64_t i = 0; i < 3 * STEP_LOOPS_LENGTHS; i += 64)
+        tell_all(i, 64, 1, 100, 100);
+    is_near(sum_with(NULL).iterations.n, 3 * STEP_LOOPS_LENGTHS, 0,
+            "thousands of them are counted");
+    is_near(sum_with(NULL).iterations.median_ns / MS, 161, 1e-9,
+            "of some the length is kept");
+    period = 0;
+}
+
 int main(void)
 {
     test_slow_node();
+    test_iterations();
+    test_many_iterations();
     test_rank();
     test_even();
     test_strides();

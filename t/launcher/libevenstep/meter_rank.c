@@ -57,9 +57,28 @@ static void test_regions(void)
        "a count of nonsense stays within the ring");
 }
 
+/* The writer may have written two places ahead. */
+static void test_iterations(void)
+{
+    struct meter_region r[METER_RING];
+
+    is_int((int)meter_rank_iterations(&entry, 0, r), 0, "no iteration yet");
+    for (unsigned i = 0; i < 40; i++)
+        entry.iteration[i % METER_RING].useful_ns = i;
+    entry.iteration[7].loop = 8 * METER_LOOPS + 3;
+    entry.iteration[7].period = 5;
+    entry.iterations = 40;
+    is_int((int)meter_rank_iterations(&entry, 0, r), METER_RING - 2,
+           "of those that have gone by what the writer leaves alone");
+    ok(r[0].number == 10 && r[0].useful_ns == 10, "in order");
+    ok(r[29].number == 39 && r[29].loop == 3 && r[29].period == 5,
+       "each with its loop, be it nonsense");
+}
+
 int main(void)
 {
     test_time();
+    test_iterations();
     test_regions();
     return done();
 }

@@ -23,7 +23,7 @@ static const struct efficiency_sum two = {
     .n_wait = 3,
 };
 
-/* 40 KB each. */
+/* 50 KB each. */
 static struct msg_ranks sound, got;
 
 static void begin(void)
@@ -37,10 +37,17 @@ static void begin(void)
     sound.rank[0] = (struct msg_rank){4, 10, 5, 4, 2, 15, 20};
     sound.rank[1] = (struct msg_rank){5, 20, 1, 5, 0, 0, 0};
     sound.k = 1;
-    sound.region[0] = (struct msg_region){8, two};
+    sound.region[0] = (struct msg_region){.number = 8, .sum = two};
     sound.region[0].sum.calls = sound.region[0].sum.regions = 0;
     sound.region[0].sum.threads = 0;
     sound.region[0].sum.busy = sound.region[0].sum.room = 0;
+    sound.iterations = 7;
+    sound.iteration_stride = 2;
+    sound.l = 1;
+    sound.iteration[0] = sound.region[0];
+    sound.iteration[0].number = 6;
+    sound.iteration[0].loop = 1;
+    sound.iteration[0].period = 3;
 }
 
 static int transmit(size_t less)
@@ -96,6 +103,16 @@ static void test_bad(void)
     refused("a time without end");
     sound.region[0].sum.ranks = 0;
     refused("a region of nobody");
+    sound.iteration_stride = 3;
+    refused("another stride that is none");
+    sound.iteration[0].number = 7;
+    refused("an iteration between two strides");
+    sound.iteration[0].loop = RANKS_LOOPS;
+    refused("one of a loop too many");
+    sound.iteration[0].period = UINT32_MAX;
+    refused("one of too many regions");
+    sound.iteration[0].sum.ranks = 0;
+    refused("an iteration of nobody");
 }
 
 /* Counts that the body does not hold. */
@@ -103,14 +120,17 @@ static void test_counts(void)
 {
     struct writer w = {0};
 
-    sound.n = sound.k = 0;
+    sound.n = sound.k = sound.l = 0;
     sound.sum.ranks = NODE_TASKS_MAX;
     msg_write_ranks(&w, &sound);
-    put_u32(w.buf + w.len - 8, RANKS_MAX + 1);
+    put_u32(w.buf + w.len - 28, RANKS_MAX + 1);
     ok(msg_read_ranks(&got, w.buf, w.len) < 0, "too many ranks are refused");
-    put_u32(w.buf + w.len - 8, 0);
-    put_u32(w.buf + w.len - 4, RANKS_REGIONS + 1);
+    put_u32(w.buf + w.len - 28, 0);
+    put_u32(w.buf + w.len - 24, RANKS_REGIONS + 1);
     ok(msg_read_ranks(&got, w.buf, w.len) < 0, "and too many regions");
+    put_u32(w.buf + w.len - 24, 0);
+    put_u32(w.buf + w.len - 4, RANKS_REGIONS + 1);
+    ok(msg_read_ranks(&got, w.buf, w.len) < 0, "and too many iterations");
     writer_clear(&w);
     begin();
 }
@@ -138,7 +158,7 @@ int main(void)
     test_counts();
     memset(&sound, 0, sizeof sound);
     sound.is_last = 1;
-    sound.stride = 1;
+    sound.stride = sound.iteration_stride = 1;
     ok(transmit(0) == 0 && got.sum.nodes == 0,
        "a node may have no ranks at all");
     return done();
