@@ -287,6 +287,9 @@ int main(int argc, char **argv)
     p.alone = !fed;
     run(&p);
     evenstep_close();
+    /* MPI_Finalize need not wait for the others, and under Slurm's PMIx it may
+     * not: a rank that leaves takes along what it has sent and not delivered. */
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }
