@@ -24,7 +24,8 @@ A slice is done when the next one is asked for.  evenstep.slices() is the same
 without a name.  See libevenstep(3).
 """
 
-from ._map import ItemError, Results, RunError, map
+from typing import TYPE_CHECKING, Any
+
 from ._slices import (
     Session,
     Slice,
@@ -36,6 +37,9 @@ from ._slices import (
     slices,
     wait,
 )
+
+if TYPE_CHECKING:
+    from ._map import ItemError, Results, RunError, map
 
 __version__ = "0.2.0"
 __all__ = [
@@ -53,3 +57,12 @@ __all__ = [
     "slices",
     "wait",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What map() needs is read when it is asked for: slow nodes never do."""
+    if name in ("ItemError", "Results", "RunError", "map"):
+        from . import _map
+
+        return getattr(_map, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

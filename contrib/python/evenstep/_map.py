@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 _LAST_WORDS = 5  # lines that an error repeats of what evenstep itself has said
 _END_SECONDS = 10  # after each signal to end the run
-_WORKER = "import sys; sys.path.append({!r}); from evenstep._worker import main; main()"
+_WORKER = "import sys; sys.path.append({!r}); from evenstep._start import main; main()"
 
 
 class RunError(RuntimeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What evenstep.map() runs on every node.
+"""What evenstep.map() runs on every node, started by _start.py.
 
 Each slice comes as lines: first the job, then an item a line; see _map.py.
 What f prints goes to stderr, as stdout is for results.
@@ -130,6 +130,7 @@ def _read_job(line: bytes) -> Job:
 
 def work(session: Session, results: IO[bytes]) -> None:
     """Do all slices that come."""
+    faulthandler.enable()
     known, crew = b"", None
     for _ in session:
         with session.lines("rb") as lines:
@@ -142,12 +143,3 @@ def work(session: Session, results: IO[bytes]) -> None:
         results.flush()
     if crew:
         crew.end()
-
-
-def main() -> None:
-    """The process that evenstep starts."""
-    results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    faulthandler.enable()
-    with Session() as session:
-        work(session, results)
