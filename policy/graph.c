@@ -335,5 +335,19 @@ void graph_destroy(struct graph *g)
     free(g->rank);
     free(g->ranked);
     free(g->time);
+    free(g->need);
     free(g);
+}
+
+int graph_set_needs(struct graph *g, const struct graph_need need[])
+{
+    struct graph_need *copy = calloc(g->tasks, sizeof *copy);
+
+    if (!copy)
+        return -1;
+    for (uint32_t v = 0; v < g->tasks; v++)
+        copy[v] = need[v];
+    free(g->need);
+    g->need = copy;
+    return 0;
 }

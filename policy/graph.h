@@ -36,6 +36,12 @@ struct graph_link {
     int64_t comm;
 };
 
+/* What a task needs of the processor that it runs on. */
+struct graph_need {
+    uint32_t cores; /* at least 1 */
+    double memory;  /* bytes; 0: not known */
+};
+
 /*
  * Made by graph_create(), only read afterwards.  The predecessors of v are
  * pred[pred_at[v] .. pred_at[v + 1]), ascending; likewise successors.
@@ -49,11 +55,12 @@ struct graph {
     /* All tasks by level, descending, then topologically: the order on every
        core, and a linear extension of the graph. */
     uint32_t *ranked;
-    int64_t *time, *level; /* level: longest way to an end, no comm in it */
-    int64_t *est, *ect;    /* earliest start, completion */
-    int64_t *last, *lact;  /* latest allowable start, completion */
-    int64_t ideal;         /* largest ect */
-    int64_t total;         /* of all times and comms */
+    int64_t *time, *level;   /* level: longest way to an end, no comm in it */
+    int64_t *est, *ect;      /* earliest start, completion */
+    int64_t *last, *lact;    /* latest allowable start, completion */
+    int64_t ideal;           /* largest ect */
+    int64_t total;           /* of all times and comms */
+    struct graph_need *need; /* by task; NULL: one core each */
 };
 
 enum graph_fault {
@@ -83,5 +90,8 @@ enum graph_fault graph_create(struct graph **g,
                               uint32_t m,
                               uint32_t *place);
 void graph_destroy(struct graph *g);
+
+/* Say what the tasks need; need[] is copied.  0, or -1 without memory. */
+int graph_set_needs(struct graph *g, const struct graph_need need[]);
 
 #endif

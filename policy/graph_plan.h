@@ -28,6 +28,7 @@
  * far more processors than a narrow graph has use for.
  */
 #define GRAPH_PLAN_WORK      UINT64_C(100000000)
+#define GRAPH_PLAN_WORK_LIST UINT64_C(20000000) /* likewise, without paths */
 #define GRAPH_PLAN_WORK_TASK UINT64_C(12000)
 #define GRAPH_PLAN_WORK_ONE  UINT64_C(300000000)
 
@@ -61,6 +62,9 @@ struct graph_plan {
     int64_t deadline; /* ns, or GRAPH_PLAN_FOREVER */
     int is_relaxed;   /* it is of the fastest plan: see is_default */
     int deadline_met; /* if not, the fastest candidate was chosen */
+    uint32_t *rank;   /* by task: the order on every core, if it is not the
+                         graph's; else NULL */
+    uint32_t misfit;  /* of GRAPH_PLAN_MISFIT: the task */
 };
 
 enum graph_plan_fault {
@@ -69,14 +73,19 @@ enum graph_plan_fault {
                            power that is negative or not finite */
     GRAPH_PLAN_FEW,     /* not grouped, and not enough processors for it */
     GRAPH_PLAN_LATE,    /* the deadline is negative, or the factor no number */
-    GRAPH_PLAN_LONG,    /* more copies of tasks than GRAPH_MEMBERS_MAX */
-    GRAPH_PLAN_DENSE,   /* more dependences than GROUPING_DEPENDENCES_MAX */
+    GRAPH_PLAN_MISFIT,  /* a task fits no processor */
+    GRAPH_PLAN_SLOW,  /* a processor is slower than MACHINE_SLOWNESS_MAX, or so
+                          slow that the sums become too large */
+    GRAPH_PLAN_LONG,  /* more copies of tasks than GRAPH_MEMBERS_MAX */
+    GRAPH_PLAN_DENSE, /* more dependences than GROUPING_DEPENDENCES_MAX */
     GRAPH_PLAN_MEMORY,
 };
 
 /*
  * Fill *p, to be released by graph_plan_clear().  On a fault *p holds
- * nothing.  With GROUPING_BEST too many dependences are no fault: then only
+ * nothing, but misfit.  Processors that differ (machine.kind, then there are
+ * machine.processors of them) are taken fastest first; where they do, or tasks
+ * need more than a core, GROUPING_BEST tries GROUPING_HEFT, too.  With GROUPING_BEST too many dependences are no fault: then only
  * placements without grouping are tried.
  */
 enum graph_plan_fault graph_plan_init(struct graph_plan *p,

@@ -13,8 +13,11 @@
 
 #include "policy/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CAP_ROUNDING 1e-9 /* of the division by speeds */
 
 /* A list for every task. */
 struct lists {
@@ -33,6 +36,7 @@ struct grouping {
     const struct graph *g;
     const struct graph_paths *p;
     uint32_t cores;
+    struct machine m; /* without kinds: all are alike */
     uint32_t *sorted; /* paths by load, heaviest first */
     int64_t *load;    /* by path */
 
@@ -164,7 +168,8 @@ static struct grouping *allocate_grouping(const struct graph *g,
 
     if (!x)
         return NULL;
-    *x = (struct grouping){.g = g, .p = p, .cores = cores};
+    *x = (struct grouping){
+        .g = g, .p = p, .cores = cores, .m = {.cores = cores}};
     x->sorted = calloc(p->n, sizeof *x->sorted);
     x->load = calloc(p->n, sizeof *x->load);
     x->beside.at = calloc(g->tasks + (size_t)1, sizeof *x->beside.at);
@@ -250,6 +255,11 @@ void grouping_destroy(struct grouping *x)
     free(x);
 }
 
+void grouping_set_machine(struct grouping *x, const struct machine *m)
+{
+    x->m = *m;
+}
+
 uint64_t grouping_work(const struct grouping *x, uint32_t processors)
 {
     uint64_t work = (uint64_t)x->p->n * processors;
@@ -268,8 +278,9 @@ uint64_t grouping_work(const struct grouping *x, uint32_t processors)
 struct placing {
     struct grouping *x;
     enum grouping_mode mode;
-    uint32_t processors, cap; /* paths a processor */
-    int64_t most;             /* Max_Load */
+    uint32_t processors;
+    double speed; /* of all processors together; 0: no cap */
+    int64_t most; /* Max_Load */
     struct instance *instance;
     uint32_t n;
 };
@@ -372,7 +383,7 @@ static void find_idle_core(struct grouping *x, uint32_t p)
     const int64_t *load = x->core_load + (size_t)p * x->cores;
     uint32_t least = 0;
 
-    for (uint32_t c = 1; c < x->cores; c++)
+    for (uint32_t c = 1; c < machine_cores(&x->m, p); c++)
         if (load[c] < load[least])
             least = c;
     x->processor[p].idle_core = least;
@@ -402,6 +413,32 @@ static void stamp_shared(const struct placing *s, uint32_t j, uint32_t p)
     }
 }
 
+/* The task's cores have its time to do; returns that. */
+static int64_t load_cores(struct grouping *x, const struct instance *i)
+{
+    uint32_t width = machine_width(&x->m, x->g, i->task, i->processor);
+    int64_t time = machine_time(&x->m, x->g->time[i->task], i->processor);
+    int64_t *load = x->core_load + (size_t)i->processor * x->cores + i->core;
+
+    load[0] += time;
+    for (uint32_t c = 1; c < width; c++)
+        load[c] += time;
+    return time;
+}
+
+/* The core that a task of a path on this one begins at: a lower one, if it has
+ * several; what does not fit at all is seen to afterwards. */
+static uint32_t first_core(const struct grouping *x,
+                           uint32_t v,
+                           uint32_t p,
+                           uint32_t core)
+{
+    uint32_t width = machine_width(&x->m, x->g, v, p);
+    uint32_t cores = machine_cores(&x->m, p);
+
+    return width > 1 && core > cores - width ? cores - width : core;
+}
+
 /* Put the tasks of path j that are not on processor p yet on its idle core. */
 static void put_path(struct placing *s, uint32_t j, uint32_t p)
 {
@@ -416,16 +453,16 @@ static void put_path(struct placing *s, uint32_t j, uint32_t p)
 
         if (x->stamp[v] == j + 1)
             continue;
-        s->instance[s->n] = (struct instance){v, p, core, 0, 0};
+        s->instance[s->n] =
+            (struct instance){v, p, first_core(x, v, p, core), 0, 0};
+        more += load_cores(x, &s->instance[s->n]);
         x->before[s->n] = to->last;
         to->last = s->n++;
         x->places.item[x->places.at[v] + x->n_places[v]++] = p;
-        more += x->g->time[v];
     }
     to->load += more;
     to->instances += s->n - first;
     to->paths++;
-    x->core_load[(size_t)p * x->cores + core] += more;
     find_idle_core(x, p);
 }
 
@@ -464,8 +501,10 @@ static struct offer offer_of(const struct grouping *x,
 {
     const struct processor *at = &x->processor[p];
 
-    return (struct offer){x->dependence[p],
-                          at->idle_load + path_load - x->shared[p], at->load};
+    return (struct offer){
+        x->dependence[p],
+        at->idle_load + machine_time(&x->m, path_load - x->shared[p], p),
+        at->load};
 }
 
 /* Is a, of the higher index, better than b? */
@@ -488,6 +527,22 @@ static int is_better_offer(const struct placing *s,
     return a->dependence > b->dependence || a->load < b->load;
 }
 
+static double speed_of(const struct grouping *x, uint32_t p)
+{
+    return x->m.kind ? 1 / x->m.kind[p].slowness : 1;
+}
+
+/* Has the processor fewer paths than its part? */
+static int is_below_cap(const struct placing *s, uint32_t p)
+{
+    const struct grouping *x = s->x;
+
+    if (!(s->speed > 0))
+        return 1;
+    return x->processor[p].paths
+           < ceil(x->p->n * speed_of(x, p) / s->speed - CAP_ROUNDING);
+}
+
 static uint32_t choose_processor(const struct placing *s, uint32_t j)
 {
     const struct grouping *x = s->x;
@@ -501,7 +556,7 @@ static uint32_t choose_processor(const struct placing *s, uint32_t j)
     for (uint32_t p = 0; p < s->processors; p++) {
         struct offer o = offer_of(x, p, load);
 
-        if (x->processor[p].paths < s->cap
+        if (is_below_cap(s, p)
             && (best == GRAPH_NOBODY || is_better_offer(s, &o, &chosen))) {
             best = p;
             chosen = o;
@@ -532,14 +587,14 @@ uint32_t grouping_place(struct grouping *x,
                         struct instance instance[])
 {
     uint32_t paths = x->p->n;
-    struct placing s = {x, mode, processors, UINT32_MAX, 0, instance, 0};
+    struct placing s = {x, mode, processors, 0, 0, instance, 0};
 
     if (mode == GROUPING_PACK || mode == GROUPING_SPREAD) {
         place_apart(&s);
         return s.n;
     }
-    if (mode == GROUPING_CAP)
-        s.cap = (paths + processors - 1) / processors;
+    for (uint32_t p = 0; mode == GROUPING_CAP && p < processors; p++)
+        s.speed += speed_of(x, p);
     s.most = x->load[x->sorted[0]];
     start_placing(&s);
     for (uint32_t j = 0; j < paths; j++) {

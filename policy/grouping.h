@@ -24,6 +24,8 @@ enum grouping_mode {
     GROUPING_CAP,   /* likewise, and no processor more paths than its part */
     GROUPING_PACK,  /* not grouped: as many paths a processor as it has cores */
     GROUPING_SPREAD, /* not grouped: a path a processor */
+    GROUPING_HEFT,   /* no paths: list_schedule.h */
+    GROUPING_LIST,   /* likewise */
 };
 
 struct grouping;
@@ -50,6 +52,10 @@ enum grouping_fault grouping_create(struct grouping **made,
                                     int dependent);
 void grouping_destroy(struct grouping *x);
 
+/* Place on m's processors from now on, which may differ; those before others are
+ * preferred, so the fastest come first.  m is copied, its kinds are not. */
+void grouping_set_machine(struct grouping *x, const struct machine *m);
+
 /* About how many steps of a few instructions a placement takes.  O(tasks). */
 uint64_t grouping_work(const struct grouping *x, uint32_t processors);
 
@@ -69,7 +75,7 @@ int64_t grouping_dependence(const struct graph *g,
 /*
  * Place all paths.
  *
- *   mode        any but GROUPING_BEST
+ *   mode        up to GROUPING_SPREAD, but not GROUPING_BEST
  *   processors  how many to use, from 1 to what gives each path a core; with
  *               GROUPING_PACK and _SPREAD they follow from the paths
  *   instance    room for as many as the paths have tasks; times are not set

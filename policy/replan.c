@@ -14,8 +14,10 @@
 
 struct replan {
     struct graph *rest;
-    struct machine m; /* with the core for what is done */
-    uint32_t cores;   /* without it */
+    const struct machine *real;
+    struct machine m;            /* with the core for what is done */
+    struct processor_kind *kind; /* likewise */
+    uint32_t cores;              /* without it, of that with most */
     const uint8_t *done, *usable;
     struct instance *instance;
     uint32_t n;
@@ -41,7 +43,26 @@ static int make_rest(struct replan *r, const struct graph *g)
         (void)graph_create(&r->rest, time, g->tasks, edge, m, NULL);
     free(edge);
     free(time);
-    return r->rest ? 0 : -1;
+    if (!r->rest || (g->need && graph_set_needs(r->rest, g->need) < 0))
+        return -1;
+    for (uint32_t v = 0; g->need && v < g->tasks; v++)
+        if (done[v])
+            r->rest->need[v] = (struct graph_need){.cores = 1};
+    return 0;
+}
+
+/* The kinds, each with one core more than the largest has. */
+static int make_kinds(struct replan *r)
+{
+    r->kind = calloc(r->real->processors + (size_t)1, sizeof *r->kind);
+    if (!r->kind)
+        return -1;
+    for (uint32_t p = 0; r->real->kind && p < r->real->processors; p++) {
+        r->kind[p] = r->real->kind[p];
+        r->kind[p].cores = r->m.cores;
+    }
+    r->m.kind = r->real->kind ? r->kind : NULL;
+    return 0;
 }
 
 static uint32_t core_in_row(const struct replan *r, const struct instance *x)
@@ -77,27 +98,45 @@ static void run_on(struct replan *r, uint32_t k)
 {
     struct instance *x = &r->instance[k];
     int64_t *free_from = &r->free_from[core_in_row(r, x)];
-    int64_t inputs = inputs_at(r, x->task, x->processor);
+    uint32_t width = machine_width(&r->m, r->rest, x->task, x->processor);
 
-    x->start = inputs > *free_from ? inputs : *free_from;
-    x->finish = x->start + r->rest->time[x->task];
-    *free_from = x->finish;
+    x->start = inputs_at(r, x->task, x->processor);
+    for (uint32_t c = 0; c < width; c++)
+        if (free_from[c] > x->start)
+            x->start = free_from[c];
+    x->finish =
+        x->start + machine_time(&r->m, r->rest->time[x->task], x->processor);
+    for (uint32_t c = 0; c < width; c++)
+        free_from[c] = x->finish;
     r->timed[k] = 1;
 }
 
-/* The core of a processor that is free first; ties: the lowest. */
-static uint32_t first_free(const struct replan *r, uint32_t processor)
+/* The cores of a processor for v that are free first, and when; ties: the
+ * lowest.  It fits there. */
+static uint32_t first_free(const struct replan *r,
+                           uint32_t v,
+                           uint32_t processor,
+                           int64_t *free_at)
 {
     const int64_t *at = &r->free_from[processor * r->m.cores];
-    uint32_t best = 0;
+    uint32_t width = machine_width(r->real, r->rest, v, processor), best = 0;
 
-    for (uint32_t c = 1; c < r->cores; c++)
-        if (at[c] < at[best])
+    *free_at = NEVER;
+    for (uint32_t c = 0; c + width <= machine_cores(r->real, processor); c++) {
+        int64_t last = 0;
+
+        for (uint32_t i = c; i < c + width; i++)
+            if (at[i] > last)
+                last = at[i];
+        if (last < *free_at) {
+            *free_at = last;
             best = c;
+        }
+    }
     return best;
 }
 
-/* Where v would start first, but for one processor; GRAPH_NOBODY: nowhere. */
+/* Where v would end first, but for one processor; GRAPH_NOBODY: nowhere. */
 static uint32_t find_processor(const struct replan *r,
                                uint32_t v,
                                uint32_t excluded)
@@ -108,12 +147,14 @@ static uint32_t find_processor(const struct replan *r,
     for (uint32_t p = 0; p < r->m.processors; p++) {
         int64_t free_at, at;
 
-        if (!r->usable[p] || p == excluded)
+        if (!r->usable[p] || p == excluded
+            || machine_width(r->real, r->rest, v, p) == 0)
             continue;
-        free_at = r->free_from[p * r->m.cores + first_free(r, p)];
+        (void)first_free(r, v, p, &free_at);
         at = inputs_at(r, v, p);
         if (at < free_at)
             at = free_at;
+        at += machine_time(r->real, r->rest->time[v], p);
         if (at < best_at) {
             best_at = at;
             best = p;
@@ -125,12 +166,14 @@ static uint32_t find_processor(const struct replan *r,
 static int place(struct replan *r, uint32_t v, uint32_t excluded)
 {
     uint32_t p = find_processor(r, v, excluded);
+    int64_t free_at;
 
     if (p == GRAPH_NOBODY)
         p = find_processor(r, v, GRAPH_NOBODY);
     if (p == GRAPH_NOBODY)
         return -1;
-    r->instance[r->n] = (struct instance){v, p, first_free(r, p), 0, 0};
+    r->instance[r->n] =
+        (struct instance){v, p, first_free(r, v, p, &free_at), 0, 0};
     r->next[r->n] = GRAPH_NOBODY;
     r->first[v] = r->n;
     run_on(r, r->n++);
@@ -224,7 +267,8 @@ int replan_place(const struct graph *g,
                  uint32_t *n,
                  int64_t *makespan)
 {
-    struct replan r = {.m = *m,
+    struct replan r = {.real = m,
+                       .m = *m,
                        .cores = m->cores,
                        .done = done,
                        .usable = usable,
@@ -241,7 +285,8 @@ int replan_place(const struct graph *g,
     r.free_from =
         calloc((size_t)r.m.processors * r.m.cores + 1, sizeof *r.free_from);
     if (r.timed && r.first && r.next && r.free_from && make_rest(&r, g) == 0
-        && place_all(&r, excluded) == 0 && reckon_makespan(&r, makespan) == 0) {
+        && make_kinds(&r) == 0 && place_all(&r, excluded) == 0
+        && reckon_makespan(&r, makespan) == 0) {
         *n = r.n;
         rc = 0;
     }
@@ -250,5 +295,6 @@ int replan_place(const struct graph *g,
     free(r.first);
     free(r.next);
     free(r.free_from);
+    free(r.kind);
     return rc;
 }

@@ -26,7 +26,7 @@
  *   makespan  when all is done, ns from now
  *
  * Returns 0; or -1 if memory runs out, an instance is on no core or twice on
- * one, or no processor is usable.
+ * one, or no processor that a task fits is usable.
  * O((n + E) x copies + tasks x (processors + cores)).
  */
 int replan_place(const struct graph *g,

@@ -12,6 +12,8 @@
 
 struct schedule_room {
     uint32_t instances, cores;
+    const uint32_t *graph_rank;
+    const uint32_t *rank;   /* by task: the order */
     struct instance *other; /* instances, while sorting */
     uint32_t *count;        /* of a key, while sorting */
     uint32_t *at;           /* by rank: where the task's instances begin */
@@ -29,6 +31,8 @@ struct schedule_room *schedule_room_create(const struct graph *g,
 
     if (!r)
         return NULL;
+    r->rank = g->rank;
+    r->graph_rank = g->rank;
     r->instances = instances;
     r->cores = cores;
     r->other = calloc(instances + (size_t)1, sizeof *r->other);
@@ -58,6 +62,11 @@ void schedule_room_destroy(struct schedule_room *r)
     free(r);
 }
 
+void schedule_room_order(struct schedule_room *room, const uint32_t rank[])
+{
+    room->rank = rank ? rank : room->graph_rank;
+}
+
 /* --- order ---------------------------------------------------------------- */
 
 static uint32_t core_number(const struct machine *m, const struct instance *i)
@@ -79,9 +88,14 @@ static int is_placed(const struct graph *g,
     for (uint32_t v = 0; v < g->tasks; v++)
         room->count[v] = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (instance[i].task >= g->tasks
-            || instance[i].processor >= m->processors
-            || instance[i].core >= m->cores)
+        const struct instance *x = &instance[i];
+        uint32_t cores, width;
+
+        if (x->task >= g->tasks || x->processor >= m->processors)
+            return 0;
+        cores = machine_cores(m, x->processor);
+        width = machine_width(m, g, x->task, x->processor);
+        if (width == 0 || x->core > cores - width)
             return 0;
         found += room->count[instance[i].task]++ == 0;
     }
@@ -136,13 +150,12 @@ static int is_once(const struct machine *m,
 /* --- time ----------------------------------------------------------------- */
 
 /* When the first instance of task u on the processor is done, or NEVER. */
-static int64_t local_finish(const struct graph *g,
-                            const struct instance sorted[],
+static int64_t local_finish(const struct instance sorted[],
                             const struct schedule_room *room,
                             uint32_t u,
                             uint32_t processor)
 {
-    uint32_t low = room->at[g->rank[u]], end = room->at[g->rank[u] + 1];
+    uint32_t low = room->at[room->rank[u]], end = room->at[room->rank[u] + 1];
     uint32_t high = end;
     int64_t finish = NEVER;
 
@@ -168,12 +181,18 @@ static int64_t run_one(const struct graph *g,
                        struct schedule_room *room)
 {
     uint32_t begin = g->pred_at[i->task], end = g->pred_at[i->task + 1];
-    int64_t start = room->free_from[core_number(m, i)], messages = 0;
+    uint32_t width = machine_width(m, g, i->task, i->processor);
+    int64_t *free_from = &room->free_from[core_number(m, i)];
+    int64_t start = free_from[0], messages = 0;
+
+    for (uint32_t c = 1; c < width; c++)
+        if (free_from[c] > start)
+            start = free_from[c];
 
     for (uint32_t j = begin; j < end; j++) {
         uint32_t u = g->pred[j].task;
         int64_t arrival = room->earliest[u] + g->pred[j].comm;
-        int64_t local = local_finish(g, sorted, room, u, i->processor);
+        int64_t local = local_finish(sorted, room, u, i->processor);
 
         room->local[j - begin] = local;
         if (local < arrival)
@@ -185,8 +204,9 @@ static int64_t run_one(const struct graph *g,
         if (room->local[j - begin] > start)
             messages += g->pred[j].comm;
     i->start = start;
-    i->finish = start + g->time[i->task];
-    room->free_from[core_number(m, i)] = i->finish;
+    i->finish = start + machine_time(m, g->time[i->task], i->processor);
+    for (uint32_t c = 0; c < width; c++)
+        free_from[c] = i->finish;
     if (i->finish < room->earliest[i->task])
         room->earliest[i->task] = i->finish;
     return messages;
@@ -194,8 +214,9 @@ static int64_t run_one(const struct graph *g,
 
 /* --- the sum -------------------------------------------------------------- */
 
-/* sorted: by core. */
+/* sorted: by core; cores of tasks that have several are used, too. */
 static void sum_up_energy(const struct machine *m,
+                          const struct graph *g,
                           const struct instance sorted[],
                           uint32_t n,
                           double busy,
@@ -203,21 +224,28 @@ static void sum_up_energy(const struct machine *m,
                           struct schedule_sum *sum)
 {
     struct energy *e = &sum->energy;
-    double span, on;
+    double span, on = 0;
+    uint32_t unseen = 0; /* the first core beyond those that were counted */
 
     *sum = (struct schedule_sum){0};
     for (uint32_t i = 0; i < n; i++) {
         const struct instance *x = &sorted[i];
+        uint32_t first = core_number(m, x);
+        uint32_t end = first + machine_width(m, g, x->task, x->processor);
 
-        if (i == 0 || x->processor != x[-1].processor)
+        if (i == 0 || x->processor != x[-1].processor) {
             sum->processors++;
-        if (i == 0 || core_number(m, x) != core_number(m, x - 1))
-            sum->cores++;
+            on += machine_cores(m, x->processor);
+        }
+        if (end > unseen) {
+            sum->cores += end - (first > unseen ? first : unseen);
+            unseen = end;
+        }
         if (x->finish > sum->makespan)
             sum->makespan = x->finish;
     }
     span = (double)sum->makespan;
-    on = (double)sum->processors * m->cores * span;
+    on *= span;
     e->busy = m->power.busy * (busy / GRAPH_NS_PER_S);
     e->idle = m->power.idle * ((on - busy) / GRAPH_NS_PER_S);
     e->base = m->power.base * (sum->processors * span / GRAPH_NS_PER_S);
@@ -233,7 +261,7 @@ int schedule_evaluate(const struct graph *g,
                       struct schedule_sum *sum)
 {
     struct key by_core = {m->processors * m->cores, NULL, m};
-    struct key by_rank = {g->tasks, g->rank, NULL};
+    struct key by_rank = {g->tasks, room->rank, NULL};
     double busy = 0, messages = 0;
 
     if (!is_placed(g, m, instance, n, room))
@@ -251,11 +279,12 @@ int schedule_evaluate(const struct graph *g,
         room->free_from[c] = 0;
     for (uint32_t i = 0; i < n; i++) {
         messages += (double)run_one(g, m, instance, &instance[i], room);
-        busy += (double)g->time[instance[i].task];
+        busy += (double)(instance[i].finish - instance[i].start)
+                * machine_width(m, g, instance[i].task, instance[i].processor);
     }
     count_into(room->other, instance, n, &by_core, room->count);
     for (uint32_t i = 0; i < n; i++)
         instance[i] = room->other[i];
-    sum_up_energy(m, instance, n, busy, messages, sum);
+    sum_up_energy(m, g, instance, n, busy, messages, sum);
     return 0;
 }

@@ -12,28 +12,9 @@
 #ifndef POLICY_SCHEDULE_H
 #define POLICY_SCHEDULE_H
 
-#include "policy/graph.h"
+#include "policy/machine.h"
 
 #define SCHEDULE_CORES_MAX (1u << 24) /* of all processors together */
-
-/* Watts; those in brackets are of the publication's example. */
-struct power {
-    double busy; /* a core at work (10) */
-    double idle; /* a core of an occupied processor that waits (2) */
-    double link; /* a message, as long as it takes (5) */
-    double base; /* an occupied processor besides its cores (0) */
-};
-
-struct machine {
-    uint32_t processors; /* there are, or may be used */
-    uint32_t cores;      /* of one processor */
-    struct power power;
-};
-
-struct instance {
-    uint32_t task, processor, core;
-    int64_t start, finish; /* ns, from the start of the whole */
-};
 
 struct energy { /* joules */
     double busy, idle, base, comm, total;
@@ -56,6 +37,14 @@ struct schedule_room *schedule_room_create(const struct graph *g,
 void schedule_room_destroy(struct schedule_room *room);
 
 /*
+ * Let the schedules from now on be in another order than the graph's.
+ *
+ *   rank  by task, its place in the order: a linear extension of the graph; must
+ *         outlive the schedules.  NULL: the graph's
+ */
+void schedule_room_order(struct schedule_room *room, const uint32_t rank[]);
+
+/*
  * Fill in start and finish of n instances, and *sum.
  *
  *   instance  task, processor and core are given, in any order; on return
@@ -67,7 +56,7 @@ void schedule_room_destroy(struct schedule_room *room);
  * after comm.  One message is charged for each input that no instance on the
  * same processor had ready by the start.
  * Returns 0; or -1 (no times are set) if a task has no instance, or two on one
- * core, an instance is of no task or on no core, or there are more than room
+ * core, an instance is of no task or on cores that its processor has not, or there are more than room
  * was made for.
  * O(n + E + sum over instances of in-degree x log copies).
  */

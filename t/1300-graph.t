@@ -70,6 +70,25 @@ test_expect_success 'no deadline: 1.1 times the ungrouped time, or the fastest, 
 	said "evenstep: no deadline given: 33 s, 1.1 times what the fastest plan here takes" &&
 	jq -e ".deadline_met and .makespan == 30" out
 '
+test_expect_success 'nodes of equal speeds: the plan without speeds; of others: each task takes its time there' '
+	for group in best literal guard cap; do
+		evenstep graph plan --cores 2 --speeds 40,40,40 --group $group --json nine.json >alike 2>err &&
+		evenstep graph plan --cores 2 --processors 3 --group $group --json nine.json >plain 2>err && cmp alike plain || return 1
+	done &&
+	evenstep graph plan --cores 1 --speeds 10,80,40 --deadline 30 --json nine.json >out 2>err && cat out &&
+	jq -e --slurpfile nine nine.json "(\$nine[0].tasks | map({key: (.id | tostring), value: .time}) | from_entries) as \$t |
+		.deadline_met and all(.instances[]; .finish - .start == \$t[.task | tostring] * [8, 1, 2][.processor])" out
+'
+test_expect_success 'a task of three cores has them for itself; one of much memory that memory'\''s cores' '
+	printf "{\"tasks\":[{\"id\":\"a\",\"time\":1,\"cores\":3,\"memory\":\"2GiB\"},{\"id\":\"b\",\"time\":1},{\"id\":\"c\",\"time\":1}]}" >need.json &&
+	printf "digraph { a [time=1,cores=3,memory=\"2GiB\"]; b [time=1]; c [time=1] }" >need.dot &&
+	for file in need.json need.dot; do
+		evenstep graph plan --cores 4 --processors 1 --deadline 0 --json $file >out 2>err && jq -e ".makespan == 2 and .energy.busy == 50" out &&
+		evenstep graph plan --cores 5 --processors 1 --deadline 0 --json $file >out 2>err && jq -e ".makespan == 1" out &&
+		evenstep graph plan --cores 5 --memory 2.2G --processors 1 --deadline 0 --json $file >out 2>err && jq -e ".makespan == 2 and .energy.busy == 70" out || return 1
+	done &&
+	echo "{\"tasks\":[{\"id\":1,\"time\":1,\"cores\":0}]}" >nocore.json && echo "{\"tasks\":[{\"id\":1,\"time\":1,\"memory\":\"much\"}]}" >nomemory.json
+'
 test_expect_success 'one task; tasks that do not know each other; tasks of no time' '
 	echo "{\"tasks\":[{\"id\":\"x\",\"time\":0}]}" >one.json &&
 	evenstep graph plan --cores 1 --json one.json >out && jq -e ".instances == [{task: \"x\",
@@ -97,8 +116,14 @@ no core|plan --cores 0 nine.json|evenstep: --cores: "0" is out of range: give a 
 no processor|plan --processors 0 nine.json|evenstep: --processors: "0" is out of range: .*
 more cores than can be counted|plan --cores 16777216 nine.json|evenstep: --cores: 16777216 for each path are above 16777216 in all: give fewer cores
 too few processors|plan --group none --processors 4 nine.json|evenstep: --processors: 4 are too few for the paths, ungrouped: give more, or --group best
+a speed of nothing|plan --speeds 80,0 nine.json|evenstep: --speeds: "0" is out of range: give numbers from .*
+speeds too far apart|plan --cores 1 --speeds 1000000,1 nine.json|evenstep: --speeds: one is less than a 10000-th of another, or too slow for the graph: leave the slowest out
+more cores than a node has|plan --cores 2 need.json|evenstep: task "a": wants 3 cores, and no node has more than 2: give larger nodes, or the task fewer
+more memory than a node has|plan --cores 4 --memory 1G need.json|evenstep: task "a": wants 2.147 GB of memory with 3 cores, and no node has more than 1 GB and 4 cores: give larger nodes, or the task less
+no core at all|plan nocore.json|evenstep: nocore.json: tasks\[0\]: no number of cores: give cores from 1 to 65536
+memory that is none|plan nomemory.json|evenstep: nomemory.json: tasks\[0\]: no size of memory: give bytes, as 2000000000 or "2GB"
 an unknown algorithm|plan --algorithm heft nine.json|evenstep: --algorithm: "heft" is unknown: give tds, ead or pebd
-an unknown grouping|plan --group all nine.json|evenstep: --group: "all" is unknown: give best, literal, guard, cap or none
+an unknown grouping|plan --group all nine.json|evenstep: --group: "all" is unknown: give best, literal, guard, cap, none, heft or list
 an unknown baseline|plan --baseline x nine.json|evenstep: --baseline: "x" is unknown: give spread or pack
 three powers|plan --power 1,2,3 nine.json|evenstep: --power: not four numbers: give BUSY,IDLE,LINK,BASE in watts
 five powers|plan --power 1,2,3,4,5 nine.json|evenstep: --power: more than 4 numbers: .*

@@ -52,7 +52,7 @@ static int plan_one(const struct graph_options *o,
     int rc;
 
     if (fault != GRAPH_PLAN_SOUND)
-        return graph_fault_tell(fault, &o->run.plan, err);
+        return graph_fault_tell(fault, &p, &o->run.plan, f, err);
     rc = o->svg ? svg_write_file(o->svg, draw, &drawing, err) : 0;
     if (rc == 0) {
         rc = o->run.json
@@ -83,8 +83,9 @@ static int add_bound(struct graph_row *row,
 {
     const struct graph *g = f->graph;
     uint32_t processors = apart ? g->tasks : 1;
-    struct machine m = {processors, o->run.plan.machine.cores,
-                        o->run.plan.machine.power};
+    struct machine m = {.processors = processors,
+                        .cores = o->run.plan.machine.cores,
+                        .power = o->run.plan.machine.power};
     struct instance *x = calloc(g->tasks, sizeof *x);
     struct schedule_room *room = NULL;
     int rc = -1;
@@ -123,7 +124,7 @@ static int add_plan(struct graph_row row[],
     if (fault == GRAPH_PLAN_FEW)
         return 0;
     if (fault != GRAPH_PLAN_SOUND)
-        return graph_fault_tell(fault, wish, err);
+        return graph_fault_tell(fault, &p, wish, f, err);
     c = &p.candidate[p.chosen];
     row[(*n)++] = (struct graph_row){algorithms[wish->algorithm],
                                      graph_mode_name(c->mode), c->in_time,

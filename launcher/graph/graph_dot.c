@@ -33,6 +33,30 @@ static double seconds_of(void *object, char *key)
     return seconds;
 }
 
+/* [cores=4, memory="8GiB"]; one of its nodes may have none. */
+static int read_need(struct graph_draft *d,
+                     Agnode_t *node,
+                     struct es_error *err)
+{
+    static char cores_key[] = "cores", memory_key[] = "memory";
+    const char *cores_text = agget(node, cores_key);
+    const char *memory_text = agget(node, memory_key);
+    json_t *memory =
+        memory_text && *memory_text ? json_string(memory_text) : NULL;
+    char place[PLACE_MAX];
+    double cores = 0;
+    int rc;
+
+    snprintf(place, sizeof place, "node \"%s\" [cores, memory]",
+             agnameof(node));
+    if (cores_text && *cores_text
+        && number_parse_double(cores_text, 1, 65536, &cores) < 0)
+        cores = -1;
+    rc = draft_need(d, place, cores, draft_bytes(memory), err);
+    json_decref(memory);
+    return rc;
+}
+
 static int read_node(struct graph_draft *d,
                      Agnode_t *node,
                      struct es_error *err)
@@ -44,6 +68,8 @@ static int read_node(struct graph_draft *d,
 
     snprintf(place, sizeof place, "node \"%s\" [time]", agnameof(node));
     rc = draft_task(d, place, id, seconds_of(node, key), err);
+    if (rc == 0)
+        rc = read_need(d, node, err);
     json_decref(id);
     return rc;
 }

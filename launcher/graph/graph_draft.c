@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_draft.h"
+#include "launcher/base/number.h"
 #include "pmix_bcast/array.h"
 
 #include <math.h>
@@ -7,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS_MAX 1e9 /* of one task or edge: 31 years */
-#define ID_MAX      256 /* bytes of an identifier in a message */
+#define SECONDS_MAX    1e9 /* of one task or edge: 31 years */
+#define TASK_CORES_MAX 65536
+#define MEMORY_MAX     1e18 /* bytes */
+#define ID_MAX         256  /* bytes of an identifier in a message */
 
 int draft_fail(const struct graph_draft *d,
                const char *place,
@@ -32,6 +35,7 @@ void draft_clear(struct graph_draft *d)
     json_decref(d->ids);
     json_decref(d->index);
     free(d->time);
+    free(d->need);
     free(d->edge);
     *d = (struct graph_draft){0};
 }
@@ -116,6 +120,7 @@ int draft_task(struct graph_draft *d,
                struct es_error *err)
 {
     uint32_t n = (uint32_t)json_array_size(d->ids);
+    struct graph_need *need;
     int64_t *time;
 
     if (n >= GRAPH_TASKS_MAX)
@@ -129,10 +134,52 @@ int draft_task(struct graph_draft *d,
     if (!time)
         return es_no_memory(err);
     d->time = time;
+    need = array_grow(d->need, &d->need_room, n + (size_t)1, sizeof *need,
+                      GRAPH_NOBODY);
+    if (!need)
+        return es_no_memory(err);
+    d->need = need;
+    d->need[n] = (struct graph_need){.cores = 1};
     if (enter(d, place, id, err) < 0)
         return -1;
     d->time[n] = ns_of(seconds);
     return 0;
+}
+
+int draft_need(struct graph_draft *d,
+               const char *place,
+               double cores,
+               double memory,
+               struct es_error *err)
+{
+    struct graph_need *need = &d->need[json_array_size(d->ids) - 1];
+
+    if (!(cores >= 0) || cores > TASK_CORES_MAX)
+        return draft_fail(d, place, "give cores from 1 to 65536",
+                          "no number of cores", err);
+    if (!(memory >= 0) || memory > MEMORY_MAX)
+        return draft_fail(d, place, "give bytes, as 2000000000 or \"2GB\"",
+                          "no size of memory", err);
+    if (cores > 1)
+        need->cores = (uint32_t)ceil(cores);
+    need->memory = memory;
+    d->has_needs |= cores > 1 || memory > 0;
+    return 0;
+}
+
+double draft_bytes(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    double bytes = -1;
+
+    if (!value)
+        return 0;
+    if (json_is_number(value))
+        return json_number_value(value);
+    if (!text
+        || number_parse_unit(text, NUMBER_BYTES, 0, MEMORY_MAX, &bytes) < 0)
+        return -1;
+    return bytes;
 }
 
 int draft_edge(struct graph_draft *d,
@@ -171,6 +218,11 @@ int draft_finish(struct graph_draft *d,
 
     switch (fault) {
     case GRAPH_SOUND:
+        if (d->has_needs && graph_set_needs(f->graph, d->need) < 0) {
+            graph_destroy(f->graph);
+            f->graph = NULL;
+            return es_no_memory(err);
+        }
         f->ids = d->ids;
         d->ids = NULL;
         return 0;

@@ -25,9 +25,11 @@ struct graph_draft {
     json_t *ids;      /* by task */
     json_t *index;    /* number of the task by its identifier's text */
     int64_t *time;
+    struct graph_need *need; /* by task */
     struct graph_edge *edge;
     uint32_t edges;
-    size_t time_room, edge_room;
+    size_t time_room, need_room, edge_room;
+    int has_needs; /* a task says what it needs */
 };
 
 /* Release by draft_clear(), also on failure. */
@@ -46,6 +48,20 @@ int draft_task(struct graph_draft *d,
                const json_t *id,
                double seconds,
                struct es_error *err);
+
+/*
+ * What the task added last needs: cores, or 0 if it does not say, and bytes of
+ * memory, likewise.  A negative one is a mistake of the file's.
+ */
+int draft_need(struct graph_draft *d,
+               const char *place,
+               double cores,
+               double memory,
+               struct es_error *err);
+
+/* Bytes from a number or a text, as 2000000 or "8GiB"; 0 for NULL, negative if
+ * it is neither. */
+double draft_bytes(const json_t *value);
 
 /* The number of a task, or GRAPH_NOBODY with err. */
 uint32_t draft_find(const struct graph_draft *d,

@@ -6,12 +6,15 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_FAULT_H
 #define LAUNCHER_GRAPH_GRAPH_FAULT_H
 
+#include "launcher/graph/graph_draft.h"
 #include "pmix_bcast/error.h"
 #include "policy/graph_plan.h"
 
 /* Fill err; returns -1. */
 int graph_fault_tell(enum graph_plan_fault fault,
+                     const struct graph_plan *p,
                      const struct graph_plan_wish *wish,
+                     const struct graph_file *f,
                      struct es_error *err);
 
 /* Where nobody gave a deadline: say which one holds. */

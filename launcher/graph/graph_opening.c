@@ -20,7 +20,7 @@ static int make_plan(struct graph_running *r, struct graph_plan *p)
     wish.machine = r->machine;
     fault = graph_plan_init(p, r->f->graph, &wish);
     if (fault != GRAPH_PLAN_SOUND)
-        return graph_fault_tell(fault, &wish, r->err);
+        return graph_fault_tell(fault, p, &wish, r->f, r->err);
     r->planned = p->candidate[p->chosen].sum;
     r->deadline = p->deadline;
     graph_fault_tell_default(p, &wish);

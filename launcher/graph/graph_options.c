@@ -28,8 +28,17 @@ static int take_power(void *at, const char *text, struct es_error *err)
     return 0;
 }
 
+static int take_speeds(void *at, const char *text, struct es_error *err)
+{
+    struct graph_options *o = at;
+
+    o->speeds = option_numbers_parse(o->speed, GRAPH_SPEEDS_MAX, 1e-3, 1e6,
+                                     "speeds", text, err);
+    return o->speeds > 0 ? 0 : -1;
+}
+
 #define ALGORITHMS "tds|ead|pebd"
-#define GROUPS     "best|literal|guard|cap|none"
+#define GROUPS     "best|literal|guard|cap|none|heft|list"
 #define NONE       4 /* of GROUPS; the others are as in enum grouping_mode */
 #define AT(member) OPTION_AT(struct graph_options, member)
 
@@ -49,7 +58,8 @@ const struct option graph_options_table[] = {
      "energy that ead may spend on a copy, J, or pebd for each second that it "
      "saves (0)"},
     {OPTION_WORD, "group", GROUPS, AT(group), .def = "best", .help =
-     "how paths are put together; best: the best of the next three"},
+     "how paths are put together; best: the best of the next three; heft and "
+     "list: no paths, but task by task"},
     {OPTION_WORD, "baseline", "spread|pack", AT(is_packed), .def = "spread",
      .help = "with --group none: a path a processor, or as many as it has "
      "cores"},
@@ -59,6 +69,12 @@ const struct option graph_options_table[] = {
     {OPTION_COUNT, "processors", "M", AT(run.plan.machine.processors),
      .low = 1, .high = SCHEDULE_CORES_MAX, .help =
      "at most so many (no limit; run: the number of nodes)"},
+    {OPTION_TAKE, "speeds", "S1,S2,...", .take = take_speeds, .help =
+     "of the processors, of which there are so many, to each other; the graph's "
+     "times are those of the fastest (all alike; run: as the probe measures)"},
+    {OPTION_SIZE, "memory", "BYTES", AT(memory), .low = 1, .high = 1e18,
+     .only = "plan", .help = "of a processor, for tasks that say what they need "
+     "(enough)"},
     {OPTION_SECONDS, "deadline", "SECONDS", AT(deadline_s), .high = 1e9,
      .excludes = "deadline-factor", .help = "not later than this"},
     {OPTION_NUMBER, "deadline-factor", "F", AT(run.plan.deadline_factor),
@@ -99,6 +115,36 @@ const struct option graph_options_table[] = {
 };
 /* clang-format on */
 
+/* --- processors ----------------------------------------------------------- */
+
+static enum grouping_mode mode_of(int group, enum grouping_mode none)
+{
+    static const enum grouping_mode modes[] = {
+        GROUPING_BEST, GROUPING_LITERAL, GROUPING_GUARD, GROUPING_CAP,
+        GROUPING_BEST, GROUPING_HEFT,    GROUPING_LIST};
+
+    return group == NONE ? none : modes[group];
+}
+
+/* At most as many as there are speeds for. */
+static void settle_speeds(struct graph_options *o)
+{
+    struct machine *m = &o->run.plan.machine;
+    double most = 0;
+
+    m->core_bytes = (double)o->memory / m->cores;
+    if (o->speeds == 0)
+        return;
+    if (m->processors == 0 || m->processors > o->speeds)
+        m->processors = (uint32_t)o->speeds;
+    for (size_t i = 0; i < o->speeds; i++)
+        most = fmax(most, o->speed[i]);
+    for (size_t i = 0; i < o->speeds; i++)
+        o->kind[i] = (struct processor_kind){most / o->speed[i], m->cores,
+                                             m->core_bytes};
+    m->kind = o->kind;
+}
+
 /* --- all together --------------------------------------------------------- */
 
 void graph_options_settle(struct graph_options *o,
@@ -114,7 +160,7 @@ void graph_options_settle(struct graph_options *o,
     o->run.local = &o->local;
     o->baseline = o->is_packed ? GROUPING_PACK : GROUPING_SPREAD;
     o->none = o->group == NONE;
-    w->mode = o->none ? o->baseline : (enum grouping_mode)o->group;
+    w->mode = mode_of(o->group, o->baseline);
     w->machine.power = o->power.busy < 0 ? c->energy : o->power;
     w->deadline = o->deadline_s < 0
                       ? GRAPH_PLAN_FOREVER
@@ -125,4 +171,6 @@ void graph_options_settle(struct graph_options *o,
     }
     if (w->machine.cores == 0 && !o->is_run) /* a run asks the nodes */
         w->machine.cores = cores > 0 ? (uint32_t)cores : 1;
+    if (!o->is_run)
+        settle_speeds(o);
 }

@@ -7,10 +7,16 @@
 
 #include "launcher/graph/graph_wish.h"
 
+#define GRAPH_SPEEDS_MAX 4096 /* of --speeds */
+
 struct graph_options {
     struct graph_run_wish run; /* its plan is for `graph plan`, too */
     struct graph_reading reading;
     struct local_option local;
+    double speed[GRAPH_SPEEDS_MAX]; /* of --speeds */
+    struct processor_kind kind[GRAPH_SPEEDS_MAX];
+    size_t speeds;
+    uint64_t memory;    /* of a processor; 0: not given */
     const char *svg;    /* NULL: not given */
     struct power power; /* busy below 0: not given */
     double deadline_s;  /* below 0: not given */

@@ -11,6 +11,16 @@ static double seconds_of(const json_t *value)
     return json_is_number(value) ? json_number_value(value) : -1;
 }
 
+/* A number of cores, 0 if the task says none. */
+static double cores_of(const json_t *value)
+{
+    if (!value)
+        return 0;
+    return json_is_integer(value) && json_integer_value(value) > 0
+               ? (double)json_integer_value(value)
+               : -1;
+}
+
 static int read_edge(struct graph_draft *d,
                      size_t i,
                      const json_t *edge,
@@ -51,7 +61,10 @@ int graph_read_own(struct graph_draft *d,
         snprintf(place, sizeof place, "tasks[%zu]", i);
         if (draft_task(d, place, json_object_get(task, "id"),
                        seconds_of(json_object_get(task, "time")), err)
-            < 0)
+                < 0
+            || draft_need(d, place, cores_of(json_object_get(task, "cores")),
+                          draft_bytes(json_object_get(task, "memory")), err)
+                   < 0)
             return -1;
     }
     for (size_t i = 0; i < json_array_size(edges); i++)

@@ -22,6 +22,7 @@ const char *graph_mode_name(enum grouping_mode mode)
         [GROUPING_BEST] = "best",   [GROUPING_LITERAL] = "literal",
         [GROUPING_GUARD] = "guard", [GROUPING_CAP] = "cap",
         [GROUPING_PACK] = "pack",   [GROUPING_SPREAD] = "spread",
+        [GROUPING_HEFT] = "heft",   [GROUPING_LIST] = "list",
     };
 
     return name[mode];

@@ -14,11 +14,11 @@
 struct wfformat {
     struct graph_draft *d;
     double rate;
-    const json_t *tasks;      /* of the specification */
-    json_t *seconds, *makers; /* by task's id; by file's id, a list */
-    json_t *bytes;            /* by file's id */
-    uint32_t *stamp;          /* by task: the last child it is parent of */
-    double *sent;             /* by task: to that child, bytes */
+    const json_t *tasks;         /* of the specification */
+    json_t *executions, *makers; /* by task's id; by file's id, a list */
+    json_t *files;               /* by file's id */
+    uint32_t *stamp;             /* by task: the last child it is parent of */
+    double *sent;                /* by task: to that child, bytes */
     struct es_error *err;
 };
 
@@ -28,7 +28,7 @@ static int bad(const struct wfformat *w, const char *place, const char *what)
                       w->err);
 }
 
-/* A list's member `key` of each item, by the item's id. */
+/* The items of a list, of which each has a number `key`, by their ids. */
 static int index_by_id(const struct wfformat *w,
                        json_t *index,
                        const json_t *list,
@@ -49,7 +49,7 @@ static int index_by_id(const struct wfformat *w,
             snprintf(place, sizeof place, "%s[%zu].%s", name, i, key);
             return bad(w, place, "no number from 0");
         }
-        if (json_object_set(index, id, value) < 0)
+        if (json_object_set(index, id, item) < 0)
             return es_no_memory(w->err);
     }
     return 0;
@@ -76,6 +76,12 @@ static int add_maker(struct wfformat *w, uint32_t v, const json_t *files)
     return 0;
 }
 
+/* A member of an object; 0 if there is none. */
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
 static int read_tasks(struct wfformat *w)
 {
     char place[PLACE_MAX];
@@ -83,17 +89,20 @@ static int read_tasks(struct wfformat *w)
     for (size_t i = 0; i < json_array_size(w->tasks); i++) {
         const json_t *task = json_array_get(w->tasks, i);
         const json_t *id = json_object_get(task, "id");
-        const json_t *seconds =
+        const json_t *execution =
             json_is_string(id)
-                ? json_object_get(w->seconds, json_string_value(id))
+                ? json_object_get(w->executions, json_string_value(id))
                 : NULL;
 
         snprintf(place, sizeof place, "workflow.specification.tasks[%zu]", i);
-        if (json_is_string(id) && !seconds)
+        if (json_is_string(id) && !execution)
             return bad(w, place, "no runtimeInSeconds in the execution");
         if (draft_task(w->d, place, id,
-                       seconds ? json_number_value(seconds) : 0, w->err)
+                       number_of(execution, "runtimeInSeconds"), w->err)
                 < 0
+            || draft_need(w->d, place, number_of(execution, "coreCount"),
+                          number_of(execution, "memoryInBytes"), w->err)
+                   < 0
             || add_maker(w, (uint32_t)i, json_object_get(task, "outputFiles"))
                    < 0)
             return -1;
@@ -106,16 +115,16 @@ static int add_sent(struct wfformat *w, uint32_t v, const json_t *file)
 {
     const char *id = json_string_value(file);
     const json_t *makers = id ? json_object_get(w->makers, id) : NULL;
-    const json_t *bytes = id ? json_object_get(w->bytes, id) : NULL;
+    const json_t *of = id ? json_object_get(w->files, id) : NULL;
 
     for (size_t i = 0; i < json_array_size(makers); i++) {
         uint32_t u = (uint32_t)json_integer_value(json_array_get(makers, i));
 
         if (w->stamp[u] != v + 1)
             continue;
-        if (!bytes)
+        if (!of)
             return bad(w, id, "no sizeInBytes in specification.files");
-        w->sent[u] += json_number_value(bytes);
+        w->sent[u] += number_of(of, "sizeInBytes");
     }
     return 0;
 }
@@ -161,12 +170,12 @@ static int read_all(struct wfformat *w, const json_t *all)
         return bad(w, "workflow.specification.tasks", "no such list");
     w->stamp = calloc(json_array_size(w->tasks) + 1, sizeof *w->stamp);
     w->sent = calloc(json_array_size(w->tasks) + 1, sizeof *w->sent);
-    if (!w->seconds || !w->makers || !w->bytes || !w->stamp || !w->sent)
+    if (!w->executions || !w->makers || !w->files || !w->stamp || !w->sent)
         return es_no_memory(w->err);
-    if (index_by_id(w, w->seconds, json_object_get(execution, "tasks"),
+    if (index_by_id(w, w->executions, json_object_get(execution, "tasks"),
                     "workflow.execution.tasks", "runtimeInSeconds")
             < 0
-        || index_by_id(w, w->bytes, json_object_get(spec, "files"),
+        || index_by_id(w, w->files, json_object_get(spec, "files"),
                        "workflow.specification.files", "sizeInBytes")
                < 0
         || read_tasks(w) < 0)
@@ -185,16 +194,16 @@ int graph_read_wfformat(struct graph_draft *d,
     struct wfformat w = {
         .d = d,
         .rate = how->rate,
-        .seconds = json_object(),
+        .executions = json_object(),
         .makers = json_object(),
-        .bytes = json_object(),
+        .files = json_object(),
         .err = err,
     };
     int rc = read_all(&w, all);
 
-    json_decref(w.seconds);
+    json_decref(w.executions);
     json_decref(w.makers);
-    json_decref(w.bytes);
+    json_decref(w.files);
     free(w.stamp);
     free(w.sent);
     return rc;

@@ -210,7 +210,7 @@ static struct graph_plan_wish draw_wish(enum grouping_mode mode)
         .threshold = drawn_number(9),
         .mode = mode,
         .machine = {drawn_number(2) * (1 + drawn_number(6)),
-                    1 + drawn_number(3), watts},
+                    1 + drawn_number(3), watts, 0, NULL},
         .deadline = drawn_number(3) ? (5 + drawn_number(20)) * DRAWN_S
                                     : GRAPH_PLAN_FOREVER,
         .deadline_factor = drawn_number(3) ? 0 : 0.5 * drawn_number(4),
@@ -375,7 +375,7 @@ static struct graph *loose_tasks(uint32_t n)
 static void test_deadline(void)
 {
     struct graph_plan_wish w = {.mode = GROUPING_SPREAD,
-                                .machine = {0, 1, watts}};
+                                .machine = {0, 1, watts, 0, NULL}};
     struct graph *g = loose_tasks(3);
     struct graph_plan p;
 
@@ -397,7 +397,7 @@ static void test_deadline(void)
 static void test_memory(void)
 {
     struct graph_plan_wish w = {.mode = GROUPING_BEST,
-                                .machine = {0, 1, watts},
+                                .machine = {0, 1, watts, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     struct graph *g = loose_tasks(100);
     enum graph_plan_fault fault;
@@ -429,7 +429,7 @@ static void test_work(void)
                 {1000, 70, 1000, 933},
                 {10500, 14, 10500, 5250}};
     struct graph_plan_wish w = {.mode = GROUPING_LITERAL,
-                                .machine = {0, 1, watts},
+                                .machine = {0, 1, watts, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
 
     fence_on = 0;

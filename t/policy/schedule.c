@@ -387,7 +387,7 @@ static void test_checker(void)
 
 static void test_refused(const struct graph *g)
 {
-    struct machine m = {2, 2, {10, 2, 5, 0}};
+    struct machine m = {2, 2, {10, 2, 5, 0}, 0, NULL};
     struct schedule_room *room = schedule_room_create(g, 10, 4);
     struct instance good[10], x[10];
     struct schedule_sum sum;
