@@ -11,18 +11,24 @@
 
 #include <stddef.h>
 
-/* The core elements; they index every array [ELEMENTS]. */
+/*
+ * The six core elements, and after them those that a site adds to suit its kind
+ * of work, as US 8,645,454 allows.  They index every array [ELEMENTS]; what
+ * nobody measures is 0 for all nodes and has no part in anything.
+ */
 enum element {
-    ELEMENT_C, /* CPU */
-    ELEMENT_M, /* system memory */
-    ELEMENT_I, /* interconnect */
-    ELEMENT_B, /* system bus */
-    ELEMENT_S, /* storage */
-    ELEMENT_G, /* GPU */
-    ELEMENTS
+    ELEMENT_C,    /* CPU */
+    ELEMENT_M,    /* system memory */
+    ELEMENT_I,    /* interconnect */
+    ELEMENT_B,    /* system bus */
+    ELEMENT_S,    /* storage */
+    ELEMENT_G,    /* GPU */
+    ELEMENT_SITE, /* W, the first of the site's own */
+    ELEMENTS = ELEMENT_SITE + 4
 };
 
-#define ELEMENT_LETTERS "CMIBSG" /* in the order of the enum */
+#define SITE_ELEMENTS   (ELEMENTS - ELEMENT_SITE)
+#define ELEMENT_LETTERS "CMIBSGWXYZ" /* in the order of the enum */
 
 /* How much an element matters to the work: I_j, each finite and >= 0. */
 struct profile {

@@ -171,7 +171,7 @@ without a list|{"node":[]}| nodes: no such list: give \{"nodes": \[...\]\}
 with an empty list|{"nodes":[]}| nodes: the list is empty: .*
 with a node that has no name|{"nodes":[{"C":1}]}| nodes\[0\]: no name: give every node one
 with a name twice|{"nodes":[{"name":"a","C":1},{"name":"a","C":2}]}| nodes\[1\]: "a" is there already: leave one of them out
-with an unknown element|{"nodes":[{"name":"a","Q":1}]}| nodes\[0\]: "Q" is no element: give C, M, I, B, S or G
+with an unknown element|{"nodes":[{"name":"a","Q":1}]}| nodes\[0\]: "Q" is no element: give C, M, I, B, S or G, or W, X, Y or Z
 with an element twice|{"nodes":[{"name":"a","C":1,"C":2}]}|1:[0-9]+: duplicate object key near .*
 with a negative number|{"nodes":[{"name":"a","C":-1}]}| nodes\[0\]: C: -1 is out of range: give a number from 0 to 1e\+18
 with NaN|{"nodes":[{"name":"a","C":NaN}]}|1:[0-9]+: invalid token near 'NaN': .*
@@ -210,7 +210,7 @@ an unknown option|--colour|evenstep: --colour: no such option: see .*
 END
 test_expect_success 'a profile that sums to 0: exit 2, with file and line' '
 	printf "\nprofile \"own\" {\n C = 0\n}\n" >own.conf &&
-	fails 2 "evenstep: own.conf:4: profile \"own\": nothing has influence: give one of C M I B S G above 0" \
+	fails 2 "evenstep: own.conf:4: profile \"own\": nothing has influence: give one of C M I B S G or W X Y Z above 0" \
 		env EVENSTEP_CONF=own.conf evenstep plan --metrics four.json --range 0:5
 '
 test_expect_success 'a full disk: exit 1' '

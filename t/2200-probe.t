@@ -67,6 +67,34 @@ test_expect_success 'a driver that hangs: bounded, marked as not measured, the o
 	return 1
 '
 
+# --- elements of the site's own ---------------------------------------------------
+cat >site.conf <<-EOF
+	probe { cache = "$PWD/cache"
+	  element "X" { command = "cat '$PWD/seats'" name = "licences" unit = "seats" }
+	  element "Z" { command = "echo 8" better = "less" } }
+	profile "seats" { X = 1 }
+EOF
+test_expect_success 'an element of the site: its command, its name, what less is better of' '
+	echo 12.5 >seats && EVENSTEP_CONF=$PWD/site.conf evenstep probe --fresh --elements X,Z --json >out &&
+	show ".nodes[0] | .X == 12.5 and .Z == 0.125" &&
+	show ".details[].elements | .X.unit == \"seats\" and .Z.value == 8 and .Z.better == \"less\"" &&
+	EVENSTEP_CONF=$PWD/site.conf evenstep plan --metrics out --profile seats --range 0:100 >plan && head -n 1 plan | grep "G      W      X      Y      Z     JL"
+'
+test_expect_success 'its line in the table' '
+	EVENSTEP_CONF=$PWD/site.conf evenstep probe --elements X,Z >out && cat out &&
+	grep -x "X  licences, seats" out && grep -x "Z  element Z; less is better" out && ! grep memory out
+'
+test_expect_success 'agents run it, and slices go by it' '
+	EVENSTEP_CONF=$PWD/site.conf evenstep run --local 3 --profile seats --metrics probe --range 0:30 \
+		--report report -- echo {begin}:{end} >out && cat out report && test -s out &&
+	head -n 1 report | jq -e "[.report.nodes[] | .counted.X == 12.5 and .probe.X.name == \"licences\"] | all and length == 3"
+'
+test_expect_success 'one that fails: not measured, with the reason; nothing else suffers' '
+	rm seats && EVENSTEP_CONF=$PWD/site.conf evenstep probe --fresh --elements X,Z --json >out &&
+	show ".nodes[0] | .Z == 0.125 and (has(\"X\") | not)" &&
+	show ".details[].elements.X | .value == null and (.what | test(\"status 1: cat:.*No such file\"))"
+'
+
 # --- the cache ------------------------------------------------------------------
 test_expect_success ROOT 'root, outside of a job: what was measured is kept, and comes back' '
 	rm -rf cache && evenstep probe --json >first && jq -e ".details[].cached == false" first && cat $kept &&
@@ -141,7 +169,7 @@ while IFS='|' read -r what text message; do
 	'
 done <<'END'
 a missing node|{"nodes":[{"name":"local0","C":1}]}|node local1 is missing: give every node of the allocation
-an unknown element|{"nodes":[{"name":"local0","X":1}]}|nodes\[0\]: "X" is no element: .*
+an unknown element|{"nodes":[{"name":"local0","V":1}]}|nodes\[0\]: "V" is no element: .*
 a negative number|{"nodes":[{"name":"local0","C":-1}]}|nodes\[0\]: C: -1 is out of range: .*
 a huge number|{"nodes":[{"name":"local0","C":1e300}]}|nodes\[0\]: C: 1e\+300 is out of range: .*
 zeros alone|{"nodes":[{"name":"local0","C":0},{"name":"local1"}]}|every element of every node is 0: .*
@@ -230,7 +258,8 @@ while IFS='|' read -r what arguments message; do
 		eval "fails 2 \"\$message\" evenstep probe $arguments"
 	'
 done <<'END'
-an unknown element|--elements C,X|evenstep: --elements: "C,X" is no list of elements: give some of C,M,I,B,S,G
+an unknown element|--elements C,V|evenstep: --elements: "C,V" is no list of elements: give some of C,M,I,B,S,G, or W,X,Y,Z of the site's
+one that the site has not|--elements C,Y|evenstep: --elements: no element Y is configured: define it .*
 no element|--elements ""|evenstep: --elements: "" is no list of elements: .*
 elements without a comma|--elements CM|evenstep: --elements: "CM" is no list of elements: .*
 no agents|--local 0|evenstep: --local: "0" is out of range: give 1 to 1024 agents
@@ -248,8 +277,9 @@ test_expect_success '--help names every option' '
 	done
 '
 test_expect_success 'the process of the agent: bad arguments are refused' '
-	for bad in "" "1000" "100 C" "1000 X" "1000 C /tmp more" "x C"; do
-		fails 2 "evenstep-agent: --probe: bad arguments: give BUDGET_MS ELEMENTS \[SCRATCH\]" evenstep-agent --probe $bad || return 1
+	for bad in "" "1000" "100 C" "1000 X" "1000 C" "1000 C /tmp more" "x C /tmp" "1000 X /tmp n u more 300" \
+		"1000 X /tmp n u more 3 c"; do
+		fails 2 "evenstep-agent: --probe: bad arguments: give BUDGET_MS ELEMENTS SCRATCH, .*" evenstep-agent --probe $bad || return 1
 	done
 '
 test_done

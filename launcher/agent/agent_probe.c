@@ -15,6 +15,9 @@
  * on a node that gives it a tenth of a core. */
 #define PATIENCE_MS 3000
 
+/* Arguments of an element of the site's. */
+#define SITE_WORDS 5
+
 struct agent_probe {
     agent_probe_fn fn;
     void *arg;
@@ -52,23 +55,69 @@ static int print_results(const struct probe_result result[ELEMENTS],
     return 0;
 }
 
+/* 0, or -1 if it is none. */
+static int read_budget(int *budget_ms, const char *text)
+{
+    int64_t ms;
+
+    if (number_parse_int(text, PROBE_NODE_BUDGET_MIN_MS,
+                         PROBE_NODE_BUDGET_MAX_MS, &ms)
+        < 0)
+        return -1;
+    *budget_ms = (int)ms;
+    return 0;
+}
+
+/* One element of the site's from its SITE_WORDS arguments. */
+static int read_site(struct probe_site *site, char **argv)
+{
+    if (!probe_is_label(argv[0], sizeof site->name)
+        || (*argv[1] && !probe_is_label(argv[1], sizeof site->unit))
+        || strlen(argv[4]) >= sizeof site->command
+        || read_budget(&site->budget_ms, argv[3]) < 0)
+        return -1;
+    (void)snprintf(site->name, sizeof site->name, "%s", argv[0]);
+    (void)snprintf(site->unit, sizeof site->unit, "%s", argv[1]);
+    (void)snprintf(site->command, sizeof site->command, "%s", argv[4]);
+    site->less = strcmp(argv[2], "less") == 0;
+    return 0;
+}
+
+static int read_arguments(struct probe_setup *setup,
+                          struct probe_site site[SITE_ELEMENTS],
+                          int argc,
+                          char **argv)
+{
+    int at = 3;
+
+    if (argc < 3 || read_budget(&setup->budget_ms, argv[0]) < 0
+        || read_elements(&setup->elements, argv[1]) < 0)
+        return -1;
+    if (argv[2][0])
+        setup->scratch = argv[2];
+    setup->site = site;
+    for (int i = 0; i < SITE_ELEMENTS; i++) {
+        if (!(setup->elements & PROBE_BIT(ELEMENT_SITE + i)))
+            continue;
+        if (argc - at < SITE_WORDS || read_site(&site[i], argv + at) < 0)
+            return -1;
+        at += SITE_WORDS;
+    }
+    return at == argc ? 0 : -1;
+}
+
 int agent_probe_main(int argc, char **argv, struct es_error *err)
 {
+    struct probe_site site[SITE_ELEMENTS] = {0};
     struct probe_result result[ELEMENTS];
     struct probe_setup setup;
-    int64_t budget_ms;
 
     probe_setup_init(&setup);
-    if (argc < 2 || argc > 3
-        || number_parse_int(argv[0], PROBE_NODE_BUDGET_MIN_MS,
-                            PROBE_NODE_BUDGET_MAX_MS, &budget_ms)
-               < 0
-        || read_elements(&setup.elements, argv[1]) < 0)
-        return es_fail(err, ES_USAGE, "give BUDGET_MS ELEMENTS [SCRATCH]",
+    if (read_arguments(&setup, site, argc, argv) < 0)
+        return es_fail(err, ES_USAGE,
+                       "give BUDGET_MS ELEMENTS SCRATCH, and for each of W to "
+                       "Z: NAME UNIT more|less BUDGET_MS COMMAND",
                        "--probe: bad arguments");
-    setup.budget_ms = (int)budget_ms;
-    if (argc == 3)
-        setup.scratch = argv[2];
     if (probe_node(&setup, result, err) < 0)
         return -1;
     return print_results(result, err);
@@ -166,7 +215,7 @@ static int from_cache(struct agent_probe *p,
     if (order->fresh)
         return 0;
     if (probe_cache_get(&cache, &now, (int64_t)order->ttl_s, order->elements,
-                        result, &err)
+                        order->site, result, &err)
         < 0)
         goto fail;
     if (keep_results(p, result) < 0)
@@ -190,23 +239,67 @@ static void letters_of(char letters[ELEMENTS + 1], unsigned elements)
     *letters = '\0';
 }
 
+/* What --probe is called with: texts of the order, and two written here. */
+struct probe_argv {
+    char budget[16], letters[ELEMENTS + 1], site_budget[SITE_ELEMENTS][16];
+    char *word[5 + SITE_ELEMENTS * SITE_WORDS + 1];
+    size_t n;
+};
+
+/* execve() changes none of them. */
+static void add_word(struct probe_argv *a, const char *word)
+{
+    a->word[a->n++] = (char *)(uintptr_t)word;
+}
+
+static void probe_argv_fill(struct probe_argv *a, const struct msg_probe *order)
+{
+    *a = (struct probe_argv){0};
+    (void)snprintf(a->budget, sizeof a->budget, "%u", order->budget_ms);
+    letters_of(a->letters, order->elements);
+    add_word(a, "/proc/self/exe");
+    add_word(a, "--probe");
+    add_word(a, a->budget);
+    add_word(a, a->letters);
+    add_word(a, order->scratch);
+    for (int i = 0; i < SITE_ELEMENTS; i++) {
+        const struct probe_site *site = &order->site[i];
+
+        if (!(order->elements & PROBE_BIT(ELEMENT_SITE + i)))
+            continue;
+        (void)snprintf(a->site_budget[i], sizeof a->site_budget[i], "%d",
+                       site->budget_ms);
+        add_word(a, site->name);
+        add_word(a, site->unit);
+        add_word(a, site->less ? "less" : "more");
+        add_word(a, a->site_budget[i]);
+        add_word(a, site->command);
+    }
+}
+
 static int measure_node(struct agent_probe *p,
                         const struct agent_probe_setup *setup,
                         const struct msg_probe *order,
                         struct es_error *err)
 {
-    char budget[16], letters[ELEMENTS + 1], scratch[PROBE_PATH_MAX];
-    char self[] = "/proc/self/exe", word[] = "--probe";
-    char *argv[] = {
-        self, word, budget, letters, order->scratch[0] ? scratch : NULL, NULL};
+    struct probe_argv argv;
     const struct execution_spec spec = {
-        .argv = argv, .envp = setup->environ, .throttle = setup->throttle};
+        .argv = argv.word, .envp = setup->environ, .throttle = setup->throttle};
 
-    (void)snprintf(budget, sizeof budget, "%u", order->budget_ms);
-    letters_of(letters, order->elements);
-    (void)snprintf(scratch, sizeof scratch, "%s", order->scratch);
+    probe_argv_fill(&argv, order);
     return execution_start(&p->execution, setup->base, &spec, on_probe_output,
                            on_probe_end, p, err);
+}
+
+/* Milliseconds after which the process hangs. */
+static uint32_t patience(const struct msg_probe *order)
+{
+    uint32_t site_ms = 0;
+
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if ((uint32_t)order->site[i].budget_ms > site_ms)
+            site_ms = (uint32_t)order->site[i].budget_ms;
+    return order->budget_ms + site_ms + PATIENCE_MS;
 }
 
 struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
@@ -215,8 +308,8 @@ struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
                                       void *arg)
 {
     struct agent_probe *p = calloc(1, sizeof *p);
-    uint32_t ms = order->budget_ms + PATIENCE_MS;
-    const struct timeval patience = {ms / 1000, ms % 1000 * 1000};
+    uint32_t ms = patience(order);
+    const struct timeval late = {ms / 1000, ms % 1000 * 1000};
     struct es_error err = {0};
 
     if (!p)
@@ -224,7 +317,7 @@ struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
     p->fn = fn;
     p->arg = arg;
     p->timer = evtimer_new(setup->base, on_probe_timer, p);
-    if (!p->timer || evtimer_add(p->timer, &patience) < 0) {
+    if (!p->timer || evtimer_add(p->timer, &late) < 0) {
         agent_probe_destroy(p);
         return NULL;
     }

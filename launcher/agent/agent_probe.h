@@ -39,8 +39,9 @@ struct agent_probe *agent_probe_start(const struct agent_probe_setup *setup,
 void agent_probe_destroy(struct agent_probe *p);
 
 /*
- * The process: `evenstep-agent --probe BUDGET_MS ELEMENTS [SCRATCH]`, argv and
- * argc from BUDGET_MS on.  Prints the results (probe_json.h) as one line.
+ * The process: `evenstep-agent --probe BUDGET_MS ELEMENTS SCRATCH`, and for each
+ * element of the site's NAME UNIT more|less BUDGET_MS COMMAND; argv and argc
+ * from BUDGET_MS on.  A SCRATCH of "" is the usual one.  Prints the results (probe_json.h) as one line.
  */
 int agent_probe_main(int argc, char **argv, struct es_error *err);
 

@@ -45,7 +45,8 @@ static int take_elements(void *into, const char *text, struct es_error *err)
         enum element e = *at ? element_of(*at) : ELEMENTS;
 
         if (e == ELEMENTS || (at[1] && at[1] != ','))
-            return es_fail(err, ES_USAGE, "give some of C,M,I,B,S,G",
+            return es_fail(err, ES_USAGE,
+                           "give some of C,M,I,B,S,G, or W,X,Y,Z of the site's",
                            "--elements: \"%s\" is no list of elements", text);
         elements |= PROBE_BIT(e);
         if (!at[1])
@@ -66,7 +67,7 @@ static const struct option options[] = {
     {OPTION_SRUN, AT(srun), .needs = "nodes"},
     {OPTION_GROUP, .name = "what:"},
     {OPTION_TAKE, "elements", "E,E,...", AT(elements), .take = take_elements,
-     .help = "these only, of C,M,I,B,S,G"},
+     .help = "these only, of C,M,I,B,S,G, and W,X,Y,Z if the site has them"},
     {OPTION_FLAG, "fresh", NULL, AT(fresh), .help =
      "measure, whatever the cache has.  Run by root outside of a job, what "
      "this node measures is kept in the cache"},
@@ -230,10 +231,21 @@ static int probe_this(struct command *c)
         < 0)
         return -1;
     for (int e = 0; e < ELEMENTS; e++)
-        node.metrics[e] = node.result[e].state == PROBE_MEASURED
-                              ? node.result[e].value
-                              : (double)NAN;
+        node.metrics[e] = probe_amount(&node.result[e]);
     return show(c, &node, 1);
+}
+
+/* Of the site's own only those that its configuration defines. */
+static int check_elements(const struct command *c, unsigned elements)
+{
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if ((elements & PROBE_BIT(ELEMENT_SITE + i))
+            && !c->config.probe.site[i].name[0])
+            return es_fail(c->err, ES_USAGE,
+                           "define it in probe { }, see evenstep.conf(5)",
+                           "--elements: no element %c is configured",
+                           element_letter((enum element)(ELEMENT_SITE + i)));
+    return 0;
 }
 
 static int probe_main(int argc, char **argv, struct es_error *err)
@@ -245,6 +257,8 @@ static int probe_main(int argc, char **argv, struct es_error *err)
     if (rc != 0)
         return rc;
     if (config_load(&c.config, NULL, err) < 0)
+        return -1;
+    if (check_elements(&c, o.elements) < 0)
         return -1;
     if (report_out_open(&c.report, o.report, err) < 0)
         return -1;

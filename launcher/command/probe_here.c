@@ -24,6 +24,7 @@ static int measure(struct probe_node_view *node,
     probe_setup_init(&setup);
     setup.budget_ms = config->budget_ms;
     setup.elements = elements;
+    setup.site = config->site;
     if (config->scratch[0])
         setup.scratch = config->scratch;
     return probe_node(&setup, node->result, err);
@@ -47,8 +48,8 @@ int probe_here(struct probe_node_view *node,
         return -1;
     snprintf(node->hardware, sizeof node->hardware, "%s", now.hardware);
     if (!fresh
-        && probe_cache_get(&cache, &now, config->ttl_s, elements, node->result,
-                           &why)
+        && probe_cache_get(&cache, &now, config->ttl_s, elements, config->site,
+                           node->result, &why)
                == 0) {
         node->cached = 1;
         return 0;

@@ -94,7 +94,8 @@ void probe_outlier_text(char text[200],
     (void)snprintf(text, 200,
                    "%.80s: the %s is %.0f %% %s the median of its kind (%.1f "
                    "robust deviations)",
-                   node[o->node].name, probe_name(o->element),
+                   node[o->node].name,
+                   probe_name(&node[o->node].result[o->element], o->element),
                    100 * fabs(o->off), o->off < 0 ? "below" : "above",
                    fabs(o->deviations));
 }
@@ -108,8 +109,8 @@ static double best_of(const struct probe_node_view node[],
     double best = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (node[i].result[e].value > best)
-            best = node[i].result[e].value;
+        if (probe_amount(&node[i].result[e]) > best)
+            best = probe_amount(&node[i].result[e]);
     return best;
 }
 
@@ -119,7 +120,7 @@ static void print_line(const char *name,
                        double best)
 {
     char bar[BAR + 1] = "";
-    int len = best > 0 ? (int)lround(BAR * (r->value / best)) : 0;
+    int len = best > 0 ? (int)lround(BAR * (probe_amount(r) / best)) : 0;
 
     if (r->state != PROBE_MEASURED) {
         printf("  %-*s  not measured: %s\n", width, name, r->what);
@@ -155,6 +156,14 @@ static void print_origin(const struct probe_node_view node[], size_t n)
             printf("  %s: %s\n", node[i].name, node[i].why);
 }
 
+static void print_title(const struct probe_result *r, enum element e)
+{
+    const char *unit = probe_unit(r, e);
+
+    printf("%c  %s%s%s%s\n", element_letter(e), probe_name(r, e),
+           *unit ? ", " : "", unit, r->less ? "; less is better" : "");
+}
+
 int probe_print_table(const struct probe_node_view node[], size_t n)
 {
     int width = 4;
@@ -170,9 +179,7 @@ int probe_print_table(const struct probe_node_view node[], size_t n)
             if (node[i].result[e].state == PROBE_LEFT_OUT)
                 continue;
             if (!said)
-                printf("%c  %s, %s\n", element_letter((enum element)e),
-                       probe_name((enum element)e),
-                       probe_unit((enum element)e));
+                print_title(&node[i].result[e], (enum element)e);
             said = 1;
             print_line(node[i].name, width, &node[i].result[e], best);
         }
@@ -191,6 +198,7 @@ static json_t *metrics_of(const struct probe_node_view *node)
         const char key[] = {element_letter((enum element)e), '\0'};
 
         if (!isnan(node->metrics[e])
+            && (e < ELEMENT_SITE || node->metrics[e] > 0)
             && json_object_set_new(json, key, json_real(node->metrics[e]))
                    < 0) {
             json_decref(json);

@@ -40,8 +40,9 @@ struct config {
         char cache[PROBE_PATH_MAX];   /* its directory */
         char scratch[PROBE_PATH_MAX]; /* element "S"; "": $TMPDIR or /tmp */
         unsigned elements;            /* element "C" { measure = true }, … */
-        double outlier[ELEMENTS];     /* robust deviations; 0: never */
-        enum rank_by rank_by;         /* which elements count */
+        struct probe_site site[SITE_ELEMENTS]; /* element "W" { command }, … */
+        double outlier[ELEMENTS];              /* robust deviations; 0: never */
+        enum rank_by rank_by;                  /* which elements count */
     } probe;
     struct config_slurm {     /* slurm { … } */
         int drain_interval_s; /* between two looks at drained nodes; 0: never */

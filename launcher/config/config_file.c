@@ -44,7 +44,7 @@ static void defaults(struct config *c)
     c->probe.budget_ms = PROBE_NODE_BUDGET_MS;
     c->probe.ttl_s = PROBE_CACHE_TTL_S;
     strcpy(c->probe.cache, PROBE_CACHE_DIR);
-    c->probe.elements = PROBE_ALL;
+    c->probe.elements = PROBE_CORE;
     for (int e = 0; e < ELEMENTS; e++)
         c->probe.outlier[e] = OUTLIER_LIMIT;
     c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
@@ -96,12 +96,42 @@ static void take_plugin(struct config *c, cfg_t *plugin)
         c->step_report = cfg_getbool(plugin, "report") == cfg_true;
 }
 
+/* The first that a site's element is given makes it one. */
+static void take_site(struct config_probe *p, enum element e, cfg_t *section)
+{
+    struct probe_site *site = &p->site[e - ELEMENT_SITE];
+    const char *command = cfg_getstr(section, "command");
+    const char *name = cfg_getstr(section, "name");
+    const char *unit = cfg_getstr(section, "unit");
+    const char *better = cfg_getstr(section, "better");
+    long budget = cfg_getint(section, "budget_ms");
+
+    if (!site->name[0]) {
+        snprintf(site->name, sizeof site->name, "element %c",
+                 element_letter(e));
+        site->budget_ms = PROBE_NODE_BUDGET_MS;
+        p->elements |= PROBE_BIT(e);
+    }
+    if (command)
+        snprintf(site->command, sizeof site->command, "%s", command);
+    if (name)
+        snprintf(site->name, sizeof site->name, "%s", name);
+    if (unit)
+        snprintf(site->unit, sizeof site->unit, "%s", unit);
+    if (better)
+        site->less = strcmp(better, "less") == 0;
+    if (budget != NOT_GIVEN)
+        site->budget_ms = (int)budget;
+}
+
 static void take_element(struct config_probe *p, cfg_t *section)
 {
     enum element e = config_element(cfg_title(section));
     const char *scratch = cfg_getstr(section, "scratch");
     double outlier = cfg_getfloat(section, "outlier");
 
+    if (e >= ELEMENT_SITE)
+        take_site(p, e, section);
     if (cfg_size(section, "measure") > 0) { /* it was given */
         p->elements &= ~PROBE_BIT(e);
         if (cfg_getbool(section, "measure"))
@@ -113,7 +143,10 @@ static void take_element(struct config_probe *p, cfg_t *section)
         snprintf(p->scratch, sizeof p->scratch, "%s", scratch);
 }
 
-static void take_probe(struct config_probe *p, cfg_t *probe)
+static int take_probe(struct config_probe *p,
+                      cfg_t *probe,
+                      const char *name,
+                      struct es_error *err)
 {
     long budget = cfg_getint(probe, "budget_ms"),
          ttl = cfg_getint(probe, "ttl");
@@ -130,6 +163,12 @@ static void take_probe(struct config_probe *p, cfg_t *probe)
         p->rank_by = rank_by_find(rank_by);
     for (unsigned i = 0; i < cfg_size(probe, "element"); i++)
         take_element(p, cfg_getnsec(probe, "element", i));
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if (p->site[i].name[0] && !p->site[i].command[0])
+            return es_fail(err, ES_USAGE, "give it one, that prints a number",
+                           "%s: probe: element \"%c\" has no command", name,
+                           element_letter((enum element)(ELEMENT_SITE + i)));
+    return 0;
 }
 
 /* A key that was not given is NaN. */
@@ -280,7 +319,8 @@ static int take_all(struct config *c,
         c->encrypt = cfg_getbool(cfg, "encrypt") != cfg_false;
     take_wireup(&c->wireup, cfg);
     take_plugin(c, cfg_getsec(cfg, "plugin"));
-    take_probe(&c->probe, cfg_getsec(cfg, "probe"));
+    if (take_probe(&c->probe, cfg_getsec(cfg, "probe"), name, err) < 0)
+        return -1;
     take_slurm(&c->slurm, cfg_getsec(cfg, "slurm"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));

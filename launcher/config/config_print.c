@@ -61,9 +61,24 @@ static void print_profile(const struct config_profile *p)
     for (enum element e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter(e), '\0'};
 
-        print_value(key, p->profile.influence[e]);
+        if (e < ELEMENT_SITE || p->profile.influence[e] > 0)
+            print_value(key, p->profile.influence[e]);
     }
     puts("}");
+}
+
+static void print_site(const struct probe_site *site)
+{
+    printf("\n    name = ");
+    print_text(site->name);
+    if (site->unit[0]) {
+        printf("\n    unit = ");
+        print_text(site->unit);
+    }
+    printf("\n    command = ");
+    print_text(site->command);
+    printf("\n    better = \"%s\"\n    budget_ms = %d",
+           site->less ? "less" : "more", site->budget_ms);
 }
 
 static void print_probe(const struct config_probe *p)
@@ -73,6 +88,8 @@ static void print_probe(const struct config_probe *p)
     print_text(p->cache);
     printf("\n  rank_by = \"%s\"\n", rank_by_name(p->rank_by));
     for (enum element e = 0; e < ELEMENTS; e++) {
+        if (e >= ELEMENT_SITE && !p->site[e - ELEMENT_SITE].name[0])
+            continue;
         printf("  element \"%c\" {\n    measure = %s\n    outlier = ",
                element_letter(e),
                p->elements & PROBE_BIT(e) ? "true" : "false");
@@ -81,6 +98,8 @@ static void print_probe(const struct config_probe *p)
             printf("\n    scratch = ");
             print_text(p->scratch);
         }
+        if (e >= ELEMENT_SITE)
+            print_site(&p->site[e - ELEMENT_SITE]);
         puts("\n  }");
     }
     puts("}");

@@ -316,7 +316,7 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
         return refuse(cfg, "give another name",
                       "profile \"" PROFILE_AUTO "\": is fitted, not given");
     if (!(profile_sum(&p) > 0))
-        return refuse(cfg, "give one of C M I B S G above 0",
+        return refuse(cfg, "give one of C M I B S G or W X Y Z above 0",
                       "profile \"%s\": nothing has influence", title);
     return 0;
 }
@@ -347,14 +347,68 @@ enum element config_element(const char *title)
     return strlen(title) == 1 ? element_of(*title) : ELEMENTS;
 }
 
+static int check_label(cfg_t *cfg,
+                       cfg_opt_t *opt,
+                       size_t size,
+                       const char *mend)
+{
+    if (probe_is_label(cfg_opt_getnstr(opt, 0), size))
+        return 0;
+    return refuse(cfg, mend, "probe: element \"%s\": %s is out of range",
+                  cfg_title(cfg), opt->name);
+}
+
+static int check_name(cfg_t *cfg, cfg_opt_t *opt)
+{
+    return check_label(cfg, opt, PROBE_NAME_MAX, "give 1 to 23 bytes");
+}
+
+static int check_unit(cfg_t *cfg, cfg_opt_t *opt)
+{
+    return check_label(cfg, opt, PROBE_UNIT_MAX, "give 1 to 15 bytes");
+}
+
+static int check_command(cfg_t *cfg, cfg_opt_t *opt)
+{
+    return check_label(cfg, opt, PROBE_COMMAND_MAX,
+                       "give one line of 1 to 1023 bytes");
+}
+
+static int check_better(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *better = cfg_opt_getnstr(opt, 0);
+
+    if (strcmp(better, "more") == 0 || strcmp(better, "less") == 0)
+        return 0;
+    return refuse(cfg, "give \"more\" or \"less\"",
+                  "probe: element \"%s\": better is out of range",
+                  cfg_title(cfg));
+}
+
+/* The first key of a site's element that the section of a core one has. */
+static const char *site_key_of(cfg_t *section)
+{
+    static const char *const texts[] = {"command", "name", "unit", "better"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (cfg_getstr(section, texts[i]))
+            return texts[i];
+    return cfg_getint(section, "budget_ms") != NOT_GIVEN ? "budget_ms" : NULL;
+}
+
 static int check_element(cfg_t *cfg, cfg_opt_t *opt)
 {
     cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
     enum element e = config_element(cfg_title(section));
+    const char *key = site_key_of(section);
 
     if (e == ELEMENTS)
-        return refuse(cfg, "give C, M, I, B, S or G",
+        return refuse(cfg, "give C, M, I, B, S or G, or W, X, Y or Z for yours",
                       "probe: \"%s\" is no element", cfg_title(section));
+    if (e < ELEMENT_SITE && key)
+        return refuse(cfg, "give it in element \"W\", \"X\", \"Y\" or \"Z\"",
+                      "probe: element \"%s\" has no %s", cfg_title(section),
+                      key);
     if (e != ELEMENT_S && cfg_getstr(section, "scratch"))
         return refuse(cfg, "give it in element \"S\"",
                       "probe: element \"%s\" has no scratch",
@@ -482,7 +536,13 @@ static cfg_t *all_sections(void)
                           CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
                            number_key("outlier", check_outlier),
-                           text_key("scratch", check_directory), CFG_END()};
+                           text_key("scratch", check_directory),
+                           text_key("command", check_command),
+                           text_key("name", check_name),
+                           text_key("unit", check_unit),
+                           text_key("better", check_better),
+                           whole_key("budget_ms"),
+                           CFG_END()};
     cfg_opt_t probe[] = {whole_key("budget_ms"),
                          whole_key("ttl"),
                          text_key("cache", check_directory),
@@ -514,10 +574,11 @@ static cfg_t *all_sections(void)
                           number_key("idle", check_watts),
                           number_key("link", check_watts),
                           number_key("base", check_watts), CFG_END()};
-    cfg_opt_t profile[] = {influence_key("C"), influence_key("M"),
-                           influence_key("I"), influence_key("B"),
-                           influence_key("S"), influence_key("G"),
-                           CFG_END()};
+    cfg_opt_t profile[] = {
+        influence_key("C"), influence_key("M"), influence_key("I"),
+        influence_key("B"), influence_key("S"), influence_key("G"),
+        influence_key("W"), influence_key("X"), influence_key("Y"),
+        influence_key("Z"), CFG_END()};
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t all[] = {
         CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),

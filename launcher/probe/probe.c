@@ -11,6 +11,7 @@
 #include "launcher/probe/probe_gpu.h"
 #include "launcher/probe/probe_link.h"
 #include "launcher/probe/probe_memory.h"
+#include "launcher/probe/probe_site.h"
 #include "launcher/probe/probe_storage.h"
 #include "launcher/probe/topology.h"
 
@@ -40,7 +41,7 @@ static const struct kind {
     probe_measure_fn measure;
     int round;
     double part;
-} kinds[ELEMENTS] = {
+} kinds[ELEMENT_SITE] = {
     [ELEMENT_C] = {probe_cpu_measure, 0, 0.30},
     [ELEMENT_M] = {probe_memory_measure, 1, 0.20},
     [ELEMENT_I] = {probe_link_measure, 2, 0.35},
@@ -51,6 +52,10 @@ static const struct kind {
 
 #define ROUNDS 4
 
+/* The site's own come after them, all at once, as they mostly wait.  Each ends
+ * its command in time; one that hangs gets this much more. */
+#define SITE_SLACK_NS 300000000
+
 /* A large machine's takes a while. */
 #define NEED_TOPOLOGY (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_B))
 
@@ -60,7 +65,7 @@ void probe_setup_init(struct probe_setup *setup)
 
     *setup = (struct probe_setup){
         .budget_ms = PROBE_NODE_BUDGET_MS,
-        .elements = PROBE_ALL,
+        .elements = PROBE_CORE,
         .sysfs = "/sys",
         .proc = "/proc",
         .scratch = scratch && *scratch ? scratch : "/tmp",
@@ -86,7 +91,10 @@ static void child_main(const struct probe_setup *setup,
     struct probe_result r = {0};
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* fails for a bad signal only */
-    kinds[e].measure(setup, budget_ms, &r);
+    if (e < ELEMENT_SITE)
+        kinds[e].measure(setup, budget_ms, &r);
+    else
+        probe_site_measure(&setup->site[e - ELEMENT_SITE], &r);
     *shared = r;
     _exit(0);
 }
@@ -225,7 +233,7 @@ static double part_of(int round, unsigned elements)
 {
     double part = 0;
 
-    for (int e = 0; e < ELEMENTS; e++)
+    for (int e = 0; e < ELEMENT_SITE; e++)
         if (kinds[e].round == round && (elements & PROBE_BIT(e)))
             part = kinds[e].part;
     return part;
@@ -238,10 +246,10 @@ static void run_round(const struct probe_setup *setup,
                       struct probe_result shared[ELEMENTS],
                       struct probe_result result[ELEMENTS])
 {
-    struct child child[ELEMENTS];
+    struct child child[ELEMENT_SITE];
     size_t n = 0;
 
-    for (int e = 0; e < ELEMENTS; e++)
+    for (int e = 0; e < ELEMENT_SITE; e++)
         if (kinds[e].round == round && (setup->elements & PROBE_BIT(e)))
             child_start(&child[n++], setup, (enum element)e, budget_ms,
                         &shared[e], &result[e]);
@@ -278,6 +286,29 @@ static void run_rounds(const struct probe_setup *setup,
     }
 }
 
+static void run_site(const struct probe_setup *setup,
+                     struct probe_result shared[ELEMENTS],
+                     struct probe_result result[ELEMENTS])
+{
+    struct child child[SITE_ELEMENTS];
+    int budget_ms = 0;
+    size_t n = 0;
+
+    for (int i = 0; i < SITE_ELEMENTS; i++) {
+        enum element e = (enum element)(ELEMENT_SITE + i);
+        const struct probe_site *site = &setup->site[i];
+
+        if (!(setup->elements & PROBE_BIT(e)))
+            continue;
+        probe_site_label(site, &result[e]);
+        child_start(&child[n++], setup, e, 0, &shared[e], &result[e]);
+        budget_ms = site->budget_ms > budget_ms ? site->budget_ms : budget_ms;
+    }
+    collect(child, n,
+            probe_now_ns() + (int64_t)budget_ms * 1000000 + SITE_SLACK_NS,
+            shared, result);
+}
+
 int probe_node(const struct probe_setup *setup,
                struct probe_result result[ELEMENTS],
                struct es_error *err)
@@ -302,6 +333,8 @@ int probe_node(const struct probe_setup *setup,
         full.topology = own = topology_load(NULL); /* they say if not */
     memset(result, 0, size);
     run_rounds(&full, end_ns, shared, result);
+    if (setup->elements & ~PROBE_CORE)
+        run_site(setup, shared, result);
     topology_destroy(own);
     (void)munmap(shared, size); /* our own mapping */
     return 0;

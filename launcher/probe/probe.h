@@ -9,7 +9,7 @@
  *
  *   C  probe_cpu.h      then      M  probe_memory.h      then
  *   S  probe_storage.h  and  G  probe_gpu.h  and  I  probe_link.h  then
- *   B  probe_bus.h
+ *   B  probe_bus.h    then      W to Z, the site's own  probe_site.h
  *
  * C, M and B have the CPUs for themselves.  S, G and I mostly wait for devices,
  * each for another one, so they run together.  B comes after G because an idle
@@ -26,7 +26,8 @@ void probe_setup_init(struct probe_setup *setup);
 
 /*
  * Measure this node.  Every element of the setup gets a result, or the reason
- * why it was not measured, within setup->budget_ms and the time of a few forks.
+ * why it was not measured, within setup->budget_ms and the time of a few forks;
+ * the site's own elements get their budgets, and run at once, after that.
  * If the setup has no topology, and M or B want one, it is loaded first, once
  * for both.  The caller must have one thread, as the children do not call exec.
  * Fails, and leaves result[] untouched, only if the budget is out of range or

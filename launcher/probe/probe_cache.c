@@ -5,6 +5,7 @@
 #include "launcher/base/sysfs.h"
 #include "launcher/probe/probe_crew.h"
 #include "launcher/probe/probe_json.h"
+#include "launcher/probe/probe_site.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -313,13 +314,20 @@ static const char *why_stale(const struct probe_stamp *then,
     return NULL;
 }
 
-/* Does the file lack one of these elements? */
+/* Does the file lack one of these elements, as it is defined today? */
 static int lacks_element(const struct probe_result result[ELEMENTS],
-                         unsigned elements)
+                         unsigned elements,
+                         const struct probe_site *site)
 {
-    for (int e = 0; e < ELEMENTS; e++)
-        if ((elements & PROBE_BIT(e)) && result[e].state == PROBE_LEFT_OUT)
+    for (int e = 0; e < ELEMENTS; e++) {
+        if (!(elements & PROBE_BIT(e)))
+            continue;
+        if (result[e].state == PROBE_LEFT_OUT)
             return 1;
+        if (e >= ELEMENT_SITE
+            && !probe_site_fits(&site[e - ELEMENT_SITE], &result[e]))
+            return 1;
+    }
     return 0;
 }
 
@@ -340,6 +348,7 @@ const char *probe_cache_read(const char *text,
                              const struct probe_stamp *now,
                              int64_t ttl_s,
                              unsigned elements,
+                             const struct probe_site *site,
                              struct probe_result result[ELEMENTS])
 {
     json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
@@ -352,7 +361,7 @@ const char *probe_cache_read(const char *text,
     else if (from_json(json, &then, kept) < 0)
         why = "is none of ours";
     else if (!(why = why_stale(&then, now, ttl_s))
-             && lacks_element(kept, elements))
+             && lacks_element(kept, elements, site))
         why = "has not all elements";
     json_decref(json);
     if (why)
@@ -369,6 +378,7 @@ int probe_cache_get(const struct probe_cache *cache,
                     const struct probe_stamp *now,
                     int64_t ttl_s,
                     unsigned elements,
+                    const struct probe_site *site,
                     struct probe_result result[ELEMENTS],
                     struct es_error *err)
 {
@@ -379,7 +389,7 @@ int probe_cache_get(const struct probe_cache *cache,
     file_name(name, now);
     text = read_file(cache, name, &len, &why);
     if (text)
-        why = probe_cache_read(text, len, now, ttl_s, elements, result);
+        why = probe_cache_read(text, len, now, ttl_s, elements, site, result);
     free(text);
     return why ? fail_cache(cache, now->node, err, why) : 0;
 }

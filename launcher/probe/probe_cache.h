@@ -69,13 +69,15 @@ int probe_cache_put(const struct probe_cache *cache,
  * What is kept of this node and these elements (bits of PROBE_BIT()), if it is
  * of this boot, hardware and version and not older than ttl_s.  C is scaled if
  * we may use fewer or more CPUs than were measured; the other elements are of
- * the whole node.  Fails, and leaves result[] untouched, if the results are not
+ * the whole node.  site is as in struct probe_setup: what was measured under
+ * another definition of a site's element is not of it.  Fails, and leaves result[] untouched, if the results are not
  * to be used; err says why.
  */
 int probe_cache_get(const struct probe_cache *cache,
                     const struct probe_stamp *now,
                     int64_t ttl_s,
                     unsigned elements,
+                    const struct probe_site *site,
                     struct probe_result result[ELEMENTS],
                     struct es_error *err);
 
@@ -86,6 +88,7 @@ const char *probe_cache_read(const char *text,
                              const struct probe_stamp *now,
                              int64_t ttl_s,
                              unsigned elements,
+                             const struct probe_site *site,
                              struct probe_result result[ELEMENTS]);
 
 #endif

@@ -18,10 +18,11 @@ static json_t *element_to_json(enum element e, const struct probe_result *r)
         r->state == PROBE_MEASURED ? json_real(r->value) : json_null();
 
     return json_pack(
-        "{s:s, s:s, s:o, s:f, s:f, s:I, s:I, s:o}", "name", probe_name(e),
-        "unit", probe_unit(e), "value", value, "spread", r->spread, "seconds",
-        r->seconds, "count", (json_int_t)r->count, "capacity_bytes",
-        (json_int_t)r->capacity_bytes, "what", text_to_json(r->what));
+        "{s:o, s:o, s:o, s:f, s:f, s:I, s:I, s:o, s:s*}", "name",
+        text_to_json(probe_name(r, e)), "unit", text_to_json(probe_unit(r, e)),
+        "value", value, "spread", r->spread, "seconds", r->seconds, "count",
+        (json_int_t)r->count, "capacity_bytes", (json_int_t)r->capacity_bytes,
+        "what", text_to_json(r->what), "better", r->less ? "less" : NULL);
 }
 
 json_t *probe_to_json(const struct probe_result result[ELEMENTS])
@@ -43,26 +44,51 @@ json_t *probe_to_json(const struct probe_result result[ELEMENTS])
     return json;
 }
 
+/* The core elements have names that everybody knows; the site's bring theirs. */
+static int take_words(struct probe_result *r,
+                      enum element e,
+                      const char *name,
+                      const char *unit,
+                      const char *better)
+{
+    const struct probe_result core = {0};
+
+    if (e < ELEMENT_SITE)
+        return !better && strcmp(name, probe_name(&core, e)) == 0
+                       && strcmp(unit, probe_unit(&core, e)) == 0
+                   ? 0
+                   : -1;
+    if (!probe_is_label(name, sizeof r->name)
+        || (*unit && !probe_is_label(unit, sizeof r->unit))
+        || (better && strcmp(better, "less") != 0))
+        return -1;
+    (void)snprintf(r->name, sizeof r->name, "%s", name);
+    (void)snprintf(r->unit, sizeof r->unit, "%s", unit);
+    r->less = better != NULL;
+    return 0;
+}
+
 static int element_from_json(enum element e,
                              struct probe_result *r,
                              json_t *json,
                              struct es_error *err)
 {
-    const char *name, *unit, *what;
+    const char *name, *unit, *what, *better = NULL;
     json_int_t count, capacity;
     json_error_t why;
     json_t *value;
 
     memset(r, 0, sizeof *r);
     if (json_unpack_ex(json, &why, JSON_STRICT,
-                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s}", "name",
+                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s, s?:s}", "name",
                        &name, "unit", &unit, "value", &value, "spread",
                        &r->spread, "seconds", &r->seconds, "count", &count,
-                       "capacity_bytes", &capacity, "what", &what)
+                       "capacity_bytes", &capacity, "what", &what, "better",
+                       &better)
         < 0)
         return es_fail(err, ES_WORK, "measure again", "%c: %s",
                        element_letter(e), why.text);
-    if (strcmp(name, probe_name(e)) != 0 || strcmp(unit, probe_unit(e)) != 0)
+    if (take_words(r, e, name, unit, better) < 0)
         return es_fail(err, ES_WORK, "measure again",
                        "%c: %.20s in %.20s is not known", element_letter(e),
                        name, unit);
@@ -95,7 +121,7 @@ int probe_from_json(struct probe_result result[ELEMENTS],
         enum element e = strlen(key) == 1 ? element_of(*key) : ELEMENTS;
 
         if (e == ELEMENTS)
-            return es_fail(err, ES_WORK, "give " ELEMENT_LETTERS,
+            return es_fail(err, ES_WORK, "measure again",
                            "\"%.20s\" is no element", key);
         if (element_from_json(e, &read[e], value, err) < 0)
             return -1;

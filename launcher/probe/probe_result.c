@@ -9,26 +9,56 @@
 static const struct {
     const char *name, *unit;
 } words[ELEMENTS] = {
-    [ELEMENT_C] = {"CPU", "Gop/s"},           [ELEMENT_M] = {"memory", "GB/s"},
-    [ELEMENT_I] = {"interconnect", "Gbit/s"}, [ELEMENT_B] = {"bus", "GB/s"},
-    [ELEMENT_S] = {"storage", "MB/s"},        [ELEMENT_G] = {"GPU", "GB/s"},
+    [ELEMENT_C] = {"CPU", "Gop/s"},
+    [ELEMENT_M] = {"memory", "GB/s"},
+    [ELEMENT_I] = {"interconnect", "Gbit/s"},
+    [ELEMENT_B] = {"bus", "GB/s"},
+    [ELEMENT_S] = {"storage", "MB/s"},
+    [ELEMENT_G] = {"GPU", "GB/s"},
+    /* of which no node has told its name */
+    [ELEMENT_SITE] = {"element W", ""},
+    [ELEMENT_SITE + 1] = {"element X", ""},
+    [ELEMENT_SITE + 2] = {"element Y", ""},
+    [ELEMENT_SITE + 3] = {"element Z", ""},
 };
 
-const char *probe_name(enum element e)
+const char *probe_name(const struct probe_result *r, enum element e)
 {
-    return words[e].name;
+    return r->name[0] ? r->name : words[e].name;
 }
 
-const char *probe_unit(enum element e)
+const char *probe_unit(const struct probe_result *r, enum element e)
 {
-    return words[e].unit;
+    return r->name[0] ? r->unit : words[e].unit;
+}
+
+double probe_amount(const struct probe_result *r)
+{
+    if (r->state != PROBE_MEASURED)
+        return (double)NAN;
+    return r->less ? 1 / r->value : r->value;
+}
+
+static int is_printable(char c)
+{
+    return (unsigned char)c >= ' ' && c != 127;
+}
+
+int probe_is_label(const char *text, size_t size)
+{
+    size_t len = strlen(text);
+
+    for (size_t i = 0; i < len; i++)
+        if (!is_printable(text[i]))
+            return 0;
+    return len > 0 && len < size;
 }
 
 /* Text from outside, such as the name of a card, must stay on one line. */
 static void make_printable(char *text)
 {
     for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
+        if (!is_printable(*text))
             *text = '?';
 }
 
@@ -78,8 +108,10 @@ int probe_result_holds(const struct probe_result *r)
         return 0;
     if (r->state != PROBE_MEASURED && r->value > 0)
         return 0;
+    if (r->state == PROBE_MEASURED && r->less && !isnormal(1 / r->value))
+        return 0;
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)r->what[i] < ' ' || r->what[i] == 127)
+        if (!is_printable(r->what[i]))
             return 0;
     return len < sizeof r->what;
 }

@@ -18,7 +18,21 @@
     256 /* path of the scratch or cache directory, with NUL */
 #define PROBE_WHAT_MAX 160 /* one line of a table, with its NUL */
 
+#define PROBE_NAME_MAX    24   /* of an element of the site's, with its NUL */
+#define PROBE_UNIT_MAX    16   /* likewise */
+#define PROBE_COMMAND_MAX 1024 /* likewise */
+
 struct topology; /* topology.h */
+
+/* An element of the site's own: a command that prints a number.  All 0 where
+ * there is none. */
+struct probe_site {
+    char name[PROBE_NAME_MAX];
+    char unit[PROBE_UNIT_MAX];
+    char command[PROBE_COMMAND_MAX]; /* for sh -c */
+    int less;                        /* less of it is better */
+    int budget_ms;                   /* PROBE_NODE_BUDGET_MIN_MS to _MAX_MS */
+};
 
 /* Where a probe looks, and how long it may take. */
 struct probe_setup {
@@ -29,10 +43,12 @@ struct probe_setup {
     const char *scratch; /* a directory on the node's own disk */
     const char *cuda;    /* the driver library, as dlopen() takes it */
     const struct topology *topology; /* NULL: not known; see probe_node() */
+    const struct probe_site *site;   /* [SITE_ELEMENTS]; NULL: there are none */
 };
 
 #define PROBE_BIT(element) (1u << (element))
 #define PROBE_ALL          (PROBE_BIT(ELEMENTS) - 1)
+#define PROBE_CORE         (PROBE_BIT(ELEMENT_SITE) - 1)
 
 enum probe_state {
     PROBE_LEFT_OUT, /* it was not asked for */
@@ -42,12 +58,16 @@ enum probe_state {
 
 struct probe_result {
     enum probe_state state;
-    double value;              /* in probe_unit(); 0: the node has none of it */
+    double value;              /* in its unit; 0: the node has none of it */
     double spread;             /* relative standard deviation; 0: certain */
     double seconds;            /* that it took, also if it failed */
     uint32_t count;            /* CPUs (C, M, B), ports (I), devices (G) */
     uint64_t capacity_bytes;   /* memory (M, G), free space (S); else 0 */
     char what[PROBE_WHAT_MAX]; /* what was measured, or why it was not */
+    /* of an element of the site's: */
+    char name[PROBE_NAME_MAX];
+    char unit[PROBE_UNIT_MAX];
+    int less; /* less of it is better; then a value is above 0 */
 };
 
 /* A probe.  It fills *r, which is all 0, in about budget_ms, by one call of
@@ -56,9 +76,17 @@ typedef void (*probe_measure_fn)(const struct probe_setup *setup,
                                  int budget_ms,
                                  struct probe_result *r);
 
-/* Name and unit of an element, such as "memory" and "GB/s"; static strings. */
-const char *probe_name(enum element e);
-const char *probe_unit(enum element e);
+/* Name and unit of a result of an element, such as "memory" and "GB/s"; static
+ * strings, or those of *r. */
+const char *probe_name(const struct probe_result *r, enum element e);
+const char *probe_unit(const struct probe_result *r, enum element e);
+
+/* What a node is ranked by, of which more is better; NaN if it was not
+ * measured. */
+double probe_amount(const struct probe_result *r);
+
+/* A printable line of 1 to size - 1 bytes, as a name, a unit or a command is? */
+int probe_is_label(const char *text, size_t size);
 
 /* Set a result; if value is not finite, it counts as not measured. */
 void probe_measured(struct probe_result *r,

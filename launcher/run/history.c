@@ -62,6 +62,8 @@ static json_t *node_to_json(const double measured[ELEMENTS], double rate)
     for (int e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter((enum element)e), '\0'};
 
+        if (e >= ELEMENT_SITE && !(measured[e] > 0))
+            continue; /* none of this site's */
         if (json_object_set_new(node, key, json_real(measured[e])) < 0) {
             json_decref(node);
             return NULL;
@@ -125,7 +127,7 @@ static int take_node(double row[ELEMENTS], double *rate, json_t *node)
         const char key[] = {element_letter((enum element)e), '\0'};
         const json_t *value = json_object_get(node, key);
 
-        if (!json_is_number(value))
+        if (!json_is_number(value) && (value || e < ELEMENT_SITE))
             return -1;
         row[e] = json_number_value(value);
     }

@@ -40,7 +40,8 @@ static int read_number(double row[ELEMENTS],
 
     if (e == ELEMENTS) {
         shorten(shown, key);
-        return es_fail(err, ES_USAGE, "give C, M, I, B, S or G",
+        return es_fail(err, ES_USAGE,
+                       "give C, M, I, B, S or G, or W, X, Y or Z",
                        "%s: nodes[%zu]: %s\"%s\" is no element", at->file,
                        at->node, at->within, shown);
     }
@@ -283,6 +284,8 @@ static json_t *node_to_json(const char *name, const double row[ELEMENTS])
     for (int e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter((enum element)e), '\0'};
 
+        if (e >= ELEMENT_SITE && !(row[e] > 0))
+            continue; /* none of this site's */
         if (json_object_set_new(node, key, json_real(row[e])) < 0) {
             json_decref(node);
             return NULL;

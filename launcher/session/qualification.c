@@ -86,7 +86,7 @@ static void warn(const struct qualification *q, enum element e, int left_out)
     if (n > 1)
         snprintf(more, sizeof more, " and of %zu more", n - 1);
     notice("warning: the %s of %s%s could not be measured (%s): it %s",
-           probe_name(e), name_of(q, first), more, why,
+           probe_name(&q->result[first][e], e), name_of(q, first), more, why,
            left_out || n == q->n ? "does not count"
                                  : "counts as the median of the other nodes");
 }
@@ -107,9 +107,7 @@ static void row_of(struct qualification *q, size_t node)
         const struct probe_result *r = &q->result[node][e];
 
         q->measured[node][e] =
-            r->state == PROBE_MEASURED && !is_shared(q, node, (enum element)e)
-                ? r->value
-                : (double)NAN;
+            is_shared(q, node, (enum element)e) ? (double)NAN : probe_amount(r);
     }
 }
 
@@ -435,6 +433,9 @@ static void ask_probe(const struct qualification *q, size_t node)
 
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if (m.elements & PROBE_BIT(ELEMENT_SITE + i))
+            m.site[i] = c->site[i];
     msg_write_probe(&w, &m);
     session_send(q->session, node, MSG_PROBE, &w);
 }

@@ -3,8 +3,10 @@
 #include "launcher/whatif/html.h"
 #include "launcher/whatif/record_chart.h"
 #include "launcher/whatif/step_show.h"
+#include "policy/metric.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- a broadcast ---------------------------------------------------------- */
 
@@ -69,6 +71,16 @@ static void bcast(FILE *out, const struct any_report *r)
 
 /* --- probes --------------------------------------------------------------- */
 
+/* What a node is ranked by, of which more is better. */
+static double amount_of(const json_t *element)
+{
+    double v = record_number(element, "value", 0);
+
+    if (strcmp(record_text(element, "better"), "less") != 0)
+        return v;
+    return v > 0 ? 1 / v : 0;
+}
+
 static void probe_element(FILE *out, const struct record_file *f, char letter)
 {
     const char key[] = {letter, '\0'};
@@ -82,7 +94,7 @@ static void probe_element(FILE *out, const struct record_file *f, char letter)
             json_object_get(json_array_get(f->lines, i), "probe"), key);
 
         any = any ? any : e;
-        best = fmax(best, record_number(e, "value", 0));
+        best = fmax(best, amount_of(e));
     }
     if (!any)
         return;
@@ -96,7 +108,7 @@ static void probe_element(FILE *out, const struct record_file *f, char letter)
         double v = record_number(e, "value", -1);
 
         html_row(out, record_text(one, "node"));
-        html_bar(out, best > 0 ? v / best : 0, HTML_BAR_PLAIN);
+        html_bar(out, best > 0 ? amount_of(e) / best : 0, HTML_BAR_PLAIN);
         if (v >= 0)
             html_cell(out, "%.4g", v);
         else
@@ -111,7 +123,7 @@ static void probe_element(FILE *out, const struct record_file *f, char letter)
 static void probe(FILE *out, const struct any_report *r)
 {
     fprintf(out, "<div class=\"grid\">\n");
-    for (const char *e = "CMIBSG"; *e; e++)
+    for (const char *e = ELEMENT_LETTERS; *e; e++)
         probe_element(out, &r->record, *e);
     fprintf(out, "</div>\n");
 }

@@ -2,6 +2,7 @@
 #include "launcher/whatif/html_run.h"
 #include "launcher/base/markup.h"
 #include "launcher/whatif/html.h"
+#include "launcher/whatif/record_elements.h"
 #include "launcher/whatif/record_file.h"
 #include "launcher/whatif/report_chart.h"
 #include "launcher/whatif/report_print.h"
@@ -210,13 +211,16 @@ static double best_of(const json_t *nodes, const char *element)
     return best;
 }
 
-static void probe_line(FILE *out, const json_t *nodes, const json_t *one)
+static void probe_line(FILE *out,
+                       const json_t *nodes,
+                       const json_t *one,
+                       const char *letters)
 {
     const json_t *counted = json_object_get(one, "counted");
 
     html_row(out, record_text(one, "node"));
     html_cell(out, "%.1f", record_number(one, "JL", 0));
-    for (const char *e = "CMIBSG"; *e; e++) {
+    for (const char *e = letters; *e; e++) {
         const char key[] = {*e, '\0'};
         double v = record_number(counted, key, -1), best = best_of(nodes, key);
 
@@ -230,19 +234,42 @@ static void probe_line(FILE *out, const json_t *nodes, const json_t *one)
     html_row_end(out);
 }
 
+#define HEAD_MAX  30 /* of a name */
+#define HEADS_MAX (20 + (HEAD_MAX + 1) * ELEMENTS)
+
+/* "node|JL %|CPU|…|from"; a name from a file makes no column of its own. */
+static void probe_heads(char heads[HEADS_MAX],
+                        const char *letters,
+                        const json_t *nodes)
+{
+    size_t len = (size_t)snprintf(heads, HEADS_MAX, "node|JL %%");
+
+    for (const char *e = letters; *e; e++) {
+        const char *name = record_element_name(*e, nodes);
+
+        size_t most = strcspn(name, "|");
+
+        len += (size_t)snprintf(heads + len, HEADS_MAX - len, "|%.*s",
+                                (int)(most < HEAD_MAX ? most : HEAD_MAX), name);
+    }
+    (void)snprintf(heads + len, HEADS_MAX - len, "|from");
+}
+
 static void show_probes(FILE *out, const struct report_file *f)
 {
     const json_t *nodes = json_object_get(f->head, "nodes"), *one;
+    char letters[ELEMENTS + 1], heads[HEADS_MAX];
     size_t i;
 
     if (!json_object_get(json_array_get(nodes, 0), "counted"))
         return;
+    record_elements(letters, nodes, "counted");
+    probe_heads(heads, letters, nodes);
     html_details(out, "Probes", 0);
-    html_table(out, "What the nodes can do, and how much of the best",
-               "node|JL %|CPU|memory|interconnect|bus|storage|GPU|from");
+    html_table(out, "What the nodes can do, and how much of the best", heads);
     json_array_foreach(nodes, i, one)
     {
-        probe_line(out, nodes, one);
+        probe_line(out, nodes, one, letters);
     }
     html_table_end(out);
     html_details_end(out);

@@ -3,6 +3,7 @@
  * evenstep plan: the slices that a run would begin with, and those after one
  * adjustment.  Nothing is run.
  */
+#include "launcher/base/json_member.h"
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
@@ -202,9 +203,15 @@ static int next_frame(struct forecast *f,
 
 static json_t *elements_to_json(const double row[ELEMENTS])
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "C", row[ELEMENT_C], "M",
-                     row[ELEMENT_M], "I", row[ELEMENT_I], "B", row[ELEMENT_B],
-                     "S", row[ELEMENT_S], "G", row[ELEMENT_G]);
+    json_t *json = json_object();
+
+    for (int e = 0; e < ELEMENTS; e++) {
+        const char key[] = {element_letter((enum element)e), '\0'};
+
+        if (e < ELEMENT_SITE || row[e] > 0)
+            json = json_member(json, key, json_real(row[e]));
+    }
+    return json;
 }
 
 static json_t *node_to_json(const struct forecast *f, size_t i)
@@ -243,13 +250,24 @@ static int print_json(const struct forecast *f,
     return rc;
 }
 
+/* The columns of the table: the core elements, and the site's if it has any. */
+static int columns_of(const struct forecast *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        for (int e = ELEMENT_SITE; e < ELEMENTS; e++)
+            if (f->metric[i].X[e] > 0)
+                return ELEMENTS;
+    return ELEMENT_SITE;
+}
+
 static void print_row(const char *name,
                       int width,
                       const char *what,
-                      const double row[ELEMENTS])
+                      const double row[ELEMENTS],
+                      int columns)
 {
     printf("%-*s %-2s", width, name, what);
-    for (int e = 0; e < ELEMENTS; e++)
+    for (int e = 0; e < columns; e++)
         printf(" %6.2f", row[e]);
 }
 
@@ -259,23 +277,24 @@ static int print_table(const struct forecast *f,
                        struct es_error *err)
 {
     size_t width = strlen("node");
+    int columns = columns_of(f);
     char elements[ELEMENTS + 1];
 
     for (size_t i = 0; i < f->n; i++)
         if (strlen(f->name[i]) > width)
             width = strlen(f->name[i]);
-    printf(
-        "%-*s %%       C      M      I      B      S      G     JL  begin end"
-        "\n",
-        (int)width, "node");
+    printf("%-*s %%", (int)width, "node");
+    for (int e = 0; e < columns; e++)
+        printf("      %c", element_letter((enum element)e));
+    puts("     JL  begin end");
     for (size_t i = 0; i < f->n; i++) {
-        print_row(f->name[i], (int)width, "X", f->metric[i].X);
+        print_row(f->name[i], (int)width, "X", f->metric[i].X, columns);
         printf(" %6.2f  %llu %llu\n", f->metric[i].JL,
                (unsigned long long)f->slice[i].begin,
                (unsigned long long)f->slice[i].end);
-        print_row("", (int)width, "CM", f->metric[i].CM);
+        print_row("", (int)width, "CM", f->metric[i].CM, columns);
         putchar('\n');
-        print_row("", (int)width, "CU", f->metric[i].CU);
+        print_row("", (int)width, "CU", f->metric[i].CU, columns);
         putchar('\n');
     }
     rank_by_elements(elements, f->metric, &o->profile->profile, f->n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/record_show.h"
+#include "launcher/whatif/record_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,17 +40,22 @@ static void print_bcast(FILE *out, const struct record_file *f)
 
 static void print_probe(FILE *out, const struct record_file *f)
 {
+    char letters[ELEMENTS + 1];
     const json_t *one;
     size_t i;
 
-    fprintf(out, "%-20s %10s %10s %12s %10s %10s %10s\n", "node", "CPU",
-            "memory", "interconnect", "bus", "storage", "GPU");
+    record_elements(letters, f->lines, "probe");
+    fprintf(out, "%-20s", "node");
+    for (const char *e = letters; *e; e++)
+        fprintf(out, " %*s", *e == 'I' ? 12 : 10,
+                record_element_name(*e, f->lines));
+    putc('\n', out);
     json_array_foreach(f->lines, i, one)
     {
         const json_t *probe = json_object_get(one, "probe");
 
         fprintf(out, "%-20s", record_text(one, "node"));
-        for (const char *e = "CMIBSG"; *e; e++) {
+        for (const char *e = letters; *e; e++) {
             const char key[] = {*e, '\0'};
             double v = record_number(json_object_get(probe, key), "value", -1);
 

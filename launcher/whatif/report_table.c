@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/report_table.h"
+#include "policy/metric.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,12 +11,13 @@ static const char *const heads[] = {
     [REPORT_RUN] =
         "report\tjob\tstep\tframe\tnode\tslot\tunits\tshare\tslices\tfailed\t"
         "busy_s\tstartup_s\tback_s\tframe_s\tideal_s\tequal_parts_s\t"
-        "efficiency\tJL\tC\tM\tI\tB\tS\tG\tprogress\tlimit\tjoules\n",
+        "efficiency\tJL\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\tprogress\tlimit\tjoules\n",
     [REPORT_STEP] =
         "report\tjob\tstep\tnode\tranks\tuseful_s\twaiting_s\tefficiency\t"
         "last\tnode_seconds\tJL\tjoules\twatts\n",
     [REPORT_BCAST] = "report\tjob\tnode\tbytes\tseconds\n",
-    [REPORT_PROBE] = "report\tjob\tnode\tcached\tC\tM\tI\tB\tS\tG\n",
+    [REPORT_PROBE] =
+        "report\tjob\tnode\tcached\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\n",
     [REPORT_GRAPH] = "report\tjob\ttask\tnode\tcore\tplanned_start_s\t"
                      "planned_finish_s\tstart_s\tfinish_s\n",
 };
@@ -105,7 +107,7 @@ static void run_node(FILE *out,
     number(out, frame->account.equal);
     number(out, account_efficiency(&frame->account));
     member(out, about, "JL");
-    for (const char *e = "CMIBSG"; *e; e++)
+    for (const char *e = ELEMENT_LETTERS; *e; e++)
         member(out, counted, (const char[]){*e, '\0'});
     meter = report_file_find(frame->meters, report_file_node(f, node));
     if (!meter)
@@ -186,7 +188,7 @@ static void probe_row(FILE *out, const struct any_report *r, const json_t *one)
     (void)r;
     cell(out, record_text(one, "node"));
     number(out, json_is_true(json_object_get(one, "cached")));
-    for (const char *e = "CMIBSG"; *e; e++)
+    for (const char *e = ELEMENT_LETTERS; *e; e++)
         member(out, json_object_get(probe, (const char[]){*e, '\0'}), "value");
 }
 

@@ -17,7 +17,9 @@
  *                        see adapter.h, empty if there is none
  *   PEER      agent      reached u32, text      (what came of the greeting)
  *   PROBE     front end  fresh u32, budget_ms u32, elements u32, ttl_s u64,
- *                        cache text, scratch text
+ *                        cache text, scratch text, and for each element of
+ *                        the site's: name, unit, command text, less u32,
+ *                        budget_ms u32
  *   PROBED    agent      cached u32, text: why not from the cache, or why there
  *                        is nothing; hardware text, results blob: JSON, see
  *                        probe_json.h, empty if there is nothing
@@ -239,6 +241,7 @@ struct msg_probe {
     uint64_t ttl_s;
     char cache[PROBE_PATH_MAX];   /* its directory */
     char scratch[PROBE_PATH_MAX]; /* "": as probe_setup_init() has it */
+    struct probe_site site[SITE_ELEMENTS]; /* those of elements, else 0 */
 };
 struct msg_probed {
     uint32_t cached;

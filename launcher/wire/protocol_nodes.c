@@ -133,6 +133,38 @@ int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len)
     return finish(&r, text, TEXT_MAX);
 }
 
+static void write_site(struct writer *w, const struct probe_site *site)
+{
+    write_text(w, site->name);
+    write_text(w, site->unit);
+    write_text(w, site->command);
+    write_u32(w, site->less != 0);
+    write_u32(w, (uint32_t)site->budget_ms);
+}
+
+static int is_probe_budget(uint32_t ms)
+{
+    return ms >= PROBE_NODE_BUDGET_MIN_MS && ms <= PROBE_NODE_BUDGET_MAX_MS;
+}
+
+static void read_site(struct reader *r, struct probe_site *site)
+{
+    uint32_t less, budget_ms;
+
+    read_text(r, site->name, sizeof site->name);
+    read_text(r, site->unit, sizeof site->unit);
+    read_text(r, site->command, sizeof site->command);
+    less = read_u32(r);
+    budget_ms = read_u32(r);
+    if (!site->name[0] || !site->command[0] || less > 1
+        || !is_probe_budget(budget_ms)) {
+        r->bad = 1;
+        return;
+    }
+    site->less = (int)less;
+    site->budget_ms = (int)budget_ms;
+}
+
 void msg_write_probe(struct writer *w, const struct msg_probe *m)
 {
     write_u32(w, m->fresh);
@@ -141,6 +173,9 @@ void msg_write_probe(struct writer *w, const struct msg_probe *m)
     write_u64(w, m->ttl_s);
     write_text(w, m->cache);
     write_text(w, m->scratch);
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if (m->elements & PROBE_BIT(ELEMENT_SITE + i))
+            write_site(w, &m->site[i]);
 }
 
 int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len)
@@ -153,8 +188,11 @@ int msg_read_probe(struct msg_probe *m, const uint8_t *body, size_t len)
     m->ttl_s = read_u64(&r);
     read_text(&r, m->cache, sizeof m->cache);
     read_text(&r, m->scratch, sizeof m->scratch);
-    if (m->budget_ms < PROBE_NODE_BUDGET_MIN_MS
-        || m->budget_ms > PROBE_NODE_BUDGET_MAX_MS || (m->elements & ~PROBE_ALL)
+    memset(m->site, 0, sizeof m->site);
+    for (int i = 0; i < SITE_ELEMENTS; i++)
+        if (m->elements & PROBE_BIT(ELEMENT_SITE + i))
+            read_site(&r, &m->site[i]);
+    if (!is_probe_budget(m->budget_ms) || (m->elements & ~PROBE_ALL)
         || m->ttl_s > INT64_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);

@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                            .version = "0.1.0",
                                            .time_s = NOW,
                                            .cpus = 4};
+    static const struct probe_site site[SITE_ELEMENTS] = {
+        {.name = "a", .unit = "b"}, {.name = "c", .less = 1}};
     struct probe_result r[ELEMENTS], before[ELEMENTS];
     unsigned elements;
     char *text;
@@ -45,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data + 1, size - 1);
     memset(r, 7, sizeof r);
     memset(before, 7, sizeof before);
-    if (!probe_cache_read(text, size - 1, &now, 3600, elements, r))
+    if (!probe_cache_read(text, size - 1, &now, 3600, elements, site, r))
         look(r, elements);
     else
         must(memcmp(r, before, sizeof r) == 0);

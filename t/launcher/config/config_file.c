@@ -37,10 +37,36 @@ static const struct {
      "f.conf:2:", "ttl is out of range", "give 0 to 31622400 seconds"},
     {"a cache beside us", "probe {\n cache = \"here\"\n}\n",
      "f.conf:2:", "cache is out of range", "give the full path of a directory"},
-    {"a seventh element", "probe {\n element \"X\" { }\n}\n",
-     "f.conf:2:", "\"X\" is no element", "give C, M, I, B, S or G"},
+    {"an element of no letter that there is",
+     "probe {\n element \"V\" { }\n}\n", "f.conf:2:", "\"V\" is no element",
+     "give C, M, I, B, S or G"},
     {"two elements in one", "probe {\n element \"CM\" { }\n}\n",
-     "f.conf:2:", "\"CM\" is no element", "give C, M, I, B, S or G"},
+     "f.conf:2:", "\"CM\" is no element", "W, X, Y or Z for yours"},
+    {"an element of the site's without a command",
+     "probe {\n element \"X\" { unit = a }\n}\n",
+     "f.conf:", "element \"X\" has no command", "prints a number"},
+    {"a command of the CPU", "probe { element \"C\" { command = \"x\" } }\n",
+     "f.conf:1:", "element \"C\" has no command", "\"W\", \"X\""},
+    {"a budget of the CPU alone",
+     "probe { element \"C\" { budget_ms = 300 } }\n",
+     "f.conf:1:", "element \"C\" has no budget_ms", "\"W\", \"X\""},
+    {"a command of two lines",
+     "probe {\n element \"W\" { command = \"a\\nb\" }\n}\n",
+     "f.conf:2:", "element \"W\": command is out of range", "give one line"},
+    {"an empty command", "probe {\n element \"W\" { command = \"\" }\n}\n",
+     "f.conf:2:", "element \"W\": command is out of range", "give one line"},
+    {"a name of 24 bytes",
+     "probe {\n element \"W\" { name = \"123456789012345678901234\" }\n}\n",
+     "f.conf:2:", "element \"W\": name is out of range", "1 to 23 bytes"},
+    {"a unit of 16 bytes",
+     "probe {\n element \"W\" { unit = \"1234567890123456\" }\n}\n",
+     "f.conf:2:", "element \"W\": unit is out of range", "1 to 15 bytes"},
+    {"neither more nor less",
+     "probe {\n element \"W\" { better = \"worse\" }\n}\n",
+     "f.conf:2:", "better is out of range", "give \"more\" or \"less\""},
+    {"a site's budget that is too large",
+     "probe {\n element \"W\" { budget_ms = 10001 }\n}\n",
+     "f.conf:2:", "budget_ms is out of range", "give 200 to 10000"},
     {"an element twice", "probe { element \"C\" { }\nelement \"C\" { } }\n",
      "f.conf:2:", "duplicate title", "see evenstep.conf(5)"},
     {"a scratch of the CPU", "probe { element \"C\" { scratch = \"/x\" } }\n",
@@ -165,8 +191,8 @@ static const struct {
      "f.conf:2:", "profile \"cpu\": M is out of range", "0 to 1"},
     {"an influence that is no number", "profile \"cpu\" { G = nan }\n",
      "f.conf:1:", "profile \"cpu\": G is out of range", "0 to 1"},
-    {"an influence on no element", "profile \"cpu\" { X = 1 }\n",
-     "f.conf:1:", "no such option 'X'", "see evenstep.conf(5)"},
+    {"an influence on no element", "profile \"cpu\" { V = 1 }\n",
+     "f.conf:1:", "no such option 'V'", "see evenstep.conf(5)"},
     {"a profile without a name", "profile { C = 1 }\n", "f.conf:1:",
      "missing title for section 'profile'", "see evenstep.conf(5)"},
     {"a profile named by a blank", "profile \" \" { C = 1 }\n",
@@ -460,6 +486,9 @@ static void set_all(struct config *c, const struct print *like)
     strcpy(c->probe.scratch, like->path[0] ? "/local \\ 'x'" : "");
     c->probe.elements &= ~PROBE_BIT(ELEMENT_S);
     c->probe.outlier[ELEMENT_G] = 4.25;
+    c->probe.site[2] =
+        (struct probe_site){"licences", "seats", "a \"b\" \\ 'c'", 1, 250};
+    c->probe.elements |= PROBE_BIT(ELEMENT_SITE + 2);
     c->bcast =
         (struct config_bcast){7, 65536, 99, {60001, 60999}, "ib0,10.1.0.0/16"};
     c->power = (struct config_power){.actuator = "rapl",
@@ -473,8 +502,9 @@ static void set_all(struct config *c, const struct print *like)
                                      .budget = {{"s1", 2400.1}, {"Rack-2", 7}}};
     c->policy[0][0] = like->gain;
     c->profile[0].profile.influence[ELEMENT_I] = like->gain;
-    c->profile[c->profiles++] =
+    c->profile[c->profiles] =
         (struct config_profile){"own", {{[ELEMENT_S] = like->gain}}};
+    c->profile[c->profiles++].profile.influence[ELEMENT_SITE + 2] = 0.25;
     strcpy(c->agent_path, like->path);
 }
 

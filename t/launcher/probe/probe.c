@@ -60,11 +60,13 @@ static void test_results(void)
     ok(!probe_result_holds(&r), "but not with a value");
     r = (struct probe_result){.state = PROBE_MEASURED, .seconds = -1};
     ok(!probe_result_holds(&r), "nor does a negative time");
-    for (int e = 0; e < ELEMENTS; e++)
-        ok(probe_name((enum element)e)[0] && probe_unit((enum element)e)[0],
+    r = (struct probe_result){0};
+    for (int e = 0; e < ELEMENT_SITE; e++)
+        ok(probe_name(&r, (enum element)e)[0]
+               && probe_unit(&r, (enum element)e)[0],
            "%c has a name and a unit: %s in %s",
-           element_letter((enum element)e), probe_name((enum element)e),
-           probe_unit((enum element)e));
+           element_letter((enum element)e), probe_name(&r, (enum element)e),
+           probe_unit(&r, (enum element)e));
 }
 
 static void test_budgets(void)
@@ -93,14 +95,14 @@ static void test_node(void)
     probe_setup_init(&setup);
     setup.cuda = "libno-such-driver.so.1";
     is_int(probe_node(&setup, r, NULL), 0, "this node is probed");
-    for (int e = 0; e < ELEMENTS; e++) {
+    for (int e = 0; e < ELEMENT_SITE; e++) {
         ok(r[e].state != PROBE_LEFT_OUT && probe_result_holds(&r[e])
                && r[e].what[0],
            "%s is measured, or it is said why not",
-           probe_name((enum element)e));
+           probe_name(&r[e], (enum element)e));
         diag("%.3g %s +- %.0f %%, %.3f s: %s", r[e].value,
-             probe_unit((enum element)e), 100 * r[e].spread, r[e].seconds,
-             r[e].what);
+             probe_unit(&r[e], (enum element)e), 100 * r[e].spread,
+             r[e].seconds, r[e].what);
     }
     ok(r[ELEMENT_C].state == PROBE_MEASURED && r[ELEMENT_C].value > 0.01,
        "it computes");
@@ -121,7 +123,29 @@ static void test_some(void)
     is_int(probe_node(&setup, r, NULL), 0, "one element is asked for");
     for (int e = 0; e < ELEMENTS; e++)
         ok((r[e].state != PROBE_LEFT_OUT) == (e == ELEMENT_I), "%s is %s",
-           probe_name((enum element)e), e == ELEMENT_I ? "done" : "left out");
+           probe_name(&r[e], (enum element)e),
+           e == ELEMENT_I ? "done" : "left out");
+}
+
+static void test_site(void)
+{
+    struct probe_site site[SITE_ELEMENTS] = {
+        [1] = {"seats", "", "echo 12", 0, 1000},
+        [3] = {"lag", "ms", "exec sleep 1000", 1, 200}};
+    const enum element x = ELEMENT_SITE + 1, z = ELEMENT_SITE + 3;
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+
+    probe_setup_init(&setup);
+    setup.elements = PROBE_BIT(x) | PROBE_BIT(z);
+    setup.site = site;
+    is_int(probe_node(&setup, r, NULL), 0, "two elements of the site's");
+    ok(r[x].value == 12 && strcmp(r[x].name, "seats") == 0, "one is measured");
+    ok(r[z].state == PROBE_NOT_MEASURED && strcmp(r[z].name, "lag") == 0
+           && strstr(r[z].what, "longer than 200 ms"),
+       "one hangs, and is named all the same");
+    ok(r[ELEMENT_C].state == PROBE_LEFT_OUT && r[x + 1].state == PROBE_LEFT_OUT,
+       "nothing else is");
 }
 
 /* G by a driver that does not behave, beside S, which does. */
@@ -155,6 +179,7 @@ int main(void)
     test_budgets();
     test_node();
     test_some();
+    test_site();
     if (access(library, R_OK) < 0)
         bail("%s is not built", library);
     tree_make();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_cache.h"
 #include "launcher/probe/probe_crew.h"
+#include "launcher/probe/probe_site.h"
 #include "tree.h"
 
 #include <dirent.h>
@@ -28,7 +29,7 @@ static void start(void)
     stamp.time_s = NOW;
     stamp.cpus = 4;
     memset(results, 0, sizeof results);
-    for (int e = 0; e < ELEMENTS; e++)
+    for (int e = 0; e < ELEMENT_SITE; e++)
         probe_measured(&results[e], 10 + e, 0.01, "as tested");
     probe_not_measured(&results[ELEMENT_S], "the disk is full");
     snprintf(dir, sizeof dir, "%s", tree_path("cache"));
@@ -52,7 +53,7 @@ static const char *get(const struct probe_stamp *now, int64_t ttl)
     memset(r, 7, sizeof r);
     memset(before, 7, sizeof before);
     err = (struct es_error){ES_OK, "", ""};
-    if (probe_cache_get(&cache, now, ttl, PROBE_ALL, r, &err) == 0)
+    if (probe_cache_get(&cache, now, ttl, PROBE_CORE, NULL, r, &err) == 0)
         return memcmp(r, results, sizeof r) == 0 ? NULL : "it has changed";
     if (memcmp(r, before, sizeof r) != 0 || err.kind != ES_ENV || !err.mend[0])
         return "a failure that is none of ours";
@@ -148,7 +149,7 @@ static void test_elements(void)
     ok(ignored(&stamp, "has not all elements"),
        "an element that is not kept is missed");
     is_int(probe_cache_get(&cache, &stamp, TTL,
-                           PROBE_BIT(ELEMENT_C) | PROBE_BIT(ELEMENT_S), r,
+                           PROBE_BIT(ELEMENT_C) | PROBE_BIT(ELEMENT_S), NULL, r,
                            &err),
            0, "unless others are asked for");
     ok(r[ELEMENT_C].state == PROBE_MEASURED && r[ELEMENT_C].value == 10
@@ -159,6 +160,29 @@ static void test_elements(void)
     tree_remove();
 }
 
+static void test_site(void)
+{
+    struct probe_site site[SITE_ELEMENTS] = {
+        {"licences", "seats", "command", 1, 500}};
+    struct probe_result *own = &results[ELEMENT_SITE], r[ELEMENTS];
+    const unsigned it = PROBE_BIT(ELEMENT_SITE);
+
+    start();
+    probe_measured(own, 7, 0, "as tested");
+    probe_site_label(&site[0], own);
+    put();
+    is_int(probe_cache_get(&cache, &stamp, TTL, it, site, r, NULL), 0,
+           "an element of the site's is got");
+    ok(r[ELEMENT_SITE].value == 7 && r[ELEMENT_SITE].less
+           && strcmp(r[ELEMENT_SITE].name, "licences") == 0,
+       "with its name and its sense");
+    strcpy(site[0].unit, "GB");
+    is_int(probe_cache_get(&cache, &stamp, TTL, it, site, r, NULL), -1,
+           "unless it has another unit now");
+    tree_remove();
+    *own = (struct probe_result){.state = PROBE_LEFT_OUT};
+}
+
 static void test_scaled(void)
 {
     struct probe_result r[ELEMENTS];
@@ -166,7 +190,7 @@ static void test_scaled(void)
     start();
     put();
     stamp.cpus = 0.5;
-    is_int(probe_cache_get(&cache, &stamp, TTL, PROBE_ALL, r, NULL), 0,
+    is_int(probe_cache_get(&cache, &stamp, TTL, PROBE_CORE, NULL, r, NULL), 0,
            "a step with an eighth of the CPUs");
     is_near(r[ELEMENT_C].value, 10.0 / 8, 1e-12, "has an eighth of C");
     is_near(r[ELEMENT_M].value, 11, 0, "and M as it is");
@@ -376,6 +400,7 @@ int main(void)
     test_stamp();
     test_kept();
     test_elements();
+    test_site();
     test_scaled();
     test_stale();
     test_truncated();

@@ -12,6 +12,8 @@ static void fill(struct probe_result r[ELEMENTS])
     r[ELEMENT_M].capacity_bytes = UINT64_C(25300000000);
     probe_not_measured(&r[ELEMENT_S], "scratch /tmp is full");
     probe_measured(&r[ELEMENT_G], 0, 0, "no GPU");
+    probe_measured(&r[ELEMENT_SITE + 3], 12, 0, "seats --free");
+    strcpy(r[ELEMENT_SITE + 3].name, "licences");
 }
 
 static void test_round_trip(void)
@@ -22,7 +24,7 @@ static void test_round_trip(void)
 
     fill(r);
     json = probe_to_json(r);
-    is_int((long)json_object_size(json), 4,
+    is_int((long)json_object_size(json), 5,
            "what was left out is not in the results");
     ok(json_is_null(json_object_get(json_object_get(json, "S"), "value")),
        "what was not measured has no value");
@@ -44,6 +46,11 @@ static void test_round_trip(void)
     "{\"C\": {\"name\": \"CPU\", \"unit\": \"Gop/s\", \"value\": " value       \
     ", \"spread\": " spread ", \"seconds\": " seconds ", \"count\": " count    \
     ", \"capacity_bytes\": " capacity ", \"what\": " what "}}"
+
+#define SITE(name, unit, value, better)                                        \
+    "{\"X\": {\"name\": \"" name "\", \"unit\": \"" unit                       \
+    "\", \"value\": " value ", \"spread\": 0, \"seconds\": 0, \"count\": 0, "  \
+    "\"capacity_bytes\": 0, \"what\": \"\", \"better\": \"" better "\"}}"
 
 static const struct {
     const char *name, *text, *why;
@@ -79,6 +86,37 @@ static const struct {
     {"a line feed", C("1", "0", "0", "0", "0", "\"a\\nb\""), "out of range"},
     {"a number as text", C("1", "0", "0", "0", "0", "7"), "C: Expected str"},
 };
+
+static void test_site(void)
+{
+    static const struct {
+        const char *name, *text;
+    } refused[] = {
+        {"less of nothing, as it cannot be ranked",
+         SITE("a", "b", "0", "less")},
+        {"another word than less", SITE("a", "b", "1", "worse")},
+        {"no name", SITE("", "b", "1", "less")},
+        {"a name of two lines", SITE("a\\nb", "b", "1", "less")},
+        {"a unit that is too long", SITE("a", "1234567890123456", "1", "less")},
+    };
+    const enum element x = ELEMENT_SITE + 1;
+    struct probe_result r[ELEMENTS];
+    json_t *json = json_loads(SITE("a", "", "4", "less"), 0, NULL);
+
+    is_int(probe_from_json(r, json, NULL), 0, "an element of the site's");
+    ok(r[x].value == 4 && r[x].less && strcmp(r[x].name, "a") == 0,
+       "has a name, and of what less is better");
+    is_near(probe_amount(&r[x]), 0.25, 0, "a node is ranked by the inverse");
+    json_decref(json);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        json = json_loads(refused[i].text, 0, NULL);
+        if (!json)
+            bail("%s is no JSON", refused[i].name);
+        ok(probe_from_json(r, json, NULL) == -1, "%s is refused",
+           refused[i].name);
+        json_decref(json);
+    }
+}
 
 static void test_bad(void)
 {
@@ -120,6 +158,7 @@ static void test_bad(void)
 int main(void)
 {
     test_round_trip();
+    test_site();
     test_bad();
     return done();
 }

@@ -52,7 +52,7 @@ static const struct {
     {NODES("{\"name\":\"a\\n\",\"C\":1}"), ": nodes[0]: the name is none"},
     {NODES(ONE "," ONE), ": nodes[1]: \"a\" is there already"},
     {NODE("\"C\":1,\"C\":2"), ":1:31: duplicate object key near '\"C\"'"},
-    {NODE("\"X\":1"), ": nodes[0]: \"X\" is no element"},
+    {NODE("\"V\":1"), ": nodes[0]: \"V\" is no element"},
     {NODE("\"c\":1"), ": nodes[0]: \"c\" is no element"},
     {NODE("\"\":1"), ": nodes[0]: \"\" is no element"},
     {NODE("\"CM\":1"), ": nodes[0]: \"CM\" is no element"},
@@ -183,7 +183,7 @@ static void test_files(void)
 static const char good[] =
     "{\"when\":\"today\",\"nodes\":[{\"name\":\"n0\",\"C\":1,\"M\":2.5,"
     "\"I\":3,\"B\":4,\"S\":5,\"G\":6},\n"
-    "{\"G\":0,\"name\":\"n1.site\",\"C\":3,\"CU\":{\"C\":15}}]}";
+    "{\"G\":0,\"Y\":8,\"name\":\"n1.site\",\"C\":3,\"CU\":{\"C\":15}}]}";
 
 static void test_good(void)
 {
@@ -196,11 +196,12 @@ static void test_good(void)
     ok(m.n == 2 && strcmp(m.name[0], "n0") == 0
            && strcmp(m.name[1], "n1.site") == 0,
        "two nodes; what else the object has is passed over");
-    for (int e = 0; e < ELEMENTS; e++) {
+    for (int e = 0; e < ELEMENT_SITE; e++) {
         counted &= m.measured[0][e] == e + 1 + (e == ELEMENT_M ? 0.5 : 0);
         given += !isnan(m.utilization[0][e]) + !isnan(m.utilization[1][e]);
     }
     ok(counted, "every element in its place, integers and others");
+    is_near(m.measured[1][ELEMENT_SITE + 2], 8, 0, "and the site's own");
     is_near(m.measured[1][ELEMENT_M], 0, 0, "an absent element is 0");
     is_near(m.utilization[1][ELEMENT_C], 15, 0, "a utilization is taken");
     is_int(given, 1, "where there is none it says so");

@@ -12,8 +12,10 @@
 static struct session session;
 static const struct config_profile sheet = {"cpu",
                                             {{0.3, 0.3, 0.2, 0.15, 0, 0}}};
-static const struct config_probe probe = {
-    .budget_ms = 1000, .ttl_s = 60, .cache = "/nowhere", .elements = PROBE_ALL};
+static const struct config_probe probe = {.budget_ms = 1000,
+                                          .ttl_s = 60,
+                                          .cache = "/nowhere",
+                                          .elements = PROBE_CORE};
 static const struct qualification_setup measuring = {
     .source = METRICS_CACHED, .probe = &probe, .profile = &sheet};
 
@@ -119,7 +121,7 @@ static void test_asked(void)
     start(&q, &measuring);
     ok(q.missing == 4 && session.type[3] == MSG_PROBE
            && msg_read_probe(&m, session.body[3], session.len[3]) == 0
-           && !m.fresh && m.budget_ms == 1000 && m.elements == PROBE_ALL
+           && !m.fresh && m.budget_ms == 1000 && m.elements == PROBE_CORE
            && strcmp(m.cache, "/nowhere") == 0,
        "every node is asked, for all elements, within the budget");
     is_int(qualification_message(&q, 0, MSG_DONE, NULL, 0), 0,
@@ -128,7 +130,7 @@ static void test_asked(void)
     shown.sparing = 1;
     start(&q, &shown);
     is_int(asked_for(),
-           PROBE_ALL & ~(PROBE_BIT(ELEMENT_S) | PROBE_BIT(ELEMENT_G)),
+           PROBE_CORE & ~(PROBE_BIT(ELEMENT_S) | PROBE_BIT(ELEMENT_G)),
            "a sparing one asks for what the profile counts");
     qualification_clear(&q);
     shown.profile = &storage;
@@ -139,7 +141,7 @@ static void test_asked(void)
     shown.sparing = 0;
     shown.profile = NULL;
     start_on(&q, &shown, one_machine);
-    is_int(asked_for(), PROBE_ALL, "to be shown it is asked of all the same");
+    is_int(asked_for(), PROBE_CORE, "to be shown it is asked of all the same");
     qualification_clear(&q);
 }
 
@@ -164,7 +166,7 @@ static void test_ranked(void)
     is_int(qualify(&q, shared), 0, "nothing is said of what is shared");
     ok(has_loads(&q, load), "what nodes of one machine share does not count");
     ok(asked_for()
-           == (PROBE_ALL
+           == (PROBE_CORE
                & ~(PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I)
                    | PROBE_BIT(ELEMENT_B))),
        "nor is any of them asked for it");

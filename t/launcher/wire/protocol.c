@@ -263,8 +263,13 @@ static void write_sound(enum which k, struct writer *w)
         2,    8,        "n3",
         "s1", "a boot", {.link = ADAPTER_IP, .tcp_port = 4711}};
     struct msg_peer peer = {1, "n0 at 10.0.0.1:4000: reached"};
-    struct msg_probe probe = {1, 1000, PROBE_ALL, 86400, "/var/cache/evenstep",
-                              ""};
+    struct msg_probe probe = {1,
+                              1000,
+                              PROBE_CORE | PROBE_BIT(ELEMENT_SITE + 1),
+                              86400,
+                              "/var/cache/evenstep",
+                              "",
+                              {[1] = {"licences", "", "seats --free", 1, 500}}};
     struct msg_probed probed = {1, "is older than its ttl", "a CPU",
                                 (const uint8_t *)"{}", 2};
 
@@ -453,7 +458,11 @@ static void test_values_of_agents(void)
     w = sound(PROBE);
     msg_read_probe(&m.probe, w.buf, w.len);
     ok(m.probe.fresh == 1 && m.probe.budget_ms == 1000
-           && m.probe.elements == PROBE_ALL && m.probe.ttl_s == 86400
+           && m.probe.elements == (PROBE_CORE | PROBE_BIT(ELEMENT_SITE + 1))
+           && strcmp(m.probe.site[1].name, "licences") == 0
+           && strcmp(m.probe.site[1].command, "seats --free") == 0
+           && m.probe.site[1].less == 1 && m.probe.site[1].budget_ms == 500
+           && m.probe.site[0].name[0] == '\0' && m.probe.ttl_s == 86400
            && strcmp(m.probe.cache, "/var/cache/evenstep") == 0
            && m.probe.scratch[0] == '\0',
        "what is to be measured comes back");
@@ -881,19 +890,35 @@ static void test_bad_slices(void)
 
 static void test_bad_probes(void)
 {
-    static const struct msg_probe sane = {1, 1000, PROBE_ALL, 0, "/c", ""};
-    struct msg_probe bad[] = {sane, sane, sane, sane};
-    static const char *const what[] = {"a budget of 199 ms",
-                                       "a budget of 10001 ms",
-                                       "a seventh element", "a ttl over 2^63"};
+    static const struct msg_probe sane = {
+        .fresh = 1, .budget_ms = 1000, .elements = PROBE_CORE, .cache = "/c"};
+    static const struct probe_site site = {"n", "u", "c", 0, 1000};
+    struct msg_probe bad[8];
+    static const char *const what[] = {
+        "a budget of 199 ms",      "a budget of 10001 ms",
+        "an eleventh element",     "a ttl over 2^63",
+        "an element without name", "without a command",
+        "with a budget of 0",      "with a budget of 10001 ms",
+    };
     static const uint8_t results[PROBED_MAX + 1];
     struct msg_probed probed = {0, "", "", results, PROBED_MAX};
     struct writer w = {0};
 
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bad[i] = sane;
+        if (i >= 4) {
+            bad[i].elements = PROBE_BIT(ELEMENT_SITE + 3);
+            bad[i].site[3] = site;
+        }
+    }
     bad[0].budget_ms = 199;
     bad[1].budget_ms = 10001;
     bad[2].elements = PROBE_BIT(ELEMENTS);
     bad[3].ttl_s = UINT64_MAX;
+    bad[4].site[3].name[0] = '\0';
+    bad[5].site[3].command[0] = '\0';
+    bad[6].site[3].budget_ms = 0;
+    bad[7].site[3].budget_ms = 10001;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         msg_write_probe(&w, &bad[i]);
         refused(PROBE, &w, what[i]);
