@@ -215,6 +215,8 @@ static void watch_energy(struct attend *a)
     a->energy =
         energy_start(a->front.base, a->front.session, &a->config, guard);
     a->power.energy = a->report.energy = a->energy;
+    if (o->power == POWER_SAVE)
+        a->report.saved = &a->power.saved;
 }
 
 /* Before the tasks start, as their meters look for the page only once. */

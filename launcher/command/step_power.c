@@ -24,9 +24,21 @@ static struct steering_view view(const void *from, size_t node)
     return v;
 }
 
+static void look_at_energy(struct step_power *p)
+{
+    int has_begun = 0;
+
+    if (!p->energy || p->variant != POWER_SAVE)
+        return;
+    for (uint32_t i = 0; i < p->nodes && !has_begun; i++)
+        has_begun = steering_view(p->steering, i).progress > 0;
+    energy_saved_look(&p->saved, has_begun, steering_has_moved(p->steering),
+                      energy_sum(p->energy));
+}
+
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
-    const struct step_power *p = arg;
+    struct step_power *p = arg;
     struct top_view top = {.job = p->job,
                            .step = p->step,
                            .skew = steering_skew(p->steering),
@@ -41,6 +53,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     steering_look(p->steering);
+    look_at_energy(p);
     name_step(p, name);
     if (steering_is_alive(p->steering))
         (void)top_file_write(name, &top); /* a view only: no warning */
@@ -57,6 +70,7 @@ int step_power_start(struct step_power *p,
 
     p->nodes = (uint32_t)session_size(session);
     p->aggregate = config->aggregate;
+    p->variant = variant;
     name_step(p, name);
     p->steering = steering_start(session, name, config, variant, p->meter);
     if (!p->steering)

@@ -7,6 +7,7 @@
 #define LAUNCHER_COMMAND_STEP_POWER_H
 
 #include "launcher/session/energy.h"
+#include "launcher/session/energy_saved.h"
 #include "launcher/session/steering.h"
 #include "launcher/session/step_times.h"
 
@@ -19,6 +20,8 @@ struct step_power { /* all zero: not started */
     struct event *on_time;
     uint32_t job, step, nodes;
     enum aggregate aggregate;
+    enum power_variant variant;
+    struct energy_saved saved;      /* if that is what it is for */
     const struct step_times *times; /* of its ranks, for top; or NULL */
     enum step_meter meter;
 };

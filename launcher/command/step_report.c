@@ -121,7 +121,8 @@ static void tell_energy(const struct step_report *r)
 {
     char line[STEP_REPORT_LINE];
 
-    if (r->energy && step_report_energy(r->job, r->step, r->energy, line))
+    if (r->energy
+        && step_report_energy(r->job, r->step, r->energy, r->saved, line))
         notice("%s", line);
 }
 
@@ -150,7 +151,8 @@ void step_report_tell(struct step_report *r, const struct qualification *q)
                                 .summary = &summary,
                                 .is_steered = r->is_steered,
                                 .nodes = q->n > 0 ? q : NULL,
-                                .energy = r->energy};
+                                .energy = r->energy,
+                                .saved = r->saved};
     double *speed;
 
     if (!r->wanted || !r->times || !r->late)

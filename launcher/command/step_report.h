@@ -10,6 +10,7 @@
 #define LAUNCHER_COMMAND_STEP_REPORT_H
 
 #include "launcher/session/energy.h"
+#include "launcher/session/energy_saved.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/step_times.h"
 
@@ -21,6 +22,7 @@ struct event_base;
 struct step_report { /* all zero: not started */
     struct step_times *times;
     const struct energy_watch *energy; /* the caller's; NULL: not known */
+    const struct energy_saved *saved;  /* likewise */
     struct event *late;                /* nodes do not answer */
     const char *path;                  /* of the file, or "" */
     FILE *file;                        /* or NULL */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define NS 1e9
@@ -212,17 +213,23 @@ size_t step_report_text(const struct step_report_of *of,
 int step_report_energy(uint32_t job,
                        uint32_t step,
                        const struct energy_watch *energy,
+                       const struct energy_saved *saved,
                        char line[STEP_REPORT_LINE])
 {
     struct energy_view sum = energy_sum(energy);
-    char used[ENERGY_TEXT];
+    char used[ENERGY_TEXT], less[96] = "";
+    double joules;
 
     if (sum.source == ENERGY_UNKNOWN)
         return 0;
     energy_used_text(used, &sum);
+    if (saved && energy_saved_joules(saved, sum, &joules))
+        snprintf(less, sizeof less,
+                 ", %.4g kJ %s than at the watts before limits were lowered",
+                 fabs(joules) / 1e3, joules < 0 ? "more" : "less");
     snprintf(line, STEP_REPORT_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": its nodes have used %s", job, step,
-             used);
+             "step %" PRIu32 ".%" PRIu32 ": its nodes have used %s%s", job,
+             step, used, less);
     return 1;
 }
 
@@ -283,6 +290,7 @@ static json_t *iterations_json(json_t *line, const struct step_iterations *it)
 
 static json_t *step_json(const struct step_report_of *of)
 {
+    double saved;
     json_t *head;
     const struct step_summary *s = of->summary;
     const struct efficiency_reason *r = &s->reason;
@@ -305,6 +313,9 @@ static json_t *step_json(const struct step_report_of *of)
     line = iterations_json(line, &s->iterations);
     if (of->energy)
         line = energy_json(line, energy_sum(of->energy));
+    if (of->energy && of->saved
+        && energy_saved_joules(of->saved, energy_sum(of->energy), &saved))
+        line = json_member(line, "joules_saved", json_real(saved));
     head = report_head("step", of->job, of->step);
     if (of->nodes)
         head = json_member(head, "nodes", node_records(of->nodes));

@@ -7,6 +7,7 @@
 #define LAUNCHER_COMMAND_STEP_REPORT_PRINT_H
 
 #include "launcher/session/energy.h"
+#include "launcher/session/energy_saved.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/step_times.h"
 
@@ -21,6 +22,7 @@ struct step_report_of {
     const struct step_summary *summary;
     const double *speed; /* of each node, percent; NULL: not known */
     const struct energy_watch *energy; /* likewise */
+    const struct energy_saved *saved;  /* likewise */
     const struct qualification *nodes; /* likewise */
     int is_steered; /* nodes had more or less than their parts */
 };
@@ -31,10 +33,11 @@ size_t step_report_text(const struct step_report_of *of,
 /* One line for the job's comment. */
 void step_report_comment(const struct step_report_of *of,
                          char line[STEP_REPORT_LINE]);
-/* What the nodes have used; 0 if that is not known (line is untouched). */
+/* What the nodes have used and, unless saved is NULL, saved; 0 if that is not known (line is untouched). */
 int step_report_energy(uint32_t job,
                        uint32_t step,
                        const struct energy_watch *energy,
+                       const struct energy_saved *saved,
                        char line[STEP_REPORT_LINE]);
 /* A line of JSON for the step, each node and each rank; 0, or -1 with errno.
  */

@@ -76,7 +76,9 @@ static struct efficiency_sum sum_of(const struct top_ranks *r)
                                    .useful = r->useful,
                                    .waiting = r->waiting,
                                    .most = r->most,
-                                   .elapsed = r->elapsed};
+                                   .elapsed = r->elapsed,
+                                   .busy = r->busy,
+                                   .room = r->room};
 }
 
 static struct efficiency_sum sum_of_all(const struct top_step *step)
@@ -115,11 +117,14 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
     const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
     struct efficiency_sum all = sum_of_all(step);
     struct efficiency e = efficiency_of(&all);
-    char parallel[80] = "", energy[64];
+    char parallel[80] = "", threads[32] = "", energy[64];
 
+    if (all.room > 0)
+        snprintf(threads, sizeof threads, ", threads %.2f", e.threads);
     if (all.ranks > 0)
-        snprintf(parallel, sizeof parallel, ", efficiency %.2f (balance %.2f)",
-                 e.parallel, e.balance);
+        snprintf(parallel, sizeof parallel,
+                 ", efficiency %.2f (balance %.2f%s)", e.parallel, e.balance,
+                 threads);
     energy_text(energy, step->node, step->n);
     snprintf(line, TOP_LINE,
              "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s",

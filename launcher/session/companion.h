@@ -64,9 +64,11 @@ char **companion_environ(void);
  * 2026-11.)
  *
  * Why the tree never hangs: its fence is through at once, with success, also
- * where a node comes 0.5 s late.  Nobody waits in it; each endpoint is waited
- * for, and fetched from its node's slurmstepd, when it is asked for: of 8
- * nodes in 25 to 60 ms, but by as many requests as there are pairs of nodes.
+ * where a node comes 0.5 s late, as TreeWidth is more than the nodes, and so
+ * each of them is a root (with TreeWidth=2 they wait).  Nobody waits in it; each
+ * endpoint is waited for, and fetched from its node's slurmstepd, when it is
+ * asked for: of 8 nodes in 25 to 60 ms, but by as many requests as there are
+ * pairs of nodes.
  */
 #define COMPANION_FENCE "SLURM_PMIX_FENCE"
 const char *companion_fence(const struct companion_place *place);

@@ -54,15 +54,19 @@ static json_t *node_to_json(const struct steering_view *v)
 static json_t *add_ranks(json_t *json, const struct step_times *t, size_t i)
 {
     const struct step_node *n = &t->node[i];
+    json_t *ranks;
 
     if (!json || n->sum.ranks == 0)
         return json;
-    return json_member(
-        json, "ranks",
-        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "n", (double)n->sum.ranks,
-                  "useful", n->sum.useful / 1e9, "waiting",
-                  n->sum.waiting / 1e9, "most", n->sum.most / 1e9, "elapsed",
-                  n->sum.elapsed / 1e9, "last", n->last));
+    ranks = json_pack(
+        "{s:f, s:f, s:f, s:f, s:f, s:f}", "n", (double)n->sum.ranks, "useful",
+        n->sum.useful / 1e9, "waiting", n->sum.waiting / 1e9, "most",
+        n->sum.most / 1e9, "elapsed", n->sum.elapsed / 1e9, "last", n->last);
+    if (n->sum.room > 0) {
+        ranks = json_member(ranks, "busy", json_real(n->sum.busy / 1e9));
+        ranks = json_member(ranks, "room", json_real(n->sum.room / 1e9));
+    }
+    return json_member(json, "ranks", ranks);
 }
 
 /* NULL without memory. */

@@ -23,6 +23,9 @@
  *
  *    "ranks":{"n":2,"useful":23.5,"waiting":1.5,"most":12,"elapsed":12.5,
  *    "last":80}
+ *
+ * and where the time of their threads is known "busy" and "room", of them, see
+ * policy/efficiency.h.
  */
 #ifndef LAUNCHER_SESSION_TOP_FILE_H
 #define LAUNCHER_SESSION_TOP_FILE_H
@@ -53,7 +56,8 @@ enum top_state {
 /* The time of a node's ranks, see efficiency.h; n is 0 where there is none. */
 struct top_ranks {
     double n, useful, waiting, most, elapsed;
-    double last; /* regions in which the others waited for the node */
+    double last;       /* regions in which the others waited for the node */
+    double busy, room; /* of their threads; 0: not known */
 };
 
 struct top_node {

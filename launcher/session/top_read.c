@@ -58,6 +58,11 @@ static int read_ranks(struct top_node *n, const json_t *json)
         || read_number(&r->elapsed, json, "elapsed") < 0
         || read_number(&r->last, json, "last") < 0)
         return -1;
+    if (json_object_get(json, "room")
+        && (read_number(&r->busy, json, "busy") < 0
+            || read_number(&r->room, json, "room") < 0 || r->busy < 0
+            || r->room < r->busy))
+        return -1;
     if (r->useful + r->waiting > 0) /* better than what steering guesses */
         n->waiting = r->waiting / (r->useful + r->waiting);
     return 0;

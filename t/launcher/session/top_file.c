@@ -197,6 +197,9 @@ static void test_ranks(void)
         STEP("{\"name\":\"n\"," PLACE RANKS("0", "1", "1", "1", "1") "}"),
         STEP("{\"name\":\"n\"," PLACE RANKS("2", "-1", "1", "1", "1") "}"),
         STEP("{\"name\":\"n\"," PLACE ",\"ranks\":[]}"),
+        STEP("{\"name\":\"n\"," PLACE ",\"ranks\":{\"n\":1,\"useful\":1,"
+             "\"waiting\":1,\"most\":1,\"elapsed\":1,\"last\":1,"
+             "\"busy\":2,\"room\":1}}"),
         STEP("{\"name\":\"n\"," PLACE RANKS("5e9", "1", "1", "1", "1") "}"),
     };
     struct top_step step;
@@ -210,6 +213,14 @@ static void test_ranks(void)
     is_str(line,
            "step 7.1: 3 nodes, skew 0.020000, efficiency 0.70 (balance 0.78)",
            "its efficiency is told");
+    step.node[1].ranks.room = 20;
+    step.node[1].ranks.busy = 10;
+    top_step_line(line, &step);
+    is_str(line,
+           "step 7.1: 3 nodes, skew 0.020000, efficiency 0.35 (balance 0.78, "
+           "threads 0.50)",
+           "and that of its threads, if their time is known");
+    step.node[1].ranks.room = 0;
     ok(strlen(top_head(&step)) <= 80, "the heads fit a terminal");
     top_node_line(line, &step, &step.node[1]);
     is_str(line,

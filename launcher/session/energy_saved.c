@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/session/energy_saved.h"
+
+void energy_saved_look(struct energy_saved *s,
+                       int has_begun,
+                       int is_lower,
+                       struct energy_view used)
+{
+    if (has_begun && !s->has_begun && used.source != ENERGY_UNKNOWN) {
+        s->has_begun = 1;
+        s->begin = used;
+    }
+    if (!s->is_lower)
+        s->lower = used;
+    s->is_lower |= is_lower;
+}
+
+int energy_saved_joules(const struct energy_saved *s,
+                        struct energy_view used,
+                        double *joules)
+{
+    double before = s->lower.seconds - s->begin.seconds;
+    double after = used.seconds - s->lower.seconds;
+
+    if (!s->has_begun || !s->is_lower || before < ENERGY_SAVED_LEAST
+        || after < ENERGY_SAVED_LEAST)
+        return 0;
+    *joules = (s->lower.joules - s->begin.joules) / before * after
+              - (used.joules - s->lower.joules);
+    return 1;
+}
