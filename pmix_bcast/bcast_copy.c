@@ -3,6 +3,7 @@
 #include "pmix_bcast/file_io.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,12 +64,23 @@ static int open_file(struct bcast_copy *c)
     return why;
 }
 
+/* Of the files that at least one node has not got. */
+static int open_content(const struct bcast_copy *c)
+{
+    const struct bcast_order *o = c->order;
+    int why = c->tree ? 0 : EPROTO;
+
+    if (why == 0 && o->want)
+        why = tree_copy_select(c->tree, o->want, o->want_len);
+    return why || tree_copy_bytes(c->tree) == o->plan.bytes ? why : EPROTO;
+}
+
 int bcast_copy_open(struct bcast_copy *c)
 {
     uint64_t bytes = c->order->plan.bytes;
 
     if (is_tree(c))
-        return c->tree && tree_copy_bytes(c->tree) == bytes ? 0 : EPROTO;
+        return open_content(c);
     if (!is_index(c))
         return open_file(c);
     if (bytes > TREE_INDEX_MAX)
@@ -191,14 +203,62 @@ int bcast_copy_verify(struct bcast_copy *c)
 static int make_tree(struct bcast_copy *c)
 {
     const struct bcast_order *o = c->order;
-    struct tree_copy_setup setup = {.destination = o->destination,
-                                    .force = (o->flags & ORDER_FORCE) != 0,
-                                    .keep = (o->flags & ORDER_SYNC) != 0};
-    int why = tree_copy_open(&c->tree, &setup, c->index, (size_t)o->plan.bytes);
+    struct tree_copy_setup setup = {
+        .destination = o->destination,
+        .force = (o->flags & ORDER_FORCE) != 0,
+        .keep = (o->flags & ORDER_SYNC) != 0,
+        .update = (o->flags & ORDER_UPDATE) != 0,
+        .delete = (o->flags & ORDER_DELETE) != 0,
+        .single = (o->flags & ORDER_SINGLE) != 0,
+        .now = (o->flags & ORDER_SINGLE) && !(o->flags & ORDER_TIMES),
+        .cache = o->flags & ORDER_CACHE ? o->cache : NULL,
+        .cache_bytes = o->cache_bytes};
+    int why =
+        tree_copy_create(&c->tree, &setup, c->index, (size_t)o->plan.bytes);
 
     if (why)
         c->index = NULL;
     return why;
+}
+
+int bcast_copy_whole(struct bcast_copy *c)
+{
+    return is_index(c) ? make_tree(c) : 0;
+}
+
+int bcast_copy_takes_long(const struct bcast_copy *c)
+{
+    return c->tree != NULL;
+}
+
+unsigned bcast_copy_steps(const struct bcast_copy *c)
+{
+    return c->tree ? tree_copy_steps(c->tree) : 0;
+}
+
+void bcast_copy_cancel(struct bcast_copy *c)
+{
+    if (c->tree)
+        tree_copy_cancel(c->tree);
+}
+
+const char *bcast_copy_why(const struct bcast_copy *c)
+{
+    return c->tree ? tree_copy_why(c->tree) : "";
+}
+
+void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d)
+{
+    const struct tree_want *lacks = c->tree ? tree_copy_lacks(c->tree) : NULL;
+
+    if (!c->tree)
+        return;
+    if (is_tree(c))
+        snprintf(d->note, sizeof d->note, "%s", tree_copy_note(c->tree));
+    if (is_index(c) && lacks->bits) {
+        d->want = lacks->bits;
+        d->want_len = tree_want_bytes(lacks->n);
+    }
 }
 
 int bcast_copy_finish(struct bcast_copy *c)
@@ -208,7 +268,7 @@ int bcast_copy_finish(struct bcast_copy *c)
     if (is_tree(c))
         return tree_copy_finish(c->tree);
     if (is_index(c))
-        return make_tree(c);
+        return tree_copy_prepare(c->tree);
     return destination_finish(&c->file, o->mode,
                               o->flags & ORDER_TIMES ? &o->mtime_ns : NULL);
 }

@@ -54,9 +54,20 @@ uint64_t bcast_copy_sum(const struct bcast_copy *c);
 /* Read some chunks back, until `verified` is the number of them; EBADMSG if one
  * is not as it came. */
 int bcast_copy_verify(struct bcast_copy *c);
-/* Give it its name, or make the tree of which this is the index.  It stays open
- * for those who get chunks from it. */
+/* All is there: for a tree's index, read it.  Then bcast_copy_finish() gives it
+ * its name, or makes the tree of which this is the index.  It stays open for
+ * those who get chunks from it. */
+int bcast_copy_whole(struct bcast_copy *c);
 int bcast_copy_finish(struct bcast_copy *c);
+/* Of a tree: finishing may take long.  It may run in another thread while
+ * chunks are read, and these are called. */
+int bcast_copy_takes_long(const struct bcast_copy *c);
+unsigned bcast_copy_steps(const struct bcast_copy *c); /* grows meanwhile */
+void bcast_copy_cancel(struct bcast_copy *c);
+/* For the report: what an errno value does not say, or ""; and what home is to
+ * know of a tree. */
+const char *bcast_copy_why(const struct bcast_copy *c);
+void bcast_copy_report(const struct bcast_copy *c, struct bcast_done *d);
 /* The tree that this index has made, for its content: the caller's now, and
  * nothing is read from this copy any more.  NULL: there is none. */
 struct tree_copy *bcast_copy_take_tree(struct bcast_copy *c);

@@ -333,8 +333,13 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
     h->pulls += d->pulls;
     h->refused += d->refused;
     h->duplicates += d->duplicates;
+    snprintf(h->result[v].note, sizeof h->result[v].note, "%s", d->note);
     if (d->error == 0 && d->text[0] == '\0') {
-        receiver_ends(h, v, "");
+        if (h->s.wish.flags & ORDER_INDEX && h->s.wish.tree->want.bits
+            && tree_want_unite(&h->s.wish.tree->want, d->want, d->want_len) < 0)
+            give_up(h, v, "what it says it lacks is not of this tree");
+        else
+            receiver_ends(h, v, "");
     } else {
         if (d->text[0] == '\0')
             snprintf(d->text, sizeof d->text, "%s: %s", h->s.wish.destination,
@@ -449,12 +454,19 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
         .plan = h->plan,
         .port = content ? 0 : listener_port(h->listener),
         .content = content,
+        .cache_bytes = h->s.wish.cache_bytes,
     };
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
     if (!content) /* without them it goes by Slurm's network */
         (void)networks_find(&o.networks, h->s.wish.interfaces,
                             h->s.loopback != LOOPBACK_NO, "/sys");
+    if (h->s.wish.cache)
+        snprintf(o.cache, sizeof o.cache, "%s", h->s.wish.cache);
+    if (o.flags & ORDER_TREE && h->s.wish.tree->want.bits) {
+        o.want = h->s.wish.tree->want.bits;
+        o.want_len = tree_want_bytes(h->s.wish.tree->want.n);
+    }
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         struct writer w = {0};
 

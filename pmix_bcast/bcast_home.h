@@ -18,6 +18,8 @@ struct bcast_wish {           /* which file, and how */
                                  it, its INDEX or the content (TREE) */
     const char *destination;  /* absolute, on every node */
     uint32_t flags;           /* enum order_flag */
+    const char *cache;        /* with ORDER_CACHE: the nodes' folder */
+    uint64_t cache_bytes;     /* that it may have */
     enum pull_way way;
     uint32_t chunk, branches; /* 0: as it is best */
     uint32_t small;           /* up to so many bytes go with the order */
@@ -47,8 +49,9 @@ struct bcast_home_setup {
 };
 
 struct bcast_node_result {
-    double seconds;           /* until its DONE; negative: never */
-    char why[BCAST_TEXT_MAX]; /* what failed, or "" */
+    double seconds;            /* until its DONE; negative: never */
+    char why[BCAST_TEXT_MAX];  /* what failed, or "" */
+    char note[BCAST_TEXT_MAX]; /* what is not quite as was asked, or "" */
 };
 
 struct bcast_result {

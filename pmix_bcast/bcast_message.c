@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/pull.h"
+#include "pmix_bcast/tree_index.h"
 
 #include <string.h>
 
@@ -41,6 +42,18 @@ void bcast_write_order(struct writer *w, const struct bcast_order *o)
     write_blob(w, o->content, o->content ? (size_t)o->plan.bytes : 0);
     networks_format(&o->networks, networks, sizeof networks);
     write_text(w, networks);
+    write_text(w, o->cache);
+    write_u64(w, o->cache_bytes);
+    write_blob(w, o->want, o->want_len);
+}
+
+static const uint8_t *read_want(struct reader *r, size_t *len)
+{
+    const uint8_t *want = read_blob(r, len);
+
+    if (*len > tree_want_bytes(TREE_ENTRIES_MAX))
+        r->bad = 1;
+    return *len > 0 ? want : NULL;
 }
 
 int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
@@ -64,11 +77,15 @@ int bcast_read_order(struct bcast_order *o, const uint8_t *body, size_t len)
     if (n == 0 && o->plan.bytes > 0)
         o->content = NULL;
     read_text(&r, networks, sizeof networks);
+    read_text(&r, o->cache, sizeof o->cache);
+    o->cache_bytes = read_u64(&r);
+    o->want = read_want(&r, &o->want_len);
     if (read_end(&r) == 0 && networks_parse(&o->networks, networks) == 0
         && port <= UINT16_MAX && o->flags <= ORDER_ALL && o->mode <= 07777
         && o->way <= PULL_BY_NODE
         && (o->destination[0] == '/' || o->destination[0] == '$')
-        && plan_check(&o->plan) == 0 && (!o->content || n == o->plan.bytes))
+        && (!o->cache[0] || o->cache[0] == '/') && plan_check(&o->plan) == 0
+        && (!o->content || n == o->plan.bytes))
         return 0;
     memset(o, 0, sizeof *o);
     return -1;
@@ -104,6 +121,8 @@ void bcast_write_done(struct writer *w, const struct bcast_done *d)
     write_u64(w, d->pulls);
     write_u64(w, d->refused);
     write_u64(w, d->duplicates);
+    write_text(w, d->note);
+    write_blob(w, d->want, d->want_len);
 }
 
 int bcast_read_done(struct bcast_done *d, const uint8_t *body, size_t len)
@@ -117,6 +136,8 @@ int bcast_read_done(struct bcast_done *d, const uint8_t *body, size_t len)
     d->pulls = read_u64(&r);
     d->refused = read_u64(&r);
     d->duplicates = read_u64(&r);
+    read_text(&r, d->note, sizeof d->note);
+    d->want = read_want(&r, &d->want_len);
     if (read_end(&r) == 0)
         return 0;
     memset(d, 0, sizeof *d);

@@ -8,17 +8,23 @@
  *                 u32, plan: bytes u64, nodes u32, branches u32, chunk u32,
  *                 taper u32, chunks u32, shape u32; destination text;
  *                 content blob: all of it if the data is small, else empty;
- *                 networks text: home's (network.h)
+ *                 networks text: home's (network.h); cache text, cache bytes
+ *                 u64, want blob (see below)
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
- *                 duplicate bytes u64    errno and text both empty: all well
+ *                 duplicate bytes u64    errno and text both empty: all well;
+ *                 note text              that all is not quite as was asked;
+ *                 want blob
  *   HELD    node  id u32, chunks u32     every second: so many it has, and
  *                                        has read back
  *   LOST    home  id u32, node u32       is not there (any more)
  *   END     home  id u32, 0 u32          no node needs another any more
  *
  * A tree of files comes as two broadcasts: first its index, then the content of
- * its files one behind the other.
+ * its files one behind the other.  With ORDER_UPDATE or ORDER_CACHE a node says
+ * in its DONE for the index which files it has not got, as bits of tree_want.h,
+ * and home's ORDER for the content says which it brings: those that at least one
+ * node wants.  Else want is empty.
  *
  * Decoders return 0, or -1 if the body is not just what is said here; then
  * the message is zeroed.
@@ -46,14 +52,18 @@ enum bcast_kind {
 };
 
 enum order_flag {
-    ORDER_FORCE = 1,  /* replace what is there */
-    ORDER_STRICT = 2, /* see relay.h */
-    ORDER_VERIFY = 4, /* read the file back before it counts */
-    ORDER_TIMES = 8,  /* keep the source's time of change */
-    ORDER_SYNC = 16,  /* it is on the disk when DONE is said */
-    ORDER_INDEX = 32, /* it is a tree's index (tree_index.h) */
-    ORDER_TREE = 64,  /* the content of the tree whose index came before */
-    ORDER_ALL = 127,
+    ORDER_FORCE = 1,     /* replace what is there */
+    ORDER_STRICT = 2,    /* see relay.h */
+    ORDER_VERIFY = 4,    /* read the file back before it counts */
+    ORDER_TIMES = 8,     /* keep the source's time of change */
+    ORDER_SYNC = 16,     /* it is on the disk when DONE is said */
+    ORDER_INDEX = 32,    /* it is a tree's index (tree_index.h) */
+    ORDER_TREE = 64,     /* the content of the tree whose index came before */
+    ORDER_UPDATE = 128,  /* of a tree: keep what is the same */
+    ORDER_DELETE = 256,  /* and remove what it has not got; with UPDATE */
+    ORDER_CACHE = 512,   /* of a tree: use the node's cache */
+    ORDER_SINGLE = 1024, /* the tree is one file, in a folder */
+    ORDER_ALL = 2047,
 };
 
 struct bcast_order {
@@ -63,14 +73,21 @@ struct bcast_order {
     uint16_t port;    /* of home, for chunks */
     struct plan plan;
     char destination[DESTINATION_MAX]; /* absolute */
-    const uint8_t *content;   /* in the body; NULL: it comes in chunks */
-    struct networks networks; /* of home, meant for chunks */
+    const uint8_t *content;      /* in the body; NULL: it comes in chunks */
+    struct networks networks;    /* of home, meant for chunks */
+    char cache[DESTINATION_MAX]; /* with CACHE: absolute, or "" */
+    uint64_t cache_bytes;        /* that it may have */
+    const uint8_t *want;         /* in the body; NULL: none */
+    size_t want_len;
 };
 
 struct bcast_done {
     uint32_t id, error; /* errno, 0 if text says it all */
     char text[BCAST_TEXT_MAX];
     uint64_t pulls, refused, duplicates;
+    char note[BCAST_TEXT_MAX];
+    const uint8_t *want; /* in the body; NULL: none */
+    size_t want_len;
 };
 
 void bcast_write_order(struct writer *w, const struct bcast_order *o);

@@ -2,6 +2,7 @@
 #include "pmix_bcast/bcast_node.h"
 #include "pmix_bcast/bcast_copy.h"
 #include "pmix_bcast/clock.h"
+#include "pmix_bcast/offload.h"
 #include "pmix_bcast/relay.h"
 #include "pmix_bcast/route.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define HELD_S 1.0 /* how often home is told that we live */
+#define DISK_S 600 /* a disk may take so long to write what it was given */
 
 struct peer { /* another node, or home */
     struct bcast_node *node;
@@ -27,7 +29,7 @@ struct peer { /* another node, or home */
     int plain;      /* not to be called so (again) */
 };
 
-enum state { RECEIVING, VERIFYING, DONE, FAILED };
+enum state { RECEIVING, VERIFYING, FINISHING, DONE, FAILED };
 
 struct bcast_node {
     struct bcast_node_setup s;
@@ -38,7 +40,9 @@ struct bcast_node {
     struct bcast_copy copy;
     struct peer home, **peer; /* by rank; NULL: none yet */
     struct event *tick, *verify;
-    double held_sent; /* when */
+    struct offload *finishing; /* of a tree, in a thread */
+    uint32_t waited;           /* seconds for the disk, in it */
+    double held_sent;          /* when */
     int some_unreachable;
     uint64_t sum;
     int has_sum;
@@ -61,8 +65,18 @@ static void send_done(struct bcast_node *b, int error, const char *text)
                  b->order.destination, strerror(error));
     else
         snprintf(d.text, sizeof d.text, "%s", text);
+    if (b->state == DONE)
+        bcast_copy_report(&b->copy, &d);
     bcast_write_done(&w, &d);
     b->s.send(b->s.arg, BCAST_DONE, &w);
+}
+
+static void stop_finishing(struct bcast_node *b)
+{
+    if (b->finishing)
+        bcast_copy_cancel(&b->copy);
+    offload_destroy(b->finishing);
+    b->finishing = NULL;
 }
 
 static void fail(struct bcast_node *b, int error, const char *text)
@@ -70,20 +84,52 @@ static void fail(struct bcast_node *b, int error, const char *text)
     if (b->state == DONE || b->state == FAILED)
         return;
     b->state = FAILED;
+    stop_finishing(b);
     bcast_copy_abandon(&b->copy);
     send_done(b, error, text);
 }
 
-static void finish(struct bcast_node *b)
+static void is_finished(struct bcast_node *b, int why)
 {
-    int why = bcast_copy_finish(&b->copy);
+    char text[BCAST_TEXT_MAX];
 
+    snprintf(text, sizeof text, "%s", why ? bcast_copy_why(&b->copy) : "");
     if (why) {
-        fail(b, why, "");
+        fail(b, text[0] ? 0 : why, text);
         return;
     }
     b->state = DONE;
     send_done(b, 0, "");
+}
+
+/* In a thread of its own. */
+static int finish_aside(void *arg)
+{
+    struct bcast_node *b = arg;
+
+    return bcast_copy_finish(&b->copy);
+}
+
+static void on_finished(void *arg, int why)
+{
+    struct bcast_node *b = arg;
+
+    offload_destroy(b->finishing);
+    b->finishing = NULL;
+    is_finished(b, why);
+}
+
+static void finish(struct bcast_node *b)
+{
+    int why = bcast_copy_whole(&b->copy);
+
+    if (why == 0 && bcast_copy_takes_long(&b->copy)) {
+        b->state = FINISHING;
+        b->finishing = offload_start(b->s.base, finish_aside, on_finished, b);
+        if (b->finishing)
+            return;
+    }
+    is_finished(b, why ? why : bcast_copy_finish(&b->copy));
 }
 
 /* --- is it what home has? ------------------------------------------------- */
@@ -473,9 +519,12 @@ static void send_held(struct bcast_node *b)
 {
     struct writer w = {0};
 
+    if (b->state == FINISHING && b->waited < DISK_S)
+        b->waited++;
     bcast_write_number(&w, b->order.id,
                        b->order.plan.chunks - relay_missing(b->relay)
-                           + b->copy.verified);
+                           + b->copy.verified + bcast_copy_steps(&b->copy)
+                           + b->waited);
     b->s.send(b->s.arg, BCAST_HELD, &w);
 }
 
@@ -492,7 +541,7 @@ static void tell_unreachable(struct bcast_node *b)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_node *b = arg;
-    int at_work = b->state == RECEIVING || b->state == VERIFYING;
+    int at_work = b->state != DONE && b->state != FAILED;
     double t = clock_s();
 
     (void)fd;
@@ -567,6 +616,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     }
     why = order->plan.nodes != s->wireup->size ? EPROTO
                                                : bcast_copy_open(&b->copy);
+    b->order.want = NULL;
     if (why) {
         fail(b, why, "");
         return b;
@@ -647,6 +697,7 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
+    stop_finishing(b);
     bcast_copy_clear(&b->copy);
     relay_destroy(b->relay);
     if (b->tick)

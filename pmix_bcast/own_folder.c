@@ -4,15 +4,26 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEPTH_MAX 256 /* of folders that are removed */
 #define YOUNG_S   60  /* a new folder may not be locked yet */
 #define OPEN_IT   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* The C library has no name for it yet.  Kernels before 5.6 do not know it. */
+int own_folder_enter(int at, const char *name)
+{
+    struct open_how how = {.flags = OPEN_IT, .resolve = RESOLVE_NO_XDEV};
+    int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
+
+    return fd < 0 && errno == ENOSYS ? openat(at, name, OPEN_IT) : fd;
+}
 
 /* --- removing ------------------------------------------------------------- */
 
@@ -39,10 +50,10 @@ static void remove_tree(int at, const char *name, int depth)
 
     if (unlinkat(at, name, 0) == 0 || errno == ENOENT || depth == DEPTH_MAX)
         return;
-    dir = openat(at, name, OPEN_IT);
+    dir = own_folder_enter(at, name);
     if (dir < 0 && errno == EACCES /* a command has closed it to itself */
         && fchmodat(at, name, 0700, 0) == 0)
-        dir = openat(at, name, OPEN_IT);
+        dir = own_folder_enter(at, name);
     if (dir >= 0) {
         (void)fchmod(dir, 0700); /* it may be closed to writing */
         empty_folder(dir, depth + 1);

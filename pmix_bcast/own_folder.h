@@ -11,7 +11,11 @@
 /* Create or take over a folder that is ours alone; a descriptor, or -1 with
  * errno. */
 int own_folder_open(int at, const char *name);
-/* Remove as much as possible of it; what is left does no harm. */
+/* Open a folder that is there and no mount point; a descriptor, or -1 with
+ * errno: EXDEV if it is one. */
+int own_folder_enter(int at, const char *name);
+/* Remove as much as possible of it; what is left does no harm.  What
+ * is mounted in it stays as it is. */
 void own_folder_remove(int at, const char *name);
 /* Remove the folders called <prefix>...-<node> in a folder which are ours, and
  * locked by nobody; but not one that has a file `kept` (NULL: all).  Those of

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_copy.h"
 #include "pmix_bcast/file_io.h"
+#include "pmix_bcast/offload.h"
 #include "pmix_bcast/own_folder.h"
 #include "pmix_bcast/target.h"
+#include "pmix_bcast/tree_cache.h"
 #include "pmix_bcast/tree_files.h"
+#include "pmix_bcast/tree_merge.h"
+#include "pmix_bcast/tree_same.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define PREFIX ".evenstep-tree-"
@@ -22,11 +27,21 @@ struct tree_copy {
     struct tree_index index;
     struct tree_files files;
     uint64_t *left; /* of each entry: bytes that are to come */
+    char *destination;
+    struct tree_want lacks; /* what was not here; no bits: all */
     struct target target;
-    int root;       /* the folder; -1: none */
-    char part[128]; /* its hidden name; "" if it has its own */
+    struct tree_cache cache;
+    struct tree_progress progress;
+    atomic_int unset; /* errno: an attribute could not be set */
+    int root;         /* the folder; -1: none */
+    char part[128];   /* its hidden name; "" if it has its own */
     char host[65];
-    int force, keep;
+    int force, keep, update, delete, single, now, use_cache;
+    int old; /* with update: the folder that is there; -1: none */
+    char *cache_path;
+    uint64_t cache_bytes;
+    char cache_note[300], note[200];
+    char why[TREE_PATH_MAX + 64]; /* more than an errno value says */
 };
 
 /* --- one entry ------------------------------------------------------------ */
@@ -38,11 +53,22 @@ static void set_times(struct timespec times[2], int64_t ns)
         times[1].tv_nsec = UTIME_OMIT;
 }
 
-static int end_file(const struct tree_entry *e, int fd)
+static void set_xattrs(struct tree_copy *t, const struct tree_entry *e, int fd)
+{
+    struct tree_xattr x;
+    size_t at = 0;
+
+    while (tree_index_xattr(e, &at, &x))
+        if (fsetxattr(fd, x.name, x.value, x.len, 0) < 0)
+            atomic_store(&t->unset, errno);
+}
+
+static int end_file(struct tree_copy *t, const struct tree_entry *e, int fd)
 {
     struct timespec times[2];
 
-    set_times(times, e->mtime_ns);
+    set_times(times, t->now ? TREE_NO_TIME : e->mtime_ns);
+    set_xattrs(t, e, fd);
     return fchmod(fd, e->mode) < 0 || futimens(fd, times) < 0 ? errno : 0;
 }
 
@@ -85,7 +111,7 @@ static int make_empty(struct tree_copy *t, uint32_t entry, const char *path)
 
     if (fd < 0)
         return errno;
-    why = begin_file(t, entry, fd) < 0 ? errno : end_file(e, fd);
+    why = begin_file(t, entry, fd) < 0 ? errno : end_file(t, e, fd);
     close(fd);
     return why;
 }
@@ -122,19 +148,34 @@ static int make_entry(struct tree_copy *t, uint32_t entry)
 
 /* --- begin ---------------------------------------------------------------- */
 
-static int check_name(const struct tree_copy *t)
+static int is_mount_point(const struct tree_copy *t, const struct stat *there)
 {
-    struct stat there, folder;
+    struct stat folder;
+
+    return fstat(t->target.folder, &folder) == 0
+           && folder.st_dev != there->st_dev;
+}
+
+static int check_name(struct tree_copy *t)
+{
+    struct stat there;
 
     if (fstatat(t->target.folder, t->target.name, &there, AT_SYMLINK_NOFOLLOW)
         < 0)
         return errno == ENOENT ? 0 : errno;
-    if (!t->force)
+    if (t->single && S_ISDIR(there.st_mode))
+        return EISDIR;
+    if (t->update && !t->force && !t->single && !S_ISDIR(there.st_mode))
+        return ENOTDIR;
+    if (!t->force && !t->update)
         return EEXIST;
-    return fstat(t->target.folder, &folder) == 0
-                   && folder.st_dev != there.st_dev
-               ? EBUSY /* it is a mount point, which cannot change places */
-               : 0;
+    if (is_mount_point(t, &there))
+        return EBUSY; /* it cannot change places */
+    if (!t->update || t->single || !S_ISDIR(there.st_mode))
+        return 0;
+    t->old = openat(t->target.folder, t->target.name,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return t->old < 0 ? errno : 0;
 }
 
 static int check_room(const struct tree_copy *t)
@@ -146,7 +187,7 @@ static int check_room(const struct tree_copy *t)
         return errno;
     block = fs.f_frsize > 0 ? fs.f_frsize : 1;
     for (uint32_t i = 0; i < t->index.n; i++) {
-        uint64_t data = t->index.entry[i].data;
+        uint64_t data = t->left[i];
 
         blocks += data / block + (data % block > 0);
     }
@@ -182,25 +223,136 @@ static int make_root(struct tree_copy *t)
     return 0;
 }
 
-static int start(struct tree_copy *t, const char *destination)
-{
-    int why = target_open(&t->target, destination);
+/* --- what is here already ------------------------------------------------- */
 
+static int open_old(const struct tree_copy *t, const char *path)
+{
+    int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+    if (!t->update)
+        return -1;
+    if (t->single)
+        return openat(t->target.folder, t->target.name, how);
+    return t->old >= 0 ? openat(t->old, path, how) : -1;
+}
+
+static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
+{
+    int old = open_old(t, p->path), why = 0;
+
+    *fd = -1;
+    if (old >= 0) {
+        why = tree_same_make(fd, p, old);
+        close(old);
+    }
+    return why == 0 && *fd < 0 ? tree_cache_get(&t->cache, fd, p) : why;
+}
+
+static int place_of(struct tree_copy *t,
+                    uint32_t entry,
+                    struct tree_place *p,
+                    char path[TREE_PATH_MAX])
+{
+    *p = (struct tree_place){&t->index, entry, t->root, path, &t->progress};
+    return tree_index_path(&t->index, entry, path) < 0 ? ENAMETOOLONG : 0;
+}
+
+static int keep_same(void *arg, uint32_t entry)
+{
+    struct tree_copy *t = arg;
+    const struct tree_entry *e = &t->index.entry[entry];
+    struct tree_place p;
+    char path[TREE_PATH_MAX];
+    int fd, why;
+
+    if (e->kind != TREE_FILE || t->left[entry] == 0 || !e->digest)
+        return 0;
+    why = place_of(t, entry, &p, path);
     if (why == 0)
-        why = check_name(t);
-    if (why == 0)
-        why = check_room(t);
-    if (why == 0)
-        why = make_root(t);
-    for (uint32_t i = 1; why == 0 && i < t->index.n; i++)
-        why = make_entry(t, i);
+        why = find_same(t, &fd, &p);
+    if (why || fd < 0)
+        return why;
+    why = end_file(t, e, fd);
+    close(fd);
+    t->left[entry] = 0;
+    (void)atomic_fetch_add(&t->progress.steps, 1);
     return why;
 }
 
-int tree_copy_open(struct tree_copy **out,
-                   const struct tree_copy_setup *setup,
-                   uint8_t *index,
-                   size_t len)
+static int look_for_same(struct tree_copy *t)
+{
+    int why = tree_want_init(&t->lacks, t->index.n);
+
+    if (t->use_cache)
+        tree_cache_open(&t->cache, t->cache_path, t->cache_bytes, t->cache_note,
+                        sizeof t->cache_note);
+    if (why == 0)
+        why = offload_each(t->index.n, keep_same, t);
+    for (uint32_t i = 0; why == 0 && i < t->index.n; i++)
+        if (t->left[i] > 0)
+            tree_want_add(&t->lacks, i);
+    return why;
+}
+
+/* What only the old tree has. */
+static int keep_others(struct tree_copy *t)
+{
+    struct tree_merge *m;
+    int why;
+
+    if (t->old < 0 || t->delete)
+        return 0;
+    m = malloc(sizeof *m);
+    if (!m)
+        return ENOMEM;
+    *m = (struct tree_merge){.index = &t->index,
+                             .from = t->old,
+                             .to = t->root,
+                             .progress = &t->progress};
+    why = tree_merge(m);
+    if (why == EISDIR)
+        snprintf(t->why, sizeof t->why,
+                 "%s is a folder there, and none in SRC: give --delete",
+                 m->path);
+    else if (why == EXDEV)
+        snprintf(t->why, sizeof t->why, "%s is a mount point there", m->path);
+    else if (why && m->path[0])
+        snprintf(t->why, sizeof t->why, "%s: %s", m->path, strerror(why));
+    free(m);
+    return why;
+}
+
+/* --- begin ---------------------------------------------------------------- */
+
+static int init(struct tree_copy *t, const struct tree_copy_setup *setup)
+{
+    t->force = setup->force;
+    t->keep = setup->keep;
+    t->update = setup->update;
+    t->delete = setup->delete;
+    t->single = setup->single;
+    t->now = setup->now;
+    t->use_cache = setup->cache != NULL;
+    t->cache_bytes = setup->cache_bytes;
+    t->cache_path = strdup(setup->cache ? setup->cache : "");
+    t->destination = strdup(setup->destination);
+    t->files =
+        (struct tree_files){.index = &t->index, .open = open_file, .arg = t};
+    return t->cache_path && t->destination ? 0 : ENOMEM;
+}
+
+/* A single file is the second entry, in a folder that is not wanted. */
+static int check_index(const struct tree_copy *t)
+{
+    return t->single && (t->index.n != 2 || t->index.entry[1].kind != TREE_FILE)
+               ? EBADMSG
+               : 0;
+}
+
+int tree_copy_create(struct tree_copy **out,
+                     const struct tree_copy_setup *setup,
+                     uint8_t *index,
+                     size_t len)
 {
     struct tree_copy *t = calloc(1, sizeof *t);
     int why;
@@ -210,22 +362,85 @@ int tree_copy_open(struct tree_copy **out,
         free(index);
         return ENOMEM;
     }
-    t->root = -1;
+    t->root = t->old = -1;
     t->target = TARGET_CLOSED;
-    t->force = setup->force;
-    t->keep = setup->keep;
-    t->files =
-        (struct tree_files){.index = &t->index, .open = open_file, .arg = t};
+    t->cache = TREE_CACHE_CLOSED;
     why = tree_index_read(&t->index, index, len);
+    if (why == 0)
+        why = check_index(t);
+    if (why == 0)
+        why = init(t, setup);
     if (why == 0) {
         t->left = calloc(t->index.n, sizeof *t->left);
-        why = t->left ? start(t, setup->destination) : ENOMEM;
+        why = t->left ? 0 : ENOMEM;
     }
     if (why)
         tree_copy_destroy(t);
     else
         *out = t;
     return why;
+}
+
+int tree_copy_prepare(struct tree_copy *t)
+{
+    int why = target_open(&t->target, t->destination);
+
+    for (uint32_t i = 0; i < t->index.n; i++)
+        t->left[i] = t->index.entry[i].data;
+    if (why == 0)
+        why = check_name(t);
+    if (why == 0 && !t->update && !t->use_cache)
+        why = check_room(t);
+    if (why == 0)
+        why = make_root(t);
+    for (uint32_t i = 1; why == 0 && i < t->index.n; i++) {
+        why = atomic_load(&t->progress.cancel) ? ECANCELED : make_entry(t, i);
+        (void)atomic_fetch_add(&t->progress.steps, 1);
+    }
+    if (why || (!t->update && !t->use_cache))
+        return why;
+    why = look_for_same(t);
+    if (why == 0)
+        why = keep_others(t);
+    return why ? why : check_room(t);
+}
+
+const struct tree_want *tree_copy_lacks(const struct tree_copy *t)
+{
+    return &t->lacks;
+}
+
+/* What a node lacks must come. */
+int tree_copy_select(struct tree_copy *t, const uint8_t *bits, size_t len)
+{
+    struct tree_want coming;
+    int why = tree_want_init(&coming, t->index.n);
+
+    if (why == 0 && tree_want_unite(&coming, bits, len) < 0)
+        why = EPROTO;
+    for (uint32_t i = 0; why == 0 && i < t->index.n; i++)
+        if (t->lacks.bits && tree_want_has(&t->lacks, i)
+            && !tree_want_has(&coming, i))
+            why = EPROTO;
+    if (why == 0)
+        why = tree_index_select(&t->index, &coming);
+    tree_want_clear(&coming);
+    return why;
+}
+
+const char *tree_copy_why(const struct tree_copy *t)
+{
+    return t->why;
+}
+
+unsigned tree_copy_steps(const struct tree_copy *t)
+{
+    return atomic_load(&((struct tree_copy *)t)->progress.steps);
+}
+
+void tree_copy_cancel(struct tree_copy *t)
+{
+    atomic_store(&t->progress.cancel, 1);
 }
 
 /* --- content -------------------------------------------------------------- */
@@ -239,15 +454,20 @@ static int write_piece(struct tree_copy *t,
                        const struct tree_piece *p,
                        const uint8_t *bytes)
 {
-    int fd = tree_files_get(&t->files, p->entry);
-    int why = fd < 0 ? errno : file_write_at(fd, bytes, p->len, p->offset);
+    uint64_t left = t->left[p->entry];
+    int fd, why;
 
+    if (!tree_want_has(&t->lacks, p->entry))
+        return 0; /* it was here; another node wants it */
+    fd = tree_files_get(&t->files, p->entry);
+    why = fd < 0 ? errno : file_write_at(fd, bytes, p->len, p->offset);
     if (why)
         return why;
-    if (p->len > t->left[p->entry])
+    if (p->len > left)
         return EBADMSG;
     t->left[p->entry] -= p->len;
-    return t->left[p->entry] == 0 ? end_file(&t->index.entry[p->entry], fd) : 0;
+    return t->left[p->entry] == 0 ? end_file(t, &t->index.entry[p->entry], fd)
+                                  : 0;
 }
 
 int tree_copy_write(struct tree_copy *t,
@@ -294,8 +514,22 @@ static int make_hard_link(const struct tree_copy *t, uint32_t entry)
     return linkat(t->root, from, t->root, to, 0) < 0 ? errno : 0;
 }
 
+static void set_folder_xattrs(struct tree_copy *t,
+                              const struct tree_entry *e,
+                              const char *path)
+{
+    int fd = e->xattrs_len > 0 ? openat(
+                 t->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                               : -1;
+
+    if (fd < 0)
+        return;
+    set_xattrs(t, e, fd);
+    close(fd);
+}
+
 /* Nothing is made in it any more. */
-static int end_folder(const struct tree_copy *t, uint32_t entry)
+static int end_folder(struct tree_copy *t, uint32_t entry)
 {
     const struct tree_entry *e = &t->index.entry[entry];
     struct timespec times[2];
@@ -304,13 +538,14 @@ static int end_folder(const struct tree_copy *t, uint32_t entry)
     if (tree_index_path(&t->index, entry, path) < 0)
         return ENAMETOOLONG;
     set_times(times, e->mtime_ns);
+    set_folder_xattrs(t, e, path);
     return utimensat(t->root, path, times, 0) < 0
                    || fchmodat(t->root, path, e->mode, 0) < 0
                ? errno
                : 0;
 }
 
-static int end_entries(const struct tree_copy *t)
+static int end_entries(struct tree_copy *t)
 {
     int why = 0;
 
@@ -367,31 +602,93 @@ static int give_name(const struct tree_copy *t)
                   RENAME_NOREPLACE)
         == 0)
         return 0;
-    if (errno == EEXIST && t->force)
+    if (errno == EEXIST && (t->force || t->update))
         return replace(t);
     if (!is_not_known(errno))
         return errno;
     if (fstatat(t->target.folder, t->target.name, &st, AT_SYMLINK_NOFOLLOW)
         == 0)
-        return t->force ? replace_in_two(t) : EEXIST;
+        return t->force || t->update ? replace_in_two(t) : EEXIST;
     return renameat(t->target.folder, t->part, t->target.folder, t->target.name)
                    < 0
                ? errno
                : 0;
 }
 
+/* A file has its name at once, and its folder goes. */
+static int give_single_name(const struct tree_copy *t)
+{
+    const char *name = t->index.entry[1].name;
+    unsigned how = t->force || t->update ? 0 : RENAME_NOREPLACE;
+
+    if (renameat2(t->root, name, t->target.folder, t->target.name, how) < 0
+        && (!how || !is_not_known(errno)
+            || linkat(t->root, name, t->target.folder, t->target.name, 0) < 0))
+        return errno;
+    own_folder_remove(t->target.folder, t->part);
+    return 0;
+}
+
+static int put_into_cache(void *arg, uint32_t entry)
+{
+    struct tree_copy *t = arg;
+    const struct tree_entry *e = &t->index.entry[entry];
+    struct tree_place p;
+    char path[TREE_PATH_MAX];
+
+    if (e->kind == TREE_FILE && e->digest && e->data > 0
+        && place_of(t, entry, &p, path) == 0)
+        tree_cache_put(&t->cache, &p);
+    return atomic_load(&t->progress.cancel) ? ECANCELED : 0;
+}
+
+static int fill_cache(struct tree_copy *t)
+{
+    int why;
+
+    if (t->cache.folder < 0)
+        return 0;
+    why = offload_each(t->index.n, put_into_cache, t);
+    if (why == 0)
+        tree_cache_trim(&t->cache);
+    return why;
+}
+
 int tree_copy_finish(struct tree_copy *t)
 {
-    int why = end_entries(t);
+    int why = fill_cache(t);
 
+    if (why == 0)
+        why = end_entries(t);
     if (why == 0 && t->keep && syncfs(t->root) < 0)
         why = errno;
     if (why == 0)
-        why = give_name(t);
+        why = t->single ? give_single_name(t) : give_name(t);
     if (why)
         return why;
     t->part[0] = '\0';
     return t->keep ? target_sync(&t->target, t->root) : 0;
+}
+
+/* One thing: what cost most. */
+const char *tree_copy_note(struct tree_copy *t)
+{
+    int unset = atomic_load(&t->unset), full = atomic_load(&t->cache.full);
+
+    t->note[0] = '\0';
+    if (unset)
+        snprintf(t->note, sizeof t->note,
+                 "extended attributes could not be set there: %s",
+                 strerror(unset));
+    else if (t->cache_note[0])
+        return t->cache_note;
+    else if (full)
+        snprintf(t->note, sizeof t->note, "the cache could not take all: %s",
+                 strerror(full));
+    else if (atomic_load(&t->cache.damaged))
+        snprintf(t->note, sizeof t->note,
+                 "what was damaged in the cache came again");
+    return t->note;
 }
 
 void tree_copy_destroy(struct tree_copy *t)
@@ -403,8 +700,14 @@ void tree_copy_destroy(struct tree_copy *t)
         own_folder_remove(t->target.folder, t->part);
     if (t->root >= 0)
         close(t->root);
+    if (t->old >= 0)
+        close(t->old);
+    tree_cache_close(&t->cache);
     target_close(&t->target);
     tree_index_clear(&t->index);
+    tree_want_clear(&t->lacks);
+    free(t->cache_path);
+    free(t->destination);
     free(t->left);
     free(t);
 }

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT32_C(0x65737431) /* "est1" */
+#define MAGIC UINT32_C(0x65737432) /* "est2" */
 #define DENSE UINT32_MAX
-#define HEAD  16u /* bytes before the first entry */
+#define HEAD  20u /* bytes before the first entry */
 
 /* --- making one ----------------------------------------------------------- */
 
-void tree_write_head(struct writer *w)
+void tree_write_head(struct writer *w, uint32_t parts)
 {
     write_u32(w, MAGIC);
+    write_u32(w, parts);
     write_u32(w, 0);
     write_u64(w, 0);
 }
@@ -27,6 +28,8 @@ static void write_common(struct writer *w,
     write_u32(w, e->parent);
     write_u64(w, (uint64_t)e->mtime_ns);
     write_blob(w, e->name, strlen(e->name) + 1);
+    if (e->xattrs && kind != TREE_HARD_LINK)
+        write_blob(w, e->xattrs, e->xattrs_len);
 }
 
 void tree_write_folder(struct writer *w, const struct tree_entry *e)
@@ -48,6 +51,8 @@ void tree_write_file(struct writer *w,
         write_u64(w, data->extent[i].offset);
         write_u64(w, data->extent[i].len);
     }
+    if (e->digest)
+        write_blob(w, e->digest, TREE_DIGEST);
 }
 
 void tree_write_symlink(struct writer *w, const struct tree_entry *e)
@@ -66,9 +71,9 @@ void tree_write_end(struct writer *w, uint32_t n, uint64_t bytes)
 {
     if (w->bad || w->len < HEAD)
         return;
-    put_u32(w->buf + 4, n);
-    put_u32(w->buf + 8, (uint32_t)(bytes >> 32));
-    put_u32(w->buf + 12, (uint32_t)bytes);
+    put_u32(w->buf + 8, n);
+    put_u32(w->buf + 12, (uint32_t)(bytes >> 32));
+    put_u32(w->buf + 16, (uint32_t)bytes);
 }
 
 /* --- reading it ----------------------------------------------------------- */
@@ -76,6 +81,7 @@ void tree_write_end(struct writer *w, uint32_t n, uint64_t bytes)
 struct decoder {
     struct tree_index *t;
     struct reader r;
+    uint32_t parts;
     size_t entries_room, extents_room;
     uint64_t at; /* in the content */
     int error;
@@ -139,11 +145,40 @@ static void read_extents(struct decoder *d, struct tree_entry *e)
     e->data = d->at - before;
 }
 
+static void read_digest(struct decoder *d, struct tree_entry *e)
+{
+    size_t len;
+
+    e->digest = read_blob(&d->r, &len);
+    if (len != TREE_DIGEST)
+        d->r.bad = 1;
+}
+
+/* Each name and value is looked at once, here. */
+static void read_xattrs(struct decoder *d, struct tree_entry *e)
+{
+    struct tree_xattr x;
+    size_t at = 0;
+
+    e->xattrs = read_blob(&d->r, &e->xattrs_len);
+    if (d->r.bad || e->xattrs_len > TREE_XATTRS_MAX) {
+        d->r.bad = 1;
+        return;
+    }
+    while (tree_index_xattr(e, &at, &x))
+        if (at > e->xattrs_len)
+            d->r.bad = 1;
+}
+
 static void read_rest(struct decoder *d, struct tree_entry *e)
 {
+    if (d->parts & TREE_XATTRS && e->kind != TREE_HARD_LINK)
+        read_xattrs(d, e);
     switch (e->kind) {
     case TREE_FILE:
         read_extents(d, e);
+        if (d->parts & TREE_DIGESTS)
+            read_digest(d, e);
         break;
     case TREE_SYMLINK:
         e->target = read_string(d);
@@ -203,6 +238,9 @@ int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
     *t = (struct tree_index){.encoded = encoded, .len = len};
     if (read_u32(&d.r) != MAGIC)
         d.r.bad = 1;
+    d.parts = read_u32(&d.r);
+    if (d.parts > (TREE_DIGESTS | TREE_XATTRS))
+        d.r.bad = 1;
     n = read_u32(&d.r);
     t->bytes = read_u64(&d.r);
     while (t->n < n && !d.r.bad && !d.error && d.at <= INT64_MAX)
@@ -211,6 +249,8 @@ int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
         && (read_end(&d.r) < 0 || n == 0 || d.at != t->bytes
             || d.at > INT64_MAX))
         d.error = EBADMSG;
+    t->all = t->extent;
+    t->n_all = t->n_extents;
     if (d.error)
         tree_index_clear(t);
     return d.error;
@@ -219,6 +259,8 @@ int tree_index_read(struct tree_index *t, uint8_t *encoded, size_t len)
 void tree_index_clear(struct tree_index *t)
 {
     free(t->entry);
+    if (t->all != t->extent)
+        free(t->all);
     free(t->extent);
     free(t->encoded);
     *t = (struct tree_index){.n = 0};
@@ -248,6 +290,72 @@ int tree_index_path(const struct tree_index *t,
     memmove(path, path + at, TREE_PATH_MAX - at);
     return 0;
 }
+
+int tree_index_xattr(const struct tree_entry *e,
+                     size_t *at,
+                     struct tree_xattr *x)
+{
+    struct reader r = {0};
+    size_t len;
+
+    if (!e->xattrs || *at >= e->xattrs_len)
+        return 0;
+    r = (struct reader){e->xattrs + *at, e->xattrs_len - *at, 0};
+    x->name = (const char *)read_blob(&r, &len);
+    if (r.bad || len < 2 || memchr(x->name, '\0', len) != x->name + len - 1)
+        r.bad = 1;
+    else if (strncmp(x->name, "user.", 5) != 0
+             && strncmp(x->name, "system.posix_acl_", 17) != 0)
+        r.bad = 1; /* others say what a program may do */
+    x->value = read_blob(&r, &x->len);
+    *at = r.bad ? SIZE_MAX : e->xattrs_len - r.left;
+    return 1;
+}
+
+/* --- some of it ----------------------------------------------------------- */
+
+int tree_index_select(struct tree_index *t, const struct tree_want *want)
+{
+    struct tree_extent *some = malloc((t->n_all + 1) * sizeof *some);
+
+    if (!some)
+        return ENOMEM;
+    if (t->extent != t->all)
+        free(t->extent);
+    t->extent = some;
+    t->n_extents = 0;
+    t->bytes = 0;
+    for (size_t i = 0; i < t->n_all; i++) {
+        if (!tree_want_has(want, t->all[i].entry))
+            continue;
+        some[t->n_extents] = t->all[i];
+        some[t->n_extents++].at = t->bytes;
+        t->bytes += t->all[i].len;
+    }
+    return 0;
+}
+
+const struct tree_extent *tree_index_extents(const struct tree_index *t,
+                                             uint32_t entry,
+                                             size_t *n)
+{
+    size_t low = 0, high = t->n_all, first;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->all[middle].entry < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (first = low; low < t->n_all && t->all[low].entry == entry;)
+        low++;
+    *n = low - first;
+    return t->all + first;
+}
+
+/* --- where it is ---------------------------------------------------------- */
 
 size_t tree_index_extent(const struct tree_index *t, uint64_t at)
 {

@@ -6,12 +6,17 @@
  *
  * Both ends of a broadcast read it from the same bytes:
  *
- *   magic u32, entries u32, content u64     how many bytes all data has
+ *   magic u32, parts u32 (enum tree_part), entries u32,
+ *   content u64                     how many bytes all data has
  *   then for each entry
  *     kind << 16 | mode u32, parent u32, mtime ns i64 (TREE_NO_TIME: none),
  *     name blob with its NUL, and
+ *     all but hard links, with TREE_XATTRS:
+ *                 blob: of each attribute its name, a text blob with its NUL,
+ *                 and its value, a blob
  *     file        size u64, extents u32, offset u64 and len u64 of each; or
- *                 extents 2^32 - 1: one, of all of it
+ *                 extents 2^32 - 1: one, of all of it; with TREE_DIGESTS:
+ *                 digest blob, see tree_digest.h
  *     symlink     target blob with its NUL
  *     hard link   entry u32           the file that it is another name of
  *
@@ -23,6 +28,7 @@
 #define PMIX_BCAST_TREE_INDEX_H
 
 #include "pmix_bcast/bytes.h"
+#include "pmix_bcast/tree_want.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -31,7 +37,14 @@
 #define TREE_ENTRIES_MAX (1u << 24)
 #define TREE_INDEX_MAX   (1u << 30) /* bytes */
 #define TREE_PATH_MAX    PATH_MAX   /* from the root, with its NUL */
+#define TREE_XATTRS_MAX  (1u << 20) /* bytes, of an entry */
+#define TREE_DIGEST      32u        /* bytes */
 #define TREE_NO_TIME     INT64_MIN
+
+enum tree_part { /* that entries have besides */
+                 TREE_DIGESTS = 1,
+                 TREE_XATTRS = 2,
+};
 
 enum tree_kind {
     TREE_FOLDER = 0,
@@ -53,8 +66,11 @@ struct tree_entry {
     const char *name;
     const char *target; /* of a symlink */
     uint64_t size;
-    uint32_t same; /* of a hard link: the file */
-    uint64_t data; /* bytes in the content */
+    uint32_t same;         /* of a hard link: the file */
+    uint64_t data;         /* bytes that a file has, without its holes */
+    const uint8_t *digest; /* of a file; NULL: the index has none */
+    const uint8_t *xattrs; /* NULL: the index has none */
+    size_t xattrs_len;
 };
 
 struct tree_index {
@@ -62,8 +78,11 @@ struct tree_index {
     struct tree_entry *entry; /* n, owned */
     size_t n_extents;
     struct tree_extent *extent; /* in order of the content, owned */
-    uint64_t bytes;             /* of the content */
-    uint8_t *encoded;           /* owned: names point into it */
+    size_t n_all;
+    struct tree_extent *all; /* in order of the entries, owned; the same before
+                                tree_index_select() */
+    uint64_t bytes;          /* of the content */
+    uint8_t *encoded;        /* owned: names point into it */
     size_t len;
 };
 
@@ -75,7 +94,8 @@ struct tree_file_data {
     const struct tree_extent *extent;
 };
 
-void tree_write_head(struct writer *w);
+/* parts: those that each entry has. */
+void tree_write_head(struct writer *w, uint32_t parts);
 void tree_write_folder(struct writer *w, const struct tree_entry *e);
 void tree_write_file(struct writer *w,
                      const struct tree_entry *e,
@@ -97,6 +117,25 @@ void tree_index_clear(struct tree_index *t);
 int tree_index_path(const struct tree_index *t,
                     uint32_t entry,
                     char path[TREE_PATH_MAX]);
+
+/* The content is that of the wanted files alone, from now on; once.  0, or
+ * ENOMEM. */
+int tree_index_select(struct tree_index *t, const struct tree_want *want);
+/* All extents of a file, that are *n. */
+const struct tree_extent *tree_index_extents(const struct tree_index *t,
+                                             uint32_t entry,
+                                             size_t *n);
+
+struct tree_xattr {
+    const char *name;
+    const uint8_t *value;
+    size_t len;
+};
+
+/* The entry's next attribute; *at is 0 at first.  0: there is no more. */
+int tree_index_xattr(const struct tree_entry *e,
+                     size_t *at,
+                     struct tree_xattr *x);
 
 struct tree_piece { /* of the content, in one file */
     uint32_t entry;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_source.h"
+#include "pmix_bcast/offload.h"
+#include "pmix_bcast/tree_digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +101,51 @@ static int is_as_it_was(const struct tree_source *s, uint32_t entry)
            && tree_time(&now) == e->mtime_ns;
 }
 
+/* --- digests -------------------------------------------------------------- */
+
+struct digests {
+    struct tree_source *s;
+    struct tree_progress progress;
+    atomic_uint failed; /* the entry */
+};
+
+static int find_digest(void *arg, uint32_t entry)
+{
+    struct digests *d = arg;
+    struct tree_index *t = &d->s->index;
+    const struct tree_entry *e = &t->entry[entry];
+    int fd, why;
+
+    if (e->kind != TREE_FILE || !e->digest || e->data == 0)
+        return 0;
+    fd = open_file(d->s, entry);
+    why = fd < 0 ? errno
+                 : tree_digest_of(t->encoded + (e->digest - t->encoded), t,
+                                  entry, fd, -1, &d->progress);
+    if (fd >= 0)
+        close(fd);
+    if (why)
+        atomic_store(&d->failed, entry);
+    return why;
+}
+
+int tree_source_digest(struct tree_source *s, struct es_error *err)
+{
+    struct digests d = {.s = s};
+    int why = offload_each(s->index.n, find_digest, &d);
+
+    if (why)
+        return fail_on(s, atomic_load(&d.failed), why, err);
+    return tree_want_init(&s->want, s->index.n) == 0 ? 0 : es_no_memory(err);
+}
+
+int tree_source_select(struct tree_source *s, struct es_error *err)
+{
+    return !s->want.bits || tree_index_select(&s->index, &s->want) == 0
+               ? 0
+               : es_no_memory(err);
+}
+
 int tree_source_check(const struct tree_source *s, struct es_error *err)
 {
     for (uint32_t i = 0; i < s->index.n; i++)
@@ -125,6 +172,7 @@ int tree_source_open(struct tree_source *s,
         return -1;
     }
     why = tree_index_read(&s->index, w.buf, w.len);
+    s->bytes = s->index.bytes;
     if (why == 0)
         return 0;
     tree_source_close(s);
@@ -138,4 +186,5 @@ void tree_source_close(struct tree_source *s)
     tree_files_clear(&s->files);
     tree_index_clear(&s->index);
     tree_found_clear(&s->found);
+    tree_want_clear(&s->want);
 }

@@ -19,6 +19,9 @@ struct tree_source {
     struct tree_index index;
     struct tree_files files;
     struct tree_found found;
+    struct tree_want want; /* what some node lacks; no bits: they are not
+                              asked */
+    uint64_t bytes;        /* of all files */
 };
 
 /* Look at all of it; the wish need not outlive it, the source must stay where
@@ -26,6 +29,11 @@ struct tree_source {
 int tree_source_open(struct tree_source *s,
                      const struct tree_wish *wish,
                      struct es_error *err);
+/* With digests in the index: find them, and be ready to note what nodes want.
+ * It may take long, and runs in a thread: what reads the source has to wait. */
+int tree_source_digest(struct tree_source *s, struct es_error *err);
+/* From now on the content is what nodes want. */
+int tree_source_select(struct tree_source *s, struct es_error *err);
 /* The content's bytes. */
 int tree_source_read(struct tree_source *s,
                      uint8_t *bytes,

@@ -138,6 +138,7 @@ static int64_t extents_of(struct walk *k, const FTSENT *f)
 
 static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
 {
+    static const uint8_t unknown[TREE_DIGEST];
     struct tree_file_data data = {.size = (uint64_t)f->fts_statp->st_size};
     int64_t same = first_name(k, f->fts_statp), n;
 
@@ -157,6 +158,8 @@ static int add_file(struct walk *k, const FTSENT *f, struct tree_entry *e)
     data.extent = k->extent;
     for (size_t i = 0; i < data.n; i++)
         k->bytes += data.extent[i].len;
+    if (k->wish->parts & TREE_DIGESTS)
+        e->digest = unknown;
     tree_write_file(k->w, e, &data);
     return 0;
 }
@@ -174,6 +177,12 @@ static int add_symlink(struct walk *k, const FTSENT *f, struct tree_entry *e)
     return 0;
 }
 
+/* That holds them, and is none of the sources. */
+static int has_folder(const struct walk *k)
+{
+    return k->wish->n > 1 || k->wish->single;
+}
+
 static int add_entry(struct walk *k, FTSENT *f)
 {
     int is_root = f->fts_level == FTS_ROOTLEVEL;
@@ -181,7 +190,7 @@ static int add_entry(struct walk *k, FTSENT *f)
         .parent = is_root ? 0 : (uint32_t)f->fts_parent->fts_number,
         .mode = f->fts_statp->st_mode & MODE,
         .mtime_ns = tree_time(f->fts_statp),
-        .name = is_root && k->wish->n == 1 ? "" : f->fts_name};
+        .name = is_root && !has_folder(k) ? "" : f->fts_name};
     int rc = 0;
 
     f->fts_number = k->n;
@@ -341,18 +350,23 @@ static int copy_paths(struct walk *k)
 
 static int write_index(struct walk *k)
 {
-    static const struct tree_entry root = {
+    struct tree_entry root = {
         .mode = 0755, .mtime_ns = TREE_NO_TIME, .name = ""};
 
     if (copy_paths(k) < 0)
         return -1;
-    tree_write_head(k->w);
-    if (k->wish->n > 1) { /* a folder that holds them */
+    tree_write_head(k->w, k->wish->parts);
+    if (has_folder(k)) {
+        if (k->wish->parts & TREE_XATTRS)
+            root.xattrs = (const uint8_t *)"";
         tree_write_folder(k->w, &root);
         k->n = 1;
     }
     if (walk_all(k) < 0)
         return -1;
+    if (k->wish->single && k->n != 2)
+        return es_fail(k->err, ES_WORK, "write it to a file first",
+                       "%s: it is not a regular file", k->path[0]);
     tree_write_end(k->w, k->n, k->bytes);
     return k->w->bad ? es_no_memory(k->err) : 0;
 }

@@ -18,6 +18,9 @@ struct tree_wish {
      * has them: what is called so is left out. */
     char *const *exclude;
     size_t n_exclude;
+    int single;     /* the source is one regular file: it is in a folder */
+    uint32_t parts; /* enum tree_part: what each entry has besides; digests are
+                       left to be filled in */
 };
 
 struct tree_top { /* a source */

@@ -257,6 +257,18 @@ static void send_bcast(void *arg, enum bcast_kind kind, struct writer *w)
     send_out(arg, (enum protocol_type)(MSG_BCAST + kind), w);
 }
 
+/* In a path {node} is this node's name, and $TMPDIR its own. */
+static int fill_in(const struct agent_orders *o, struct bcast_order *order)
+{
+    if (node_destination_fill(order->destination, o->s.agent->node,
+                              o->s.agent->environ)
+        < 0)
+        return -1;
+    return order->cache[0] ? node_destination_fill(
+               order->cache, o->s.agent->node, o->s.agent->environ)
+                           : 0;
+}
+
 static int start_broadcast(struct agent_orders *o, const struct message *in)
 {
     struct bcast_node_setup setup = {.base = o->s.base,
@@ -269,9 +281,7 @@ static int start_broadcast(struct agent_orders *o, const struct message *in)
 
     end_broadcast(o);
     if (order && bcast_read_order(order, in->body, in->len) == 0
-        && node_destination_fill(order->destination, o->s.agent->node,
-                                 o->s.agent->environ)
-               == 0) {
+        && fill_in(o, order) == 0) {
         setup.tree = o->tree;
         o->tree = NULL;
         o->broadcast = bcast_node_start(&setup, order);

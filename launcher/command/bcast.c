@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define EXCLUDE_MAX 64u
 
@@ -28,10 +29,12 @@ struct options {
     char *exclude[EXCLUDE_MAX];
     uint32_t n_exclude;
     int recursive, is_tree;
-    char destination[DESTINATION_MAX];
+    char destination[DESTINATION_MAX], cache_path[DESTINATION_MAX];
+    const char *cache; /* NULL: none; "": where the configuration says */
     struct bcast_wish setup;
     struct local_option local;
     char interface[NETWORK_LIST_MAX];
+    int update, delete;
     int force, preserve, no_sync, verify, strict, json;
 };
 
@@ -96,6 +99,15 @@ static const struct option options[] = {
     {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
      "recursive", .help =
      "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
+    {OPTION_GROUP, .name = "of what is there already:"},
+    {OPTION_FLAG, "update", NULL, AT(update), .letter = 'u', .help =
+     "bring only what differs from DST, by size and digest; what only DST has "
+     "stays"},
+    {OPTION_FLAG, "delete", NULL, AT(delete), .needs = "update", .help =
+     "what only DST has goes"},
+    {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .help =
+     "keep what is brought on the nodes, by its content, and bring only what "
+     "is not there (DIR: their folder for this user, with {node} if need be)"},
     {OPTION_GROUP, .name = "besides:"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "DST need not be on the disk when this command ends"},
@@ -138,6 +150,9 @@ static void parse_sources(struct options *o, char **words)
         o->is_tree |= is_folder(words[i]);
     o->sources.exclude = o->exclude;
     o->sources.n_exclude = o->n_exclude;
+    if (o->update || o->cache)
+        o->sources.parts |= TREE_DIGESTS;
+    o->sources.single = !o->is_tree;
     o->setup.source = words[0];
 }
 
@@ -173,8 +188,11 @@ static int parse(struct options *o, char **words, struct es_error *err)
     o->setup.flags =
         (o->force ? ORDER_FORCE : 0u) | (o->preserve ? ORDER_TIMES : 0u)
         | (o->no_sync ? 0u : ORDER_SYNC) | (o->verify ? ORDER_VERIFY : 0u)
-        | (o->strict ? ORDER_STRICT : 0u);
+        | (o->strict ? ORDER_STRICT : 0u) | (o->update ? ORDER_UPDATE : 0u)
+        | (o->delete ? ORDER_DELETE : 0u) | (o->cache ? ORDER_CACHE : 0u);
     parse_sources(o, words);
+    if (!o->is_tree && o->sources.parts)
+        o->setup.flags |= ORDER_SINGLE;
     if (parse_destination(o, words[o->sources.n], err) < 0)
         return -1;
     if (o->local.n > 1 && !strstr(o->destination, "{node}"))
@@ -213,6 +231,8 @@ static json_t *result_json(const struct command *c,
         "pulls", (json_int_t)h->pulls, "refused_pulls", (json_int_t)h->refused,
         "node_seconds", node_seconds(c, r));
 
+    if (c->o->sources.parts)
+        all = json_member(all, "sent_bytes", json_integer((json_int_t)r->sent));
     if (!c->o->is_tree)
         return all;
     all = json_member(all, "files", json_integer((json_int_t)r->files));
@@ -230,12 +250,15 @@ static int print_json(const struct command *c, const struct broadcast_result *r)
 
 static void tell(const struct command *c, const struct broadcast_result *r)
 {
-    char what[64];
+    char what[128];
 
     snprintf(what, sizeof what, "%.1f MB", (double)r->bytes / 1e6);
     if (c->o->is_tree)
         snprintf(what, sizeof what, "%.1f MB in %u files and folders",
                  (double)r->bytes / 1e6, r->files);
+    if (c->o->sources.parts)
+        snprintf(what + strlen(what), sizeof what - strlen(what),
+                 ", of which %.1f MB were sent,", (double)r->sent / 1e6);
     notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
 }
 
@@ -277,7 +300,8 @@ static void on_ready(void *arg)
 
     if (broadcast_start_tree(
             &c->broadcast, c->front.base, c->front.session, &c->o->setup,
-            c->o->is_tree ? &c->o->sources : NULL, on_ended, c, c->err)
+            c->o->is_tree || c->o->sources.parts ? &c->o->sources : NULL,
+            on_ended, c, c->err)
         < 0)
         front_finish(&c->front, 1);
 }
@@ -323,6 +347,33 @@ static void clear(struct command *c)
     front_end(&c->front);
 }
 
+/* Where the configuration says each user has one of his own. */
+static int choose_cache(struct options *o,
+                        const struct config_bcast *c,
+                        struct es_error *err)
+{
+    int n;
+
+    if (!o->cache)
+        return 0;
+    if (o->cache[0] && o->cache[0] != '/')
+        return es_fail(err, ES_USAGE, "give a whole path",
+                       "--cache: \"%.80s\" depends on where a node is",
+                       o->cache);
+    if (o->cache[0])
+        n = snprintf(o->cache_path, sizeof o->cache_path, "%s", o->cache);
+    else
+        n = snprintf(o->cache_path, sizeof o->cache_path,
+                     "%s/evenstep-cache-%u", c->cache, (unsigned)getuid());
+    o->setup.cache = o->cache_path;
+    o->setup.cache_bytes = c->cache_bytes;
+    return n < (int)DESTINATION_MAX
+               ? 0
+               : es_fail(err, ES_USAGE, "give a shorter one",
+                         "--cache is longer than %u bytes",
+                         DESTINATION_MAX - 1);
+}
+
 /* What was not given is as the configuration says. */
 static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
 {
@@ -349,6 +400,8 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
     if (o.interface[0])
         memcpy(c.config.bcast.interface, o.interface, sizeof o.interface);
     take_defaults(&o.setup, &c.config.bcast);
+    if (choose_cache(&o, &c.config.bcast, err) < 0)
+        return -1;
     if (report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
     rc = front_run(&c.front);

@@ -54,6 +54,8 @@ struct config {
         uint32_t small;    /* bytes that go with the order, for all nodes */
         struct port_range ports; /* where we listen; 0-0: SrunPortRange */
         char interface[NETWORK_LIST_MAX]; /* meant for data; "": Slurm's */
+        char cache[PROBE_PATH_MAX]; /* of nodes: where users have theirs */
+        uint64_t cache_bytes;       /* that one may have */
     } bcast;
     int encrypt;          /* encrypt all connections */
     struct config_power { /* power { … } */

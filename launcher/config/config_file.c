@@ -25,9 +25,11 @@
 #define DRAIN_INTERVAL_S 60
 
 /* The defaults of power { }. */
-#define ACTUATOR "cgroup" /* limits nothing but the step */
-#define START    0.8      /* below full speed: room to shift */
-#define FLOOR    0.2
+#define ACTUATOR    "cgroup"   /* limits nothing but the step */
+#define START       0.8        /* below full speed: room to shift */
+#define CACHE       "/var/tmp" /* on disk, and lasts; /tmp may be memory */
+#define CACHE_BYTES UINT64_C(10000000000)
+#define FLOOR       0.2
 /* Watts of the examples for CN 103235742. */
 static const struct power example_power = {10, 2, 5, 0};
 
@@ -49,6 +51,8 @@ static void defaults(struct config *c)
         c->probe.outlier[e] = OUTLIER_LIMIT;
     c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
     c->bcast.small = SMALL;
+    strcpy(c->bcast.cache, CACHE);
+    c->bcast.cache_bytes = CACHE_BYTES;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
                                      .floor = FLOOR,
@@ -217,8 +221,10 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     long branches = cfg_getint(bcast, "branches");
     long chunk = cfg_getint(bcast, "chunk");
     long small = cfg_getint(bcast, "small");
+    long cache_mb = cfg_getint(bcast, "cache_mb");
     const char *ports = cfg_getstr(bcast, "port_range");
     const char *interface = cfg_getstr(bcast, "interface");
+    const char *cache = cfg_getstr(bcast, "cache");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -226,6 +232,10 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         b->chunk = (uint32_t)chunk;
     if (small != NOT_GIVEN)
         b->small = (uint32_t)small;
+    if (cache_mb != NOT_GIVEN)
+        b->cache_bytes = (uint64_t)cache_mb * 1000000;
+    if (cache)
+        snprintf(b->cache, sizeof b->cache, "%s", cache);
     if (ports)
         (void)config_ports(&b->ports, ports); /* check_ports() took it */
     if (interface)                            /* check_interface() took it */

@@ -2,6 +2,7 @@
 /* Prints the configuration in force, in the syntax of the file. */
 #include "launcher/config/config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -164,6 +165,8 @@ int config_print(const struct config *c)
            c->slurm.drain_interval_s, c->slurm.job_comment ? "true" : "false");
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
+    printf("  cache = \"%s\"\n  cache_mb = %" PRIu64 "\n", c->bcast.cache,
+           c->bcast.cache_bytes / 1000000);
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);

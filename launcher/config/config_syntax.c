@@ -24,7 +24,8 @@
 
 #define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
 #define OUTLIER_MAX  1000           /* robust deviations: in practice, never */
-#define SMALL_MAX    (64 << 10)     /* an order is kept whole, for every node */
+#define CACHE_MB_MAX 100000000
+#define SMALL_MAX    (64 << 10) /* an order is kept whole, for every node */
 #define WATTS_MAX    1e6
 #define PATIENCE_MAX 86400 /* seconds; a step that waits longer hangs */
 #define DRAIN_MAX    86400 /* seconds */
@@ -154,6 +155,7 @@ static const struct whole {
     {"branches", 0, PLAN_NODES_MAX, "give 1 to 65536, or 0 for the best"},
     {"chunk", 0, CHUNK_MAX, "give 1024 to 4194304, or 0 for the best"},
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
+    {"cache_mb", 1, CACHE_MB_MAX, "give 1 to 100000000"},
     {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
     {"drain_interval", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for never"},
     {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
@@ -329,6 +331,16 @@ static int check_directory(cfg_t *cfg, cfg_opt_t *opt)
         return 0;
     return refuse(cfg, "give the full path of a directory",
                   "probe: %s is out of range", opt->name);
+}
+
+static int check_cache(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *path = cfg_opt_getnstr(opt, 0);
+
+    if (path[0] == '/' && strlen(path) < PROBE_PATH_MAX)
+        return 0;
+    return refuse(cfg, "give the full path of a directory of the nodes",
+                  "bcast: cache is out of range");
 }
 
 static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
@@ -557,6 +569,8 @@ static cfg_t *all_sections(void)
                          whole_key("small"),
                          text_key("port_range", check_ports),
                          text_key("interface", check_interface),
+                         text_key("cache", check_cache),
+                         whole_key("cache_mb"),
                          CFG_END()};
     cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
     cfg_opt_t power[] = {titled_key("budget", budget, check_budget),

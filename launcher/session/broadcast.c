@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/broadcast.h"
 #include "launcher/base/notice.h"
+#include "pmix_bcast/offload.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -79,7 +80,10 @@ static int is_late(void *arg, uint32_t node)
 
 struct broadcast_tree {
     struct tree_source source;
-    struct event *next;          /* the content's turn */
+    struct event *next; /* the content's turn */
+    struct broadcast *owner;
+    struct offload *digesting;   /* the index is not whole yet */
+    struct es_error digest_err;  /* of it */
     char (*why)[BCAST_TEXT_MAX]; /* of each node: it failed with the index */
     double seconds;              /* that the index took */
     uint64_t home_bytes;
@@ -89,6 +93,7 @@ static void destroy_tree(struct broadcast_tree *t)
 {
     if (!t)
         return;
+    offload_destroy(t->digesting);
     if (t->next)
         event_free(t->next);
     tree_source_close(&t->source);
@@ -109,6 +114,13 @@ static void note_index(struct broadcast *b)
         snprintf(b->tree->why[v], BCAST_TEXT_MAX, "%s", r.node[v].why);
 }
 
+static int start_content(struct broadcast *b, struct es_error *err)
+{
+    b->wish.flags = (b->wish.flags & ~(uint32_t)ORDER_INDEX) | ORDER_TREE;
+    return tree_source_select(&b->tree->source, err) < 0 ? -1
+                                                         : start_home(b, err);
+}
+
 /* Not from the home that has ended. */
 static void on_content(evutil_socket_t fd, short what, void *arg)
 {
@@ -119,8 +131,7 @@ static void on_content(evutil_socket_t fd, short what, void *arg)
     note_index(b);
     bcast_home_destroy(b->home);
     b->home = NULL;
-    b->wish.flags = (b->wish.flags & ~(uint32_t)ORDER_INDEX) | ORDER_TREE;
-    if (start_home(b, &b->err) < 0) {
+    if (start_content(b, &b->err) < 0) {
         b->ended(b->arg);
         return;
     }
@@ -194,6 +205,41 @@ static int start_home(struct broadcast *b, struct es_error *err)
     return 0;
 }
 
+/* In a thread of its own. */
+static int find_digests(void *arg)
+{
+    struct broadcast_tree *t = arg;
+
+    return tree_source_digest(&t->source, &t->digest_err);
+}
+
+static void on_digests(void *arg, int result);
+
+/* The digests of all files may take long. */
+static int start_tree(struct broadcast *b, struct es_error *err)
+{
+    b->wish.tree = &b->tree->source;
+    b->wish.flags |= ORDER_INDEX;
+    if (!(b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)))
+        return start_home(b, err);
+    b->tree->digesting =
+        offload_start(b->base, find_digests, on_digests, b->tree);
+    b->tree->owner = b;
+    return b->tree->digesting ? 0 : es_no_memory(err);
+}
+
+static void on_digests(void *arg, int result)
+{
+    struct broadcast_tree *t = arg;
+    struct broadcast *b = t->owner;
+
+    offload_destroy(t->digesting);
+    t->digesting = NULL;
+    b->err = t->digest_err;
+    if (result < 0 || start_home(b, &b->err) < 0)
+        b->ended(b->arg);
+}
+
 static int is_folder(const char *source)
 {
     struct stat st;
@@ -222,10 +268,8 @@ int broadcast_start_tree(struct broadcast *b,
         b->tree = open_tree(b, sources, err);
         if (!b->tree)
             return -1;
-        b->wish.tree = &b->tree->source;
-        b->wish.flags |= ORDER_INDEX;
     }
-    if (start_home(b, err) < 0)
+    if (b->tree ? start_tree(b, err) < 0 : start_home(b, err) < 0)
         return -1;
     broadcast_top_start(&b->top, base, session, &b->home, wish->source);
     return 0;
@@ -290,17 +334,40 @@ struct broadcast_result broadcast_result(const struct broadcast *b)
 {
     struct broadcast_result r = {.home = bcast_home_result(b->home)};
 
-    r.bytes = r.home.plan.bytes;
+    r.bytes = r.sent = r.home.plan.bytes;
     r.home_bytes = r.home.home_bytes;
     r.seconds = r.home.seconds;
     if (!b->tree)
         return r;
     r.files = b->tree->source.index.n - 1;
     r.left_out = b->tree->source.found.left_out;
-    r.bytes = b->tree->source.index.bytes;
+    r.bytes = b->tree->source.bytes;
+    r.sent = b->tree->source.index.bytes;
     r.home_bytes += b->tree->home_bytes;
     r.seconds += b->tree->seconds;
     return r;
+}
+
+/* Each note once, and of how many nodes it is. */
+static void tell_notes(const struct broadcast *b, const struct bcast_result *r)
+{
+    for (uint32_t v = 0; v < r->plan.nodes; v++) {
+        uint32_t others = 0, before = 0;
+
+        for (uint32_t i = 0; i < r->plan.nodes; i++)
+            if (i != v && strcmp(r->node[i].note, r->node[v].note) == 0) {
+                before += i < v;
+                others++;
+            }
+        if (!r->node[v].note[0] || before > 0)
+            continue;
+        if (others > 0)
+            notice("%s and %u more: %s", session_node(b->session, v)->name,
+                   others, r->node[v].note);
+        else
+            notice("%s: %s", session_node(b->session, v)->name,
+                   r->node[v].note);
+    }
 }
 
 int broadcast_check(const struct broadcast *b, struct es_error *err)
@@ -312,6 +379,7 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
         return -1;
     }
     r = bcast_home_result(b->home);
+    tell_notes(b, &r);
     for (uint32_t v = 0; v < r.plan.nodes; v++)
         if (r.node[v].why[0])
             notice("%s: %s", session_node(b->session, v)->name, r.node[v].why);

@@ -71,6 +71,7 @@ void broadcast_lost(struct broadcast *b, size_t node, const char *why);
 struct broadcast_result {
     struct bcast_result home; /* of the file, or the tree's content */
     uint64_t bytes, home_bytes;
+    uint64_t sent;     /* of bytes: what was not there already */
     uint32_t files;    /* and folders and links, of a tree; 0: a file */
     uint64_t left_out; /* sockets, pipes, devices */
     double seconds;

@@ -131,14 +131,30 @@ static uint8_t *index_of(const struct tree_source *s)
     return bytes;
 }
 
+static int begin_with(struct tree_copy **t,
+                      const struct tree_source *s,
+                      const struct tree_copy_setup *setup)
+{
+    int why = tree_copy_create(t, setup, index_of(s), s->index.len);
+
+    if (why == 0)
+        why = tree_copy_prepare(*t);
+    if (why) {
+        tree_copy_destroy(*t);
+        *t = NULL;
+    }
+    return why;
+}
+
 static int begin(struct tree_copy **t,
                  const struct tree_source *s,
                  int force,
                  int keep)
 {
-    const struct tree_copy_setup setup = {to, force, keep};
+    const struct tree_copy_setup setup = {
+        .destination = to, .force = force, .keep = keep};
 
-    return tree_copy_open(t, &setup, index_of(s), s->index.len);
+    return begin_with(t, s, &setup);
 }
 
 static void send_piece(struct tree_copy *t, struct tree_source *s, uint64_t i)
@@ -348,7 +364,7 @@ static void test_sources(void)
 
 static void test_memory(const struct tree_source *s)
 {
-    const struct tree_copy_setup setup = {to, 0, 0};
+    const struct tree_copy_setup setup = {.destination = to};
     struct tree_copy *t = NULL;
     int why = ENOMEM;
     long n = 0;
@@ -357,9 +373,13 @@ static void test_memory(const struct tree_source *s)
         uint8_t *index = index_of(s);
 
         fault_at = n;
-        why = tree_copy_open(&t, &setup, index, s->index.len);
+        why = tree_copy_create(&t, &setup, index, s->index.len);
+        if (why == 0)
+            why = tree_copy_prepare(t);
         fault_at = -1;
-        if (why && (t || others() > 0))
+        if (why)
+            tree_copy_destroy(t);
+        if (why && others() > 0)
             bail("something is left");
     }
     ok(why == 0 && n > 4, "each allocation that fails is told");

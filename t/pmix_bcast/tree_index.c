@@ -55,7 +55,7 @@ static void write_root(void)
     writer_clear(&written);
     written = (struct writer){0};
     root.mode = 01755;
-    tree_write_head(&written);
+    tree_write_head(&written, 0);
     tree_write_folder(&written, &root);
 }
 
@@ -207,7 +207,7 @@ static void test_places(void)
     refused("a hard link to a folder");
     writer_clear(&written);
     written = (struct writer){0};
-    tree_write_head(&written);
+    tree_write_head(&written, 0);
     write_file(0, "", 0, NULL, 0);
     end(1, 0);
     refused("a file for a root");

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/tree_cache.h"
+#include "pmix_bcast/array.h"
+#include "pmix_bcast/file_digest.h"
+#include "pmix_bcast/own_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PART      "part-" /* what is being made is called so */
+#define STALE_S   3600
+#define NAME_SIZE (FILE_DIGEST_HEX + 1)
+#define FILES_MAX (1u << 24)
+
+/* --- the folder ----------------------------------------------------------- */
+
+static const char *reason(int why)
+{
+    if (why == EPERM)
+        return "it is not this user's alone";
+    if (why == ELOOP || why == ENOTDIR)
+        return "it is no folder";
+    return strerror(why);
+}
+
+static int is_in_memory(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0
+           && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+void tree_cache_open(struct tree_cache *c,
+                     const char *path,
+                     uint64_t bytes,
+                     char *note,
+                     size_t size)
+{
+    *c = TREE_CACHE_CLOSED;
+    note[0] = '\0';
+    c->bytes = bytes;
+    c->folder = own_folder_open(AT_FDCWD, path);
+    if (c->folder < 0)
+        snprintf(note, size, "the cache %.200s is not used: %s", path,
+                 reason(errno));
+    else if (is_in_memory(c->folder))
+        snprintf(note, size,
+                 "the cache %.200s is in memory (tmpfs), where it takes what "
+                 "jobs may need",
+                 path);
+}
+
+void tree_cache_close(struct tree_cache *c)
+{
+    if (c->folder >= 0)
+        close(c->folder);
+    *c = TREE_CACHE_CLOSED;
+}
+
+/* --- one file ------------------------------------------------------------- */
+
+static void name_of(const uint8_t digest[TREE_DIGEST], char name[NAME_SIZE])
+{
+    struct file_digest d;
+    char hex[FILE_DIGEST_HEX];
+
+    memcpy(d.byte, digest, sizeof d.byte);
+    file_digest_to_hex(&d, hex);
+    snprintf(name, NAME_SIZE, "%.2s/%s", hex, hex + 2);
+}
+
+int tree_cache_get(struct tree_cache *c, int *fd, const struct tree_place *p)
+{
+    char name[NAME_SIZE];
+    int cached, why;
+
+    *fd = -1;
+    if (c->folder < 0)
+        return 0;
+    name_of(p->index->entry[p->entry].digest, name);
+    cached =
+        openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (cached < 0)
+        return 0;
+    why = tree_same_make(fd, p, cached);
+    if (why == 0 && *fd < 0) {
+        (void)unlinkat(c->folder, name, 0);
+        atomic_store(&c->damaged, 1);
+    } else if (why == 0) {
+        (void)futimens(cached, NULL); /* it is used */
+    }
+    close(cached);
+    return why;
+}
+
+static void put_it(struct tree_cache *c,
+                   const struct tree_place *p,
+                   int from,
+                   const char *name)
+{
+    char part[NAME_SIZE];
+    struct tree_place place = *p;
+    int fd, why;
+
+    snprintf(part, sizeof part, "%.3s" PART "%08x%08x", name,
+             randombytes_random(), randombytes_random());
+    place.root = c->folder;
+    place.path = part;
+    why = tree_same_make(&fd, &place, from);
+    if (fd < 0) {
+        atomic_store(&c->full, why);
+        return;
+    }
+    close(fd);
+    if (renameat(c->folder, part, c->folder, name) < 0)
+        (void)unlinkat(c->folder, part, 0);
+}
+
+void tree_cache_put(struct tree_cache *c, const struct tree_place *p)
+{
+    const struct tree_entry *e = &p->index->entry[p->entry];
+    char name[NAME_SIZE];
+    int from;
+
+    if (c->folder < 0 || e->data > c->bytes || atomic_load(&c->full))
+        return;
+    name_of(e->digest, name);
+    if (faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    name[2] = '\0';
+    (void)mkdirat(c->folder, name, 0700);
+    name[2] = '/';
+    from = openat(p->root, p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (from < 0)
+        return;
+    put_it(c, p, from, name);
+    close(from);
+}
+
+/* --- bounds --------------------------------------------------------------- */
+
+struct cached {
+    char name[NAME_SIZE];
+    uint64_t bytes;
+    struct timespec used;
+};
+
+struct list {
+    const struct tree_cache *c;
+    struct cached *file; /* owned */
+    size_t n, room;
+    uint64_t bytes;
+};
+
+static void note_file(struct list *l, const char *folder, const char *name)
+{
+    struct cached f, *file;
+    struct stat st;
+
+    if (snprintf(f.name, sizeof f.name, "%s/%s", folder, name)
+            >= (int)sizeof f.name
+        || fstatat(l->c->folder, f.name, &st, AT_SYMLINK_NOFOLLOW) < 0
+        || !S_ISREG(st.st_mode))
+        return;
+    if (strncmp(name, PART, strlen(PART)) == 0) {
+        if (st.st_mtime < time(NULL) - STALE_S) /* its agent was killed */
+            (void)unlinkat(l->c->folder, f.name, 0);
+        return;
+    }
+    f.bytes = (uint64_t)st.st_blocks * 512;
+    f.used = st.st_mtim;
+    file = array_grow(l->file, &l->room, l->n + 1, sizeof *l->file, FILES_MAX);
+    if (!file)
+        return;
+    l->file = file;
+    file[l->n++] = f;
+    l->bytes += f.bytes;
+}
+
+static void note_folder(struct list *l, const char *name)
+{
+    int fd = openat(l->c->folder, name,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *d;
+
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    while ((d = readdir(dir)) != NULL)
+        note_file(l, name, d->d_name);
+    closedir(dir);
+}
+
+static int compare_used(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct cached *)a)->used;
+    const struct timespec *y = &((const struct cached *)b)->used;
+
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+void tree_cache_trim(const struct tree_cache *c)
+{
+    struct list l = {.c = c};
+    char name[8];
+
+    if (c->folder < 0 || flock(c->folder, LOCK_EX | LOCK_NB) < 0)
+        return; /* another one is at it */
+    for (unsigned i = 0; i < 256; i++) {
+        snprintf(name, sizeof name, "%02x", i);
+        note_folder(&l, name);
+    }
+    if (l.bytes > c->bytes)
+        qsort(l.file, l.n, sizeof *l.file, compare_used);
+    for (size_t i = 0; i < l.n && l.bytes > c->bytes; i++)
+        if (unlinkat(c->folder, l.file[i].name, 0) == 0)
+            l.bytes -= l.file[i].bytes;
+    free(l.file);
+    (void)flock(c->folder, LOCK_UN);
+}

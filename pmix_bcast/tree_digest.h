@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tree_digest.h - the digest of a file in a tree: BLAKE2b (RFC 7693) of its
+ * size, its extents, and all that is in them.  Two files with one digest are
+ * the same, holes included.
+ */
+#ifndef PMIX_BCAST_TREE_DIGEST_H
+#define PMIX_BCAST_TREE_DIGEST_H
+
+#include "pmix_bcast/tree_index.h"
+
+#include <stdatomic.h>
+
+struct tree_progress { /* of work that another thread looks at */
+    atomic_uint steps; /* grows as long as something is done */
+    atomic_int cancel; /* it is not wanted any more */
+};
+
+/* Of the file that is open at fd, as the index says where it has data.  What is
+ * read is written to another, too (-1: none).  0 or an errno value: ENODATA if
+ * the file is shorter, ECANCELED. */
+int tree_digest_of(uint8_t digest[TREE_DIGEST],
+                   const struct tree_index *t,
+                   uint32_t entry,
+                   int fd,
+                   int to,
+                   struct tree_progress *p);
+
+#endif

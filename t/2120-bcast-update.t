@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep bcast --update and --cache: only what is not there comes, and all is right'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+without_slurm
+ends_with_test
+here=$PWD
+dst="$here/dst/{node}/x" cache="$here/cache/{node}"
+
+# --- helpers -------------------------------------------------------------------
+nodes() { # N: a folder for each: dst/local0, ..., and no caches
+	n=$1
+	rm -rf dst cache && mkdir cache && for i in $(seq 0 $((n - 1))); do mkdir -p dst/local"$i" || return 1; done
+}
+bcast() { evenstep bcast --local "$n" --no-sync "$@"; }
+sent() { test "$(jq .sent_bytes out)" = "$1" || { cat out && false; }; }
+# The tree is on all nodes, and nothing is left beside it.
+arrived() { # SRC
+	for i in $(seq 0 $((n - 1))); do diff -r --no-dereference "$1" dst/local"$i"/x || return 1; done
+	find dst -mindepth 2 -name ".evenstep*" >left && test_cmp /dev/null left
+}
+listed() { (cd "$1" && find . -printf '%p %y %m %T@ %l\n' | sort); }
+
+mkdir -p src/a/b src/empty
+for i in $(seq 100); do head -c $((i * 97)) /dev/urandom >src/a/f"$i"; done
+ln src/a/f1 src/a/b/hard
+ln -s ../f2 src/a/b/link
+: >src/none
+printf x | dd of=src/sparse bs=1 seek=20000000 conv=notrunc 2>/dev/null
+touch -d @1234567890.5 src/a/f3 src/a
+all=$(find src -type f ! -name hard ! -name sparse -printf '%s\n' | awk '{n += $1} END {print n + 1}')
+image=image.sif
+head -c 3000000 /dev/urandom >$image
+
+# --- update --------------------------------------------------------------------
+test_expect_success '--update: without a DST all comes, then nothing, then what has changed' '
+	nodes 3 && bcast -r --update --json src "$dst" >out && arrived src && jq -e ".sent_bytes >= $all" out &&
+	bcast -r --update --json src "$dst" >out && arrived src && sent 0 && listed src >want && listed dst/local2/x >got && test_cmp want got &&
+	printf other >src/a/f7 && head -c 97 /dev/urandom >src/a/f1 && printf new >src/a/f101 && chmod 600 src/a/f9 &&
+	bcast -r --update --json src "$dst" >out && arrived src && sent 105 && test "$(stat -c %a dst/local1/x/a/f9)" = 600
+'
+test_expect_success 'each node gets what it lacks, whichever node that is' '
+	printf wrong >dst/local0/x/a/f2 && head -c 194 /dev/zero >dst/local1/x/a/f2 && rm dst/local2/x/a/f3 && rm -r dst/local2/x/a/b &&
+	bcast -r --update --json src "$dst" >out && arrived src && sent $((97 + 194 + 291))
+'
+test_expect_success 'a file of the same size and time is another one if its bytes differ' '
+	head -c 388 /dev/zero >dst/local1/x/a/f4 && touch -r src/a/f4 dst/local1/x/a/f4 &&
+	bcast -r --update --json src "$dst" >out && arrived src && sent 388
+'
+test_expect_success 'with --strict, --verify, -s 1Ki' '
+	for options in "--strict --verify" "-s 1Ki"; do
+		for i in 10 20 30; do head -c 1000 /dev/urandom >src/a/f$i; done
+		bcast -r --update $options --json src "$dst" >out && arrived src && sent 3000 || return 1
+	done
+'
+test_expect_success 'holes stay holes, and hard links stay one file' '
+	test "$(stat -c %b dst/local0/x/sparse)" -lt 1000 && test dst/local0/x/a/f1 -ef dst/local0/x/a/b/hard &&
+	printf data | dd of=dst/local0/x/sparse bs=1 seek=5000000 conv=notrunc 2>/dev/null &&
+	bcast -r --update src "$dst" && cmp src/sparse dst/local0/x/sparse && test "$(stat -c %b dst/local0/x/sparse)" -lt 1000
+'
+test_expect_success 'what only DST has stays as it is; with --delete it goes' '
+	mkdir -p dst/local1/x/own/deep && printf mine >dst/local1/x/own/deep/file && ln -s nowhere dst/local1/x/a/own && mkfifo dst/local1/x/pipe &&
+	chmod 750 dst/local1/x/own && touch -d @1000000000 dst/local1/x/own/deep/file dst/local1/x/own/deep dst/local1/x/own &&
+	inode=$(stat -c %i dst/local1/x/own/deep/file) && listed dst/local1/x/own >want && echo 1 >>src/a/f50 &&
+	bcast -r --update src "$dst" && listed dst/local1/x/own >got && test_cmp want got && test "$(stat -c %i dst/local1/x/own/deep/file)" = $inode &&
+	test -L dst/local1/x/a/own && test -p dst/local1/x/pipe && cmp src/a/f50 dst/local1/x/a/f50 &&
+	bcast -r --update --delete src "$dst" && arrived src
+'
+test_expect_success 'a file where DST has a folder: refused and named; with --delete it is replaced' '
+	mkdir dst/local1/x/a/f60.d && mv dst/local1/x/a/f60 dst/local1/x/a/f60.d && mv dst/local1/x/a/f60.d dst/local1/x/a/f60 &&
+	test_expect_code 1 bcast -r --update src "$dst" 2>err && said "evenstep: local1: .*a/f60 is a folder there, and none in SRC: give --delete" &&
+	test -e dst/local1/x/a/f60/f60 && bcast -r --update --delete src "$dst" && arrived src
+'
+test_expect_success 'a folder where DST has a file, and a link' '
+	rm -r dst/local0/x/a/b dst/local2/x/empty && printf file >dst/local0/x/a/b && ln -s / dst/local2/x/empty &&
+	bcast -r --update src "$dst" && arrived src
+'
+test_expect_success 'DST is a file, or a link: refused, with --force replaced' '
+	nodes 2 && printf file >dst/local0/x && ln -s local0 dst/local1/x &&
+	test_expect_code 1 bcast -r --update src "$dst" 2>err && said "evenstep: local0: .*: Not a directory" && said "evenstep: local1: .*: Not a directory" &&
+	test "$(cat dst/local0/x)" = file && bcast -r --update --force src "$dst" && arrived src && test ! -L dst/local1/x
+'
+test_expect_success 'links in DST that lead out: nothing is written there' '
+	mkdir -p outside/b && printf mine >outside/f1 && rm -r dst/local0/x/a && ln -s "$here/outside" dst/local0/x/a &&
+	ln -s / dst/local0/x/own && bcast -r --update src "$dst" && ls outside >got && printf "b\nf1\n" >want && test_cmp want got &&
+	test "$(cat outside/f1)" = mine && test -L dst/local0/x/own && bcast -r --update --delete src "$dst" && arrived src && test "$(cat outside/f1)" = mine
+'
+test_expect_success 'several sources, and the source itself' '
+	nodes 2 && bcast --update -r src/a $image "$dst" && bcast --update -r --json src/a $image "$dst" >out && sent 0 && cmp $image dst/local1/x/$image &&
+	mkdir -p self/local0 && cp -a src self/local0/x && evenstep bcast --local 1 -r --update --delete --json self/local0/x "$here/self/{node}/x" >out &&
+	sent 0 && diff -r --no-dereference src self/local0/x
+'
+test_expect_success 'a single file' '
+	nodes 2 && bcast --update --json $image "$dst" >out && sent 3000000 && arrived $image && bcast --update --json $image "$dst" >out && sent 0 &&
+	printf x >>$image && test_expect_code 1 bcast $image "$dst" && bcast --update --json -p $image "$dst" >out && sent 3000001 && arrived $image &&
+	test "$(stat -c %Y $image)" = "$(stat -c %Y dst/local1/x)" && rm dst/local0/x && mkdir dst/local0/x &&
+	test_expect_code 1 bcast --update $image "$dst" 2>err && said "evenstep: local0: .*: Is a directory"
+'
+test_expect_success 'two at once into one DST: one of the two, whole' '
+	nodes 2 && cp -a src other && printf other >other/a/f1 && bcast -r --update src "$dst" &&
+	{ bcast -r --update --delete other "$dst" 2>err1 & } && bcast -r --update --delete src "$dst" 2>err2; wait $!; cat err1 err2
+	for i in 0 1; do diff -r --no-dereference src dst/local$i/x >d || diff -r --no-dereference other dst/local$i/x >d || return 1; done &&
+	bcast -r --update --delete src "$dst" && arrived src
+'
+fails_with() { # OPTIONS MESSAGE
+	fails 2 "$2" eval "evenstep bcast --local 1 $1 src '$dst'"
+}
+test_expect_success 'wrong uses' '
+	fails_with "-r --delete" "evenstep: --delete: there is no --update: give --update, too" &&
+	fails_with "-r --cache=here" "evenstep: --cache: \"here\" depends on where a node is: give a whole path"
+'
+
+# --- cache ---------------------------------------------------------------------
+test_expect_success '--cache: what came once does not come again, of folders and files' '
+	nodes 3 && bcast -r --cache="$cache" --json src "$dst" >out && arrived src && jq -e ".sent_bytes > 400000" out && rm -rf dst/*/x &&
+	bcast -r --cache="$cache" --json src "$dst" >out && arrived src && sent 0 && rm -rf dst/*/x && listed dst >got &&
+	bcast --cache="$cache" --json $image "$dst" >out && sent 3000001 && rm dst/*/x && cp $image renamed &&
+	bcast --cache="$cache" --json renamed "$dst" >out && sent 0 && arrived $image
+'
+test_expect_success 'a node whose cache is empty gets it, and the others stay right' '
+	rm -rf dst/*/x cache/local1 && bcast --cache="$cache" --json $image "$dst" >out && sent 3000001 && arrived $image
+'
+test_expect_success 'a damaged entry is found, said, and comes again' '
+	rm dst/*/x && entry=$(find cache/local2 -size 3000001c) && printf damaged | dd of="$entry" bs=1 seek=1000 conv=notrunc 2>/dev/null &&
+	bcast --cache="$cache" --json $image "$dst" >out 2>err && sent 3000001 && arrived $image &&
+	said "evenstep: local2: what was damaged in the cache came again" && rm dst/*/x &&
+	bcast --cache="$cache" --json $image "$dst" >out && sent 0
+'
+test_expect_success 'what is written into DST later does not come back' '
+	printf mine | dd of=dst/local0/x bs=1 conv=notrunc 2>/dev/null && bcast --force --cache="$cache" --json $image "$dst" >out && sent 0 && arrived $image
+'
+test_expect_success 'it is bounded: what was not used for longest goes' '
+	nodes 1 && printf "bcast {\n cache = \"$here/cache\"\n cache_mb = 7\n}\n" >conf && export EVENSTEP_CONF="$here/conf" &&
+	for i in 1 2 3 1 4; do head -c 3000000 /dev/zero | tr "\0" $i >big$i && bcast -f --cache --json big$i "$dst" >out$i || return 1; done &&
+	unset EVENSTEP_CONF && test "$(jq .sent_bytes out1)" = 3000000 &&
+	test "$(find cache/evenstep-cache-$(id -u) -type f | wc -l)" = 2
+'
+test_expect_success 'with --update, too: from DST or the cache' '
+	nodes 2 && bcast -r --update --cache="$cache" src "$dst" && rm dst/local0/x/a/f8 && cp src/a/f9 dst/local1/x/a/f10 &&
+	bcast -r --update --cache="$cache" --json src "$dst" >out && sent 0 && arrived src
+'
+test_expect_success 'a cache that is not ours alone, or a link, is not used, and that is said' '
+	nodes 2 && mkdir cache/local0 elsewhere && chmod 755 cache/local0 && ln -s "$here/elsewhere" cache/local1 &&
+	bcast --cache="$cache" $image "$dst" 2>err && arrived $image && said "evenstep: local0: the cache .*/cache/local0 is not used: it is not this user.s alone" &&
+	said "evenstep: local1: the cache .*/cache/local1 is not used: it is no folder" && ls cache/local0 elsewhere/ >got && lines got 3
+'
+test_done
