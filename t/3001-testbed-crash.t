@@ -46,12 +46,12 @@ clean() {
 	testbed_down >got && grep "^testbed: nothing of $name is up$" got
 }
 
-# caught FILE WORD [setsid]: up is killed once FILE exists, by kill's WORD before its
-# number.  On a busy machine it may have ended before we see FILE: then once more.
+# caught FILE SIGNAL SIGN [setsid]: up gets it once FILE exists, with the sign - all of
+# its group.  On a busy machine it may have ended before we see FILE: then once more.
 caught() {
 	for each in 1 2 3 4 5 6 7 8; do
-		{ $3 "$testbed" up --name "$name" & up=$!; } && soon "$1" || return 1
-		kill $2"$up" && return
+		{ $4 "$testbed" up --name "$name" & up=$!; } && soon "$1" || return 1
+		kill "-$2" "$3$up" && return
 		wait $up
 		testbed_down || return 1
 	done
@@ -61,7 +61,7 @@ caught() {
 # kill_up_at MOMENT FILE: up alone, then with every process of its group.
 kill_up_at() {
 	test_expect_success "kill -9 of up once $1: down leaves nothing" "
-		caught '$2' '-9 ' && clean && caught '$2' '-9 -' setsid && clean
+		caught '$2' 9 '' && clean && caught '$2' 9 - setsid && clean
 	"
 }
 
@@ -78,7 +78,7 @@ kill_up_at 'the last slurmd runs' "$dir/node/n3/slurmd.pid"
 
 # terminated: unless it was up before.
 terminated() {
-	caught "$dir/munge/socket" "-TERM " && test_expect_code 143 wait "$up" && return
+	caught "$dir/munge/socket" TERM "" && test_expect_code 143 wait "$up" && return
 	testbed_down && false
 }
 test_expect_success 'TERM ends up at once, and it cleans up itself' '

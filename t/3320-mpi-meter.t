@@ -20,8 +20,8 @@ regions() { jq -es "(map(select(.type == \"rank\").rank) | sort) == [0, 1, 2, 3]
 # ends_alike: as without.  Of 20 MPI_Aborts of MPICH, by pmi2, one ends with all that was
 # printed and status 0, without the meter, too: Slurm 24.11.
 ends_alike() {
-	step -K $how ./all $why >want 2>err; code=$?
-	test $code != 0 && test $code != 124 && test_expect_code $code metered -K $how ./all $why && test_cmp want got
+	step -K "$how" ./all "$why" >want 2>err; code=$?
+	test $code != 0 && test $code != 124 && test_expect_code $code metered -K "$how" ./all "$why" && test_cmp want got
 }
 
 test_expect_success 'up: two nodes' '
