@@ -26,6 +26,16 @@ for way in tcp pmix; do
 		for each in $(seq 0 69); do cmp file to/local$each || return 1; done
 	'
 done
+# alone COMMAND...: where there is no IPv4, not even 127.0.0.1.
+alone() { unshare --user --map-root-user --net sh -c 'ip link set lo up && ip -4 addr flush dev lo && exec "$@"' - "$@"; }
+if alone ip -6 addr show dev lo 2>/dev/null | grep -q ::1; then
+	test_set_prereq IPV6
+fi
+test_expect_success IPV6 'without IPv4 on this machine it is ::1: a file comes to all, also by its network' '
+	rm -rf to && mkdir to && head -c 200000 /dev/urandom >file &&
+	printf "wireup = \"tcp\"\n" >own.conf && alone env EVENSTEP_CONF="$PWD/own.conf" evenstep bcast --local 3 --interface ::/0 file "$PWD/to/{node}" 2>err && cat err && ! grep common err &&
+	for each in 0 1 2; do cmp file to/local$each || return 1; done
+'
 test_expect_success 'tcp: what is run knows nothing of the start' '
 	by tcp evenstep run --local 1 --metrics equal --range 0:1 -- env >environ && grep "^EVENSTEP_BEGIN=" environ &&
 	! grep -E "^EVENSTEP_(SECRET|HOME|WIREUP|RANK|AGENTS?)=" environ

@@ -239,6 +239,73 @@ static void test_close(void)
     }
 }
 
+static void on_refused(struct channel *c, void *arg, const char *why)
+{
+    (void)c;
+    (void)why;
+    *(int *)arg = -1;
+}
+
+static const struct channel_events single_events = {
+    .opened = on_caller_opened, .message = on_message, .closed = on_refused};
+
+/* Is one who calls there let in? */
+static int is_let_in(const char *text)
+{
+    static const struct parties parties = {PURPOSE_SESSION, 1, FRONT_END};
+    int met = 0;
+    struct channel *c;
+    struct address to;
+
+    if (address_parse(&to, text, listener_port(listener)) < 0)
+        return 0;
+    c = channel_call(base, (const struct sockaddr *)&to.at, to.len, &secret,
+                     &parties, &single_events, &met);
+    if (!c)
+        return 0;
+    until(met);
+    if (met > 0)
+        channel_destroy(c);
+    return met > 0;
+}
+
+static void listen_at(enum loopback loopback)
+{
+    const struct listener_setup setup = {.base = base,
+                                         .secret = &secret,
+                                         .purpose = PURPOSE_SESSION,
+                                         .self = FRONT_END,
+                                         .loopback = loopback,
+                                         .called = on_called,
+                                         .full = on_full};
+
+    listener_close(listener);
+    if (listener_open(&listener, &setup, NULL) < 0)
+        bail("no listener");
+}
+
+static void test_families(void)
+{
+    struct address six;
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int has_ipv6 = fd >= 0 && address_parse(&six, "::1", 0) == 0
+                   && bind(fd, (const struct sockaddr *)&six.at, six.len) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    listen_at(LOOPBACK_NO);
+    ok(is_let_in("127.0.0.1"), "who listens everywhere hears IPv4");
+    ok(!has_ipv6 || is_let_in("::1"), "and IPv6, if this machine has it");
+    listen_at(LOOPBACK_IPV4);
+    ok(is_let_in("127.0.0.1") && !is_let_in("::1"), "at 127.0.0.1 only that");
+    if (has_ipv6)
+        listen_at(LOOPBACK_IPV6);
+    ok(!has_ipv6 || (is_let_in("::1") && !is_let_in("127.0.0.1")),
+       "at ::1 only that");
+    listener_close(listener);
+    listener = NULL;
+}
+
 int main(void)
 {
     struct timeval often = {0, 5000};
@@ -255,6 +322,7 @@ int main(void)
     tick = base ? event_new(base, -1, EV_PERSIST, on_tick, NULL) : NULL;
     if (!tick || event_add(tick, &often) < 0 || secret_make(&secret) < 0)
         bail("cannot begin");
+    test_families();
     test_crowd();
     test_honest();
     test_full();

@@ -116,6 +116,14 @@ int main(void)
        "so does one of the other family, at the first port");
     ok(endpoint_parse(&out, "n0 a 9090") == 0 && out.port == 9090,
        "and a port that begins with the last digit");
+    ok(endpoint_parse(&out, "n0 fe80::1%eth0 7 10.1.0.1/16,10000,0,hsn0") == 0
+           && out.networks.n == 1 && out.networks.at[0].mbps == 10000
+           && strcmp(out.networks.at[0].name, "hsn0") == 0,
+       "its networks stand behind it");
+    endpoint_format(&out, text, sizeof text);
+    is_str(text, "n0 fe80::1%eth0 7 10.1.0.1/16,10000,0,hsn0", "and come back");
+    is_int(endpoint_parse(&out, "n0 ::1 7 10.1.0.1/16"), -1,
+           "a network that is none makes no endpoint");
     memset(in.node, 'n', sizeof in.node - 1);
     memset(in.address, '1', sizeof in.address - 1);
     endpoint_format(&in, text, sizeof text);
