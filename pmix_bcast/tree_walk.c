@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/tree_walk.h"
 #include "pmix_bcast/array.h"
+#include "pmix_bcast/tree_xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@ struct walk {
     void *names;                /* of files with several, tsearch(3) */
     struct tree_extent *extent; /* workspace */
     size_t extents_room;
+    struct writer xattrs; /* likewise */
 };
 
 int64_t tree_time(const struct stat *st)
@@ -177,6 +179,22 @@ static int add_symlink(struct walk *k, const FTSENT *f, struct tree_entry *e)
     return 0;
 }
 
+static int add_xattrs(struct walk *k, const FTSENT *f, struct tree_entry *e)
+{
+    int why = 0;
+
+    if (!(k->wish->parts & TREE_XATTRS))
+        return 0;
+    k->xattrs.len = 0;
+    if (f->fts_info == FTS_D || f->fts_info == FTS_F)
+        why = tree_xattrs_read(&k->xattrs, f->fts_accpath);
+    e->xattrs = k->xattrs.buf ? k->xattrs.buf : (const uint8_t *)"";
+    e->xattrs_len = k->xattrs.len;
+    errno = why;
+    return why ? fail_on(k, f->fts_path, "see that its attributes can be read")
+               : 0;
+}
+
 /* That holds them, and is none of the sources. */
 static int has_folder(const struct walk *k)
 {
@@ -194,6 +212,8 @@ static int add_entry(struct walk *k, FTSENT *f)
     int rc = 0;
 
     f->fts_number = k->n;
+    if (add_xattrs(k, f, &e) < 0)
+        return -1;
     if (f->fts_info == FTS_D)
         tree_write_folder(k->w, &e);
     else if (f->fts_info == FTS_F)
@@ -383,6 +403,7 @@ int tree_walk(struct tree_found *found,
         free(k.path[i]);
     free(k.path);
     free(k.extent);
+    writer_clear(&k.xattrs);
     tdestroy(k.names, free);
     return rc;
 }

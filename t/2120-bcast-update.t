@@ -112,6 +112,17 @@ test_expect_success 'wrong uses' '
 	fails_with "-r --cache=here" "evenstep: --cache: \"here\" depends on where a node is: give a whole path"
 '
 
+# --- attributes ----------------------------------------------------------------
+# Where the file system of the test has none there are none on both sides.
+mkdir attributes && : >attributes/f
+python3 -c 'import os; os.setxattr("attributes/f", "user.colour", b"blue"); os.setxattr("attributes", "user.x", b"y")' 2>&-
+attributes() { python3 -c 'import os, sys; p = sys.argv[1]; print([(n, os.getxattr(p, n)) for n in sorted(os.listxattr(p))])' "$1" | grep -v security; }
+test_expect_success '--xattrs: of files and folders' '
+	nodes 2 && bcast -r --xattrs --update attributes "$dst" && arrived attributes &&
+	for i in /f ""; do attributes attributes$i >want; attributes dst/local1/x$i >got; test_cmp want got || return 1; done &&
+	bcast -r -f attributes "$dst" && attributes dst/local1/x/f >got && ! grep colour got
+'
+
 # --- cache ---------------------------------------------------------------------
 test_expect_success '--cache: what came once does not come again, of folders and files' '
 	nodes 3 && bcast -r --cache="$cache" --json src "$dst" >out && arrived src && jq -e ".sent_bytes > 400000" out && rm -rf dst/*/x &&

@@ -34,7 +34,7 @@ struct options {
     struct bcast_wish setup;
     struct local_option local;
     char interface[NETWORK_LIST_MAX];
-    int update, delete;
+    int update, delete, xattrs;
     int force, preserve, no_sync, verify, strict, json;
 };
 
@@ -99,6 +99,8 @@ static const struct option options[] = {
     {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
      "recursive", .help =
      "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
+    {OPTION_FLAG, "xattrs", NULL, AT(xattrs), .needs = "recursive", .help =
+     "keep extended attributes and access control lists, too"},
     {OPTION_GROUP, .name = "of what is there already:"},
     {OPTION_FLAG, "update", NULL, AT(update), .letter = 'u', .help =
      "bring only what differs from DST, by size and digest; what only DST has "
@@ -152,6 +154,8 @@ static void parse_sources(struct options *o, char **words)
     o->sources.n_exclude = o->n_exclude;
     if (o->update || o->cache)
         o->sources.parts |= TREE_DIGESTS;
+    if (o->xattrs)
+        o->sources.parts |= TREE_XATTRS;
     o->sources.single = !o->is_tree;
     o->setup.source = words[0];
 }
@@ -231,7 +235,7 @@ static json_t *result_json(const struct command *c,
         "pulls", (json_int_t)h->pulls, "refused_pulls", (json_int_t)h->refused,
         "node_seconds", node_seconds(c, r));
 
-    if (c->o->sources.parts)
+    if (c->o->sources.parts & TREE_DIGESTS)
         all = json_member(all, "sent_bytes", json_integer((json_int_t)r->sent));
     if (!c->o->is_tree)
         return all;
@@ -256,7 +260,7 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     if (c->o->is_tree)
         snprintf(what, sizeof what, "%.1f MB in %u files and folders",
                  (double)r->bytes / 1e6, r->files);
-    if (c->o->sources.parts)
+    if (c->o->sources.parts & TREE_DIGESTS)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", of which %.1f MB were sent,", (double)r->sent / 1e6);
     notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
