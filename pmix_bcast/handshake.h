@@ -56,6 +56,7 @@ enum purpose {
     PURPOSE_BROADCAST = 3, /* an agent calls home for chunks */
     PURPOSE_RING = 4,      /* measures the way from one agent to another */
     PURPOSE_TABLE = 5,     /* the endpoints go down a tree of the agents */
+    PURPOSE_RECALL = 6, /* a front end calls an agent that has waited for it */
 };
 
 struct parties {

@@ -49,6 +49,26 @@ test_expect_success 'in a script of sbatch: evenstep bcast, and srun --evenstep-
 	END
 	on_ctl env PATH="$EVENSTEP_BUILD:$PATH" sbatch -Q -W -N2 --ntasks-per-node=1 -o "$PWD/got" batch.sh; cat got && count same 2
 '
+
+# A job of the tests below runs COMMANDS with agents that stay; what ran where: got.
+in_job() {
+	echo "agents { linger = 600 }" >stay.conf
+	on_ctl env EVENSTEP_CONF="$PWD/stay.conf" PATH="$EVENSTEP_BUILD:$PATH" salloc -Q "$@" >got 2>err
+}
+cat >steps.sh <<'END'
+steps() { squeue -h -s -j $SLURM_JOB_ID -o "%i %j" | grep -c evenstep; }
+evenstep bcast file "/tmp/of-{node}/one" && steps && evenstep bcast file "/tmp/of-{node}/two" && evenstep run --metrics equal --range 0:8 true && steps
+evenstep run --metrics equal --range 0:8 -- sh -c 'cmp /tmp/of-$EVENSTEP_NODE/one /tmp/of-$EVENSTEP_NODE/two && echo same'
+find /dev/shm -name "linger-$SLURM_JOB_ID-*" | wc -l
+END
+test_expect_success 'agents that stay: four commands of a job have one step; nothing is left of it when the job ends' '
+	in_job -N8 sh steps.sh; cat got err && test "$(grep -cx 1 got)" = 3 && count same 8 &&
+	wait_for 60 no_agents && wait_for 60 no_jobs && test -z "$(on_ctl find /dev/shm -name "linger-*")"
+'
+test_expect_success 'likewise after scancel' '
+	in_job -N2 sh -c "evenstep bcast -f file /tmp/x && scancel \$SLURM_JOB_ID"; cat err
+	wait_for 60 no_agents && wait_for 60 no_jobs && test -z "$(on_ctl find /dev/shm -name "linger-*")"
+'
 test_expect_success 'nothing is left' 'rm "$prolog"; wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep'
 
 test_done

@@ -2,6 +2,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_orders.h"
 #include "launcher/agent/greeting.h"
+#include "launcher/agent/lingerer.h"
 #include "launcher/base/awake.h"
 #include "launcher/base/file_limit.h"
 #include "launcher/base/notice.h"
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* A command is not read any further while this much of its output waits for
@@ -45,6 +47,8 @@
 
 struct agent {
     const struct agent_setup *setup;
+    struct agent_setup
+        own; /* it is this, but for where the front end listens */
     struct event_base *base;
     struct channel *front; /* to the front end */
     struct wireup wireup;
@@ -58,6 +62,8 @@ struct agent {
     struct signals signals;
     struct event *on_again;
     struct awake *awake;
+    struct lingerer *linger;     /* we wait for another front end */
+    char linger_dir[64];         /* to be removed if none comes, or "" */
     struct agent_orders *orders; /* NULL before it is wired up */
     int ready;                   /* wired up, and READY has been sent */
     int met;                     /* the front end has proved itself, once */
@@ -154,6 +160,27 @@ static const struct table_tree_events tree_events = {
     .missed = on_missed,
 };
 
+static void begin_lingering(struct agent *a, const struct msg_linger *m);
+
+/* The front end ends, and another may come. */
+static int receive_linger(struct agent *a, const uint8_t *body, size_t len)
+{
+    struct endpoint e = a->mine;
+    struct writer w = {0};
+    struct msg_linger m;
+
+    if (msg_read_linger(&m, body, len) < 0 || a->linger)
+        return -1;
+    if (!agent_orders_busy(a->orders))
+        begin_lingering(a, &m);
+    if (a->linger) {
+        e.port = lingerer_port(a->linger);
+        endpoint_write(&w, &e);
+    }
+    send_front(a, MSG_LINGER, &w);
+    return 0;
+}
+
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
 static void on_front_message(struct channel *c,
                              void *arg,
@@ -172,6 +199,8 @@ static void on_front_message(struct channel *c,
     } else if (a->ready && type == MSG_CLOCK) {
         send_clock(a);
         rc = len == 0 ? 0 : -1;
+    } else if (a->ready && type == MSG_LINGER) {
+        rc = receive_linger(a, body, len);
     } else if (a->ready) {
         rc = agent_orders_receive(a->orders, type, body, len);
     }
@@ -295,6 +324,8 @@ static void on_front_closed(struct channel *c, void *arg, const char *why)
     if (a->is_there)
         a->away = clock_s();
     a->is_there = 0;
+    if (a->linger && !a->leaving)
+        return;
     snprintf(a->why, sizeof a->why, "%s", why);
     if (!a->met && !a->leaving && !nobody_listens
         && strcmp(why, CHANNEL_STRANGER) != 0) {
@@ -490,6 +521,52 @@ static int open_orders(struct agent *a, struct es_error *err)
     return agent_orders_open(&a->orders, &setup, err);
 }
 
+/* --- from one front end to the next ---------------------------------------- */
+
+static void on_recalled(void *arg, struct channel *c, uint16_t port)
+{
+    struct agent *a = arg;
+
+    channel_destroy(a->front); /* the one before has ended */
+    lingerer_close(a->linger);
+    a->linger = NULL;
+    a->own.front_port = port;
+    a->front = c;
+    a->is_there = 1;
+    channel_set_events(c, &events, a);
+    channel_backlog_mark(c, BACKLOG_LOW);
+    send_ready(a);
+}
+
+static void on_linger_over(void *arg)
+{
+    agent_leave(arg);
+}
+
+/* Nothing of what the front end has ordered is left, and its end is none for
+ * us. */
+static void begin_lingering(struct agent *a, const struct msg_linger *m)
+{
+    const struct lingerer_setup setup = {.base = a->base,
+                                         .secret = &a->setup->secret,
+                                         .self = a->wireup.rank,
+                                         .ports = a->setup->ports,
+                                         .loopback =
+                                             address_loopback(a->mine.address),
+                                         .seconds = m->seconds,
+                                         .called = on_recalled,
+                                         .over = on_linger_over,
+                                         .arg = a};
+
+    snprintf(a->linger_dir, sizeof a->linger_dir, "%s", m->dir);
+    agent_orders_close(a->orders);
+    a->orders = NULL;
+    if (open_orders(a, NULL) == 0 && prctl(PR_SET_PDEATHSIG, 0) == 0)
+        a->linger = lingerer_open(&setup);
+    else
+        agent_leave(a);
+}
+
 static int start_agent(struct agent *a, struct es_error *err)
 {
     a->base = event_base_new();
@@ -561,6 +638,9 @@ static void stop_agent(struct agent *a)
 {
     agent_orders_close(a->orders);
     greeting_destroy(a->greeting);
+    if (a->linger && a->linger_dir[0])
+        step_dir_remove(a->linger_dir);
+    lingerer_close(a->linger);
     listener_close(a->listener);
     mesh_destroy(a->mesh);
     table_tree_close(a->tree);
@@ -583,9 +663,11 @@ static int wire_up(struct agent *a, struct es_error *err)
 
 int agent_serve(const struct agent_setup *setup, struct es_error *err)
 {
-    struct agent a = {.setup = setup};
-    int rc = start_agent(&a, err);
+    struct agent a = {.own = *setup};
+    int rc;
 
+    a.setup = &a.own;
+    rc = start_agent(&a, err);
     if (rc == 0)
         rc = await_all(&a, err);
     if (rc == 0)

@@ -57,6 +57,7 @@ struct config {
         char cache[PROBE_PATH_MAX]; /* of nodes: where users have theirs */
         uint64_t cache_bytes;       /* that one may have */
     } bcast;
+    int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */
     struct config_power { /* power { … } */
         char actuator[16];

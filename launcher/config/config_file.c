@@ -216,6 +216,14 @@ static void take_slurm(struct config_slurm *s, cfg_t *slurm)
         s->job_comment = cfg_getbool(slurm, "job_comment") == cfg_true;
 }
 
+static void take_agents(struct config *c, cfg_t *agents)
+{
+    long linger = cfg_getint(agents, "linger");
+
+    if (linger != NOT_GIVEN)
+        c->linger_s = (int)linger;
+}
+
 static void take_bcast(struct config_bcast *b, cfg_t *bcast)
 {
     long branches = cfg_getint(bcast, "branches");
@@ -332,6 +340,7 @@ static int take_all(struct config *c,
     if (take_probe(&c->probe, cfg_getsec(cfg, "probe"), name, err) < 0)
         return -1;
     take_slurm(&c->slurm, cfg_getsec(cfg, "slurm"));
+    take_agents(c, cfg_getsec(cfg, "agents"));
     take_bcast(&c->bcast, cfg_getsec(cfg, "bcast"));
     take_power(&c->power, cfg_getsec(cfg, "power"));
     if (take_budgets(&c->power, cfg_getsec(cfg, "power")) < 0)

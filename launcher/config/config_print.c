@@ -163,6 +163,7 @@ int config_print(const struct config *c)
     print_probe(&c->probe);
     printf("slurm {\n  drain_interval = %d\n  job_comment = %s\n}\n",
            c->slurm.drain_interval_s, c->slurm.job_comment ? "true" : "false");
+    printf("agents {\n  linger = %d\n}\n", c->linger_s);
     printf("bcast {\n  branches = %u\n  chunk = %u\n  small = %u\n",
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     printf("  cache = \"%s\"\n  cache_mb = %" PRIu64 "\n", c->bcast.cache,

@@ -157,6 +157,7 @@ static const struct whole {
     {"small", 0, SMALL_MAX, "give 0 to 65536"},
     {"cache_mb", 1, CACHE_MB_MAX, "give 1 to 100000000"},
     {"patience", 1, PATIENCE_MAX, "give 1 to 86400 seconds"},
+    {"linger", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for not at all"},
     {"drain_interval", 0, DRAIN_MAX, "give 1 to 86400 seconds, or 0 for never"},
     {"interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, "give 1 to 10000"},
 };
@@ -564,6 +565,7 @@ static cfg_t *all_sections(void)
     cfg_opt_t slurm[] = {whole_key("drain_interval"),
                          CFG_BOOL("job_comment", cfg_false, CFGF_NODEFAULT),
                          CFG_END()};
+    cfg_opt_t agents[] = {whole_key("linger"), CFG_END()};
     cfg_opt_t bcast[] = {whole_key("branches"),
                          whole_key("chunk"),
                          whole_key("small"),
@@ -600,6 +602,7 @@ static cfg_t *all_sections(void)
         section_key("plugin", plugin),
         section_key("probe", probe),
         section_key("slurm", slurm),
+        section_key("agents", agents),
         section_key("bcast", bcast),
         titled_key("policy", policy, check_policy),
         titled_key("profile", profile, check_profile),

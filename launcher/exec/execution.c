@@ -427,6 +427,13 @@ static void kill_now(struct execution *x)
     x->pid = 0;
 }
 
+void execution_release(struct execution *x)
+{
+    if (x)
+        x->pid = 0;
+    execution_destroy(x);
+}
+
 void execution_destroy(struct execution *x)
 {
     int saved = errno;

@@ -99,6 +99,10 @@ void execution_stop(struct execution *x);
  * that may have been another's. */
 void execution_leave(struct execution *x);
 
+/* Free x, and let it run on: nobody reads what it writes any more.  NULL is
+ * allowed; no callback follows. */
+void execution_release(struct execution *x);
+
 /*
  * Free x.  If its group still runs, it is killed and reaped, which blocks until
  * the kernel has ended it (at most 1 s).  No callback follows.  NULL is

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,15 +180,22 @@ static void on_ended(void *arg)
         b->ended(b->arg);
 }
 
+static uint32_t next_id(uint32_t *last)
+{
+    return *last ? ++*last : (*last = 1 + randombytes_uniform(1u << 30));
+}
+
 static int start_home(struct broadcast *b, struct es_error *err)
 {
-    static uint32_t id = 1; /* so that a late caller of the last one is known */
+    /* So that a late caller of the last one is known, which may have been
+     * another front end's. */
+    static uint32_t id;
     struct bcast_home_setup home = {
         .base = b->base,
         .secret = session_secret(b->session),
         .ports = session_ports(b->session),
         .loopback = address_loopback_for(session_is_local(b->session)),
-        .id = id,
+        .id = next_id(&id),
         .nodes = (uint32_t)session_size(b->session),
         .wish = b->wish,
         .send = on_send,
@@ -196,7 +204,6 @@ static int start_home(struct broadcast *b, struct es_error *err)
         .arg = b,
     };
 
-    id++;
     if (bcast_home_start(&b->home, &home, err) < 0)
         return -1;
     for (size_t i = 0; i < session_size(b->session); i++)

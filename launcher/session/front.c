@@ -112,6 +112,8 @@ int front_open(struct front *f,
     setup->encrypt = config->encrypt;
     setup->interfaces = config->bcast.interface;
     setup->wireup = config->wireup;
+    if (!setup->place.job) /* the agents of a step end with it */
+        setup->linger_s = (uint32_t)config->linger_s;
     f->on = on;
     f->arg = arg;
     f->events = (struct session_events){

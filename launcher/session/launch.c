@@ -28,10 +28,11 @@ struct process { /* srun, one a start, or one agent of --local */
 
 struct launch {
     struct launch_setup s;
-    size_t local;   /* agents of --local; 0: by Slurm */
-    char *agent;    /* their program */
-    int *speed;     /* of theirs, or NULL */
-    char **command; /* srun's arguments */
+    size_t local;               /* agents of --local; 0: by Slurm */
+    char *agent;                /* their program */
+    int *speed;                 /* of theirs, or NULL */
+    char **command;             /* srun's arguments */
+    char record[STEP_PATH_MAX]; /* "": the agents do not linger */
     const char *fence;
     struct pmix_host *pmix; /* of --local, or NULL */
     struct process *process;
@@ -142,6 +143,49 @@ static char **make_environ(const struct launch *l, size_t *n)
     return agent_environ_make(&e, n);
 }
 
+/*
+ * Around a srun whose agents may linger: it gets SIGTERM when we end, as srun
+ * would, and passes it on unless there is a record of agents that stay.  When
+ * srun has ended, nothing of that is left.
+ */
+static const char keeper[] =
+    "record=$1; shift\n"
+    "trap 'test -e \"$record\" || kill \"$run\" 2>/dev/null' TERM\n"
+    "\"$@\" & run=$!\n"
+    "while :; do wait $run; code=$?; kill -0 $run 2>/dev/null || break; done\n"
+    "rm -f \"$record\"; rmdir \"${record%/*}\" \"${record%/*/*}\" 2>/dev/null\n"
+    "exit $code\n";
+
+/* The caller frees the array, the words are not its own. */
+static char **keep_words(struct launch *l)
+{
+    static const char *const front[] = {"/bin/sh", "-c", keeper,
+                                        "evenstep-linger"};
+    size_t n = 0, k = sizeof front / sizeof front[0];
+    char **words;
+
+    while (l->command[n])
+        n++;
+    words = calloc(k + n + 2, sizeof *words);
+    if (!words)
+        return NULL;
+    memcpy(words, front, sizeof front); /* execve(2) writes to none of them */
+    words[k] = l->record;
+    memcpy(words + k + 1, l->command, n * sizeof *words);
+    return words;
+}
+
+static int start_srun(struct launch *l, char **env, struct es_error *err)
+{
+    char **words = l->record[0] ? keep_words(l) : l->command;
+    int rc = words ? start_process(l, l->starts++, words, env, err)
+                   : es_no_memory(err);
+
+    if (words != l->command)
+        free(words);
+    return rc;
+}
+
 static int start_companion(struct launch *l, struct es_error *err)
 {
     size_t n;
@@ -149,7 +193,7 @@ static int start_companion(struct launch *l, struct es_error *err)
     int rc;
 
     if (env && agent_environ_put(&env, &n, COMPANION_FENCE, l->fence) == 0)
-        rc = start_process(l, l->starts++, l->command, env, err);
+        rc = start_srun(l, env, err);
     else
         rc = es_no_memory(err);
     agent_environ_free(env);
@@ -199,7 +243,11 @@ int launch_more(struct launch *l, size_t came, struct es_error *err)
 
 int launch_start(struct launch *l, struct es_error *err)
 {
-    return l->local ? launch_more(l, 0, err) : start_companion(l, err);
+    if (!l->local)
+        return start_companion(l, err);
+    if (!l->by_tcp && !l->pmix && pmix_host_start(&l->pmix, l->local, err) < 0)
+        return -1;
+    return launch_more(l, 0, err);
 }
 
 /* --- before ---------------------------------------------------------------- */
@@ -218,7 +266,7 @@ static int prepare_local(struct launch *l,
     }
     if (!l->agent || (setup->local_speed && !l->speed))
         return es_no_memory(err);
-    return l->by_tcp ? 0 : pmix_host_start(&l->pmix, setup->local, err);
+    return 0;
 }
 
 static int prepare_companion(struct launch *l,
@@ -246,6 +294,8 @@ int launch_open(struct launch **out,
     l->s = *setup;
     l->s.session = NULL; /* it may be forgotten */
     l->local = s->local;
+    if (setup->record)
+        snprintf(l->record, sizeof l->record, "%s", setup->record);
     l->by_tcp = s->wireup == WIREUP_TCP;
     l->guard = s->guard;
     l->energy = s->energy;
@@ -307,6 +357,15 @@ void launch_stop(struct launch *l)
     for (size_t i = 0; i < l->n_processes; i++)
         if (l->process[i].execution)
             execution_stop(l->process[i].execution);
+}
+
+void launch_release(struct launch *l)
+{
+    for (size_t i = 0; i < l->n_processes; i++) {
+        execution_release(l->process[i].execution);
+        l->process[i].execution = NULL;
+    }
+    l->running = 0;
 }
 
 void launch_destroy(struct launch *l)

@@ -17,6 +17,7 @@ struct launch_setup {
     const struct secret *secret; /* as it is at each start; outlives it */
     struct port_range ports;     /* for the agents to listen at */
     uint16_t port;               /* where the front end listens */
+    const char *record; /* of agents that linger, see lingering.h; or NULL */
     /* The current srun, or an agent of --local, has ended by itself. */
     void (*failed)(void *arg);
     /* None runs any more. */
@@ -48,6 +49,8 @@ const char *launch_said(const struct launch *l);
 size_t launch_running(const struct launch *l);
 /* End all that run: SIGTERM, and SIGKILL later (execution_stop()). */
 void launch_stop(struct launch *l);
+/* The agents have agreed to stay: what runs does so when we have ended. */
+void launch_release(struct launch *l);
 /* End them at once; NULL is allowed. */
 void launch_destroy(struct launch *l);
 

@@ -6,7 +6,9 @@
 #include "launcher/session/arrival.h"
 #include "launcher/session/host_check.h"
 #include "launcher/session/launch.h"
+#include "launcher/session/lingering.h"
 #include "launcher/session/members.h"
+#include "launcher/session/recall.h"
 
 #include <event2/event.h>
 #include <sodium.h>
@@ -26,6 +28,10 @@
  * after its SIGTERM. */
 #define LEAVE_MS 4000
 #define FORCE_MS 2000 /* after scancel, before SIGKILL to srun */
+/* For agents that have stayed to answer; then others are started. */
+#define RECALL_MS 5000
+/* For agents to agree to stay. */
+#define LINGER_MS 5000
 /* For each agent of --local more: what one needs to go on a busy machine. */
 #define LEAVE_EACH_MS 20
 #define START_EACH_MS 100
@@ -49,6 +55,11 @@ struct session {
     int again; /* the deadline is that of another start */
     struct awake *awake;
     int ready, failed, closing;
+    uint32_t linger_s; /* the agents are to stay; 0: they are not */
+    char linger_name[STEP_NAME_MAX], linger_path[STEP_PATH_MAX];
+    struct recall *recall;      /* of those that have stayed, or NULL */
+    struct lingering lingering; /* where they will */
+    size_t agreed;              /* of them; n + 1: one does not stay */
 };
 
 /* --- start and failure ---------------------------------------------------- */
@@ -135,14 +146,92 @@ static void fail_lost(struct session *s, const char *node, const char *why)
     fail_start(s, "see that node's slurmd log", text);
 }
 
+/* --- agents that stay ------------------------------------------------------ */
+
+/* Its place, or that it does not. */
+static void note_agreed(struct session *s,
+                        size_t node,
+                        const uint8_t *body,
+                        size_t len)
+{
+    struct reader r = {.at = body, .left = len};
+    struct endpoint *e = &s->lingering.agent[node];
+
+    if (e->port == 0 && len > 0)
+        endpoint_read(&r, e);
+    if (len > 0 && read_end(&r) == 0 && e->port > 0)
+        s->agreed++;
+    else
+        s->agreed = s->n + 1;
+    if (s->agreed >= s->n)
+        event_base_loopbreak(s->base);
+}
+
+/* One is lost: they leave. */
+static void end_agreeing(struct session *s)
+{
+    s->agreed = s->n + 1;
+    event_base_loopbreak(s->base);
+}
+
+/* Ask all whether they stay; runs the loop. */
+static int agree(struct session *s)
+{
+    s->lingering.agent = calloc(s->n, sizeof *s->lingering.agent);
+    s->lingering.n = (uint32_t)s->n;
+    s->lingering.secret = s->secret;
+    if (!s->lingering.agent || set_deadline(s, LINGER_MS) < 0)
+        return -1;
+    for (size_t i = 0; i < s->n; i++) {
+        struct msg_linger m = {.seconds = s->linger_s};
+        struct writer w = {0};
+
+        if (!members_node(s->members, i)->present)
+            return -1;
+        if (s->is_local && i == 0) /* by Slurm srun's keeper does it */
+            snprintf(m.dir, sizeof m.dir, "%s", s->linger_name);
+        msg_write_linger(&w, &m);
+        members_send(s->members, i, MSG_LINGER, &w);
+    }
+    (void)event_base_dispatch(s->base);
+    event_del(s->deadline);
+    if (s->agreed == s->n)
+        return 0;
+    s->agreed = s->n + 1;
+    return -1;
+}
+
+/* Leave the agents to the next command: 0 if they stay. */
+static int let_linger(struct session *s)
+{
+    if (!s->linger_s || !s->ready || s->failed || agree(s) < 0
+        || lingering_put(s->linger_name, &s->lingering, s->linger_s) < 0)
+        return -1;
+    launch_release(s->launch);
+    return 0;
+}
+
+/* All leave, and of what was to bring them to the next command nothing is left.
+ * By Slurm it goes with srun. */
+static void no_linger(struct session *s)
+{
+    if (s->members)
+        members_leave(s->members);
+    if (s->linger_s && s->is_local)
+        step_dir_remove(s->linger_name);
+}
+
 /* --- members -------------------------------------------------------------- */
 
 static void on_lost(void *arg, size_t node, const char *why)
 {
     struct session *s = arg;
 
-    if (s->closing)
+    if (s->closing) {
+        if (s->lingering.agent && s->agreed < s->n)
+            end_agreeing(s);
         return;
+    }
     if (s->ready)
         s->on->lost(s->arg, node, why);
     else
@@ -154,8 +243,11 @@ static void on_message(
 {
     struct session *s = arg;
 
-    if (s->closing)
+    if (s->closing) {
+        if (type == MSG_LINGER && s->lingering.agent)
+            note_agreed(s, node, body, len);
         return;
+    }
     if (type == MSG_MISSED)
         arrival_missed(s->arrival, body, len);
     else
@@ -206,6 +298,8 @@ static int with_each(const struct session *s, int ms, int each_ms)
  * long as they get on: they share one machine. */
 static void allow(struct session *s, int ms)
 {
+    if (s->recall)
+        return; /* they are there, or not */
     if (s->is_local)
         (void)set_deadline(s, with_each(s, START_MS, START_EACH_MS));
     else if (launch_may_repeat(s->launch) && !s->again)
@@ -215,6 +309,8 @@ static void allow(struct session *s, int ms)
 static void all_ready(struct session *s)
 {
     s->ready = 1;
+    recall_end(s->recall);
+    s->recall = NULL;
     s->awake = awake_start(s->base, NULL, NULL);
     event_del(s->deadline);
     arrival_end(s->arrival);
@@ -317,6 +413,8 @@ static void start_again(struct session *s)
     struct es_error err = {0};
 
     s->again = 0;
+    recall_end(s->recall);
+    s->recall = NULL;
     forget_members(s); /* whose agents leave, as their front end has */
     launch_stop(s->launch);
     if (start_agents(s, &err) < 0)
@@ -337,7 +435,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         event_base_loopbreak(s->base);
         return;
     }
-    if (s->again) {
+    if (s->again || s->recall) {
         start_again(s);
         return;
     }
@@ -355,6 +453,40 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
         "see that the nodes reach this host at the ports of SrunPortRange, and "
         "whether srun still waits for them (squeue -s)",
         text);
+}
+
+/* --- or with those that have stayed ---------------------------------------- */
+
+static void on_recalled(void *arg, struct channel *c, const struct msg_ready *m)
+{
+    on_ready(arg, c, m, 1);
+}
+
+static void on_recall_failed(void *arg)
+{
+    struct session *s = arg;
+
+    if (s->recall && !s->ready && !s->closing)
+        start_soon(s);
+}
+
+static const struct recall_events recall_events = {
+    .ready = on_recalled,
+    .failed = on_recall_failed,
+};
+
+/* 1 if there are some, and they are called. */
+static int recall_agents(struct session *s)
+{
+    struct lingering l;
+
+    if (!s->linger_s || lingering_take(s->linger_name, &l) < 0)
+        return 0;
+    s->secret = l.secret;
+    s->recall = recall_start(s->base, &l, &s->secret,
+                             listener_port(s->listener), &recall_events, s);
+    lingering_clear(&l);
+    return s->recall && set_deadline(s, RECALL_MS) == 0;
 }
 
 static int open_listener(struct session *s, struct es_error *err)
@@ -377,16 +509,28 @@ static int open_launch(struct session *s,
                        const struct session_setup *setup,
                        struct es_error *err)
 {
-    const struct launch_setup l = {.base = s->base,
-                                   .session = setup,
-                                   .secret = &s->secret,
-                                   .ports = s->ports,
-                                   .port = listener_port(s->listener),
-                                   .failed = on_launch_failed,
-                                   .ended = on_launch_ended,
-                                   .arg = s};
+    const struct launch_setup l = {
+        .base = s->base,
+        .session = setup,
+        .secret = &s->secret,
+        .ports = s->ports,
+        .port = listener_port(s->listener),
+        .record = s->linger_s && !s->is_local ? s->linger_path : NULL,
+        .failed = on_launch_failed,
+        .ended = on_launch_ended,
+        .arg = s};
 
     return launch_open(&s->launch, &l, err);
+}
+
+/* Where there is no place for the record, they do not stay. */
+static void prepare_linger(struct session *s, const struct session_setup *setup)
+{
+    if (!setup->linger_s || sodium_init() < 0)
+        return;
+    lingering_name(s->linger_name, setup);
+    if (lingering_prepare(s->linger_name, s->linger_path) == 0)
+        s->linger_s = setup->linger_s;
 }
 
 static int open_all(struct session *s,
@@ -406,9 +550,10 @@ static int open_all(struct session *s,
     if (!s->is_local && s->ports.high == 0
         && companion_ports(s->base, &s->ports, err) < 0)
         return -1;
+    prepare_linger(s, setup);
     if (open_listener(s, err) < 0 || open_launch(s, setup, err) < 0)
         return -1;
-    return start_agents(s, err);
+    return recall_agents(s) ? 0 : start_agents(s, err);
 }
 
 int session_open(struct session **out,
@@ -516,15 +661,17 @@ void session_close(struct session *s)
     if (!s)
         return;
     s->closing = 1;
-    if (s->members)
-        members_leave(s->members);
+    if (let_linger(s) < 0)
+        no_linger(s);
     listener_close(s->listener); /* who is away and calls now leaves, too */
     if (s->arrival)
         arrival_end(s->arrival);
     if (s->launch)
         end_processes(s);
     arrival_destroy(s->arrival);
+    recall_end(s->recall);
     forget_members(s);
+    lingering_clear(&s->lingering);
     launch_destroy(s->launch);
     awake_stop(s->awake);
     if (s->deadline)

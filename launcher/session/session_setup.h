@@ -18,6 +18,7 @@ struct session_setup {
     int encrypt; /* what goes over the wire */
     int guard;   /* the plugin is to start evenstep-power beside the agents */
     int energy;  /* likewise, only to read what the nodes use */
+    uint32_t linger_s; /* then the agents stay so long for the next command */
     struct port_range ports; /* to listen at; 0-0: SrunPortRange, if by Slurm */
     const char *interfaces;  /* meant for data (network.h); "" or NULL: none */
 };

@@ -101,6 +101,12 @@
  *             agent      stopped_ns u64: for how long it was stopped, all in
  *                        all; also without being asked, when it goes on
  *   COMMENT   front end  text: how it went, for the job's AdminComment
+ *   LINGER    front end  seconds u32, dir text: it ends; stay so long for another
+ *                        one, and at the end remove dir, unless it is ""
+ *             agent      endpoint: where it waits, see wireup.h; or nothing: it
+ *                        does not
+ *   RECALL    front end  port u32: a new one is here, and listens there; answered
+ *                        by READY
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -199,6 +205,8 @@ enum protocol_type {
     MSG_RANKS = 53,
     MSG_ENERGY = 54,
     MSG_COMMENT = 55,
+    MSG_LINGER = 56,
+    MSG_RECALL = 57,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -307,6 +315,10 @@ struct msg_put {
                                may be "" */
     const uint8_t *content;
     size_t len;
+};
+struct msg_linger {
+    uint32_t seconds;
+    char dir[64]; /* a plain name, as in msg_put, or "" */
 };
 struct msg_tasks {
     char dir[64]; /* a plain name, as in msg_put */
@@ -439,6 +451,8 @@ void msg_write_done(struct writer *w, const struct msg_done *m);
 int msg_read_done(struct msg_done *m, const uint8_t *body, size_t len);
 void msg_write_put(struct writer *w, const struct msg_put *m);
 int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len);
+void msg_write_linger(struct writer *w, const struct msg_linger *m);
+int msg_read_linger(struct msg_linger *m, const uint8_t *body, size_t len);
 void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
 int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
 void msg_write_idle(struct writer *w, const struct msg_idle *m);
@@ -467,7 +481,8 @@ void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
 /* COMMENT: a text. */
 int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len);
-/* MISSED, STORED and RING_PORT: a single u32.  LIMIT, CANCEL and CLOCK of an agent: a
+/* MISSED, STORED, RING_PORT and RECALL: a single u32.
+ * LIMIT, CANCEL and CLOCK of an agent: a
  * single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len);

@@ -238,6 +238,23 @@ int msg_read_put(struct msg_put *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_linger(struct writer *w, const struct msg_linger *m)
+{
+    write_u32(w, m->seconds);
+    write_text(w, m->dir);
+}
+
+int msg_read_linger(struct msg_linger *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->seconds = read_u32(&r);
+    read_text(&r, m->dir, sizeof m->dir);
+    if (m->dir[0] && !is_plain_name(m->dir))
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_tasks(struct writer *w, const struct msg_tasks *m)
 {
     write_text(w, m->dir);

@@ -90,6 +90,8 @@ static const struct {
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
     {"a chunk that is too large", "bcast { chunk = 4194305 }\n",
      "f.conf:1:", "bcast: chunk is out of range", "give 1024 to 4194304"},
+    {"more than a day to stay", "agents {\n linger = 86401\n}",
+     "f.conf:2:", "agents: linger is out of range", "give 1 to 86400 seconds"},
     {"more than a day between questions", "slurm {\n drain_interval = 86401\n}",
      "f.conf:2:", "slurm: drain_interval is out of range",
      "give 1 to 86400 seconds, or 0 for never"},
@@ -304,6 +306,7 @@ static void test_shipped(const struct config *base)
     c.step_patience_s = 1;
     c.step_meter = STEP_METERS;
     c.step_report = 2;
+    c.linger_s = 60;
     c.slurm.drain_interval_s = 1;
     c.slurm.job_comment = 2;
     c.probe.budget_ms = 1;
@@ -320,7 +323,7 @@ static void test_shipped(const struct config *base)
            && c.step_policy == base->step_policy
            && c.step_patience_s == base->step_patience_s
            && c.step_meter == base->step_meter
-           && c.step_report == base->step_report
+           && c.step_report == base->step_report && c.linger_s == base->linger_s
            && c.slurm.drain_interval_s == base->slurm.drain_interval_s
            && c.slurm.job_comment == base->slurm.job_comment
            && c.step_threshold.unit == base->step_threshold.unit
