@@ -88,4 +88,10 @@ a meter that is none|pieces|"pieces" is not allowed: give units, cmd:PATTERN or 
 a pattern without a group|cmd:row|"row" has 0 groups: give an extended regular expression with one or two groups
 a pattern that is none|cmd:(row|"(row": 
 END
+test_expect_success 'the report has what the meter told of each node, and so have its page and its table' '
+	evenstep run --local 2 --metrics equal --range 0:16 --repeat 2 --pieces 1 --meter cpu --report live -- true {begin} {end} &&
+	jq -es "map(select(.type == \"frame\").meters | map(.node)) == [[\"local0\", \"local1\"], [\"local0\", \"local1\"]]" live &&
+	evenstep report --html page live && grep -q "Progress and limits as the last frame ended" page && ! grep -i "nan" page &&
+	evenstep report --table live >table && awk -F"\t" "NR == 1 { for (i = 1; i <= NF; i++) if (\$i == \"progress\") p = i } NR > 1 && \$p + 0 >= 1 { n++ } END { exit !n }" table
+'
 test_done
