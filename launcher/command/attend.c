@@ -214,6 +214,7 @@ static void watch_energy(struct attend *a)
 
     a->energy =
         energy_start(a->front.base, a->front.session, &a->config, guard);
+    energy_in_job(a->energy);
     a->power.energy = a->report.energy = a->energy;
     if (o->power == POWER_SAVE)
         a->report.saved = &a->power.saved;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/energy.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/companion.h"
 #include "launcher/session/slurm_watts.h"
 #include "pmix_bcast/clock.h"
 #include "policy/pace.h"
@@ -30,7 +31,7 @@ struct energy_watch {
     struct watched *node; /* n */
     struct event_base *base;
     struct slurm_watts *slurm; /* NULL: it is not asked */
-    int asked, told;
+    int in_job, asked, told;
 };
 
 static void add(struct watched *w,
@@ -85,7 +86,7 @@ static double modelled(const struct power *p,
  * seconds. */
 static void ask_slurm(struct energy_watch *e, const struct msg_energy *m)
 {
-    if (!e->asked && m->ns > PATIENCE_NS) {
+    if (e->in_job && !e->asked && m->ns > PATIENCE_NS) {
         e->asked = 1;
         e->slurm = slurm_watts_start(e->base, e->session);
     }
@@ -223,6 +224,7 @@ struct energy_watch *energy_start(struct event_base *base,
     e->n = session_size(session);
     e->model = config->has_energy ? &config->energy : NULL;
     e->order.guard = guard != 0;
+    e->in_job = companion_job_nodes() != NULL;
     e->order.record_ms = pace_record_ms(e->n, 0);
     if (e->order.record_ms < RECORD_MS)
         e->order.record_ms = RECORD_MS;
@@ -234,6 +236,12 @@ struct energy_watch *energy_start(struct event_base *base,
     for (size_t i = 0; i < e->n; i++)
         energy_order(e, i);
     return e;
+}
+
+void energy_in_job(struct energy_watch *e)
+{
+    if (e)
+        e->in_job = 1;
 }
 
 void energy_stop(struct energy_watch *e)

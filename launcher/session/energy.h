@@ -39,6 +39,9 @@ struct energy_watch *energy_start(struct event_base *base,
                                   struct session *session,
                                   const struct config *config,
                                   int guard);
+/* The nodes are those of a job, also where the environment does not say so, as
+ * in the front end of a step: Slurm knows them.  NULL is allowed. */
+void energy_in_job(struct energy_watch *e);
 /* A node that has come anew is watched, too. */
 void energy_order(struct energy_watch *e, size_t node);
 /* Takes a node's message if it is of energy; 1 if it was. */

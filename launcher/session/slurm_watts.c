@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 #include <sodium/randombytes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #define FIRST_MS   5000 /* then as long again at most: jobs may start together */
 #define LINE_BYTES 16384 /* of a node; 1 KB is usual */
 #define WATTS_MAX  1000000u
+#define NAMES_MAX  100000u /* Linux takes 128 KiB in an argument */
 
 struct slurm_watts {
     struct event_base *base;
@@ -21,6 +23,7 @@ struct slurm_watts {
     struct event *timer;
     struct execution *scontrol; /* that runs now */
     double *watts;              /* of each node */
+    char *names;                /* of all of them, for scontrol */
     size_t n, next;             /* nodes, and the one that comes next */
     int has_any;
     size_t len; /* of the line that is not whole yet */
@@ -97,8 +100,7 @@ static void ask_scontrol(int fd, short what, void *arg)
     static char scontrol[] = "scontrol", plain[] = "-o", show[] = "show",
                 node[] = "node";
     struct slurm_watts *s = arg;
-    char *list = (char *)companion_job_nodes(); /* is not written to */
-    char *argv[] = {scontrol, plain, show, node, list, NULL};
+    char *argv[] = {scontrol, plain, show, node, s->names, NULL};
     char **env = companion_environ();
     struct execution_spec spec = {.argv = argv, .envp = env};
 
@@ -106,7 +108,7 @@ static void ask_scontrol(int fd, short what, void *arg)
     (void)what;
     s->len = 0;
     s->has_any = 0;
-    if (!list || !env
+    if (!env
         || execution_start(&s->scontrol, s->base, &spec, on_scontrol_output,
                            on_scontrol_end, s, NULL)
                < 0)
@@ -114,13 +116,28 @@ static void ask_scontrol(int fd, short what, void *arg)
     free(env);
 }
 
+/* "n0,n1", as there is no list of nodes in the environment of a step's front
+ * end; of too many for one argument "ALL".  NULL without memory. */
+static char *names_of(const struct session *session)
+{
+    size_t n = session_size(session), len = sizeof "ALL";
+    char *names, *at;
+
+    for (size_t i = 0; i < n; i++)
+        len += strlen(session_node(session, i)->name) + 1;
+    if (len > NAMES_MAX)
+        return strdup("ALL");
+    names = at = malloc(len);
+    for (size_t i = 0; names && i < n; i++)
+        at += sprintf(at, "%s%s", i ? "," : "", session_node(session, i)->name);
+    return names;
+}
+
 struct slurm_watts *slurm_watts_start(struct event_base *base,
                                       const struct session *session)
 {
     struct slurm_watts *s;
 
-    if (!companion_job_nodes())
-        return NULL;
     s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -128,8 +145,9 @@ struct slurm_watts *slurm_watts_start(struct event_base *base,
     s->session = session;
     s->n = session_size(session);
     s->watts = calloc(s->n, sizeof *s->watts);
+    s->names = names_of(session);
     s->timer = evtimer_new(base, ask_scontrol, s);
-    if (!s->watts || !s->timer) {
+    if (!s->watts || !s->names || !s->timer) {
         slurm_watts_stop(s);
         return NULL;
     }
@@ -150,5 +168,6 @@ void slurm_watts_stop(struct slurm_watts *s)
     if (s->timer)
         event_free(s->timer);
     free(s->watts);
+    free(s->names);
     free(s);
 }

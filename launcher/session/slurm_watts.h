@@ -15,7 +15,7 @@
 struct event_base;
 struct slurm_watts;
 
-/* Ask in a moment.  NULL if memory ran out, or we stand in no job. */
+/* Ask in a moment, for nodes of a job.  NULL if memory ran out. */
 struct slurm_watts *slurm_watts_start(struct event_base *base,
                                       const struct session *session);
 /* 0: not known, or s is NULL. */
