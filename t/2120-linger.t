@@ -17,7 +17,7 @@ agents() {
 }
 no_agents() { test -z "$(agents)"; }
 # record: the file that says where they wait.
-record() { find /dev/shm/evenstep-$(id -u)*/linger-0-* -name agents -newer mark; }
+record() { find "/dev/shm/evenstep-$(id -u)"*/linger-0-* -name agents -newer mark; }
 no_record() { test -z "$(record 2>&-)"; }
 nothing_left() { wait_for 60 no_agents && wait_for 60 no_record; }
 stay() { echo "agents { linger = $1 }" >conf; }
