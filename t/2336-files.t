@@ -121,6 +121,10 @@ a folder that is a link|rmdir d; ln -s /etc d|has a link on its way, which is no
 a folder in its place|mkdir d/f-{begin}|is a folder
 a pipe|mkfifo d/f-{begin}|is no regular file
 END
+test_expect_success 'a file that this disk has no room for: exit 1, before it is filled' '
+	test_expect_code 1 run --workdir tmp --return huge-{begin} -- sh -c "truncate -s 15T huge-{begin}" 2>err &&
+	said "evenstep: --return: huge-[0-9]+: No space left on device: .*" && nothing_left && ! ls huge-*
+'
 test_expect_success 'something else is in its place here: exit 1, and it stays' '
 	mkdir -p way && mkfifo way/0 && test_expect_code 1 run --workdir tmp --return way/{begin} -- sh -c "mkdir way; : >way/{begin}" 2>err &&
 	said "evenstep: --return: way/0: File exists: .*" && test -p way/0 && rm -r way
@@ -133,7 +137,7 @@ test_expect_success '--bcast: every node has the files before its first command,
 '
 test_expect_success 'a node that cannot have it: exit 1, no command has run' '
 	mkdir tmp/local0 tmp/local1 && test_expect_code 1 run --bcast "tool:tmp/{node}/tool" -- touch ran-{begin} 2>err && ! ls ran-* &&
-	said "evenstep: local2: .*/tmp/.node./tool: No such file or directory" && said "evenstep: --bcast: tool:tmp/.node./tool: 1 of 3 nodes have not got it: see the lines above" && rm -r tmp/local*
+	said "evenstep: local2: .*/tmp/local2/tool: No such file or directory" && said "evenstep: --bcast: tool:tmp/.node./tool: 1 of 3 nodes have not got it: see the lines above" && rm -r tmp/local*
 '
 printf '0:9 ../x\n' >leaves
 while IFS='|' read -r options message; do
