@@ -165,6 +165,7 @@ static int send_part(struct returning *r)
         return fail(r, r->name[r->at], "has become shorter meanwhile");
     m.offset = r->offset;
     m.runs = r->runs;
+    m.size = r->size;
     m.len = (size_t)n;
     if (!r->here && (n > 0 || r->offset == 0)) {
         msg_write_file(&w, &m);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 int returned_follows(const struct returned *r, const struct msg_file *m)
 {
@@ -14,8 +15,24 @@ int returned_follows(const struct returned *r, const struct msg_file *m)
     return m->file + 1 == r->n && m->offset == r->bytes && m->len > 0;
 }
 
-static int add_file(struct returned *r, const char *name, mode_t mode)
+/* What is too large is told before it fills the disk.  Where the room is not
+ * known, it is tried. */
+static int has_room(int fd, uint64_t bytes)
 {
+    struct statvfs fs;
+
+    if (fstatvfs(fd, &fs) < 0 || fs.f_frsize == 0
+        || bytes / fs.f_frsize <= fs.f_bavail)
+        return 1;
+    errno = ENOSPC;
+    return 0;
+}
+
+static int add_file(struct returned *r,
+                    const struct msg_file *m,
+                    const char *name)
+{
+    mode_t mode = m->runs ? 0777 : 0666;
     struct hidden_file *file =
         reallocarray(r->file, r->n + (size_t)1, sizeof *file);
 
@@ -26,7 +43,7 @@ static int add_file(struct returned *r, const char *name, mode_t mode)
         return -1;
     r->n++;
     r->bytes = 0;
-    return 0;
+    return has_room(file[r->n - 1].fd, m->size) ? 0 : -1;
 }
 
 int returned_add(struct returned *r,
@@ -34,7 +51,7 @@ int returned_add(struct returned *r,
                  const char *name,
                  struct es_error *err)
 {
-    if ((m->file == r->n && add_file(r, name, m->runs ? 0777 : 0666) < 0)
+    if ((m->file == r->n && add_file(r, m, name) < 0)
         || write_all(r->file[r->n - 1].fd, m->bytes, m->len) < 0)
         return es_fail(err, ES_WORK, "free some space or name another file",
                        "--return: %.400s: %s", name, strerror(errno));

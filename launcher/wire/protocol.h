@@ -295,6 +295,7 @@ struct msg_file {
     uint32_t file;   /* of FILES, below FILES_MAX */
     uint64_t offset; /* of these bytes */
     uint32_t runs;   /* 1: it may be executed */
+    uint64_t size;   /* of all of the file */
     const uint8_t *bytes;
     size_t len; /* at most OUTPUT_MAX */
 };

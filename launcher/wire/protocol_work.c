@@ -59,6 +59,7 @@ void msg_write_file(struct writer *w, const struct msg_file *m)
     write_u32(w, m->file);
     write_u64(w, m->offset);
     write_u32(w, m->runs);
+    write_u64(w, m->size);
     write_blob(w, m->bytes, m->len);
 }
 
@@ -70,9 +71,11 @@ int msg_read_file(struct msg_file *m, const uint8_t *body, size_t len)
     m->file = read_u32(&r);
     m->offset = read_u64(&r);
     m->runs = read_u32(&r);
+    m->size = read_u64(&r);
     m->bytes = read_blob(&r, &m->len);
     if (m->file >= FILES_MAX || m->runs > 1 || m->len > OUTPUT_MAX
-        || m->offset > INT64_MAX - OUTPUT_MAX)
+        || m->size > INT64_MAX || m->offset > m->size
+        || m->len > m->size - m->offset)
         r.bad = 1;
     return finish(&r, m, sizeof *m);
 }

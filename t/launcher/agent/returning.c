@@ -26,7 +26,8 @@ static void on_send(void *arg, enum protocol_type type, struct writer *w)
 
     (void)arg;
     if (type != MSG_FILE || msg_read_file(&m, w->buf, w->len) < 0 || m.id != 5
-        || m.offset != got.bytes[m.file])
+        || m.offset != got.bytes[m.file]
+        || (m.size != m.offset + m.len && m.len < OUTPUT_MAX))
         got.wrong++;
     else {
         got.bytes[m.file] += m.len;

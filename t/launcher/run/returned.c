@@ -100,6 +100,7 @@ static void test_refused(void)
     struct es_error err = {0};
     struct msg_file m = part(0, 0, "x");
     char name[5000];
+    int before;
 
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
@@ -110,7 +111,15 @@ static void test_refused(void)
         bail("no pipe");
     ok(returned_add(&r, &m, name, &err) < 0 && r.n == 0,
        "what is in its place and no file stays");
+    before = files_in_tree();
     snprintf(name, sizeof name, "%s", tree_path("late"));
+    m.size = INT64_MAX;
+    ok(returned_add(&r, &m, name, &err) < 0
+           && strstr(err.what, "No space left"),
+       "and one that the disk has no room for, at its first byte");
+    returned_clear(&r);
+    ok(files_in_tree() == before, "of which nothing stays");
+    m.size = 1;
     ok(returned_add(&r, &m, name, &err) == 0 && mkdir(name, 0700) == 0
            && returned_show(&r, 0) < 0,
        "and what comes there meanwhile");

@@ -162,7 +162,7 @@ static const struct msg_metered a_reading = {7, 0.5, 3};
 static const struct msg_files some_files = {
     .apart = 1, .here = 0, .ok = {1, 0, 1}, .n = 2, .name = (char **)argv};
 static const struct msg_file a_file = {
-    9, FILES_MAX - 1, INT64_MAX - OUTPUT_MAX, 1, (const uint8_t *)"png", 3};
+    9, FILES_MAX - 1, INT64_MAX - 3, 1, INT64_MAX, (const uint8_t *)"png", 3};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
@@ -399,8 +399,9 @@ static void test_files(void)
     w = sound(FILE_);
     msg_read_file(&m.file, w.buf, w.len);
     ok(m.file.id == 9 && m.file.file == FILES_MAX - 1
-           && m.file.offset == INT64_MAX - OUTPUT_MAX && m.file.runs == 1
-           && m.file.len == 3 && memcmp(m.file.bytes, "png", 3) == 0,
+           && m.file.offset == INT64_MAX - 3 && m.file.runs == 1
+           && m.file.size == INT64_MAX && m.file.len == 3
+           && memcmp(m.file.bytes, "png", 3) == 0,
        "bytes of a file come back");
     writer_clear(&w);
     files.n = FILES_MAX + 1;
@@ -416,6 +417,10 @@ static void test_files(void)
     writer_clear(&w);
     file = a_file;
     file.offset++;
+    msg_write_file(&w, &file);
+    ok(decode_once(FILE_, w.buf, w.len) < 0, "nor bytes behind its end");
+    writer_clear(&w);
+    file.size++;
     msg_write_file(&w, &file);
     ok(decode_once(FILE_, w.buf, w.len) < 0, "nor one that is too long");
     writer_clear(&w);
