@@ -149,6 +149,7 @@ static void begin_limits(struct steering *s)
     if (s->told_still && s->still_ns < STILL_MOST_NS)
         s->still_ns *= 2;
     limit_all(s, 1);
+    s->begun_ns = clock_ns();
 }
 
 static void confirmed(struct steering *s, size_t i, const struct msg_limited *m)

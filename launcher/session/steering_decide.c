@@ -6,7 +6,8 @@
 #include <math.h>
 
 /* A long region that ends sooner cannot be helped any more, the next ones can. */
-#define NEAR_NS 1500000000.0
+#define SAVE_AFTER_NS INT64_C(3000000000)
+#define NEAR_NS       1500000000.0
 
 int steering_can_set(const struct watched *w)
 {
@@ -161,9 +162,13 @@ static void tell_worth(struct steering *s)
     s->told_worth = 1;
 }
 
-/* What saves power does not make it faster. */
+/* What saves power does not make it faster; what it saves is told by the watts
+ * of before. */
 static enum worth_order what_to_do(struct steering *s)
 {
+    if (s->rule.variant == POWER_SAVE
+        && s->round_began_ns - s->begun_ns < SAVE_AFTER_NS)
+        return WORTH_HOLD;
     if (s->rule.variant != POWER_PAIR && s->rule.variant != POWER_BOOST)
         return WORTH_STEER;
     return steering_worth_next(&s->worth, iteration_seconds(s), s->skew);

@@ -49,6 +49,7 @@ struct steering {
     size_t missing;    /* nodes that are neither known nor silent */
     int64_t looked_ns; /* for those that are silent */
     int64_t record_ns; /* between two records of a node, at least */
+    int64_t begun_ns;  /* limits were made */
     int64_t moved_ns;  /* something was metered, at first that it could be
                           limited; 0: nothing can be */
     int64_t still_ns;  /* so long nothing may be metered */
