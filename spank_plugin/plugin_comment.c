@@ -7,6 +7,7 @@
  * scontrol may be anywhere.
  */
 #include "spank_plugin/plugin_comment.h"
+#include "spank_plugin/slurm_release.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,12 +101,12 @@ static enum verdict update(uint32_t job, const char *line)
     job_info_msg_t *jobs = NULL;
     job_desc_msg_t wish;
 
-    if (slurm_load_job(&jobs, job, 0) != SLURM_SUCCESS)
+    if (slurm_release_load_job(&jobs, job) != SLURM_SUCCESS)
         return REFUSED_BY_SLURM;
     if (plugin_comment_join(comment, comment_of(jobs, job), line) < 0)
         return NO_ROOM;
     slurm_init_job_desc_msg(&wish);
-    wish.job_id = job;
+    slurm_release_name_job(&wish, job);
     wish.admin_comment = comment;
     if (slurm_update_job(&wish) == SLURM_SUCCESS)
         return DONE;

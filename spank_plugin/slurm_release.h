@@ -10,6 +10,7 @@
 #ifndef SPANK_PLUGIN_SLURM_RELEASE_H
 #define SPANK_PLUGIN_SLURM_RELEASE_H
 
+#include <slurm/slurm.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,28 @@ void slurm_release_of_number(uint32_t number, char *out, size_t size);
  * of that release.
  */
 int slurm_release_refuse(uint32_t number, long api);
+
+/* A job is named by more than its number where there is slurm_load_job_sluid(),
+ * as in 26.05. */
+static inline int slurm_release_load_job(job_info_msg_t **jobs, uint32_t job)
+{
+#ifdef slurm_load_job_sluid
+    slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
+
+    id.job_id = job;
+    return slurm_load_job(jobs, id, 0);
+#else
+    return slurm_load_job(jobs, job, 0);
+#endif
+}
+
+static inline void slurm_release_name_job(job_desc_msg_t *wish, uint32_t job)
+{
+#ifdef slurm_load_job_sluid
+    wish->step_id.job_id = job;
+#else
+    wish->job_id = job;
+#endif
+}
 
 #endif
