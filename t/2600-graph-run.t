@@ -280,6 +280,26 @@ test_expect_success 'a journal that is there, of another graph, or none: exit 2'
 	said "evenstep: --journal: nowhere/journal: No such file or directory: .*"
 '
 
+# --- nodes that differ, tasks that need more than a core ---------------------------------
+test_expect_success 'nodes of other speeds: planned so' '
+	mkdir -p mixed && echo "{\"tasks\":[{\"id\":1,\"time\":1,\"command\":\"true\"},{\"id\":2,\"time\":1,\"command\":\"true\"}]}" >mixed/two.json &&
+	evenstep graph run --local 2 --cores 1 --speeds 10,40 --deadline 4 --json mixed/two.json >mixed/out 2>err && cat mixed/out &&
+	jq -e ".planned.makespan == 2 and (.instances | all(.processor == 1 and .planned_finish - .planned_start == 1))" mixed/out &&
+	evenstep graph run --local 2=10,40 --deadline 4 --json mixed/two.json >mixed/out 2>err && jq -e "all(.instances[]; .processor == 1)" mixed/out
+'
+test_expect_success 'a task of two cores runs alone on them, in its turn; one of more than there are: exit 2' '
+	mkdir -p wide && cat >wide/wide.json <<-\END &&
+	{"tasks":[{"id":0,"time":1,"command":"cd \"$MARKS\" && mkdir a && sleep 0.1; rmdir a"},{"id":1,"time":1,"command":"cd \"$MARKS\" && mkdir b && sleep 0.1; rmdir b"},
+	{"id":2,"time":1,"cores":2,"command":"cd \"$MARKS\" && mkdir c && sleep 0.1; set -- *; rmdir c; test $# = 1"},
+	{"id":3,"time":1,"cores":2,"command":"cd \"$MARKS\" && mkdir d && sleep 0.1; set -- *; rmdir d; test $# = 1"}]}
+	END
+	fresh && evenstep graph run --local 1 --cores 2 --deadline 3 --retries 0 --json wide/wide.json >wide/out 2>wide/err && cat wide/out wide/err &&
+	jq -e ".planned.makespan == 3 and (.instances | length == 4)" wide/out &&
+	jq ".tasks[1].cores = 3" wide/wide.json >wide/three.json &&
+	test_expect_code 2 evenstep graph run --local 1 --cores 2 wide/three.json 2>err &&
+	said "evenstep: task 1: wants 3 cores, and no node has more than 2: give larger nodes, or the task fewer"
+'
+
 # --- what is believed of a run before ----------------------------------------------------
 halves() { find "$TMPDIR" -path "*/store/*" -size +20k; }
 # cut_run: three tasks are done, and kept.

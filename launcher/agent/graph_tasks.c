@@ -3,6 +3,7 @@
 #include "launcher/base/aside.h"
 #include "launcher/exec/execution.h"
 #include "launcher/exec/work_folder.h"
+#include "launcher/probe/topology.h"
 #include "pmix_bcast/array.h"
 
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <sys/queue.h>
 
 #define CORES_MAX 65536u /* of a node */
+#define CPUS_MAX  8192   /* as many as Linux can have, NR_CPUS of x86-64 */
+
+#define CPUS_BYTES CPU_ALLOC_SIZE(CPUS_MAX)
 
 /* A task that waits or runs; when it has run its outputs are taken, aside. */
 struct work {
@@ -39,7 +43,10 @@ struct graph_tasks {
     struct graph_tasks_setup s;
     struct core *core;
     uint32_t cores;
-    uint8_t *here; /* by token */
+    int has_wide;              /* a task of several cores has come */
+    struct topology *topology; /* to bind tasks; NULL: not needed yet */
+    int is_unbound;            /* there is none */
+    uint8_t *here;             /* by token */
     size_t tokens;
     unsigned running;
     int stopping;
@@ -133,7 +140,8 @@ static void end_work(struct work *w)
 {
     struct graph_tasks *g = w->all;
 
-    g->core[w->task.core].running = NULL;
+    for (uint32_t c = 0; c < w->task.cores; c++)
+        g->core[w->task.core + c].running = NULL;
     g->running--;
     if (!w->dropped && !g->stopping) {
         w->done.out = (const uint8_t *)w->said;
@@ -242,11 +250,45 @@ static char **task_environ(const struct graph_tasks *g, const char *task)
     return env;
 }
 
+/* The CPUs of the task's cores, to be freed; NULL: it may run on all. */
+static cpu_set_t *cpus_of(struct graph_tasks *g, const struct graph_task *t)
+{
+    cpu_set_t *one = CPU_ALLOC(CPUS_MAX), *all = CPU_ALLOC(CPUS_MAX);
+    struct es_error err;
+    int bound = one && all && t->of > 0 && !g->s.throttle && !g->is_unbound;
+
+    if (bound && !g->topology) {
+        g->topology = topology_load(&err);
+        g->is_unbound = !g->topology;
+        bound = !g->is_unbound;
+    }
+    if (bound)
+        CPU_ZERO_S(CPUS_BYTES, all);
+    for (uint32_t i = 0; bound && i < t->cores; i++) {
+        const struct topology_part part = {.i = (t->core + i) % t->of,
+                                           .n = t->of};
+
+        bound = topology_part(g->topology, &part, one, CPUS_BYTES);
+        CPU_OR_S(CPUS_BYTES, all, all, one);
+    }
+    if (one)
+        CPU_FREE(one);
+    if (all && !bound) {
+        CPU_FREE(all);
+        all = NULL;
+    }
+    return all;
+}
+
 static int start_work(struct graph_tasks *g, struct work *w)
 {
+    cpu_set_t *cpus = cpus_of(g, &w->task);
     char **env = task_environ(g, w->task.name);
-    struct execution_spec spec = {
-        .argv = w->task.argv, .envp = env, .throttle = g->s.throttle};
+    struct execution_spec spec = {.argv = w->task.argv,
+                                  .envp = env,
+                                  .throttle = g->s.throttle,
+                                  .cpus = cpus,
+                                  .cpus_bytes = CPUS_BYTES};
     struct es_error err = {0};
     char path[sizeof g->s.folder->path];
     int rc = -1;
@@ -264,9 +306,35 @@ static int start_work(struct graph_tasks *g, struct work *w)
         free(env[1]);
     }
     free(env);
+    if (cpus)
+        CPU_FREE(cpus);
     if (rc < 0)
         refuse_task(g, w->task.id, err.what);
     return rc;
+}
+
+/* Do they share a core? */
+static int overlap(const struct work *a, const struct work *b)
+{
+    return a->task.core < b->task.core + b->task.cores
+           && b->task.core < a->task.core + a->task.cores;
+}
+
+/* Are all cores of the task free, and does none wait for a task before it? */
+static int is_its_turn(const struct graph_tasks *g, const struct work *w)
+{
+    for (uint32_t c = 0; c < w->task.cores; c++)
+        if (g->core[w->task.core + c].running)
+            return 0;
+    for (uint32_t c = 0; g->has_wide && c < g->cores; c++) {
+        const struct work *other = TAILQ_FIRST(&g->core[c].waiting);
+
+        for (; other && other->task.order < w->task.order;
+             other = TAILQ_NEXT(other, next))
+            if (overlap(w, other))
+                return 0;
+    }
+    return 1;
 }
 
 /* Start the first of each core that can be. */
@@ -276,7 +344,7 @@ void graph_tasks_start(struct graph_tasks *g)
         struct core *core = &g->core[c];
         struct work *w;
 
-        while (!core->running && (w = TAILQ_FIRST(&core->waiting)) != NULL
+        while ((w = TAILQ_FIRST(&core->waiting)) != NULL && is_its_turn(g, w)
                && is_ready(g, &w->task) && !(g->s.throttle && g->running > 0)) {
             TAILQ_REMOVE(&core->waiting, w, next);
             if (start_work(g, w) < 0) {
@@ -284,7 +352,8 @@ void graph_tasks_start(struct graph_tasks *g)
                 free_work(w);
                 continue;
             }
-            core->running = w;
+            for (uint32_t i = 0; i < w->task.cores; i++)
+                core[i].running = w;
             g->running++;
         }
     }
@@ -333,11 +402,14 @@ int graph_tasks_receive(struct graph_tasks *g, const uint8_t *body, size_t len)
         return -1;
     }
     w->all = g;
-    if (w->task.core >= CORES_MAX || w->task.makes >= GRAPH_TOKENS_MAX
-        || (w->task.core >= g->cores && make_cores(g, w->task.core + 1) < 0)) {
+    if (w->task.core >= CORES_MAX || w->task.cores > CORES_MAX
+        || w->task.makes >= GRAPH_TOKENS_MAX
+        || (w->task.core + w->task.cores > g->cores
+            && make_cores(g, w->task.core + w->task.cores) < 0)) {
         free_work(w);
         return -1;
     }
+    g->has_wide |= w->task.cores > 1;
     for (uint32_t i = 0; i < w->task.outputs; i++)
         if (w->task.output[i].number >= GRAPH_TOKENS_MAX) {
             free_work(w);
@@ -394,6 +466,12 @@ static void drop_waiting(struct core *core)
     }
 }
 
+/* Does a task run whose first core this is? */
+static int begins_on(const struct graph_tasks *g, uint32_t core)
+{
+    return g->core[core].running && g->core[core].running->task.core == core;
+}
+
 unsigned graph_tasks_stop(struct graph_tasks *g)
 {
     if (!g)
@@ -401,7 +479,7 @@ unsigned graph_tasks_stop(struct graph_tasks *g)
     g->stopping = 1;
     for (uint32_t c = 0; c < g->cores; c++) {
         drop_waiting(&g->core[c]);
-        if (g->core[c].running && !g->core[c].running->aside)
+        if (begins_on(g, c) && !g->core[c].running->aside)
             execution_stop(g->core[c].running->execution);
     }
     return g->running;
@@ -413,9 +491,10 @@ void graph_tasks_destroy(struct graph_tasks *g)
         return;
     for (uint32_t i = 0; i < g->cores; i++) {
         drop_waiting(&g->core[i]);
-        if (g->core[i].running)
+        if (begins_on(g, i))
             free_work(g->core[i].running);
     }
+    topology_destroy(g->topology);
     free(g->core);
     free(g->here);
     free(g);

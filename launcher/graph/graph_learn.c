@@ -42,7 +42,9 @@ void graph_measured_clear(struct graph_measured *m)
     *m = (struct graph_measured){0};
 }
 
-void graph_measured_tasks(struct graph_measured *m, const struct graph_state *s)
+void graph_measured_tasks(struct graph_measured *m,
+                          const struct graph_state *s,
+                          const struct machine *on)
 {
     for (uint32_t v = 0; v < s->graph->tasks; v++) {
         double sum = 0;
@@ -54,7 +56,9 @@ void graph_measured_tasks(struct graph_measured *m, const struct graph_state *s)
 
             if (p->state != PLACE_DONE)
                 continue;
-            sum += (double)(p->finish - p->start) / GRAPH_NS_PER_S;
+            /* As it is on the fastest node, which the graph's times are of. */
+            sum += (double)(p->finish - p->start) / GRAPH_NS_PER_S
+                   / (on->kind ? on->kind[p->node].slowness : 1);
             n++;
         }
         if (n > 0)

@@ -7,6 +7,7 @@
 #define LAUNCHER_GRAPH_GRAPH_LEARN_H
 
 #include "launcher/graph/graph_state.h"
+#include "policy/machine.h"
 
 struct graph_measured {
     double *seconds; /* by task; -1: not measured */
@@ -21,7 +22,8 @@ int graph_measured_init(struct graph_measured *m,
 void graph_measured_clear(struct graph_measured *m);
 /* The mean of each task's places that are done. */
 void graph_measured_tasks(struct graph_measured *m,
-                          const struct graph_state *s);
+                          const struct graph_state *s,
+                          const struct machine *on);
 
 /*
  * Write it into the file of the graph, which is replaced in one step.

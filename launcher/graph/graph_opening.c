@@ -6,11 +6,42 @@
 #include "launcher/graph/graph_stage_in.h"
 #include "pmix_bcast/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- the plan ------------------------------------------------------------- */
+
+/* How fast each node is to the others: as the user says, or as --local has
+ * them; else they are alike. */
+static double speed_of(const struct graph_running *r, uint32_t node)
+{
+    const int *local = local_option_speeds(r->o->local);
+
+    if (r->o->speeds > 0)
+        return r->o->speed[node];
+    return r->o->local->n > 0 && local ? local[node] : 1;
+}
+
+static int describe_nodes(struct graph_running *r)
+{
+    double most = 0;
+
+    if (r->o->speeds > 0 && r->o->speeds != r->state.nodes)
+        return es_fail(r->err, ES_USAGE, "give one for each node",
+                       "--speeds: %zu for %u nodes", r->o->speeds,
+                       r->state.nodes);
+    for (uint32_t i = 0; i < r->state.nodes; i++) {
+        most = fmax(most, speed_of(r, i));
+        if (r->kind[i].cores > r->machine.cores)
+            r->machine.cores = r->kind[i].cores;
+    }
+    for (uint32_t i = 0; i < r->state.nodes; i++)
+        r->kind[i].slowness = most / speed_of(r, i);
+    r->machine.kind = r->kind;
+    return 0;
+}
 
 static int make_plan(struct graph_running *r, struct graph_plan *p)
 {
@@ -22,7 +53,8 @@ static int make_plan(struct graph_running *r, struct graph_plan *p)
     if (fault != GRAPH_PLAN_SOUND)
         return graph_fault_tell(fault, p, &wish, r->f, r->err);
     r->planned = p->candidate[p->chosen].sum;
-    r->deadline = p->deadline;
+    /* Nobody is told of being late for what nobody asked for. */
+    r->deadline = wish.is_default ? GRAPH_PLAN_FOREVER : p->deadline;
     graph_fault_tell_default(p, &wish);
     if (p->deadline_met)
         return 0;
@@ -74,11 +106,14 @@ static int begin_run(struct graph_running *r)
     struct graph_top_setup top;
     int rc;
 
-    if (r->machine.cores == 0)
+    if (r->opened == 0)
         return es_fail(r->err, ES_ENV, "see the lines above",
                        "no node can take part");
-    if (make_plan(r, &plan) < 0)
+    if (describe_nodes(r) < 0 || make_plan(r, &plan) < 0)
         return -1;
+    r->order = plan.rank;
+    r->state.order = plan.rank;
+    plan.rank = NULL;
     graph_state_review(&r->state, r->delivered);
     r->phase = RUNNING;
     r->begin_ns = clock_ns();
@@ -173,7 +208,7 @@ void graph_opening_answered(struct graph_running *r,
                             uint32_t node,
                             const struct graph_opened *m)
 {
-    uint32_t *cores = &r->machine.cores;
+    struct processor_kind *kind = &r->kind[node];
 
     if (r->phase == RUNNING) {
         on_reopened(r, node, m);
@@ -185,8 +220,9 @@ void graph_opening_answered(struct graph_running *r,
                                 graph_node_name(r, node), m->why));
         return;
     }
-    if (r->o->plan.machine.cores == 0 && (*cores == 0 || m->cores < *cores))
-        *cores = m->cores;
+    kind->cores =
+        r->o->plan.machine.cores > 0 ? r->o->plan.machine.cores : m->cores;
+    kind->core_bytes = (double)m->memory / kind->cores;
     if (take_store(r, node, m) < 0)
         graph_finish(r, 1);
     else

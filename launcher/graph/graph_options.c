@@ -71,7 +71,7 @@ const struct option graph_options_table[] = {
      "at most so many (no limit; run: the number of nodes)"},
     {OPTION_TAKE, "speeds", "S1,S2,...", .take = take_speeds, .help =
      "of the processors, of which there are so many, to each other; the graph's "
-     "times are those of the fastest (all alike; run: as the probe measures)"},
+     "times are those of the fastest (all alike; run: those of --local)"},
     {OPTION_SIZE, "memory", "BYTES", AT(memory), .low = 1, .high = 1e18,
      .only = "plan", .help = "of a processor, for tasks that say what they need "
      "(enough)"},
@@ -158,6 +158,8 @@ void graph_options_settle(struct graph_options *o,
     o->run.graph = words[1];
     o->run.config = c;
     o->run.local = &o->local;
+    o->run.speed = o->speed;
+    o->run.speeds = o->speeds;
     o->baseline = o->is_packed ? GROUPING_PACK : GROUPING_SPREAD;
     o->none = o->group == NONE;
     w->mode = mode_of(o->group, o->baseline);

@@ -18,7 +18,7 @@ static int add_up(const struct graph_result *r, struct schedule_sum *sum)
     const struct graph_state *s = r->state;
     const struct power *w = &r->machine->power;
     uint8_t *used = calloc(s->nodes, 1);
-    double busy = 0, span;
+    double busy = 0, cores = 0, span;
 
     *sum = (struct schedule_sum){0};
     if (!used)
@@ -29,16 +29,17 @@ static int add_up(const struct graph_result *r, struct schedule_sum *sum)
         if (p->state != PLACE_DONE)
             continue;
         sum->processors += !used[p->node];
+        cores += used[p->node] ? 0 : machine_cores(r->machine, p->node);
         used[p->node] = 1;
-        busy += (double)(p->finish - p->start) / GRAPH_NS_PER_S;
+        busy += (double)(p->finish - p->start) / GRAPH_NS_PER_S
+                * machine_width(r->machine, s->graph, p->task, p->node);
         if (p->finish > sum->makespan)
             sum->makespan = p->finish;
     }
     free(used);
     span = (double)sum->makespan / GRAPH_NS_PER_S;
     sum->energy.busy = w->busy * busy;
-    sum->energy.idle =
-        w->idle * fmax(0, sum->processors * r->machine->cores * span - busy);
+    sum->energy.idle = w->idle * fmax(0, cores * span - busy);
     sum->energy.base = w->base * sum->processors * span;
     sum->energy.comm = w->link * r->messages_s;
     sum->energy.total = sum->energy.busy + sum->energy.idle + sum->energy.base

@@ -164,7 +164,9 @@ static void on_ready(void *arg)
     r->phase = OPENING;
     r->machine = r->o->plan.machine;
     r->machine.processors = most > 0 && most < nodes ? most : nodes;
-    if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0) {
+    r->kind = calloc(nodes, sizeof *r->kind);
+    if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0
+        || !r->kind) {
         graph_finish(r, es_no_memory(r->err));
         return;
     }
@@ -305,7 +307,7 @@ static int print_result(struct graph_running *r)
         return -1;
     if (!r->o->learn)
         return 0;
-    graph_measured_tasks(&r->measured, &r->state);
+    graph_measured_tasks(&r->measured, &r->state, &r->machine);
     return graph_learn(r->o->graph, &r->work, &r->measured, r->err);
 }
 
@@ -347,6 +349,8 @@ static void clear(struct graph_running *r, int keep)
     graph_journal_close(&r->journal);
     graph_state_clear(&r->state);
     graph_work_clear(&r->work);
+    free(r->kind);
+    free(r->order);
     free(r->user);
     free(r->input);
     free(r->made);

@@ -50,8 +50,10 @@ struct graph_running {
     struct graph_progress progress;
     struct graph_top top;
     struct machine machine;
-    struct user_file *user;    /* by file */
-    struct graph_input *input; /* by file: those of the user */
+    struct processor_kind *kind; /* by node: the machine's */
+    uint32_t *order;             /* by task, on every core; NULL: the graph's */
+    struct user_file *user;      /* by file */
+    struct graph_input *input;   /* by file: those of the user */
     struct exchange_file
         *made;          /* by file: as the last task made it; without number */
     uint8_t *delivered; /* by file */

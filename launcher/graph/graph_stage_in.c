@@ -122,7 +122,11 @@ int graph_send_task(struct graph_running *r, uint32_t place)
     struct graph_task m = {
         .id = place,
         .core = p->core,
-        .order = r->f->graph->rank[p->task],
+        .cores = machine_width(&r->machine, r->f->graph, p->task, p->node),
+        .of = session_is_local(r->front.session)
+                  ? 0 /* they share this machine */
+                  : machine_cores(&r->machine, p->node),
+        .order = r->order ? r->order[p->task] : r->f->graph->rank[p->task],
         .makes = graph_state_task_token(&r->state, p->task),
         .argv = t->argv,
         .token = s->token,
@@ -133,7 +137,11 @@ int graph_send_task(struct graph_running *r, uint32_t place)
         .outputs = t->outputs,
     };
     struct writer w = {0};
-    int rc = m.input && m.output ? 0 : es_no_memory(r->err);
+    int rc;
+
+    if (m.cores == 0)
+        m.cores = 1; /* the plan does not do that */
+    rc = m.input && m.output ? 0 : es_no_memory(r->err);
 
     snprintf(m.name, sizeof m.name, "%s", t->name);
     if (rc == 0)

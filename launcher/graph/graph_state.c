@@ -190,6 +190,7 @@ int graph_state_may_run(const struct graph_state *s, uint32_t place)
 {
     const struct place *p = &s->place[place];
     const struct graph *g = s->graph;
+    const uint32_t *rank = s->order ? s->order : g->rank;
 
     for (uint32_t k = g->pred_at[p->task]; k < g->pred_at[p->task + 1]; k++)
         if (!s->task[g->pred[k].task].done)
@@ -198,8 +199,7 @@ int graph_state_may_run(const struct graph_state *s, uint32_t place)
         const struct place *other = &s->place[i];
 
         if (other->state == PLACE_WAITING && other->node == p->node
-            && other->core == p->core
-            && g->rank[other->task] < g->rank[p->task])
+            && other->core == p->core && rank[other->task] < rank[p->task])
             return 0;
     }
     return 1;

@@ -40,6 +40,7 @@ struct holder {
 struct graph_state {
     const struct graph *graph;
     const struct graph_work *work;
+    const uint32_t *order; /* by task, on every core; NULL: the graph's */
     struct place *place;
     uint32_t places;
     size_t room;

@@ -15,6 +15,8 @@
 struct graph_run_wish {
     struct graph_plan_wish plan; /* machine: at most so many; cores 0: as many
                                     as the smallest node has */
+    const double *speed;         /* of --speeds, one a node */
+    size_t speeds;               /* 0: not given */
     const char *graph;           /* the file */
     const struct config *config;
     const struct local_option *local;

@@ -128,6 +128,7 @@ void graph_write_opened(struct writer *w, const struct graph_opened *m)
     write_u32(w, m->cores);
     write_text(w, m->why);
     write_files(w, m->file, m->files);
+    write_u64(w, m->memory);
 }
 
 int graph_read_opened(struct graph_opened *m, const uint8_t *body, size_t len)
@@ -138,6 +139,7 @@ int graph_read_opened(struct graph_opened *m, const uint8_t *body, size_t len)
     read_text(&r, m->why, sizeof m->why);
     m->file = read_files(&r, &m->files);
     m->room = m->file;
+    m->memory = read_u64(&r);
     if (m->cores == 0)
         r.bad = 1;
     return end_decoding(&r, m, sizeof *m, m->room);
@@ -175,6 +177,8 @@ void graph_write_task(struct writer *w, const struct graph_task *m)
         write_u32(w, m->token[i]);
     write_named(w, m->input, m->inputs);
     write_named(w, m->output, m->outputs);
+    write_u32(w, m->cores);
+    write_u32(w, m->of);
 }
 
 /*
@@ -283,6 +287,10 @@ int graph_read_task(struct graph_task *m, const uint8_t *body, size_t len)
         m->token[i] = read_u32(&r);
     m->input = take_named(&room, &r, &m->inputs);
     m->output = take_named(&room, &r, &m->outputs);
+    m->cores = read_u32(&r);
+    m->of = read_u32(&r);
+    if (m->cores == 0)
+        r.bad = 1;
     return end_decoding(&r, m, sizeof *m, m->room);
 }
 

@@ -9,10 +9,11 @@
  *
  *   kind      from       body
  *   OPEN      front end  folder text, run text, port u32, keep u32
- *   OPENED    agent      cores u32, why text, n u32, n × file
+ *   OPENED    agent      cores u32, why text, n u32, n × file, memory u64
  *   TASK      front end  id u32, core u32, order u32, makes u32, name text,
  *                        argc u32, argc × text, n u32, n × token u32,
- *                        n u32, n × named (inputs), n u32, n × named (outputs)
+ *                        n u32, n × named (inputs), n u32, n × named (outputs),
+ *                        cores u32, of u32
  *   DROP      front end  id u32                 (do not run this task)
  *   BRING     front end  token u32, from u32, is_file u32, file
  *   BROUGHT   agent      token u32, from u32, elapsed_ns u64, why text
@@ -63,6 +64,7 @@ struct graph_opened {
     char why[GRAPH_TEXT_MAX];   /* why the node cannot take part; "": it can */
     struct exchange_file *file; /* files that an earlier run has left there */
     uint32_t files;
+    uint64_t memory; /* bytes that tasks may use; 0: not known */
     void *room;
 };
 struct graph_named {
@@ -78,6 +80,8 @@ struct graph_task {
     uint32_t *token;
     struct graph_named *input, *output;
     uint32_t tokens, inputs, outputs;
+    uint32_t cores; /* that it has for itself, from core on; at least 1 */
+    uint32_t of;    /* all cores of the node, to bind it; 0: do not */
     void *room;
 };
 struct graph_bring {

@@ -250,7 +250,7 @@ static void test_replan(void)
     for (int round = 0; round < 500; round++) {
         struct machine m = draw_machine(1);
         struct instance x[2 * DRAWN_TASKS];
-        uint8_t done[DRAWN_TASKS] = {0}, usable[PROCESSORS];
+        uint8_t ready[DRAWN_TASKS] = {0}, usable[PROCESSORS];
         struct drawn t;
         struct graph *g = draw_graph(&t);
         int64_t makespan, last = 0;
@@ -260,7 +260,7 @@ static void test_replan(void)
         memset(usable, 1, sizeof usable);
         if (m.processors > 1)
             usable[drawn_number(m.processors)] = 0;
-        if (replan_place(g, &m, done, usable, NULL, x, &count, &makespan)
+        if (replan_place(g, &m, ready, usable, NULL, x, &count, &makespan)
             == 0) {
             n++;
             sound &= is_schedule(&m, g, x, count);

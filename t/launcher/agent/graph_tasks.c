@@ -73,6 +73,7 @@ static int give(struct graph_tasks *g, const struct order *o)
     uint32_t token[] = {o->waits};
     struct graph_named output = {o->number ? o->number : o->id, name};
     struct graph_task m = {.id = o->id,
+                           .cores = 1,
                            .core = o->core,
                            .order = o->order,
                            .makes = MADE + o->id,

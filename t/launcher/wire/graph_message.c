@@ -95,7 +95,8 @@ static void test_opened(void)
 {
     struct exchange_file file[] = {{1, 0644, 5, {{7, [31] = 9}}},
                                    {UINT32_MAX, 0, INT64_MAX, {{0}}}};
-    struct graph_opened m = {.cores = 2, .why = "no", .file = file, .files = 2};
+    struct graph_opened m = {
+        .cores = 2, .why = "no", .file = file, .files = 2, .memory = 1u << 30};
     struct exchange_file no_mode = {.number = 1, .mode = 010000},
                          huge = {.number = 1, .bytes = UINT64_MAX};
     struct graph_opened got;
@@ -155,6 +156,8 @@ static void test_task(void)
     struct graph_named in[] = {{1, one}, {2, two}}, out[] = {{3, two}};
     struct graph_named nameless[] = {{1, none}}, outside[] = {{1, up}};
     struct graph_task m = {.id = 9,
+                           .cores = 2,
+                           .of = 4,
                            .core = 1,
                            .order = 4,
                            .makes = 8,
@@ -189,7 +192,7 @@ static void test_task(void)
     graph_write_task(&w, &m);
     ok(graph_read_task(&got, w.buf, w.len) < 0, "and a command of no words");
     again();
-    m = (struct graph_task){.argv = argv};
+    m = (struct graph_task){.argv = argv, .cores = 1};
     graph_write_task(&w, &m);
     ok(graph_read_task(&got, w.buf, w.len) == 0 && same_task(&m, &got),
        "a task of nothing but a command");
