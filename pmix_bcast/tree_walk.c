@@ -260,6 +260,17 @@ static int is_excluded(const struct walk *k, const FTSENT *f)
     return 0;
 }
 
+/* Of what only leads to something that is, folders alone. */
+static int is_listed(const struct walk *k, const FTSENT *f)
+{
+    enum tree_listed how;
+
+    if (!k->wish->list)
+        return 1;
+    how = tree_list_has(k->wish->list, path_in_tree(k, f));
+    return how == LIST_YES || (how == LIST_ON_THE_WAY && f->fts_info == FTS_D);
+}
+
 /* --- sources -------------------------------------------------------------- */
 
 static int add_top(struct walk *k, const FTSENT *f)
@@ -290,7 +301,7 @@ static int visit(struct walk *k, FTS *fts, FTSENT *f)
         errno = f->fts_errno;
         return fail_on(k, f->fts_path, "give files that can be read");
     }
-    if (is_excluded(k, f)) {
+    if (is_excluded(k, f) || !is_listed(k, f)) {
         (void)fts_set(fts, f, FTS_SKIP);
         return 0;
     }
@@ -383,6 +394,8 @@ static int write_index(struct walk *k)
         k->n = 1;
     }
     if (walk_all(k) < 0)
+        return -1;
+    if (k->wish->list && tree_list_check(k->wish->list, k->err) < 0)
         return -1;
     if (k->wish->single && k->n != 2)
         return es_fail(k->err, ES_WORK, "write it to a file first",

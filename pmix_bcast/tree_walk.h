@@ -8,6 +8,7 @@
 
 #include "pmix_bcast/error.h"
 #include "pmix_bcast/tree_index.h"
+#include "pmix_bcast/tree_list.h"
 
 struct stat;
 
@@ -18,6 +19,7 @@ struct tree_wish {
      * has them: what is called so is left out. */
     char *const *exclude;
     size_t n_exclude;
+    const struct tree_list *list; /* of what is wanted; NULL: all */
     int single;     /* the source is one regular file: it is in a folder */
     uint32_t parts; /* enum tree_part: what each entry has besides; digests are
                        left to be filled in */

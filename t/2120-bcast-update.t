@@ -112,6 +112,20 @@ test_expect_success 'wrong uses' '
 	fails_with "-r --cache=here" "evenstep: --cache: \"here\" depends on where a node is: give a whole path"
 '
 
+# --- a list --------------------------------------------------------------------
+test_expect_success '--files-from: what it names, and the folders that lead there' '
+	nodes 2 && printf "a/f5\n\n./a//b/\nsparse\n" | bcast -r --files-from - src "$dst" &&
+	(cd dst/local1/x && find . ! -type d | sort) >got && printf "%s\n" ./a/b/hard ./a/b/link ./a/f5 ./sparse >want && test_cmp want got &&
+	mkdir strange && : >"strange/$(printf "new\nline")" && : >strange/other && printf "new\nline\0" >list &&
+	bcast -r -f --null --files-from list strange "$dst" && test "$(ls -A dst/local0/x | wc -l)" = 2
+'
+test_expect_success '--files-from: what is not there, and what leads out, is refused' '
+	nodes 2 && echo a/nowhere | test_expect_code 1 evenstep bcast --local 2 -r --files-from - src "$dst" 2>err &&
+	said "evenstep: --files-from: a/nowhere: No such file or directory: give what is in SRC" &&
+	echo a/../../x | test_expect_code 2 evenstep bcast --local 2 -r --files-from - src "$dst" 2>err &&
+	said "evenstep: --files-from: \"a/../../x\" may lead out of SRC: give paths from SRC on" && find dst -mindepth 2 >left && test_cmp /dev/null left
+'
+
 # --- attributes ----------------------------------------------------------------
 # Where the file system of the test has none there are none on both sides.
 mkdir attributes && : >attributes/f

@@ -13,6 +13,7 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -34,7 +35,9 @@ struct options {
     struct bcast_wish setup;
     struct local_option local;
     char interface[NETWORK_LIST_MAX];
-    int update, delete, xattrs;
+    int update, delete, xattrs, null;
+    const char *files_from;
+    struct tree_list list;
     int force, preserve, no_sync, verify, strict, json;
 };
 
@@ -99,6 +102,11 @@ static const struct option options[] = {
     {OPTION_TAKE, "exclude", "PATTERN", .take = exclude_take, .needs =
      "recursive", .help =
      "leave out what is called so, as in \"*.o\" or \"docs/*.pdf\"; repeatable"},
+    {OPTION_TEXT, "files-from", "FILE", AT(files_from), .needs = "recursive",
+     .help = "bring only what this list names, a path from SRC on in each "
+             "line; - is the standard input"},
+    {OPTION_FLAG, "null", NULL, AT(null), .letter = '0', .needs = "files-from",
+     .help = "paths in the list end with a NUL, as find -print0 writes them"},
     {OPTION_FLAG, "xattrs", NULL, AT(xattrs), .needs = "recursive", .help =
      "keep extended attributes and access control lists, too"},
     {OPTION_GROUP, .name = "of what is there already:"},
@@ -175,6 +183,27 @@ static int check_sources(const struct options *o, struct es_error *err)
     return 0;
 }
 
+static int read_list(struct options *o, struct es_error *err)
+{
+    FILE *in;
+    int rc;
+
+    if (!o->files_from)
+        return 0;
+    if (o->sources.n > 1)
+        return es_fail(err, ES_USAGE, "give one folder",
+                       "--files-from is of one SRC");
+    in = strcmp(o->files_from, "-") == 0 ? stdin : fopen(o->files_from, "re");
+    if (!in)
+        return es_fail(err, ES_WORK, "give a file that can be read", "%s: %s",
+                       o->files_from, strerror(errno));
+    rc = tree_list_read(&o->list, in, o->null ? '\0' : '\n', err);
+    if (in != stdin)
+        (void)fclose(in);
+    o->sources.list = &o->list;
+    return rc;
+}
+
 static int parse_destination(struct options *o,
                              char *text,
                              struct es_error *err)
@@ -202,7 +231,7 @@ static int parse(struct options *o, char **words, struct es_error *err)
     if (o->local.n > 1 && !strstr(o->destination, "{node}"))
         return es_fail(err, ES_USAGE, "give DST with {node} in it",
                        "with --local all nodes would write the same file");
-    return check_sources(o, err);
+    return check_sources(o, err) < 0 ? -1 : read_list(o, err);
 }
 
 /* --- results
@@ -412,6 +441,7 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
     if (report_out_close(&c.report, rc < 0 ? NULL : err) < 0)
         rc = -1;
     clear(&c);
+    tree_list_clear(&o.list);
     return rc;
 }
 
