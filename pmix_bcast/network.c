@@ -296,8 +296,18 @@ static int parse_one(struct network *n, char *word)
     return 0;
 }
 
+/* Are these just what the text says, and no other text says? */
+static int is_written_so(const struct networks *all, const char *text)
+{
+    char again[NETWORKS_TEXT_MAX];
+
+    networks_format(all, again, sizeof again);
+    return strcmp(again, text) == 0;
+}
+
 int networks_parse(struct networks *all, const char *text)
 {
+    const char *whole = text;
     char word[NETWORK_TEXT_MAX];
 
     memset(all, 0, sizeof *all);
@@ -313,7 +323,7 @@ int networks_parse(struct networks *all, const char *text)
         all->n++;
         text += len + 1;
     }
-    if (*text == '\0')
+    if (*text == '\0' && is_written_so(all, whole))
         return 0;
     memset(all, 0, sizeof *all);
     return -1;

@@ -67,7 +67,8 @@ void network_address(struct address *a,
 
 /*
  * As text, each with a space in front: " ADDRESS/PREFIX,MBPS,PLACE,NAME".
- * networks_parse() returns 0, or -1 if it is no such text (*all zeroed).
+ * networks_parse() returns 0, or -1 if it is not as networks_format() writes it
+ * (*all zeroed).
  */
 void networks_format(const struct networks *all, char *text, size_t size);
 int networks_parse(struct networks *all, const char *text);

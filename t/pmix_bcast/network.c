@@ -170,12 +170,19 @@ static void test_link_local(void)
 
 static void test_text(void)
 {
-    static const char *const bad[] = {
-        "10.0.0.1/16,1,0,eth0",   " 10.0.0.1/16,1,0,",
-        " 10.0.0.1/16,1,eth0",    " 10.0.0.1/16,1,256,eth0",
-        " 10.0.0.1,1,0,eth0",     " 10.0.0.1/16,4294967296,0,eth0",
-        " 10.0.0.1/16,1,0,eth0 ", " 10.0.0.1/16,-1,0,eth0",
-        " x/16,1,0,eth0",         " 10.0.0.1/16,1,0,a-name-of-17-bytes"};
+    static const char *const bad[] = {"10.0.0.1/16,1,0,eth0",
+                                      " 10.0.0.1/16,1,0,",
+                                      " 10.0.0.1/16,1,eth0",
+                                      " 10.0.0.1/16,1,256,eth0",
+                                      " 10.0.0.1,1,0,eth0",
+                                      " 10.0.0.1/16,4294967296,0,eth0",
+                                      " 10.0.0.1/16,1,0,eth0 ",
+                                      " 10.0.0.1/16,-1,0,eth0",
+                                      " fd00:0::1/64,1,0,eth0",
+                                      " ::ffff:10.0.0.1/112,1,0,eth0",
+                                      " 10.0.0.1/016,1,0,eth0",
+                                      " x/16,1,0,eth0",
+                                      " 10.0.0.1/16,1,0,a-name-of-17-bytes"};
     struct networks all = {0}, back;
     char text[NETWORKS_TEXT_MAX], many[2 * NETWORKS_TEXT_MAX] = "";
 
