@@ -120,16 +120,17 @@ static void ask_scontrol(int fd, short what, void *arg)
  * end; of too many for one argument "ALL".  NULL without memory. */
 static char *names_of(const struct session *session)
 {
-    size_t n = session_size(session), len = sizeof "ALL";
-    char *names, *at;
+    size_t n = session_size(session), len = sizeof "ALL", at = 0;
+    char *names;
 
     for (size_t i = 0; i < n; i++)
         len += strlen(session_node(session, i)->name) + 1;
     if (len > NAMES_MAX)
         return strdup("ALL");
-    names = at = malloc(len);
+    names = calloc(1, len);
     for (size_t i = 0; names && i < n; i++)
-        at += sprintf(at, "%s%s", i ? "," : "", session_node(session, i)->name);
+        at += (size_t)snprintf(names + at, len - at, "%s%s", i ? "," : "",
+                               session_node(session, i)->name);
     return names;
 }
 

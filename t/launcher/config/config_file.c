@@ -492,8 +492,13 @@ static void set_all(struct config *c, const struct print *like)
     c->probe.site[2] =
         (struct probe_site){"licences", "seats", "a \"b\" \\ 'c'", 1, 250};
     c->probe.elements |= PROBE_BIT(ELEMENT_SITE + 2);
-    c->bcast =
-        (struct config_bcast){7, 65536, 99, {60001, 60999}, "ib0,10.1.0.0/16"};
+    c->bcast = (struct config_bcast){.branches = 7,
+                                     .chunk = 65536,
+                                     .small = 99,
+                                     .ports = {60001, 60999},
+                                     .interface = "ib0,10.1.0.0/16",
+                                     .cache = "/fast/cache",
+                                     .cache_bytes = UINT64_C(3000000)};
     c->power = (struct config_power){.actuator = "rapl",
                                      .start = 0.5,
                                      .floor = 0.1,
