@@ -124,14 +124,13 @@ static void listen_to(struct run *r)
 static int wait_for(struct run *r)
 {
     const struct timespec pause_1ms = {0, 1000000};
-    int status = 0, late = 0;
     siginfo_t ended = {0};
+    int status = 0;
 
     for (;;) {
         /* not reaped yet, so that the number of its group is its own */
         (void)waitid(P_PID, (id_t)r->pid, &ended, WEXITED | WNOHANG | WNOWAIT);
-        late = r->out.more || probe_now_ns() >= r->end_ns;
-        if (ended.si_pid != 0 || late)
+        if (ended.si_pid != 0 || r->out.more || probe_now_ns() >= r->end_ns)
             break;
         (void)nanosleep(&pause_1ms, NULL);
     }

@@ -12,7 +12,7 @@ static json_t *counted(const double measured[ELEMENTS])
     for (int e = 0; e < ELEMENTS; e++) {
         const char key[] = {element_letter((enum element)e), '\0'};
 
-        if (isfinite(measured[e]) && (e < ELEMENT_SITE || measured[e] > 0))
+        if ((e < ELEMENT_SITE || measured[e] > 0) && isfinite(measured[e]))
             all = json_member(all, key, json_real(measured[e]));
     }
     return all;

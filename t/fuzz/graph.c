@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void plan(const struct graph *g)
 {
-    struct graph_plan_wish w = {.machine = {0, 2, {10, 2, 5, 0}},
+    struct graph_plan_wish w = {.machine = {0, 2, {10, 2, 5, 0}, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     struct graph_plan p;
 

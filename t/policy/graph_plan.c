@@ -76,7 +76,9 @@ static struct graph_plan_wish make_wish(const json_t *o)
         .threshold = number(o, "threshold"),
         .machine = {(uint32_t)number(o, "processors"),
                     (uint32_t)number(o, "cores"),
-                    {10, 2, 5, 0}},
+                    {10, 2, 5, 0},
+                    0,
+                    NULL},
         .deadline = json_is_null(deadline)
                         ? GRAPH_PLAN_FOREVER
                         : (int64_t)(json_number_value(deadline) * 1e9),

@@ -215,7 +215,7 @@ static void look_at(const struct input *in,
     struct graph_plan best, again, pack, spread;
     struct graph_plan_wish w = {.algorithm = algorithm,
                                 .threshold = algorithm == PATH_EAD ? 2 : 5,
-                                .machine = {0, cores, power},
+                                .machine = {0, cores, power, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER,
                                 .deadline_factor = 1.1};
     const struct schedule_sum *a, *b;
@@ -363,7 +363,7 @@ static void test_checker(void)
         "a makespan that is missed", "energy that is not counted",
     };
     static struct input in;
-    struct graph_plan_wish w = {.machine = {0, 2, power},
+    struct graph_plan_wish w = {.machine = {0, 2, power, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     uint64_t seed = 3;
     struct graph_plan p;
@@ -434,7 +434,7 @@ static void test_refused(const struct graph *g)
 static void test_faults(const struct graph *g)
 {
     struct graph_plan_wish w = {.mode = GROUPING_SPREAD,
-                                .machine = {4, 0, {10, 2, 5, 0}},
+                                .machine = {4, 0, {10, 2, 5, 0}, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     struct graph_plan p;
 
@@ -466,7 +466,7 @@ static void test_faults(const struct graph *g)
 
 static void test_memory(void)
 {
-    struct graph_plan_wish w = {.machine = {0, 2, power},
+    struct graph_plan_wish w = {.machine = {0, 2, power, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     enum graph_plan_fault planned = GRAPH_PLAN_MEMORY;
     enum graph_fault made;
@@ -507,7 +507,7 @@ static enum graph_plan_fault plan_tree(const uint32_t parent[],
     struct graph_plan_wish w = {.algorithm = algorithm,
                                 .threshold = -1e9,
                                 .mode = GROUPING_GUARD,
-                                .machine = {0, 4, power},
+                                .machine = {0, 4, power, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER};
     enum graph_plan_fault fault;
     struct graph *g;
@@ -557,7 +557,7 @@ static void test_cost(void)
     static const double usual[] = {0.8, 0.4, 0.4};
     static int64_t time[N];
     static struct graph_edge edge[3 * N];
-    struct graph_plan_wish w = {.machine = {0, 4, power},
+    struct graph_plan_wish w = {.machine = {0, 4, power, 0, NULL},
                                 .deadline = GRAPH_PLAN_FOREVER,
                                 .deadline_factor = 1.1};
     uint64_t seed = 7;

@@ -22,7 +22,8 @@ static struct lingering make(void)
     if (!l.agent)
         bail("no memory");
     for (int i = 0; i < 2; i++)
-        l.agent[i] = (struct endpoint){"n0", "10.0.0.1", 4711, 0};
+        l.agent[i] = (struct endpoint){
+            .node = "n0", .address = "10.0.0.1", .port = 4711};
     return l;
 }
 
