@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pmix_bcast/offload.h"
+#include "pmix_bcast/tree_copy_state.h"
+#include "pmix_bcast/tree_merge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- from the old tree and the cache --------------------------------------- */
+
+static int open_old(const struct tree_copy *t, const char *path)
+{
+    int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+    if (!t->update)
+        return -1;
+    if (t->single)
+        return openat(t->target.folder, t->target.name, how);
+    return t->old >= 0 ? openat(t->old, path, how) : -1;
+}
+
+static int find_same(struct tree_copy *t, int *fd, const struct tree_place *p)
+{
+    int old = open_old(t, p->path), why = 0;
+
+    *fd = -1;
+    if (old >= 0) {
+        why = tree_same_make(fd, p, old);
+        close(old);
+    }
+    return why == 0 && *fd < 0 ? tree_cache_get(&t->cache, fd, p) : why;
+}
+
+static int place_of(struct tree_copy *t,
+                    uint32_t entry,
+                    struct tree_place *p,
+                    char path[TREE_PATH_MAX])
+{
+    *p = (struct tree_place){&t->index, entry, t->root, path, &t->progress};
+    return tree_index_path(&t->index, entry, path) < 0 ? ENAMETOOLONG : 0;
+}
+
+static int keep_same(void *arg, uint32_t entry)
+{
+    struct tree_copy *t = arg;
+    const struct tree_entry *e = &t->index.entry[entry];
+    struct tree_place p;
+    char path[TREE_PATH_MAX];
+    int fd, why;
+
+    if (e->kind != TREE_FILE || t->left[entry] == 0 || !e->digest)
+        return 0;
+    why = place_of(t, entry, &p, path);
+    if (why == 0)
+        why = find_same(t, &fd, &p);
+    if (why || fd < 0)
+        return why;
+    why = tree_copy_end_file(t, e, fd);
+    close(fd);
+    t->left[entry] = 0;
+    (void)atomic_fetch_add(&t->progress.steps, 1);
+    return why;
+}
+
+static int look_for_same(struct tree_copy *t)
+{
+    int why = tree_want_init(&t->lacks, t->index.n);
+
+    if (t->use_cache)
+        tree_cache_open(&t->cache, t->cache_path, t->cache_bytes, t->cache_note,
+                        sizeof t->cache_note);
+    if (why == 0)
+        why = offload_each(t->index.n, keep_same, t);
+    for (uint32_t i = 0; why == 0 && i < t->index.n; i++)
+        if (t->left[i] > 0)
+            tree_want_add(&t->lacks, i);
+    return why;
+}
+
+/* What only the old tree has. */
+static int keep_others(struct tree_copy *t)
+{
+    struct tree_merge *m;
+    int why;
+
+    if (t->old < 0 || t->delete)
+        return 0;
+    m = malloc(sizeof *m);
+    if (!m)
+        return ENOMEM;
+    *m = (struct tree_merge){.index = &t->index,
+                             .from = t->old,
+                             .to = t->root,
+                             .progress = &t->progress};
+    why = tree_merge(m);
+    if (why == EISDIR)
+        snprintf(t->why, sizeof t->why,
+                 "%s is a folder there, and none in SRC: give --delete",
+                 m->path);
+    else if (why == EXDEV)
+        snprintf(t->why, sizeof t->why, "%s is a mount point there", m->path);
+    else if (why && m->path[0])
+        snprintf(t->why, sizeof t->why, "%s: %s", m->path, strerror(why));
+    free(m);
+    return why;
+}
+
+int tree_copy_take_same(struct tree_copy *t)
+{
+    int why = look_for_same(t);
+
+    return why ? why : keep_others(t);
+}
+
+/* --- for the next time ----------------------------------------------------- */
+
+static int put_into_cache(void *arg, uint32_t entry)
+{
+    struct tree_copy *t = arg;
+    const struct tree_entry *e = &t->index.entry[entry];
+    struct tree_place p;
+    char path[TREE_PATH_MAX];
+
+    if (e->kind == TREE_FILE && e->digest && e->data > 0
+        && place_of(t, entry, &p, path) == 0)
+        tree_cache_put(&t->cache, &p);
+    return atomic_load(&t->progress.cancel) ? ECANCELED : 0;
+}
+
+int tree_copy_fill_cache(struct tree_copy *t)
+{
+    int why;
+
+    if (t->cache.folder < 0)
+        return 0;
+    why = offload_each(t->index.n, put_into_cache, t);
+    if (why == 0)
+        tree_cache_trim(&t->cache);
+    return why;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tree_copy_state.h - what the files of tree_copy.h share: tree_copy.c takes
+ * the index and the content, tree_copy_same.c what is on the node already, and
+ * tree_copy_end.c gives the tree its name.
+ */
+#ifndef PMIX_BCAST_TREE_COPY_STATE_H
+#define PMIX_BCAST_TREE_COPY_STATE_H
+
+#include "pmix_bcast/target.h"
+#include "pmix_bcast/tree_cache.h"
+#include "pmix_bcast/tree_copy.h"
+#include "pmix_bcast/tree_files.h"
+#include "pmix_bcast/tree_same.h"
+#include "pmix_bcast/tree_want.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define TREE_COPY_PREFIX ".evenstep-tree-"
+
+struct tree_copy {
+    struct tree_index index;
+    struct tree_files files;
+    uint64_t *left; /* of each entry: bytes that are to come */
+    char *destination;
+    struct tree_want lacks; /* what was not here; no bits: all */
+    struct target target;
+    struct tree_cache cache;
+    struct tree_progress progress;
+    atomic_int unset; /* errno: an attribute could not be set */
+    int root;         /* the folder; -1: none */
+    char part[128];   /* its hidden name; "" if it has its own */
+    char host[65];
+    int force, keep, update, delete, single, now, use_cache;
+    int old; /* with update: the folder that is there; -1: none */
+    char *cache_path;
+    uint64_t cache_bytes;
+    char cache_note[300], note[200];
+    char why[TREE_PATH_MAX + 64]; /* more than an errno value says */
+};
+
+/* A file is whole: it gets its attributes, mode and times. */
+int tree_copy_end_file(struct tree_copy *t, const struct tree_entry *e, int fd);
+void tree_copy_set_xattrs(struct tree_copy *t,
+                          const struct tree_entry *e,
+                          int fd);
+/* For utimensat(): now, and a time of change, which may be none. */
+void tree_copy_set_times(struct timespec times[2], int64_t ns);
+
+/* Make what is the same in the old tree or in the cache, find what is not, and
+ * keep what only the old tree has; and at the end fill the cache. */
+int tree_copy_take_same(struct tree_copy *t);
+int tree_copy_fill_cache(struct tree_copy *t);
+
+#endif
