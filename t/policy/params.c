@@ -39,7 +39,7 @@ static const struct {
     {"a negative seed", "autotuned:seed=-1", "is out of range",
      "from 0 to 9007199254740992"},
     {"a third generator", "rl2:generator=2", "is out of range", "from 0 to 1"},
-    {"seven elements", "canon:elements=7", "is out of range", "from 1 to 6"},
+    {"eleven elements", "canon:elements=11", "is out of range", "from 1 to 10"},
     {"the second of two", "rl:maxActionRange=3,performanceCacheSize=x",
      "performanceCacheSize: \"x\" is out of range", "from -2147483648 to"},
     {"more text than any key has",
