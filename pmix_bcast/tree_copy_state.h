@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tree_copy_state.h - what the files of tree_copy.h share: tree_copy.c takes
- * the index and the content, tree_copy_same.c what is on the node already, and
- * tree_copy_end.c gives the tree its name.
+ * tree_copy_state.h - what the files of tree_copy.h share: tree_copy_content.c
+ * takes the index and the content, tree_copy_same.c what is on the node
+ * already, tree_copy_attributes.c sets modes and times, and tree_copy_end.c
+ * gives the tree its name.
  */
 #ifndef PMIX_BCAST_TREE_COPY_STATE_H
 #define PMIX_BCAST_TREE_COPY_STATE_H

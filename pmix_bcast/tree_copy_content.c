@@ -12,38 +12,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* --- one entry ------------------------------------------------------------ */
-
-void tree_copy_set_times(struct timespec times[2], int64_t ns)
-{
-    file_times(times, ns);
-    if (ns == TREE_NO_TIME)
-        times[1].tv_nsec = UTIME_OMIT;
-}
-
-void tree_copy_set_xattrs(struct tree_copy *t,
-                          const struct tree_entry *e,
-                          int fd)
-{
-    struct tree_xattr x;
-    size_t at = 0;
-
-    while (tree_index_xattr(e, &at, &x))
-        if (fsetxattr(fd, x.name, x.value, x.len, 0) < 0)
-            atomic_store(&t->unset, errno);
-}
-
-int tree_copy_end_file(struct tree_copy *t, const struct tree_entry *e, int fd)
-{
-    struct timespec times[2];
-
-    tree_copy_set_times(times, t->now ? TREE_NO_TIME : e->mtime_ns);
-    tree_copy_set_xattrs(t, e, fd);
-    return fchmod(fd, e->mode) < 0 || futimens(fd, times) < 0 ? errno : 0;
-}
 
 /* Holes, and a hole at the end, are there before the data. */
 static int begin_file(const struct tree_copy *t, uint32_t entry, int fd)
