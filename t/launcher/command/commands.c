@@ -4,7 +4,7 @@
 #include "launcher/base/options.h"
 #include "tap.h"
 
-#define LARGE 65536 /* bytes, more than any struct that is filled */
+#define LARGE (1 << 20) /* bytes, more than any struct that is filled */
 
 /* Of the member that an option of this type sets. */
 static int is_width(const struct option *o)
