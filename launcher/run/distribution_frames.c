@@ -19,7 +19,7 @@ struct distribution *distribution_create(struct session *session,
     d->session = session;
     d->slots = slots;
     d->end_ns = INT64_MAX;
-    d->cost = cost_create(slots->n, slots->node);
+    d->cost = cost_create(slots->n, slots->group);
     d->place = calloc(places, sizeof *d->place);
     for (; d->place && d->places < places; d->places++) {
         struct dispatch *new = dispatch_create(slots->n, grain, pieces);
@@ -28,7 +28,7 @@ struct distribution *distribution_create(struct session *session,
         if (!new)
             break;
         dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
-        dispatch_set_groups(new, slots->node);
+        dispatch_set_groups(new, slots->group);
     }
     if (d->places == places && d->cost)
         return d;

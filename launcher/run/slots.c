@@ -12,8 +12,9 @@ int slots_init(struct slots *s, size_t nodes, const uint32_t each[])
     for (size_t i = 0; i < nodes; i++)
         n += each ? each[i] : 1;
     s->node = calloc(n, sizeof *s->node);
+    s->group = calloc(n, sizeof *s->group);
     s->first = calloc(nodes + 1, sizeof *s->first);
-    if (!s->node || !s->first) {
+    if (!s->node || !s->group || !s->first) {
         slots_clear(s);
         return -1;
     }
@@ -21,8 +22,10 @@ int slots_init(struct slots *s, size_t nodes, const uint32_t each[])
     s->nodes = nodes;
     for (size_t i = 0; i < nodes; i++) {
         s->first[i + 1] = s->first[i] + (each ? each[i] : 1);
-        for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
+        for (size_t k = s->first[i]; k < s->first[i + 1]; k++) {
             s->node[k] = i;
+            s->group[k] = s->first[i];
+        }
     }
     return 0;
 }
@@ -30,6 +33,7 @@ int slots_init(struct slots *s, size_t nodes, const uint32_t each[])
 void slots_clear(struct slots *s)
 {
     free(s->node);
+    free(s->group);
     free(s->first);
     memset(s, 0, sizeof *s);
 }

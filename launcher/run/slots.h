@@ -16,6 +16,7 @@ struct slots {
     size_t n;      /* of all nodes, at least 1 */
     size_t nodes;  /* at least 1 */
     size_t *node;  /* one a slot: its node */
+    size_t *group; /* likewise: the first slot of its node; below n */
     size_t *first; /* nodes + 1: the first slot of each, and n */
 };
 

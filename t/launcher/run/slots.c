@@ -26,6 +26,7 @@ static void test_uneven(void)
 {
     static const uint32_t each[] = {2, 0, 3, 1};
     static const size_t node[] = {0, 0, 2, 2, 2, 3};
+    static const size_t group[] = {0, 0, 2, 2, 2, 5};
     static const uint32_t number[] = {0, 1, 0, 1, 2, 0};
     struct slots s;
 
@@ -33,6 +34,9 @@ static void test_uneven(void)
     for (size_t i = 0; i < s.n; i++)
         ok(s.node[i] == node[i] && slots_number(&s, i) == number[i],
            "a slot knows its node, and its number there");
+    for (size_t i = 0; i < s.n; i++)
+        is_int((intmax_t)s.group[i], (intmax_t)group[i],
+               "and the first of that node, which is below their number");
     for (size_t i = 0; i < 4; i++)
         is_int((intmax_t)slots_of(&s, i), each[i],
                "a node has as many as it should");
