@@ -95,6 +95,21 @@ test_expect_success 'one that fails: not measured, with the reason; nothing else
 	show ".details[].elements.X | .value == null and (.what | test(\"status 1: cat:.*No such file\"))"
 '
 
+cat >need.conf <<-EOF
+	probe { cache = "$PWD/cache" }
+	profile "modest" { C = 1 need { M = "1kB" S = "1B" } }
+	profile "greedy" { C = 1 need { M = "900PB" } }
+EOF
+test_expect_success 'nodes that have what the profile needs do the work' '
+	EVENSTEP_CONF=$PWD/need.conf evenstep run --local 2 --profile modest --range 0:10 -- echo {begin} {end} >out 2>err &&
+	cat err && ! grep "gets nothing" err && awk "{ n += \$2 - \$1 } END { exit n != 10 }" out
+'
+test_expect_success 'nobody has: a line each, 3, and how to mend it' '
+	test_expect_code 3 env EVENSTEP_CONF="$PWD/need.conf" evenstep run --local 2 --profile greedy --range 0:10 -- echo {begin} >out 2>err
+	cat err && test ! -s out && grep "^evenstep: no node has what the profile greedy needs: give nodes that have it, or another --profile$" err &&
+	grep -E "local0 has [0-9.]+ GB of memory, and the profile greedy needs 900000000.0 GB: it gets nothing" err && grep "local1 has" err
+'
+
 # --- the cache ------------------------------------------------------------------
 test_expect_success ROOT 'root, outside of a job: what was measured is kept, and comes back' '
 	rm -rf cache && evenstep probe --json >first && jq -e ".details[].cached == false" first && cat $kept &&

@@ -49,6 +49,19 @@ test_expect_success 'what nodes of one machine share, as these, does not count: 
 	jq -e --slurpfile share shares "([.nodes[].C] | add) as \$all |
 		[.nodes[].C / \$all] | [., \$share[0]] | transpose | all(.[]; .[0] - .[1] | fabs < 0.00001)" each
 '
+test_expect_success 'a node that has less than the profile needs gets nothing, and one line says so' '
+	cat >need.conf <<-EOF &&
+	probe { cache = "$PWD/none" element "S" { scratch = "/tmp/own" } }
+	profile "room" { C = 1 need { S = "100MB" } }
+	EOF
+	for node in n0 n1 n2 n3; do on_node $node mkdir -p /tmp/own || return 1; done &&
+	on_node n2 mount -t tmpfs -o size=20m none /tmp/own &&
+	EVENSTEP_CONF=$PWD/need.conf in_job -N4 evenstep run --profile room --range 0:40 --report report -- true {begin} 2>err; rc=$?; cat err
+	on_node n2 umount /tmp/own && test $rc = 0 &&
+	grep -E "n2 has 0.0 GB of storage, and the profile room needs 0.1 GB: it gets nothing" err && test "$(grep -c "gets nothing" err)" = 1 &&
+	jq -es "[.[0].slices[] | .node] | index(\"n2\") == null" report &&
+	jq -es "[.[0].slices[] | .end - .begin] | add == 40" report
+'
 test_expect_success 'run --metrics cached: the first slices are in the order of the speeds, and are the work' '
 	in_job -N4 evenstep run --metrics cached --range 0:4000 --pieces 1 --report report -- true &&
 	jq -es ".[0].slices | map(.end - .begin) | (. == (sort | reverse)) and add == 4000" report

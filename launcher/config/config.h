@@ -78,6 +78,7 @@ struct config {
     struct config_profile { /* profile "NAME" { … }; the default first */
         char name[PROFILE_NAME_MAX];
         struct profile profile;
+        double need[ELEMENTS]; /* bytes that a node must have, of M, S and G */
     } profile[PROFILES_MAX];
     double policy[KINDS_MAX][POLICY_PARAMS]; /* by kinds_place(), param */
 };

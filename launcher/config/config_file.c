@@ -203,6 +203,8 @@ static int take_profile(struct config *c, cfg_t *section)
         c->profiles++;
     snprintf(c->profile[i].name, sizeof c->profile[i].name, "%s", name);
     c->profile[i].profile = config_influence(section);
+    for (enum element e = 0; e < ELEMENTS; e++)
+        c->profile[i].need[e] = config_need(section, e);
     return 0;
 }
 

@@ -56,6 +56,18 @@ static void print_power(const struct config_power *p)
     puts("}");
 }
 
+static void print_need(const double need[ELEMENTS])
+{
+    int any = 0;
+
+    for (enum element e = 0; e < ELEMENTS; e++)
+        if (need[e] > 0)
+            printf("%s %c = \"%.0f\"", any++ ? "" : "  need {",
+                   element_letter(e), need[e]);
+    if (any)
+        puts(" }");
+}
+
 static void print_profile(const struct config_profile *p)
 {
     printf("profile \"%s\" {\n", p->name);
@@ -65,6 +77,7 @@ static void print_profile(const struct config_profile *p)
         if (e < ELEMENT_SITE || p->profile.influence[e] > 0)
             print_value(key, p->profile.influence[e]);
     }
+    print_need(p->need);
     puts("}");
 }
 

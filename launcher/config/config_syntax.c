@@ -5,6 +5,7 @@
  * the top level.
  */
 #include "launcher/config/config_syntax.h"
+#include "launcher/base/number.h"
 #include "launcher/config/config.h"
 #include "launcher/config/policy_option.h"
 #include "launcher/config/threshold_option.h"
@@ -22,13 +23,14 @@
 #define KEYS_MAX   (KINDS_MAX * POLICY_PARAMS + 1)
 #define END_OPTION "__end"
 
-#define TTL_MAX      (366L * 86400) /* a year: longer has no node the same boot */
-#define OUTLIER_MAX  1000           /* robust deviations: in practice, never */
-#define CACHE_MB_MAX 100000000
-#define SMALL_MAX    (64 << 10) /* an order is kept whole, for every node */
-#define WATTS_MAX    1e6
-#define PATIENCE_MAX 86400 /* seconds; a step that waits longer hangs */
-#define DRAIN_MAX    86400 /* seconds */
+#define TTL_MAX        (366L * 86400) /* a year: longer has no node the same boot */
+#define OUTLIER_MAX    1000 /* robust deviations: in practice, never */
+#define CACHE_MB_MAX   100000000
+#define SMALL_MAX      (64 << 10) /* an order is kept whole, for every node */
+#define WATTS_MAX      1e6
+#define PATIENCE_MAX   86400 /* seconds; a step that waits longer hangs */
+#define NEED_BYTES_MAX 1e18
+#define DRAIN_MAX      86400 /* seconds */
 
 static const char see_example[] =
     "see evenstep.conf(5) for what evenstep " EVENSTEP_VERSION " knows";
@@ -290,6 +292,30 @@ static int check_influence(cfg_t *cfg, cfg_opt_t *opt)
     return refuse(cfg, "give a number from 0 to 1",
                   "profile \"%s\": %s is out of range", cfg_title(cfg),
                   opt->name);
+}
+
+static int check_need(cfg_t *cfg, cfg_opt_t *opt)
+{
+    double bytes;
+
+    if (number_parse_unit(cfg_opt_getnstr(opt, 0), NUMBER_BYTES, 0,
+                          NEED_BYTES_MAX, &bytes)
+        == 0)
+        return 0;
+    return refuse(cfg, "give bytes, as \"8GiB\"",
+                  "profile: need: %s is out of range", opt->name);
+}
+
+double config_need(cfg_t *section, enum element e)
+{
+    cfg_t *need = cfg_getsec(section, "need");
+    const char key[] = {element_letter(e), '\0'};
+    const char *text = cfg_getopt(need, key) ? cfg_getstr(need, key) : NULL;
+    double bytes = 0;
+
+    if (text) /* check_need() took it */
+        (void)number_parse_unit(text, NUMBER_BYTES, 0, NEED_BYTES_MAX, &bytes);
+    return bytes;
 }
 
 struct profile config_influence(cfg_t *section)
@@ -590,11 +616,13 @@ static cfg_t *all_sections(void)
                           number_key("idle", check_watts),
                           number_key("link", check_watts),
                           number_key("base", check_watts), CFG_END()};
+    cfg_opt_t need[] = {text_key("M", check_need), text_key("S", check_need),
+                        text_key("G", check_need), CFG_END()};
     cfg_opt_t profile[] = {
-        influence_key("C"), influence_key("M"), influence_key("I"),
-        influence_key("B"), influence_key("S"), influence_key("G"),
-        influence_key("W"), influence_key("X"), influence_key("Y"),
-        influence_key("Z"), CFG_END()};
+        section_key("need", need), influence_key("C"), influence_key("M"),
+        influence_key("I"),        influence_key("B"), influence_key("S"),
+        influence_key("G"),        influence_key("W"), influence_key("X"),
+        influence_key("Y"),        influence_key("Z"), CFG_END()};
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t all[] = {
         CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),

@@ -27,5 +27,7 @@ int config_ports(struct port_range *ports, const char *text);
 enum element config_element(const char *title);
 /* What a profile section says; a key that it does not give is 0. */
 struct profile config_influence(cfg_t *section);
+/* Bytes that it says a node must have of an element; 0: it does not. */
+double config_need(cfg_t *section, enum element e);
 
 #endif

@@ -333,6 +333,9 @@ int probe_node(const struct probe_setup *setup,
         full.topology = own = topology_load(NULL); /* they say if not */
     memset(result, 0, size);
     run_rounds(&full, end_ns, shared, result);
+    if ((setup->elements & PROBE_BIT(ELEMENT_M))
+        && result[ELEMENT_M].capacity_bytes == 0) /* its child was ended */
+        result[ELEMENT_M].capacity_bytes = probe_memory_capacity(setup);
     if (setup->elements & ~PROBE_CORE)
         run_site(setup, shared, result);
     topology_destroy(own);

@@ -2,6 +2,13 @@
 #include "launcher/probe/probe_memory.h"
 #include "launcher/probe/probe_stream.h"
 
+uint64_t probe_memory_capacity(const struct probe_setup *setup)
+{
+    struct stream_setup unused;
+
+    return probe_stream_limits(&unused, setup->proc, setup->sysfs);
+}
+
 void probe_memory_measure(const struct probe_setup *setup,
                           int budget_ms,
                           struct probe_result *r)

@@ -14,4 +14,7 @@ void probe_memory_measure(const struct probe_setup *setup,
                           int budget_ms,
                           struct probe_result *r);
 
+/* Bytes of memory that we may use, known also where the rate is not. */
+uint64_t probe_memory_capacity(const struct probe_setup *setup);
+
 #endif

@@ -2,6 +2,7 @@
 #include "launcher/run/run_nodes.h"
 #include "launcher/base/notice.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_need.h"
 #include "launcher/run/run_slots.h"
 
 #include <errno.h>
@@ -93,7 +94,8 @@ void run_nodes_qualified(struct run *r)
         return;
     r->summary.rank_by = r->config->probe.rank_by;
     rank_by_elements(r->summary.elements, q->metric, &r->profile.profile, q->n);
-    if (run_slots_open(r) < 0 || run_slots_rank(r) < 0) {
+    if (run_need_check(r) < 0 || run_slots_open(r) < 0
+        || run_slots_rank(r) < 0) {
         run_finish(r, 1);
         return;
     }

@@ -419,6 +419,9 @@ static uint32_t elements_for(const struct qualification *q, size_t node)
     for (int e = 0; s->sparing && e < ELEMENTS; e++)
         if (e != ELEMENT_C && !(s->profile->profile.influence[e] > 0))
             elements &= ~PROBE_BIT(e);
+    for (int e = 0; s->profile && e < ELEMENTS; e++)
+        if (s->profile->need[e] > 0)
+            elements |= PROBE_BIT(e); /* for how much there is of it */
     return elements;
 }
 

@@ -195,6 +195,11 @@ static const struct {
      "f.conf:1:", "profile \"cpu\": G is out of range", "0 to 1"},
     {"an influence on no element", "profile \"cpu\" { V = 1 }\n",
      "f.conf:1:", "no such option 'V'", "see evenstep.conf(5)"},
+    {"a need that is no size",
+     "profile \"a\" { C = 1 need { M = \"much\" } }\n",
+     "f.conf:1:", "need: M is out of range", "give bytes, as \"8GiB\""},
+    {"a need of CPUs", "profile \"a\" { C = 1 need { C = \"8GB\" } }\n",
+     "f.conf:1:", "no such option 'C'", "see evenstep.conf(5)"},
     {"a profile without a name", "profile { C = 1 }\n", "f.conf:1:",
      "missing title for section 'profile'", "see evenstep.conf(5)"},
     {"a profile named by a blank", "profile \" \" { C = 1 }\n",
@@ -511,7 +516,9 @@ static void set_all(struct config *c, const struct print *like)
     c->policy[0][0] = like->gain;
     c->profile[0].profile.influence[ELEMENT_I] = like->gain;
     c->profile[c->profiles] =
-        (struct config_profile){"own", {{[ELEMENT_S] = like->gain}}};
+        (struct config_profile){"own", {{[ELEMENT_S] = like->gain}}, {0}};
+    c->profile[c->profiles].need[ELEMENT_M] = 123456789;
+    c->profile[c->profiles].need[ELEMENT_G] = 1e18;
     c->profile[c->profiles++].profile.influence[ELEMENT_SITE + 2] = 0.25;
     strcpy(c->agent_path, like->path);
 }

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static struct session session;
-static const struct config_profile sheet = {"cpu",
-                                            {{0.3, 0.3, 0.2, 0.15, 0, 0}}};
+static const struct config_profile sheet = {
+    "cpu", {{0.3, 0.3, 0.2, 0.15, 0, 0}}, {0}};
 static const struct config_probe probe = {.budget_ms = 1000,
                                           .ttl_s = 60,
                                           .cache = "/nowhere",
@@ -112,8 +112,10 @@ static void test_asked(void)
 {
     static const struct answer one_machine[SESSION_NODES] = {
         {"a", {0}}, {"a", {0}}, {"a", {0}}, {"a", {0}}};
-    static const struct config_profile storage = {"io",
-                                                  {.influence[ELEMENT_S] = 1}};
+    static const struct config_profile storage = {
+        "io", {.influence[ELEMENT_S] = 1}, {0}};
+    static const struct config_profile roomy = {
+        "roomy", {.influence[ELEMENT_C] = 1}, {[ELEMENT_M] = 1e9}};
     struct qualification_setup shown = measuring;
     struct qualification q;
     struct msg_probe m;
@@ -137,6 +139,11 @@ static void test_asked(void)
     start(&q, &shown);
     is_int(asked_for(), PROBE_BIT(ELEMENT_C) | PROBE_BIT(ELEMENT_S),
            "and always for C");
+    qualification_clear(&q);
+    shown.profile = &roomy;
+    start_on(&q, &shown, one_machine);
+    is_int(asked_for(), PROBE_BIT(ELEMENT_C) | PROBE_BIT(ELEMENT_M),
+           "and for what it needs some of, on nodes of one machine, too");
     qualification_clear(&q);
     shown.sparing = 0;
     shown.profile = NULL;
