@@ -268,13 +268,14 @@ $(f_bin:=.t): %.t: %
 # A tier runs its tests by t/lib/tier: "twice" where a test that shares the machine
 # with others may be run again.  Each can be run alone.
 JOBS ?= $(shell nproc)
-tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' JOBS='$(JOBS)' \
+tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' JOBS='$(or $(1),$(JOBS))' \
        LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
        t/lib/tier
 pure_tests    := $(filter $(B)/t/policy/%,$(t_bin)) $(f_bin:=.t)
 unit_tests    := $(filter-out $(pure_tests),$(t_bin)) $(wildcard t/0*.t)
 local_tests   := $(wildcard t/1*.t t/2*.t t/9*.t)
 cluster_tests := $(wildcard t/3*.t)
+busy_tests    := $(wildcard t/37*.t)# their nodes compute: one at a time
 fault_tests   := $(wildcard t/4*.t)
 
 # make check T='t/policy/even.c t/2000-local.t' PROVE=-v: these, and what they need.
@@ -305,10 +306,11 @@ check-san: # the same, built with sanitizers
 	$(MAKE) -s SAN=thread T=t/launcher/probe/probe_cpu.c check
 check-cluster: $(for_scripts)
 	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
-	$(tier) twice $(cluster_tests)
+	$(tier) twice $(filter-out $(busy_tests),$(cluster_tests))
+	$(call tier,1) twice $(busy_tests)
 check-faults: $(for_scripts)
 	@echo "== tier 5: faults and security on it (root)"
-	$(tier) twice $(fault_tests)
+	$(call tier,1) twice $(fault_tests)
 check-programs: tests
 	$(tier) once $(pure_tests)
 	$(tier) twice $(filter-out $(pure_tests),$(t_bin)) t/2000-local.t
