@@ -4,7 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,13 +19,16 @@
 #define YOUNG_S   60  /* a new folder may not be locked yet */
 #define OPEN_IT   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* The C library has no name for it yet.  Kernels before 5.6 do not know it. */
+/* The C library has no name for it yet.  Kernels before 5.6 do not know it, and
+ * containers may forbid it. */
 int own_folder_enter(int at, const char *name)
 {
     struct open_how how = {.flags = OPEN_IT, .resolve = RESOLVE_NO_XDEV};
     int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
 
-    return fd < 0 && errno == ENOSYS ? openat(at, name, OPEN_IT) : fd;
+    return fd < 0 && (errno == ENOSYS || errno == EPERM)
+               ? openat(at, name, OPEN_IT)
+               : fd;
 }
 
 /* --- removing ------------------------------------------------------------- */
@@ -61,9 +67,25 @@ static void remove_tree(int at, const char *name, int depth)
     (void)unlinkat(at, name, AT_REMOVEDIR);
 }
 
+/* What is mounted on the way to it does not matter, only what is within. */
 void own_folder_remove(int at, const char *name)
 {
-    remove_tree(at, name, 0);
+    const char *last = strrchr(name, '/');
+    char folder[PATH_MAX];
+    int fd;
+
+    if (!last) {
+        remove_tree(at, name, 0);
+        return;
+    }
+    if (last - name >= (ptrdiff_t)sizeof folder - 1)
+        return;
+    snprintf(folder, sizeof folder, "%.*s/", (int)(last - name), name);
+    fd = openat(at, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    remove_tree(fd, last + 1, 0);
+    close(fd);
 }
 
 /* --- making --------------------------------------------------------------- */
