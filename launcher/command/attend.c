@@ -540,9 +540,8 @@ static int start(struct attend *a)
         return -1;
     take_wishes(a);
     if (set_qualification(a) < 0
-        || policy_option_parse(&a->policy, &a->config,
-                               a->config.step_policy->name, POLICY_STRICT,
-                               a->err)
+        || policy_option_parse(&a->policy, &a->config, a->config.step_policy,
+                               POLICY_STRICT, a->err)
                < 0
         || check_inputs(a) < 0)
         return -1;

@@ -22,6 +22,8 @@
 #define PROFILE_AUTO     "auto"
 #define PROFILES_MAX     32 /* shipped and the site's */
 #define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
+#define POLICY_SETS_MAX  64 /* of parameters, of the site */
+#define POLICY_NAME_MAX  32 /* of one, bytes with the NUL */
 #define BUDGETS_MAX      512
 #define BUDGET_RACK_MAX  64 /* likewise */
 
@@ -29,10 +31,10 @@ struct config {
     enum wireup_way wireup; /* wireup */
     enum on_error on_error; /* plugin { on_error } */
     char agent_path[4096];  /* plugin { agent_path }; "": beside evenstep */
-    const struct policy_kind *step_policy; /* plugin { policy } */
-    struct threshold_rule step_threshold;  /* plugin { threshold } */
-    int step_patience_s;                   /* plugin { patience } */
-    enum step_meter step_meter;            /* plugin { meter } */
+    char step_policy[POLICY_NAME_MAX];    /* plugin { policy } */
+    struct threshold_rule step_threshold; /* plugin { threshold } */
+    int step_patience_s;                  /* plugin { patience } */
+    enum step_meter step_meter;           /* plugin { meter } */
     int step_report;      /* plugin { report }: how each step went */
     struct config_probe { /* probe { … } */
         int budget_ms;    /* for all elements of a node */
@@ -79,8 +81,15 @@ struct config {
         char name[PROFILE_NAME_MAX];
         struct profile profile;
         double need[ELEMENTS]; /* bytes that a node must have, of M, S and G */
+        char policy[POLICY_NAME_MAX]; /* of what has it; "": as without it */
     } profile[PROFILES_MAX];
     double policy[KINDS_MAX][POLICY_PARAMS]; /* by kinds_place(), param */
+    size_t sets;
+    struct config_set { /* policy "NAME" { kind = … }, no kind's name */
+        char name[POLICY_NAME_MAX];
+        const struct policy_kind *kind;
+        double value[POLICY_PARAMS]; /* in the kind's order */
+    } set[POLICY_SETS_MAX];
 };
 
 /* Print *c in the file's own syntax.  0, or -1 if that cannot be written. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/config_file.h"
 #include "launcher/config/config_syntax.h"
+#include "launcher/config/policy_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/probe/probe_cache.h"
 #include "launcher/wire/protocol.h"
@@ -39,7 +40,7 @@ static void defaults(struct config *c)
     const struct policy_kind *kind;
 
     memset(c, 0, sizeof *c);
-    c->step_policy = kinds_at(0);
+    strcpy(c->step_policy, KINDS_DEFAULT);
     c->step_threshold = (struct threshold_rule){THRESHOLD_PERCENT, 5};
     c->step_patience_s = PATIENCE_S;
     c->step_meter = STEP_METER_MPI;
@@ -88,8 +89,8 @@ static void take_plugin(struct config *c, cfg_t *plugin)
         c->on_error = on_error_find(on);
     if (path)
         snprintf(c->agent_path, sizeof c->agent_path, "%s", path);
-    if (policy)
-        c->step_policy = kinds_find(policy);
+    if (policy) /* check_policy_name() took it */
+        snprintf(c->step_policy, sizeof c->step_policy, "%s", policy);
     if (threshold)
         (void)threshold_option_take(&c->step_threshold, threshold, NULL);
     if (patience != NOT_GIVEN)
@@ -176,23 +177,106 @@ static int take_probe(struct config_probe *p,
 }
 
 /* A key that was not given is NaN. */
-static void take_policy(struct config *c, cfg_t *section)
+static void take_params(const struct policy_kind *kind,
+                        double value[],
+                        cfg_t *section)
 {
-    const struct policy_kind *kind = kinds_find(cfg_title(section));
-    size_t i = kinds_place(kind);
-
     for (size_t k = 0; k < kind->n_params; k++) {
         double v = cfg_getfloat(section, kind->params[k].key);
 
         if (!isnan(v))
-            c->policy[i][k] = v;
+            value[k] = v;
     }
+}
+
+/* Add a set, or replace the one of that name: what it does not give is as its
+ * kind's.  -1: there are too many. */
+static int take_set(struct config *c, cfg_t *section)
+{
+    const struct policy_kind *kind = kinds_find(cfg_getstr(section, "kind"));
+    const struct config_set *old =
+        policy_option_find_set(c, cfg_title(section));
+    size_t at = old ? (size_t)(old - c->set) : c->sets;
+
+    if (at == POLICY_SETS_MAX)
+        return -1;
+    c->sets += !old;
+    snprintf(c->set[at].name, sizeof c->set[at].name, "%s", cfg_title(section));
+    c->set[at].kind = kind;
+    memcpy(c->set[at].value, c->policy[kinds_place(kind)],
+           sizeof c->set[at].value);
+    take_params(kind, c->set[at].value, section);
+    return 0;
+}
+
+/* The kinds' own first, which the sets go by. */
+static int take_policies(struct config *c,
+                         cfg_t *cfg,
+                         const char *name,
+                         struct es_error *err)
+{
+    for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++) {
+        cfg_t *section = cfg_getnsec(cfg, "policy", i);
+        const struct policy_kind *kind = kinds_find(cfg_title(section));
+
+        if (kind)
+            take_params(kind, c->policy[kinds_place(kind)], section);
+    }
+    for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++) {
+        cfg_t *section = cfg_getnsec(cfg, "policy", i);
+
+        if (!kinds_find(cfg_title(section)) && take_set(c, section) < 0)
+            return es_fail(err, ES_USAGE, "give at most 64",
+                           "%s: there are too many sets of parameters", name);
+    }
+    return 0;
+}
+
+/* A policy that a section names is a kind, or a set that is known by now. */
+static int check_named(const struct config *c,
+                       const char *policy,
+                       const char *name,
+                       const cfg_t *section,
+                       const char *what,
+                       struct es_error *err)
+{
+    char mend[POLICY_NAMES_MAX];
+
+    if (kinds_find(policy) || policy_option_find_set(c, policy))
+        return 0;
+    policy_option_names(c, mend, sizeof mend);
+    return es_fail(err, ES_USAGE, mend,
+                   "%s:%d: %s: policy is out of range: \"%s\" is unknown", name,
+                   section->line, what, policy);
+}
+
+static int check_names(const struct config *c,
+                       cfg_t *cfg,
+                       const char *name,
+                       struct es_error *err)
+{
+    cfg_t *plugin = cfg_getsec(cfg, "plugin");
+    const char *own = cfg_getstr(plugin, "policy");
+    char what[PROFILE_NAME_MAX + 16];
+
+    if (own && check_named(c, own, name, plugin, "plugin", err) < 0)
+        return -1;
+    for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++) {
+        cfg_t *section = cfg_getnsec(cfg, "profile", i);
+        const char *policy = cfg_getstr(section, "policy");
+
+        snprintf(what, sizeof what, "profile \"%s\"", cfg_title(section));
+        if (policy && check_named(c, policy, name, section, what, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Add a profile, or replace the one of that name.  -1: there are too many. */
 static int take_profile(struct config *c, cfg_t *section)
 {
     const char *name = cfg_title(section);
+    const char *policy = cfg_getstr(section, "policy");
     size_t i = 0;
 
     while (i < c->profiles && strcmp(c->profile[i].name, name) != 0)
@@ -205,6 +289,8 @@ static int take_profile(struct config *c, cfg_t *section)
     c->profile[i].profile = config_influence(section);
     for (enum element e = 0; e < ELEMENTS; e++)
         c->profile[i].need[e] = config_need(section, e);
+    snprintf(c->profile[i].policy, sizeof c->profile[i].policy, "%s",
+             policy ? policy : "");
     return 0;
 }
 
@@ -349,14 +435,14 @@ static int take_all(struct config *c,
         return es_fail(err, ES_USAGE, "give at most 512",
                        "%s: power: there are too many budgets", name);
     take_energy(c, cfg_getsec(cfg, "energy"));
-    for (unsigned i = 0; i < cfg_size(cfg, "policy"); i++)
-        take_policy(c, cfg_getnsec(cfg, "policy", i));
+    if (take_policies(c, cfg, name, err) < 0)
+        return -1;
     for (unsigned i = 0; i < cfg_size(cfg, "profile"); i++)
         if (take_profile(c, cfg_getnsec(cfg, "profile", i)) < 0)
             return es_fail(err, ES_USAGE,
                            "give at most 32, with those that are shipped",
                            "%s: there are too many profiles", name);
-    return 0;
+    return check_names(c, cfg, name, err);
 }
 
 int config_read(struct config *c,

@@ -77,6 +77,8 @@ static void print_profile(const struct config_profile *p)
         if (e < ELEMENT_SITE || p->profile.influence[e] > 0)
             print_value(key, p->profile.influence[e]);
     }
+    if (p->policy[0])
+        printf("  policy = \"%s\"\n", p->policy);
     print_need(p->need);
     puts("}");
 }
@@ -158,11 +160,27 @@ static void print_plugin(const struct config *c)
         print_text(c->agent_path);
         putchar('\n');
     }
-    printf("  policy = \"%s\"\n", c->step_policy->name);
+    printf("  policy = \"%s\"\n", c->step_policy);
     print_threshold(&c->step_threshold);
     printf("  patience = %d\n", c->step_patience_s);
     printf("  meter = \"%s\"\n", step_meter_name(c->step_meter));
     printf("  report = %s\n", c->step_report ? "true" : "false");
+    puts("}");
+}
+
+static void print_params(const char *name,
+                         const struct policy_kind *kind,
+                         const double value[])
+{
+    printf("policy \"%s\" {\n", name);
+    if (!kinds_find(name))
+        printf("  kind = \"%s\"\n", kind->name);
+    for (size_t k = 0; k < kind->n_params; k++) {
+        printf("  %s = ", kind->params[k].key);
+        print_number(value[k]);
+        printf(" # %s; %g to %g\n", kind->params[k].help, kind->params[k].min,
+               kind->params[k].max);
+    }
     puts("}");
 }
 
@@ -191,15 +209,9 @@ int config_print(const struct config *c)
     print_energy(&c->energy, c->has_energy);
     for (size_t i = 0; i < c->profiles; i++)
         print_profile(&c->profile[i]);
-    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++) {
-        printf("policy \"%s\" {\n", kind->name);
-        for (size_t k = 0; k < kind->n_params; k++) {
-            printf("  %s = ", kind->params[k].key);
-            print_number(c->policy[i][k]);
-            printf(" # %s; %g to %g\n", kind->params[k].help,
-                   kind->params[k].min, kind->params[k].max);
-        }
-        printf("}\n");
-    }
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
+        print_params(kind->name, kind, c->policy[i]);
+    for (size_t i = 0; i < c->sets; i++)
+        print_params(c->set[i].name, c->set[i].kind, c->set[i].value);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
 }

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of all policies together, and the end. */
-#define KEYS_MAX   (KINDS_MAX * POLICY_PARAMS + 1)
+/* Parameters of all policies together, their kind, and the end. */
+#define KEYS_MAX   (KINDS_MAX * POLICY_PARAMS + 2)
 #define END_OPTION "__end"
 
 #define TTL_MAX        (366L * 86400) /* a year: longer has no node the same boot */
@@ -114,16 +114,24 @@ static int check_rank_by(cfg_t *cfg, cfg_opt_t *opt)
                   "probe: rank_by is out of range");
 }
 
-/* Of the tasks of a step; its parameters are in a section of its name. */
-static int check_step_policy(cfg_t *cfg, cfg_opt_t *opt)
+static int is_name(const char *text, size_t size)
 {
-    const struct policy_kind *kind = kinds_find(cfg_opt_getnstr(opt, 0));
+    size_t len = strlen(text);
+
+    return len > 0 && len < size
+           && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == len;
+}
+
+/* Of the tasks of a step, or of a profile.  Whether a set of that name is there
+ * is known at the end of all files. */
+static int check_policy_name(cfg_t *cfg, cfg_opt_t *opt)
+{
     char mend[POLICY_NAMES_MAX];
 
-    if (kind)
+    if (is_name(cfg_opt_getnstr(opt, 0), POLICY_NAME_MAX))
         return 0;
-    policy_option_names(mend, sizeof mend);
-    return refuse(cfg, mend, "plugin: policy is out of range");
+    policy_option_names(NULL, mend, sizeof mend);
+    return refuse(cfg, mend, "%s: policy is out of range", cfg_name(cfg));
 }
 
 static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
@@ -335,10 +343,8 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
     cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
     const char *title = cfg_title(section);
     const struct profile p = config_influence(section);
-    size_t len = strlen(title);
 
-    if (len == 0 || len >= PROFILE_NAME_MAX
-        || strspn(title, "abcdefghijklmnopqrstuvwxyz0123456789_-") != len)
+    if (!is_name(title, PROFILE_NAME_MAX))
         return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
                       "profile: the name is out of range");
     if (strcmp(title, PROFILE_AUTO) == 0)
@@ -463,39 +469,99 @@ static int check_end(cfg_t *cfg, cfg_opt_t *opt)
     return refuse(cfg, see_example, "no such option '" END_OPTION "'");
 }
 
-static int unknown_policy(const cfg_t *cfg, const char *title)
+/* Of a policy section: by its title, or by the kind that it gives. */
+static const struct policy_kind *kind_of(cfg_t *section)
 {
-    return refuse(cfg, see_example, "policy \"%s\" is unknown", title);
+    const struct policy_kind *kind = kinds_find(cfg_title(section));
+    const char *given = cfg_getstr(section, "kind");
+
+    return kind || !given ? kind : kinds_find(given);
+}
+
+static int check_value(const cfg_t *cfg,
+                       const char *title,
+                       const struct policy_kind *kind,
+                       const char *key,
+                       double value)
+{
+    size_t k = policy_param_find(kind, key);
+    char mend[100];
+
+    if (k == kind->n_params)
+        return refuse(cfg, see_example, "policy \"%s\" has no key %s", title,
+                      key);
+    if (policy_param_accepts(&kind->params[k], value))
+        return 0;
+    policy_option_range(&kind->params[k], mend, sizeof mend);
+    return refuse(cfg, mend, "policy \"%s\": %s is out of range", title, key);
 }
 
 /* libconfuse allows the parameters of all policies in each policy section.
- * Whether one is of this policy is checked here. */
+ * Whether one is of this policy is checked here, or at the section's end if its
+ * kind comes later. */
 static int check_param(cfg_t *cfg, cfg_opt_t *opt)
 {
-    const struct policy_kind *kind = kinds_find(cfg_title(cfg));
-    const struct policy_param *p;
-    char mend[100];
-    size_t k;
+    const struct policy_kind *kind = kind_of(cfg);
+    double value = cfg_opt_getnfloat(opt, 0);
 
-    if (!kind)
-        return unknown_policy(cfg, cfg_title(cfg));
-    k = policy_param_find(kind, opt->name);
-    if (k == kind->n_params)
-        return refuse(cfg, see_example, "policy \"%s\" has no key %s",
-                      kind->name, opt->name);
-    p = &kind->params[k];
-    if (policy_param_accepts(p, cfg_opt_getnfloat(opt, 0)))
+    if (kind)
+        return check_value(cfg, cfg_title(cfg), kind, opt->name, value);
+    if (!isnan(value)) /* which would be as if it was not given */
         return 0;
-    policy_option_range(p, mend, sizeof mend);
-    return refuse(cfg, mend, "policy \"%s\": %s is out of range", kind->name,
-                  p->key);
+    return refuse(cfg, "give a number", "policy \"%s\": %s is out of range",
+                  cfg_title(cfg), opt->name);
+}
+
+static int check_kind(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *kind = cfg_opt_getnstr(opt, 0), *title = cfg_title(cfg);
+    char mend[POLICY_NAMES_MAX];
+
+    policy_option_names(NULL, mend, sizeof mend);
+    if (kinds_find(title) && strcmp(kind, title) != 0)
+        return refuse(cfg, "give the section another name",
+                      "policy \"%s\" is a kind of its own", title);
+    if (kinds_find(kind))
+        return 0;
+    if (strcmp(kind, title) == 0)
+        return refuse(cfg, mend, "policy \"%s\": its kind is itself", title);
+    return refuse(cfg, mend, "policy \"%s\": kind \"%s\" is unknown", title,
+                  kind);
+}
+
+/* All that a section gives, now that its kind is known. */
+static int check_params(const cfg_t *cfg, cfg_t *section)
+{
+    const struct policy_kind *kind;
+
+    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
+        for (size_t k = 0; k < kind->n_params; k++) {
+            const char *key = kind->params[k].key;
+            double value = cfg_getfloat(section, key);
+
+            if (!isnan(value)
+                && check_value(cfg, cfg_title(section), kind_of(section), key,
+                               value)
+                       < 0)
+                return -1;
+        }
+    return 0;
 }
 
 static int check_policy(cfg_t *cfg, cfg_opt_t *opt)
 {
-    const char *title = cfg_title(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
+    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+    const char *title = cfg_title(section);
 
-    return kinds_find(title) ? 0 : unknown_policy(cfg, title);
+    if (kinds_find(title))
+        return 0;
+    if (!cfg_getstr(section, "kind"))
+        return refuse(cfg, "give a set of parameters a kind = \"NAME\"",
+                      "policy \"%s\" is unknown", title);
+    if (!is_name(title, POLICY_NAME_MAX))
+        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                      "policy: the name is out of range");
+    return check_params(cfg, section);
 }
 
 /* --- the sections --------------------------------------------------------- */
@@ -542,13 +608,14 @@ static cfg_opt_t titled_key(const char *name,
         check);
 }
 
-/* The parameters of all policies, each once, and a CFG_END(). */
+/* The kind, the parameters of all policies, each once, and a CFG_END(). */
 static void list_keys(cfg_opt_t keys[KEYS_MAX])
 {
-    const cfg_opt_t end = CFG_END();
+    const cfg_opt_t end = CFG_END(), first = text_key("kind", check_kind);
     const struct policy_kind *kind;
     size_t n = 0;
 
+    keys[n++] = first;
     for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
         for (size_t k = 0; k < kind->n_params; k++) {
             const cfg_opt_t key = number_key(kind->params[k].key, check_param);
@@ -567,7 +634,7 @@ static cfg_t *all_sections(void)
 {
     cfg_opt_t plugin[] = {text_key("on_error", check_on_error),
                           text_key("agent_path", check_path),
-                          text_key("policy", check_step_policy),
+                          text_key("policy", check_policy_name),
                           text_key("threshold", check_threshold),
                           whole_key("patience"),
                           text_key("meter", check_meter),
@@ -618,11 +685,19 @@ static cfg_t *all_sections(void)
                           number_key("base", check_watts), CFG_END()};
     cfg_opt_t need[] = {text_key("M", check_need), text_key("S", check_need),
                         text_key("G", check_need), CFG_END()};
-    cfg_opt_t profile[] = {
-        section_key("need", need), influence_key("C"), influence_key("M"),
-        influence_key("I"),        influence_key("B"), influence_key("S"),
-        influence_key("G"),        influence_key("W"), influence_key("X"),
-        influence_key("Y"),        influence_key("Z"), CFG_END()};
+    cfg_opt_t profile[] = {section_key("need", need),
+                           text_key("policy", check_policy_name),
+                           influence_key("C"),
+                           influence_key("M"),
+                           influence_key("I"),
+                           influence_key("B"),
+                           influence_key("S"),
+                           influence_key("G"),
+                           influence_key("W"),
+                           influence_key("X"),
+                           influence_key("Y"),
+                           influence_key("Z"),
+                           CFG_END()};
     cfg_opt_t policy[KEYS_MAX];
     cfg_opt_t all[] = {
         CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),

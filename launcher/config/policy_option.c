@@ -11,27 +11,33 @@
 #define KEY_MAX   64  /* far above any parameter's name */
 #define VALUE_MAX 512 /* -DBL_MAX in full has 310 */
 
-const char *policy_option_word(size_t i)
+const struct config_set *policy_option_find_set(const struct config *c,
+                                                const char *name)
 {
-    const struct policy_kind *kind = kinds_at(i);
-
-    return kind ? kind->name : NULL;
+    for (size_t i = 0; i < c->sets; i++)
+        if (strcmp(c->set[i].name, name) == 0)
+            return &c->set[i];
+    return NULL;
 }
 
-void policy_option_names(char *text, size_t size)
+void policy_option_names(const struct config *c, char *text, size_t size)
 {
     const struct policy_kind *kind;
     size_t len = (size_t)snprintf(text, size, "give one of:");
 
     for (size_t i = 0; (kind = kinds_at(i)) != NULL && len < size; i++)
         len += (size_t)snprintf(text + len, size - len, " %s", kind->name);
+    for (size_t i = 0; c && i < c->sets && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, " %s", c->set[i].name);
 }
 
-static int unknown_policy(const char *name, struct es_error *err)
+static int unknown_policy(const struct config *c,
+                          const char *name,
+                          struct es_error *err)
 {
     char known[POLICY_NAMES_MAX];
 
-    policy_option_names(known, sizeof known);
+    policy_option_names(c, known, sizeof known);
     return es_fail(err, ES_USAGE, known, "--policy: \"%s\" is unknown", name);
 }
 
@@ -141,6 +147,24 @@ static void take_defaults(struct policy_option *o, const struct config *c)
         policy_defaults(o->kind, o->value);
 }
 
+static int take_name(struct policy_option *o,
+                     const struct config *c,
+                     const char *name,
+                     struct es_error *err)
+{
+    const struct config_set *set = c ? policy_option_find_set(c, name) : NULL;
+
+    o->kind = set ? set->kind : kinds_find(name);
+    if (!o->kind)
+        return unknown_policy(c, name, err);
+    snprintf(o->name, sizeof o->name, "%s", name);
+    if (set)
+        memcpy(o->value, set->value, sizeof o->value);
+    else
+        take_defaults(o, c);
+    return 0;
+}
+
 int policy_option_parse(struct policy_option *o,
                         const struct config *c,
                         const char *text,
@@ -149,22 +173,26 @@ int policy_option_parse(struct policy_option *o,
 {
     struct policy_option parsed = {0};
     char *copy = strdup(text), *rest, *item;
-    int rc = 0;
+    int rc;
 
     if (!copy)
         return es_no_memory(err);
     rest = strchr(copy, ':');
     if (rest)
         *rest++ = '\0';
-    parsed.kind = kinds_find(copy);
-    if (!parsed.kind)
-        rc = unknown_policy(copy, err);
-    else
-        take_defaults(&parsed, c);
+    rc = take_name(&parsed, c, copy, err);
     while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
         rc = policy_option_set(&parsed, item, strictness, err);
     if (rc == 0)
         *o = parsed;
     free(copy);
     return rc;
+}
+
+const char *policy_option_text(const char *text,
+                               const struct config_profile *profile)
+{
+    if (text)
+        return text;
+    return profile->policy[0] ? profile->policy : KINDS_DEFAULT;
 }

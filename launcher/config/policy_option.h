@@ -19,17 +19,27 @@ enum policy_strictness {
 
 struct policy_option {
     const struct policy_kind *kind;
+    char name[POLICY_NAME_MAX];         /* the kind's, or of a set */
     double value[POLICY_PARAMS];        /* in the kind's order, all accepted */
     char warnings[128 * POLICY_PARAMS]; /* a line for each value settled */
 };
 
-/* NAME[:key=value,...]; what it does not say is as in c, or the default if c
- * is NULL.  0, or -1 with ES_USAGE. */
+/* The set of parameters of that name, or NULL. */
+const struct config_set *policy_option_find_set(const struct config *c,
+                                                const char *name);
+
+/* NAME[:key=value,...], of a kind or of a set of c's; what it does not say is
+ * as in c, or the default if c is NULL.  0, or -1 with ES_USAGE. */
 int policy_option_parse(struct policy_option *o,
                         const struct config *c,
                         const char *text,
                         enum policy_strictness strictness,
                         struct es_error *err);
+
+/* The text of --policy or, where that was not given (NULL), what the profile
+ * says, or the default. */
+const char *policy_option_text(const char *text,
+                               const struct config_profile *profile);
 
 /* One more "key=value" for the policy that o has; fails alike. */
 int policy_option_set(struct policy_option *o,
@@ -37,12 +47,10 @@ int policy_option_set(struct policy_option *o,
                       enum policy_strictness strictness,
                       struct es_error *err);
 
-/* The i-th name, or NULL, as struct option has it. */
-const char *policy_option_word(size_t i);
-
-/* "give one of: even canon ..."; POLICY_NAMES_MAX bytes have room for all. */
+/* "give one of: even canon ...", and of the sets of c, which may be NULL;
+ * POLICY_NAMES_MAX bytes have room for all kinds, and are enough for es_fail(). */
 #define POLICY_NAMES_MAX (32 + KINDS_MAX * 32)
-void policy_option_names(char *text, size_t size);
+void policy_option_names(const struct config *c, char *text, size_t size);
 
 /* "give a whole number from 1 to 5", as it would mend a value. */
 void policy_option_range(const struct policy_param *param,

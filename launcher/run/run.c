@@ -243,7 +243,7 @@ static int run_main(int argc, char **argv, struct es_error *err)
     if (rc == 0)
         rc = run_options_settle(o, &config, err);
     if (rc == 0) {
-        r.summary.policy = o->policy->name;
+        r.summary.policy = o->policy_name;
         r.profile = *o->profile;
         if (o->profile_auto)
             profile_auto(&r.profile, &config, o->command[0]);

@@ -3,6 +3,7 @@
 #include "launcher/base/number.h"
 #include "launcher/config/pieces_option.h"
 #include "launcher/config/policy_option.h"
+#include "launcher/config/policy_site.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/exec/file_name.h"
@@ -131,8 +132,9 @@ const struct option run_options_table[] = {
      "slices begin at multiples of G units behind B"},
     {OPTION_GROUP, .name = "sizing:"},
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
-     .def = KINDS_DEFAULT, .word = policy_option_word, .more = print_policies, .help =
-     "how slices are sized after the first frame"},
+     .word = policy_site_word, .more = print_policies, .help =
+     "how slices are sized after the first frame (even, or as the profile has "
+     "it)"},
     {OPTION_TAKE, "threshold", "SECONDS|PERCENT%|auto", AT(threshold),
      .take = threshold_option_take, .def = "5%", .help =
      "adjust when the nodes' times differ by more, in seconds or of the mean "
@@ -361,10 +363,13 @@ int run_options_settle(struct run_options *o,
     o->profile_auto =
         o->profile_name && strcmp(o->profile_name, PROFILE_AUTO) == 0;
     if (!o->profile
-        || policy_option_parse(&policy, c, o->policy_text, POLICY_STRICT, err)
+        || policy_option_parse(&policy, c,
+                               policy_option_text(o->policy_text, o->profile),
+                               POLICY_STRICT, err)
                < 0)
         return -1;
     o->policy = policy.kind;
+    memcpy(o->policy_name, policy.name, sizeof o->policy_name);
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
     if (o->dry_run) { /* keeps nothing and writes no files */
         o->gather = o->report = o->joblog = o->journal = o->output = NULL;

@@ -30,6 +30,7 @@ struct run_options {
     uint64_t ahead;  /* later frames at work, at most */
     const char *policy_text, *profile_name;
     const struct policy_kind *policy;
+    char policy_name[POLICY_NAME_MAX];  /* the kind's, or of a set */
     double policy_value[POLICY_PARAMS]; /* in the kind's order */
     struct threshold_rule threshold;
     struct meter_option meter; /* how far a slice is */

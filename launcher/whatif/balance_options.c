@@ -2,6 +2,7 @@
 #include "launcher/whatif/balance_options.h"
 #include "launcher/base/number.h"
 #include "launcher/config/pieces_option.h"
+#include "launcher/config/policy_site.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/whatif/balance_trace.h"
 #include "launcher/whatif/node_numbers.h"
@@ -85,7 +86,7 @@ const struct option balance_options_table[] = {
      "the nodes, speeds, frames and units of a real run, by the report or the "
      "journal that it has written"},
     {OPTION_TEXT, "policy", "P,Q,...", AT(policies), .def = KINDS_DEFAULT,
-     .word = policy_option_word, .help =
+     .word = policy_site_word, .help =
      "policies to compare, each NAME[:key=value,...]"},
     {OPTION_WORD, "metrics", "probe|equal", AT(is_equal), .def = "probe",
      .help = "first sizes: the speeds are known, or not"},
@@ -144,9 +145,7 @@ static int add_policy(struct balance_options *o,
     if (!more)
         return es_no_memory(err);
     o->policy = more;
-    if (policy_option_parse(&more[o->n_policies], NULL, item, POLICY_STRICT,
-                            err)
-        < 0)
+    if (policy_site_parse(&more[o->n_policies], item, POLICY_STRICT, err) < 0)
         return -1;
     o->n_policies++;
     return 0;

@@ -8,6 +8,7 @@
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/policy_option.h"
+#include "launcher/config/policy_site.h"
 #include "launcher/config/profile_option.h"
 #include "launcher/run/profile_auto.h"
 #include "launcher/session/metrics_file.h"
@@ -50,8 +51,9 @@ static const struct option options[] = {
      .word = profile_option_word, .help =
      "how much each element matters: one of those that `evenstep config` "
      "prints, or auto: fitted to your earlier runs (cpu)"},
-    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text), .def = KINDS_DEFAULT,
-     .word = policy_option_word, .help = "see `evenstep run --help`"},
+    {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
+     .word = policy_site_word, .help =
+     "see `evenstep run --help` (even, or as the profile has it)"},
     {OPTION_TEXT, "times", "T1,T2,...", AT(times), .help =
      "seconds that each node took for that slice, 0 for a node without: show "
      "the next frame.  Any difference is over the threshold"},
@@ -74,8 +76,9 @@ static int parse(struct options *o,
         profile_auto(&o->fitted, c, NULL); /* of any command */
         o->profile = &o->fitted;
     }
-    return policy_option_parse(&o->policy, c, o->policy_text, POLICY_STRICT,
-                               err);
+    return policy_option_parse(&o->policy, c,
+                               policy_option_text(o->policy_text, o->profile),
+                               POLICY_STRICT, err);
 }
 
 /* One number a node, into c[].seconds. */

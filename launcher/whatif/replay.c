@@ -10,6 +10,7 @@
 #include "launcher/base/options.h"
 #include "launcher/commands.h"
 #include "launcher/config/policy_option.h"
+#include "launcher/config/policy_site.h"
 #include "launcher/whatif/bundle_replay.h"
 #include "launcher/whatif/slice_replay.h"
 #include "launcher/whatif/trace_reader.h"
@@ -48,7 +49,7 @@ struct replay {
 /* clang-format off */
 static const struct option options[] = {
     {OPTION_TEXT, "policy", "NAME[:key=value,...]", AT(policy_text),
-     .required = 1, .word = policy_option_word, .help =
+     .required = 1, .word = policy_site_word, .help =
      "as `evenstep run`; what is not given has its default, and what "
      "JPPF clamps is clamped, with a warning"},
     {OPTION_COUNT, "seed", "N", AT(seed), .high = SEED_MAX, .help =
@@ -62,9 +63,7 @@ static int parse(struct options *o, struct es_error *err)
 {
     size_t k;
 
-    if (policy_option_parse(&o->policy, NULL, o->policy_text, POLICY_SETTLE,
-                            err)
-        < 0)
+    if (policy_site_parse(&o->policy, o->policy_text, POLICY_SETTLE, err) < 0)
         return -1;
     k = policy_param_find(o->policy.kind, "seed");
     if (o->seed != UINT64_MAX && k < o->policy.kind->n_params)

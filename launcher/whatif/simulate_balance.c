@@ -134,7 +134,7 @@ static int print_json(const struct balance_options *o,
     json_t *all = json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:f, s:f, s:f, s:I, s:I, "
         "s:o, s:o}",
-        "policy", policy->kind->name, "parameters", parameters(policy), "nodes",
+        "policy", policy->name, "parameters", parameters(policy), "nodes",
         (json_int_t)o->setup.n, "units", (json_int_t)o->setup.units, "frames",
         (json_int_t)o->frames, "efficiency", out->mean, "first_efficiency",
         out->first, "frames_to_0.9", good, "seconds", out->seconds,
@@ -188,7 +188,7 @@ static int run_all(const struct balance_options *o, struct es_error *err)
                            : es_no_memory(err);
         if (rc == 0)
             printed = o->json ? print_json(o, p, efficiency, &out)
-                              : print_text(p->kind->name, &out);
+                              : print_text(p->name, &out);
     }
     free(efficiency);
     free(took);

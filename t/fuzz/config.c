@@ -19,6 +19,14 @@ static void start(struct config *c)
         policy_defaults(kind, c->policy[i]);
 }
 
+static int is_accepted(const struct policy_kind *kind, const double value[])
+{
+    for (size_t k = 0; k < kind->n_params; k++)
+        if (!policy_param_accepts(&kind->params[k], value[k]))
+            return 0;
+    return 1;
+}
+
 /* Everything that was read, looked at. */
 static int is_sound(const struct config *c)
 {
@@ -32,9 +40,14 @@ static int is_sound(const struct config *c)
     if (strnlen(c->agent_path, sizeof c->agent_path) == sizeof c->agent_path)
         return 0;
     for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
-        for (size_t k = 0; k < kind->n_params; k++)
-            if (!policy_param_accepts(&kind->params[k], c->policy[i][k]))
-                return 0;
+        if (!is_accepted(kind, c->policy[i]))
+            return 0;
+    if (c->sets > POLICY_SETS_MAX)
+        return 0;
+    for (size_t i = 0; i < c->sets; i++)
+        if (!c->set[i].name[0] || kinds_find(c->set[i].name)
+            || !is_accepted(c->set[i].kind, c->set[i].value))
+            return 0;
     if (c->profiles > PROFILES_MAX)
         return 0;
     for (size_t i = 0; i < c->profiles; i++)

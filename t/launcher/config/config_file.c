@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/config_file.h"
 #include "fault.h"
+#include "launcher/config/policy_option.h"
 #include "policy/kinds.h"
 #include "tap.h"
 
@@ -157,8 +158,47 @@ static const struct {
      "plugin: policy is out of range", "give one of: even canon static"},
     {"a threshold that is none", "plugin {\n threshold = \"often\"\n}\n",
      "f.conf:2:", "plugin: threshold is out of range", "percent with a %"},
-    {"an unknown policy", "\npolicy \"odd\" { }\n",
-     "f.conf:2:", "policy \"odd\" is unknown", "see evenstep.conf(5)"},
+    {"an unknown policy", "\npolicy \"odd\" { }\n", "f.conf:2:",
+     "policy \"odd\" is unknown", "give a set of parameters a kind"},
+    {"an unknown policy with a key", "policy \"odd\" { gain = 0.5 }\n",
+     "f.conf:1:", "policy \"odd\" is unknown",
+     "give a set of parameters a kind"},
+    {"a set that is its own kind", "policy \"odd\" {\n kind = \"odd\"\n}\n",
+     "f.conf:2:", "policy \"odd\": its kind is itself",
+     "give one of: even canon"},
+    {"a set of a set",
+     "policy \"one\" { kind = \"rl\" }\n"
+     "policy \"two\" { kind = \"one\" }\n",
+     "f.conf:2:", "policy \"two\": kind \"one\" is unknown",
+     "give one of: even canon"},
+    {"a set of an unknown kind", "policy \"odd\" { kind = \"bogus\" }\n",
+     "f.conf:1:", "policy \"odd\": kind \"bogus\" is unknown",
+     "give one of: even canon"},
+    {"a kind of another kind", "policy \"even\" { kind = \"canon\" }\n",
+     "f.conf:1:", "policy \"even\" is a kind of its own",
+     "give the section another name"},
+    {"a set with a key of another kind",
+     "policy \"odd\" { kind = \"canon\"\n gain = 0.5 }\n",
+     "f.conf:2:", "policy \"odd\" has no key gain", "see evenstep.conf(5)"},
+    {"likewise, before its kind",
+     "policy \"odd\" { gain = 0.5\n kind = \"canon\" }\n",
+     "f.conf:2:", "policy \"odd\" has no key gain", "see evenstep.conf(5)"},
+    {"a set with no number, before its kind",
+     "policy \"odd\" { gain = nan kind = \"even\" }\n",
+     "f.conf:1:", "policy \"odd\": gain is out of range", "give a number"},
+    {"a set with a value out of range",
+     "policy \"odd\" {\n kind = \"even\"\n gain = 7\n}\n",
+     "f.conf:3:", "policy \"odd\": gain is out of range", "0.01 to 1"},
+    {"a set whose name is none", "policy \"o d\" { kind = \"even\" }\n",
+     "f.conf:1:", "policy: the name is out of range", "a-z, 0-9, - and _"},
+    {"tasks of a step with a set that is not there",
+     "plugin { policy = \"prop2\" }\n",
+     "f.conf:1:", "plugin: policy is out of range: \"prop2\" is unknown",
+     "give one of: even"},
+    {"a profile with a policy that is not there",
+     "profile \"own\" {\n C = 1\n policy = \"prop2\"\n}\n", "f.conf:4:",
+     "profile \"own\": policy is out of range: \"prop2\" is unknown",
+     "give one of: even"},
     {"a policy without a name", "policy { gain = 0.5 }\n",
      "f.conf:1:", "missing title for section 'policy'", "see evenstep.conf(5)"},
     {"a policy named twice", "policy \"even\" { }\npolicy \"even\" { }\n",
@@ -306,7 +346,7 @@ static void test_shipped(const struct config *base)
 
     c.wireup = WIREUP_TCP;
     c.on_error = ON_ERROR_FAIL;
-    c.step_policy = kinds_find("static");
+    strcpy(c.step_policy, "static");
     c.step_threshold.unit = THRESHOLD_AUTO;
     c.step_patience_s = 1;
     c.step_meter = STEP_METERS;
@@ -325,7 +365,7 @@ static void test_shipped(const struct config *base)
            "the shipped file is read");
     ok(c.wireup == base->wireup && c.on_error == base->on_error
            && memcmp(&c.probe, &base->probe, sizeof c.probe) == 0
-           && c.step_policy == base->step_policy
+           && strcmp(c.step_policy, base->step_policy) == 0
            && c.step_patience_s == base->step_patience_s
            && c.step_meter == base->step_meter
            && c.step_report == base->step_report && c.linger_s == base->linger_s
@@ -425,6 +465,68 @@ static void test_good(const struct config *base)
     ok(err.kind == ES_OK, "none of them left a message");
 }
 
+/* Sets of parameters: the order of sections does not matter, a second file's
+ * takes the place of the first one's. */
+static void test_sets(const struct config *base)
+{
+    struct config c = *base;
+    struct policy_option o;
+
+    is_int(config_read(&c, "f.conf",
+                       "plugin { policy = \"prop2\" }\n"
+                       "profile \"own\" { C = 1 policy = \"quick\" }\n"
+                       "policy \"prop2\" { proportionalityFactor = 2\n"
+                       " kind = \"proportional\" }\n"
+                       "policy \"quick\" { kind = \"even\" }\n"
+                       "policy \"even\" { gain = 0.5 jump = 0.3 }\n",
+                       NULL),
+           0, "sets may come after those that name them");
+    is_str(c.step_policy, "prop2", "the plugin's is one");
+    is_str(c.profile[c.profiles - 1].policy, "quick", "and a profile's");
+    is_int(
+        policy_option_parse(&o, &c, "prop2:initialSize=3", POLICY_STRICT, NULL),
+        0, "--policy takes one, and more parameters");
+    is_str(o.name, "prop2", "its name is known");
+    is_str(o.kind->name, "proportional", "with its kind");
+    is_near(o.value[policy_param_find(o.kind, "proportionalityFactor")], 2, 0,
+            "its value");
+    is_near(o.value[policy_param_find(o.kind, "initialSize")], 3, 0,
+            "what --policy says besides");
+    is_near(o.value[policy_param_find(o.kind, "performanceCacheSize")], 2000, 0,
+            "and the kind's for the rest");
+    is_int(policy_option_parse(&o, &c, "quick", POLICY_STRICT, NULL), 0,
+           "another");
+    is_near(o.value[0], 0.5, 0, "goes by what the file gives its kind");
+    is_int(config_read(&c, "g.conf",
+                       "policy \"prop2\" { kind = \"rl\" }\n"
+                       "plugin { policy = \"quick\" }\n",
+                       NULL),
+           0, "a second file replaces one, and names the other");
+    is_int((intmax_t)c.sets, 2, "there still are two");
+    ok(policy_option_parse(&o, &c, "prop2", POLICY_STRICT, NULL) == 0
+           && strcmp(o.kind->name, "rl") == 0,
+       "one of another kind");
+    ok(policy_option_parse(&o, NULL, "prop2", POLICY_STRICT, NULL) < 0,
+       "without a configuration there is none");
+}
+
+/* 64 sets fit, and no more. */
+static void test_many_sets(const struct config *base)
+{
+    struct config c = *base;
+    struct es_error err = {0};
+    char text[8192] = "";
+    size_t len = 0;
+
+    for (int i = 0; i < POLICY_SETS_MAX; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "policy \"p%d\" { kind = \"even\" }\n", i);
+    is_int(config_read(&c, "f.conf", text, NULL), 0, "64 sets are taken");
+    ok(config_read(&c, "g.conf", "policy \"q\" { kind = \"even\" }", &err) < 0
+           && strstr(err.what, "too many sets"),
+       "one more is told");
+}
+
 /* What config_print() says, owned by the caller. */
 static char *printed(const struct config *c)
 {
@@ -480,7 +582,7 @@ static const struct print {
 static void set_all(struct config *c, const struct print *like)
 {
     c->on_error = ON_ERROR_FAIL;
-    c->step_policy = kinds_find("canon");
+    strcpy(c->step_policy, "prop2");
     c->step_threshold = like->threshold;
     c->step_patience_s = 7;
     c->step_meter = STEP_METER_CPU;
@@ -515,11 +617,16 @@ static void set_all(struct config *c, const struct print *like)
                                      .budget = {{"s1", 2400.1}, {"Rack-2", 7}}};
     c->policy[0][0] = like->gain;
     c->profile[0].profile.influence[ELEMENT_I] = like->gain;
-    c->profile[c->profiles] =
-        (struct config_profile){"own", {{[ELEMENT_S] = like->gain}}, {0}};
+    c->profile[c->profiles] = (struct config_profile){
+        .name = "own", .profile = {{[ELEMENT_S] = like->gain}}};
     c->profile[c->profiles].need[ELEMENT_M] = 123456789;
     c->profile[c->profiles].need[ELEMENT_G] = 1e18;
     c->profile[c->profiles++].profile.influence[ELEMENT_SITE + 2] = 0.25;
+    strcpy(c->profile[c->profiles - 1].policy, "canon");
+    c->set[c->sets] = (struct config_set){.name = "prop2",
+                                          .kind = kinds_find("proportional")};
+    policy_defaults(c->set[c->sets].kind, c->set[c->sets].value);
+    c->set[c->sets++].value[1] = 2;
     strcpy(c->agent_path, like->path);
 }
 
@@ -527,7 +634,7 @@ static int is_same(const struct config *again, const struct config *c)
 {
     return strcmp(again->agent_path, c->agent_path) == 0
            && again->on_error == ON_ERROR_FAIL
-           && again->step_policy == c->step_policy
+           && strcmp(again->step_policy, c->step_policy) == 0
            && again->step_patience_s == c->step_patience_s
            && again->step_meter == STEP_METER_CPU && again->step_report == 1
            && again->slurm.drain_interval_s == 8
@@ -542,7 +649,9 @@ static int is_same(const struct config *again, const struct config *c)
                   == 0
            && again->profiles == c->profiles
            && memcmp(again->profile, c->profile, sizeof c->profile) == 0
-           && memcmp(again->policy, c->policy, sizeof c->policy) == 0;
+           && memcmp(again->policy, c->policy, sizeof c->policy) == 0
+           && again->sets == c->sets
+           && memcmp(again->set, c->set, sizeof c->set) == 0;
 }
 
 static void test_full(const struct config *base)
@@ -654,6 +763,8 @@ int main(void)
     test_shipped(&base);
     test_profiles(&base);
     test_good(&base);
+    test_sets(&base);
+    test_many_sets(&base);
     test_printed(&base);
     test_full(&base);
     test_files();

@@ -42,7 +42,7 @@ static void on_ended(void *arg)
 
 static void start(void)
 {
-    static const struct config_profile profile = {"cpu", {{1}}, {0}};
+    static const struct config_profile profile = {"cpu", {{1}}, {0}, ""};
     static const struct qualification_setup setup = {.source = METRICS_EQUAL,
                                                      .profile = &profile};
     static const struct config_bcast config = {.small = 4096};

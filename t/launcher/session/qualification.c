@@ -11,7 +11,7 @@
 
 static struct session session;
 static const struct config_profile sheet = {
-    "cpu", {{0.3, 0.3, 0.2, 0.15, 0, 0}}, {0}};
+    "cpu", {{0.3, 0.3, 0.2, 0.15, 0, 0}}, {0}, ""};
 static const struct config_probe probe = {.budget_ms = 1000,
                                           .ttl_s = 60,
                                           .cache = "/nowhere",
@@ -113,9 +113,9 @@ static void test_asked(void)
     static const struct answer one_machine[SESSION_NODES] = {
         {"a", {0}}, {"a", {0}}, {"a", {0}}, {"a", {0}}};
     static const struct config_profile storage = {
-        "io", {.influence[ELEMENT_S] = 1}, {0}};
+        "io", {.influence[ELEMENT_S] = 1}, {0}, ""};
     static const struct config_profile roomy = {
-        "roomy", {.influence[ELEMENT_C] = 1}, {[ELEMENT_M] = 1e9}};
+        "roomy", {.influence[ELEMENT_C] = 1}, {[ELEMENT_M] = 1e9}, ""};
     struct qualification_setup shown = measuring;
     struct qualification q;
     struct msg_probe m;
