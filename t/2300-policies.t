@@ -73,7 +73,7 @@ test_expect_success 'the manual names every policy, and each of its keys behind 
 	evenstep config >config &&
 	awk "/^policy \"/ { gsub(/[\"{]/, \"\"); p = \$2; print p } /^}/ { p = \"\" } p && / = / { print p, \$1 }" config >names &&
 	sed -n "/^.Ss policy/,/^.Sh FILES/p" "$EVENSTEP_SRC/launcher/config/evenstep.conf.5" >manual && test -s manual &&
-	awk "/^.It Qq/ { p = \$3; print p } /^.Ic/ { for (i = 2; i <= NF; i++) if (\$i != \",\") print p, \$i }" manual >told &&
+	awk "/^.It Qq/ { p = \$3; print p } /^.El/ { p = \"\" } p && /^.Ic/ { for (i = 2; i <= NF; i++) if (\$i != \",\") print p, \$i }" manual >told &&
 	sort names >want && sort told >got && grep guided want && test_cmp want got
 '
 
