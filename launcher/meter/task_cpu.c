@@ -2,6 +2,7 @@
 #include "launcher/meter/task_cpu.h"
 #include "launcher/base/number.h"
 #include "launcher/base/sysfs.h"
+#include "launcher/meter/process_times.h"
 #include "pmix_bcast/array.h"
 
 #include <dirent.h>
@@ -17,27 +18,16 @@
 #define ENVIRON_BYTES (256u << 10) /* of one; Slurm's variables are in it */
 #define NS            1000000000u
 
-enum { IS_OTHER = -1 };
-
-struct process {
-    pid_t pid;
-    uint64_t start; /* clock ticks since the machine was started */
-    int task;       /* its place, or IS_OTHER */
-    int looks;      /* at the environment of one that is no task's */
-};
-
 struct task {
     struct task_cpu seen;
-    uint64_t ticks; /* of its processes at this look */
-    uint64_t last;  /* at the one before */
-    uint64_t gone;  /* of processes that took theirs along */
+    uint64_t ticks; /* of all its processes */
 };
 
 struct task_cpus {
     const char *proc, *node;
     uint32_t job, step;
     uint64_t ticks_s; /* clock ticks of a second */
-    struct process *known, *found;
+    struct process_times *known, *found;
     size_t n_known, known_room, n_found, found_room;
     struct task *task;
     size_t n_tasks, task_room;
@@ -46,32 +36,36 @@ struct task_cpus {
 
 /* --- one process ---------------------------------------------------------- */
 
-struct reading {
-    uint64_t start, ticks;
-};
+static uint64_t ticks_of(long long user, long long system)
+{
+    return (uint64_t)(user > 0 ? user : 0)
+           + (uint64_t)(system > 0 ? system : 0);
+}
 
 /* See /proc/[pid]/stat in proc(5): the second field is a name, which may
  * contain blanks and brackets.  -1 if the process has ended. */
-static int read_stat(const struct task_cpus *t, pid_t pid, struct reading *r)
+static int read_stat(const struct task_cpus *t, struct process_times *p)
 {
-    unsigned long long own, system, start;
-    long long waited, waited_system;
+    long long own, system, waited, waited_system;
+    unsigned long long start;
     char line[SYSFS_LINE];
     const char *rest;
+    int parent;
 
-    if (sysfs_read(line, "%s/%d/stat", t->proc, (int)pid) < 0)
+    if (sysfs_read(line, "%s/%d/stat", t->proc, (int)p->pid) < 0)
         return -1;
     rest = strrchr(line, ')');
     if (!rest
         || sscanf(rest + 1,
-                  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld "
+                  " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld "
                   "%lld %*d %*d %*d %*d %llu",
-                  &own, &system, &waited, &waited_system, &start)
-               != 5)
+                  &parent, &own, &system, &waited, &waited_system, &start)
+               != 6)
         return -1;
-    r->start = start;
-    r->ticks = own + system + (uint64_t)(waited > 0 ? waited : 0)
-               + (uint64_t)(waited_system > 0 ? waited_system : 0);
+    p->parent = (pid_t)parent;
+    p->start = start;
+    p->own = ticks_of(own, system);
+    p->waited = ticks_of(waited, waited_system);
     return 0;
 }
 
@@ -161,7 +155,7 @@ static int find_task(struct task_cpus *t,
     grown = array_grow(t->task, &t->task_room, i + 1, sizeof *grown,
                        TASK_CPU_TASKS);
     if (!grown)
-        return IS_OTHER;
+        return PROCESS_OTHER;
     t->task = grown;
     t->task[i] = (struct task){.seen = *who};
     t->task[i].seen.begun_ns =
@@ -170,28 +164,13 @@ static int find_task(struct task_cpus *t,
     return (int)i;
 }
 
-/* A process that has ended without one that waited for it has taken its time
- * along: the sum does not fall. */
-static void sum_up(struct task_cpus *t, struct task *task)
+static void sum_up(const struct task_cpus *t, struct task *task)
 {
-    uint64_t ticks;
-
-    if (task->ticks < task->last)
-        task->gone += task->last - task->ticks;
-    task->last = task->ticks;
-    ticks = task->gone + task->ticks;
-    task->seen.cpu_ns =
-        ticks / t->ticks_s * NS + ticks % t->ticks_s * NS / t->ticks_s;
+    task->seen.cpu_ns = task->ticks / t->ticks_s * NS
+                        + task->ticks % t->ticks_s * NS / t->ticks_s;
 }
 
 /* --- a look --------------------------------------------------------------- */
-
-static int by_pid(const void *a, const void *b)
-{
-    const struct process *p = a, *q = b;
-
-    return (p->pid > q->pid) - (p->pid < q->pid);
-}
 
 static int is_own(const struct task_cpus *t, const char *pid)
 {
@@ -202,25 +181,25 @@ static int is_own(const struct task_cpus *t, const char *pid)
            && st.st_uid == geteuid();
 }
 
+/* Whose a process is, which is kept. */
 static void look_at(struct task_cpus *t, const char *name)
 {
     int64_t pid;
-    struct process p = {.task = IS_OTHER}, *grown;
-    const struct process *before;
-    struct reading now;
+    struct process_times p = {.task = PROCESS_OTHER}, *grown;
+    const struct process_times *before;
     struct task_cpu who;
 
-    if (number_parse_int(name, 1, INT32_MAX, &pid) < 0 || !is_own(t, name)
-        || read_stat(t, (pid_t)pid, &now) < 0)
+    if (number_parse_int(name, 1, INT32_MAX, &pid) < 0 || !is_own(t, name))
         return;
     p.pid = (pid_t)pid;
-    before = t->n_known > 0
-                 ? bsearch(&p, t->known, t->n_known, sizeof p, by_pid)
-                 : NULL;
-    if (before && before->start == now.start)
-        p = *before;
-    p.start = now.start;
-    if (p.task == IS_OTHER && p.looks < LOOKS) {
+    if (read_stat(t, &p) < 0)
+        return;
+    before = process_times_find(t->known, t->n_known, p.pid, p.start);
+    if (before) {
+        p.task = before->task;
+        p.looks = before->looks;
+    }
+    if (p.task == PROCESS_OTHER && p.looks < LOOKS) {
         p.looks++;
         if (identify(t, p.pid, &who) == 0)
             p.task = find_task(t, &who, p.start);
@@ -231,26 +210,54 @@ static void look_at(struct task_cpus *t, const char *name)
         return; /* it is looked at anew the next time */
     t->found = grown;
     t->found[t->n_found++] = p;
-    if (p.task != IS_OTHER) {
-        t->task[p.task].ticks += now.ticks;
-        t->task[p.task].seen.is_alive = 1;
+}
+
+/* Parents before their children, whatever their numbers: so one that ends in
+ * the middle is missed now, and never counted twice. */
+static void read_times(struct task_cpus *t)
+{
+    size_t n = 0;
+
+    if (t->n_found == 0)
+        return;
+    qsort(t->found, t->n_found, sizeof *t->found, process_times_by_start);
+    for (size_t i = 0; i < t->n_found; i++) {
+        struct process_times p = t->found[i];
+
+        if (p.task == PROCESS_OTHER
+            || (read_stat(t, &p) == 0 && p.start == t->found[i].start))
+            t->found[n++] = p;
     }
+    t->n_found = n;
+    qsort(t->found, t->n_found, sizeof *t->found, process_times_by_pid);
 }
 
 /* What was found becomes what is known. */
 static void keep_found(struct task_cpus *t)
 {
-    struct process *known = t->known;
+    struct process_times *known = t->known;
     size_t room = t->known_room;
 
-    if (t->n_found > 0)
-        qsort(t->found, t->n_found, sizeof *t->found, by_pid);
     t->known = t->found;
     t->known_room = t->found_room;
     t->n_known = t->n_found;
     t->found = known;
     t->found_room = room;
     t->n_found = 0;
+}
+
+static void add_times(struct task_cpus *t)
+{
+    process_times_count(t->found, t->n_found, t->known, t->n_known);
+    for (size_t i = 0; i < t->n_tasks; i++)
+        t->task[i].seen.is_alive = 0;
+    for (size_t i = 0; i < t->n_found; i++)
+        if (t->found[i].task != PROCESS_OTHER) {
+            t->task[t->found[i].task].ticks += t->found[i].more;
+            t->task[t->found[i].task].seen.is_alive = 1;
+        }
+    for (size_t i = 0; i < t->n_tasks; i++)
+        sum_up(t, &t->task[i]);
 }
 
 void task_cpus_look(struct task_cpus *t)
@@ -260,16 +267,12 @@ void task_cpus_look(struct task_cpus *t)
 
     if (!all)
         return;
-    for (size_t i = 0; i < t->n_tasks; i++) {
-        t->task[i].ticks = 0;
-        t->task[i].seen.is_alive = 0;
-    }
     while ((d = readdir(all)) != NULL)
         if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
             look_at(t, d->d_name);
     (void)closedir(all);
-    for (size_t i = 0; i < t->n_tasks; i++)
-        sum_up(t, &t->task[i]);
+    read_times(t);
+    add_times(t);
     keep_found(t);
 }
 

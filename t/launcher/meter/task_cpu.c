@@ -6,16 +6,22 @@
 
 static uint64_t tick_ns;
 
-static void put_stat(int pid, unsigned own, unsigned waited, unsigned start)
+static void put_child(
+    int pid, int parent, unsigned own, unsigned waited, unsigned start)
 {
     char name[64], text[256];
 
     snprintf(name, sizeof name, "%d/stat", pid);
     snprintf(
         text, sizeof text,
-        "%d (a) b) R 1 %d 7 0 -1 4194304 1 2 3 4 %u 0 %u 0 20 0 1 0 %u 9\n",
-        pid, pid, own, waited, start);
+        "%d (a) b) R %d %d 7 0 -1 4194304 1 2 3 4 %u 0 %u 0 20 0 1 0 %u 9\n",
+        pid, parent, pid, own, waited, start);
     tree_put(name, text);
+}
+
+static void put_stat(int pid, unsigned own, unsigned waited, unsigned start)
+{
+    put_child(pid, 1, own, waited, start);
 }
 
 /* A blank stands for the NUL between variables. */
@@ -113,6 +119,7 @@ static void test_time(void)
 
     put_task(10, STEP_IDS "SLURM_PROCID=0 SLURM_CPUS_PER_TASK=2 ", 10);
     put_task(11, STEP_IDS "SLURM_PROCID=0 SLURM_CPUS_PER_TASK=2 ", 20);
+    put_child(11, 10, 20, 0, 501);
     task_cpus_look(t);
     is_int((long)ticks_of(t, 0), 30, "two processes of a task");
     is_int((long)task_cpus_at(t, 0)->cpus, 2, "and its CPUs");
@@ -126,14 +133,32 @@ static void test_time(void)
     remove_process(12);
     put_stat(10, 12, 25, 500);
     task_cpus_look(t);
-    is_int((long)ticks_of(t, 0), 135, "nobody waited for it: it does not fall");
+    is_int((long)ticks_of(t, 0), 137, "nobody waited for it: it does not fall");
     put_stat(10, 22, 25, 500);
     task_cpus_look(t);
-    is_int((long)ticks_of(t, 0), 145, "and goes on from there");
+    is_int((long)ticks_of(t, 0), 147, "and goes on from there");
     remove_process(10);
     task_cpus_look(t);
-    ok(ticks_of(t, 0) == 145 && !task_cpus_at(t, 0)->is_alive,
+    ok(ticks_of(t, 0) == 147 && !task_cpus_at(t, 0)->is_alive,
        "a task that has ended keeps what it had");
+    stop(t);
+}
+
+/* It ends between the look at its parent, of whatever number, and that at it. */
+static void test_once(void)
+{
+    struct task_cpus *t = start();
+
+    put_task(99, STEP_IDS "SLURM_PROCID=0 ", 10);
+    put_task(11, STEP_IDS "SLURM_PROCID=0 ", 300);
+    put_child(11, 99, 300, 0, 501);
+    task_cpus_look(t);
+    remove_process(11);
+    task_cpus_look(t);
+    is_int((long)ticks_of(t, 0), 310, "a child ends in the middle of a look");
+    put_stat(99, 10, 300, 500);
+    task_cpus_look(t);
+    is_int((long)ticks_of(t, 0), 310, "its time is not counted twice");
     stop(t);
 }
 
@@ -171,6 +196,7 @@ int main(void)
     task_cpus_close(NULL);
     test_whose();
     test_time();
+    test_once();
     test_exec();
     return done();
 }
