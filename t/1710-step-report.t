@@ -39,6 +39,12 @@ test_expect_success 'iterations that were found: in the table, the picture and t
 	sed "1s/\"skew\"/\"iterations\":33,\"iteration_regions\":3,\"iteration_seconds\":0.48,\"iteration_skew\":0.18,\"iteration_skew_most\":0.25,&/" four >loop && evenstep report loop --svg loop.svg >got && xmllint --noout loop.svg &&
 	line="33 iterations of 3 regions, median 0.48 s, skew 0.18 s, at most 0.25 s" && grep -x "$line" got && grep -q "$line" loop.svg && evenstep report --html page loop && grep -q "$line" page
 '
+test_expect_success 'energy, where it is known, and what was saved: in the table, the page and the columns' '
+	sed "1s/\"skew\"/\"energy\":\"measured\",\"joules\":97300,\"watts\":824.6,\"joules_saved\":8120,&/" four >saved && evenstep report saved >got && evenstep report --html page saved &&
+	line="97.3 kJ, 824.6 W (measured), 8.12 kJ less than at the watts before limits were lowered" && grep -x "$line" got && grep -q "$line" page &&
+	sed "1s/:8120/:-20/" saved >wasted && evenstep report wasted >got && grep -q "measured), 0.02 kJ more than at the watts before" got && sed "1s/,\"joules_saved\":8120//" saved >plain && evenstep report plain >got && grep -x "97.3 kJ, 824.6 W (measured)" got &&
+	evenstep report --table wasted | cut -f 14 >got && printf "%s\n" step_joules_saved -20 -20 >want && test_cmp want got && evenstep report --table four | cut -f 14 >got && printf "%s\n" step_joules_saved NA NA >want && test_cmp want got
+'
 boxes() { grep -c "<rect" "$1"; } # two of them are the legend
 test_expect_success '--svg: a bar of useful and of waiting time for each rank; who is late is marked' '
 	evenstep report four --svg rank.svg >got && xmllint --noout rank.svg && test $(boxes rank.svg) = $((2 * 4 + 2)) &&
@@ -67,6 +73,8 @@ a name that plays tricks on a terminal|2s/"n0"/"\\u001b[2J"/|2
 a number below 0|4s/"useful":10/"useful":-10/|4
 a number that is none|4s/"useful":10/"useful":"10"/|4
 iterations of a number below 0|1s/"elapsed"/"iterations":-1,&/|1
+a saving that is no number|1s/"elapsed"/"energy":"slurm","joules":1,"watts":1,"joules_saved":"much",&/|1
+energy without joules|1s/"elapsed"/"energy":"slurm",&/|1
 threads of a number below 0|1s/"elapsed"/"threads":-1,&/|1
 a second step|2s/"node"/"step"/|2
 a step without its worst|1s/"cause"/"because"/|1

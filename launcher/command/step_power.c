@@ -54,6 +54,9 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     (void)what;
     steering_look(p->steering);
     look_at_energy(p);
+    if (p->energy)
+        top.has_saved =
+            energy_saved_joules(&p->saved, energy_sum(p->energy), &top.saved);
     name_step(p, name);
     if (steering_is_alive(p->steering))
         (void)top_file_write(name, &top); /* a view only: no warning */

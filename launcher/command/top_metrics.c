@@ -183,6 +183,18 @@ static void print_meter(FILE *file,
                           value_of(&steps[i].node[k], m->value));
 }
 
+static void print_saved(FILE *file, const struct top_step steps[], size_t n)
+{
+    print_head(file, "saved_joules", "gauge",
+               "Energy that lower limits have saved so far; below 0: more was "
+               "used.");
+    for (size_t i = 0; i < n; i++)
+        if (steps[i].has_saved) {
+            print_name(file, "saved_joules", &steps[i]);
+            fprintf(file, "} %.17g\n", steps[i].saved);
+        }
+}
+
 /* All aggregates but the skew, which is defined for fractions, not for speeds. */
 static void print_group(FILE *file,
                         const struct top_step *step,
@@ -251,6 +263,7 @@ void top_metrics_print(FILE *file, const struct top_step steps[], size_t n)
         print_part(file, &of_part[i], steps, n);
     for (size_t i = 0; i < COUNT(of_node); i++)
         print_meter(file, &of_node[i], steps, n);
+    print_saved(file, steps, n);
     print_groups(file, steps, n);
 }
 

@@ -112,12 +112,20 @@ static void energy_text(char text[64], const struct top_node node[], size_t n)
         snprintf(text, 64, ", %.4g W, %.4g kJ %s", watts, joules / 1e3, source);
 }
 
+/* ", 1.2 kJ saved", which may be below 0; "" if it is not known. */
+static void saved_text(char text[32], const struct top_step *step)
+{
+    text[0] = '\0';
+    if (step->has_saved)
+        snprintf(text, 32, ", %.3g kJ saved", step->saved / 1e3);
+}
+
 void top_step_line(char line[TOP_LINE], const struct top_step *step)
 {
     const char *proxy = strcmp(step->meter, "cpu") == 0 ? " (a proxy)" : "";
     struct efficiency_sum all = sum_of_all(step);
     struct efficiency e = efficiency_of(&all);
-    char parallel[80] = "", threads[32] = "", energy[64];
+    char parallel[80] = "", threads[32] = "", energy[64], saved[32];
 
     if (all.room > 0)
         snprintf(threads, sizeof threads, ", threads %.2f", e.threads);
@@ -126,10 +134,12 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
                  ", efficiency %.2f (balance %.2f%s)", e.parallel, e.balance,
                  threads);
     energy_text(energy, step->node, step->n);
+    saved_text(saved, step);
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s",
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s%s",
              step->job, step->step, step->n, step->skew, parallel,
-             step->meter[0] ? ", metered by " : "", step->meter, proxy, energy);
+             step->meter[0] ? ", metered by " : "", step->meter, proxy, energy,
+             saved);
 }
 
 void top_group_line(char line[TOP_LINE], const struct top_group *group)

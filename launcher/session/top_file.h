@@ -25,7 +25,8 @@
  *    "last":80}
  *
  * and where the time of their threads is known "busy" and "room", of them, see
- * policy/efficiency.h.
+ * policy/efficiency.h.  Of a step whose limits were lowered to save energy there
+ * is "joules_saved", which may be below 0, see energy_saved.h.
  */
 #ifndef LAUNCHER_SESSION_TOP_FILE_H
 #define LAUNCHER_SESSION_TOP_FILE_H
@@ -107,6 +108,8 @@ struct top_step {
     enum aggregate aggregate; /* what stands for a rack */
     struct top_node *node;    /* n, owned */
     size_t n;
+    int has_saved; /* it is known: */
+    double saved;  /* joules by lower limits, of all nodes */
 };
 
 /* A step as its front end sees it. */
@@ -124,6 +127,8 @@ struct top_view {
     struct steering_view (*node)(const void *from, size_t i);
     const void *from;
     const struct step_times *times; /* NULL: no rank is metered */
+    int has_saved;                  /* as of top_step */
+    double saved;
 };
 
 const char *top_kind_name(enum top_kind kind);

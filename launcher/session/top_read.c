@@ -203,6 +203,17 @@ static int read_head(struct top_step *step, const json_t *json)
                : 0;
 }
 
+/* It need not be there. */
+static int read_saved(struct top_step *step, const json_t *json)
+{
+    const json_t *number = json_object_get(json, "joules_saved");
+
+    step->has_saved = number != NULL;
+    step->saved = json_number_value(number);
+    return !number || (json_is_number(number) && isfinite(step->saved)) ? 0
+                                                                        : -1;
+}
+
 static int read_parts(struct top_step *step, const json_t *json)
 {
     const json_t *list = json_object_get(json, "parts");
@@ -248,8 +259,8 @@ void top_step_clear(struct top_step *step)
 int top_step_read(struct top_step *step, const json_t *json)
 {
     memset(step, 0, sizeof *step);
-    if (read_head(step, json) == 0 && read_parts(step, json) == 0
-        && read_nodes(step, json) == 0)
+    if (read_head(step, json) == 0 && read_saved(step, json) == 0
+        && read_parts(step, json) == 0 && read_nodes(step, json) == 0)
         return 0;
     top_step_clear(step);
     return -1;

@@ -226,7 +226,7 @@ static void step(FILE *out, const struct any_report *r)
 {
     const struct step_file *f = &r->step;
     const json_t *lines = json_object_get(f->json, "nodes");
-    char iterations[STEP_ITERATIONS];
+    char iterations[STEP_ITERATIONS], energy[STEP_ENERGY];
     double most = 0;
 
     fprintf(out,
@@ -244,6 +244,9 @@ static void step(FILE *out, const struct any_report *r)
     step_show_iterations(iterations, f);
     if (*iterations)
         html_line(out, "%s.", iterations);
+    step_show_energy(energy, f);
+    if (*energy)
+        html_line(out, "%s.", energy);
     html_figure(out, "Time of each rank or node: useful, then waiting");
     step_show_part(out, f, "Useful and waiting time, a bar each");
     html_figure_end(out);

@@ -14,7 +14,7 @@ static const char *const heads[] = {
         "efficiency\tJL\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\tprogress\tlimit\tjoules\n",
     [REPORT_STEP] =
         "report\tjob\tstep\tnode\tranks\tuseful_s\twaiting_s\tefficiency\t"
-        "last\tnode_seconds\tJL\tjoules\twatts\n",
+        "last\tnode_seconds\tJL\tjoules\twatts\tstep_joules_saved\n",
     [REPORT_BCAST] = "report\tjob\tnode\tbytes\tseconds\n",
     [REPORT_PROBE] =
         "report\tjob\tnode\tcached\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\n",
@@ -170,6 +170,7 @@ static void step_rows(FILE *out, const struct any_report *r)
         member(out, line, "JL");
         member(out, line, "joules");
         member(out, line, "watts");
+        member(out, json_object_get(r->step.json, "step"), "joules_saved");
         putc('\n', out);
     }
 }

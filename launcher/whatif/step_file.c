@@ -65,6 +65,25 @@ static int read_iterations(struct step_file *f, const json_t *line)
                : 0;
 }
 
+/* Nothing if it is not known. */
+static int read_energy(struct step_file *f, const json_t *line)
+{
+    const json_t *saved = json_object_get(line, "joules_saved");
+
+    if (!json_object_get(line, "energy"))
+        return 0;
+    f->energy.has_saved = saved != NULL;
+    f->energy.saved = json_number_value(saved);
+    return text(f->energy.source, sizeof f->energy.source, line, "energy") < 0
+                   || number(&f->energy.joules, line, "joules") < 0
+                   || number(&f->energy.watts, line, "watts") < 0
+                   || (saved
+                       && (!json_is_number(saved)
+                           || !(fabs(f->energy.saved) <= NUMBER_MAX)))
+               ? -1
+               : 0;
+}
+
 static int read_step(struct step_file *f, const json_t *line)
 {
     const json_t *worst = json_object_get(line, "worst");
@@ -80,7 +99,7 @@ static int read_step(struct step_file *f, const json_t *line)
     if (number(&f->parallel, line, "parallel") < 0
         || number(&f->balance, line, "load_balance") < 0
         || number(&f->communication, line, "communication") < 0
-        || read_iterations(f, line) < 0
+        || read_iterations(f, line) < 0 || read_energy(f, line) < 0
         || number_if_any(&f->threads, line, "threads") < 0
         || number_if_any(&f->thread_efficiency, line, "thread_efficiency") < 0
         || number(&f->elapsed, line, "elapsed") < 0)

@@ -27,6 +27,12 @@ struct step_file {
         double n, regions, seconds, skew, skew_most;
     } iterations;
     double threads, thread_efficiency; /* 0: how their time went is not known */
+    struct {                           /* of all nodes; source "": not known */
+        char source[16];
+        double joules, watts;
+        int has_saved;
+        double saved; /* joules, may be below 0 */
+    } energy;
     struct {
         char node[STEP_NAME_LEN], cause[32];
         double rank, last, node_seconds, longer, apart, speed;

@@ -50,11 +50,28 @@ void step_show_iterations(char text[STEP_ITERATIONS], const struct step_file *f)
             f->iterations.skew, f->iterations.skew_most);
 }
 
+void step_show_energy(char text[STEP_ENERGY], const struct step_file *f)
+{
+    char saved[80] = "";
+
+    *text = '\0';
+    if (f->energy.has_saved)
+        snprintf(saved, sizeof saved,
+                 ", %.4g kJ %s than at the watts before limits were lowered",
+                 fabs(f->energy.saved) / 1e3,
+                 f->energy.saved < 0 ? "more" : "less");
+    if (f->energy.source[0])
+        snprintf(text, STEP_ENERGY, "%.4g kJ, %.4g W (%s)%s",
+                 f->energy.joules / 1e3, f->energy.watts, f->energy.source,
+                 saved);
+}
+
 int step_show_table(FILE *out, const struct step_file *f)
 {
-    char iterations[STEP_ITERATIONS];
+    char iterations[STEP_ITERATIONS], energy[STEP_ENERGY];
 
     step_show_iterations(iterations, f);
+    step_show_energy(energy, f);
     print_nodes(out, f);
     print_ranks(out, f);
     fprintf(out,
@@ -64,7 +81,8 @@ int step_show_table(FILE *out, const struct step_file *f)
     if (f->threads > 0)
         fprintf(out, " x threads %.3f (%.0f of them)", f->thread_efficiency,
                 f->threads);
-    fprintf(out, "\n%s%s", iterations, *iterations ? "\n" : "");
+    fprintf(out, "\n%s%s%s%s", iterations, *iterations ? "\n" : "", energy,
+            *energy ? "\n" : "");
     fprintf(out, "most for %s: %.2f node-seconds; why: %s", f->worst.node,
             f->worst.node_seconds, f->worst.cause);
     if (strcmp(f->worst.cause, "work of rank") == 0)

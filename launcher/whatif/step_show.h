@@ -16,6 +16,10 @@
 /* What iterations were found, as people read it; "" if none were. */
 void step_show_iterations(char text[STEP_ITERATIONS],
                           const struct step_file *f);
+#define STEP_ENERGY 160
+
+/* Likewise what its nodes have used, and what lower limits have saved. */
+void step_show_energy(char text[STEP_ENERGY], const struct step_file *f);
 /* 0, or -1 if something cannot be written. */
 int step_show_table(FILE *out, const struct step_file *f);
 int step_show_json(FILE *out, const struct step_file *f);

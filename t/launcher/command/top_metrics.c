@@ -87,7 +87,13 @@ static void test_all(void)
          .part = parts,
          .parts = 1,
          .progress = {0, 0, 5, 10, 1, 7, 1, 60, -1, -1}},
-        {.kind = TOP_STEP, .pid = 10, .job = 12, .node = &node, .n = 1},
+        {.kind = TOP_STEP,
+         .pid = 10,
+         .job = 12,
+         .node = &node,
+         .n = 1,
+         .has_saved = 1,
+         .saved = -20},
     };
     char *text = print(steps, 4);
 
@@ -97,6 +103,8 @@ static void test_all(void)
     has(text, "evenstep_front_end_info" RUN ",what=\"povray\"} 1\n");
     has(text, "evenstep_run_units_done" RUN "} 1080\n");
     has(text, "evenstep_run_gain_ratio" RUN "} 2.25\n");
+    has(text, "evenstep_saved_joules{kind=\"step\",jobid=\"12\",step=\"0\","
+              "pid=\"10\"} -20\n");
     has(text, "evenstep_node_units_done_total" RUN ",node=\"n0\"} 640\n");
     has(text, "evenstep_node_units_per_second" RUN ",node=\"n0\"} 14.5\n");
     has(text, "evenstep_node_up" RUN ",node=\"n1\"} 0\n");

@@ -156,7 +156,9 @@ static void test_round(size_t nodes)
                                   .node = no_view,
                                   .part = part,
                                   .parts = 2,
-                                  .progress = &progress};
+                                  .progress = &progress,
+                                  .has_saved = nodes > 0,
+                                  .saved = -7.5};
     struct top_step *steps = NULL;
     char name[64];
 
@@ -170,6 +172,9 @@ static void test_round(size_t nodes)
            && strcmp(steps[0].part[1].name, "n1") == 0,
        "as it is, with %zu nodes", nodes);
     is_int((int)steps[0].pid, (int)getpid(), "and who wrote it");
+    ok(steps[0].has_saved == (nodes > 0)
+           && (nodes == 0 || (steps[0].saved < -7 && steps[0].saved > -8)),
+       "and what it saved, if that is known");
     is_str(steps[0].what, "a_dog__runs_", "what it runs, in plain letters");
     top_steps_free(steps, 1);
     step_dir_remove(name);
@@ -238,6 +243,31 @@ static const char sound[] = STEP(
     "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
     "\"speed\":0.25,\"waiting\":0,\"skew\":0,\"misuse\":5,\"limit\":0,"
     "\"floor\":0,\"ceiling\":0}");
+
+/* What was saved is of the step. */
+static void test_saved(void)
+{
+#define SAVED(joules)                                                          \
+    HEAD "\"joules_saved\":" joules ",\"nodes\":[{\"name\":\"n0\"," PLACE "}]}"
+    struct top_step step;
+    char line[TOP_LINE];
+
+    ok(read_json(&step, SAVED("\"8\"")) < 0
+           && read_json(&step, SAVED("[]")) < 0,
+       "a saving that is no number is refused");
+    is_int(read_json(&step, SAVED("8120")), 0, "one that is");
+    top_step_line(line, &step);
+    is_str(line, "step 7.1: 1 nodes, skew 0.020000, 8.12 kJ saved", "is told");
+    top_step_clear(&step);
+    is_int(read_json(&step, SAVED("-50.5")), 0, "it may be below 0");
+    top_step_line(line, &step);
+    ok(strstr(line, ", -0.0505 kJ saved") != NULL, "and is told so: %s", line);
+    top_step_clear(&step);
+    is_int(read_json(&step, STEP("{\"name\":\"n0\"," PLACE "}")), 0, "none");
+    top_step_line(line, &step);
+    ok(!step.has_saved && !strstr(line, "saved"), "is not told");
+    top_step_clear(&step);
+}
 
 /* A skew of 300 digits, as a file may say it. */
 static void test_long_line(void)
@@ -352,6 +382,7 @@ int main(void)
     test_round(3);
     test_lines();
     test_ranks();
+    test_saved();
     test_long_line();
     test_dead();
     test_stale();
