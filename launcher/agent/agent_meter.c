@@ -176,6 +176,11 @@ void agent_meter_limit(struct agent_meter *m, uint64_t limit)
         set_threads(m, limit);
 }
 
+void agent_meter_expect(struct agent_meter *m, uint32_t tasks)
+{
+    monitor_expect_ranks(m->monitor, tasks);
+}
+
 void agent_meter_again(struct agent_meter *m)
 {
     struct msg_power told = m->told;

@@ -26,6 +26,8 @@ struct agent_meter *agent_meter_start(struct event_base *base,
 /* A limit for the node, or 0: none.  LIMITED follows where there is one to
  * set. */
 void agent_meter_limit(struct agent_meter *m, uint64_t limit);
+/* The step has so many tasks on this node. */
+void agent_meter_expect(struct agent_meter *m, uint32_t tasks);
 /* The front end was out of reach: what can be limited is told once more. */
 void agent_meter_again(struct agent_meter *m);
 /* The step is over: the last RANKS follows. */

@@ -107,6 +107,8 @@ static int receive_tasks(struct agent_orders *o, const struct message *in)
 
     if (msg_read_tasks(&m, in->body, in->len) < 0)
         return -1;
+    if (o->meter)
+        agent_meter_expect(o->meter, m.tasks);
     if (o->tasks) { /* we were away */
         write_u32(&w, 0);
         send_out(o, MSG_STORED, &w);

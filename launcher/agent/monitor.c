@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/monitor.h"
 #include "launcher/agent/cpu_meter.h"
+#include "launcher/agent/rank_threads.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_meter.h"
 #include "launcher/meter/meter_track.h"
@@ -40,6 +41,8 @@ struct monitor {
     struct meter_sums before; /* theirs */
     struct ranks *ranks;      /* NULL: nobody wants to know */
     struct cpu_meter *cpu;    /* NULL: programs do it */
+    struct rank_threads *threads;          /* NULL: there is no advice yet */
+    uint32_t expected;                     /* ranks; 0: not known */
     struct meter_track track[METER_SLOTS]; /* of threads that tick */
     struct node_ranks outside;             /* metered from outside */
     double value[METER_SLOTS];             /* to aggregate */
@@ -244,6 +247,8 @@ static void on_monitor_time(evutil_socket_t fd, short what, void *arg)
     take_sample(m, now);
     if (m->ranks)
         ranks_look(m->ranks, now);
+    if (m->threads)
+        rank_threads_look(m->threads, now);
     if (m->is_news && is_time(m, now)) {
         m->told_ns = now;
         m->is_news = 0;
@@ -312,9 +317,23 @@ const struct meter_page *monitor_page(const struct monitor *m)
     return m->page;
 }
 
+/* Without memory no rank is advised. */
 void monitor_advise_threads(struct monitor *m, uint32_t threads)
 {
-    atomic_store_explicit(&m->page->threads, threads, memory_order_relaxed);
+    if (!m->threads) {
+        m->threads = rank_threads_create(m->page, rank_threads_cpus);
+        if (m->threads)
+            rank_threads_expect(m->threads, m->expected);
+    }
+    if (m->threads)
+        rank_threads_set(m->threads, threads, clock_ns());
+}
+
+void monitor_expect_ranks(struct monitor *m, uint32_t ranks)
+{
+    m->expected = ranks;
+    if (m->threads)
+        rank_threads_expect(m->threads, ranks);
 }
 
 int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg)
@@ -348,6 +367,7 @@ void monitor_stop(struct monitor *m)
     if (m->timer)
         event_free(m->timer);
     ranks_destroy(m->ranks);
+    rank_threads_destroy(m->threads);
     cpu_meter_stop(m->cpu);
     meter_page_destroy(m->page);
     if (m->page_fd >= 0)

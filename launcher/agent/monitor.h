@@ -32,8 +32,10 @@ struct monitor *monitor_start(struct event_base *base,
                               struct es_error *err);
 /* What it watches; until monitor_stop(). */
 const struct meter_page *monitor_page(const struct monitor *m);
-/* Tell the ranks how many threads to use; 0: as they like. */
+/* Tell the ranks how many threads to use, all together; 0: as they like. */
 void monitor_advise_threads(struct monitor *m, uint32_t threads);
+/* So many ranks share them; else those that there are. */
+void monitor_expect_ranks(struct monitor *m, uint32_t ranks);
 /* Tell fn of the ranks' time, too, from now on.  0, or -1 if memory ran out. */
 int monitor_watch_ranks(struct monitor *m, ranks_fn fn, void *arg);
 /* The step is over: tell of it once more, if fn wants to know. */

@@ -234,7 +234,8 @@ void evenstep_work(uint64_t total);
 void evenstep_tick(uint64_t done);
 
 /* How many threads this rank should use from its next region on, as for
- * omp_set_num_threads(); 0: evenstep has no advice. */
+ * omp_set_num_threads(); 0: evenstep has no advice.  The ranks of a node share
+ * what the node should use, and who takes longest has more of it. */
 int evenstep_threads(void);
 
 #ifdef __cplusplus

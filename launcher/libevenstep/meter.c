@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 /* glibc reserves a few hundred bytes of this kind for libraries that are loaded
@@ -100,10 +101,26 @@ EXPORT void evenstep_tick(uint64_t done)
         atomic_store_explicit(&slot->done, done, memory_order_relaxed);
 }
 
+/* The agent tells all slots of a process the same. */
+static uint32_t threads_of_process(void)
+{
+    uint32_t self = (uint32_t)getpid(),
+             slots = atomic_load_explicit(&page->high, memory_order_relaxed);
+
+    for (uint32_t i = 0; i < slots && i < METER_SLOTS; i++) {
+        const struct meter_slot *slot = &page->slot[i];
+        uint32_t threads =
+            atomic_load_explicit(&slot->threads, memory_order_relaxed);
+
+        if (threads > 0
+            && atomic_load_explicit(&slot->owner, memory_order_relaxed) == self)
+            return threads;
+    }
+    return atomic_load_explicit(&page->threads, memory_order_relaxed);
+}
+
 EXPORT int evenstep_threads(void)
 {
     (void)pthread_once(&opened, open_page);
-    return page
-               ? (int)atomic_load_explicit(&page->threads, memory_order_relaxed)
-               : 0;
+    return page ? (int)threads_of_process() : 0;
 }

@@ -6,7 +6,8 @@
  *   offset  size  field       (in the node's own byte order)
  *        0     4  magic       METER_MAGIC
  *        4     4  high        slots from this number on were never used
- *        8     4  threads     number that the agent advises; 0: no advice
+ *        8     4  threads     number that the agent advises to a rank that has
+ *                             no slot yet; 0: no advice
  *       64   64n  slots       one for each thread, a cache line each
  *   64+64n 1408n  ranks       beside the slot of the same number, see below
  *  64+1472n   8m  CPUs        of which rank they are, and who has borrowed them
@@ -19,6 +20,8 @@
  *       32     4  early       ticks before the first region
  *       36     4  beyond      ticks with more than the total
  *       40     4  backwards   ticks with less than the one before
+ *       44     4  threads     number that the agent advises to the owner; 0: as
+ *                             to one without a slot
  *
  * A rank of a program that is metered from outside (libevenstep-mpi.so) has an
  * entry besides, which says how its time went.  Its slot then counts in
@@ -58,7 +61,7 @@
  * last word.
  *
  * A slot has one writer, the thread that took it, which shares no lock with the
- * agent; an entry likewise.  The agent trusts nothing here: a sample is in range whatever the
+ * agent, but for the advice, which is the agent's; an entry likewise.  The agent trusts nothing here: a sample is in range whatever the
  * bytes are.  The page is a memfd that is sealed against a change of its size,
  * so no program can make the agent fault by truncating it.
  */
@@ -81,6 +84,7 @@ struct meter_slot {
     _Atomic uint32_t sequence;
     _Atomic uint64_t total, done, regions;
     _Atomic uint32_t early, beyond, backwards;
+    _Atomic uint32_t threads;
 };
 
 struct meter_rank {

@@ -50,6 +50,7 @@ static void clear_slot(struct meter_slot *slot)
     atomic_store_explicit(&slot->early, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->beyond, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->backwards, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->threads, 0, memory_order_relaxed);
 }
 
 static void raise_high(struct meter_page *page, uint32_t slots)
