@@ -3,7 +3,7 @@
 #include "launcher/base/number.h"
 #include "launcher/base/scontrol_output.h"
 #include "launcher/base/slurm_conf.h"
-#include "launcher/exec/execution.h"
+#include "launcher/exec/answer.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -15,8 +15,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#define ANSWER_MAX (1u << 28) /* 2^24 ranks of 8 digits, and some more */
-#define COMMAND_MS 10000      /* how long one of Slurm's commands may take */
+#define COMMAND_MS 10000 /* how long one of Slurm's commands may take */
 
 #define MPI_PMIX "--mpi=pmix"
 #define MPI_NONE "--mpi=none"
@@ -26,71 +25,6 @@ static const char mend_slurm[] =
 
 /* --- running one of Slurm's commands -------------------------------------- */
 
-struct answer {
-    struct event_base *base;
-    struct execution *execution;
-    char *text; /* ended with a NUL */
-    size_t len, cap;
-    int status, limit_ms, too_long;
-    char error[400];
-};
-
-static void on_answer_output(void *arg, const void *buf, size_t len)
-{
-    struct answer *a = arg;
-    char *text = array_grow(a->text, &a->cap, a->len + len + 1, 1, ANSWER_MAX);
-
-    if (!text) {
-        snprintf(a->error, sizeof a->error, "too long an answer");
-        a->too_long = 1;
-        event_base_loopbreak(a->base);
-        return;
-    }
-    a->text = text;
-    memcpy(a->text + a->len, buf, len);
-    a->len += len;
-    a->text[a->len] = '\0';
-}
-
-static void on_answer_end(void *arg, const struct execution_end *end)
-{
-    struct answer *a = arg;
-    size_t len = end->err_len, from;
-
-    while (len > 0 && end->err_tail[len - 1] == '\n')
-        len--;
-    from = len; /* the last line says most */
-    while (from > 0 && end->err_tail[from - 1] != '\n')
-        from--;
-    a->status = end->status;
-    if (end->exec_errno)
-        snprintf(a->error, sizeof a->error, "%s", strerror(end->exec_errno));
-    else
-        snprintf(a->error, sizeof a->error, "%.*s", (int)(len - from),
-                 end->err_tail + from);
-    execution_destroy(a->execution);
-    a->execution = NULL;
-    event_base_loopbreak(a->base);
-}
-
-static void on_answer_late(evutil_socket_t fd, short what, void *arg)
-{
-    struct answer *a = arg;
-
-    (void)fd;
-    (void)what;
-    snprintf(a->error, sizeof a->error, "no answer within %d s",
-             a->limit_ms / 1000);
-    event_base_loopbreak(a->base);
-}
-
-static void answer_free(struct answer *a)
-{
-    if (a)
-        free(a->text);
-    free(a);
-}
-
 /* Run argv to its end; its stdout is in a->text.  0 if it exits 0. */
 static int ask_slurm(struct answer *a,
                      struct event_base *base,
@@ -99,32 +33,16 @@ static int ask_slurm(struct answer *a,
                      struct es_error *err)
 {
     char **env = companion_environ();
-    struct execution_spec spec = {.argv = argv, .envp = env};
-    struct timeval limit = {limit_ms / 1000, 0};
-    struct event *late;
     int rc;
 
     memset(a, 0, sizeof *a);
-    a->base = base;
-    a->limit_ms = limit_ms;
-    snprintf(a->error, sizeof a->error, "interrupted");
-    a->status = -1;
     if (!env)
         return es_no_memory(err);
-    rc = execution_start(&a->execution, base, &spec, on_answer_output,
-                         on_answer_end, a, err);
+    rc = answer_ask(a, base, argv, env, limit_ms);
     free(env);
-    if (rc < 0)
-        return -1;
-    late = evtimer_new(base, on_answer_late, a);
-    if (late && evtimer_add(late, &limit) == 0)
-        (void)event_base_dispatch(base); /* ends by on_end or on_late */
-    if (late)
-        event_free(late);
-    execution_destroy(a->execution);
-    if (a->status == 0 && !a->too_long)
-        return a->text || (a->text = calloc(1, 1)) ? 0 : es_no_memory(err);
-    return es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
+    return rc == 0
+               ? 0
+               : es_fail(err, ES_ENV, mend_slurm, "%s: %s", argv[0], a->error);
 }
 
 int companion_ports(struct event_base *base,
@@ -134,7 +52,7 @@ int companion_ports(struct event_base *base,
     char scontrol[] = "scontrol", show[] = "show", config[] = "config";
     char *argv[] = {scontrol, show, config, NULL};
     char value[64];
-    struct answer *a;
+    struct answer a;
     int rc;
 
     memset(ports, 0, sizeof *ports);
@@ -142,13 +60,10 @@ int companion_ports(struct event_base *base,
         *ports = scontrol_port_range(value);
         return 0;
     }
-    a = malloc(sizeof *a);
-    if (!a)
-        return es_no_memory(err);
-    rc = ask_slurm(a, base, argv, COMMAND_MS, err);
+    rc = ask_slurm(&a, base, argv, COMMAND_MS, err);
     if (rc == 0)
-        *ports = scontrol_ports(a->text);
-    answer_free(a);
+        *ports = scontrol_ports(a.text);
+    answer_clear(&a);
     return rc;
 }
 
@@ -173,33 +88,26 @@ char *companion_step_layout(struct event_base *base,
                             struct es_error *err)
 {
     char sattach[] = "sattach", layout[] = "--layout", id[32];
-    char *argv[] = {sattach, layout, id, NULL}, *text = NULL;
-    struct answer *a = malloc(sizeof *a);
+    char *argv[] = {sattach, layout, id, NULL};
+    struct answer a;
 
     snprintf(id, sizeof id, "%u.%u", job, step);
-    if (!a) {
-        es_no_memory(err);
-        return NULL;
-    }
-    if (ask_slurm(a, base, argv, COMMAND_MS, err) == 0) {
-        text = a->text;
-        a->text = NULL;
-    }
-    answer_free(a);
-    return text;
+    if (ask_slurm(&a, base, argv, COMMAND_MS, err) == 0)
+        return a.text;
+    answer_clear(&a);
+    return NULL;
 }
 
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 {
     char scancel[] = "scancel", kill[] = "--signal=KILL", id[32];
     char *argv[] = {scancel, kill, id, NULL};
-    struct answer *a = malloc(sizeof *a);
+    struct answer a;
 
     snprintf(id, sizeof id, "%u.%u", job, step);
-    if (a)
-        (void)ask_slurm(a, base, argv, COMMAND_MS,
-                        NULL); /* the last means there is */
-    answer_free(a);
+    (void)ask_slurm(&a, base, argv, COMMAND_MS,
+                    NULL); /* the last means there is */
+    answer_clear(&a);
 }
 
 /* --- the companion step --------------------------------------------------- */
