@@ -4,6 +4,7 @@
  * sbcast brings a file, but near the speed of the wire.
  */
 #include "launcher/base/json_member.h"
+#include "launcher/base/loader_list.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/options.h"
 #include "launcher/command/bcast_report.h"
@@ -38,6 +39,9 @@ struct options {
     int update, delete, xattrs, null;
     const char *files_from;
     struct tree_list list;
+    int with_libs;
+    const char *exclude_libs; /* NULL: as the configuration says */
+    struct libs libs;
     int force, preserve, no_sync, verify, strict, json;
 };
 
@@ -118,6 +122,12 @@ static const struct option options[] = {
     {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .help =
      "keep what is brought on the nodes, by its content, and bring only what "
      "is not there (DIR: their folder for this user, with {node} if need be)"},
+    {OPTION_GROUP, .name = "of programs:"},
+    {OPTION_FLAG, "libs", NULL, AT(with_libs), .help =
+     "SRC is a program: bring the shared objects that it needs, too, to "
+     "DST_libs"},
+    {OPTION_TEXT, "exclude-libs", "FOLDERS", AT(exclude_libs), .needs = "libs",
+     .help = "but for those in these, as in \"/lib,/usr/lib\", or none"},
     {OPTION_GROUP, .name = "besides:"},
     {OPTION_FLAG, "no-sync", NULL, AT(no_sync), .help =
      "DST need not be on the disk when this command ends"},
@@ -180,6 +190,31 @@ static int check_sources(const struct options *o, struct es_error *err)
             return es_fail(err, ES_WORK, "give -r to bring all that is in it",
                            "%s: it is a directory", source);
     }
+    return 0;
+}
+
+static int find_libs(struct options *o,
+                     const struct config_bcast *config,
+                     struct es_error *err)
+{
+    const char *exclude =
+        o->exclude_libs ? o->exclude_libs : config->exclude_libs;
+
+    if (!o->with_libs)
+        return 0;
+    if (o->is_tree)
+        return es_fail(err, ES_USAGE, "bring them one after the other",
+                       "--libs is of one program");
+    if (loader_list_check(exclude) < 0)
+        return es_fail(err, ES_USAGE,
+                       "give folders as in \"/lib,/usr/lib\", or none",
+                       "--exclude-libs \"%s\" is no such list", exclude);
+    if (libs_find(&o->libs, o->sources.source[0], o->destination, exclude, err)
+        < 0)
+        return -1;
+    if (o->libs.n == 0)
+        notice("--libs: %s needs none that the nodes have not got",
+               o->sources.source[0]);
     return 0;
 }
 
@@ -272,9 +307,20 @@ static json_t *result_json(const struct command *c,
     return json_member(all, "left_out", json_integer((json_int_t)r->left_out));
 }
 
+/* Where they are, for LD_LIBRARY_PATH. */
+static json_t *with_libs(const struct command *c, json_t *all)
+{
+    const struct libs *l = &c->o->libs;
+
+    if (l->n == 0)
+        return all;
+    all = json_member(all, "libs", json_integer((json_int_t)l->n));
+    return json_member(all, "libs_folder", json_string(l->destination));
+}
+
 static int print_json(const struct command *c, const struct broadcast_result *r)
 {
-    json_t *all = result_json(c, r);
+    json_t *all = with_libs(c, result_json(c, r));
     int rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
 
     json_decref(all);
@@ -292,6 +338,9 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     if (c->o->sources.parts & TREE_DIGESTS)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", of which %.1f MB were sent,", (double)r->sent / 1e6);
+    if (c->o->libs.n > 0)
+        snprintf(what + strlen(what), sizeof what - strlen(what),
+                 " (libraries: %zu)", c->o->libs.n);
     notice("%s to %u nodes in %.3f s", what, r->home.plan.nodes, r->seconds);
 }
 
@@ -331,10 +380,10 @@ static void on_ready(void *arg)
 {
     struct command *c = arg;
 
-    if (broadcast_start_tree(
+    if (broadcast_start_program(
             &c->broadcast, c->front.base, c->front.session, &c->o->setup,
             c->o->is_tree || c->o->sources.parts ? &c->o->sources : NULL,
-            on_ended, c, c->err)
+            &c->o->libs, on_ended, c, c->err)
         < 0)
         front_finish(&c->front, 1);
 }
@@ -433,7 +482,8 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
     if (o.interface[0])
         memcpy(c.config.bcast.interface, o.interface, sizeof o.interface);
     take_defaults(&o.setup, &c.config.bcast);
-    if (choose_cache(&o, &c.config.bcast, err) < 0)
+    if (choose_cache(&o, &c.config.bcast, err) < 0
+        || find_libs(&o, &c.config.bcast, err) < 0)
         return -1;
     if (report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)
         front_finish(&c.front, 1);
@@ -442,6 +492,7 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         rc = -1;
     clear(&c);
     tree_list_clear(&o.list);
+    libs_clear(&o.libs);
     return rc;
 }
 

@@ -25,7 +25,8 @@
 #define POLICY_SETS_MAX  64 /* of parameters, of the site */
 #define POLICY_NAME_MAX  32 /* of one, bytes with the NUL */
 #define BUDGETS_MAX      512
-#define BUDGET_RACK_MAX  64 /* likewise */
+#define EXCLUDE_LIBS_MAX 4096 /* likewise */
+#define BUDGET_RACK_MAX  64   /* likewise */
 
 struct config {
     enum wireup_way wireup; /* wireup */
@@ -58,6 +59,7 @@ struct config {
         char interface[NETWORK_LIST_MAX]; /* meant for data; "": Slurm's */
         char cache[PROBE_PATH_MAX]; /* of nodes: where users have theirs */
         uint64_t cache_bytes;       /* that one may have */
+        char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
     } bcast;
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */

@@ -30,7 +30,9 @@
 #define START       0.8        /* below full speed: room to shift */
 #define CACHE       "/var/tmp" /* on disk, and lasts; /tmp may be memory */
 #define CACHE_BYTES UINT64_C(10000000000)
-#define FLOOR       0.2
+/* As sbcast's own: what every node has. */
+#define EXCLUDE_LIBS "/lib,/usr/lib,/lib64,/usr/lib64"
+#define FLOOR        0.2
 /* Watts of the examples for CN 103235742. */
 static const struct power example_power = {10, 2, 5, 0};
 
@@ -53,6 +55,7 @@ static void defaults(struct config *c)
     c->slurm.drain_interval_s = DRAIN_INTERVAL_S;
     c->bcast.small = SMALL;
     strcpy(c->bcast.cache, CACHE);
+    strcpy(c->bcast.exclude_libs, EXCLUDE_LIBS);
     c->bcast.cache_bytes = CACHE_BYTES;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
@@ -321,6 +324,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     const char *ports = cfg_getstr(bcast, "port_range");
     const char *interface = cfg_getstr(bcast, "interface");
     const char *cache = cfg_getstr(bcast, "cache");
+    const char *exclude_libs = cfg_getstr(bcast, "exclude_libs");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -332,6 +336,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         b->cache_bytes = (uint64_t)cache_mb * 1000000;
     if (cache)
         snprintf(b->cache, sizeof b->cache, "%s", cache);
+    if (exclude_libs) /* check_exclude_libs() took it */
+        snprintf(b->exclude_libs, sizeof b->exclude_libs, "%s", exclude_libs);
     if (ports)
         (void)config_ports(&b->ports, ports); /* check_ports() took it */
     if (interface)                            /* check_interface() took it */

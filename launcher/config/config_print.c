@@ -199,6 +199,9 @@ int config_print(const struct config *c)
            c->bcast.branches, c->bcast.chunk, c->bcast.small);
     printf("  cache = \"%s\"\n  cache_mb = %" PRIu64 "\n", c->bcast.cache,
            c->bcast.cache_bytes / 1000000);
+    printf("  exclude_libs = ");
+    print_text(c->bcast.exclude_libs);
+    putchar('\n');
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);

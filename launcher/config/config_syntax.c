@@ -5,6 +5,7 @@
  * the top level.
  */
 #include "launcher/config/config_syntax.h"
+#include "launcher/base/loader_list.h"
 #include "launcher/base/number.h"
 #include "launcher/config/config.h"
 #include "launcher/config/policy_option.h"
@@ -376,6 +377,16 @@ static int check_cache(cfg_t *cfg, cfg_opt_t *opt)
                   "bcast: cache is out of range");
 }
 
+static int check_exclude_libs(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *list = cfg_opt_getnstr(opt, 0);
+
+    if (loader_list_check(list) == 0 && strlen(list) < EXCLUDE_LIBS_MAX)
+        return 0;
+    return refuse(cfg, "give folders as in \"/lib,/usr/lib\", or \"none\"",
+                  "bcast: exclude_libs is no such list");
+}
+
 static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
 {
     double v = cfg_opt_getnfloat(opt, 0);
@@ -666,6 +677,7 @@ static cfg_t *all_sections(void)
                          text_key("interface", check_interface),
                          text_key("cache", check_cache),
                          whole_key("cache_mb"),
+                         text_key("exclude_libs", check_exclude_libs),
                          CFG_END()};
     cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
     cfg_opt_t power[] = {titled_key("budget", budget, check_budget),

@@ -77,17 +77,22 @@ static int is_late(void *arg, uint32_t node)
     return standstill_is_late(b->standstill, node);
 }
 
-/* --- a tree: its index, then its content ---------------------------------- */
+/* --- one part after the other: a tree's index, then its content ----------- */
 
 struct broadcast_tree {
     struct tree_source source;
-    struct event *next; /* the content's turn */
     struct broadcast *owner;
-    struct offload *digesting;   /* the index is not whole yet */
-    struct es_error digest_err;  /* of it */
-    char (*why)[BCAST_TEXT_MAX]; /* of each node: it failed with the index */
-    double seconds;              /* that the index took */
+    struct offload *digesting;  /* the index is not whole yet */
+    struct es_error digest_err; /* of it */
+};
+
+/* What the parts that are over have cost, and which nodes failed in one. */
+struct broadcast_before {
+    struct event *next; /* the next part's turn */
+    char (*why)[BCAST_TEXT_MAX];
+    double seconds;
     uint64_t home_bytes;
+    uint64_t bytes, sent; /* of libraries */
 };
 
 static void destroy_tree(struct broadcast_tree *t)
@@ -95,24 +100,39 @@ static void destroy_tree(struct broadcast_tree *t)
     if (!t)
         return;
     offload_destroy(t->digesting);
-    if (t->next)
-        event_free(t->next);
     tree_source_close(&t->source);
-    free(t->why);
     free(t);
 }
 
-static int start_home(struct broadcast *b, struct es_error *err);
+static void destroy_before(struct broadcast_before *o)
+{
+    if (!o)
+        return;
+    if (o->next)
+        event_free(o->next);
+    free(o->why);
+    free(o);
+}
 
-/* What the index has cost, and which nodes have failed with it. */
-static void note_index(struct broadcast *b)
+static int start_home(struct broadcast *b, struct es_error *err);
+static int start_part(struct broadcast *b,
+                      const struct tree_wish *sources,
+                      struct es_error *err);
+
+static void note_part(struct broadcast *b)
 {
     struct bcast_result r = bcast_home_result(b->home);
+    struct broadcast_before *o = b->before;
 
-    b->tree->seconds = r.seconds;
-    b->tree->home_bytes = r.home_bytes;
+    o->seconds += r.seconds;
+    o->home_bytes += r.home_bytes;
     for (uint32_t v = 0; v < r.plan.nodes; v++)
-        snprintf(b->tree->why[v], BCAST_TEXT_MAX, "%s", r.node[v].why);
+        if (!o->why[v][0])
+            snprintf(o->why[v], BCAST_TEXT_MAX, "%s", r.node[v].why);
+    if (!(b->wish.flags & ORDER_INDEX)) {
+        o->bytes += b->tree->source.bytes;
+        o->sent += b->tree->source.index.bytes;
+    }
 }
 
 static int start_content(struct broadcast *b, struct es_error *err)
@@ -122,31 +142,62 @@ static int start_content(struct broadcast *b, struct es_error *err)
                                                          : start_home(b, err);
 }
 
-/* Not from the home that has ended. */
-static void on_content(evutil_socket_t fd, short what, void *arg)
+/* Its libraries are there. */
+static int start_program(struct broadcast *b, struct es_error *err)
 {
-    struct broadcast *b = arg;
-
-    (void)fd;
-    (void)what;
-    note_index(b);
-    bcast_home_destroy(b->home);
-    b->home = NULL;
-    if (start_content(b, &b->err) < 0) {
-        b->ended(b->arg);
-        return;
-    }
-    for (uint32_t v = 0; v < session_size(b->session); v++)
-        if (b->tree->why[v][0])
-            bcast_home_lost(b->home, v, b->tree->why[v]);
+    destroy_tree(b->tree);
+    b->tree = NULL;
+    b->libs = NULL;
+    b->wish = b->program;
+    return start_part(b, b->sources, err);
 }
 
 static int is_content_due(const struct broadcast *b)
 {
+    return (b->wish.flags & ORDER_INDEX) != 0;
+}
+
+static int is_part_due(const struct broadcast *b)
+{
     struct bcast_result r = bcast_home_result(b->home);
 
-    return (b->wish.flags & ORDER_INDEX) && r.err->kind == ES_OK
+    return (is_content_due(b) || b->libs) && r.err->kind == ES_OK
            && r.failed < r.plan.nodes;
+}
+
+static void lose_failed(struct broadcast *b)
+{
+    for (uint32_t v = 0; b->home && v < session_size(b->session); v++)
+        if (b->before->why[v][0])
+            bcast_home_lost(b->home, v, b->before->why[v]);
+}
+
+/* Not from the home that has ended. */
+static void on_part(evutil_socket_t fd, short what, void *arg)
+{
+    struct broadcast *b = arg;
+    int is_content = is_content_due(b);
+
+    (void)fd;
+    (void)what;
+    note_part(b);
+    bcast_home_destroy(b->home);
+    b->home = NULL;
+    if (is_content ? start_content(b, &b->err) < 0
+                   : start_program(b, &b->err) < 0)
+        b->ended(b->arg);
+    else
+        lose_failed(b);
+}
+
+static int open_before(struct broadcast *b, struct es_error *err)
+{
+    b->before = calloc(1, sizeof *b->before);
+    if (!b->before)
+        return es_no_memory(err);
+    b->before->next = evtimer_new(b->base, on_part, b);
+    b->before->why = calloc(session_size(b->session), sizeof *b->before->why);
+    return b->before->next && b->before->why ? 0 : es_no_memory(err);
 }
 
 static struct broadcast_tree *open_tree(struct broadcast *b,
@@ -159,11 +210,8 @@ static struct broadcast_tree *open_tree(struct broadcast *b,
         (void)es_no_memory(err);
         return NULL;
     }
-    t->next = evtimer_new(b->base, on_content, b);
-    t->why = calloc(session_size(b->session), sizeof *t->why);
-    if (!t->next || !t->why)
-        (void)es_no_memory(err);
-    else if (tree_source_open(&t->source, sources, err) == 0)
+    t->owner = b;
+    if (tree_source_open(&t->source, sources, err) == 0)
         return t;
     destroy_tree(t);
     return NULL;
@@ -176,7 +224,7 @@ static void on_ended(void *arg)
     static const struct timeval at_once = {0, 0};
     struct broadcast *b = arg;
 
-    if (!is_content_due(b) || event_add(b->tree->next, &at_once) < 0)
+    if (!is_part_due(b) || event_add(b->before->next, &at_once) < 0)
         b->ended(b->arg);
 }
 
@@ -231,7 +279,6 @@ static int start_tree(struct broadcast *b, struct es_error *err)
         return start_home(b, err);
     b->tree->digesting =
         offload_start(b->base, find_digests, on_digests, b->tree);
-    b->tree->owner = b;
     return b->tree->digesting ? 0 : es_no_memory(err);
 }
 
@@ -245,6 +292,33 @@ static void on_digests(void *arg, int result)
     b->err = t->digest_err;
     if (result < 0 || start_home(b, &b->err) < 0)
         b->ended(b->arg);
+    else
+        lose_failed(b);
+}
+
+/* A file, or a tree. */
+static int start_part(struct broadcast *b,
+                      const struct tree_wish *sources,
+                      struct es_error *err)
+{
+    if (!sources)
+        return start_home(b, err);
+    b->tree = open_tree(b, sources, err);
+    return b->tree ? start_tree(b, err) : -1;
+}
+
+/* As a folder, in which they are alone. */
+static int start_libs(struct broadcast *b, struct es_error *err)
+{
+    const struct tree_wish all = {
+        .source = b->libs->path,
+        .n = b->libs->n,
+        .single = b->libs->n == 1,
+        .parts = b->sources ? b->sources->parts & TREE_DIGESTS : 0};
+
+    b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
+    b->wish.destination = b->libs->destination;
+    return start_part(b, &all, err);
 }
 
 static int is_folder(const char *source)
@@ -252,6 +326,34 @@ static int is_folder(const char *source)
     struct stat st;
 
     return stat(source, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int broadcast_start_program(struct broadcast *b,
+                            struct event_base *base,
+                            struct session *session,
+                            const struct bcast_wish *wish,
+                            const struct tree_wish *sources,
+                            const struct libs *libs,
+                            void (*ended)(void *arg),
+                            void *arg,
+                            struct es_error *err)
+{
+    *b = (struct broadcast){.session = session,
+                            .base = base,
+                            .wish = *wish,
+                            .libs = libs && libs->n > 0 ? libs : NULL,
+                            .program = *wish,
+                            .sources = sources,
+                            .ended = ended,
+                            .arg = arg};
+    b->standstill = standstill_create(session);
+    if (!b->standstill)
+        return es_no_memory(err);
+    if (open_before(b, err) < 0
+        || (b->libs ? start_libs(b, err) : start_part(b, sources, err)) < 0)
+        return -1;
+    broadcast_top_start(&b->top, base, session, &b->home, wish->source);
+    return 0;
 }
 
 int broadcast_start_tree(struct broadcast *b,
@@ -263,23 +365,8 @@ int broadcast_start_tree(struct broadcast *b,
                          void *arg,
                          struct es_error *err)
 {
-    *b = (struct broadcast){.session = session,
-                            .base = base,
-                            .wish = *wish,
-                            .ended = ended,
-                            .arg = arg};
-    b->standstill = standstill_create(session);
-    if (!b->standstill)
-        return es_no_memory(err);
-    if (sources) {
-        b->tree = open_tree(b, sources, err);
-        if (!b->tree)
-            return -1;
-    }
-    if (b->tree ? start_tree(b, err) < 0 : start_home(b, err) < 0)
-        return -1;
-    broadcast_top_start(&b->top, base, session, &b->home, wish->source);
-    return 0;
+    return broadcast_start_program(b, base, session, wish, sources, NULL, ended,
+                                   arg, err);
 }
 
 int broadcast_start(struct broadcast *b,
@@ -342,16 +429,16 @@ struct broadcast_result broadcast_result(const struct broadcast *b)
     struct broadcast_result r = {.home = bcast_home_result(b->home)};
 
     r.bytes = r.sent = r.home.plan.bytes;
-    r.home_bytes = r.home.home_bytes;
-    r.seconds = r.home.seconds;
-    if (!b->tree)
-        return r;
-    r.files = b->tree->source.index.n - 1;
-    r.left_out = b->tree->source.found.left_out;
-    r.bytes = b->tree->source.bytes;
-    r.sent = b->tree->source.index.bytes;
-    r.home_bytes += b->tree->home_bytes;
-    r.seconds += b->tree->seconds;
+    if (b->tree) {
+        r.files = b->tree->source.index.n - 1;
+        r.left_out = b->tree->source.found.left_out;
+        r.bytes = b->tree->source.bytes;
+        r.sent = b->tree->source.index.bytes;
+    }
+    r.bytes += b->before->bytes;
+    r.sent += b->before->sent;
+    r.home_bytes = r.home.home_bytes + b->before->home_bytes;
+    r.seconds = r.home.seconds + b->before->seconds;
     return r;
 }
 
@@ -407,6 +494,8 @@ void broadcast_stop(struct broadcast *b)
     b->home = NULL;
     destroy_tree(b->tree);
     b->tree = NULL;
+    destroy_before(b->before);
+    b->before = NULL;
     standstill_destroy(b->standstill);
     b->standstill = NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "launcher/config/config.h"
 #include "launcher/session/broadcast_top.h"
+#include "launcher/session/libs.h"
 #include "launcher/session/session.h"
 #include "launcher/session/standstill.h"
 #include "pmix_bcast/bcast_home.h"
@@ -19,7 +20,11 @@ struct broadcast {
     struct bcast_wish wish;
     struct bcast_home *home;
     struct broadcast_tree *tree; /* NULL: it is a file */
-    struct es_error err;         /* home is NULL: why */
+    struct broadcast_before *before;
+    const struct libs *libs;         /* to come first, or at work; NULL: none */
+    struct bcast_wish program;       /* whose they are */
+    const struct tree_wish *sources; /* likewise */
+    struct es_error err;             /* home is NULL: why */
     struct standstill *standstill;
     struct broadcast_top top;
     void (*ended)(void *arg);
@@ -59,6 +64,18 @@ int broadcast_start_tree(struct broadcast *b,
                          void (*ended)(void *arg),
                          void *arg,
                          struct es_error *err);
+/* Likewise, of a program with its libs, which come first, so that whoever sees
+ * it has them; sources may be NULL: it is a file.  Libs and sources must last
+ * until the end, too. */
+int broadcast_start_program(struct broadcast *b,
+                            struct event_base *base,
+                            struct session *session,
+                            const struct bcast_wish *wish,
+                            const struct tree_wish *sources,
+                            const struct libs *libs,
+                            void (*ended)(void *arg),
+                            void *arg,
+                            struct es_error *err);
 /* A node's message: 1 if it belongs to the broadcast.  And a node that is
  * lost. */
 int broadcast_message(struct broadcast *b,

@@ -102,6 +102,11 @@ static const struct {
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
     {"an interface that is none", "bcast { interface = \"ib0,10.0/8\" }\n",
      "f.conf:1:", "bcast: interface is no such list", "give names and"},
+    {"folders that depend on where one is",
+     "bcast { exclude_libs = \"/lib,usr\" }\n",
+     "f.conf:1:", "bcast: exclude_libs is no such list", "give folders"},
+    {"no folders", "bcast { exclude_libs = \"\" }\n",
+     "f.conf:1:", "bcast: exclude_libs is no such list", "or \"none\""},
     {"ports with a tail", "bcast { port_range = \"2000-2001,\" }\n",
      "f.conf:1:", "bcast: port_range is out of range", "give \"LOW-HIGH\""},
     {"an unknown actuator", "power { actuator = \"fan\" }\n",
@@ -599,13 +604,15 @@ static void set_all(struct config *c, const struct print *like)
     c->probe.site[2] =
         (struct probe_site){"licences", "seats", "a \"b\" \\ 'c'", 1, 250};
     c->probe.elements |= PROBE_BIT(ELEMENT_SITE + 2);
-    c->bcast = (struct config_bcast){.branches = 7,
-                                     .chunk = 65536,
-                                     .small = 99,
-                                     .ports = {60001, 60999},
-                                     .interface = "ib0,10.1.0.0/16",
-                                     .cache = "/fast/cache",
-                                     .cache_bytes = UINT64_C(3000000)};
+    c->bcast = (struct config_bcast){
+        .branches = 7,
+        .chunk = 65536,
+        .small = 99,
+        .ports = {60001, 60999},
+        .interface = "ib0,10.1.0.0/16",
+        .cache = "/fast/cache",
+        .cache_bytes = UINT64_C(3000000),
+        .exclude_libs = "/lib,/usr/lib,/lib64,/usr/lib64,/x's"};
     c->power = (struct config_power){.actuator = "rapl",
                                      .start = 0.5,
                                      .floor = 0.1,
