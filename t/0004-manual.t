@@ -26,7 +26,7 @@ test_expect_success 'there are commands to look for' '
 words() {
 	{
 		evenstep completion words "$1" --
-		for action in plan run bcast balance "balance --power"; do
+		for action in plan run import bcast balance "balance --power"; do
 			# shellcheck disable=SC2086 # words
 			evenstep completion words "$1" $action --
 		done

@@ -75,7 +75,7 @@ test_expect_success 'commands are offered as --help tells them, each with its me
 for command in $(evenstep completion words "" | cut -f1); do
 	test_expect_success "$command: the options offered are those of --help, and --help" '
 		{ evenstep $command --help | sed -nE "s/^  (-., )?(--[a-z0-9-]+)([[ ].*)?$/\2/p"; echo --help; } | sort >want &&
-		{ evenstep completion words $command --; for action in plan run; do evenstep completion words $command $action --; done; } |
+		{ evenstep completion words $command --; for action in plan run import; do evenstep completion words $command $action --; done; } |
 			cut -f1 | grep -v "^:files" | sort -u >got && test_cmp want got
 	'
 done

@@ -102,8 +102,8 @@ while IFS='|' read -r what arguments message; do
 		eval "fails 2 \"\$message\" evenstep graph $arguments"
 	'
 done <<'END'
-no action||evenstep: graph: no action: give plan or run
-an unknown action|draw nine.json|evenstep: graph: no such action: draw: give plan or run
+no action||evenstep: graph: no action: give plan, run or import
+an unknown action|draw nine.json|evenstep: graph: no such action: draw: give plan, run or import
 no graph|plan|evenstep: graph: no GRAPH: see `evenstep graph --help`
 two graphs|plan nine.json nine.json|evenstep: graph: unexpected argument "nine.json": see .*
 a file that is not there|plan nowhere.json|evenstep: nowhere.json: No such file or directory: give a file that can be read

@@ -222,7 +222,7 @@ an input that is a folder|.tasks[0].inputs = ["tmp"]|input tmp: is no file: .*
 END
 test_expect_success 'a graph in DOT has no commands: exit 2' '
 	echo "digraph { a [time=1] }" >a.dot && test_expect_code 2 evenstep graph run --local 1 a.dot 2>err &&
-	said "evenstep: a.dot: has no commands: give JSON, evenstep.s own or WfCommons."
+	said "evenstep: a.dot: has no commands: give JSON, evenstep.s own, WfCommons. or Makeflow.s"
 '
 test_expect_success 'no allocation: exit 3; options that do not go together: exit 2' '
 	test_expect_code 3 evenstep graph run diamond.json 2>err &&

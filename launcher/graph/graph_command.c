@@ -9,8 +9,10 @@
 #include "launcher/commands.h"
 #include "launcher/config/config_file.h"
 #include "launcher/graph/graph_fault.h"
+#include "launcher/graph/graph_import.h"
 #include "launcher/graph/graph_options.h"
 #include "launcher/graph/graph_print.h"
+#include "launcher/graph/graph_report_file.h"
 #include "launcher/graph/graph_run.h"
 
 #include <errno.h>
@@ -159,25 +161,52 @@ static int plan_all(const struct graph_options *o,
     return 0;
 }
 
+static int act(const struct graph_options *o,
+               const struct graph_file *f,
+               struct es_error *err)
+{
+    if (o->is_import)
+        return graph_import(f, &o->reading, o->run.graph, o->to, o->run.json,
+                            err);
+    if (o->is_run)
+        return graph_run(&o->run, f, err);
+    return o->all ? plan_all(o, f, err) : plan_one(o, f, err);
+}
+
+static int read_and_act(struct graph_options *o, struct es_error *err)
+{
+    struct graph_times times = {0};
+    struct graph_file f = {0};
+    int rc = 0;
+
+    if (o->times) {
+        o->reading.times = &times;
+        rc = graph_times_init(&times, err);
+        if (rc == 0)
+            rc = graph_report_read(&times, o->times, err);
+    }
+    if (rc == 0)
+        rc = graph_file_read(&f, o->run.graph, &o->reading, err);
+    if (rc == 0)
+        rc = act(o, &f, err);
+    graph_file_clear(&f);
+    graph_times_clear(&times);
+    return rc;
+}
+
 static int graph_main(int argc, char **argv, struct es_error *err)
 {
     struct graph_options o = {.power.busy = -1, .deadline_s = -1};
     struct config c;
-    struct graph_file f;
     int rc = options_parse(&command_graph, &o, argc, argv, err);
 
-    if (rc != 0)
-        return rc;
-    if (config_load(&c, NULL, err) < 0)
-        return -1;
-    graph_options_settle(&o, &c, argv + 1);
-    if (graph_file_read(&f, o.run.graph, &o.reading, err) < 0)
-        return -1;
-    if (o.is_run)
-        rc = graph_run(&o.run, &f, err);
-    else
-        rc = o.all ? plan_all(&o, &f, err) : plan_one(&o, &f, err);
-    graph_file_clear(&f);
+    if (rc == 0 && config_load(&c, NULL, err) < 0)
+        rc = -1;
+    if (rc == 0)
+        rc = graph_options_settle(&o, &c, argv + 1, err);
+    if (rc == 0)
+        rc = read_and_act(&o, err);
+    graph_options_clear(&o);
     return rc;
 }
 
@@ -187,14 +216,16 @@ const struct subcommand command_graph = {
     .about =
         "Say when each task of a graph runs, on which core of which processor (a\n"
         "node), so that it takes least energy within a deadline; or run it so on\n"
-        "the nodes of the allocation.  GRAPH is a file: JSON, WfCommons' or\n"
-        "evenstep's own, for plan also Graphviz DOT or Standard Task Graph.\n"
+        "the nodes of the allocation; or say what is understood of a file, and turn\n"
+        "it into evenstep's own.  GRAPH is JSON (evenstep's own, WfCommons' or\n"
+        "Makeflow's), or, without commands: Snakemake's --dag, Nextflow's -with-dag,\n"
+        "Graphviz DOT or a Standard Task Graph.\n"
         "\n"
         "A task runs in a folder of its own, with its inputs; files that no task\n"
         "makes are taken from here, those that none takes are put here.\n",
     .option = graph_options_table,
     .end =
         "exit status: 0 done, 1 the work failed, 2 usage, 3 no Slurm or agents\n",
-    .operands = "plan|run GRAPH",
+    .operands = "plan|run|import GRAPH",
     .run = graph_main,
 };

@@ -2,11 +2,13 @@
 /* Read by libcgraph, the parser of Graphviz. */
 #include "launcher/base/number.h"
 #include "launcher/graph/graph_format.h"
+#include "launcher/graph/graph_nextflow.h"
+#include "launcher/graph/graph_snakemake.h"
 
-#include <graphviz/cgraph.h>
 #include <stdio.h>
 #include <string.h>
 
+#define KEY_MAX   16
 #define PLACE_MAX 200
 #define TEXT_MAX  100 /* of what the parser says */
 
@@ -21,6 +23,8 @@ static int on_parse_error(char *text)
         snprintf(said, sizeof said, "%.*s", (int)len, text);
     return 0;
 }
+
+/* --- evenstep's own -------------------------------------------------------- */
 
 /* An attribute in seconds; -1, which no draft takes, if it is none. */
 static double seconds_of(void *object, char *key)
@@ -96,11 +100,9 @@ static int read_edge(struct graph_draft *d,
     return rc;
 }
 
-static int read_all(struct graph_draft *d, Agraph_t *g, struct es_error *err)
+static int read_own(struct graph_draft *d, Agraph_t *g, struct es_error *err)
 {
-    if (!agisdirected(g))
-        return draft_fail(d, "graph", "give a digraph",
-                          "its edges have no direction", err);
+    d->understood.format = "Graphviz DOT";
     for (Agnode_t *v = agfstnode(g); v; v = agnxtnode(g, v))
         if (read_node(d, v, err) < 0)
             return -1;
@@ -111,8 +113,43 @@ static int read_all(struct graph_draft *d, Agraph_t *g, struct es_error *err)
     return 0;
 }
 
+/* --- all ------------------------------------------------------------------ */
+
+static int has_attribute(Agraph_t *g, const char *key)
+{
+    char name[KEY_MAX];
+
+    snprintf(name, sizeof name, "%s", key);
+    return agattr(g, AGNODE, name, NULL) != NULL;
+}
+
+/* Nextflow names what is no process beside it, by an attribute of its own. */
+static int is_nextflow(Agraph_t *g, const struct graph_reading *how)
+{
+    if (has_attribute(g, "time"))
+        return 0;
+    return has_attribute(g, "xlabel")
+           || (how->times && how->times->kind == TIMES_NEXTFLOW);
+}
+
+static int read_all(struct graph_draft *d,
+                    Agraph_t *g,
+                    const struct graph_reading *how,
+                    struct es_error *err)
+{
+    if (!agisdirected(g))
+        return draft_fail(d, "graph", "give a digraph",
+                          "its edges have no direction", err);
+    if (strcmp(agnameof(g) ? agnameof(g) : "", "snakemake_dag") == 0)
+        return graph_read_snakemake(d, g, how, err);
+    if (is_nextflow(g, how))
+        return graph_read_nextflow(d, g, how, err);
+    return read_own(d, g, err);
+}
+
 int graph_read_dot(struct graph_draft *d,
                    const char *text,
+                   const struct graph_reading *how,
                    struct es_error *err)
 {
     Agraph_t *g;
@@ -124,7 +161,7 @@ int graph_read_dot(struct graph_draft *d,
     if (!g)
         return draft_fail(d, "DOT", "see `man dot`",
                           said[0] ? said : "no graph", err);
-    rc = read_all(d, g, err);
+    rc = read_all(d, g, how, err);
     (void)agclose(g);
     return rc;
 }

@@ -206,6 +206,32 @@ int draft_edge(struct graph_draft *d,
     return 0;
 }
 
+int draft_set_time(struct graph_draft *d,
+                   const char *place,
+                   uint32_t task,
+                   double seconds,
+                   struct es_error *err)
+{
+    if (!is_time(seconds))
+        return draft_fail(d, place, "give seconds, 0 to 1e9",
+                          "no time, or it is out of range", err);
+    d->time[task] = ns_of(seconds);
+    return 0;
+}
+
+int draft_set_comms(struct graph_draft *d,
+                    const char *place,
+                    double seconds,
+                    struct es_error *err)
+{
+    if (!is_time(seconds))
+        return draft_fail(d, place, "give a smaller --ccr",
+                          "communication is out of range", err);
+    for (uint32_t i = 0; i < d->edges; i++)
+        d->edge[i].comm = ns_of(seconds);
+    return 0;
+}
+
 int draft_finish(struct graph_draft *d,
                  struct graph_file *f,
                  struct es_error *err)
@@ -225,6 +251,7 @@ int draft_finish(struct graph_draft *d,
         }
         f->ids = d->ids;
         d->ids = NULL;
+        f->understood = d->understood;
         return 0;
     case GRAPH_TASKS:
         return es_fail(err, ES_USAGE, "give at least one", "%s: no tasks",

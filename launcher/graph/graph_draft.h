@@ -14,10 +14,24 @@
 
 #include <jansson.h>
 
+/* What a reader made of a file that does not say all: for people. */
+struct graph_understood {
+    const char *format;     /* what the file is */
+    uint32_t guessed_kind;  /* tasks with the mean time of their rule */
+    uint32_t guessed_all;   /* with that of all tasks */
+    uint32_t guessed_given; /* with the one that was given */
+    uint32_t targets;       /* that do nothing: no time */
+    uint32_t done;          /* that the file says are done already */
+    uint32_t passed;        /* nodes of the file that are no tasks */
+    uint32_t by_tag;        /* edges between tasks of the same tag */
+    uint32_t by_all;        /* from each task of a process to each of another */
+};
+
 /* A graph, and what its tasks are called. */
 struct graph_file {
     struct graph *graph;
     json_t *ids; /* by task: a string or an integer, as in the file */
+    struct graph_understood understood;
 };
 
 struct graph_draft {
@@ -30,6 +44,7 @@ struct graph_draft {
     uint32_t edges;
     size_t time_room, need_room, edge_room;
     int has_needs; /* a task says what it needs */
+    struct graph_understood understood;
 };
 
 /* Release by draft_clear(), also on failure. */
@@ -62,6 +77,17 @@ int draft_need(struct graph_draft *d,
 /* Bytes from a number or a text, as 2000000 or "8GiB"; 0 for NULL, negative if
  * it is neither. */
 double draft_bytes(const json_t *value);
+
+/* Another time for a task that is there; likewise of all edges. */
+int draft_set_time(struct graph_draft *d,
+                   const char *place,
+                   uint32_t task,
+                   double seconds,
+                   struct es_error *err);
+int draft_set_comms(struct graph_draft *d,
+                    const char *place,
+                    double seconds,
+                    struct es_error *err);
 
 /* The number of a task, or GRAPH_NOBODY with err. */
 uint32_t draft_find(const struct graph_draft *d,

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_file.h"
-#include "pmix_bcast/array.h"
+#include "launcher/graph/graph_text.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define READ_MIN (64u << 10) /* bytes */
 
 /* --- formats -------------------------------------------------------------- */
 
@@ -25,6 +21,8 @@ static int read_json(struct graph_draft *d,
                        d->name, at.line, at.column, at.text);
     if (json_object_get(all, "workflow"))
         rc = graph_read_wfformat(d, all, how, err);
+    else if (json_object_get(all, "rules"))
+        rc = graph_read_makeflow(d, all, how, err);
     else
         rc = graph_read_own(d, all, err);
     json_decref(all);
@@ -49,7 +47,7 @@ int graph_file_parse(struct graph_file *f,
     else if (rc == 0 && *first >= '0' && *first <= '9')
         rc = graph_read_stg(&d, text, how, err);
     else if (rc == 0)
-        rc = graph_read_dot(&d, text, err);
+        rc = graph_read_dot(&d, text, how, err);
     if (rc == 0)
         rc = draft_finish(&d, f, err);
     draft_clear(&d);
@@ -58,61 +56,18 @@ int graph_file_parse(struct graph_file *f,
 
 /* --- files ---------------------------------------------------------------- */
 
-/* All that is in the file, with a 0 behind; *err is filled if that fails. */
-static char *slurp(FILE *file, const char *path, struct es_error *err)
-{
-    size_t room = 0, n = 0;
-    char *text = NULL, *more;
-
-    for (;;) {
-        more = array_grow(text, &room, n + READ_MIN, 1, SIZE_MAX);
-        if (!more) {
-            (void)es_no_memory(err);
-            break;
-        }
-        text = more;
-        n += fread(text + n, 1, room - 1 - n, file);
-        if (ferror(file)) {
-            es_fail(err, ES_USAGE, "give a file that can be read", "%s: %s",
-                    path, strerror(errno));
-            break;
-        }
-        if (n < room - 1) {
-            text[n] = '\0';
-            if (strlen(text) == n)
-                return text;
-            es_fail(err, ES_USAGE, "give a text", "%s: has a byte 0 in it",
-                    path);
-            break;
-        }
-        if (room >= GRAPH_FILE_MAX) {
-            es_fail(err, ES_USAGE, "give a smaller graph",
-                    "%s: longer than %u bytes", path, GRAPH_FILE_MAX);
-            break;
-        }
-    }
-    free(text);
-    return NULL;
-}
-
 int graph_file_read(struct graph_file *f,
                     const char *path,
                     const struct graph_reading *how,
                     struct es_error *err)
 {
-    FILE *file = fopen(path, "re");
-    char *text;
+    char *text = graph_text_read(path, GRAPH_FILE_MAX, err);
     int rc = -1;
 
     *f = (struct graph_file){0};
-    if (!file)
-        return es_fail(err, ES_USAGE, "give a file that can be read", "%s: %s",
-                       path, strerror(errno));
-    text = slurp(file, path, err);
     if (text)
         rc = graph_file_parse(f, path, text, how, err);
     free(text);
-    (void)fclose(file); /* was only read */
     return rc;
 }
 

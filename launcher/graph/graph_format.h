@@ -9,12 +9,15 @@
 #define LAUNCHER_GRAPH_GRAPH_FORMAT_H
 
 #include "launcher/graph/graph_draft.h"
+#include "launcher/graph/graph_times.h"
 
 /* What some formats do not say. */
 struct graph_reading {
-    double rate; /* bytes/s between processors, for files that know bytes */
-    double ccr;  /* mean communication over mean time of a task, for files
+    double rate;  /* bytes/s between processors, for files that know bytes */
+    double ccr;   /* mean communication over mean time of a task, for files
                     that know no communication */
+    double guess; /* seconds of a task whose time is nowhere; 0: none */
+    struct graph_times *times; /* of reports; NULL: none */
 };
 
 /*
@@ -41,9 +44,20 @@ int graph_read_stg(struct graph_draft *d,
                    const struct graph_reading *how,
                    struct es_error *err);
 
-/* Graphviz: digraph { v [time=2]; u -> v [comm=4] }, in seconds. */
+/* Makeflow's JSON: rules, each with its command, inputs and outputs. */
+int graph_read_makeflow(struct graph_draft *d,
+                        const json_t *all,
+                        const struct graph_reading *how,
+                        struct es_error *err);
+
+/*
+ * Graphviz: digraph { v [time=2]; u -> v [comm=4] }, in seconds; or what
+ * Snakemake's --dag and Nextflow's -with-dag write, graph_snakemake.h and
+ * graph_nextflow.h.
+ */
 int graph_read_dot(struct graph_draft *d,
                    const char *text,
+                   const struct graph_reading *how,
                    struct es_error *err);
 
 #endif

@@ -2,7 +2,7 @@
 #include "launcher/graph/graph_options.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +32,10 @@ static int take_speeds(void *at, const char *text, struct es_error *err)
 {
     struct graph_options *o = at;
 
+    free(o->speed); /* of an option before */
+    o->speed = calloc(GRAPH_SPEEDS_MAX, sizeof *o->speed);
+    if (!o->speed)
+        return es_no_memory(err);
     o->speeds = option_numbers_parse(o->speed, GRAPH_SPEEDS_MAX, 1e-3, 1e6,
                                      "speeds", text, err);
     return o->speeds > 0 ? 0 : -1;
@@ -88,13 +92,23 @@ const struct option graph_options_table[] = {
      .def = "125M", .help =
      "a second between processors, for WfCommons' files, or as 1gbit"},
     {OPTION_NUMBER, "ccr", "X", AT(reading.ccr), .high = 1e6, .help =
-     "mean communication over mean time, for Standard Task Graphs (0)"},
+     "mean communication over mean time, for formats without it (0)"},
+    {OPTION_TEXT, "times", "FILE", AT(times), .help =
+     "how long tasks took: Nextflow's trace, Makeflow's log, a Snakemake "
+     "benchmark or a folder of them"},
+    {OPTION_SECONDS, "guess", "SECONDS", AT(reading.guess), .low = 1e-9,
+     .high = 1e9, .help =
+     "for tasks of which no report has the time, nor that of one like them (the "
+     "mean of all)"},
     {OPTION_FLAG, "json", NULL, AT(run.json), .help = "print one JSON object"},
     {OPTION_GROUP, .name = "plan:"},
     {OPTION_FLAG, "all", NULL, AT(all), .only = "plan", .excludes = "svg",
      .help = "compare all algorithms, and bounds"},
     {OPTION_TEXT, "svg", "FILE", AT(svg), .only = "plan", .help =
      "draw it, too"},
+    {OPTION_GROUP, .name = "import:"},
+    {OPTION_TEXT, "to", "FILE", AT(to), .only = "import", .help =
+     "write the graph, as evenstep's own JSON"},
     {OPTION_GROUP, .name = "run:"},
     {OPTION_COUNT, "retries", "N", AT(run.retries), .high = RETRIES_MAX,
      .def = "2", .only = "run", .help =
@@ -127,14 +141,17 @@ static enum grouping_mode mode_of(int group, enum grouping_mode none)
 }
 
 /* At most as many as there are speeds for. */
-static void settle_speeds(struct graph_options *o)
+static int settle_speeds(struct graph_options *o, struct es_error *err)
 {
     struct machine *m = &o->run.plan.machine;
     double most = 0;
 
     m->core_bytes = (double)o->memory / m->cores;
     if (o->speeds == 0)
-        return;
+        return 0;
+    o->kind = calloc(o->speeds, sizeof *o->kind);
+    if (!o->kind)
+        return es_no_memory(err);
     if (m->processors == 0 || m->processors > o->speeds)
         m->processors = (uint32_t)o->speeds;
     for (size_t i = 0; i < o->speeds; i++)
@@ -143,18 +160,21 @@ static void settle_speeds(struct graph_options *o)
         o->kind[i] = (struct processor_kind){most / o->speed[i], m->cores,
                                              m->core_bytes};
     m->kind = o->kind;
+    return 0;
 }
 
 /* --- all together --------------------------------------------------------- */
 
-void graph_options_settle(struct graph_options *o,
-                          const struct config *c,
-                          char **words)
+int graph_options_settle(struct graph_options *o,
+                         const struct config *c,
+                         char **words,
+                         struct es_error *err)
 {
     struct graph_plan_wish *w = &o->run.plan;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     o->is_run = strcmp(words[0], "run") == 0;
+    o->is_import = strcmp(words[0], "import") == 0;
     o->run.graph = words[1];
     o->run.config = c;
     o->run.local = &o->local;
@@ -173,6 +193,11 @@ void graph_options_settle(struct graph_options *o,
     }
     if (w->machine.cores == 0 && !o->is_run) /* a run asks the nodes */
         w->machine.cores = cores > 0 ? (uint32_t)cores : 1;
-    if (!o->is_run)
-        settle_speeds(o);
+    return o->is_run ? 0 : settle_speeds(o, err);
+}
+
+void graph_options_clear(struct graph_options *o)
+{
+    free(o->speed);
+    free(o->kind);
 }

@@ -50,6 +50,7 @@ int graph_read_own(struct graph_draft *d,
     const json_t *edges = json_object_get(all, "edges");
     char place[PLACE_MAX];
 
+    d->understood.format = "evenstep's own";
     if (!json_is_array(tasks))
         return draft_fail(d, "tasks", "give a list of tasks", "no such list",
                           err);

@@ -105,6 +105,7 @@ int graph_read_stg(struct graph_draft *d,
     double sum = 0, comm;
     size_t n;
 
+    d->understood.format = "Standard Task Graph";
     if (read_lines(&s, text, NULL) < 0)
         return -1;
     n = json_array_size(d->ids);

@@ -199,7 +199,10 @@ int graph_read_wfformat(struct graph_draft *d,
         .files = json_object(),
         .err = err,
     };
-    int rc = read_all(&w, all);
+    int rc;
+
+    d->understood.format = "WfCommons' WfFormat";
+    rc = read_all(&w, all);
 
     json_decref(w.executions);
     json_decref(w.makers);

@@ -206,6 +206,9 @@ static int read_task(const struct reading *r, uint32_t v, const struct keys *k)
         return -1;
     if (k->executions)
         at = json_object_get(k->executions, t->name);
+    if (json_object_size(json_object_get(at, "environment")) > 0)
+        return bad(r, v, "environment", "set it in the command",
+                   "is not supported");
     if (read_command(r, v, json_object_get(at, "command")) < 0
         || read_names(r, v, k->inputs, json_object_get(task, k->inputs),
                       &t->input, &t->inputs)
@@ -239,6 +242,8 @@ static int read_all(const struct reading *r, const json_t *all)
     json_t *executions = NULL;
     int rc = 0;
 
+    if (json_object_get(all, "rules"))
+        k.tasks = json_object_get(all, "rules"); /* Makeflow's */
     if (workflow) {
         executions = index_executions(
             json_object_get(json_object_get(workflow, "execution"), "tasks"));
@@ -268,7 +273,8 @@ int graph_work_read(struct graph_work *w,
     if (!w->task || !w->index)
         (void)es_no_memory(r.err);
     else if (!all)
-        es_fail(err, ES_USAGE, "give JSON, evenstep's own or WfCommons'",
+        es_fail(err, ES_USAGE,
+                "give JSON, evenstep's own, WfCommons' or Makeflow's",
                 "%s: has no commands", path);
     else
         rc = read_all(&r, all);

@@ -6,7 +6,8 @@
  * evenstep's own JSON says of a task, besides its id and time, "command" (a
  * line for the shell, or a list of words), "inputs" and "outputs" (lists of
  * names); WfFormat has them as the command of the execution, and inputFiles
- * and outputFiles of the specification.  A file that no task makes is the
+ * and outputFiles of the specification; Makeflow's rules have the same keys as
+ * evenstep's tasks.  A file that no task makes is the
  * user's; one that no task takes is a result.
  */
 #ifndef LAUNCHER_GRAPH_GRAPH_WORK_H

@@ -25,7 +25,7 @@ static void plan(const struct graph *g)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct graph_reading how = {.rate = 1e6, .ccr = 1};
+    static const struct graph_reading how = {1e6, 1, 1, NULL};
     struct es_error err = {0};
     struct graph_file f;
     char *text = malloc(size + 1);

@@ -6,7 +6,7 @@
 #include "fault.h"
 #include "tap.h"
 
-static const struct graph_reading how = {.rate = 1000, .ccr = 0.5};
+static const struct graph_reading how = {1000, 0.5, 2, NULL};
 
 /* --- what is read --------------------------------------------------------- */
 
@@ -30,6 +30,13 @@ static const char wfformat[] =
     "{\"id\":\"3\",\"runtimeInSeconds\":0}]}}}";
 static const char stg[] = "  2\n 0 0 0\n 1 6 1 0\n 2 2 2 0 1\n"
                           " 3 0 2 1 2\n# comment 1 2 3\n";
+
+/* Times of 2 s each by the reading's guess, communication of 0.5 x 2 s. */
+static const char makeflow[] =
+    "{\"rules\":[{\"command\":\"m\",\"outputs\":[\"a\",\"b\"]},"
+    "{\"command\":\"n\",\"inputs\":[\"b\",\"a\",\"in\"],\"outputs\":[\"c\"],"
+    "\"resources\":{\"cores\":3,\"memory\":2}},"
+    "{\"command\":\"n\",\"inputs\":[{\"dag_name\":\"c\"}]}]}";
 
 static int is_the_graph(const char *text)
 {
@@ -73,6 +80,24 @@ static void test_read(void)
        "a Standard Task Graph, with its dummies");
     is_int(f.graph->pred[f.graph->pred_at[2] + 1].comm, 2000000000,
            "its communication is CCR times the mean time");
+    graph_file_clear(&f);
+}
+
+static void test_makeflow(void)
+{
+    struct es_error err = {0};
+    struct graph_file f;
+    const struct graph *g;
+
+    if (graph_file_parse(&f, "x", makeflow, &how, &err) < 0)
+        bail("%s", err.what);
+    g = f.graph;
+    ok(g->tasks == 3 && g->edges == 2 && g->time[1] == 2000000000
+           && g->pred[0].comm == 1000000000 && g->need[1].cores == 3
+           && g->need[1].memory > 2e6 && f.understood.guessed_given == 3,
+       "Makeflow's rules: edges are their files, what is unknown is guessed");
+    is_str(json_string_value(json_array_get(f.ids, 0)), "a",
+           "a task is called as its first output");
     graph_file_clear(&f);
 }
 
@@ -128,6 +153,20 @@ static const struct {
           "{\"id\":\"a\",\"runtimeInSeconds\":1},"
           "{\"id\":\"b\",\"runtimeInSeconds\":1}"),
      "x: no sizeInBytes"},
+    {"{\"rules\":7}", "rules: no list"},
+    {"{\"rules\":[7]}", "rules[0]: no rule"},
+    {"{\"rules\":[{\"workflow\":\"x\"}]}", "rules[0]: a workflow within"},
+    {"{\"rules\":[{\"outputs\":[7]}]}", "rules[0]: no name of a file"},
+    {"{\"rules\":[{\"inputs\":[7]}]}", "rules[0].inputs: no name of a file"},
+    {"{\"rules\":[{\"outputs\":[\"a\"]},{\"outputs\":[\"b\",\"a\"]}]}",
+     "rules[1]: another rule makes"},
+    {"{\"rules\":[{\"inputs\":[\"b\"],\"outputs\":[\"a\"]},"
+     "{\"inputs\":[\"a\"],\"outputs\":[\"b\"]}]}",
+     "waits for itself"},
+    {"digraph snakemake_dag { 0[label=a]; 1[label=b]; 0 -> 1; 1 -> 0 }",
+     "waits for itself"},
+    {"digraph snakemake_dag { }", "no tasks"},
+    {"digraph { v0 [xlabel=a] }", "no tasks"},
     {"digraph {", "DOT: syntax error"},
     {"digraph { a }", "node \"a\" [time]: no time"},
     {"digraph { a [time=x] }", "node \"a\" [time]: no time"},
@@ -183,9 +222,11 @@ static void test_faults(const char *name, const char *text)
 int main(void)
 {
     test_read();
+    test_makeflow();
     test_bad();
     test_faults("own", own);
     test_faults("WfFormat", wfformat);
     test_faults("STG", stg);
+    test_faults("Makeflow", makeflow);
     return done();
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "launcher/graph/graph_text.h"
+#include "pmix_bcast/array.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_MIN (64u << 10) /* bytes */
+
+/* All that is in the file, with a 0 behind; *err is filled if that fails. */
+static char *slurp(FILE *file,
+                   const char *path,
+                   size_t most,
+                   struct es_error *err)
+{
+    size_t room = 0, n = 0;
+    char *text = NULL, *more;
+
+    for (;;) {
+        more = array_grow(text, &room, n + READ_MIN, 1, SIZE_MAX);
+        if (!more) {
+            (void)es_no_memory(err);
+            break;
+        }
+        text = more;
+        n += fread(text + n, 1, room - 1 - n, file);
+        if (ferror(file)) {
+            es_fail(err, ES_USAGE, "give a file that can be read", "%s: %s",
+                    path, strerror(errno));
+            break;
+        }
+        if (n < room - 1) {
+            text[n] = '\0';
+            if (strlen(text) == n)
+                return text;
+            es_fail(err, ES_USAGE, "give a text", "%s: has a byte 0 in it",
+                    path);
+            break;
+        }
+        if (room >= most) {
+            es_fail(err, ES_USAGE, "give a smaller file",
+                    "%s: longer than %zu bytes", path, most);
+            break;
+        }
+    }
+    free(text);
+    return NULL;
+}
+
+char *graph_text_read(const char *path, size_t most, struct es_error *err)
+{
+    FILE *file = fopen(path, "re");
+    char *text;
+
+    if (!file) {
+        es_fail(err, ES_USAGE, "give a file that can be read", "%s: %s", path,
+                strerror(errno));
+        return NULL;
+    }
+    text = slurp(file, path, most, err);
+    (void)fclose(file); /* was only read */
+    return text;
+}

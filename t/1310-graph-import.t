@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='graphs of Snakemake, Nextflow and Makeflow, with the times of their reports'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+unset EVENSTEP_CONF SLURM_JOB_ID
+PATH=$EVENSTEP_BUILD:$PATH
+cp -r "$EVENSTEP_SRC/t/graphs/." .
+
+test_expect_success "Snakemake's --dag: a job has the benchmark of its rule and wildcards, its own or inherited" '
+	evenstep graph import --times benchmarks --to snake.json snakemake.dot >out && cat out &&
+	grep -x "format    Snakemake.s --dag" out &&
+	grep -x "tasks     8: 5 with a time of their own, 2 guessed: the mean of all, 1 that do nothing" out &&
+	grep -x "done      1 tasks, says the file; they count as to be done" out &&
+	grep -x "ignored   1 times of no task of the graph, first that of \"trim.tsv\"" out &&
+	jq -c "[.tasks[] | {(.id): .time}] | add" snake.json >times && cat times &&
+	jq -e ". == {all: 0, count: 4, \"sort sample=north\": 2, \"sort sample=south\": 3,
+		\"map sample=north\": 9, \"map sample=south\": 12, index: 6, \"plot_map sample=north\": 6}" times &&
+	jq -e ".edges | length == 9" snake.json
+'
+test_expect_success "Nextflow's -with-dag: tasks are those of the trace, waiting by tag or for all" '
+	evenstep graph import --times trace.txt --to flow.json nextflow.dot >out && cat out &&
+	grep -x "format    Nextflow.s -with-dag" out &&
+	grep -x "tasks     5: 4 with a time of their own, 1 guessed: the mean of those alike" out &&
+	grep -x "edges     6: 0 with communication, 2 between tasks of a tag, 4 from all .*" out &&
+	grep -x "ignored   1 tries that failed" out &&
+	grep -x "ignored   1 times of no task .* \"OTHER:STEP (1)\"" out &&
+	jq -e "[.tasks[] | select(.id == \"SURVEY:CLEAN (east)\")] == [{id: \"SURVEY:CLEAN (east)\", time: 63, memory: 1610612736}]" flow.json &&
+	jq -e "any(.edges[]; .from == \"SURVEY:CLEAN (east)\" and .to == \"SURVEY:FLATTEN (east)\") and
+		(any(.edges[]; .from == \"SURVEY:CLEAN (east)\" and .to == \"SURVEY:FLATTEN (west)\") | not) and
+		any(.edges[]; .from == \"SURVEY:CLEAN (west)\" and .to == \"SURVEY:JOIN\")" flow.json
+'
+test_expect_success 'a process is named with its workflows, or without' '
+	sed "s/SURVEY://" trace.txt >short && evenstep graph import --times short --json nextflow.dot >out &&
+	jq -e ".tasks == 5 and .times.own == 4" out
+'
+test_expect_success "Makeflow's JSON, with the times of its log" '
+	evenstep graph import --times makeflow.log --to make.json makeflow.json >out && cat out &&
+	grep -x "format    Makeflow.s JSON" out && grep -x "ignored   1 tries that failed" out &&
+	grep -x "commands  4: graph run can run it" out &&
+	jq -e "[.tasks[] | [.id, .time, .cores // 1]] == [[\"numbers\", 2.5, 1], [\"low\", 2, 2], [\"high\", 2, 2], [\"sum\", 3, 1]]" make.json
+'
+test_expect_success 'what import writes is planned as the file itself, and imported again' '
+	for pair in "benchmarks snakemake.dot snake.json" "trace.txt nextflow.dot flow.json" "makeflow.log makeflow.json make.json"; do
+		set -- $pair &&
+		evenstep graph plan --cores 2 --times $1 --json $2 >direct 2>err &&
+		evenstep graph plan --cores 2 --json $3 >by_file 2>err && cmp direct by_file &&
+		evenstep graph import --to again.json $3 >out && cmp $3 again.json && grep "^format    evenstep.s own$" out || return 1
+	done
+'
+test_expect_success "Makeflow's JSON runs as it is, and as it was imported" '
+	mkdir -p as_is imported && cp makeflow.json as_is && cp make.json imported &&
+	(cd as_is && evenstep graph run --local 1 --cores 2 --guess 0.1 makeflow.json 2>&1 && test "$(cat sum)" = 40) &&
+	(cd imported && evenstep graph run --local 1 --cores 2 --deadline 60 make.json 2>&1 && test "$(cat sum)" = 40)
+'
+test_expect_success 'a time that is nowhere is guessed; without communication it is --ccr times the mean' '
+	evenstep graph import --guess 7 --ccr 0.5 --json --to guessed.json snakemake.dot >out &&
+	jq -e ".times == {own: 0, alike: 0, given: 7, mean: 0, nothing: 1} and .communications == 9" out &&
+	jq -e "all(.tasks[1:][]; .time == 7) and all(.edges[]; .comm == 7 * 7 / 8 / 2)" guessed.json
+'
+test_expect_success 'other formats, too, say what they are' '
+	printf "2\n0 0 0\n1 6 1 0\n2 2 2 0 1\n3 0 2 1 2\n" >small.stg && printf "digraph { a [time=1] }" >own.dot &&
+	evenstep graph import small.stg >out && grep -x "format    Standard Task Graph" out &&
+	evenstep graph import own.dot >out && grep -x "format    Graphviz DOT" out && grep -x "commands  none: own.dot: has no commands" out
+'
+
+sed '$d' trace.txt | sed '$s/	[^	]*	[^	]*$//' >cut.txt
+printf 'name\tstatus\trealtime\nNOBODY (1)\tCOMPLETED\t3s\n' >stranger.txt
+sed 's/v5 -> v4;/v5 -> v4; v4 -> v1;/' nextflow.dot >cycle.dot
+sed 's/\t5 -> 3/\t5 -> 3\n\t0 -> 6/' snakemake.dot >cycle-snake.dot
+head -c 500 snakemake.dot >cut.dot
+head -c 200 makeflow.json >cut.json
+mkdir empty
+
+while IFS='|' read -r what arguments message; do
+	test_expect_success "$what: exit 2, with the reason" '
+		eval "fails 2 \"\$message\" evenstep graph $arguments"
+	'
+done <<'END_OF_TABLE'
+no times at all|plan snakemake.dot|evenstep: snakemake.dot: tasks: no time of any is known: give --times REPORT, or --guess SECONDS
+a trace that names no task of the graph|plan --times stranger.txt nextflow.dot|evenstep: nextflow.dot: the trace names no process of the graph: give the trace of a run of this graph
+a trace that ends within a line|import --times cut.txt nextflow.dot|evenstep: --times: cut.txt: line 7: it ends too early: give the whole report
+a cycle of processes|import --times trace.txt cycle.dot|evenstep: cycle.dot: task "SURVEY:.*" waits for itself: a task graph has no cycles
+a cycle of jobs|import --guess 1 cycle-snake.dot|evenstep: cycle-snake.dot: task ".*" waits for itself: a task graph has no cycles
+a graph that ends within a line|import --guess 1 cut.dot|evenstep: cut.dot: DOT: syntax error.*
+rules that end within a line|import --guess 1 cut.json|evenstep: cut.json:.*: give JSON that is whole
+a report that is not there|import --times nowhere nextflow.dot|evenstep: --times: nowhere: No such file or directory: give a report that can be read
+a folder without benchmarks|import --times empty snakemake.dot|evenstep: --times: empty: no benchmark is in it: give the folder of Snakemake.s benchmarks
+a report of nothing known|import --times makeflow.json nextflow.dot|evenstep: --times: makeflow.json: line 1: no report that is known: .*
+a guess of nothing|import --guess 0 snakemake.dot|evenstep: --guess: "0" is out of range: .*
+a file to write, for a plan|plan --to x snakemake.dot|evenstep: graph plan: --to is not for it: see .*
+END_OF_TABLE
+test_expect_success 'a file that cannot be written, a full disk: exit 1' '
+	test_expect_code 1 evenstep graph import --guess 1 --to nowhere/x snakemake.dot >out 2>err && cat err &&
+	grep -xE "evenstep: --to: nowhere/x: No such file or directory: name a file that you may write" err &&
+	test_expect_code 1 evenstep graph import --guess 1 --to /dev/full snakemake.dot >out 2>err && grep -xE "evenstep: cannot write: free some space" err &&
+	test_expect_code 1 evenstep graph import --guess 1 snakemake.dot >/dev/full 2>err && grep -xE "evenstep: cannot write: free some space" err
+'
+test_done
