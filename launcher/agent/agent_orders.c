@@ -435,6 +435,7 @@ static const struct {
     int (*receive)(struct agent_orders *o, const struct message *in);
 } orders[] = {
     {MSG_COMMAND, MSG_COMMAND, receive_work},
+    {MSG_WORK, MSG_WORK, receive_work},
     {MSG_FILES, MSG_FILES, receive_work},
     {MSG_METER, MSG_METER, receive_work},
     {MSG_SLOTS, MSG_SLOTS, receive_work},

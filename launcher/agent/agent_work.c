@@ -111,6 +111,36 @@ static int receive_command(struct agent_work *w,
     return 0;
 }
 
+static void forget_works(struct slot_common *c)
+{
+    while (c->works > 0)
+        free(c->work[--c->works].argv);
+}
+
+/* One that is known has another command now: so says a front end to which we
+ * have come back. */
+static int receive_kind(struct agent_work *w, const uint8_t *body, size_t len)
+{
+    struct slot_common *c = &w->common;
+    struct msg_work m;
+    size_t i = 0;
+
+    if (msg_read_work(&m, body, len) < 0)
+        return -1;
+    while (i < c->works && strcmp(c->work[i].name, m.name) != 0)
+        i++;
+    if (i == WORKS_MAX) {
+        free(m.argv);
+        return -1;
+    }
+    if (i == c->works)
+        c->works++;
+    else
+        free(c->work[i].argv);
+    c->work[i] = m;
+    return 0;
+}
+
 static int receive_files(struct agent_work *w, const uint8_t *body, size_t len)
 {
     free(w->common.files.name);
@@ -240,6 +270,8 @@ int agent_work_receive(struct agent_work *w,
 {
     if (type == MSG_COMMAND)
         return receive_command(w, body, len);
+    if (type == MSG_WORK)
+        return receive_kind(w, body, len);
     if (type == MSG_FILES)
         return receive_files(w, body, len);
     if (type == MSG_INPUT)
@@ -320,6 +352,7 @@ void agent_work_close(struct agent_work *w)
     close_input(w);
     scratch_close(&w->common.scratch);
     free(w->common.command.argv);
+    forget_works(&w->common);
     free(w->common.files.name);
     free(w->environ);
     free(w);

@@ -181,6 +181,18 @@ static int take_place(const struct slot *s, struct execution_spec *spec)
     return rc;
 }
 
+/* What a slice's type of work runs; NULL: nobody has said. */
+static char *const *command_of(const struct slot_common *c,
+                               const struct msg_run *run)
+{
+    if (!run->work[0])
+        return c->command.argv;
+    for (size_t i = 0; i < c->works; i++)
+        if (strcmp(c->work[i].name, run->work) == 0)
+            return c->work[i].argv;
+    return NULL;
+}
+
 /* The command as it is for this slice; clear_spec() after its use. */
 static int fill_spec(const struct slot *s,
                      struct execution_spec *spec,
@@ -190,7 +202,7 @@ static int fill_spec(const struct slot *s,
     const struct slot_common *c = s->common;
 
     spec->throttle = c->throttle;
-    spec->argv = template_argv(c->command.argv, run, c->node);
+    spec->argv = template_argv(command_of(c, run), run, c->node);
     spec->envp = template_environ(c->environ, run, c->node);
     spec->dir = c->command.dir[0] ? c->command.dir : NULL;
     if (spec->argv && spec->envp && take_place(s, spec) == 0)
@@ -335,7 +347,7 @@ static void start_slice(struct slot *s, const struct task *t)
 
     s->id = t->run.id;
     s->run = t->run;
-    if (!s->common->command.argv) {
+    if (!s->common->command.argv || !command_of(s->common, &t->run)) {
         refuse_slice(s, "the front end sent a slice before its command");
     } else if (start_command(s, t, &err) < 0) {
         refuse_slice(s, err.what);

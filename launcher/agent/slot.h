@@ -23,15 +23,17 @@ struct throttle;
 /* What the slots of a node have in common. */
 struct slot_common {
     struct event_base *base;
-    struct throttle *throttle;  /* NULL: full speed */
-    const char *node;           /* its name */
-    char *const *environ;       /* for the commands */
-    struct msg_command command; /* argv NULL: not there yet */
-    struct msg_files files;     /* that each slice makes; n may be 0 */
-    struct scratch scratch;     /* where slices have folders of their own */
-    int paused;                 /* start no command */
-    int measured;               /* all nodes are: a program may start */
-    size_t running;             /* commands and programs, of all slots */
+    struct throttle *throttle;       /* NULL: full speed */
+    const char *node;                /* its name */
+    char *const *environ;            /* for the commands */
+    struct msg_command command;      /* argv NULL: not there yet */
+    struct msg_work work[WORKS_MAX]; /* works: other commands */
+    size_t works;
+    struct msg_files files; /* that each slice makes; n may be 0 */
+    struct scratch scratch; /* where slices have folders of their own */
+    int paused;             /* start no command */
+    int measured;           /* all nodes are: a program may start */
+    size_t running;         /* commands and programs, of all slots */
     void (*send)(void *arg, enum protocol_type type, struct writer *w);
     void (*gone)(void *arg);  /* one of them has ended */
     void (*ended)(void *arg); /* likewise, and nothing has followed */

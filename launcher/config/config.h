@@ -20,10 +20,11 @@
 
 /* A profile that is fitted to earlier runs, not given: profile_auto.h. */
 #define PROFILE_AUTO     "auto"
-#define PROFILES_MAX     32 /* shipped and the site's */
-#define PROFILE_NAME_MAX 32 /* bytes, the NUL included */
-#define POLICY_SETS_MAX  64 /* of parameters, of the site */
-#define POLICY_NAME_MAX  32 /* of one, bytes with the NUL */
+#define PROFILES_MAX     32  /* shipped and the site's */
+#define PROFILE_NAME_MAX 32  /* bytes, the NUL included */
+#define POLICY_SETS_MAX  64  /* of parameters, of the site */
+#define POLICY_NAME_MAX  32  /* of one, bytes with the NUL */
+#define WORK_TEXT_MAX    512 /* of what a type of work names */
 #define BUDGETS_MAX      512
 #define EXCLUDE_LIBS_MAX 4096 /* likewise */
 #define BUDGET_RACK_MAX  64   /* likewise */

@@ -469,8 +469,7 @@ int config_read(struct config *c,
     return rc;
 }
 
-/* The text of a regular file of sane size; NULL with errno set. */
-static char *read_file(const char *path)
+char *config_file_text(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
@@ -505,7 +504,7 @@ static int load_file(struct config *c,
                      int may_be_missing,
                      struct es_error *err)
 {
-    char *text = read_file(path);
+    char *text = config_file_text(path);
     int rc;
 
     if (!text && errno == ENOENT && may_be_missing)

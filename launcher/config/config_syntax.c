@@ -730,6 +730,55 @@ static cfg_t *all_sections(void)
     return cfg_init(all, CFGF_NONE);
 }
 
+static int check_words(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (cfg_opt_getnstr(opt, 0)[0] || cfg_opt_size(opt) > 1)
+        return 0;
+    return refuse(cfg, "give a line for sh, or a list of words",
+                  "work \"%s\": command is empty", cfg_title(cfg));
+}
+
+static int check_name_given(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *text = cfg_opt_getnstr(opt, 0);
+
+    if (text[0] && strlen(text) < WORK_TEXT_MAX)
+        return 0;
+    return refuse(cfg, "give a name", "work \"%s\": %s is out of range",
+                  cfg_title(cfg), opt->name);
+}
+
+static int check_work(cfg_t *cfg, cfg_opt_t *opt)
+{
+    unsigned n = cfg_opt_size(opt);
+    cfg_t *section = cfg_opt_getnsec(opt, n - 1);
+
+    if (!is_name(cfg_title(section), WORK_NAME_MAX))
+        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                      "work: the name is out of range");
+    if (n > WORKS_MAX)
+        return refuse(cfg, "give at most 32", "there are too many works");
+    if (cfg_size(section, "command") > 0 && cfg_getstr(section, "command"))
+        return 0;
+    return refuse(cfg, "give it command = \"LINE\"",
+                  "work \"%s\" has no command", cfg_title(section));
+}
+
+static cfg_t *works_sections(void)
+{
+    cfg_opt_t work[] = {
+        checked((cfg_opt_t)CFG_STR_LIST("command", NULL, CFGF_NODEFAULT),
+                check_words),
+        text_key("profile", check_name_given),
+        text_key("policy", check_name_given), CFG_END()};
+    cfg_opt_t all[] = {
+        titled_key("work", work, check_work),
+        checked((cfg_opt_t)CFG_INT(END_OPTION, 0, CFGF_NONE), check_end),
+        CFG_END()};
+
+    return cfg_init(all, CFGF_NONE);
+}
+
 static int parse(cfg_t *cfg,
                  const char *name,
                  const char *text,
@@ -759,10 +808,11 @@ static int parse(cfg_t *cfg,
     return -1;
 }
 
-cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
+static cfg_t *parse_as(cfg_t *cfg,
+                       const char *name,
+                       const char *text,
+                       struct es_error *err)
 {
-    cfg_t *cfg = all_sections();
-
     if (!cfg)
         es_no_memory(err);
     else if (parse(cfg, name, text, err) < 0) {
@@ -770,4 +820,16 @@ cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
         cfg = NULL;
     }
     return cfg;
+}
+
+cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
+{
+    return parse_as(all_sections(), name, text, err);
+}
+
+cfg_t *config_parse_works(const char *name,
+                          const char *text,
+                          struct es_error *err)
+{
+    return parse_as(works_sections(), name, text, err);
 }

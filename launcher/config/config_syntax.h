@@ -3,7 +3,7 @@
  * config_syntax.h - what may stand in a configuration file: the sections, their
  * keys, and the range of each.
  *
- * Only this and config_file.c know libconfuse.
+ * Only this, config_file.c and works_file.c know libconfuse.
  */
 #ifndef LAUNCHER_CONFIG_CONFIG_SYNTAX_H
 #define LAUNCHER_CONFIG_CONFIG_SYNTAX_H
@@ -20,6 +20,10 @@
 /* The text with all its values in their ranges, for cfg_free().  Else NULL, and
  * ES_USAGE that names file (name), line, key and what is allowed. */
 cfg_t *config_parse(const char *name, const char *text, struct es_error *err);
+/* The same of a file of types of work: works_file.h. */
+cfg_t *config_parse_works(const char *name,
+                          const char *text,
+                          struct es_error *err);
 
 /* "LOW-HIGH" or "" (as SrunPortRange).  0, or -1: it is neither. */
 int config_ports(struct port_range *ports, const char *text);

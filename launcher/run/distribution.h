@@ -21,6 +21,7 @@
 
 #include "launcher/run/frame.h"
 #include "launcher/run/slots.h"
+#include "launcher/run/work_types.h"
 #include "launcher/session/session.h"
 
 #define AHEAD_MAX 100 /* later frames: their output waits, spooled */
@@ -38,6 +39,10 @@ struct distribution *distribution_create(struct session *session,
                                          uint64_t pieces,
                                          uint64_t ahead);
 void distribution_destroy(struct distribution *d); /* NULL is allowed */
+/* Frames are of so many types, at most WORK_TYPES_MAX (1, as at first), of which
+ * none learns from another.  Right after distribution_create(); 0, or -1 if
+ * memory ran out. */
+int distribution_set_types(struct distribution *d, size_t n);
 /* See dispatch_set_failure_rule(); before the first frame. */
 void distribution_set_failure_rule(struct distribution *d,
                                    const struct failure_rule *rule);
@@ -47,8 +52,8 @@ void distribution_set_failure_rule(struct distribution *d,
 int distribution_set_overlap(struct distribution *d);
 /* See dispatch_set_speculation(); before the first frame. */
 void distribution_set_speculation(struct distribution *d);
-/* The nodes are known: those that are present now work, by the adjuster's
- * loads; lines are for the commands' stdin, NULL: none.  Both must outlive d.
+/* The nodes are known: those that are present now work, by the adjusters' loads,
+ * one a type; lines are for the commands' stdin, NULL: none.  Both must outlive d.
  * To be called before the first frame. */
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
@@ -205,6 +210,8 @@ int64_t distribution_start_ns(const struct distribution *d);
 double distribution_began(const struct distribution *d);
 /* What its pieces cost, as learned so far. */
 struct cost *distribution_cost(const struct distribution *d);
+/* The same of a type, whatever frame is the first. */
+struct cost *distribution_cost_of(const struct distribution *d, size_t type);
 const struct dispatch *distribution_dispatch(const struct distribution *d);
 /* How far the slots are, one each; valid until the next call on d. */
 const struct tail_node *distribution_tail(struct distribution *d);

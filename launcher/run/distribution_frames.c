@@ -5,6 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The dispatchers of one type more, in all places. */
+static int add_type(struct distribution *d, uint64_t grain, uint64_t pieces)
+{
+    const struct slots *slots = d->slots;
+    uint64_t type = d->types;
+
+    d->cost[type] = cost_create(slots->n, slots->group);
+    if (!d->cost[type])
+        return -1;
+    d->types++;
+    for (uint64_t k = 0; k < d->places; k++) {
+        struct dispatch *new = dispatch_create(slots->n, grain, pieces);
+
+        d->place[k].of[type] = new;
+        if (!new)
+            return -1;
+        dispatch_number(new, k << PLACE_SHIFT | type << TYPE_SHIFT);
+        dispatch_set_groups(new, slots->group);
+    }
+    return 0;
+}
+
 struct distribution *distribution_create(struct session *session,
                                          const struct slots *slots,
                                          uint64_t grain,
@@ -18,22 +40,27 @@ struct distribution *distribution_create(struct session *session,
         return NULL;
     d->session = session;
     d->slots = slots;
+    d->pieces = pieces;
     d->end_ns = INT64_MAX;
-    d->cost = cost_create(slots->n, slots->group);
     d->place = calloc(places, sizeof *d->place);
-    for (; d->place && d->places < places; d->places++) {
-        struct dispatch *new = dispatch_create(slots->n, grain, pieces);
-
-        d->place[d->places].dispatch = new;
-        if (!new)
-            break;
-        dispatch_number(new, (uint64_t)d->places << PLACE_SHIFT);
-        dispatch_set_groups(new, slots->group);
-    }
-    if (d->places == places && d->cost)
+    d->places = d->place ? places : 0;
+    if (d->place && add_type(d, grain, pieces) == 0) {
+        for (size_t k = 0; k < places; k++)
+            d->place[k].dispatch = d->place[k].of[0];
         return d;
+    }
     distribution_destroy(d);
     return NULL;
+}
+
+int distribution_set_types(struct distribution *d, size_t n)
+{
+    uint64_t grain = dispatch_grain(d->place[0].of[0]);
+
+    while (d->types < n)
+        if (add_type(d, grain, d->pieces) < 0)
+            return -1;
+    return 0;
 }
 
 static void forget_pieces(struct at_work *w)
@@ -50,33 +77,40 @@ void distribution_destroy(struct distribution *d)
     for (size_t i = 0; i < d->places; i++) {
         forget_pieces(&d->place[i]);
         free(d->place[i].piece);
-        dispatch_destroy(d->place[i].dispatch);
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_destroy(d->place[i].of[t]);
     }
     free(d->place);
-    cost_destroy(d->cost);
+    for (size_t t = 0; t < d->types; t++)
+        cost_destroy(d->cost[t]);
     free(d->overlap);
     free(d->both_ns);
     free(d);
+}
+
+static void begin_with(struct distribution *d,
+                       struct dispatch *to,
+                       const struct job_load_adjuster *by,
+                       struct cost *cost)
+{
+    const struct slots *slots = d->slots;
+
+    dispatch_set_policy(to, by->kind, by->state, by->load);
+    dispatch_set_cost(to, cost);
+    for (size_t i = 0; i < slots->n; i++)
+        if (!session_node(d->session, slots->node[i])->present)
+            dispatch_lost(to, i, 0);
 }
 
 void distribution_begin(struct distribution *d,
                         struct job_load_adjuster *adjuster,
                         const struct lines *lines)
 {
-    const struct slots *slots = d->slots;
-
     d->adjuster = adjuster;
     d->lines = lines;
-    for (size_t k = 0; k < d->places; k++) {
-        struct dispatch *to = d->place[k].dispatch;
-
-        dispatch_set_policy(to, adjuster->kind, adjuster->state,
-                            adjuster->load);
-        dispatch_set_cost(to, d->cost);
-        for (size_t i = 0; i < slots->n; i++)
-            if (!session_node(d->session, slots->node[i])->present)
-                dispatch_lost(to, i, 0);
-    }
+    for (size_t k = 0; k < d->places; k++)
+        for (size_t t = 0; t < d->types; t++)
+            begin_with(d, d->place[k].of[t], &adjuster[t], d->cost[t]);
 }
 
 int distribution_set_overlap(struct distribution *d)
@@ -87,7 +121,8 @@ int distribution_set_overlap(struct distribution *d)
         return -1;
     memset(d->overlap, 1, d->slots->n);
     for (size_t i = 0; i < d->places; i++)
-        dispatch_set_overlap(d->place[i].dispatch, d->overlap);
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_set_overlap(d->place[i].of[t], d->overlap);
     return 0;
 }
 
@@ -95,14 +130,16 @@ void distribution_set_failure_rule(struct distribution *d,
                                    const struct failure_rule *rule)
 {
     for (size_t i = 0; i < d->places; i++)
-        dispatch_set_failure_rule(d->place[i].dispatch, rule);
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_set_failure_rule(d->place[i].of[t], rule);
 }
 
 void distribution_set_speculation(struct distribution *d)
 {
     d->speculates = 1;
     for (size_t i = 0; i < d->places; i++)
-        dispatch_set_speculation(d->place[i].dispatch, 1);
+        for (size_t t = 0; t < d->types; t++)
+            dispatch_set_speculation(d->place[i].of[t], 1);
 }
 
 void distribution_only_plan(struct distribution *d)
@@ -161,6 +198,7 @@ static struct at_work *open_place(struct distribution *d,
     w = nth(d, d->n++);
     d->is_over = d->wants_frame = 0;
     w->frame = *frame;
+    w->dispatch = w->of[frame->type];
     w->start_ns = clock_ns();
     if (d->begun_ns == 0)
         d->begun_ns = w->start_ns;
@@ -248,7 +286,12 @@ int64_t distribution_start_ns(const struct distribution *d)
 
 struct cost *distribution_cost(const struct distribution *d)
 {
-    return d->cost;
+    return d->cost[nth(d, 0)->frame.type];
+}
+
+struct cost *distribution_cost_of(const struct distribution *d, size_t type)
+{
+    return d->cost[type];
 }
 
 double distribution_began(const struct distribution *d)

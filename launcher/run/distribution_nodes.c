@@ -62,7 +62,7 @@ static void tell_others(struct distribution *d,
 
     for (size_t i = 0; i < d->places; i++)
         if (&d->place[i] != w)
-            dispatch_share(d->place[i].dispatch, slot, w->dispatch);
+            dispatch_share(d->place[i].of[w->frame.type], slot, w->dispatch);
     if (next && next != w && !may_overlap(d, slot))
         dispatch_turn(next->dispatch, slot, since(next, d->answered_ns));
 }
@@ -210,13 +210,15 @@ static struct out out_of(const struct at_work *w, size_t slot)
     return out;
 }
 
-static void befall_slot(struct at_work *w,
+static void befall_slot(const struct distribution *d,
+                        struct at_work *w,
                         size_t slot,
                         void (*tell)(struct dispatch *d, size_t, double now))
 {
     struct out out = out_of(w, slot);
 
-    tell(w->dispatch, slot, now(w));
+    for (size_t t = 0; t < d->types; t++)
+        tell(w->of[t], slot, now(w));
     for (size_t i = 0; i < out.n; i++)
         (void)distribution_renew(w, out.id[i]);
 }
@@ -231,7 +233,7 @@ static void befall(struct distribution *d,
 
     for (size_t i = 0; i < d->places; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
-            befall_slot(nth(d, i), k, tell);
+            befall_slot(d, nth(d, i), k, tell);
 }
 
 int distribution_lost(struct distribution *d, size_t node, struct es_error *err)
@@ -248,7 +250,8 @@ int distribution_returned(struct distribution *d,
 
     for (size_t i = 0; i < d->places; i++)
         for (size_t k = first[node]; k < first[node + 1]; k++)
-            dispatch_returned(d->place[i].dispatch, k);
+            for (size_t t = 0; t < d->types; t++)
+                dispatch_returned(d->place[i].of[t], k);
     return distribution_feed(d, err);
 }
 

@@ -137,6 +137,7 @@ static void send_run(struct distribution *d,
     struct writer w = {0};
 
     memcpy(run.label, frame->label, sizeof run.label);
+    memcpy(run.work, frame->work, sizeof run.work);
     msg_write_run(&w, &run);
     session_send(d->session, d->slots->node[p->node], MSG_RUN, &w);
 }

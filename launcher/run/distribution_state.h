@@ -20,12 +20,14 @@
 
 /* A piece's id is its place in the window, and its number there. */
 #define PLACE_SHIFT 56
+#define TYPE_SHIFT  48 /* likewise of the dispatchers of a place */
 _Static_assert(AHEAD_MAX < UINT64_C(1) << (64 - PLACE_SHIFT),
                "each place has ids of its own");
 
 struct at_work { /* a frame of the window */
     struct frame frame;
-    struct dispatch *dispatch;
+    struct dispatch *dispatch; /* of its type */
+    struct dispatch *of[WORK_TYPES_MAX];
     int64_t start_ns;    /* CLOCK_MONOTONIC */
     struct piece *piece; /* as many as the dispatcher has handed out */
     size_t n, room;
@@ -35,7 +37,7 @@ struct at_work { /* a frame of the window */
 struct distribution {
     struct session *session;
     const struct slots *slots;
-    struct job_load_adjuster *adjuster;
+    struct job_load_adjuster *adjuster; /* types */
     const struct lines *lines; /* for the commands' stdin; NULL: none */
     /* A ring; the first frame is the next that comes out. */
     struct at_work *place;
@@ -43,6 +45,7 @@ struct distribution {
     int is_over;         /* the only one that is left has come out */
     int wants_frame;     /* a node has nothing left of those at work */
     int is_dry;          /* and there is none to be had */
+    uint64_t pieces;     /* that a slice is sent in, at most */
     int64_t begun_ns;    /* when the run's first frame was */
     int64_t answered_ns; /* when the last piece was */
     /* One a slot; NULL: no slot may begin its next piece before its last. */
@@ -51,7 +54,8 @@ struct distribution {
     int64_t end_ns;   /* of all that is sent; INT64_MAX: none */
     int only_plans;   /* nothing is sent */
     int speculates;   /* what is late is done twice at once */
-    struct cost *cost;
+    size_t types;     /* of work: each has dispatchers and costs of its own */
+    struct cost *cost[WORK_TYPES_MAX];
 };
 
 static inline struct at_work *nth(const struct distribution *d, size_t i)

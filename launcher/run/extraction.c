@@ -11,6 +11,7 @@ int extraction_next(struct extraction *x, struct frame *f, struct es_error *err)
     f->number = x->next++;
     f->begin = x->begin;
     f->end = x->end;
-    f->label[0] = '\0';
+    f->label[0] = f->work[0] = '\0';
+    f->type = 0;
     return EXTRACTED_FRAME;
 }

@@ -102,7 +102,9 @@ static int print_command(const struct joblog *j,
     char **words;
 
     memcpy(run.label, p->frame->label, sizeof run.label);
-    words = template_argv(j->command, &run, node);
+    words = template_argv(j->types ? j->types->type[p->frame->type].command
+                                   : j->command,
+                          &run, node);
     if (!words)
         return -1;
     shell_words_line(to, words);

@@ -14,6 +14,7 @@
 #define LAUNCHER_RUN_JOBLOG_H
 
 #include "launcher/run/frame.h"
+#include "launcher/run/work_types.h"
 #include "pmix_bcast/error.h"
 
 /* Exitval of what was ended; with Signal 15, as in GNU parallel. */
@@ -24,6 +25,7 @@ struct joblog { /* all zero: none */
     int fd;
     int is_regular, has_warned;
     char *const *command;
+    const struct work_types *types; /* NULL: all work is of that command */
 };
 
 /* path and command must outlive it; a path of NULL: none is wanted.  The file

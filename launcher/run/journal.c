@@ -118,10 +118,11 @@ int journal_add_queued(struct journal *j,
 
     if (record_log_put_object(
             &j->log,
-            json_pack("{s:s, s:I, s:I, s:I, s:s, s:I}", "type", "queued",
+            json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:s*}", "type", "queued",
                       "frame", (json_int_t)f->number, "begin",
                       (json_int_t)f->begin, "end", (json_int_t)f->end, "label",
-                      f->label, "source", (json_int_t)q->source),
+                      f->label, "source", (json_int_t)q->source, "work",
+                      f->work[0] ? f->work : NULL),
             &at)
         < 0)
         return record_log_full(&j->log, err);
@@ -238,14 +239,15 @@ static enum record_verdict take_queued(struct journal *j,
                                        struct es_error *err)
 {
     json_int_t frame, begin, end, source;
-    const char *label;
+    const char *label, *work = "";
     struct queued *queued;
 
-    if (json_unpack(line, "{s:I, s:I, s:I, s:s, s:I}", "frame", &frame, "begin",
-                    &begin, "end", &end, "label", &label, "source", &source)
+    if (json_unpack(line, "{s:I, s:I, s:I, s:s, s:I, s?s}", "frame", &frame,
+                    "begin", &begin, "end", &end, "label", &label, "source",
+                    &source, "work", &work)
             < 0
-        || !are_units(begin, end) || source < 0 || strlen(label) >= LABEL_MAX
-        || (size_t)frame != j->n_queued)
+        || strlen(work) >= WORK_NAME_MAX || !are_units(begin, end) || source < 0
+        || strlen(label) >= LABEL_MAX || (size_t)frame != j->n_queued)
         return RECORD_UNKNOWN;
     queued = array_grow(j->queued, &j->queued_room, j->n_queued + 1,
                         sizeof *queued, SIZE_MAX);
@@ -260,6 +262,7 @@ static enum record_verdict take_queued(struct journal *j,
     queued->frame.begin = (uint64_t)begin;
     queued->frame.end = (uint64_t)end;
     snprintf(queued->frame.label, LABEL_MAX, "%s", label);
+    snprintf(queued->frame.work, WORK_NAME_MAX, "%s", work);
     return RECORD_KEPT;
 }
 

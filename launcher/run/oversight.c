@@ -217,16 +217,22 @@ int oversight_uses_no_slice(char *const command[])
     return look == LOOK_NO;
 }
 
-void oversight_tell_command(const struct run_options *o)
+static void tell_command(const struct run_options *o, char *const command[])
 {
-    if (oversight_tell_fields(o->command) > 0 || o->lines || o->persistent
+    if (oversight_tell_fields(command) > 0 || o->lines || o->persistent
         || (o->n_queues == 0 && o->work.end - o->work.begin <= o->grain))
         return;
-    if (oversight_uses_no_slice(o->command))
+    if (oversight_uses_no_slice(command))
         notice("%.100s seems to use no slice, so that each does the same: give "
                "it {begin} and {end}; if it does read EVENSTEP_BEGIN, say so: "
                "env U={begin} %.100s",
-               o->command[0], o->command[0]);
+               command[0], command[0]);
+}
+
+void oversight_tell_command(const struct run_options *o)
+{
+    for (size_t t = o->types.has_own ? 0 : 1; t < o->types.n; t++)
+        tell_command(o, o->types.type[t].command);
 }
 
 /* --- stdin ---------------------------------------------------------------- */

@@ -40,6 +40,7 @@ struct source {
  * equal. */
 struct claim {
     char label[LABEL_MAX];
+    size_t type;
     uint64_t begin, end;
     const struct source *source;
     size_t line;
@@ -48,7 +49,8 @@ struct claim {
 struct queue {
     struct source source[QUEUE_SOURCES_MAX];
     size_t n, turn;
-    int follow;
+    const struct work_types *types;
+    int by_type, follow;
     struct journal *journal;
     size_t resumed; /* of the journal's frames, given out */
     struct frame ring[READ_AHEAD];
@@ -70,6 +72,8 @@ static int by_units(const void *a, const void *b)
 
     if (order != 0)
         return order;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
     if (x->end <= y->begin)
         return -1;
     return y->end <= x->begin;
@@ -85,6 +89,7 @@ static int claim_units(struct queue *q,
     if (!c)
         return es_no_memory(err);
     memcpy(c->label, f->label, sizeof c->label);
+    c->type = q->by_type ? f->type : 0;
     c->begin = f->begin;
     c->end = f->end;
     c->source = s;
@@ -99,6 +104,52 @@ static int claim_units(struct queue *q,
                    "%s:%zu: %ju:%ju overlaps line %zu of %s", s->path, s->line,
                    (uintmax_t)f->begin, (uintmax_t)f->end, (*there)->line,
                    (*there)->source->path);
+}
+
+/* Its place, for a frame whose name is known. */
+static int find_type(const struct queue *q,
+                     const char *where,
+                     struct frame *f,
+                     struct es_error *err)
+{
+    char mend[sizeof err->mend];
+
+    if (!q->types)
+        return 0;
+    f->type = work_types_find(q->types, f->work);
+    if (f->type < q->types->n)
+        return 0;
+    work_types_names(q->types, mend, sizeof mend);
+    if (!f->work[0])
+        return es_fail(err, ES_USAGE, mend,
+                       "%s: names no work, and there is no command", where);
+    return es_fail(err, ES_USAGE, mend, "%s: work @%s is not defined", where,
+                   f->work);
+}
+
+/* The last word, if it begins with @, is no part of the label. */
+static int take_type(const struct queue *q,
+                     const char *where,
+                     char *label,
+                     struct frame *f,
+                     struct es_error *err)
+{
+    size_t len = strlen(label);
+    char *at;
+
+    while (q->types && len > 0 && strchr(" \t", label[len - 1]))
+        len--;
+    at = label + len;
+    while (at > label && !strchr(" \t", at[-1]))
+        at--;
+    if (q->types && *at == '@') {
+        snprintf(f->work, sizeof f->work, "%.*s", (int)(label + len - at - 1),
+                 at + 1);
+        while (at > label && strchr(" \t", at[-1]))
+            at--;
+        *at = '\0';
+    }
+    return find_type(q, where, f, err);
 }
 
 static int parse_line(const struct source *s,
@@ -120,6 +171,8 @@ static int parse_line(const struct source *s,
         return es_fail(err, ES_USAGE, "give 255 bytes at most",
                        "%s: its label is too long", where);
     memset(f, 0, sizeof *f);
+    if (take_type(s->queue, where, label, f, err) < 0)
+        return -1;
     snprintf(f->label, sizeof f->label, "%s", label);
     if (option_range_parse(&units, where, text, err) < 0)
         return -1;
@@ -131,7 +184,7 @@ static int parse_line(const struct source *s,
 static int is_same(const struct frame *a, const struct frame *b)
 {
     return a->begin == b->begin && a->end == b->end
-           && strcmp(a->label, b->label) == 0;
+           && strcmp(a->label, b->label) == 0 && strcmp(a->work, b->work) == 0;
 }
 
 /* The next frame that the journal has of a source; NULL past the end. */
@@ -331,6 +384,7 @@ static int claim_known(struct queue *q, struct es_error *err)
 
     q->next_number = n;
     for (size_t i = 0; i < n; i++) {
+        struct frame known;
         struct source *s;
 
         if (all[i].source >= q->n)
@@ -340,7 +394,9 @@ static int claim_known(struct queue *q, struct es_error *err)
         if (s->is_file)
             continue;
         s->line++;
-        if (claim_units(q, s, &all[i].frame, err) < 0)
+        known = all[i].frame;
+        if (find_type(q, "--journal", &known, err) < 0
+            || claim_units(q, s, &known, err) < 0)
             return -1;
     }
     return 0;
@@ -359,6 +415,8 @@ int queue_open(struct queue **q,
     if (!new)
         return es_no_memory(err);
     new->base = base;
+    new->types = setup->types;
+    new->by_type = setup->by_type;
     new->follow = setup->follow;
     new->journal = setup->journal;
     new->there = there;
@@ -411,7 +469,7 @@ int queue_next(struct queue *q, struct frame *f, struct es_error *err)
 
     if (q->resumed < n) {
         *f = known[q->resumed++].frame;
-        return EXTRACTED_FRAME;
+        return find_type(q, "--journal", f, err) < 0 ? -1 : EXTRACTED_FRAME;
     }
     if (q->waiting == 0)
         pump(q);

@@ -16,6 +16,7 @@
 #define LAUNCHER_RUN_QUEUE_H
 
 #include "launcher/run/journal.h"
+#include "launcher/run/work_types.h"
 #include "pmix_bcast/error.h"
 
 #define QUEUE_SOURCES_MAX 16 /* pipelines that feed one job by hand */
@@ -26,7 +27,9 @@ struct queue;
 struct queue_setup {
     const char *const *path; /* n; "-" is stdin */
     size_t n;
-    int follow;              /* files may grow, pipes get other writers */
+    const struct work_types *types; /* that lines may name; NULL: none */
+    int by_type; /* what overlaps may do so in frames of two types */
+    int follow;  /* files may grow, pipes get other writers */
     struct journal *journal; /* NULL: none */
 };
 

@@ -177,6 +177,9 @@ int report_frame(struct report *r,
                      "first", t->first, "last", t->last, "adjusted", adjusted,
                      "complete", left_out == 0 && dispatch_left(held) == 0,
                      "left_out", (json_int_t)left_out);
+    if (distribution_frame(d)->work[0])
+        line =
+            json_member(line, "work", json_string(distribution_frame(d)->work));
     line = with_costs_before(r, line);
     if (r->energy)
         line = run_energy_frame(r->energy, line);

@@ -35,6 +35,15 @@ static void on_there(void *arg)
         run_frames_ask(r);
 }
 
+static int wants_ring(const struct run *r)
+{
+    int wants = qualification_wants_ring(&r->profile);
+
+    for (size_t t = 1; t < r->o->types.n; t++)
+        wants |= qualification_wants_ring(&r->o->types.type[t].profile);
+    return wants;
+}
+
 static void set_qualification(struct run *r)
 {
     r->qualify = (struct qualification_setup){
@@ -43,11 +52,18 @@ static void set_qualification(struct run *r)
         .file_name = r->o->metrics_file,
         .probe = &r->config->probe,
         .profile = &r->profile,
-        .sparing = r->o->metrics == METRICS_PROBE
-                   && !r->o->profile_auto, /* which learns from them all */
-        .ring = r->o->metrics == METRICS_PROBE
-                && qualification_wants_ring(&r->profile),
+        .sparing = r->o->metrics == METRICS_PROBE && !r->o->profile_auto
+                   && !r->o->works, /* which learn from them all */
+        .ring = r->o->metrics == METRICS_PROBE && wants_ring(r),
     };
+}
+
+static int init_types(struct run *r, size_t nodes)
+{
+    for (size_t t = 0; t < r->o->types.n; t++)
+        if (history_init(&r->type[t].history, nodes) < 0)
+            return -1;
+    return 0;
 }
 
 static void on_ready(void *arg)
@@ -63,7 +79,7 @@ static void on_ready(void *arg)
     r->standstill = standstill_create(r->front.session);
     if (!r->standstill || !r->overdue
         || programs_init(&r->programs, r->front.session, r->front.base) < 0
-        || history_init(&r->history, n) < 0) {
+        || init_types(r, n) < 0) {
         run_finish(r, es_no_memory(r->err));
         return;
     }
@@ -126,6 +142,7 @@ static int start(struct run *r)
                        r->err)
                < 0)
         return -1;
+    r->joblog.types = &r->o->types;
     r->receiving.journal = r->work.journal;
     r->receiving.elsewhere = r->o->output != NULL;
     return open_session(r);
@@ -136,9 +153,11 @@ static int start(struct run *r)
 /* Only a run whose nodes were measured says what its rates followed. */
 static void keep_history(const struct run *r)
 {
-    if (r->o->metrics != METRICS_EQUAL && r->qualification.n > 1)
+    if (r->o->metrics == METRICS_EQUAL || r->qualification.n <= 1)
+        return;
+    for (size_t t = 0; t < r->o->types.n; t++)
         (void)history_append(
-            &r->history, r->o->command[0],
+            &r->type[t].history, r->o->types.type[t].command[0],
             (const double(*)[ELEMENTS])r->qualification.measured);
 }
 
@@ -212,7 +231,10 @@ static void clear(struct run *r)
     programs_clear(&r->programs);
     qualification_clear(&r->qualification);
     metrics_file_clear(&r->metrics);
-    history_clear(&r->history);
+    for (size_t t = 0; t < r->o->types.n; t++) {
+        history_clear(&r->type[t].history);
+        job_load_adjuster_clear(&r->adjuster[t]);
+    }
     run_account_clear(&r->account);
     run_meter_stop(&r->meter);
     run_top_stop(&r->top);
@@ -221,10 +243,20 @@ static void clear(struct run *r)
     run_slots_clear(r);
     distribution_destroy(r->distribution);
     determination_clear(&r->determination);
-    job_load_adjuster_clear(&r->adjuster);
     run_looks_stop(r);
     run_limit_close(r);
     free(r->overdue);
+}
+
+static void fit_profiles(struct run *r, struct run_options *o)
+{
+    for (size_t t = 0; t < o->types.n; t++) {
+        struct work_type *type = &o->types.type[t];
+
+        if (type->profile_auto)
+            profile_auto(&type->profile, r->config, type->command[0]);
+    }
+    r->profile = o->types.type[0].profile;
 }
 
 static int run_main(int argc, char **argv, struct es_error *err)
@@ -244,15 +276,14 @@ static int run_main(int argc, char **argv, struct es_error *err)
         rc = run_options_settle(o, &config, err);
     if (rc == 0) {
         r.summary.policy = o->policy_name;
-        r.profile = *o->profile;
-        if (o->profile_auto)
-            profile_auto(&r.profile, &config, o->command[0]);
+        fit_profiles(&r, o);
         if (start(&r) < 0)
             run_finish(&r, 1);
         rc = write_results(&r, front_run(&r.front));
         clear(&r);
         front_end(&r.front);
     }
+    work_types_clear(&o->types);
     free(o);
     return rc < 0 ? -1 : 0;
 }

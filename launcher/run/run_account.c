@@ -82,6 +82,8 @@ void run_account_frame(struct run_account *a,
 {
     struct cost_terms terms;
 
+    if (dispatch_cost(d)) /* of the frame's type of work */
+        a->cost = dispatch_cost(d);
     set_speeds(a, d);
     split(a, a->frame);
     terms = cost_terms(a->cost);

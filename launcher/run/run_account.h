@@ -16,7 +16,7 @@
 
 struct run_account {
     size_t n;                /* nodes, or slots of nodes */
-    const struct cost *cost; /* the caller's */
+    const struct cost *cost; /* the caller's, of the last frame */
     struct account *frame;
     struct account *whole;           /* of the run; NULL: its frames add up */
     double *speed, *part;            /* one a node; workspace */

@@ -16,35 +16,45 @@ static double mean_speed(const struct run *r)
     return r->o->metrics == METRICS_EQUAL || q->n == 0 ? 0 : sum / (double)q->n;
 }
 
-void run_costs_expect(struct run *r)
+static void expect(struct run *r, size_t type)
 {
-    struct cost *cost = distribution_cost(r->distribution);
+    struct cost *cost = distribution_cost_of(r->distribution, type);
     struct cost_record record = {.match = COST_STRANGER};
     struct cost_terms terms;
     struct cost_key key;
 
-    if (r->o->persistent)
-        return;
-    cost_key_of(&key, r->o->command);
+    cost_key_of(&key, r->o->types.type[type].command);
     cost_history_read(&record, &key);
     if (record.match == COST_STRANGER)
         return;
     terms = cost_record_terms(&record, mean_speed(r));
     cost_expect(cost, &terms, record.noise);
-    if (cost_is_known(cost))
+    if (type == 0 && cost_is_known(cost))
         report_costs_before(&r->report, &terms, record.noise);
 }
 
-void run_costs_keep(const struct run *r)
+void run_costs_expect(struct run *r)
 {
-    const struct cost *cost = distribution_cost(r->distribution);
+    for (size_t t = 0; t < r->o->types.n && !r->o->persistent; t++)
+        expect(r, t);
+}
+
+static void keep(const struct run *r, size_t type)
+{
+    const struct cost *cost = distribution_cost_of(r->distribution, type);
     struct cost_record record = {.terms = cost_terms(cost),
                                  .noise = cost_noise(cost),
                                  .speed = mean_speed(r)};
     struct cost_key key;
 
-    if (r->o->persistent || cost_pieces(cost) < PIECES_LEAST)
+    if (cost_pieces(cost) < PIECES_LEAST)
         return;
-    cost_key_of(&key, r->o->command);
+    cost_key_of(&key, r->o->types.type[type].command);
     (void)cost_history_append(&key, &record); /* it only helps */
+}
+
+void run_costs_keep(const struct run *r)
+{
+    for (size_t t = 0; t < r->o->types.n && !r->o->persistent; t++)
+        keep(r, t);
 }

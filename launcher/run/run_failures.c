@@ -80,7 +80,7 @@ static void tell_what(const struct run *r,
     snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
              t->node, (uintmax_t)p->frame->number,
              (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-             r->o->command[0], t->how);
+             r->o->types.type[p->frame->type].command[0], t->how);
 }
 
 /* May what goes on be told?  Of many failures the first are enough. */

@@ -40,6 +40,7 @@ static int print_commands(struct run *r)
             .slot = slots_number(distribution_slots(r->distribution), p->node)};
 
         memcpy(run.label, frame->label, sizeof run.label);
+        memcpy(run.work, frame->work, sizeof run.work);
         if (dry_run_print(stdout, r->o, &run,
                           distribution_name(r->distribution, p->node),
                           dispatch_node(held, p->node)->slice)
@@ -63,13 +64,22 @@ static double seconds_of(const struct run *r, int64_t ns)
     return (double)(ns - r->start_ns) * 1e-9;
 }
 
+/* What is learned of the first frame goes there. */
+static struct run_type *type_of(struct run *r)
+{
+    return &r->type[distribution_frame(r->distribution)->type];
+}
+
 /* How the first frame went, and with it the run. */
 static void weigh(struct run *r)
 {
     const struct dispatch *d = distribution_dispatch(r->distribution);
+    struct run_type *own = type_of(r);
     struct summary *s = &r->summary;
 
+    r->determination.noise = own->noise;
     determination_weigh(&r->determination, d, &r->o->threshold);
+    own->noise = r->determination.noise;
     run_account_frame(&r->account, d,
                       seconds_of(r, distribution_start_ns(r->distribution)),
                       r->determination.last);
@@ -100,11 +110,13 @@ static int weigh_frame(struct run *r, uint64_t left_out)
 {
     int adjusted;
 
-    history_frame(&r->history, distribution_dispatch(r->distribution),
+    history_frame(&type_of(r)->history, distribution_dispatch(r->distribution),
                   &r->slots);
     weigh(r);
     r->summary.frames++;
-    adjusted = job_load_adjuster_step(&r->adjuster, &r->determination);
+    adjusted = job_load_adjuster_step(
+        &r->adjuster[distribution_frame(r->distribution)->type],
+        &r->determination);
     progress_stop(&r->progress); /* stdout may be the same terminal */
     if (receiving_frame(&r->receiving, r->distribution, r->err) < 0)
         return -1;
@@ -210,13 +222,13 @@ void run_frames_begin(struct run *r)
     for (size_t i = 0; i < r->slots.nodes; i++)
         if (session_node(r->front.session, i)->present)
             run_slots_threads(r, i);
-    distribution_begin(r->distribution, &r->adjuster,
+    distribution_begin(r->distribution, r->adjuster,
                        r->o->lines ? &r->work.lines : NULL);
     run_costs_expect(r);
     if (r->o->dry_run)
         distribution_only_plan(r->distribution);
     oversight_tell_stdin(r->o, &r->told_stdin);
-    if (run_account_begin(&r->account, r->adjuster.n,
+    if (run_account_begin(&r->account, r->slots.n,
                           distribution_cost(r->distribution), r->o->ahead > 0)
         < 0) {
         run_finish(r, es_no_memory(r->err));

@@ -138,47 +138,58 @@ static const char *find_folder(const struct run *r, char dir[], size_t size)
     return dir;
 }
 
-/* Of a command by a way from here: in a folder that is empty it is not. */
-static int write_from_here(const struct run *r, struct writer *w)
+/* Has a command a way from here, which in a folder that is empty it has not? */
+static int is_from_here(const struct run *r, char *const command[])
 {
-    char here[4096], *whole = NULL, **words;
-    size_t n = 0;
-    int rc = -1;
+    return is_apart(r->o) && command[0][0] != '/' && strchr(command[0], '/');
+}
 
-    while (r->o->command[n])
+/* Its words with the whole path; *whole is to be freed, too.  NULL with
+ * errno. */
+static char **from_here(char *const command[], char **whole)
+{
+    char here[4096], **words;
+    size_t n = 0;
+
+    while (command[n])
         n++;
     words = calloc(n + 1, sizeof *words);
     if (words && getcwd(here, sizeof here)
-        && asprintf(&whole, "%s/%s", here, r->o->command[0]) >= 0) {
-        memcpy(words, r->o->command, n * sizeof *words);
-        words[0] = whole;
-        msg_write_command(w, "", r->o->persistent, words);
-        free(whole);
-        rc = 0;
+        && asprintf(whole, "%s/%s", here, command[0]) >= 0) {
+        memcpy(words, command, n * sizeof *words);
+        words[0] = *whole;
+        return words;
     }
+    *whole = NULL;
     free(words);
-    return rc;
+    return NULL;
 }
 
-static int write_command(const struct run *r, struct writer *w)
+/* Of a type of work; the first is the COMMAND. */
+static int write_type(const struct run *r, size_t type, struct writer *w)
 {
-    const char *name = r->o->command[0];
-    char dir[4096];
+    const struct work_type *t = &r->o->types.type[type];
+    char *whole = NULL, **own = t->command, dir[4096] = "";
 
-    if (is_apart(r->o) && name[0] != '/' && strchr(name, '/'))
-        return write_from_here(r, w);
-    if (!find_folder(r, dir, sizeof dir))
+    if (is_from_here(r, t->command))
+        own = from_here(t->command, &whole);
+    if (!own || (!whole && type == 0 && !find_folder(r, dir, sizeof dir)))
         return -1;
-    msg_write_command(w, dir, r->o->persistent, r->o->command);
+    if (type == 0)
+        msg_write_command(w, dir, r->o->persistent, own);
+    else
+        msg_write_work(w, t->name, own);
+    if (whole)
+        free(own);
+    free(whole);
     return 0;
 }
 
-int run_nodes_command(struct run *r, size_t node)
+static int send_type(struct run *r, size_t node, size_t type)
 {
     struct writer w = {0};
 
-    send_files(r, node);
-    if (write_command(r, &w) < 0)
+    if (write_type(r, type, &w) < 0)
         return es_fail(r->err, ES_USAGE, "go to a directory that is there",
                        "no working directory: %s", strerror(errno));
     if (w.len > MESSAGE_BODY_MAX) {
@@ -186,7 +197,17 @@ int run_nodes_command(struct run *r, size_t node)
         return es_fail(r->err, ES_USAGE, "put it into a script",
                        "the command is over 8 MiB");
     }
-    session_send(r->front.session, node, MSG_COMMAND, &w);
+    session_send(r->front.session, node, type == 0 ? MSG_COMMAND : MSG_WORK,
+                 &w);
+    return 0;
+}
+
+int run_nodes_command(struct run *r, size_t node)
+{
+    send_files(r, node);
+    for (size_t t = 0; t < r->o->types.n; t++)
+        if (send_type(r, node, t) < 0)
+            return -1;
     return 0;
 }
 

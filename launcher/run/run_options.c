@@ -124,6 +124,10 @@ const struct option run_options_table[] = {
     {OPTION_TAKE, "queue", "FILE|-", .take = take_queue, .excludes = "repeat",
      .help = "a frame a line, \"B:E [LABEL]\", taken as they come; may be "
      "given again: one queue"},
+    {OPTION_TEXT, "works", "FILE", AT(works), .needs = "queue",
+     .excludes = "persistent ahead dry-run", .help =
+     "types of work, each with a command of its own: a line of the queue names "
+     "one at its end, \"B:E LABEL @render\""},
     {OPTION_FLAG, "follow", NULL, AT(follow), .needs = "queue", .help =
      "queues do not end: files grow, pipes get new writers"},
     {OPTION_COUNT, "repeat", "N", AT(work.repeat), .low = 1, .help =
@@ -321,6 +325,30 @@ static int check_files(const struct run_options *o, struct es_error *err)
                : 0;
 }
 
+/* The command line's own, and those of --works. */
+static int settle_types(struct run_options *o,
+                        const struct policy_option *policy,
+                        const struct config *c,
+                        struct es_error *err)
+{
+    struct work_types *t = &o->types;
+
+    t->n = 1;
+    t->has_own = o->command[0] != NULL;
+    t->type[0] = (struct work_type){.name = "",
+                                    .command = o->command,
+                                    .profile = *o->profile,
+                                    .profile_auto = o->profile_auto,
+                                    .policy = *policy};
+    if (!o->works)
+        return 0;
+    if (work_types_read(t, o->works, c, err) < 0)
+        return -1;
+    if (!t->has_own)
+        o->command = t->type[0].command = t->type[1].command;
+    return 0;
+}
+
 int run_options_settle(struct run_options *o,
                        const struct config *c,
                        struct es_error *err)
@@ -332,7 +360,7 @@ int run_options_settle(struct run_options *o,
         return es_fail(err, ES_USAGE,
                        "give --range BEGIN:END, --lines FILE or --queue FILE",
                        "no work");
-    if (!o->command[0])
+    if (!o->command[0] && !o->works)
         return es_fail(err, ES_USAGE, "give it after --", "no command");
     if (o->power != POWER_OFF && strcmp(c->power.actuator, "slice") == 0)
         return es_fail(err, ES_USAGE,
@@ -371,6 +399,8 @@ int run_options_settle(struct run_options *o,
     o->policy = policy.kind;
     memcpy(o->policy_name, policy.name, sizeof o->policy_name);
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
+    if (settle_types(o, &policy, c, err) < 0)
+        return -1;
     if (o->dry_run) { /* keeps nothing and writes no files */
         o->gather = o->report = o->joblog = o->journal = o->output = NULL;
         o->resume = o->resume_failed = 0;

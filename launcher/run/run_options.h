@@ -12,6 +12,7 @@
 #include "launcher/run/extraction.h"
 #include "launcher/run/ok_status.h"
 #include "launcher/run/queue.h"
+#include "launcher/run/work_types.h"
 #include "launcher/session/qualification.h"
 #include "pmix_bcast/error.h"
 #include "policy/policy.h"
@@ -62,13 +63,16 @@ struct run_options {
     int resume;                /* the journal may be of a run before */
     int resume_failed;         /* likewise, and what failed is redone */
     struct local_option local; /* not given: by Slurm */
-    char **command;            /* points into argv */
+    const char *works;         /* NULL: all work is of the command */
+    struct work_types types;   /* of that file, and of the command line */
+    char **command;            /* points into argv; of the first work, if
+                                  there is none */
 };
 
 extern const struct option run_options_table[];
 
 /* What the options come to, o->command set; what they do not say is as in c.
- * Returns 0, or -1 with ES_USAGE. */
+ * Returns 0, or -1 with ES_USAGE; o->types are to be cleared in any case. */
 int run_options_settle(struct run_options *o,
                        const struct config *c,
                        struct es_error *err);

@@ -4,6 +4,7 @@
 #include "launcher/run/run_failures.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- how many ------------------------------------------------------------- */
 
@@ -122,6 +123,7 @@ int run_slots_open(struct run *r)
     r->distribution = distribution_create(
         r->front.session, &r->slots, r->o->grain, r->o->pieces, r->o->ahead);
     if (!r->distribution
+        || distribution_set_types(r->distribution, r->o->types.n) < 0
         || determination_init(&r->determination, r->slots.n) < 0
         || (r->o->overlap && distribution_set_overlap(r->distribution) < 0)
         || start_meter(r) < 0)
@@ -134,41 +136,90 @@ int run_slots_open(struct run *r)
 
 /* --- the adjuster --------------------------------------------------------- */
 
-/* One a slot; NULL and r->err: no memory. */
-static struct metric *metrics(struct run *r)
+/* The nodes by another profile than that of the command line; if that cannot
+ * be, they are as by that one.  0, or -1: no memory. */
+static int rank_type(const struct run *r, size_t type, struct metric metric[])
 {
+    const struct qualification *q = &r->qualification;
+    const struct config_profile *p = &r->o->types.type[type].profile;
+    double(*counted)[ELEMENTS] = calloc(q->n, sizeof *counted);
+
+    if (!counted)
+        return -1;
+    memcpy(counted, q->measured, q->n * sizeof *counted);
+    if (rank_by_rank(r->config->probe.rank_by, counted, &p->profile, metric,
+                     q->n)
+        < 0)
+        notice("warning: work %s: no node could be measured in what the "
+               "profile %s counts: it begins as by %s",
+               r->o->types.type[type].name, p->name, r->profile.name);
+    free(counted);
+    return 0;
+}
+
+/* One a slot; NULL and r->err: no memory. */
+static struct metric *metrics(struct run *r, size_t type)
+{
+    const struct qualification *q = &r->qualification;
     struct metric *m = calloc(r->slots.n, sizeof *m);
+    struct metric *each = calloc(q->n, sizeof *each);
+    int rc = m && each ? 0 : -1;
+
+    if (rc == 0)
+        memcpy(each, q->metric, q->n * sizeof *each);
+    if (rc == 0 && type > 0)
+        rc = rank_type(r, type, each);
+    if (rc == 0) {
+        slots_metrics(&r->slots, each, m);
+    } else {
+        (void)es_no_memory(r->err);
+        free(m);
+        m = NULL;
+    }
+    free(each);
+    return m;
+}
+
+static int rank(struct run *r, size_t type)
+{
+    const struct work_type *t = &r->o->types.type[type];
+    struct metric *m = metrics(r, type);
+    int rc = -1;
 
     if (m)
-        slots_metrics(&r->slots, r->qualification.metric, m);
-    else
-        (void)es_no_memory(r->err);
-    return m;
+        rc = job_load_adjuster_init(&r->adjuster[type], t->policy.kind,
+                                    t->policy.value, m, &t->profile.profile,
+                                    r->slots.n, r->err);
+    free(m);
+    return rc;
 }
 
 int run_slots_rank(struct run *r)
 {
-    struct metric *m = metrics(r);
-    int rc = -1;
+    for (size_t t = 0; t < r->o->types.n; t++)
+        if (rank(r, t) < 0)
+            return -1;
+    return 0;
+}
 
-    if (m)
-        rc = job_load_adjuster_init(&r->adjuster, r->o->policy,
-                                    r->o->policy_value, m, &r->profile.profile,
-                                    r->slots.n, r->err);
+static int join(struct run *r, size_t node, size_t type)
+{
+    const size_t *first = r->slots.first;
+    struct metric *m = metrics(r, type);
+    int rc = m ? 0 : -1;
+
+    for (size_t i = first[node]; i < first[node + 1] && rc == 0; i++)
+        rc = job_load_adjuster_join(&r->adjuster[type], i, m, r->err);
     free(m);
     return rc;
 }
 
 int run_slots_join(struct run *r, size_t node)
 {
-    const size_t *first = r->slots.first;
-    struct metric *m = metrics(r);
-    int rc = m ? 0 : -1;
-
-    for (size_t i = first[node]; i < first[node + 1] && rc == 0; i++)
-        rc = job_load_adjuster_join(&r->adjuster, i, m, r->err);
-    free(m);
-    return rc;
+    for (size_t t = 0; t < r->o->types.n; t++)
+        if (join(r, node, t) < 0)
+            return -1;
+    return 0;
 }
 
 void run_slots_threads(struct run *r, size_t node)
@@ -178,6 +229,7 @@ void run_slots_threads(struct run *r, size_t node)
     uint32_t n = (uint32_t)slots_of(&r->slots, node);
 
     for (size_t i = first[node]; i < first[node + 1]; i++)
-        job_load_adjuster_threads(&r->adjuster, i,
-                                  cpus > n ? cpus / n : cpus > 0);
+        for (size_t t = 0; t < r->o->types.n; t++)
+            job_load_adjuster_threads(&r->adjuster[t], i,
+                                      cpus > n ? cpus / n : cpus > 0);
 }

@@ -64,7 +64,11 @@ struct run {
     struct metrics_cast cast;
     struct work work;
     struct config_profile profile; /* that is in force */
-    struct history history;
+    struct run_type { /* one a type of work: what is learned of it */
+        struct history history;
+        struct threshold_noise noise;
+    } type[WORK_TYPES_MAX];
+    struct job_load_adjuster adjuster[WORK_TYPES_MAX]; /* likewise */
     struct slots slots; /* of the nodes; n 0: not known yet */
     struct {
         uint32_t *each; /* one a node: slots */
@@ -75,7 +79,6 @@ struct run {
     struct distribution *distribution;
     struct receiving receiving;
     struct determination determination;
-    struct job_load_adjuster adjuster;
     struct report report;
     struct run_energy energy;
     struct failures failures; /* what was left out */

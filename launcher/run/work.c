@@ -32,6 +32,21 @@ static void name_lines(const struct work *w,
         fprintf(to, "header %ju ", (uintmax_t)r->header);
 }
 
+/* The commands of --works, as a hash. */
+static void name_types(const struct work_types *t, FILE *to)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 1; i < t->n; i++) {
+        hash = XXH3_64bits_withSeed(t->type[i].name,
+                                    strlen(t->type[i].name) + 1, hash);
+        for (char **word = t->type[i].command; *word; word++)
+            hash = XXH3_64bits_withSeed(*word, strlen(*word) + 1, hash);
+    }
+    if (t->n > 1)
+        fprintf(to, "works %016jx ", (uintmax_t)hash);
+}
+
 /* What the journal is of, in words, with the text of its units or without;
  * NULL: no memory. */
 static char *name_work(const struct work *w,
@@ -47,6 +62,7 @@ static char *name_work(const struct work *w,
         return NULL;
     for (size_t i = 0; i < o->n_queues; i++)
         fprintf(to, "queue %s ", o->queue[i]);
+    name_types(&o->types, to);
     if (o->lines)
         name_lines(w, &o->record, with_text, to);
     else if (o->n_queues == 0)
@@ -114,8 +130,11 @@ int work_open(struct work *w,
               void *arg,
               struct es_error *err)
 {
-    struct queue_setup setup = {
-        .path = o->queue, .n = o->n_queues, .follow = o->follow};
+    struct queue_setup setup = {.path = o->queue,
+                                .n = o->n_queues,
+                                .types = o->works ? &o->types : NULL,
+                                .by_type = !o->output && o->n_returned == 0,
+                                .follow = o->follow};
 
     memset(w, 0, sizeof *w);
     w->extraction = o->work;

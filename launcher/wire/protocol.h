@@ -35,7 +35,10 @@
  *                        how many commands run at once in each
  *   SLOTTED   agent      n u32, text            (answer to SLOTS; n 0: why)
  *   RUN       front end  id u64, frame u64, begin u64, end u64, slot u32,
- *                        label text
+ *                        label text, work text: "", or of a WORK
+ *   WORK      front end  work text, argc u32, argc x text: the command of a
+ *                        type of work, where it differs from COMMAND's; it
+ *                        comes after that
  *   CANCEL    front end  id u64: the slice's command is ended, and nothing more
  *                        is said of it
  *   INPUT     front end  id u64, blob: bytes for the stdin of the slice whose
@@ -130,6 +133,8 @@
 #include "policy/power.h"
 
 #define LABEL_MAX       256u /* bytes of a frame's label, with its NUL */
+#define WORK_NAME_MAX   32u  /* bytes of a type of work, with its NUL */
+#define WORKS_MAX       32u  /* of a run, besides COMMAND's */
 #define TEXT_MAX        512u /* bytes of a reason, with its NUL */
 #define INTERVAL_MS     10   /* between samples of the meters */
 #define INTERVAL_MIN_MS 1
@@ -207,6 +212,7 @@ enum protocol_type {
     MSG_COMMENT = 55,
     MSG_LINGER = 56,
     MSG_RECALL = 57,
+    MSG_WORK = 58,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -267,6 +273,10 @@ struct msg_command {
     uint32_t persistent; /* it stays alive from slice to slice */
     char **argv;         /* NULL-ended, one allocation; free() it */
 };
+struct msg_work {
+    char name[WORK_NAME_MAX]; /* not "" */
+    char **argv;              /* as of COMMAND */
+};
 enum slots_kind { SLOTS_NUMBER, SLOTS_CORES, SLOTS_SOCKETS, SLOTS_GPUS };
 struct msg_slots {
     uint32_t kind;   /* enum slots_kind */
@@ -282,6 +292,7 @@ struct msg_run {
     uint64_t id, frame, begin, end;
     uint32_t slot; /* of the node, the first is 0 */
     char label[LABEL_MAX];
+    char work[WORK_NAME_MAX]; /* "": of the COMMAND */
 };
 struct msg_files {
     uint32_t apart;  /* 1: each slice has a folder of its own, new and empty */
@@ -436,6 +447,8 @@ void msg_write_command(struct writer *w,
                        int persistent,
                        char *const argv[]);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
+void msg_write_work(struct writer *w, const char *name, char *const argv[]);
+int msg_read_work(struct msg_work *m, const uint8_t *body, size_t len);
 void msg_write_files(struct writer *w, const struct msg_files *m);
 int msg_read_files(struct msg_files *m, const uint8_t *body, size_t len);
 void msg_write_file(struct writer *w, const struct msg_file *m);

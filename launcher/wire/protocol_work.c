@@ -80,36 +80,68 @@ int msg_read_file(struct msg_file *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
-void msg_write_command(struct writer *w,
-                       const char *dir,
-                       int persistent,
-                       char *const argv[])
+static void write_words(struct writer *w, char *const argv[])
 {
     uint32_t argc = 0;
 
     while (argv[argc])
         argc++;
-    write_text(w, dir);
-    write_u32(w, persistent ? 1 : 0);
     write_u32(w, argc);
     for (uint32_t i = 0; i < argc; i++)
         write_text(w, argv[i]);
 }
 
+/* The words of a command, to the end of the body; NULL: they are none. */
+static char **read_words(struct reader *r)
+{
+    uint32_t argc = read_u32(r);
+    char **argv = NULL;
+
+    if (!r->bad && argc > 0 && argc <= ARGC_MAX)
+        argv = read_texts(r, argc);
+    if (argv && read_end(r) == 0 && argv[0][0])
+        return argv;
+    free(argv);
+    return NULL;
+}
+
+void msg_write_command(struct writer *w,
+                       const char *dir,
+                       int persistent,
+                       char *const argv[])
+{
+    write_text(w, dir);
+    write_u32(w, persistent ? 1 : 0);
+    write_words(w, argv);
+}
+
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);
-    uint32_t argc;
 
-    m->argv = NULL;
     read_text(&r, m->dir, sizeof m->dir);
     m->persistent = read_u32(&r);
-    argc = read_u32(&r);
-    if (!r.bad && argc > 0 && argc <= ARGC_MAX)
-        m->argv = read_texts(&r, argc);
-    if (!m->argv)
-        return finish(&(struct reader){.bad = 1}, m, sizeof *m);
-    if (read_end(&r) == 0 && m->persistent <= 1 && m->argv[0][0])
+    m->argv = read_words(&r);
+    if (m->argv && m->persistent <= 1)
+        return 0;
+    free(m->argv);
+    memset(m, 0, sizeof *m);
+    return -1;
+}
+
+void msg_write_work(struct writer *w, const char *name, char *const argv[])
+{
+    write_text(w, name);
+    write_words(w, argv);
+}
+
+int msg_read_work(struct msg_work *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->name, sizeof m->name);
+    m->argv = read_words(&r);
+    if (m->argv && m->name[0])
         return 0;
     free(m->argv);
     memset(m, 0, sizeof *m);
@@ -162,6 +194,7 @@ void msg_write_run(struct writer *w, const struct msg_run *m)
     write_u64(w, m->end);
     write_u32(w, m->slot);
     write_text(w, m->label);
+    write_text(w, m->work);
 }
 
 int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
@@ -174,6 +207,7 @@ int msg_read_run(struct msg_run *m, const uint8_t *body, size_t len)
     m->end = read_u64(&r);
     m->slot = read_u32(&r);
     read_text(&r, m->label, sizeof m->label);
+    read_text(&r, m->work, sizeof m->work);
     if (m->begin > m->end || m->slot >= NODE_SLOTS_MAX)
         r.bad = 1;
     return finish(&r, m, sizeof *m);

@@ -15,10 +15,24 @@ static void walk(const uint8_t *p, size_t len)
         sum = (uint8_t)(sum + p[i]);
 }
 
+static void work(const uint8_t *body, size_t len)
+{
+    struct msg_work m;
+
+    if (msg_read_work(&m, body, len) < 0)
+        return;
+    if (!m.name[0])
+        abort();
+    for (size_t i = 0; m.argv[i]; i++)
+        walk((const uint8_t *)m.argv[i], strlen(m.argv[i]));
+    free(m.argv);
+}
+
 static void command(const uint8_t *body, size_t len)
 {
     struct msg_command m;
 
+    work(body, len);
     if (msg_read_command(&m, body, len) < 0)
         return;
     for (size_t i = 0; m.argv[i]; i++)

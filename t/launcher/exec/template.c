@@ -3,7 +3,7 @@
 #include "fault.h"
 #include "tap.h"
 
-static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn"};
+static const struct msg_run slice = {7, 3, 10, 25, 4, "dawn", ""};
 
 static const struct {
     const char *word, *want;
@@ -41,7 +41,8 @@ static void test_words(void)
 /* What is filled in is not looked at again. */
 static void test_values(void)
 {
-    struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, "{node}"};
+    struct msg_run odd = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                          0, "{node}",   ""};
     char numbers[] = "{begin} {end} {count} {frame}", label[] = "{label}";
     char *argv[] = {numbers, label, NULL}, *none[] = {NULL};
     char node[NODE_NAME_MAX], **got = template_argv(argv, &odd, "{end}");

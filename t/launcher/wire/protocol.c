@@ -203,7 +203,7 @@ static void write_sound_meter(enum which k, struct writer *w)
 /* ... of what is to be done, ... */
 static void write_sound_work(enum which k, struct writer *w)
 {
-    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label"};
+    struct msg_run run = {9, 2, 10, UINT64_MAX, 3, "a label", "render"};
     struct msg_output output = {9, (const uint8_t *)"\0\xff", 2};
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
                          4};
@@ -706,7 +706,14 @@ static void test_text_bounds(void)
             write_u64(&w, 1);
         write_u32(&w, 1);
         write_text(&w, xs(LABEL_MAX - 1 + more));
+        write_text(&w, "");
         expect(RUN, &w, over ? "a label too long" : "the longest label");
+        for (int i = 0; i < 4; i++)
+            write_u64(&w, 1);
+        write_u32(&w, 1);
+        write_text(&w, "");
+        write_text(&w, xs(WORK_NAME_MAX - 1 + more));
+        expect(RUN, &w, over ? "a type too long" : "the longest type");
         write_text(&w, xs(4095 + more));
         write_u32(&w, 0); /* not persistent */
         write_u32(&w, 1);
@@ -869,9 +876,39 @@ static void test_bad_slots(void)
     refused(SLOTTED, &w, "an answer of more slots than a node can have");
 }
 
+static void test_works(void)
+{
+    char *words[] = {"./render", "", "{begin}", NULL};
+    struct writer w = {0};
+    struct msg_work m;
+    size_t len;
+
+    msg_write_work(&w, "render", words);
+    is_int(msg_read_work(&m, w.buf, w.len), 0, "a type of work comes back");
+    is_str(m.name, "render", "with its name");
+    ok(strcmp(m.argv[0], "./render") == 0 && !*m.argv[1]
+           && strcmp(m.argv[2], "{begin}") == 0 && !m.argv[3],
+       "and its words");
+    free(m.argv);
+    for (len = 0; len < w.len && msg_read_work(&m, w.buf, len) < 0; len++)
+        if (m.argv || m.name[0])
+            break;
+    is_int((intmax_t)len, (intmax_t)w.len, "cut short it is refused");
+    writer_clear(&w);
+    msg_write_work(&w, "", words);
+    is_int(msg_read_work(&m, w.buf, w.len), -1, "so is one without a name");
+    writer_clear(&w);
+    msg_write_work(&w, "render", words + 1);
+    is_int(msg_read_work(&m, w.buf, w.len), -1, "or whose first word is empty");
+    writer_clear(&w);
+    msg_write_work(&w, xs(WORK_NAME_MAX), words);
+    is_int(msg_read_work(&m, w.buf, w.len), -1, "or with too long a name");
+    writer_clear(&w);
+}
+
 static void test_bad_slices(void)
 {
-    struct msg_run run = {0, 0, 2, 1, 0, ""};
+    struct msg_run run = {0, 0, 2, 1, 0, "", ""};
     struct msg_done d = {.status = 256};
     struct writer w = {0};
 
@@ -1089,6 +1126,7 @@ int main(void)
     test_bad_meetings();
     test_bad_ready();
     test_bad_slots();
+    test_works();
     test_bad_slices();
     test_bad_probes();
     test_bad_puts();
