@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/autotuned.h"
 #include "policy/bundles.h"
+#include "policy/cooling.h"
 #include "policy/java.h"
 #include "policy/random.h"
 
@@ -23,7 +24,8 @@ enum {
     MAX_DEVIATION,
     DECREASE,
     SEED,
-    GENERATOR
+    GENERATOR,
+    DOCUMENTED
 };
 
 static const struct policy_param params[] = {
@@ -39,16 +41,23 @@ static const struct policy_param params[] = {
                    0, "largest size to be guessed, relative to the best",
                    OUTSIDE_NEAREST},
     [CONVERGENCE] = {"minSamplesToCheckConvergence", 300, INT32_MIN, INT32_MAX,
-                     1, "has no effect, as in JPPF", OUTSIDE_NEAREST},
-    [MAX_DEVIATION] = {"maxDeviation", 0.2, -DBL_MAX, DBL_MAX, 0,
-                       "has no effect, as in JPPF", OUTSIDE_NEAREST},
+                     1, "documented: tasks of a look at whether it has changed",
+                     OUTSIDE_NEAREST},
+    [MAX_DEVIATION] =
+        {"maxDeviation", 0.2, -DBL_MAX, DBL_MAX, 0,
+         "documented: relative change of the mean that starts anew",
+         OUTSIDE_NEAREST},
     [DECREASE] = {"decreaseRatio", 0.2, -DBL_MAX, DBL_MAX, 0,
-                  "has no effect, as in JPPF", OUTSIDE_NEAREST},
+                  "documented: how fast guesses come nearer to the best",
+                  OUTSIDE_NEAREST},
     [SEED] = {"seed", 1, 0, 0x1p53, 1, "of the random numbers",
               OUTSIDE_REFUSED},
     [GENERATOR] = {"generator", GENERATOR_LCG32, 0, GENERATORS - 1, 1,
                    "of random numbers: 0 evenstep's, 1 java.util.Random's",
                    OUTSIDE_REFUSED},
+    [DOCUMENTED] = {"documented", 0, 0, 1, 1,
+                    "0: as JPPF's code does; 1: as its manual says",
+                    OUTSIDE_REFUSED},
 };
 
 /* What is known of one size. */
@@ -62,6 +71,12 @@ struct node {
     struct rng rng;
     uint32_t n_known;
     uint32_t buckets; /* a power of two */
+    /* As documented: */
+    int32_t guesses; /* so far */
+    int is_stable;   /* it stays at the best size */
+    double mean;     /* of a task then */
+    double time;     /* since the last look */
+    int64_t tasks;   /* likewise */
 };
 
 /* What lies behind the channels; behind it what the nodes know, SIZES_MOST
@@ -71,6 +86,9 @@ struct own {
     enum generator generator;
     float deviation;
     int32_t size, analyse, guesses;
+    int is_documented;
+    int32_t convergence;
+    double max_deviation, decrease;
     struct node node[];
 };
 
@@ -99,6 +117,7 @@ static void autotuned_join(void *state, size_t node)
     random_init(&me->rng, own->generator, random_seed(own->seed, node));
     me->n_known = 0;
     me->buckets = BUCKETS_AT_FIRST;
+    me->guesses = me->is_stable = 0;
 }
 
 static int autotuned_init(void *state, const struct policy_setup *setup)
@@ -114,6 +133,10 @@ static int autotuned_init(void *state, const struct policy_setup *setup)
     own->analyse = (int32_t)value[ANALYSE];
     own->guesses = (int32_t)value[GUESSES];
     own->deviation = (float)value[DEVIATION];
+    own->is_documented = value[DOCUMENTED] > 0;
+    own->convergence = (int32_t)value[CONVERGENCE];
+    own->max_deviation = value[MAX_DEVIATION];
+    own->decrease = value[DECREASE];
     own->seed = (uint64_t)value[SEED];
     own->generator = value[GENERATOR] > 0 ? GENERATOR_JAVA : GENERATOR_LCG32;
     for (size_t i = 0; i < setup->n; i++)
@@ -199,13 +222,68 @@ static int32_t range_around(const struct own *own, int32_t best)
 }
 
 /* A size near the best; it is not cut to the job. */
-static int32_t guess(const struct own *own, struct node *me, int32_t best)
+static int32_t guess(struct node *me, int32_t range, int32_t best)
 {
-    int32_t away = 1 + random_below(&me->rng, range_around(own, best));
+    int32_t away = 1 + random_below(&me->rng, range);
 
     if (away < best && random_boolean(&me->rng))
         away = -away;
     return java_add(best, away);
+}
+
+/* A size that is not known, within the range of the best; 0 if all that were
+ * guessed are. */
+static int32_t guess_new(const struct own *own,
+                         struct node *me,
+                         const struct known known[],
+                         int32_t range,
+                         int32_t best)
+{
+    for (int32_t i = 0; i < own->guesses; i++) {
+        int32_t size = guess(me, range, best);
+
+        if (find_size(known, me->n_known, size) == me->n_known)
+            return size;
+    }
+    return 0;
+}
+
+/* It is the best for now; of the others nothing is kept. */
+static int32_t keep_best(struct node *me, struct known known[], int32_t best)
+{
+    uint32_t at;
+
+    best = best < 1 ? 1 : best;
+    at = find_size(known, me->n_known, best);
+    if (at < me->n_known) {
+        known[0] = known[at];
+        me->n_known = 1;
+    }
+    return best;
+}
+
+/* As documented the range cools down, and when it has the best size stays. */
+static int32_t analyse_cooling(const struct own *own,
+                               struct node *me,
+                               struct known known[],
+                               int32_t best)
+{
+    int32_t range = range_around(own, best), size = 0;
+
+    if (me->guesses < cooling_guesses(range, own->decrease))
+        size =
+            guess_new(own, me, known,
+                      cooling_range(range, own->decrease, me->guesses), best);
+    if (size != 0) {
+        me->guesses++;
+        return size;
+    }
+    best = keep_best(me, known, best);
+    me->is_stable = 1;
+    me->mean = known[0].mean;
+    me->time = 0;
+    me->tasks = 0;
+    return best;
 }
 
 /* The size of the next bundle. */
@@ -214,24 +292,36 @@ static int32_t analyse(const struct own *own,
                        struct known known[],
                        int32_t max)
 {
-    int32_t best = fastest_size(me, known);
-    uint32_t at;
+    int32_t best = fastest_size(me, known), size;
 
     if (max > 0 && best > max)
         best = max;
-    for (int32_t i = 0; i < own->guesses; i++) {
-        int32_t size = guess(own, me, best);
+    if (own->is_documented)
+        return analyse_cooling(own, me, known, best);
+    size = guess_new(own, me, known, range_around(own, best), best);
+    return size != 0 ? size : keep_best(me, known, best);
+}
 
-        if (find_size(known, me->n_known, size) == me->n_known)
-            return size;
+/* A node that stays at the best size: it begins anew, from there, once its tasks
+ * take another time. */
+static void check_convergence(const struct own *own,
+                              struct node *me,
+                              int32_t tasks,
+                              double time_ns)
+{
+    double off;
+
+    me->time += time_ns;
+    me->tasks += tasks;
+    if (me->tasks <= 0 || me->tasks < own->convergence)
+        return;
+    off = fabs(me->time / (double)me->tasks - me->mean);
+    me->time = 0;
+    me->tasks = 0;
+    if (off > own->max_deviation * me->mean) {
+        me->n_known = 0;
+        me->guesses = me->is_stable = 0;
     }
-    best = best < 1 ? 1 : best;
-    at = find_size(known, me->n_known, best);
-    if (at < me->n_known) {
-        known[0] = known[at];
-        me->n_known = 1;
-    }
-    return best;
 }
 
 static void autotuned_feedback(void *state,
@@ -247,6 +337,10 @@ static void autotuned_feedback(void *state,
 
     if (!channel)
         return;
+    if (own->node[node].is_stable) {
+        check_convergence(own, &own->node[node], tasks, time_ns);
+        return;
+    }
     e = size_entry(&own->node[node], known, tasks);
     now = e->tasks + tasks;
     e->mean = (time_ns + (double)e->tasks * e->mean) / (double)now;

@@ -8,6 +8,12 @@
  * are known sizes, the best one is kept and the others are forgotten.  It never
  * stops exploring, and no sample ages.  Three parameters that JPPF documents
  * have no effect there, nor here.
+ *
+ * With documented = 1 they have the effect that JPPF's manual gives them: the
+ * guesses come nearer to the best (cooling.h), and end; then the best size stays
+ * until, over minSamplesToCheckConvergence tasks, the mean time of a task differs
+ * by more than maxDeviation from what it was then, and all begins anew from
+ * that size.
  */
 #ifndef POLICY_AUTOTUNED_H
 #define POLICY_AUTOTUNED_H

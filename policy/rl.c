@@ -126,7 +126,8 @@ static int rl_adjust(void *state,
 
 const struct policy_kind rl_kind = {
     .name = "rl",
-    .help = "JPPF: bundles that grow or shrink by what the last change did",
+    .help = "JPPF: bundles that grow or shrink by what the last change did; "
+            "deprecated, gone in JPPF 6.0",
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .bundles = &bundles,
