@@ -12,7 +12,7 @@
 #   make bench       efficiency, turn-around and the plugin's cost, measured (root)
 #   make bench-scale what a front end of 100 to 1,000 agents needs, and more
 #   make bench-tick  what a tick of the progress meter costs, and its monitor
-#   make bench-graph plans' cost; a workflow beside its plan and GNU parallel (root)
+#   make bench-graph what grouping is worth; plans' cost; a real workflow (root)
 #   make bench-bcast evenstep bcast beside sbcast and MPI_Bcast, measured (root)
 #   make lint format style
 #   make html        the manuals as HTML, in build/html
@@ -367,6 +367,7 @@ bench-mpi: all $(peers) $(B)/t/programs/metered
 bench-bcast: all $(peers)
 	contrib/bench-bcast
 bench-graph: all
+	contrib/bench-graph-claim
 	contrib/bench-graph-size
 	contrib/bench-graph
 
@@ -374,7 +375,7 @@ bench-graph: all
 ours    = $(shell find contrib launcher pmix_bcast policy spank_plugin t -name '*.[ch]')
 manuals := $(wildcard launcher/*.[1-8] launcher/*/*.[1-8] policy/*.[1-8] spank_plugin/*.[1-8])
 scripts := $(wildcard contrib/testbed contrib/suite contrib/slurm_release.sh contrib/bench contrib/bench-bcast contrib/bench-mpi \
-             contrib/bench-graph contrib/bench-graph-size contrib/bench-real contrib/requeue contrib/containers/in-tree \
+             contrib/bench-graph contrib/bench-graph-claim contrib/bench-graph-size contrib/bench-real contrib/requeue contrib/containers/in-tree \
              contrib/demo/run contrib/demo/table contrib/demo/plain-srun contrib/demo/render-rows contrib/graphs/mosaic contrib/packaging/dist \
              contrib/packaging/deb contrib/packaging/rpm contrib/packaging/check-deb \
              t/fuzz/run t/lib/tier t/lib/one_test .ci/run)
