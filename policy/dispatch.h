@@ -171,6 +171,9 @@ void dispatch_set_speculation(struct dispatch *d, int on);
  * first is always begun before the end. */
 void dispatch_set_end(struct dispatch *d, double end);
 
+/* Of the frames that wait the largest has so many units (0, as at first: not
+ * known), which a bundle policy may hear with the next dispatch_begin(). */
+void dispatch_expect(struct dispatch *d, uint64_t units);
 /*
  * Start a frame, of which done[] (n, ascending) was done before.  It is cut by
  * the loads; one whose load is 0 gets something only if no other is left.  The

@@ -3,6 +3,7 @@
  * A dispatcher's life, its frames, what happens to it, and how it stands; see
  * dispatch_state.h for the rest.
  */
+#include "policy/bundles.h"
 #include "policy/dispatch_state.h"
 #include "policy/pace.h"
 
@@ -202,6 +203,19 @@ static void cut_slices(struct dispatch *d)
     }
 }
 
+void dispatch_expect(struct dispatch *d, uint64_t units)
+{
+    d->expected = units;
+}
+
+/* Of this frame and those that wait. */
+static int32_t most_tasks(const struct dispatch *d)
+{
+    struct tasks waiting = tasks_of(d->expected, d->grain);
+
+    return waiting.frame > d->tasks.frame ? waiting.frame : d->tasks.frame;
+}
+
 int dispatch_begin(struct dispatch *d,
                    struct slice frame,
                    const struct slice done[],
@@ -213,7 +227,7 @@ int dispatch_begin(struct dispatch *d,
     d->frame = frame;
     d->tasks = tasks_of(units_in(frame), d->grain);
     if (d->kind->bundles)
-        d->kind->bundles->set_context(d->state, d->tasks.frame);
+        d->kind->bundles->set_context(d->state, most_tasks(d));
     dispatch_weigh(d);
     fill_pool(d, done, n);
     d->is_new = d->sizing.cost && !cost_is_known(d->sizing.cost);
@@ -341,7 +355,8 @@ static void learn(struct dispatch *d,
                   double begun)
 {
     struct dispatch_node *s = &d->node[p->node];
-    double gap = p->back - p->sent - p->seconds;
+    double gap = p->back - p->sent - p->seconds, took = p->back - begun;
+    int32_t tasks = tasks_in(&d->tasks, units_in(p->units));
 
     s->done += units_in(p->units);
     s->busy += p->seconds;
@@ -352,9 +367,9 @@ static void learn(struct dispatch *d,
         d->delay = gap;
     learn_cost(d, p);
     if (d->kind->bundles)
-        d->kind->bundles->feedback(d->state, p->node,
-                                   tasks_in(&d->tasks, units_in(p->units)),
-                                   (p->back - begun) * 1e9);
+        d->kind->bundles->feedback(d->state, p->node, tasks,
+                                   bundles_time(tasks, p->seconds * 1e9,
+                                                (took - p->seconds) * 1e9, 1));
 }
 
 /* A piece that a node is at, and would have done by now if it took what it was

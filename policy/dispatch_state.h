@@ -29,6 +29,7 @@ struct dispatch {
     double end;         /* no piece is out for longer */
     int speculates;     /* what is late is done twice at once */
     struct tasks tasks; /* of the frame, for bundles */
+    uint64_t expected;  /* units of the largest frame that waits */
     struct dispatch_piece *piece;
     size_t n, cap;
     size_t next;       /* pieces before it were handed out */

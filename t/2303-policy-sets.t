@@ -49,6 +49,11 @@ test_expect_success 'completion has it, and so has the configuration in force, w
 	evenstep completion words run --policy thr | grep "^three" &&
 	evenstep config >first && grep -x "policy \"three\" {" first && EVENSTEP_CONF=$PWD/first evenstep config >second && test_cmp first second
 '
+test_expect_success 'with --ahead idle nodes get bundles of the next frame' '
+	printf "#!/bin/sh\ntest \$EVENSTEP_NODE = local1 || exec sleep 0.05\nexec sleep 1\n" >slow && chmod +x slow &&
+	evenstep run --local 2 --metrics equal --policy three --range 0:12 --repeat 2 --ahead 1 --report report -- ./slow {begin} {end} &&
+	jq -es "map(select(.type == \"frame\")) | (.[1].began + (.[1].slices | map(.sent) | min)) < .[0].began + (.[0].slices | map(.back) | max)" report
+'
 while IFS='|' read -r name text message; do
 	test_expect_success "$name: one line, exit status 2" '
 		printf "%b" "$text" >bad.conf && EVENSTEP_CONF=$PWD/bad.conf test_expect_code 2 evenstep run --local 1 --range 0:1 -- true 2>err &&

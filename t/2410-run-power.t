@@ -68,6 +68,13 @@ test_expect_success '--power by advice to programs: each is told of threads, whi
 	printf "power {\n actuator = \"threads\"\n start = 0.01\n floor = 0.01\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
 	begin --power=pair -- ./ticks && wait_for 120 tick threads && wait_for 60 grep -q "^[1-9]" got; code=$?; cat seen got err; end && unset EVENSTEP_CONF && test $code = 0
 '
+test_expect_success 'nodethreads follows the threads that programs are advised to use' '
+	printf "power {\n actuator = \"threads\"\n start = 0.01\n floor = 0.01\n}\npolicy \"per-thread\" { kind = \"nodethreads\" multiplicator = 3 }\n" >conf && : >enough &&
+	EVENSTEP_CONF=$PWD/conf timeout 300 evenstep run --local 2 --metrics equal --policy per-thread --range 0:60 --repeat 9 --power=pair --report report -- ./ticks >got &&
+	jq -es "map(select(.type == \"frame\"))[-1].slices | map(.end - .begin) | max == 3" report &&
+	EVENSTEP_CONF=$PWD/conf timeout 300 evenstep run --local 2 --metrics equal --policy per-thread --range 0:60 --report report -- ./ticks >got &&
+	jq -es ".[0].slices[0] | .end - .begin == ([60, 3 * $(nproc)] | min)" report
+'
 test_expect_success '--power where nobody can set limits: one line says so, and the run goes on' '
 	timeout 300 evenstep run --local 2 --metrics equal --power=boost --range 0:2 -- echo ran >got 2>err && test $(grep -c ran got) = 2 &&
 	said "evenstep: warning: --power: no limits are set with --local, .*: set actuator = .threads. in power .*" && test $(grep -c warning err) = 1

@@ -216,6 +216,7 @@ int distribution_send(struct distribution *d,
     struct at_work *w = open_place(d, frame);
 
     distribution_tell_all_elsewhere(d, w, w->start_ns);
+    dispatch_expect(w->dispatch, frame->most);
     if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
                        done, n)
         < 0)

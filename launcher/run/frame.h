@@ -16,6 +16,7 @@ struct frame { /* one piece of work that all nodes share */
     char label[LABEL_MAX];
     char work[WORK_NAME_MAX]; /* its type; "": of the command line */
     size_t type;              /* its place in work_types.h */
+    uint64_t most;            /* units of any frame that waits; 0: not known */
 };
 
 /* What asking for the next frame comes to. */

@@ -462,6 +462,20 @@ static int all_have_ended(const struct queue *q)
     return 1;
 }
 
+/* Of its type. */
+static uint64_t most_waiting(const struct queue *q, size_t type)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < q->waiting; i++) {
+        const struct frame *f = &q->ring[(q->first + i) % READ_AHEAD];
+
+        if (f->type == type && f->end - f->begin > most)
+            most = f->end - f->begin;
+    }
+    return most;
+}
+
 int queue_next(struct queue *q, struct frame *f, struct es_error *err)
 {
     size_t n;
@@ -477,6 +491,7 @@ int queue_next(struct queue *q, struct frame *f, struct es_error *err)
         *f = q->ring[q->first];
         q->first = (q->first + 1) % READ_AHEAD;
         q->waiting--;
+        f->most = most_waiting(q, f->type);
         return EXTRACTED_FRAME;
     }
     if (q->bad.kind != ES_OK) {

@@ -217,6 +217,17 @@ static int on_standstill(
     return 1;
 }
 
+/* Perhaps with other threads from now on. */
+static int on_power(
+    struct run *r, size_t node, uint16_t type, const uint8_t *body, size_t len)
+{
+    if (!run_power_message(&r->power, node, type, body, len))
+        return 0;
+    if (r->phase == WORKING && (type == MSG_POWER || type == MSG_LIMITED))
+        run_slots_threads(r, node);
+    return 1;
+}
+
 /* What it is made of, before the first frame or when it is back. */
 static int on_qualification(
     struct run *r, size_t node, uint16_t type, const uint8_t *body, size_t len)
@@ -264,7 +275,7 @@ void run_answers_message(
 
     if (on_standstill(r, node, type, body, len)
         || run_meter_message(&r->meter, node, type, body, len)
-        || run_power_message(&r->power, node, type, body, len)
+        || on_power(r, node, type, body, len)
         || run_energy_message(&r->energy, node, type, body, len)
         || broadcast_message(&r->bringing.broadcast, node, type, body, len)
         || broadcast_message(&r->cast.broadcast, node, type, body, len)

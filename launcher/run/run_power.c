@@ -62,6 +62,18 @@ int run_power_message(struct run_power *p,
     return 1;
 }
 
+uint32_t run_power_threads(const struct run_power *p, size_t node)
+{
+    struct steering_view v;
+
+    if (!p->steering)
+        return 0;
+    v = steering_view(p->steering, node);
+    return strcmp(v.unit, "threads") == 0 && v.limit < UINT32_MAX
+               ? (uint32_t)v.limit
+               : 0;
+}
+
 void run_power_lost(struct run_power *p, size_t node)
 {
     if (p->steering)

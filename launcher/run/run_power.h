@@ -36,6 +36,8 @@ int run_power_message(struct run_power *p,
                       uint16_t type,
                       const uint8_t *body,
                       size_t len);
+/* Threads that a node's programs are advised to use; 0: they are not. */
+uint32_t run_power_threads(const struct run_power *p, size_t node);
 void run_power_lost(struct run_power *p, size_t node);
 void run_power_returned(struct run_power *p, size_t node);
 /* To be called now and then. */

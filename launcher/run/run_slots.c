@@ -225,7 +225,9 @@ int run_slots_join(struct run *r, size_t node)
 void run_slots_threads(struct run *r, size_t node)
 {
     const size_t *first = r->slots.first;
-    uint32_t cpus = session_node(r->front.session, node)->cpus;
+    uint32_t advised = run_power_threads(&r->power, node);
+    uint32_t cpus =
+        advised > 0 ? advised : session_node(r->front.session, node)->cpus;
     uint32_t n = (uint32_t)slots_of(&r->slots, node);
 
     for (size_t i = first[node]; i < first[node + 1]; i++)
