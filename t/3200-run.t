@@ -42,6 +42,13 @@ test_expect_success 'static: four equal slices, and the same output' '
 	in_job -N4 evenstep run --policy static --pieces 1 --range 0:400 --report report -- ./units {begin} {end} >got &&
 	test_cmp once got && jq -es ".[0].slices | map(.end - .begin) == [100, 100, 100, 100]" report
 '
+test_expect_success 'types of work in one queue: each by its command, sized by its policy' '
+	echo "work \"burn\" { command = {\"./burn\", \"{begin}\", \"{end}\"} } work \"list\" { command = \"./units {begin} {end}\" policy = \"manual:size=50\" }" >works.conf &&
+	printf "0:400 @burn\n0:400 a @list\n0:400 b @burn\n0:400 c\n" >frames && cat once once once once >want &&
+	in_job -N4 evenstep run --works works.conf --queue frames --report report -- ./units {begin} {end} >got 2>err && test_cmp want got &&
+	jq -es "map(select(.type == \"frame\")) | map(.work) == [\"burn\", \"list\", \"burn\", null] and (.[1].slices | length == 8 and all(.end - .begin == 50))
+		and (.[2].slices | map({(.node): (.end - .begin)}) | map(to_entries[0]) | group_by(.key) | map(map(.value) | add) | .[0] > .[3])" report
+'
 # comment OPTION...: of a run with a comment before it, and one after it; as scontrol shows it.
 comment() {
 	in_job -N4 sh -c 'scontrol update jobid=$SLURM_JOB_ID comment="my own, a = b" && evenstep run "$@" --range 0:400 -- ./units {begin} {end} >got 2>err &&

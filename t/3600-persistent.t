@@ -39,6 +39,10 @@ test_expect_success 'the configuration says how its rows are re-sized: static, n
 	printf "plugin { policy = \"static\" }\n" >static.conf &&
 	EVENSTEP_CONF="$PWD/static.conf" mpi_step -N4 --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && test_cmp want got && mentioned "in the end rows 30 30 30 30$"
 '
+test_expect_success 'likewise by a set of parameters' '
+	printf "plugin { policy = \"fixed\" }\npolicy \"fixed\" { kind = \"proportional\"\n proportionalityFactor = 0 }\n" >set.conf &&
+	EVENSTEP_CONF="$PWD/set.conf" mpi_step -N4 --evenstep --evenstep-probe=off ./heat 120 300 10 4 >got 2>err && cat err && test_cmp want got && mentioned "in the end rows 30 30 30 30$"
+'
 # Others may be busy here, and their CPU is what the nodes share: three tries.
 fast_have_more() { sed -n 's/.*in the end rows //p' err | awk '{ exit !($1 + $2 > $3 + $4 && $1 + $2 + $3 + $4 == 400) }'; }
 test_expect_success 'heat: in the end the two faster nodes have more rows than the slower ones' '
