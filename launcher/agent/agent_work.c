@@ -100,25 +100,26 @@ static int make_slots(struct agent_work *w,
 
 /* --- orders --------------------------------------------------------------- */
 
-static int receive_command(struct agent_work *w,
-                           const uint8_t *body,
-                           size_t len)
-{
-    free(w->common.command.argv);
-    if (msg_read_command(&w->common.command, body, len) < 0)
-        return -1;
-    start_all(w);
-    return 0;
-}
-
 static void forget_works(struct slot_common *c)
 {
     while (c->works > 0)
         free(c->work[--c->works].argv);
 }
 
-/* One that is known has another command now: so says a front end to which we
- * have come back. */
+/* Of another front end, perhaps: its types of work follow. */
+static int receive_command(struct agent_work *w,
+                           const uint8_t *body,
+                           size_t len)
+{
+    free(w->common.command.argv);
+    forget_works(&w->common);
+    if (msg_read_command(&w->common.command, body, len) < 0)
+        return -1;
+    start_all(w);
+    return 0;
+}
+
+/* One that is known has another command now. */
 static int receive_kind(struct agent_work *w, const uint8_t *body, size_t len)
 {
     struct slot_common *c = &w->common;

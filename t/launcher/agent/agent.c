@@ -291,6 +291,59 @@ static void test_slices(void)
     is_int(left(), 0, "it leaves");
 }
 
+/* The status of a slice of a type of work. */
+static struct msg_done run_type(uint64_t id, const char *type)
+{
+    struct msg_run m = {.id = id, .begin = 3, .end = 8};
+    struct msg_done d = {0};
+    struct writer w = {0};
+
+    snprintf(m.work, sizeof m.work, "%s", type);
+    msg_write_run(&w, &m);
+    order(MSG_RUN, &w);
+    if (!await(MSG_DONE) || msg_read_done(&d, got.body, got.len) < 0)
+        bail("a slice is not done");
+    return d;
+}
+
+static void send_type(const char *name, const char *script)
+{
+    char sh[] = "/bin/sh", c[] = "-c";
+    char *argv[] = {sh, c, (char *)script, NULL};
+    struct writer w = {0};
+
+    msg_write_work(&w, name, argv);
+    order(MSG_WORK, &w);
+}
+
+static void test_types(void)
+{
+    struct msg_done d;
+    char name[WORK_NAME_MAX];
+
+    begin();
+    send_command("exit 1");
+    send_type("two", "exit 2");
+    send_type("three", "exit {begin}");
+    is_int(run_type(1, "two").status, 2, "a type of work has its own command");
+    is_int(run_type(2, "three").status, 3, "another one, too");
+    is_int(run_type(3, "").status, 1, "and no type is the command's");
+    send_type("two", "exit 4");
+    is_int(run_type(4, "two").status, 4, "the last order counts");
+    d = run_type(5, "four");
+    ok(d.status != 0 && d.err_len > 0, "one that nobody has ordered fails");
+    for (unsigned i = 0; i < 2 * WORKS_MAX; i++) {
+        if (i % WORKS_MAX == 0)
+            send_command("exit 1");
+        snprintf(name, sizeof name, "t%u", i);
+        send_type(name, "exit 5");
+    }
+    is_int(run_type(6, name).status, 5,
+           "a new command makes room for its own types");
+    order_nothing(MSG_LEAVE);
+    is_int(left(), 0, "it leaves");
+}
+
 /* How many slots the agent then says that it has. */
 static uint32_t order_slots(uint32_t kind, uint32_t n, uint32_t beside)
 {
@@ -542,6 +595,7 @@ int main(int argc, char **argv)
     base = event_base_new();
     test_start();
     test_slices();
+    test_types();
     test_slots();
     test_directory();
     test_clock_and_ring();
