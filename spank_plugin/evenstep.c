@@ -15,7 +15,8 @@
  *   user_init                                     environment
  *   task_init                                     refused steps,
  *                                                 environment,
- *                                                 meter, socket
+ *                                                 libraries, meter,
+ *                                                 socket
  *   task_post_fork                                to the guard
  *   exit              front end                   guard ends,
  *                     ends                        clean-up,

@@ -36,7 +36,7 @@ static int refuse(void)
 #define STOP_GRACE_MS 3000
 
 /* The words of build_argv(), and NULL. */
-#define ARGV_MAX   (24 + 2 * BCAST_MAX)
+#define ARGV_MAX   (25 + 2 * BCAST_MAX)
 #define NUMBER_LEN 11 /* of a uint32_t, with NUL */
 
 struct step {
@@ -106,6 +106,8 @@ static void build_argv(struct words *w,
         add(w, "--config", o->config);
     for (int i = 0; o->bcast[i]; i++)
         add(w, "--bcast", o->bcast[i]);
+    if (o->libs)
+        add(w, "--libs", NULL);
     if (o->power)
         add(w, "--power", o->power);
     if (o->meter)

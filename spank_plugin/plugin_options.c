@@ -28,9 +28,10 @@ enum option {
     OPTION_PROBE,
     OPTION_POWER,
     OPTION_METER,
-    OPTION_REPORT
+    OPTION_REPORT,
+    OPTION_LIBS
 };
-#define OPTION_COUNT 7
+#define OPTION_COUNT 8
 
 static char *given[OPTION_COUNT];        /* by the user; owned */
 static char *given_bcast[BCAST_MAX + 1]; /* likewise, each; NULL at the end */
@@ -69,6 +70,12 @@ static int is_power(const char *arg)
 static int is_meter(const char *arg)
 {
     static const char *const words[] = {"mpi", "cpu", "none", NULL};
+    return is_one_of(arg, words);
+}
+
+static int is_switch(const char *arg)
+{
+    static const char *const words[] = {"on", "off", NULL};
     return is_one_of(arg, words);
 }
 
@@ -119,6 +126,7 @@ static const struct {
     [OPTION_POWER] = {"evenstep-power", is_power, "pair, boost, save or off"},
     [OPTION_METER] = {"evenstep-meter", is_meter, "mpi, cpu or none"},
     [OPTION_REPORT] = {"evenstep-report", is_report, "a file, or off"},
+    [OPTION_LIBS] = {"evenstep-libs", is_switch, "on or off"},
 };
 
 /*
@@ -130,7 +138,7 @@ static const char *take_bare(int val, const char *arg)
 {
     if (arg && arg[0] && strcmp(arg, "(null)") != 0)
         return arg;
-    if (val == OPTION_EVENSTEP)
+    if (val == OPTION_EVENSTEP || val == OPTION_LIBS)
         return "on";
     return val == OPTION_REPORT ? "" : arg;
 }
@@ -214,6 +222,11 @@ void plugin_options_register(spank_t sp)
          "worked together, and write the figures to FILE (implies "
          "--evenstep)",
          ARGUMENT_OPTIONAL, OPTION_REPORT, take_option},
+        {"evenstep-libs", "[on|off]",
+         "[evenstep] with the programs of --evenstep-bcast bring the shared "
+         "objects that they need, to DST_libs, and let the tasks look there "
+         "first",
+         ARGUMENT_OPTIONAL, OPTION_LIBS, take_option},
     };
 
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -311,6 +324,11 @@ void plugin_options_set_arguments(int ac, char **av, int complain)
         set_argument(av[i], complain);
 }
 
+static int wants_libs(void)
+{
+    return given[OPTION_LIBS] && strcmp(given[OPTION_LIBS], "on") == 0;
+}
+
 static enum plugin_demand reckon_demand(void)
 {
     if (given[OPTION_EVENSTEP]) {
@@ -336,6 +354,7 @@ struct plugin_options plugin_options_get(void)
         .power = given[OPTION_POWER],
         .meter = given[OPTION_METER],
         .report = given[OPTION_REPORT],
+        .libs = wants_libs() && given_bcast[0],
         .config = site.config,
         .launcher = site.launcher,
         .timeout_s = site.timeout_s + (given_bcast[0] ? COPY_S : 0),

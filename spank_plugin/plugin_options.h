@@ -29,6 +29,7 @@ struct plugin_options {
     const char *power;        /* pair, boost, save, off */
     const char *meter;        /* mpi, cpu, none */
     const char *report;       /* a file, or "" */
+    int libs;                 /* those of the programs of bcast, too */
     const char *config;       /* absolute path */
     const char *launcher;     /* absolute path of the program evenstep */
     int timeout_s;            /* how long a step waits for evenstep's start */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "spank_plugin/env_file.h"
+#include "spank_plugin/plugin_libs.h"
 #include "spank_plugin/plugin_meter.h"
 #include "spank_plugin/plugin_place.h"
 
@@ -270,6 +271,7 @@ void plugin_remote_task(spank_t sp)
         return;
     (void)spank_unsetenv(sp, PROMISE); /* it is not for the task's own steps */
     if (find_environment(sp, &p, &v) == 0) {
+        plugin_libs_add(sp);
         plugin_meter_preload(sp);
         return;
     }

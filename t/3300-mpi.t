@@ -106,6 +106,20 @@ test_expect_success '--evenstep-bcast brings a file to /tmp of every node' '
 	cat got err && cksum file | sed "s|file|/tmp/brought|" >one && cat one one one one >want4 && test_cmp want4 got &&
 	on_ctl sh -c "ls /tmp" >got && no_line brought got
 '
+test_expect_success '--evenstep-libs brings what a program needs, and its tasks look there first' '
+	echo "int inner(void) { return 42; }" >inner.c && mkdir -p lib && cc -shared -fPIC -Wl,-soname,libinner.so.1 -o lib/libinner.so.1 inner.c &&
+	echo "int inner(void); int main(void) { return inner(); }" >outer.c && cc -o outer outer.c lib/libinner.so.1 &&
+	on_ctl env LD_LIBRARY_PATH="$PWD/lib:/user" srun -N4 --evenstep-bcast="outer:/tmp/of-{node}" --evenstep-bcast=file:/tmp/data --evenstep-libs \
+		sh -c "mv lib/libinner.so.1 lib/away 2>/dev/null; ls /tmp/of-*_libs; echo \$LD_LIBRARY_PATH \${EVENSTEP_LIBS-unset}; LD_LIBRARY_PATH=\${LD_LIBRARY_PATH%%:*} /tmp/of-\$SLURMD_NODENAME; echo \$?" >got 2>err &&
+	cat got err && test $(grep -cx libinner.so.1 got) = 4 && test $(grep -cx 42 got) = 4 &&
+	for node in n0 n1 n2 n3; do grep -qx "/tmp/of-${node}_libs:$PWD/lib:/user unset" got || return 1; done
+'
+test_expect_success 'nor do they start where it brings no program, or one that lacks a library' '
+	test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=file:/tmp/x --evenstep-libs echo ran >got 2>err && one_line && test ! -s got &&
+	mentioned "evenstep: --evenstep-libs: no file that is brought is a program: .*; the step is not started without its input" &&
+	test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=outer:/tmp/x --evenstep-libs echo ran >got 2>err && one_line && test ! -s got &&
+	mentioned "libinner.so.1.*; the step is not started without its input"
+'
 test_expect_success '--evenstep-bcast of a file that is not there: no step without its input, one line, exit 1' '
 	test_expect_code 1 on_ctl srun -N4 --evenstep-bcast=/nosuch:/tmp/x echo ran >got 2>err && one_line && test ! -s got &&
 	mentioned "evenstep: /nosuch: No such file or directory: give a file that can be read; the step is not started without its input"

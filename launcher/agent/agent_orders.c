@@ -7,6 +7,7 @@
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/graph_node.h"
 #include "launcher/agent/node_destination.h"
+#include "launcher/agent/node_env.h"
 #include "launcher/agent/step_tasks.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/step_dir.h"
@@ -123,6 +124,17 @@ static int receive_tasks(struct agent_orders *o, const struct message *in)
     return 0;
 }
 
+static int put_environ(const struct agent_orders *o, const struct msg_put *m)
+{
+    size_t len;
+    char *lines = node_env_fill(m->content, m->len, o->s.agent->node,
+                                o->s.agent->environ, &len);
+    int why = lines ? step_env_put(m->dir, lines, len) : ENAMETOOLONG;
+
+    free(lines);
+    return why;
+}
+
 static int receive_put(struct agent_orders *o, const struct message *in)
 {
     struct writer w = {0};
@@ -133,7 +145,7 @@ static int receive_put(struct agent_orders *o, const struct message *in)
         return -1;
     snprintf(o->step, sizeof o->step, "%s", m.dir);
     why = strcmp(m.file, STEP_ENV) == 0
-              ? step_env_put(m.dir, m.content, m.len)
+              ? put_environ(o, &m)
               : step_dir_put(m.dir, m.file, m.content, m.len);
     if (why == 0)
         why = agent_work_directory(o->work, o->step);

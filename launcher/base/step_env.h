@@ -11,6 +11,9 @@
 
 #define STEP_ENV "env" /* in the step directory; lines EVENSTEP_NAME=value */
 
+/* Of them, the folders that come first in LD_LIBRARY_PATH, as "a:b". */
+#define STEP_ENV_LIBS "EVENSTEP_LIBS"
+
 /* Write EVENSTEP_DIR, EVENSTEP_SOCKET and then these lines to that file.
  * Returns 0 or an errno value. */
 int step_env_put(const char *step, const void *lines, size_t len);

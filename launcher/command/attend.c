@@ -16,6 +16,7 @@
 #include "launcher/base/options.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/base/step_env.h"
+#include "launcher/command/attend_libs.h"
 #include "launcher/command/attend_options.h"
 #include "launcher/command/step_power.h"
 #include "launcher/command/step_report.h"
@@ -41,7 +42,7 @@
 #include <unistd.h>
 
 struct attend {
-    const struct attend_options *o;
+    struct attend_options *o;
     struct config config;
     struct es_error *err;
     struct front front;
@@ -63,10 +64,11 @@ struct attend {
     struct step_power power;
     struct energy_watch *energy;
     struct step_report report;
-    size_t copied;   /* inputs that are on every node */
-    size_t unstored; /* files that nodes have not confirmed yet */
-    int told;        /* all files for the nodes have been sent */
-    int said;        /* the line to the plugin has been written */
+    char libs[LIBS_LIST_MAX]; /* folders of libraries that came, "a:b" */
+    size_t copied;            /* inputs that are on every node */
+    size_t unstored;          /* files that nodes have not confirmed yet */
+    int told;                 /* all files for the nodes have been sent */
+    int said;                 /* the line to the plugin has been written */
 };
 
 /* Write the line to the plugin, once: only the first counts. */
@@ -142,14 +144,14 @@ static void put_tasks(struct attend *a, size_t node)
 
 static void put_environ(struct attend *a, size_t node, double share)
 {
-    char text[160];
+    char text[160 + LIBS_LIST_MAX];
 
     snprintf(text, sizeof text,
              "EVENSTEP_SHARE=%.6f\n"
              "EVENSTEP_NODE_COUNT=%zu\n"
-             "EVENSTEP_METER=%s\n",
+             "EVENSTEP_METER=%s\n" STEP_ENV_LIBS "=%s\n",
              share, session_size(a->front.session),
-             step_meter_name(a->config.step_meter));
+             step_meter_name(a->config.step_meter), a->libs);
     put_file(a, node, STEP_ENV, text);
 }
 
@@ -257,11 +259,12 @@ static void qualify(struct attend *a)
 
 static void copy(struct attend *a,
                  struct broadcast *b,
+                 const struct libs *libs,
                  void (*ended)(void *arg))
 {
     a->broadcast = b;
-    if (broadcast_start(b, a->front.base, a->front.session, &a->wish, ended, a,
-                        a->err)
+    if (broadcast_start(b, a->front.base, a->front.session, &a->wish, libs,
+                        ended, a, a->err)
         < 0)
         give_up(a);
 }
@@ -286,7 +289,7 @@ static void bring_inputs(struct attend *a)
     in = &a->o->input[a->copied];
     a->wish.source = in->source;
     a->wish.destination = in->destination;
-    copy(a, &a->copy, on_copied);
+    copy(a, &a->copy, &in->libs, on_copied);
 }
 
 static void on_next(evutil_socket_t fd, short what, void *arg)
@@ -340,7 +343,7 @@ static void bring_table(struct attend *a)
                             step, "conntable"); /* it is short */
     a->wish.source = a->table_path;
     a->wish.destination = a->table_destination;
-    copy(a, &a->table, on_table);
+    copy(a, &a->table, NULL, on_table);
 }
 
 static void on_ready(void *arg)
@@ -526,12 +529,14 @@ static void take_wishes(struct attend *a)
         step_report_want(&a->report, a->o->report);
 }
 
-static int check_inputs(const struct attend *a)
+static int check_inputs(struct attend *a)
 {
     for (size_t i = 0; i < a->o->inputs; i++)
         if (broadcast_source(a->o->input[i].source, a->err) < 0)
             return -1;
-    return 0;
+    return a->o->with_libs ? attend_libs_find(
+               a->o, a->config.bcast.exclude_libs, a->libs, a->err)
+                           : 0;
 }
 
 static int start(struct attend *a)

@@ -9,7 +9,7 @@ static int add_input(struct attend_options *o,
                      const char *colon,
                      struct es_error *err)
 {
-    struct attend_input *grown, in;
+    struct attend_input *grown, in = {0};
     char destination[DESTINATION_MAX];
 
     if (broadcast_destination(destination, colon + 1, err) < 0)
@@ -41,6 +41,7 @@ void attend_options_clear(struct attend_options *o)
     for (size_t i = 0; i < o->inputs; i++) {
         free(o->input[i].source);
         free(o->input[i].destination);
+        libs_clear(&o->input[i].libs);
     }
     free(o->input);
     o->input = NULL;
@@ -64,6 +65,8 @@ const struct option attend_option_table[] = {
      "that the tasks run, for the profile auto"},
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_copy, .help =
      "as srun --evenstep-bcast; repeatable"},
+    {OPTION_FLAG, "libs", NULL, AT(with_libs), .help =
+     "as srun --evenstep-libs"},
     {OPTION_WORD, "power", "off|pair|boost|save", AT(power), .help =
      "as srun --evenstep-power"},
     {OPTION_WORD, "meter", STEP_METER_WORDS, AT(meter), .help =

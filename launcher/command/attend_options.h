@@ -23,9 +23,10 @@ struct attend_options {
     struct attend_input {
         char *source; /* to be copied to destination on every node */
         char *destination;
-    } * input; /* so many */
+        struct libs libs; /* that it needs, once they are found */
+    } * input;            /* so many */
     size_t inputs;
-    int required;
+    int with_libs, required;
 };
 
 /* For struct attend_options; the caller clears it. */

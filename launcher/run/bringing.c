@@ -59,7 +59,7 @@ static int start_one(struct bringing *b)
         return -1;
     b->wish.source = b->source;
     b->wish.destination = b->destination;
-    return broadcast_start(&b->broadcast, b->base, b->session, &b->wish,
+    return broadcast_start(&b->broadcast, b->base, b->session, &b->wish, NULL,
                            on_ended, b, b->err);
 }
 

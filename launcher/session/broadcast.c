@@ -373,15 +373,16 @@ int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
                     const struct bcast_wish *wish,
+                    const struct libs *libs,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err)
 {
     char *source = strdup(wish->source);
     struct tree_wish tree = {.source = &source, .n = 1};
-    int rc = source ? broadcast_start_tree(b, base, session, wish,
-                                           is_folder(source) ? &tree : NULL,
-                                           ended, arg, err)
+    int rc = source ? broadcast_start_program(b, base, session, wish,
+                                              is_folder(source) ? &tree : NULL,
+                                              libs, ended, arg, err)
                     : es_no_memory(err);
 
     free(source);

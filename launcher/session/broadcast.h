@@ -46,12 +46,14 @@ int broadcast_destination(char out[DESTINATION_MAX],
 /*
  * Start, once the session is ready.  ended() is called once, from the loop,
  * unless broadcast_stop() comes before.  What wish points to must last until
- * then.  A source that is a folder is brought with all that is in it.
+ * then.  A source that is a folder is brought with all that is in it; before a
+ * program its libs come (NULL: none), so that whoever sees it has them.
  */
 int broadcast_start(struct broadcast *b,
                     struct event_base *base,
                     struct session *session,
                     const struct bcast_wish *wish,
+                    const struct libs *libs,
                     void (*ended)(void *arg),
                     void *arg,
                     struct es_error *err);
@@ -64,9 +66,8 @@ int broadcast_start_tree(struct broadcast *b,
                          void (*ended)(void *arg),
                          void *arg,
                          struct es_error *err);
-/* Likewise, of a program with its libs, which come first, so that whoever sees
- * it has them; sources may be NULL: it is a file.  Libs and sources must last
- * until the end, too. */
+/* Likewise, of a program with its libs; sources may be NULL: it is a file.  Libs
+ * and sources must last until the end, too. */
 int broadcast_start_program(struct broadcast *b,
                             struct event_base *base,
                             struct session *session,

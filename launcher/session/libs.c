@@ -214,6 +214,7 @@ int libs_find(struct libs *l,
     struct answer a = {0};
     int rc;
 
+    errno = 0;
     memset(l, 0, sizeof *l);
     if (strlen(destination) + sizeof SUFFIX > DESTINATION_MAX
         || strchr(destination, ':'))

@@ -57,7 +57,7 @@ static void await_end(const char *what)
     ok(access(ended, F_OK) == 0, "%s", what);
 }
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT };
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT, LIBS };
 
 static void give(int option, const char *value)
 {
@@ -126,13 +126,14 @@ static void test_words(void)
     give(BCAST, "c:/d");
     give(METER, "mpi");
     give(REPORT, "a b");
+    give(LIBS, "on");
     fake_spank.nodes = 0;
     fake_spank.argv = command;
     is_int(run(), 0, "a step with all options");
     is_str(
         content(words),
         "attend --job 7 --step 2 --profile io --probe fresh --bcast a:/b "
-        "--bcast c:/d --power pair --meter mpi --report=a b --command ./app --required 1",
+        "--bcast c:/d --libs --power pair --meter mpi --report=a b --command ./app --required 1",
         "the front end has them all");
     is_str(getenv(PROMISE), "required:7.2", "the promise says required");
 }

@@ -4,7 +4,7 @@
 #include "fake_spank.h"
 #include "tap.h"
 
-enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT, OPTIONS };
+enum { EVENSTEP, PROFILE, BCAST, PROBE, POWER, METER, REPORT, LIBS, OPTIONS };
 
 static int give(int option, const char *value, int remote)
 {
@@ -16,17 +16,17 @@ static int give(int option, const char *value, int remote)
 static void test_register(void)
 {
     static const char *const names[OPTIONS] = {
-        "evenstep",       "evenstep-profile", "evenstep-bcast",
-        "evenstep-probe", "evenstep-power",   "evenstep-meter",
-        "evenstep-report"};
+        "evenstep",        "evenstep-profile", "evenstep-bcast",
+        "evenstep-probe",  "evenstep-power",   "evenstep-meter",
+        "evenstep-report", "evenstep-libs"};
     int tagged = 1;
 
     plugin_options_register(&fake_spank.handle);
-    is_int(fake_spank.options, OPTIONS, "seven options are registered");
+    is_int(fake_spank.options, OPTIONS, "eight options are registered");
     for (int i = 0; i < OPTIONS; i++) {
         is_str(fake_spank.option[i].name, names[i], names[i]);
         is_int(fake_spank.option[i].has_arg,
-               i == EVENSTEP || i == REPORT ? 2 : 1, "its argument");
+               i == EVENSTEP || i >= REPORT ? 2 : 1, "its argument");
         tagged &= strncmp(fake_spank.option[i].usage, "[evenstep] ", 11) == 0;
     }
     ok(tagged, "srun --help says whose they are");
@@ -56,7 +56,7 @@ static void test_demand(void)
            "--evenstep=%s", table[i].value ? table[i].value : "nothing");
         plugin_options_clear();
     }
-    for (int i = PROFILE; i < OPTIONS; i++) {
+    for (int i = PROFILE; i < LIBS; i++) { /* which needs a file */
         (void)give(i, i == BCAST ? "a:/b" : i == METER ? "none" : "off", 0);
         is_int(plugin_options_get().demand, DEMAND_ON,
                "another option implies --evenstep");
@@ -97,6 +97,23 @@ static void test_good(void)
     ok(!o.profile && !o.bcast[0] && !o.probe && !o.power && !o.meter
            && !o.report && o.timeout_s == 60,
        "all is forgotten");
+}
+
+static void test_libs(void)
+{
+    ok(give(LIBS, "yes", 0) == -1 && fake_spank.errors == 1
+           && strstr(fake_spank.said, "give on or off"),
+       "--evenstep-libs=yes is refused");
+    ok(give(LIBS, NULL, 0) == 0 && !plugin_options_get().libs
+           && plugin_options_get().demand == DEMAND_NONE,
+       "--evenstep-libs without a file to bring asks for nothing");
+    (void)give(BCAST, "a:/x", 0);
+    is_int(plugin_options_get().libs, 1, "with one it does");
+    (void)give(LIBS, "off", 0);
+    is_int(plugin_options_get().libs, 0, "off takes it back");
+    (void)give(LIBS, "(null)", 0);
+    is_int(plugin_options_get().libs, 1, "likewise through a job");
+    plugin_options_clear();
 }
 
 static void test_bcasts(void)
@@ -214,6 +231,7 @@ int main(void)
     test_register();
     test_demand();
     test_good();
+    test_libs();
     test_bcasts();
     test_bad();
     test_site();

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * node_env.h - the variables that the front end sends for the tasks of a step,
+ * with what is known on this node only: the folders of STEP_ENV_LIBS are filled
+ * in as destinations are (node_destination.h).
+ */
+#ifndef LAUNCHER_AGENT_NODE_ENV_H
+#define LAUNCHER_AGENT_NODE_ENV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Lines NAME=value, len bytes; env ends with NULL.  Returns the new ones, *out_len
+ * bytes, which the caller frees; NULL if there is no memory or a folder gets
+ * too long.
+ */
+char *node_env_fill(const uint8_t *lines,
+                    size_t len,
+                    const char *node,
+                    char *const env[],
+                    size_t *out_len);
+
+#endif
