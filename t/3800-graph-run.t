@@ -56,6 +56,16 @@ test_expect_success 'a command that only one node has: done there' '
 	said "evenstep: n0: task \"t\" could not be started: No such file or directory: trying again" && wait_for 60 no_folder n0 n1
 '
 test_expect_success 'each node is free again' 'clean_up'
+test_expect_success 'nodes that the plan has no use for: named; with --release Slurm has them back at once, and the work is done' '
+	jq -n "{tasks: [range(4) | {id: ., time: 3, command: \"sleep 3; uname -n >n\(.)\", outputs: [\"n\(.)\"]}]}" >few.json && rm -f n? &&
+	evenstep graph plan --cores 2 --deadline 8 few.json >out && grep -E "^makespan .*: salloc -N2$" out &&
+	in_job -N3 evenstep graph run --cores 2 --deadline 8 few.json >table 2>err &&
+	said "evenstep: the plan has no use for n[0-9]: -N 2 is enough, or --release gives it back" &&
+	in_job -N3 sh -c "evenstep graph run --cores 2 --deadline 8 --release few.json & run=\$!; sleep 3; squeue -h -j \$SLURM_JOB_ID -o %D; wait \$run" >out 2>err && cat out &&
+	said "evenstep: n[0-9]: given back to Slurm" && ! mentioned "is lost" && grep -x 2 out && wait_for 60 no_folder n0 n1 n2 n3 &&
+	test "$(cat n0 n1 n2 n3 | sort -u | wc -l)" = 2
+'
+test_expect_success 'each node is free after that, too' 'clean_up'
 # Two chains that meet; each second task waits for a file before it goes on.
 marks=$PWD/marks
 cat >chains.json <<END

@@ -3,6 +3,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/graph/graph_fault.h"
 #include "launcher/graph/graph_recover.h"
+#include "launcher/graph/graph_release.h"
 #include "launcher/graph/graph_stage_in.h"
 #include "pmix_bcast/clock.h"
 
@@ -94,6 +95,8 @@ static int place_plan(struct graph_running *r, const struct graph_plan *p)
             && graph_state_add(&r->state, &place) == GRAPH_NOBODY)
             return es_no_memory(r->err);
     }
+    if (!session_is_local(r->front.session))
+        graph_release(r);
     for (uint32_t i = 0; i < r->state.places; i++)
         if (graph_send_task(r, i) < 0)
             return -1;

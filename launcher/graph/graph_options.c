@@ -119,6 +119,9 @@ const struct option graph_options_table[] = {
      .needs = "journal", .help = "go on where the run of --journal ended"},
     {OPTION_TEXT, "report", "FILE", AT(run.report), .only = "run", .help =
      "write how it went into FILE, too, for evenstep report"},
+    {OPTION_FLAG, "release", NULL, AT(run.release), .only = "run",
+     .excludes = "local", .help =
+     "give nodes that the plan has no use for back to Slurm"},
     {OPTION_FLAG, "learn", NULL, AT(run.learn), .only = "run", .help =
      "write what was measured into GRAPH"},
     {OPTION_TEXT, "work", "FOLDER", AT(run.work), .only = "run", .help =

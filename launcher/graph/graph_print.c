@@ -191,10 +191,11 @@ int graph_print_table(FILE *out,
 
     fprintf(out,
             "makespan %g s, energy %g J (busy %g, idle %g, base %g, "
-            "communication %g), %u processors, %u cores, %s\n",
+            "communication %g), %u processors, %u cores, %s: salloc -N%u\n",
             seconds(c->sum.makespan), c->sum.energy.total, c->sum.energy.busy,
             c->sum.energy.idle, c->sum.energy.base, c->sum.energy.comm,
-            c->sum.processors, c->sum.cores, graph_mode_name(c->mode));
+            c->sum.processors, c->sum.cores, graph_mode_name(c->mode),
+            c->sum.processors);
     fprintf(out, "processor  core         start        finish  task\n");
     for (uint32_t i = 0; i < p->instances; i++) {
         const struct instance *x = &p->instance[i];

@@ -82,8 +82,9 @@ static void on_lost(void *arg, size_t lost, const char *why)
     uint32_t node = (uint32_t)lost, left = 0;
 
     graph_progress_stop(&r->progress);
-    notice("%s is lost (%s): the other nodes do its part",
-           graph_node_name(r, node), why);
+    if (!r->released[node])
+        notice("%s is lost (%s): the other nodes do its part",
+               graph_node_name(r, node), why);
     exchange_forget(r->exchange, node);
     graph_state_lose(&r->state, node);
     for (uint32_t i = 0; i < r->work.files; i++)
@@ -145,7 +146,7 @@ static void on_returned(void *arg, size_t back)
     struct graph_running *r = arg;
     uint32_t node = (uint32_t)back;
 
-    if (r->phase != RUNNING)
+    if (r->phase != RUNNING || r->released[node])
         return;
     graph_progress_stop(&r->progress);
     notice("%s is back", graph_node_name(r, node));
@@ -165,8 +166,9 @@ static void on_ready(void *arg)
     r->machine = r->o->plan.machine;
     r->machine.processors = most > 0 && most < nodes ? most : nodes;
     r->kind = calloc(nodes, sizeof *r->kind);
+    r->released = calloc(nodes, 1);
     if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0
-        || !r->kind) {
+        || !r->kind || !r->released) {
         graph_finish(r, es_no_memory(r->err));
         return;
     }
@@ -350,6 +352,7 @@ static void clear(struct graph_running *r, int keep)
     graph_state_clear(&r->state);
     graph_work_clear(&r->work);
     free(r->kind);
+    free(r->released);
     free(r->order);
     free(r->user);
     free(r->input);

@@ -4,6 +4,7 @@
  * services for those who act on it.
  *
  *   graph_run        begins and ends it, and hears of nodes
+ *   graph_release    names and gives back nodes that are not used
  *   graph_opening    opens the nodes' folders, then makes the plan
  *   graph_feedback   takes in what nodes say of tasks and files
  *   graph_recover    finds new places for what has lost its own
@@ -58,6 +59,7 @@ struct graph_running {
         *made;          /* by file: as the last task made it; without number */
     uint8_t *delivered; /* by file */
     uint8_t *was_done;  /* by task, from the journal */
+    uint8_t *released;  /* by node: given back */
     uint32_t undelivered; /* results */
     char run[GRAPH_RUN_NAME];
     uint32_t opened;

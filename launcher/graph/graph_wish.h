@@ -28,6 +28,7 @@ struct graph_run_wish {
     const char *report; /* NULL: none */
     int learn;          /* write what was measured into the graph's file */
     int json;
+    int release; /* give unused nodes back to Slurm */
 };
 
 #endif

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/job_comment.h"
-#include "launcher/exec/execution.h"
-#include "launcher/session/companion.h"
+#include "launcher/session/scontrol.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_MAX 65536 /* of a job; 2 KB is usual */
-#define LIMIT_S   10
 
 /* --- text ----------------------------------------------------------------- */
 
@@ -58,97 +55,44 @@ int job_comment_join(char comment[JOB_COMMENT_MAX], const char *line)
 
 /* --- scontrol ------------------------------------------------------------- */
 
-struct asking {
-    struct event_base *base;
-    size_t len;
-    char text[SHOWN_MAX];
-    int is_over, status;
-};
-
-static void on_output(void *arg, const void *text, size_t len)
+static int show(uint32_t job, char text[SHOWN_MAX])
 {
-    struct asking *a = arg;
-    size_t room = sizeof a->text - 1 - a->len;
-
-    if (len > room)
-        len = room;
-    memcpy(a->text + a->len, text, len);
-    a->len += len;
-}
-
-static void on_end(void *arg, const struct execution_end *end)
-{
-    struct asking *a = arg;
-
-    a->is_over = 1;
-    a->status = end->status;
-    (void)event_base_loopbreak(a->base);
-}
-
-/* Run scontrol with these words; its output is in a->text.  0, or -1. */
-static int run(struct asking *a, char *argv[])
-{
-    char **env = companion_environ();
-    struct execution_spec spec = {.argv = argv, .envp = env};
-    struct timeval limit = {LIMIT_S / 2, 0};
-    struct execution *x = NULL;
-
-    a->len = 0;
-    a->is_over = 0;
-    if (env
-        && execution_start(&x, a->base, &spec, on_output, on_end, a, NULL) == 0
-        && event_base_loopexit(a->base, &limit) == 0)
-        (void)event_base_dispatch(a->base);
-    execution_destroy(x);
-    free(env);
-    a->text[a->len] = '\0';
-    return a->is_over && a->status == 0 ? 0 : -1;
-}
-
-static int show(struct asking *a, uint32_t job)
-{
-    static char scontrol[] = "scontrol", word[] = "show", what[] = "job";
-    char number[16], *argv[] = {scontrol, word, what, number, NULL};
+    static char word[] = "show", what[] = "job";
+    char number[16], *words[] = {word, what, number, NULL};
 
     snprintf(number, sizeof number, "%" PRIu32, job);
-    return run(a, argv);
+    return scontrol_run(words, text, SHOWN_MAX);
 }
 
-static int update(struct asking *a, uint32_t job, const char *comment)
+static int update(uint32_t job, const char *comment)
 {
-    static char scontrol[] = "scontrol", word[] = "update";
-    char id[32], text[JOB_COMMENT_MAX + 16];
-    char *argv[] = {scontrol, word, id, text, NULL};
+    static char word[] = "update";
+    char id[32], text[JOB_COMMENT_MAX + 16], *words[] = {word, id, text, NULL};
 
     snprintf(id, sizeof id, "jobid=%" PRIu32, job);
     snprintf(text, sizeof text, "comment=%s", comment);
-    return run(a, argv);
+    return scontrol_run(words, NULL, 0);
 }
 
 int job_comment_set(uint32_t job, const char *line, struct es_error *err)
 {
-    struct asking *a = calloc(1, sizeof *a);
-    char comment[JOB_COMMENT_MAX];
+    char *shown = malloc(SHOWN_MAX), comment[JOB_COMMENT_MAX];
     int rc = -1;
 
-    if (a)
-        a->base = event_base_new();
-    if (!a || !a->base)
+    if (!shown)
         rc = es_no_memory(err);
-    else if (show(a, job) < 0)
+    else if (show(job, shown) < 0)
         es_fail(err, ES_ENV, "see that scontrol works here",
                 "scontrol does not tell the job's comment");
-    else if (job_comment_find(comment, a->text) < 0
+    else if (job_comment_find(comment, shown) < 0
              || job_comment_join(comment, line) < 0)
         es_fail(err, ES_ENV, "shorten it by scontrol update",
                 "the job's comment has no room for one more line");
-    else if (update(a, job, comment) < 0)
+    else if (update(job, comment) < 0)
         es_fail(err, ES_ENV, "ask the site whether users may",
                 "scontrol does not set the job's comment");
     else
         rc = 0;
-    if (a && a->base)
-        event_base_free(a->base);
-    free(a);
+    free(shown);
     return rc;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * scontrol.h - runs scontrol, and waits for it.
+ */
+#ifndef LAUNCHER_SESSION_SCONTROL_H
+#define LAUNCHER_SESSION_SCONTROL_H
+
+#include <stddef.h>
+
+/*
+ * Takes 5 s at most; with a loop of its own.
+ *
+ *   words  behind "scontrol", until NULL; SCONTROL_WORDS at most
+ *   text   what it prints, cut to size bytes with a NUL; NULL: nobody wants it
+ *
+ * Returns 0 if it ends well, else -1.
+ */
+#define SCONTROL_WORDS 6
+int scontrol_run(char *const words[], char *text, size_t size);
+
+#endif
