@@ -35,6 +35,16 @@ test_expect_success 'up: two nodes, each with a package that counts what it uses
 test_expect_success 'the joules that both have counted are told, though a counter has begun again' '
 	make_tree 0 && make_tree 1 && begin -N2 --evenstep-report && count 0 300 && count 1 700 && end && says "1" "measured: CPUs and memory" && test "$(grep -c "have used" err)" = 1
 '
+# The guards read every second.
+stopped() { test "$(grep -cE "^evenstep: warning: n$1: energy: .*energy_uj$2.*; $3$" err)" = 1; }
+test_expect_success 'a counter vanishes in the middle: one line, what was counted is told, and the step goes on' '
+	make_tree 0 && make_tree 1 && begin -N2 --evenstep-report && count 0 300 && count 1 700 && sleep 3 && rm "$(zone 0)/energy_uj" && sleep 3 && end &&
+	stopped 0 ": No such file or directory" "no more is known of it" && says "1" "measured: CPUs and memory"
+'
+test_expect_success 'one jumps to what no node can use: likewise, and the model of the site goes on' '
+	make_tree 0 && make_tree 1 && echo "energy { busy = 1 idle = 0 base = 50 }" >"$conf" && begin -N2 --evenstep-report && count 0 300 && count 1 700 && sleep 3 && count 1 200000 && sleep 3 && end &&
+	stopped 1 " has jumped from" "modelled from here on" && says "1[.][0-9]+" "modelled" && : >"$conf"
+'
 test_expect_success 'a task graph tells it, too, beside what its model says' '
 	make_tree 0 && make_tree 1 && rm -f enough began &&
 	cat >graph.json <<-END &&
