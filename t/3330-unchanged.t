@@ -87,7 +87,7 @@ int MPI_Finalize(void)
 END
 # The launcher is a script, so that the library is looked for beside that.
 test_expect_success 'up: two nodes of two CPUs, and programs that know nothing of evenstep' '
-	mpicc -O1 -o app app.c && mpicc -O1 -shared -fPIC -o tool.so tool.c &&
+	mpicc -O1 -o app app.c && mpicc -O1 -o tooled app.c tool.c && mpicc -O1 -shared -fPIC -o tool.so tool.c &&
 	cc -o plain "$EVENSTEP_SRC/t/programs/preloaded.c" && echo "int puts(const char *); int main(void) { return puts(\"static\") < 0; }" >static.c && cc -static -o static static.c &&
 	sed s/static/sanitized/ static.c >sanitized.c && cc -fsanitize=address -o sanitized sanitized.c &&
 	testbed_up --nodes 2 --cpus 2 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
@@ -99,6 +99,9 @@ test_expect_success 'one that calls MPI before main: likewise' 'step env EARLY=1
 test_expect_success 'one under a PMPI tool of its own that is preloaded: both see all' '
 	LD_PRELOAD=$bin/tool.so step sh -c "test \$SLURM_PROCID != 0 || echo \$LD_PRELOAD; exec ./app" &&
 	printf "%s\n" "$bin/libevenstep-mpi.so:$bin/tool.so" "$(cat want)" "the tool saw 20" >both && test_cmp both got && metered 4
+'
+test_expect_success 'one with such a tool linked in: the tool sees all, we the rest' '
+	step ./tooled && { cat want && echo "the tool saw 20"; } >both && test_cmp both got && metered 4
 '
 test_expect_success 'ranks that share their CPUs' 'step -n8 --overcommit ./app && grep -c sum got && metered 8'
 test_expect_success 'MPI_Abort: the same exit status' 'test_expect_code 7 step ./app abort && test_cmp want got && metered 4'
@@ -133,6 +136,9 @@ test_expect_success '--evenstep-meter=cpu: the CPU time of each task' '
 test_expect_success '--evenstep-meter=none: nothing is preloaded' 'step -n1 -N1 --evenstep-meter=none ./plain && echo plain >odd && test_cmp odd got && none_metered'
 test_expect_success 'plugin { meter } is for who does not say' '
 	echo "plugin { meter = \"none\" }" >"$conf" && step -n1 -N1 ./plain && test_cmp odd got && step -n1 -N1 --evenstep-meter=mpi ./plain && echo preloaded >odd && test_cmp odd got
+'
+test_expect_success 'a library that cannot be preloaded: the loader says so, and the program runs as without' '
+	rm "$bin/libevenstep-mpi.so" && echo no library >"$bin/libevenstep-mpi.so" && step --evenstep-meter=mpi ./app && test_cmp want got && mentioned "libevenstep-mpi.so.* cannot be preloaded" && none_metered
 '
 test_expect_success 'a node without the library: one line, and the step' '
 	rm "$bin/libevenstep-mpi.so" && step --evenstep-meter=mpi ./app && test_cmp want got && test "$(grep -c "tasks are not metered: .* is missing" err)" = 2 && none_metered
