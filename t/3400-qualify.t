@@ -86,6 +86,38 @@ test_expect_success 'run --metrics FILE without a node: exit 2, names it' '
 	grep -x "evenstep: bad.json: node n3 is missing: give every node of the allocation" err
 '
 
+# --- srun: what its steps have done is kept, as that of runs -----------------------
+cat >burn.c <<'END'
+#include <evenstep.h>
+#include <time.h>
+int main(void)
+{
+	uint64_t begin, end;
+	if (evenstep_open(400, 3) < 0)
+		return 9;
+	while (evenstep_next(&begin, &end) > 0) {
+		for (; begin < end; begin++)
+			for (clock_t until = clock() + CLOCKS_PER_SEC / 1000; clock() < until;)
+				;
+		if (evenstep_done() < 0)
+			return 9;
+	}
+	evenstep_close();
+	return 0;
+}
+END
+sliced() { on_ctl env XDG_STATE_HOME="$PWD/state" srun -N4 --evenstep "$@" ./burn 2>err; code=$?; cat err; return $code; }
+test_expect_success 'a step whose program asks for slices leaves a line in the history, its rates in the order of the speeds' '
+	gcc -Wall -Werror -I"$EVENSTEP_SRC/launcher/libevenstep" -o burn burn.c -L"$EVENSTEP_BUILD" -Wl,-rpath,"$EVENSTEP_BUILD" -levenstep && mkdir -p state &&
+	sliced && sliced --evenstep-probe=off && on_ctl env XDG_STATE_HOME="$PWD/state" srun -N4 --evenstep true && cat state/evenstep/history &&
+	jq -es "length == 1 and .[0].command == \"burn\" and (.[0].nodes | map(.rate) == (map(.rate) | sort | reverse) and map(.C) == (map(.C) | sort | reverse))" state/evenstep/history
+'
+test_expect_success 'after five of them the profile auto is fitted to them, for srun, too' '
+	sliced --evenstep-profile=auto && mentioned "profile auto: 1 earlier runs are too few to fit it" &&
+	for again in 3 4 5; do sliced || return 1; done && sliced --evenstep-profile=auto && mentioned "^evenstep: profile auto: fitted to 5 runs: " &&
+	test "$(wc -l <state/evenstep/history)" = 6
+'
+
 # The links: n2 has a quarter of what the others have.
 links() { in_job -N4 evenstep probe --nodes --fresh --elements I "$@" >out 2>err; }
 slow() { # within 15 percent of what the shaper lets through of a frame's payload, 1448 of 1514 bytes
