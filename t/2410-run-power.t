@@ -75,6 +75,12 @@ test_expect_success 'nodethreads follows the threads that programs are advised t
 	EVENSTEP_CONF=$PWD/conf timeout 300 evenstep run --local 2 --metrics equal --policy per-thread --range 0:60 --report report -- ./ticks >got &&
 	jq -es ".[0].slices[0] | .end - .begin == ([60, 3 * $(nproc)] | min)" report
 '
+cpus=$(nproc)
+test "$cpus" -lt 2 || test_set_prereq CPUS
+test_expect_success CPUS 'two commands at once on a node share its threads' '
+	printf "power {\n actuator = \"threads\"\n start = 1\n floor = 1\n}\n" >conf && EVENSTEP_CONF=$PWD/conf && export EVENSTEP_CONF &&
+	begin --slots 2 --power=pair -- ./ticks && wait_for 120 tick threads && : >got && wait_for 60 grep -qx "$((cpus / 2))" got; code=$?; cat seen got err; end && unset EVENSTEP_CONF && test $code = 0
+'
 test_expect_success '--power where nobody can set limits: one line says so, and the run goes on' '
 	timeout 300 evenstep run --local 2 --metrics equal --power=boost --range 0:2 -- echo ran >got 2>err && test $(grep -c ran got) = 2 &&
 	said "evenstep: warning: --power: no limits are set with --local, .*: set actuator = .threads. in power .*" && test $(grep -c warning err) = 1
