@@ -104,7 +104,10 @@ plugin_src := $(wildcard spank_plugin/*.c)
 
 # libevenstep: what applications link, with what it stands on
 lib_src := \
+  launcher/libevenstep/agent_socket.c \
   launcher/libevenstep/libevenstep.c \
+  launcher/libevenstep/listen.c \
+  launcher/libevenstep/listening.c \
   launcher/libevenstep/meter.c \
   launcher/libevenstep/meter_writer.c \
   launcher/libevenstep/partition.c \

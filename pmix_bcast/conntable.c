@@ -23,15 +23,21 @@ size_t conntable_size(uint32_t tasks)
 
 /* --- compose -------------------------------------------------------------- */
 
-static void put_head(uint8_t *out, uint32_t tasks)
+static uint64_t digest(const uint8_t *table, uint32_t tasks, uint32_t ports)
+{
+    return XXH3_64bits_withSeed(table + CONNTABLE_HEAD,
+                                (size_t)tasks * CONNTABLE_ENTRY, ports);
+}
+
+static void put_head(uint8_t *out, uint32_t tasks, enum conntable_ports ports)
 {
     memset(out, 0, CONNTABLE_HEAD);
     memcpy(out, magic, sizeof magic);
     put_le32(out + 8, VERSION);
     put_le32(out + 12, CONNTABLE_ENTRY);
     put_le32(out + 16, tasks);
-    put_le64(out + 24, XXH3_64bits(out + CONNTABLE_HEAD,
-                                   (size_t)tasks * CONNTABLE_ENTRY));
+    put_le32(out + 20, ports);
+    put_le64(out + 24, digest(out, tasks, ports));
 }
 
 static void put_entry(uint8_t *out, const struct conntable_entry *e)
@@ -88,7 +94,27 @@ int conntable_compose(uint8_t *out,
         e.window = e.local_rank;
         put_entry(out + conntable_size(rank), &e);
     }
-    put_head(out, layout->tasks);
+    put_head(out, layout->tasks, CONNTABLE_OF_NODES);
+    return 0;
+}
+
+int conntable_of_tasks(uint8_t *out,
+                       const struct conntable *t,
+                       const struct conntable_listening *at,
+                       uint32_t nodes,
+                       struct es_error *err)
+{
+    struct conntable_entry e;
+
+    for (uint32_t rank = 0; rank < t->tasks; rank++) {
+        if (conntable_lookup(t, rank, &e) < 0 || e.node >= nodes
+            || e.local_rank >= at[e.node].tasks)
+            return es_fail(err, ES_WORK, "report this",
+                           "the ports of task %u are not known", rank);
+        e.adapter.tcp_port = at[e.node].port[e.local_rank];
+        put_entry(out + conntable_size(rank), &e);
+    }
+    put_head(out, t->tasks, CONNTABLE_OF_TASKS);
     return 0;
 }
 
@@ -121,7 +147,8 @@ static int check_head(const char *name,
                        get_le32(head + 8), VERSION);
     tasks = get_le32(head + 16);
     if (get_le32(head + 12) != CONNTABLE_ENTRY || tasks == 0
-        || tasks > CONNTABLE_TASKS_MAX || !is_zero(head + 20, 4)
+        || tasks > CONNTABLE_TASKS_MAX
+        || get_le32(head + 20) > CONNTABLE_OF_TASKS
         || !is_zero(head + 32, CONNTABLE_HEAD - 32))
         return es_fail(err, ES_WORK, copy_again, "%s: its head is damaged",
                        name);
@@ -143,12 +170,13 @@ int conntable_read(struct conntable *t,
     if (check_head(name, bytes, len, err) < 0)
         return -1;
     if (check == CONNTABLE_DIGEST
-        && XXH3_64bits(bytes + CONNTABLE_HEAD, len - CONNTABLE_HEAD)
+        && digest(bytes, get_le32(bytes + 16), get_le32(bytes + 20))
                != get_le64(bytes + 24))
         return es_fail(err, ES_WORK, copy_again, "%s: its digest is wrong",
                        name);
     t->bytes = bytes;
     t->tasks = get_le32(bytes + 16);
+    t->ports = (enum conntable_ports)get_le32(bytes + 20);
     return 0;
 }
 

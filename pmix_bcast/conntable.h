@@ -8,19 +8,21 @@
  *        8     4  version      1; a change of meaning is a new number
  *       12     4  entry size   64
  *       16     4  entries n    1 to CONNTABLE_TASKS_MAX
- *       20     4  zero
- *       24     8  digest       XXH3-64, seed 0, of all entries
+ *       20     4  ports        enum conntable_ports
+ *       24     8  digest       XXH3-64 of all entries, its seed is `ports`
  *       32    32  zero
  *       64  64 n  entries      by rank; each one line of the CPU's cache
  *
  * An entry:
- *        0    56  adapter      of the task's node, see adapter.h
+ *        0    56  adapter      of the task's node, see adapter.h; its TCP port
+ *                              is as `ports` of the head says
  *       56     4  node         its number in the step, from 0
  *       60     2  local rank   among the node's tasks, in order of their rank
  *       62     2  window id    among the tasks that share the adapter
  *
- * Each byte of the head but the digest's has one right value in a file of a
- * given length, so no damage to it goes unseen.
+ * Each byte of the head but those of ports and digest has one right value in a
+ * file of a given length, and the digest stands for the two: no damage to it
+ * goes unseen where the digest is checked.
  */
 #ifndef PMIX_BCAST_CONNTABLE_H
 #define PMIX_BCAST_CONNTABLE_H
@@ -38,6 +40,12 @@
 /* Of one node: a u16 in Slurm's step layout, too. */
 #define CONNTABLE_LOCAL_MAX 65536u
 
+/* Whose the TCP ports of a table are. */
+enum conntable_ports {
+    CONNTABLE_OF_NODES = 0, /* of the agent on the task's node */
+    CONNTABLE_OF_TASKS = 1, /* the task's own, as it has said; 0: it has none */
+};
+
 struct conntable_entry {
     struct adapter adapter;
     uint32_t node;
@@ -52,6 +60,13 @@ struct conntable_layout {
 
 struct conntable {
     const uint8_t *bytes; /* NULL: not open */
+    uint32_t tasks;
+    enum conntable_ports ports;
+};
+
+/* At which TCP ports the tasks of a node listen, by local rank. */
+struct conntable_listening {
+    const uint16_t *port;
     uint32_t tasks;
 };
 
@@ -79,6 +94,21 @@ int conntable_compose(uint8_t *out,
                       const struct adapter *adapter,
                       uint32_t *local,
                       struct es_error *err);
+
+/*
+ * Write the table of where the tasks listen: t with their own ports.
+ *
+ *   out  conntable_size(t->tasks) bytes, none of them of t
+ *   at   one for each node, with all that t has of its tasks
+ *
+ * Returns 0, or -1 if some task is on none of these nodes, or not among its
+ * node's (out is then of no use).  O(tasks).
+ */
+int conntable_of_tasks(uint8_t *out,
+                       const struct conntable *t,
+                       const struct conntable_listening *at,
+                       uint32_t nodes,
+                       struct es_error *err);
 
 /*
  * Take bytes[0..len), which stay the caller's and must outlive t, as a table;

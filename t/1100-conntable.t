@@ -32,7 +32,7 @@ test_expect_success 'without FILE it is the table of the step that this runs in'
 '
 
 cat >want.json <<'END'
-{"rank":3,"node":2,"local_rank":0,"window":0,"link":"roce","network":"fe80000000000000","address":"fe80::a00:27ff:fe00:1","lid":0,"lmc":0,"port":2,"rate_mbps":0,"ip":"fd00::3","tcp_port":40002}
+{"rank":3,"node":2,"local_rank":0,"window":0,"link":"roce","network":"fe80000000000000","address":"fe80::a00:27ff:fe00:1","lid":0,"lmc":0,"port":2,"rate_mbps":0,"ip":"fd00::3","tcp_port":40002,"tcp_port_of":"node"}
 END
 test_expect_success 'lookup --json prints an object, wherever the option stands' '
 	evenstep conntable lookup --json 3 conntable >out && test_cmp want.json out &&

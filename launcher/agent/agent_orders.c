@@ -135,6 +135,17 @@ static int put_environ(const struct agent_orders *o, const struct msg_put *m)
     return why;
 }
 
+static int receive_ports(struct agent_orders *o, const struct message *in)
+{
+    struct msg_ports_end m;
+
+    if (msg_read_ports_end(&m, in->body, in->len) < 0)
+        return -1;
+    if (o->tasks)
+        step_tasks_ports(o->tasks, m.round, m.error);
+    return 0;
+}
+
 static int receive_put(struct agent_orders *o, const struct message *in)
 {
     struct writer w = {0};
@@ -456,6 +467,7 @@ static const struct {
     {MSG_RUN, MSG_RUN, receive_run},
     {MSG_OVER, MSG_OVER, receive_over},
     {MSG_TASKS, MSG_TASKS, receive_tasks},
+    {MSG_PORTS, MSG_PORTS, receive_ports},
     {MSG_PUT, MSG_PUT, receive_put},
     {MSG_MEASURED, MSG_MEASURED, receive_measured},
     {MSG_PROBE, MSG_PROBE, receive_probe},

@@ -79,8 +79,11 @@ static void feeder_send(struct caller *c, const struct slice_message *m)
         (void)shutdown(c->fd, SHUT_RDWR); /* its end is heard by reading */
 }
 
-static void hang_up_caller(struct caller *c)
+/* Its connection is left as it is, and returned. */
+static int forget_caller(struct caller *c)
 {
+    int fd = c->fd;
+
     if (c->seat)
         c->seat->caller = NULL;
     else
@@ -88,8 +91,13 @@ static void hang_up_caller(struct caller *c)
     LIST_REMOVE(c, next);
     if (c->on_readable)
         event_free(c->on_readable);
-    (void)close(c->fd);
     free(c);
+    return fd;
+}
+
+static void hang_up_caller(struct caller *c)
+{
+    (void)close(forget_caller(c));
 }
 
 /* why as feeder_events.left has it, but for what is owed. */
@@ -249,10 +257,22 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     c->seat->caller = c;
 }
 
+static void on_listen(struct caller *c, const struct slice_message *m)
+{
+    struct feeder *f = c->feeder;
+
+    if (f->on->listens)
+        f->on->listens(f->arg, forget_caller(c), m);
+    else
+        hang_up_caller(c);
+}
+
 static void on_caller_message(struct caller *c, const struct slice_message *m)
 {
     if (!c->seat && m->type == SLICE_HELLO)
         on_hello(c, m);
+    else if (!c->seat && m->type == SLICE_LISTEN)
+        on_listen(c, m);
     else if (c->seat && m->type == SLICE_NEXT)
         on_next(c);
     else if (c->seat && m->type == SLICE_DONE)

@@ -13,6 +13,7 @@
 #ifndef LAUNCHER_AGENT_FEEDER_H
 #define LAUNCHER_AGENT_FEEDER_H
 
+#include "launcher/libevenstep/slice_message.h"
 #include "launcher/wire/protocol.h"
 
 struct event_base;
@@ -43,6 +44,9 @@ struct feeder_events {
      * running.
      */
     void (*left)(void *arg, const char *why, int culprit);
+    /* Who has no seat has sent LISTEN: the connection is the callee's from now
+     * on.  NULL: nobody wants to know, and the caller is hung up on. */
+    void (*listens)(void *arg, int fd, const struct slice_message *m);
 };
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/step_tasks.h"
+#include "launcher/agent/task_ports.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -8,6 +9,7 @@
 
 struct step_tasks {
     struct feeder *feeder;
+    struct task_ports *ports;
     step_tasks_send_fn send;
     void *arg;
     struct event *on_patience; /* pending while the first slice is waited for */
@@ -98,7 +100,15 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
                     "it has waited for its first slice for too long");
 }
 
+static void on_listens(void *arg, int fd, const struct slice_message *m)
+{
+    const struct step_tasks *t = arg;
+
+    task_ports_take(t->ports, fd, m);
+}
+
 static const struct feeder_events events = {
+    .listens = on_listens,
     .waits = on_waits,
     .idle = on_tasks_idle,
     .done = on_tasks_done,
@@ -110,6 +120,7 @@ static void destroy(struct step_tasks *t)
     int saved = errno;
 
     feeder_close(t->feeder);
+    task_ports_close(t->ports);
     if (t->on_patience)
         event_free(t->on_patience);
     free(t);
@@ -125,6 +136,7 @@ int step_tasks_open(struct step_tasks **t,
                     void *arg,
                     struct es_error *err)
 {
+    const struct task_ports_setup ports = {base, n, patience_s, sender, arg};
     struct step_tasks *new = calloc(1, sizeof *new);
     int rc;
 
@@ -134,7 +146,8 @@ int step_tasks_open(struct step_tasks **t,
     new->arg = arg;
     new->patience.tv_sec = patience_s;
     new->on_patience = event_new(base, -1, 0, on_patience, new);
-    rc = new->on_patience
+    new->ports = task_ports_open(&ports);
+    rc = new->on_patience &&new->ports
              ? feeder_open(&new->feeder, base, step, n, &events, new, err)
              : es_no_memory(err);
     if (rc == 0)
@@ -164,6 +177,7 @@ void step_tasks_away(struct step_tasks *t)
 {
     t->is_away = 1;
     t->is_void = t->busy;
+    task_ports_away(t->ports);
 }
 
 void step_tasks_again(struct step_tasks *t)
@@ -173,6 +187,11 @@ void step_tasks_again(struct step_tasks *t)
         tasks_send_over(t, ECONNABORTED, t->left);
     else if (t->asks)
         send_idle(t);
+}
+
+void step_tasks_ports(struct step_tasks *t, uint32_t round, uint32_t error)
+{
+    task_ports_end(t->ports, round, error);
 }
 
 void step_tasks_over(struct step_tasks *t, const struct msg_over *over)

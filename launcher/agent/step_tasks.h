@@ -6,7 +6,8 @@
  * What it has to say to the front end (protocol.h) it says by itself: IDLE when
  * all tasks ask for their first slice, DONE when all have done their parts and
  * ask again, OVER when one has closed or ended, or (ETIMEDOUT) has waited for
- * its first slice for too long: then some task of the step does not ask.
+ * its first slice for too long: then some task of the step does not ask.  And
+ * PORTS, see task_ports.h.
  *
  * Tasks that survive the loss of nodes (evenstep.h) are kept while the front
  * end cannot be reached: step_tasks_away(), then step_tasks_again().
@@ -41,6 +42,8 @@ int step_tasks_survive(const struct step_tasks *t);
 void step_tasks_away(struct step_tasks *t);
 /* It is back: IDLE follows when all tasks ask, or OVER if one had ended. */
 void step_tasks_again(struct step_tasks *t);
+/* How a round of evenstep_listen() ended; see task_ports_end(). */
+void step_tasks_ports(struct step_tasks *t, uint32_t round, uint32_t error);
 /* There are no more. */
 void step_tasks_over(struct step_tasks *t, const struct msg_over *over);
 /* NULL is allowed. */

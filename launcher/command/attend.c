@@ -29,6 +29,7 @@
 #include "launcher/session/broadcast.h"
 #include "launcher/session/connections.h"
 #include "launcher/session/front.h"
+#include "launcher/session/listening_table.h"
 #include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/step_layout.h"
@@ -54,6 +55,7 @@ struct attend {
     struct broadcast table, copy;
     struct broadcast *broadcast; /* that is running, or NULL */
     struct metrics_cast metrics;
+    struct listening_table listening; /* the second table */
     struct bcast_wish wish;
     struct qualification_setup qualify;
     struct qualification qualification;
@@ -310,13 +312,29 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
     bring_inputs(a);
 }
 
+/* From now on tasks may say where they listen. */
+static int hear_listening(struct attend *a)
+{
+    char step[32];
+
+    step_name(a, step, sizeof step);
+    if (listening_table_start(&a->listening, a->front.base, a->front.session,
+                              &a->config.bcast, a->table_fd, a->tasks, step,
+                              a->config.step_patience_s)
+        == 0)
+        return 0;
+    es_no_memory(a->err);
+    give_up(a);
+    return -1;
+}
+
 static void on_table(void *arg)
 {
     struct attend *a = arg;
 
     if (broadcast_check(&a->table, a->err) < 0)
         give_up(a);
-    else
+    else if (hear_listening(a) == 0)
         bring_inputs(a);
 }
 
@@ -373,7 +391,10 @@ static void on_message(
     struct attend *a = arg;
     uint32_t why;
 
-    if ((a->broadcast && broadcast_message(a->broadcast, node, type, body, len))
+    if ((a->said
+         && listening_table_message(&a->listening, node, type, body, len))
+        || (a->broadcast
+            && broadcast_message(a->broadcast, node, type, body, len))
         || (a->power.steering
             && steering_message(a->power.steering, node, type, body, len))
         || step_report_message(&a->report, node, type, body, len)
@@ -398,6 +419,7 @@ static void on_lost(void *arg, size_t node, const char *why)
     if (a->power.steering)
         steering_lost(a->power.steering, node);
     step_report_lost(&a->report, node);
+    listening_table_lost(&a->listening, node, why);
     if (a->said) { /* the step runs; Slurm tells the user of a dead node */
         if (a->iteration.n > 0)
             iteration_lost(&a->iteration, node);
@@ -415,6 +437,7 @@ static void on_returned(void *arg, size_t node)
 
     if (a->power.steering)
         steering_returned(a->power.steering, node);
+    listening_table_returned(&a->listening);
     put_tasks(a, node);
     iteration_returned(&a->iteration, node);
 }
@@ -572,6 +595,7 @@ static void clear(struct attend *a)
         event_free(a->on_stdin);
     broadcast_stop(&a->table);
     broadcast_stop(&a->copy);
+    listening_table_stop(&a->listening);
     metrics_cast_stop(&a->metrics);
     if (a->table_fd >= 0)
         close(a->table_fd);

@@ -96,7 +96,9 @@ static int print_line(uint32_t rank, const struct conntable_entry *e)
         ip_text(a->ip, ip), address_text(a, address));
 }
 
-static int print_json(uint32_t rank, const struct conntable_entry *e)
+static int print_json(uint32_t rank,
+                      const struct conntable_entry *e,
+                      enum conntable_ports ports)
 {
     char ip[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN], network[17];
     const struct adapter *a = &e->adapter;
@@ -104,15 +106,16 @@ static int print_json(uint32_t rank, const struct conntable_entry *e)
     int rc;
 
     snprintf(network, sizeof network, "%016" PRIx64, a->network);
-    all = json_pack("{s:I, s:I, s:i, s:i, s:s, s:s, s:s, s:I, s:i, s:I, s:I, "
-                    "s:s, s:i}",
-                    "rank", (json_int_t)rank, "node", (json_int_t)e->node,
-                    "local_rank", (int)e->local_rank, "window", (int)e->window,
-                    "link", adapter_link_name(a->link), "network", network,
-                    "address", address_text(a, address), "lid",
-                    (json_int_t)a->lid, "lmc", (int)a->lmc, "port",
-                    (json_int_t)a->port, "rate_mbps", (json_int_t)a->rate_mbps,
-                    "ip", ip_text(a->ip, ip), "tcp_port", (int)a->tcp_port);
+    all = json_pack(
+        "{s:I, s:I, s:i, s:i, s:s, s:s, s:s, s:I, s:i, s:I, s:I, "
+        "s:s, s:i, s:s}",
+        "rank", (json_int_t)rank, "node", (json_int_t)e->node, "local_rank",
+        (int)e->local_rank, "window", (int)e->window, "link",
+        adapter_link_name(a->link), "network", network, "address",
+        address_text(a, address), "lid", (json_int_t)a->lid, "lmc", (int)a->lmc,
+        "port", (json_int_t)a->port, "rate_mbps", (json_int_t)a->rate_mbps,
+        "ip", ip_text(a->ip, ip), "tcp_port", (int)a->tcp_port, "tcp_port_of",
+        ports == CONNTABLE_OF_TASKS ? "task" : "node");
     rc = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
     json_decref(all);
     return rc == 0 && putchar('\n') != EOF ? 0 : -1;
@@ -134,7 +137,7 @@ static int print_ranks(const struct options *o,
             return es_fail(err, ES_WORK, "make the table again",
                            "%s: the entry of rank %" PRIu32 " is not valid",
                            o->file, rank);
-        rc = o->json ? print_json(rank, &e) : print_line(rank, &e);
+        rc = o->json ? print_json(rank, &e, t->ports) : print_line(rank, &e);
     }
     return rc >= 0 && fflush(stdout) == 0 ? 0 : es_no_space(err);
 }

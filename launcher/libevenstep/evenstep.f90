@@ -26,8 +26,14 @@
 !   if (evenstep_redistribute(has, wants, rank, send_count, send_at, &
 !                             receive_count, receive_at) < 0) error stop
 !
+! Where all tasks of the step listen, once each has said so:
+!
+!   if (evenstep_listen(port) < 0) error stop
+!   if (evenstep_peer(rank, peer) < 0) error stop
+!
 module evenstep
-   use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int64_t, c_loc, c_ptr
+   use, intrinsic :: iso_c_binding, only: c_double, c_int, c_int8_t, &
+      c_int16_t, c_int32_t, c_int64_t, c_loc, c_ptr
    implicit none
    private
    public :: evenstep_work, evenstep_tick, evenstep_threads, evenstep_count
@@ -35,6 +41,7 @@ module evenstep
    public :: evenstep_next, evenstep_frame, evenstep_done, evenstep_close
    public :: evenstep_range, evenstep_owner, evenstep_widened
    public :: evenstep_weighted, evenstep_redistribute
+   public :: evenstep_peers, evenstep_peer, evenstep_listen
 
    integer, parameter :: evenstep_count = c_int64_t
    integer(c_int), parameter :: evenstep_survives = 1
@@ -42,6 +49,15 @@ module evenstep
    type, bind(c) :: evenstep_range
       integer(c_int64_t) :: begin, end
    end type evenstep_range
+
+   ! struct evenstep_peer; its numbers have no sign: iand(int(p%tcp_port), 65535)
+   type, bind(c) :: evenstep_peers
+      integer(c_int8_t) :: address(16), ip(16)
+      integer(c_int64_t) :: network
+      integer(c_int32_t) :: lid, port, rate_mbps, node
+      integer(c_int16_t) :: local_rank, window, tcp_port
+      integer(c_int8_t) :: lmc, link
+   end type evenstep_peers
 
    type, bind(c) :: moves
       type(c_ptr) :: send_count, send_at, receive_count, receive_at
@@ -61,6 +77,17 @@ module evenstep
       integer(c_int) function evenstep_threads() bind(c)
          import :: c_int
       end function evenstep_threads
+
+      integer(c_int) function evenstep_peer(rank, peer) bind(c)
+         import :: c_int, c_int32_t, evenstep_peers
+         integer(c_int32_t), value :: rank
+         type(evenstep_peers), intent(out) :: peer
+      end function evenstep_peer
+
+      integer(c_int) function evenstep_listen(port) bind(c)
+         import :: c_int
+         integer(c_int), value :: port
+      end function evenstep_listen
 
       integer(c_int) function evenstep_open(units, frames) bind(c)
          import :: c_int, c_int64_t

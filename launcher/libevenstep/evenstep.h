@@ -28,7 +28,8 @@ struct evenstep_peer {
     uint32_t node;       /* its number in the step, from 0 */
     uint16_t local_rank; /* among the node's tasks */
     uint16_t window;     /* among the tasks that share the adapter */
-    uint16_t tcp_port;   /* where the node's agent listens, on ip */
+    uint16_t tcp_port;   /* on ip: where the task listens, once all have called
+                            evenstep_listen(); before, its node's agent */
     uint8_t lmc;         /* 2^lmc LIDs from lid on lead to the port */
     uint8_t link;        /* enum evenstep_link */
 };
@@ -43,6 +44,34 @@ struct evenstep_peer {
  * opening it.
  */
 int evenstep_peer(uint32_t rank, struct evenstep_peer *peer);
+
+/*
+ * Say that this task listens at that TCP port, 1 to 65535, and wait until all
+ * tasks of the step have said theirs; 0: it listens nowhere.  From then on
+ * evenstep_peer() has the port of every task, so that any can connect to any
+ * other.  All tasks call it, each once, before they ask for their first slice;
+ * if all call it again, all get the new ports.
+ *
+ *     listen(fd, SOMAXCONN);
+ *     if (evenstep_listen(port) < 0)
+ *         err(1, "evenstep_listen");
+ *     if (evenstep_peer(rank, &peer) == 0)
+ *         ... connect to peer.ip, peer.tcp_port ...
+ *
+ * Returns 0, or -1 and errno; the ports are then as before:
+ *
+ *   EINVAL         there is no such port
+ *   EADDRNOTAVAIL  nobody on this node listens at it, at the address of
+ *                  evenstep_peer() or at any
+ *   ENOENT         the program does not run under `srun --evenstep`
+ *   EBUSY          another process calls with the same rank
+ *   ETIMEDOUT      some task of the step has not called
+ *   ECONNABORTED   a node was lost, or has not got the table
+ *
+ * or the errno of connecting to $EVENSTEP_SOCKET.  After the last two, later
+ * calls of any task fail in the same way.
+ */
+int evenstep_listen(int port);
 
 /*
  * Slices, for a program that stays alive from one to the next:

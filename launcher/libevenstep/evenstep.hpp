@@ -238,6 +238,24 @@ class session
     bool alone_ = false;
 };
 
+// This task listens at that port, 0: nowhere.  Waits until all tasks of the step
+// have said where; then peer() has the port of each.  Throws std::system_error.
+inline void listen(int port)
+{
+    if (::evenstep_listen(port) < 0)
+        fail("evenstep_listen");
+}
+
+// How a task of the step is reached.
+inline struct ::evenstep_peer peer(std::uint32_t rank)
+{
+    struct ::evenstep_peer p;
+
+    if (::evenstep_peer(rank, &p) < 0)
+        fail("evenstep_peer");
+    return p;
+}
+
 // For MPI_Alltoallv(): counts and displacements in units.
 struct moves {
     std::vector<int> send_count, send_at, receive_count, receive_at;

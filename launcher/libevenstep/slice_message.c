@@ -25,8 +25,14 @@ void slice_message_write(struct writer *w, const struct slice_message *m)
         write_u64(w, m->end);
         write_text(w, m->label);
         break;
+    case SLICE_LISTEN:
+        write_u32(w, m->version);
+        write_u32(w, m->rank);
+        write_u32(w, m->port);
+        break;
     case SLICE_WELCOME:
     case SLICE_OVER:
+    case SLICE_LISTENED:
         write_u32(w, m->error);
         break;
     case SLICE_DONE:
@@ -71,8 +77,15 @@ int slice_message_read(struct slice_message *m, const uint8_t *buf, size_t len)
         read_text(&r, m->label, sizeof m->label);
         r.bad |= m->begin > m->end;
         break;
+    case SLICE_LISTEN:
+        m->version = read_u32(&r);
+        m->rank = read_u32(&r);
+        m->port = read_u32(&r);
+        r.bad |= m->version != SLICE_VERSION || m->port > UINT16_MAX;
+        break;
     case SLICE_WELCOME:
     case SLICE_OVER:
+    case SLICE_LISTENED:
         m->error = read_u32(&r);
         break;
     case SLICE_DONE:

@@ -18,11 +18,16 @@
  *   DONE     program  id u64
  *   TAKEN    agent    -                     (the slice's output was read)
  *   BYE      program  -
+ *   LISTEN   program  version u32, rank u32 (as in HELLO), port u32: the first
+ *                     and only message of its connection; see
+ *                     evenstep_listen()
+ *   LISTENED agent    error u32             (0: the table of all is there)
  *
  * Where slices have lines (--lines), a descriptor comes with SLICE
  * (SCM_RIGHTS): a file, to be read from where it stands, of the slice's lines.
  *
- * NEXT is answered by SLICE or OVER, DONE by TAKEN, BYE by nothing.  An error
+ * NEXT is answered by SLICE or OVER, DONE by TAKEN, BYE by nothing,
+ * LISTEN by LISTENED.  An error
  * is an errno value of Linux.  Of a HELLO of any other version only that is
  * looked at: it is refused.
  */
@@ -45,11 +50,13 @@ enum slice_message_type {
     SLICE_DONE,
     SLICE_TAKEN,
     SLICE_BYE,
+    SLICE_LISTEN,
+    SLICE_LISTENED,
 };
 
 struct slice_message { /* only the fields of its type are used */
     enum slice_message_type type;
-    uint32_t version, rank, flags, error;
+    uint32_t version, rank, flags, error, port;
     uint64_t units, frames;
     uint64_t id, frame, begin, end;
     char label[SLICE_LABEL_MAX];

@@ -4,6 +4,7 @@
  * call waits for the agent's answer.  Without an agent the process gets every
  * frame whole.
  */
+#include "launcher/libevenstep/agent_socket.h"
 #include "launcher/libevenstep/evenstep.h"
 #include "launcher/libevenstep/slice_message.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -91,37 +91,6 @@ static int ask_agent(const struct slice_message *m,
     return send_to_agent(m) < 0 ? -1 : receive_answer(wanted, answer);
 }
 
-/* Our number among the tasks of this node; 0 outside of Slurm. */
-static uint32_t own_rank(void)
-{
-    const char *text = getenv("SLURM_LOCALID");
-    char *end;
-    unsigned long rank = text ? strtoul(text, &end, 10) : 0;
-
-    return text && *text && !*end && rank < UINT32_MAX ? (uint32_t)rank : 0;
-}
-
-static int connect_to(const char *path)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    int fd;
-
-    if (strlen(path) >= sizeof to.sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    memcpy(to.sun_path, path, strlen(path));
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) < 0) {
-        int why = errno;
-
-        (void)close(fd);
-        errno = why;
-        return -1;
-    }
-    return fd;
-}
-
 /* An agent of before knows no flags: it is told of them where there are any. */
 static int open_connected(const char *path,
                           uint64_t units,
@@ -131,13 +100,13 @@ static int open_connected(const char *path,
     struct slice_message hello = {.type = SLICE_HELLO,
                                   .version =
                                       flags ? SLICE_VERSION : SLICE_PLAIN,
-                                  .rank = own_rank(),
+                                  .rank = agent_socket_rank(),
                                   .units = units,
                                   .frames = frames,
                                   .flags = flags};
     struct slice_message answer;
 
-    here.fd = connect_to(path);
+    here.fd = agent_socket_connect(path);
     if (here.fd < 0)
         return -1;
     here.state = CONNECTED;

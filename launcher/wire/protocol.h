@@ -110,6 +110,12 @@
  *                        does not
  *   RECALL    front end  port u32: a new one is here, and listens there; answered
  *                        by READY
+ *   PORTS     agent      round u32, missing u32, first u32, blob: where the tasks
+ *                        of the step on the node listen, a u16 for each, once
+ *                        all have said so; or, too late, how many have not, and
+ *                        the number on the node of the first of them
+ *             front end  round u32, error u32: the table of all is there; or an
+ *                        errno, there will be none
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -213,6 +219,7 @@ enum protocol_type {
     MSG_LINGER = 56,
     MSG_RECALL = 57,
     MSG_WORK = 58,
+    MSG_PORTS = 59,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -336,6 +343,15 @@ struct msg_tasks {
     char dir[64]; /* a plain name, as in msg_put */
     uint32_t tasks;
     uint32_t patience_s; /* from the first who asks to the first slice; >= 1 */
+};
+struct msg_ports {
+    uint32_t round;
+    uint32_t missing, first; /* first is below NODE_TASKS_MAX */
+    const uint8_t *port;     /* big-endian */
+    size_t len; /* at most 2 NODE_TASKS_MAX; 0 if some are missing */
+};
+struct msg_ports_end {
+    uint32_t round, error;
 };
 struct msg_idle {
     uint64_t units, frames;
@@ -469,6 +485,12 @@ void msg_write_linger(struct writer *w, const struct msg_linger *m);
 int msg_read_linger(struct msg_linger *m, const uint8_t *body, size_t len);
 void msg_write_tasks(struct writer *w, const struct msg_tasks *m);
 int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len);
+void msg_write_ports(struct writer *w, const struct msg_ports *m);
+int msg_read_ports(struct msg_ports *m, const uint8_t *body, size_t len);
+void msg_write_ports_end(struct writer *w, const struct msg_ports_end *m);
+int msg_read_ports_end(struct msg_ports_end *m,
+                       const uint8_t *body,
+                       size_t len);
 void msg_write_idle(struct writer *w, const struct msg_idle *m);
 int msg_read_idle(struct msg_idle *m, const uint8_t *body, size_t len);
 void msg_write_over(struct writer *w, const struct msg_over *m);

@@ -312,6 +312,44 @@ int msg_read_tasks(struct msg_tasks *m, const uint8_t *body, size_t len)
     return finish(&r, m, sizeof *m);
 }
 
+void msg_write_ports(struct writer *w, const struct msg_ports *m)
+{
+    write_u32(w, m->round);
+    write_u32(w, m->missing);
+    write_u32(w, m->first);
+    write_blob(w, m->port, m->len);
+}
+
+int msg_read_ports(struct msg_ports *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->round = read_u32(&r);
+    m->missing = read_u32(&r);
+    m->first = read_u32(&r);
+    m->port = read_blob(&r, &m->len);
+    if (m->missing > NODE_TASKS_MAX || m->first >= NODE_TASKS_MAX
+        || m->len > 2 * NODE_TASKS_MAX || m->len % 2 != 0
+        || (m->missing > 0) != (m->len == 0))
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
+void msg_write_ports_end(struct writer *w, const struct msg_ports_end *m)
+{
+    write_u32(w, m->round);
+    write_u32(w, m->error);
+}
+
+int msg_read_ports_end(struct msg_ports_end *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    m->round = read_u32(&r);
+    m->error = read_u32(&r);
+    return finish(&r, m, sizeof *m);
+}
+
 void msg_write_idle(struct writer *w, const struct msg_idle *m)
 {
     write_u64(w, m->units);

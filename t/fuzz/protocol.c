@@ -130,6 +130,8 @@ static void blobs(const uint8_t *body, size_t len)
     struct msg_over over;
     struct msg_done d;
     struct msg_probed probed;
+    struct msg_ports ports;
+    struct msg_ports_end end;
     struct msg_put put;
 
     if (msg_read_over(&over, body, len) == 0)
@@ -142,6 +144,12 @@ static void blobs(const uint8_t *body, size_t len)
         if (probed.len > PROBED_MAX)
             abort();
         walk(probed.results, probed.len);
+    }
+    (void)msg_read_ports_end(&end, body, len);
+    if (msg_read_ports(&ports, body, len) == 0) {
+        if (ports.missing > NODE_TASKS_MAX || ports.len > 2 * NODE_TASKS_MAX)
+            abort();
+        walk(ports.port, ports.len);
     }
     if (msg_read_put(&put, body, len) == 0) {
         if (strchr(put.dir, '/') || strchr(put.file, '/'))

@@ -61,7 +61,7 @@ static void test_entries(void)
 {
     static const uint16_t locals[TASKS] = {0, 0, 1, 0, 1, 2};
     uint32_t local[3] = {9, 9, 9};
-    struct conntable less = {table, TASKS - 1};
+    struct conntable less = {table, TASKS - 1, CONNTABLE_OF_NODES};
     struct conntable_entry e;
     struct conntable t;
     struct es_error err;
@@ -93,6 +93,44 @@ static void test_entries(void)
            && conntable_lookup(&t, UINT32_MAX, &e) == -1
            && conntable_lookup(&less, TASKS - 1, &e) == -1,
        "a rank behind the last is refused");
+}
+
+/* The second table of a step. */
+static void test_of_tasks(void)
+{
+    static const uint16_t n0[] = {1000, 1001, 0}, n1[] = {2000, 2001},
+                          n2[] = {UINT16_MAX};
+    static const uint16_t want[TASKS] = {1000, 2000, 1001, UINT16_MAX, 2001, 0};
+    struct conntable_listening at[] = {{n0, 3}, {n1, 2}, {n2, 1}};
+    uint8_t out[BYTES], other[BYTES];
+    struct conntable_entry e, was;
+    struct conntable t, second;
+    int right = 0;
+
+    if (conntable_read(&t, "x", table, BYTES, CONNTABLE_DIGEST, NULL) < 0)
+        bail("no table");
+    is_int(t.ports, CONNTABLE_OF_NODES, "the first one has the nodes' ports");
+    is_int(conntable_of_tasks(out, &t, at, 3, NULL), 0, "a second one is made");
+    ok(conntable_read(&second, "x", out, BYTES, CONNTABLE_DIGEST, NULL) == 0
+           && second.ports == CONNTABLE_OF_TASKS && second.tasks == TASKS,
+       "it has the tasks' own");
+    for (uint32_t rank = 0; rank < TASKS; rank++) {
+        right += conntable_lookup(&second, rank, &e) == 0
+                 && conntable_lookup(&t, rank, &was) == 0
+                 && e.adapter.tcp_port == want[rank];
+        e.adapter.tcp_port = was.adapter.tcp_port;
+        right += memcmp(&e, &was, sizeof e) == 0;
+    }
+    is_int(right, 2 * TASKS, "each its port, and all else as it was");
+    memcpy(other, out, BYTES);
+    other[20] = CONNTABLE_OF_NODES;
+    ok(conntable_read(&second, "x", other, BYTES, CONNTABLE_DIGEST, NULL) == -1,
+       "whose they are cannot change unseen");
+    at[0].tasks = 2;
+    is_int(conntable_of_tasks(out, &t, at, 3, NULL), -1,
+           "a node that has not told of all");
+    at[0].tasks = 3;
+    is_int(conntable_of_tasks(out, &t, at, 2, NULL), -1, "a foreign node");
 }
 
 /* The file that other versions wrote; also what t/1100 and the fuzzer read. */
@@ -228,8 +266,9 @@ static void test_head_bytes(void)
             taken += read_copy(bytes, BYTES, CONNTABLE_HEAD_ONLY, NULL) == 0;
             digest += read_copy(bytes, BYTES, CONNTABLE_DIGEST, NULL) == 0;
         }
-    is_int(taken, 56 + 8 * 256,
-           "each byte of the head but the digest's has one value");
+    is_int(taken, 55 + 2 + 8 * 256,
+           "each byte of the head but the digest's has one value; whose the "
+           "ports are, two");
     is_int(digest, 64, "with the digest checked all of them do");
 }
 
@@ -279,7 +318,9 @@ static const struct {
     {"2^24 entries", 16, 1 << 24,
      "x: 448 bytes, not the 1073741888 of 16777216 tasks"},
     {"one entry less", 16, TASKS - 1, "x: 448 bytes, not the 384 of 5 tasks"},
-    {"something in its reserve", 20, 1, "x: its head is damaged"},
+    {"ports of nobody", 20, 2, "x: its head is damaged"},
+    {"ports of others", 20, 1, "x: its digest is wrong"},
+    {"something in its reserve", 32, 1, "x: its head is damaged"},
     {"something at its end", 60, 1, "x: its head is damaged"},
     {"a wrong digest", 24, 0, "x: its digest is wrong"},
 };
@@ -324,7 +365,7 @@ static void write_file(const char *name, size_t len)
 /* Opening name fails with that reason behind its path. */
 static void refused(const char *name, const char *why)
 {
-    struct conntable t = {table, 1};
+    struct conntable t = {table, 1, CONNTABLE_OF_NODES};
     struct es_error err = {0};
     char want[200];
 
@@ -438,6 +479,7 @@ int main(void)
         bail("%s: %s", folder, strerror(errno));
     compose_table();
     test_entries();
+    test_of_tasks();
     test_format();
     test_layouts();
     test_compose_bad();

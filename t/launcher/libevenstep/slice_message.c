@@ -26,6 +26,11 @@ static const struct slice_message sound[] = {
     {.type = SLICE_DONE, .id = 9},
     {.type = SLICE_TAKEN},
     {.type = SLICE_BYE},
+    {.type = SLICE_LISTEN,
+     .version = SLICE_VERSION,
+     .rank = 3,
+     .port = UINT16_MAX},
+    {.type = SLICE_LISTENED, .error = ETIMEDOUT},
 };
 
 #define KINDS (sizeof sound / sizeof sound[0])
@@ -72,7 +77,12 @@ static void test_bad(void)
     slice_message_write(&w, &m);
     ok(read_one(w.buf, w.len, &m) == -1, "a slice that ends before it begins");
     writer_clear(&w);
-    write_u32(&w, SLICE_BYE + 1);
+    m = sound[8];
+    m.port++;
+    slice_message_write(&w, &m);
+    ok(read_one(w.buf, w.len, &m) == -1, "a port that is none");
+    writer_clear(&w);
+    write_u32(&w, SLICE_LISTENED + 1);
     ok(read_one(w.buf, w.len, &m) == -1, "a type that is none");
     writer_clear(&w);
     ok(read_one((const uint8_t *)"GET / HTTP/1.1", 14, &m) == -1,

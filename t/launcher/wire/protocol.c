@@ -29,6 +29,8 @@ union any {
     struct msg_metered metered;
     struct msg_tasks tasks;
     struct msg_idle idle;
+    struct msg_ports ports;
+    struct msg_ports_end ports_end;
     struct msg_over over;
     struct msg_slots slots;
     struct msg_slotted slotted;
@@ -61,6 +63,8 @@ enum which {
     METERED,
     TASKS,
     IDLE,
+    PORTS,
+    PORTS_END,
     OVER,
     SLOTS,
     SLOTTED,
@@ -71,11 +75,11 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "HERE",    "FENCE",   "READY",   "PEER",    "PROBE",    "PROBED",
-    "RING",    "RANG",    "COMMAND", "RUN",     "OUTPUT",   "DONE",
-    "PUT",     "FILES",   "FILE",    "MONITOR", "PROGRESS", "POWER",
-    "LIMITED", "METER",   "METERED", "TASKS",   "IDLE",     "OVER",
-    "SLOTS",   "SLOTTED", "COMMENT", "STORED",  "LIMIT"};
+    "HERE",    "FENCE",   "READY",    "PEER",   "PROBE",   "PROBED", "RING",
+    "RANG",    "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",    "FILES",
+    "FILE",    "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",  "METERED",
+    "TASKS",   "IDLE",    "PORTS",    "PORTS",  "OVER",    "SLOTS",  "SLOTTED",
+    "COMMENT", "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -126,6 +130,10 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_tasks(&m->tasks, body, len);
     case IDLE:
         return msg_read_idle(&m->idle, body, len);
+    case PORTS:
+        return msg_read_ports(&m->ports, body, len);
+    case PORTS_END:
+        return msg_read_ports_end(&m->ports_end, body, len);
     case OVER:
         return msg_read_over(&m->over, body, len);
     case SLOTS:
@@ -163,6 +171,9 @@ static const struct msg_files some_files = {
     .apart = 1, .here = 0, .ok = {1, 0, 1}, .n = 2, .name = (char **)argv};
 static const struct msg_file a_file = {
     9, FILES_MAX - 1, INT64_MAX - 3, 1, INT64_MAX, (const uint8_t *)"png", 3};
+static const struct msg_ports some_ports = {
+    1, 0, 0, (const uint8_t *)"\x10\x11\xff\xff", 4};
+static const struct msg_ports_end an_end = {1, 110};
 static const struct msg_tasks some_tasks = {"17.2", NODE_TASKS_MAX, 300};
 static const struct msg_idle an_idle = {UINT64_MAX, 20, 1};
 static const struct msg_slots some_slots = {SLOTS_CORES, 0, 2};
@@ -236,6 +247,12 @@ static void write_sound_work(enum which k, struct writer *w)
         break;
     case IDLE:
         msg_write_idle(w, &an_idle);
+        break;
+    case PORTS:
+        msg_write_ports(w, &some_ports);
+        break;
+    case PORTS_END:
+        msg_write_ports_end(w, &an_end);
         break;
     case OVER:
         msg_write_over(w, &an_over);
@@ -536,6 +553,17 @@ static void test_values_of_programs(void)
                {"tasks without patience", {"17.2", 1, 0}},
                {"tasks in a directory above", {"..", 1, 1}},
                {"tasks in no directory", {"", 1, 1}}};
+    static const uint8_t many[2 * NODE_TASKS_MAX + 2];
+    static const struct {
+        const char *what;
+        struct msg_ports m;
+    } bad_ports[] = {
+        {"ports, and tasks that have none", {1, 1, 0, many, 2}},
+        {"no ports, though all tasks have", {1, 0, 0, many, 0}},
+        {"half a port", {1, 0, 0, many, 3}},
+        {"too many ports", {1, 0, 0, many, sizeof many}},
+        {"too many without", {1, NODE_TASKS_MAX + 1, 0, many, 0}},
+        {"a task beyond the last", {1, 1, NODE_TASKS_MAX, many, 0}}};
     struct writer w;
     union any m;
 
@@ -550,6 +578,24 @@ static void test_values_of_programs(void)
            && m.idle.frames == 20,
        "what programs bring along comes back");
     writer_clear(&w);
+    w = sound(PORTS);
+    ok(msg_read_ports(&m.ports, w.buf, w.len) == 0 && m.ports.round == 1
+           && m.ports.missing == 0 && m.ports.len == 4
+           && get_u16(m.ports.port) == 0x1011
+           && get_u16(m.ports.port + 2) == UINT16_MAX,
+       "the ports of tasks come back");
+    writer_clear(&w);
+    w = sound(PORTS_END);
+    ok(msg_read_ports_end(&m.ports_end, w.buf, w.len) == 0
+           && m.ports_end.round == 1 && m.ports_end.error == 110,
+       "so does the end of a round of them");
+    writer_clear(&w);
+    for (size_t i = 0; i < sizeof bad_ports / sizeof bad_ports[0]; i++) {
+        msg_write_ports(&w, &bad_ports[i].m);
+        ok(msg_read_ports(&m.ports, w.buf, w.len) == -1, "%s: refused",
+           bad_ports[i].what);
+        writer_clear(&w);
+    }
     w = sound(OVER);
     ok(msg_read_over(&m.over, w.buf, w.len) == 0 && m.over.error == 103
            && m.over.err_len == 4 && memcmp(m.over.err, "why\n", 4) == 0,
