@@ -71,7 +71,7 @@ no operand|2|report|evenstep: report: no FILE: see `evenstep report --help`
 one of two operands|2|bcast a|evenstep: bcast: no DST: see `evenstep bcast --help`
 an operand too many|2|config here|evenstep: config: unexpected argument "here": see `evenstep config --help`
 an operand that begins with a dash|2|probe -- --nodes|evenstep: probe: unexpected argument "--nodes": see `evenstep probe --help`
-an unknown action|2|graph paln g|evenstep: graph: no such action: paln: give plan or run
+an unknown action|2|graph paln g|evenstep: graph: no such action: paln: give plan, run or import
 no action|2|simulate|evenstep: simulate: no action: give bcast or balance
 an unknown shell|2|completion csh|evenstep: completion: no such action: csh: give bash, zsh or fish
 help for an unknown simulation|2|help simulate power|evenstep: no such command: simulate power: see `evenstep --help`
