@@ -56,7 +56,7 @@ test_expect_success 'evenstep bcast --json, and evenstep simulate --json of each
 	evenstep simulate balance --power --work 1,1.6 --json >simulated && documented to_ideal simulated
 '
 test_expect_success 'evenstep conntable --json' '
-	sed -n "/json_pack(\"{s:I, s:I, s:i/,/tcp_port/p" "$EVENSTEP_SRC/launcher/command/conntable.c" | grep -o "\"[a-z_]*\"," | tr -d "\"," >names && test "$(wc -l <names)" -ge 10 &&
+	sed -n "/\"{s:I, s:I, s:i/,/tcp_port/p" "$EVENSTEP_SRC/launcher/command/conntable.c" | grep -o "\"[a-z_]*\"," | tr -d "\"," >names && test "$(wc -l <names)" -ge 10 &&
 	while read -r key; do grep -q "\"$key\"" formats || { echo "missing: $key" && return 1; }; done <names
 '
 test_expect_success 'evenstep top names every one of its metrics there' '
