@@ -59,13 +59,13 @@ test_expect_success 'up with the plugin, two nodes' '
 	good_launcher && plugstack optional launcher=$run/launcher
 '
 for command in srun sbatch salloc; do
-	test_expect_success "$command --help shows all seven options" '
+	test_expect_success "$command --help shows all eight options" '
 		on_ctl $command --help >help &&
 		for option in "=\[on|off|required\]" -profile=NAME -bcast=SRC:DST \
-			-probe=cached -power=pair -meter=mpi -report; do
+			-libs -probe=cached -power=pair -meter=mpi -report; do
 			grep -e "--evenstep$option" help || return 1
 		done &&
-		test $(grep -c "\[evenstep\]" help) = 7
+		test $(grep -c "\[evenstep\]" help) = 8
 	'
 	while IFS='|' read -r option allowed; do
 		test_expect_success "$command refuses $option, and says what is allowed" '
