@@ -92,11 +92,13 @@ static int make_entry(struct tree_copy *t, uint32_t entry)
 
 /* --- begin ---------------------------------------------------------------- */
 
+/* A file is asked in vain: those of an overlay have another device than its
+ * folders. */
 static int is_mount_point(const struct tree_copy *t, const struct stat *there)
 {
     struct stat folder;
 
-    return fstat(t->target.folder, &folder) == 0
+    return S_ISDIR(there->st_mode) && fstat(t->target.folder, &folder) == 0
            && folder.st_dev != there->st_dev;
 }
 

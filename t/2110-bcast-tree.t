@@ -186,6 +186,19 @@ test_expect_success MOUNT 'a DST that is a mount point cannot be replaced, and s
 	test_expect_code 1 evenstep bcast --local 2 -r -f src "$here/dst/{node}/x" 2>err; code=$?; umount dst/local1/x && test $code = 0 &&
 	said "evenstep: local1: .*: Device or resource busy" && rmdir dst/local1/x && arrived src local0
 '
+overlay() { mount -t overlay -o "xino=off,lowerdir=$here/under,upperdir=$here/disk/upper,workdir=$here/disk/work" overlay "$1"; }
+mkdir -p under over
+if test_have_prereq MOUNT && mount -t tmpfs tmpfs disk && mkdir disk/upper disk/work && overlay over; then
+	umount over
+	test_set_prereq OVERLAY
+fi
+test_expect_success OVERLAY 'on an overlay, where a file has another device than its folder, it is replaced' '
+	nodes 1 && overlay dst/local0 && echo old >dst/local0/x &&
+	test "$(stat -c %d dst/local0)" != "$(stat -c %d dst/local0/x)" &&
+	evenstep bcast --local 1 -r -f src "$here/dst/{node}/x" && arrived src
+	code=$?; umount dst/local0; test $code = 0
+'
+test ! -d disk/upper || umount disk
 if test "$(id -u)" = 0; then
 	chmod 755 . && as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups env TMPDIR="$here/nobody" "$@"; }
 	mkdir nobody && chown nobody nobody
