@@ -130,6 +130,18 @@ test_expect_success 'a slow link shows, and its node is named as an outlier' '
 	done && slow && cat err &&
 	grep -E "^evenstep: warning: n2: the interconnect is [0-9]+ % below the median of its kind" err
 '
+test_expect_success 'root keeps what the links carried in the cache, and a health check keeps that: srun knows the slow cable, and nothing is measured' '
+	for node in n0 n1 n2 n3; do as_health $node || return 1; done && jq -c "{ring, I: .elements.I}" cache/n2.json &&
+	jq -e ".ring.elements.I | .between and .value > 0.015 and .value < 0.035" cache/n2.json && cp cache/n2.json before &&
+	on_ctl srun -N4 --evenstep --evenstep-profile=network sh -c "echo \$SLURMD_NODENAME \$EVENSTEP_SHARE" >got 2>err && cat got err && quiet err &&
+	sort -k2g got | sed -n "1s/ .*//p" >least && echo n2 >want && test_cmp want least && cmp before cache/n2.json &&
+	awk "{ sum += \$2; share[\$1] = \$2 } END { exit !(share[\"n2\"] < 0.14 && sum > 0.9999 && sum < 1.0001) }" got
+'
+test_expect_success 'probe --nodes shows it from the cache' '
+	in_job -N4 evenstep probe --nodes --json >out && jq -c ".details[] | [.cached, .elements.I.what]" out &&
+	jq -e ".details | all(.[]; .cached and .elements.I.between)" out &&
+	jq -e --slurpfile c cache/n2.json ".nodes[2].I == \$c[0].ring.elements.I.value" out
+'
 test_expect_success '--check: exit 1; without it 0' '
 	for try in 1 2 3 4 5; do
 		links; code=$? && cat err && test $code = 0 || return 1

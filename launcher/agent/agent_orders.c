@@ -3,11 +3,11 @@
 #include "launcher/agent/agent_energy.h"
 #include "launcher/agent/agent_meter.h"
 #include "launcher/agent/agent_probe.h"
-#include "launcher/agent/agent_ring.h"
 #include "launcher/agent/agent_work.h"
 #include "launcher/agent/graph_node.h"
 #include "launcher/agent/node_destination.h"
 #include "launcher/agent/node_env.h"
+#include "launcher/agent/ring_orders.h"
 #include "launcher/agent/step_tasks.h"
 #include "launcher/base/notice.h"
 #include "launcher/base/step_dir.h"
@@ -27,7 +27,7 @@ struct agent_orders {
     struct agent_orders_setup s;
     struct agent_work *work;
     struct agent_probe *probe; /* at work, and slices wait for it */
-    struct agent_ring *ring;
+    struct ring_orders ring;
     struct agent_meter *meter;
     struct agent_energy *energy;
     struct bcast_node *broadcast;
@@ -221,43 +221,10 @@ static int receive_probe(struct agent_orders *o, const struct message *in)
     return 0;
 }
 
-static int receive_ring_open(struct agent_orders *o, const struct message *in)
-{
-    struct writer w = {0};
-
-    (void)in;
-    agent_ring_close(o->ring);
-    o->ring = agent_ring_open(o->s.base, &o->s.agent->secret, o->s.wireup->rank,
-                              o->s.agent->ports, o->s.loopback);
-    write_u32(&w, o->ring ? agent_ring_port(o->ring) : 0);
-    send_out(o, MSG_RING_PORT, &w);
-    return 0;
-}
-
-static void on_round(void *arg, double received_per_s)
-{
-    struct writer w = {0};
-
-    write_double(&w, received_per_s);
-    send_out(arg, MSG_RANG, &w);
-}
-
 static int receive_ring(struct agent_orders *o, const struct message *in)
 {
-    struct endpoint to;
-    struct msg_ring m;
-
-    if (msg_read_ring(&m, in->body, in->len) < 0
-        || m.receiver >= o->s.wireup->size)
-        return -1;
-    to = o->s.wireup->agent[m.receiver];
-    to.port = (uint16_t)m.port;
-    if (!o->ring
-        || agent_ring_round(o->ring, m.port > 0 ? &to : NULL, m.receiver, m.ms,
-                            on_round, o)
-               < 0)
-        on_round(o, 0);
-    return 0;
+    return ring_orders_receive(&o->ring, (enum protocol_type)in->type, in->body,
+                               in->len);
 }
 
 /* --- broadcasts ----------------------------------------------------------- */
@@ -471,8 +438,9 @@ static const struct {
     {MSG_PUT, MSG_PUT, receive_put},
     {MSG_MEASURED, MSG_MEASURED, receive_measured},
     {MSG_PROBE, MSG_PROBE, receive_probe},
-    {MSG_RING_OPEN, MSG_RING_OPEN, receive_ring_open},
+    {MSG_RING_OPEN, MSG_RING_OPEN, receive_ring},
     {MSG_RING, MSG_RING, receive_ring},
+    {MSG_KEEP_RING, MSG_KEEP_RING, receive_ring},
     {MSG_MONITOR, MSG_MONITOR, receive_monitor},
     {MSG_LIMIT, MSG_LIMIT, receive_limit},
     {MSG_ENERGY, MSG_ENERGY, receive_energy},
@@ -514,6 +482,12 @@ int agent_orders_open(struct agent_orders **out,
     if (!o)
         return es_no_memory(err);
     o->s = *setup;
+    o->ring.s = (struct ring_orders_setup){.base = setup->base,
+                                           .agent = setup->agent,
+                                           .wireup = setup->wireup,
+                                           .loopback = setup->loopback,
+                                           .send = send_out,
+                                           .arg = o};
     o->work = agent_work_open(&work);
     if (!o->work) {
         free(o);
@@ -583,7 +557,7 @@ void agent_orders_close(struct agent_orders *o)
         return;
     agent_work_close(o->work);
     agent_probe_destroy(o->probe);
-    agent_ring_close(o->ring);
+    ring_orders_clear(&o->ring);
     step_tasks_close(o->tasks);
     agent_energy_stop(o->energy);
     agent_meter_stop(o->meter);

@@ -11,11 +11,13 @@
 #include "launcher/config/local_option.h"
 #include "launcher/session/front.h"
 #include "launcher/session/qualification.h"
+#include "launcher/session/ring_keep.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
     const char *srun, *report;
@@ -31,6 +33,8 @@ struct command {
     struct front front;
     struct qualification_setup setup;
     struct qualification qualification;
+    struct ring_keep keep;
+    int keeping; /* what the ring has measured */
     struct report_out report;
 };
 
@@ -70,7 +74,8 @@ static const struct option options[] = {
      .help = "these only, of C,M,I,B,S,G, and W,X,Y,Z if the site has them"},
     {OPTION_FLAG, "fresh", NULL, AT(fresh), .help =
      "measure, whatever the cache has.  Run by root outside of a job, what "
-     "this node measures is kept in the cache"},
+     "this node measures is kept in the cache; with --nodes what the links "
+     "carried"},
     {OPTION_GROUP, .name = "results:"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print one JSON object; it is a metrics FILE, too"},
@@ -159,14 +164,41 @@ static void on_ready(void *arg)
         front_finish(&c->front, 1);
 }
 
+static void finish(struct command *c)
+{
+    int rc = show_all(c);
+
+    if (ring_keep_result(&c->keep, rc < 0 ? NULL : c->err) < 0)
+        rc = -1;
+    front_finish(&c->front, rc);
+}
+
+/* All is measured.  Root keeps what the links carried, as no step measures it
+ * that takes the cache. */
+static void on_measured(struct command *c)
+{
+    const struct qualification *q = &c->qualification;
+
+    c->keeping = c->o->fresh && geteuid() == 0 && q->ring.rounds > 0;
+    if (c->keeping && ring_keep_start(&c->keep, q) < 0)
+        front_finish(&c->front, es_no_memory(c->err));
+    else if (c->keep.missing == 0)
+        finish(c);
+}
+
 static void on_message(
     void *arg, size_t node, uint16_t type, const uint8_t *body, size_t len)
 {
     struct command *c = arg;
 
-    if (qualification_message(&c->qualification, node, type, body, len)
-        && c->qualification.missing == 0)
-        front_finish(&c->front, show_all(c));
+    if (c->keeping) {
+        if (ring_keep_message(&c->keep, node, type, body, len)
+            && c->keep.missing == 0)
+            finish(c);
+    } else if (qualification_message(&c->qualification, node, type, body, len)
+               && c->qualification.missing == 0) {
+        on_measured(c);
+    }
 }
 
 static void on_lost(void *arg, size_t node, const char *why)
@@ -174,9 +206,15 @@ static void on_lost(void *arg, size_t node, const char *why)
     struct command *c = arg;
 
     notice("%s is lost: %s", session_node(c->front.session, node)->name, why);
+    if (c->keeping) {
+        ring_keep_lost(&c->keep, node);
+        if (c->keep.missing == 0)
+            finish(c);
+        return;
+    }
     qualification_lost(&c->qualification, node);
     if (c->qualification.missing == 0)
-        front_finish(&c->front, show_all(c));
+        on_measured(c);
 }
 
 static const struct session_events session_events = {
@@ -213,6 +251,7 @@ static int probe_all(struct command *c)
         front_finish(&c->front, 1);
     rc = front_run(&c->front);
     front_close(&c->front);
+    ring_keep_clear(&c->keep);
     qualification_clear(&c->qualification);
     front_end(&c->front);
     return rc;

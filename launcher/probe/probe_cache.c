@@ -129,16 +129,36 @@ static void file_name(char name[80], const struct probe_stamp *stamp)
     (void)snprintf(name, 80, "%s.json", stamp->node);
 }
 
+/* What a file says. */
+struct kept {
+    struct probe_stamp stamp;
+    struct probe_result result[ELEMENTS];
+    int64_t ring_s;           /* when the ring was; 0: it was not */
+    struct probe_result ring; /* of I */
+};
+
 /* --- out ------------------------------------------------------------------ */
 
-static char *to_text(const struct probe_stamp *s,
-                     const struct probe_result result[ELEMENTS])
+/* NULL where there is none. */
+static json_t *ring_to_json(const struct kept *k)
 {
-    json_t *json = json_pack(
-        "{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:o}", "format",
-        PROBE_CACHE_FORMAT, "node", s->node, "boot_id", s->boot_id, "hardware",
-        s->hardware, "evenstep", s->version, "time", (json_int_t)s->time_s,
-        "cpus", s->cpus, "elements", probe_to_json(result));
+    struct probe_result only[ELEMENTS] = {[ELEMENT_I] = k->ring};
+
+    return k->ring_s > 0
+               ? json_pack("{s:I, s:o}", "time", (json_int_t)k->ring_s,
+                           "elements", probe_to_json(only))
+               : NULL;
+}
+
+static char *to_text(const struct kept *k)
+{
+    const struct probe_stamp *s = &k->stamp;
+    json_t *json =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:o, s:o*}", "format",
+                  PROBE_CACHE_FORMAT, "node", s->node, "boot_id", s->boot_id,
+                  "hardware", s->hardware, "evenstep", s->version, "time",
+                  (json_int_t)s->time_s, "cpus", s->cpus, "elements",
+                  probe_to_json(k->result), "ring", ring_to_json(k));
     char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
 
     json_decref(json);
@@ -197,22 +217,18 @@ static int make_dir(const struct probe_cache *cache, struct es_error *err)
     return dir;
 }
 
-int probe_cache_put(const struct probe_cache *cache,
-                    const struct probe_stamp *stamp,
-                    const struct probe_result result[ELEMENTS],
+/* Replace the node's file. */
+static int put_file(const struct probe_cache *cache,
+                    const struct kept *k,
                     struct es_error *err)
 {
     char name[80], *text;
-    int dir, rc;
+    int dir = make_dir(cache, err), rc;
 
-    if (geteuid() != cache->owner)
-        return es_fail(err, ES_USAGE, "run it as root, or without the cache",
-                       "cache %s: only root may write to it", cache->dir);
-    dir = make_dir(cache, err);
     if (dir < 0)
         return -1;
-    file_name(name, stamp);
-    text = to_text(stamp, result);
+    file_name(name, &k->stamp);
+    text = to_text(k);
     errno = ENOMEM;
     rc = text ? replace_file(dir, name, text) : -1;
     if (rc < 0)
@@ -266,38 +282,54 @@ static int copy_text(char *to, size_t size, const char *from)
     return 0;
 }
 
+static int ring_from_json(json_t *json, struct kept *k)
+{
+    struct probe_result only[ELEMENTS];
+    json_t *elements;
+    json_int_t at;
+
+    if (json_unpack_ex(json, NULL, JSON_STRICT, "{s:I, s:o}", "time", &at,
+                       "elements", &elements)
+            < 0
+        || at <= 0 || probe_from_json(only, elements, NULL) < 0)
+        return -1;
+    k->ring_s = (int64_t)at;
+    k->ring = only[ELEMENT_I];
+    return k->ring.state == PROBE_MEASURED && k->ring.between ? 0 : -1;
+}
+
 /* Read the stamp and the results; -1 if the file is not one of ours. */
-static int from_json(json_t *json,
-                     struct probe_stamp *stamp,
-                     struct probe_result result[ELEMENTS])
+static int from_json(json_t *json, struct kept *k)
 {
     const char *node, *boot, *hardware, *version;
-    json_t *elements;
+    struct probe_stamp *stamp = &k->stamp;
+    json_t *elements, *ring = NULL;
     json_int_t at;
     int format;
 
-    memset(stamp, 0, sizeof *stamp);
+    memset(k, 0, sizeof *k);
     if (json_unpack_ex(json, NULL, JSON_STRICT,
-                       "{s:i, s:s, s:s, s:s, s:s, s:I, s:F, s:o}", "format",
-                       &format, "node", &node, "boot_id", &boot, "hardware",
-                       &hardware, "evenstep", &version, "time", &at, "cpus",
-                       &stamp->cpus, "elements", &elements)
+                       "{s:i, s:s, s:s, s:s, s:s, s:I, s:F, s:o, s?:o}",
+                       "format", &format, "node", &node, "boot_id", &boot,
+                       "hardware", &hardware, "evenstep", &version, "time", &at,
+                       "cpus", &stamp->cpus, "elements", &elements, "ring",
+                       &ring)
             < 0
         || format != PROBE_CACHE_FORMAT
         || copy_text(stamp->node, sizeof stamp->node, node) < 0
         || copy_text(stamp->boot_id, sizeof stamp->boot_id, boot) < 0
         || copy_text(stamp->hardware, sizeof stamp->hardware, hardware) < 0
         || copy_text(stamp->version, sizeof stamp->version, version) < 0
-        || !isfinite(stamp->cpus) || !(stamp->cpus > 0))
+        || !isfinite(stamp->cpus) || !(stamp->cpus > 0)
+        || (ring && ring_from_json(ring, k) < 0))
         return -1;
     stamp->time_s = (int64_t)at;
-    return probe_from_json(result, elements, NULL);
+    return probe_from_json(k->result, elements, NULL);
 }
 
-/* NULL, or why the results of then are not valid now. */
-static const char *why_stale(const struct probe_stamp *then,
-                             const struct probe_stamp *now,
-                             int64_t ttl_s)
+/* NULL, or why what was measured then says nothing of this node. */
+static const char *why_foreign(const struct probe_stamp *then,
+                               const struct probe_stamp *now)
 {
     if (strcmp(then->node, now->node) != 0)
         return "is another node's";
@@ -307,11 +339,38 @@ static const char *why_stale(const struct probe_stamp *then,
         return "is of other hardware";
     if (strcmp(then->version, now->version) != 0)
         return "is by another version of evenstep";
-    if (then->time_s > now->time_s + PROBE_CACHE_EARLY_S)
+    return NULL;
+}
+
+/* NULL, or why what was measured at then_s is not valid at now_s. */
+static const char *why_stale(int64_t then_s, int64_t now_s, int64_t ttl_s)
+{
+    if (then_s > now_s + PROBE_CACHE_EARLY_S)
         return "is from the future";
-    if (then->time_s < now->time_s - ttl_s)
+    if (then_s < now_s - ttl_s)
         return "is older than its ttl";
     return NULL;
+}
+
+/* What the links carried says more than what their ports tell. */
+static void apply_ring(struct kept *k, int64_t now_s, int64_t ttl_s)
+{
+    if (k->ring_s > 0 && !why_stale(k->ring_s, now_s, ttl_s))
+        k->result[ELEMENT_I] = k->ring;
+}
+
+/* NULL, or why the text is not a file of ours. */
+static const char *parse_file(const char *text, size_t len, struct kept *k)
+{
+    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    const char *why = NULL;
+
+    if (!json)
+        why = "is truncated, or no JSON";
+    else if (from_json(json, k) < 0)
+        why = "is none of ours";
+    json_decref(json);
+    return why;
 }
 
 /* Does the file lack one of these elements, as it is defined today? */
@@ -351,26 +410,24 @@ const char *probe_cache_read(const char *text,
                              const struct probe_site *site,
                              struct probe_result result[ELEMENTS])
 {
-    json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-    struct probe_result kept[ELEMENTS];
-    struct probe_stamp then;
-    const char *why;
+    struct kept k;
+    const char *why = parse_file(text, len, &k);
 
-    if (!json)
-        why = "is truncated, or no JSON";
-    else if (from_json(json, &then, kept) < 0)
-        why = "is none of ours";
-    else if (!(why = why_stale(&then, now, ttl_s))
-             && lacks_element(kept, elements, site))
-        why = "has not all elements";
-    json_decref(json);
+    if (!why)
+        why = why_foreign(&k.stamp, now);
     if (why)
         return why;
-    scale_cpu(&kept[ELEMENT_C], then.cpus, now->cpus);
+    apply_ring(&k, now->time_s, ttl_s);
+    why = why_stale(k.stamp.time_s, now->time_s, ttl_s);
+    if (!why && lacks_element(k.result, elements, site))
+        why = "has not all elements";
+    if (why)
+        return why;
+    scale_cpu(&k.result[ELEMENT_C], k.stamp.cpus, now->cpus);
     for (int e = 0; e < ELEMENTS; e++)
         if (!(elements & PROBE_BIT(e)))
-            kept[e] = (struct probe_result){.state = PROBE_LEFT_OUT};
-    memcpy(result, kept, sizeof kept);
+            k.result[e] = (struct probe_result){.state = PROBE_LEFT_OUT};
+    memcpy(result, k.result, sizeof k.result);
     return NULL;
 }
 
@@ -392,4 +449,62 @@ int probe_cache_get(const struct probe_cache *cache,
         why = probe_cache_read(text, len, now, ttl_s, elements, site, result);
     free(text);
     return why ? fail_cache(cache, now->node, err, why) : 0;
+}
+
+/* --- what is kept beside what is new ---------------------------------------- */
+
+/* What is kept of this node and holds, whatever its age; else an empty one. */
+static void load(const struct probe_cache *cache,
+                 const struct probe_stamp *now,
+                 struct kept *k)
+{
+    const char *why;
+    char name[80], *text;
+    size_t len = 0;
+
+    file_name(name, now);
+    text = read_file(cache, name, &len, &why);
+    if (!text || parse_file(text, len, k) || why_foreign(&k->stamp, now)) {
+        memset(k, 0, sizeof *k);
+        k->stamp = *now;
+    }
+    free(text);
+}
+
+static int may_write(const struct probe_cache *cache, struct es_error *err)
+{
+    if (geteuid() == cache->owner)
+        return 0;
+    return es_fail(err, ES_USAGE, "run it as root, or without the cache",
+                   "cache %s: only root may write to it", cache->dir);
+}
+
+int probe_cache_put(const struct probe_cache *cache,
+                    const struct probe_stamp *stamp,
+                    const struct probe_result result[ELEMENTS],
+                    struct es_error *err)
+{
+    struct kept k;
+
+    if (may_write(cache, err) < 0)
+        return -1;
+    load(cache, stamp, &k);
+    k.stamp = *stamp;
+    memcpy(k.result, result, sizeof k.result);
+    return put_file(cache, &k, err);
+}
+
+int probe_cache_put_ring(const struct probe_cache *cache,
+                         const struct probe_stamp *stamp,
+                         const struct probe_result *ring,
+                         struct es_error *err)
+{
+    struct kept k;
+
+    if (may_write(cache, err) < 0)
+        return -1;
+    load(cache, stamp, &k);
+    k.ring_s = stamp->time_s;
+    k.ring = *ring;
+    return put_file(cache, &k, err);
 }

@@ -9,7 +9,12 @@
  *
  *   {"format": 1, "node": "n0", "boot_id": "…", "hardware": "…",
  *    "evenstep": "0.1.0", "time": 1795257600, "cpus": 64,
- *    "elements": {…}}                                       (probe_json.h)
+ *    "elements": {…},                                       (probe_json.h)
+ *    "ring": {"time": 1795250000, "elements": {"I": {…}}}}
+ *
+ * "ring", which may be missing, is what the node's links carried between nodes
+ * (probe_ring.h).  It is measured in a job and the rest outside of one, so each
+ * has an age of its own, and stays when the other is measured anew.
  */
 #ifndef LAUNCHER_PROBE_PROBE_CACHE_H
 #define LAUNCHER_PROBE_PROBE_CACHE_H
@@ -56,6 +61,7 @@ int probe_stamp_take(struct probe_stamp *stamp,
 
 /*
  * Keep the results of this node.  Readers see either the old ones or these.
+ * What the ring has measured since the node's last boot stays.
  * Makes the directory, not those above it.  Fails, and leaves what was kept
  * before, if we are not the cache's owner, its directory is not safe, or the
  * disk full.
@@ -65,11 +71,18 @@ int probe_cache_put(const struct probe_cache *cache,
                     const struct probe_result result[ELEMENTS],
                     struct es_error *err);
 
+/* Keep what the ring has measured, which is between nodes; the other results
+ * stay.  Fails likewise. */
+int probe_cache_put_ring(const struct probe_cache *cache,
+                         const struct probe_stamp *stamp,
+                         const struct probe_result *ring,
+                         struct es_error *err);
+
 /*
  * What is kept of this node and these elements (bits of PROBE_BIT()), if it is
  * of this boot, hardware and version and not older than ttl_s.  C is scaled if
  * we may use fewer or more CPUs than were measured; the other elements are of
- * the whole node.  site is as in struct probe_setup: what was measured under
+ * the whole node.  I is what the ring measured, if that is not older, either.  site is as in struct probe_setup: what was measured under
  * another definition of a site's element is not of it.  Fails, and leaves result[] untouched, if the results are not
  * to be used; err says why.
  */

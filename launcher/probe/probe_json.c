@@ -18,11 +18,12 @@ static json_t *element_to_json(enum element e, const struct probe_result *r)
         r->state == PROBE_MEASURED ? json_real(r->value) : json_null();
 
     return json_pack(
-        "{s:o, s:o, s:o, s:f, s:f, s:I, s:I, s:o, s:s*}", "name",
+        "{s:o, s:o, s:o, s:f, s:f, s:I, s:I, s:o, s:s*, s:o*}", "name",
         text_to_json(probe_name(r, e)), "unit", text_to_json(probe_unit(r, e)),
         "value", value, "spread", r->spread, "seconds", r->seconds, "count",
         (json_int_t)r->count, "capacity_bytes", (json_int_t)r->capacity_bytes,
-        "what", text_to_json(r->what), "better", r->less ? "less" : NULL);
+        "what", text_to_json(r->what), "better", r->less ? "less" : NULL,
+        "between", r->between ? json_true() : NULL);
 }
 
 json_t *probe_to_json(const struct probe_result result[ELEMENTS])
@@ -74,17 +75,18 @@ static int element_from_json(enum element e,
                              struct es_error *err)
 {
     const char *name, *unit, *what, *better = NULL;
+    int between = 0;
     json_int_t count, capacity;
     json_error_t why;
     json_t *value;
 
     memset(r, 0, sizeof *r);
     if (json_unpack_ex(json, &why, JSON_STRICT,
-                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s, s?:s}", "name",
-                       &name, "unit", &unit, "value", &value, "spread",
+                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s, s?:s, s?:b}",
+                       "name", &name, "unit", &unit, "value", &value, "spread",
                        &r->spread, "seconds", &r->seconds, "count", &count,
                        "capacity_bytes", &capacity, "what", &what, "better",
-                       &better)
+                       &better, "between", &between)
         < 0)
         return es_fail(err, ES_WORK, "measure again", "%c: %s",
                        element_letter(e), why.text);
@@ -93,13 +95,14 @@ static int element_from_json(enum element e,
                        "%c: %.20s in %.20s is not known", element_letter(e),
                        name, unit);
     r->state = json_is_null(value) ? PROBE_NOT_MEASURED : PROBE_MEASURED;
+    r->between = between;
     r->value = json_number_value(value); /* 0 if it is null */
     r->count = (uint32_t)count;
     r->capacity_bytes = (uint64_t)capacity;
     (void)snprintf(r->what, sizeof r->what, "%s", what);
     if ((!json_is_null(value) && !json_is_number(value)) || count < 0
         || count > UINT32_MAX || capacity < 0 || strlen(what) >= sizeof r->what
-        || !probe_result_holds(r))
+        || (between && e != ELEMENT_I) || !probe_result_holds(r))
         return es_fail(err, ES_WORK, "measure again",
                        "%c: a value is out of range", element_letter(e));
     return 0;

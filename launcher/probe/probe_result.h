@@ -64,6 +64,7 @@ struct probe_result {
     uint32_t count;            /* CPUs (C, M, B), ports (I), devices (G) */
     uint64_t capacity_bytes;   /* memory (M, G), free space (S); else 0 */
     char what[PROBE_WHAT_MAX]; /* what was measured, or why it was not */
+    int between; /* of I: a flow between nodes, not what the port tells */
     /* of an element of the site's: */
     char name[PROBE_NAME_MAX];
     char unit[PROBE_UNIT_MAX];

@@ -12,6 +12,10 @@
 #define SHARED                                                                 \
     (PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I) | PROBE_BIT(ELEMENT_B))
 
+/* Of them what is asked for all the same: to read the port's speed costs
+ * nothing, and the cache may have what the ring has measured. */
+#define SHARED_ASKED PROBE_BIT(ELEMENT_I)
+
 /* Of the budget: what the ring has, if there is one. */
 #define RING_PART 0.4
 
@@ -57,12 +61,12 @@ static int is_news(const struct qualification *q, enum element e, size_t n)
 }
 
 /* What nodes of one machine share is not known of any of them; of the links it
- * is where all were measured at once. */
+ * is where all were measured at once, now or by whom the cache has it from. */
 static int is_shared(const struct qualification *q, size_t node, enum element e)
 {
     unsigned shared = q->shares[node] ? SHARED : 0;
 
-    if (q->ring.rounds > 0)
+    if (q->ring.rounds > 0 || q->result[node][ELEMENT_I].between)
         shared &= ~PROBE_BIT(ELEMENT_I);
     return (shared & PROBE_BIT(e)) != 0;
 }
@@ -111,9 +115,34 @@ static void row_of(struct qualification *q, size_t node)
     }
 }
 
+static size_t count_between(const struct qualification *q)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += q->result[i][ELEMENT_I].between != 0;
+    return n;
+}
+
+/* What a port tells is not comparable to what others' links carried, which is
+ * always less. */
+static void leave_out_told(struct qualification *q)
+{
+    size_t between = count_between(q);
+
+    for (size_t i = 0; between > 0 && i < q->n; i++) {
+        struct probe_result *r = &q->result[i][ELEMENT_I];
+
+        if (!r->between && r->state == PROBE_MEASURED)
+            probe_not_measured(r,
+                               "the others' links were measured, its is not");
+    }
+}
+
 /* What is known of all nodes, each element in all of them or in none. */
 static void complete_metrics(struct qualification *q, int left_out[ELEMENTS])
 {
+    leave_out_told(q);
     for (size_t i = 0; i < q->n; i++)
         row_of(q, i);
     metric_complete(q->measured, q->scratch, left_out, q->n);
@@ -148,8 +177,11 @@ static void take_ring(struct qualification *q)
         char told[PROBE_WHAT_MAX];
 
         snprintf(told, sizeof told, "%s",
-                 r->state == PROBE_MEASURED ? r->what : "no speed is told");
-        if (ring_test_value(&q->ring, i, &bytes_per_s, &spread) < 0)
+                 r->state == PROBE_MEASURED && !r->between
+                     ? r->what
+                     : "no speed is told");
+        r->between = ring_test_value(&q->ring, i, &bytes_per_s, &spread) == 0;
+        if (!r->between)
             probe_not_measured(r, "nothing came through between the nodes");
         else
             probe_measured(r, bytes_per_s * 8 / 1e9, spread,
@@ -175,7 +207,8 @@ static void over(struct qualification *q)
 static void start_ring(struct qualification *q)
 {
     int wanted = q->setup->ring && !session_is_local(q->session)
-                 && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I));
+                 && (q->setup->probe->elements & PROBE_BIT(ELEMENT_I))
+                 && count_between(q) < q->n; /* the cache has it */
 
     if (wanted && ring_test_start(&q->ring, q->session, ring_ms(q->setup)) < 0)
         ring_test_clear(&q->ring);
@@ -414,8 +447,10 @@ static uint32_t elements_for(const struct qualification *q, size_t node)
     const struct qualification_setup *s = q->setup;
     uint32_t elements = s->probe->elements;
 
-    if (session_is_local(q->session) || (q->shares[node] && s->profile))
+    if (session_is_local(q->session))
         elements &= ~SHARED;
+    else if (q->shares[node] && s->profile)
+        elements &= ~SHARED | SHARED_ASKED;
     for (int e = 0; s->sparing && e < ELEMENTS; e++)
         if (e != ELEMENT_C && !(s->profile->profile.influence[e] > 0))
             elements &= ~PROBE_BIT(e);

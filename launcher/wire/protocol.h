@@ -27,6 +27,9 @@
  *   RING_PORT agent      port u32               (0: it takes no part)
  *   RING      front end  receiver u32, its port u32 (0: only receive), ms u32
  *   RANG      agent      received_per_s double  (0: nothing)
+ *   KEEP_RING front end  cache text, value double, spread double, what text:
+ *                        keep in the site's cache what the ring has measured
+ *   KEPT      agent      text                   (why it is not; "": it is)
  *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
  *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
  *                        each slice makes; comes before COMMAND
@@ -220,6 +223,8 @@ enum protocol_type {
     MSG_RECALL = 57,
     MSG_WORK = 58,
     MSG_PORTS = 59,
+    MSG_KEEP_RING = 60,
+    MSG_KEPT = 61,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -274,6 +279,11 @@ struct msg_probed {
 struct msg_ring {
     uint32_t receiver, port; /* its rank, and where it listens for a ring */
     uint32_t ms;             /* at most PROBE_NODE_BUDGET_MAX_MS */
+};
+struct msg_keep_ring {
+    char cache[PROBE_PATH_MAX]; /* its directory; not "" */
+    double value, spread;       /* as in struct probe_result; >= 0 */
+    char what[PROBE_WHAT_MAX];
 };
 struct msg_command {
     char dir[4096];      /* PATH_MAX */
@@ -458,6 +468,10 @@ void msg_write_ring(struct writer *w, const struct msg_ring *m);
 int msg_read_ring(struct msg_ring *m, const uint8_t *body, size_t len);
 /* RANG: a double >= 0. */
 int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len);
+void msg_write_keep_ring(struct writer *w, const struct msg_keep_ring *m);
+int msg_read_keep_ring(struct msg_keep_ring *m,
+                       const uint8_t *body,
+                       size_t len);
 void msg_write_command(struct writer *w,
                        const char *dir,
                        int persistent,
@@ -515,7 +529,7 @@ void msg_write_power(struct writer *w, const struct msg_power *m);
 int msg_read_power(struct msg_power *m, const uint8_t *body, size_t len);
 void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
-/* COMMENT: a text. */
+/* COMMENT and KEPT: a text. */
 int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len);
 /* MISSED, STORED, RING_PORT and RECALL: a single u32.
  * LIMIT, CANCEL and CLOCK of an agent: a

@@ -249,6 +249,27 @@ int msg_read_rang(double *received_per_s, const uint8_t *body, size_t len)
     return finish(&r, received_per_s, sizeof *received_per_s);
 }
 
+void msg_write_keep_ring(struct writer *w, const struct msg_keep_ring *m)
+{
+    write_text(w, m->cache);
+    write_double(w, m->value);
+    write_double(w, m->spread);
+    write_text(w, m->what);
+}
+
+int msg_read_keep_ring(struct msg_keep_ring *m, const uint8_t *body, size_t len)
+{
+    struct reader r = reader_of(body, len);
+
+    read_text(&r, m->cache, sizeof m->cache);
+    m->value = read_double(&r);
+    m->spread = read_double(&r);
+    read_text(&r, m->what, sizeof m->what);
+    if (!m->cache[0] || m->value < 0 || m->spread < 0)
+        r.bad = 1;
+    return finish(&r, m, sizeof *m);
+}
+
 int msg_read_u64(uint64_t *v, const uint8_t *body, size_t len)
 {
     struct reader r = reader_of(body, len);

@@ -68,6 +68,7 @@ static void texts(const uint8_t *body, size_t len)
     struct msg_peer peer;
     struct msg_probe probe;
     struct msg_ring ring;
+    struct msg_keep_ring keep;
     double rate;
     struct msg_run run;
     struct msg_tasks tasks;
@@ -92,6 +93,9 @@ static void texts(const uint8_t *body, size_t len)
     if (msg_read_ring(&ring, body, len) == 0 && ring.ms == 0)
         abort();
     if (msg_read_rang(&rate, body, len) == 0 && !(rate >= 0))
+        abort();
+    if (msg_read_keep_ring(&keep, body, len) == 0
+        && (!keep.cache[0] || !(keep.value >= 0) || !(keep.spread >= 0)))
         abort();
     if (msg_read_run(&run, body, len) == 0
         && (run.begin > run.end || run.slot >= NODE_SLOTS_MAX))

@@ -138,6 +138,60 @@ static void test_kept(void)
     tree_remove();
 }
 
+/* I as it is read, or less than 0 if the file is not used. */
+static double link_at(int64_t now_s, int64_t ttl, unsigned elements)
+{
+    struct probe_stamp now = stamp;
+    struct probe_result r[ELEMENTS];
+
+    now.time_s = now_s;
+    return probe_cache_get(&cache, &now, ttl, elements, NULL, r, NULL) == 0
+               ? r[ELEMENT_I].value
+               : -1;
+}
+
+static void test_ring(void)
+{
+    struct probe_result ring = {.between = 1};
+    struct probe_stamp boot;
+    struct es_error err;
+
+    start();
+    probe_measured(&ring, 0.1, 0.5, "a flow each way, 3 rounds");
+    stamp.time_s = NOW - 10;
+    is_int(probe_cache_put_ring(&cache, &stamp, &ring, &err), 0,
+           "what the ring measured is kept where there is nothing else");
+    ok(link_at(NOW, TTL, PROBE_CORE) < 0, "which makes no whole of it");
+    is_near(link_at(NOW, TTL, PROBE_BIT(ELEMENT_I)), 0.1, 0,
+            "but for who asks for the link alone");
+    stamp.time_s = NOW;
+    put();
+    is_near(link_at(NOW, TTL, PROBE_CORE), 0.1, 0,
+            "it stays when the rest is measured, and says more than the port");
+    is_near(link_at(NOW + TTL, TTL, PROBE_CORE), results[ELEMENT_I].value, 0,
+            "when it is older than its ttl the port's speed is back");
+    ring.value = 0.2;
+    stamp.time_s = NOW + 5;
+    is_int(probe_cache_put_ring(&cache, &stamp, &ring, &err), 0,
+           "it is measured again");
+    is_near(link_at(NOW + 5, TTL, PROBE_CORE), 0.2, 0, "and replaced");
+    ok(link_at(NOW + TTL + 1, TTL, PROBE_CORE) < 0,
+       "the rest has become no younger by it");
+    boot = stamp;
+    snprintf(boot.boot_id, sizeof boot.boot_id, "another");
+    if (probe_cache_put(&cache, &boot, results, &err) < 0)
+        bail("%s", err.what);
+    stamp = boot;
+    is_near(link_at(NOW + 5, TTL, PROBE_CORE), results[ELEMENT_I].value, 0,
+            "after another boot it is not known any more");
+    cache.owner++;
+    ok(probe_cache_put_ring(&cache, &stamp, &ring, &err) < 0
+           && strstr(err.what, "only root may write to it"),
+       "nobody else may");
+    cache.owner--;
+    tree_remove();
+}
+
 static void test_elements(void)
 {
     struct probe_result r[ELEMENTS];
@@ -399,6 +453,7 @@ int main(void)
     umask(077); /* as a careful root has it */
     test_stamp();
     test_kept();
+    test_ring();
     test_elements();
     test_site();
     test_scaled();

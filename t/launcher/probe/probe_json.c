@@ -8,6 +8,8 @@ static void fill(struct probe_result r[ELEMENTS])
     probe_measured(&r[ELEMENT_C], 11.75, 0.01, "2 CPUs on 2 cores");
     r[ELEMENT_C].seconds = 0.25;
     r[ELEMENT_C].count = 2;
+    probe_measured(&r[ELEMENT_I], 0.09, 0.5, "a flow each way, 3 rounds");
+    r[ELEMENT_I].between = 1;
     probe_measured(&r[ELEMENT_M], 40.5, 0.1, "triad \"over\" 134 MB");
     r[ELEMENT_M].capacity_bytes = UINT64_C(25300000000);
     probe_not_measured(&r[ELEMENT_S], "scratch /tmp is full");
@@ -24,7 +26,7 @@ static void test_round_trip(void)
 
     fill(r);
     json = probe_to_json(r);
-    is_int((long)json_object_size(json), 5,
+    is_int((long)json_object_size(json), 6,
            "what was left out is not in the results");
     ok(json_is_null(json_object_get(json_object_get(json, "S"), "value")),
        "what was not measured has no value");

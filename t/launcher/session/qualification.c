@@ -25,6 +25,9 @@ struct answer {
     double has[ELEMENTS];
 };
 
+/* Whose I is of the ring, from the cache. */
+static int between[SESSION_NODES];
+
 static void say(struct qualification *q, size_t node, const struct answer *a)
 {
     struct probe_result result[ELEMENTS] = {0};
@@ -37,6 +40,7 @@ static void say(struct qualification *q, size_t node, const struct answer *a)
             probe_not_measured(&result[e], "it hangs");
         else
             probe_measured(&result[e], a->has[e], 0, "measured");
+    result[ELEMENT_I].between = between[node];
     json_t *json = probe_to_json(result);
     text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     if (!text)
@@ -173,11 +177,54 @@ static void test_ranked(void)
     is_int(qualify(&q, shared), 0, "nothing is said of what is shared");
     ok(has_loads(&q, load), "what nodes of one machine share does not count");
     ok(asked_for()
-           == (PROBE_CORE
-               & ~(PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_I)
-                   | PROBE_BIT(ELEMENT_B))),
-       "nor is any of them asked for it");
+           == (PROBE_CORE & ~(PROBE_BIT(ELEMENT_M) | PROBE_BIT(ELEMENT_B))),
+       "nor is any of them asked for it, but for its link: the cache may have "
+       "what the ring measured");
     is_near(q.measured[1][ELEMENT_M], 0, 0, "nor is it known");
+    qualification_clear(&q);
+}
+
+/* The profile counts the links most, and so does the ring for a fresh one. */
+static void test_cached_ring(void)
+{
+    static const struct config_profile network = {
+        "network", {.influence[ELEMENT_I] = 1}, {0}, ""};
+    static const struct answer kept[] = {{"a", {1, 1, 4, 1}},
+                                         {"a", {1, 1, 1, 1}},
+                                         {"a", {1, 1, 4, 1}},
+                                         {"a", {1, 1, 4, 1}}},
+                               one_tells[] = {{"a", {1, 1, 4, 1}},
+                                              {"b", {1, 1, 1, 1}},
+                                              {"c", {1, 1, 4, 1}},
+                                              {"d", {1, 1, 100, 1}}};
+    static const double slow[] = {400 / 13.0, 100 / 13.0, 400 / 13.0,
+                                  400 / 13.0},
+                        equal[] = {25, 25, 25, 25};
+    struct qualification_setup setup = measuring;
+    struct qualification q;
+
+    setup.profile = &network;
+    setup.ring = 1;
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        between[i] = 1;
+    start_on(&q, &setup, kept);
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        say(&q, i, &kept[i]);
+    ok(q.missing == 0 && !q.in_ring,
+       "where the cache has what all links carried the ring is not run");
+    ok(has_loads(&q, slow),
+       "and the slow cable counts, on nodes of one machine, too");
+    qualification_clear(&q);
+    setup.ring = 0;
+    setup.quiet = 1;
+    between[3] = 0;
+    start_on(&q, &setup, one_tells);
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        say(&q, i, &one_tells[i]);
+    ok(q.result[3][ELEMENT_I].state == PROBE_NOT_MEASURED
+           && strstr(q.result[3][ELEMENT_I].what, "the others' links"),
+       "what a port tells is not compared to what links carried");
+    ok(has_loads(&q, equal), "one of four not known: the links do not count");
     qualification_clear(&q);
 }
 
@@ -281,6 +328,7 @@ int main(void)
 {
     test_asked();
     test_ranked();
+    test_cached_ring();
     test_not_measured();
     test_faults();
     test_again();

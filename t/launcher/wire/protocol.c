@@ -14,6 +14,7 @@ union any {
     struct msg_probed probed;
     struct msg_ring ring;
     double rang;
+    struct msg_keep_ring keep;
     struct msg_command command;
     struct msg_run run;
     struct msg_output output;
@@ -48,6 +49,7 @@ enum which {
     PROBED,
     RING,
     RANG,
+    KEEP_RING,
     COMMAND,
     RUN,
     OUTPUT,
@@ -75,11 +77,11 @@ enum which {
 };
 
 static const char *const names[KINDS] = {
-    "HERE",    "FENCE",   "READY",    "PEER",   "PROBE",   "PROBED", "RING",
-    "RANG",    "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",    "FILES",
-    "FILE",    "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",  "METERED",
-    "TASKS",   "IDLE",    "PORTS",    "PORTS",  "OVER",    "SLOTS",  "SLOTTED",
-    "COMMENT", "STORED",  "LIMIT"};
+    "HERE",    "FENCE",     "READY",   "PEER",     "PROBE",  "PROBED",  "RING",
+    "RANG",    "KEEP_RING", "COMMAND", "RUN",      "OUTPUT", "DONE",    "PUT",
+    "FILES",   "FILE",      "MONITOR", "PROGRESS", "POWER",  "LIMITED", "METER",
+    "METERED", "TASKS",     "IDLE",    "PORTS",    "PORTS",  "OVER",    "SLOTS",
+    "SLOTTED", "COMMENT",   "STORED",  "LIMIT"};
 
 static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
 {
@@ -100,6 +102,8 @@ static int decode(enum which k, union any *m, const uint8_t *body, size_t len)
         return msg_read_ring(&m->ring, body, len);
     case RANG:
         return msg_read_rang(&m->rang, body, len);
+    case KEEP_RING:
+        return msg_read_keep_ring(&m->keep, body, len);
     case COMMAND:
         return msg_read_command(&m->command, body, len);
     case RUN:
@@ -315,6 +319,10 @@ static void write_sound(enum which k, struct writer *w)
     case RANG:
         write_double(w, 12.5e6);
         break;
+    case KEEP_RING:
+        msg_write_keep_ring(
+            w, &(struct msg_keep_ring){"/var/cache", 0.1, 0.5, "3 rounds"});
+        break;
     default:
         write_sound_work(k, w);
         break;
@@ -476,6 +484,12 @@ static void test_values_of_agents(void)
     msg_read_ring(&m.ring, w.buf, w.len);
     ok(m.ring.receiver == 3 && m.ring.port == 65535 && m.ring.ms == 133,
        "a round of the ring comes back");
+    writer_clear(&w);
+    w = sound(KEEP_RING);
+    msg_read_keep_ring(&m.keep, w.buf, w.len);
+    ok(strcmp(m.keep.cache, "/var/cache") == 0 && m.keep.value == 0.1
+           && m.keep.spread == 0.5 && strcmp(m.keep.what, "3 rounds") == 0,
+       "what is to be kept of it comes back");
     writer_clear(&w);
     w = sound(PROBE);
     msg_read_probe(&m.probe, w.buf, w.len);
@@ -673,6 +687,7 @@ static size_t size_of(enum which k)
         sizeof(struct msg_probed),
         sizeof(struct msg_ring),
         sizeof(double),
+        sizeof(struct msg_keep_ring),
         sizeof(struct msg_command),
         sizeof(struct msg_run),
         sizeof(struct msg_output),
@@ -1023,6 +1038,12 @@ static void test_bad_probes(void)
     refused(RANG, &w, "a rate below 0");
     write_double(&w, (double)NAN);
     refused(RANG, &w, "a rate that is no number");
+    msg_write_keep_ring(&w, &(struct msg_keep_ring){"", 1, 0, "x"});
+    refused(KEEP_RING, &w, "a cache without a name");
+    msg_write_keep_ring(&w, &(struct msg_keep_ring){"/c", -1, 0, "x"});
+    refused(KEEP_RING, &w, "less than nothing to keep");
+    msg_write_keep_ring(&w, &(struct msg_keep_ring){"/c", 1, (double)NAN, "x"});
+    refused(KEEP_RING, &w, "a spread that is no number");
     msg_write_probed(&w, &probed);
     accepted(PROBED, &w, "results of 16 KiB are taken");
     probed.len++;
