@@ -24,7 +24,7 @@ cat >second <<'END'
 if mkdir hung 2>&-; then
 	echo "$1" >unit.part && mv unit.part unit
 	until test -e failed; do sleep 0.1; done
-elif test "$(cat unit 2>&-)" = "$1"; then
+elif until test -e unit; do sleep 0.1; done && test "$(cat unit)" = "$1"; then
 	touch failed
 	exit 3
 else
