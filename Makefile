@@ -248,11 +248,17 @@ $(filter-out $(t_policy) $(t_bcast),$(t_bin)): $(LIBS)
 $(B)/libspank_plugin.a: $(call obj,$(plugin_src))
 $(filter $(B)/t/spank_plugin/%,$(t_bin)) $(B)/t/fuzz/env_file: \
   $(B)/libspank_plugin.a
-# What a test opens at run time: a stand-in for the driver of a GPU.
-$(B)/t/launcher/probe/probe.t $(B)/t/launcher/probe/probe_gpu.t: | $(B)/t/programs/libcuda.so
-$(B)/t/programs/libcuda.so: own = -fPIC
-$(B)/t/programs/libcuda.so: $(B)/t/programs/libcuda.o
-	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
+# What a test opens at run time: stand-ins for the drivers of GPUs, of each maker
+# one as it should be, an old one, and one that cannot compute.
+t_drivers := $(addprefix $(B)/t/drivers/, \
+               $(foreach v,nvidia nvidia-old nvidia-bare,$v/libcuda.so.1) \
+               nvidia/libnvidia-ml.so.1)
+$(B)/t/launcher/probe/probe.t $(B)/t/launcher/probe/probe_gpu.t: | $(t_drivers)
+$(t_drivers): $(wildcard t/drivers/*)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared $(ALL_LDFLAGS) \
+	    $(if $(findstring -old/,$@),-DOLD) $(if $(findstring -bare/,$@),-DBARE) \
+	    -o $@ t/drivers/$(firstword $(subst ., ,$(@F))).c
 # What shell tests preload: a disk to be watched.
 $(B)/t/programs/disk.o: own = -fPIC -fvisibility=default
 $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
@@ -261,7 +267,7 @@ $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
 t_programs := $(B)/t/programs/decisions $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
-for_scripts := all $(t_programs) $(B)/t/programs/disk.so
+for_scripts := all $(t_programs) $(B)/t/programs/disk.so $(t_drivers)
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %

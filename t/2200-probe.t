@@ -35,7 +35,7 @@ test_expect_success 'all elements together keep to the budget' '
 '
 test_expect_success 'no GPU is a count of 0, not an error' '
 	LD_LIBRARY_PATH= evenstep probe --fresh --elements G --json >out &&
-	{ nvidia-smi >/dev/null 2>&1 || show ".nodes[0].G == 0"; }
+	{ nvidia-smi >/dev/null 2>&1 || show ".nodes[0].G == 0 or (.details[].elements.G.what | test(\"there is a card\"))"; }
 '
 test_expect_success 'the table: a line an element, with its unit and a bar' '
 	evenstep probe --fresh --elements C,S >out && cat out && grep -x "C  CPU, Gop/s" out && grep -x "S  storage, MB/s" out &&
@@ -58,10 +58,56 @@ test_expect_success ROOT 'a scratch that is read-only: not measured, with the re
 	TMPDIR=$PWD/fixed evenstep probe --fresh --elements S --json >out; umount fixed
 	show ".details[].elements.S | .value == null and (.what | test(\"is read-only\"))"
 '
+# evenstep with stand-ins for the drivers' libraries: which, how they behave (see
+# t/drivers/stand_in.h), and what Slurm leaves the step.
+gpus() {
+	drivers=$1 behaviour=$2 mask=$3; shift 3
+	LD_LIBRARY_PATH=$EVENSTEP_BUILD/t/drivers/$drivers STAND_IN_GPU=$behaviour CUDA_VISIBLE_DEVICES=$mask \
+		ROCR_VISIBLE_DEVICES=$mask ZE_AFFINITY_MASK=$mask EVENSTEP_CONF=$PWD/gpu.conf evenstep "$@"
+}
+printf 'probe { cache = "%s/cache" budget_ms = 3000 }\nprofile "some" { C = 1 G = 1 need { G = "100MB" } }\nprofile "much" { C = 1 need { G = "1GB" } }\n' "$PWD" >gpu.conf
+while read -r maker; do
+	test_expect_success "GPUs of $maker: number, memory, and how fast they copy and compute" '
+		gpus $maker devices=2 0,1 probe --fresh --elements G --json >out && show ".nodes[0].G > 0" &&
+		show ".details[].elements.G | .unit == \"GB/s\" and .value > 0 and .compute > 100 and .count == 2 and .capacity_bytes == 134217728" &&
+		evenstep plan --metrics out --profile gpu --range 0:100 --json >plan && jq -e ".nodes[0].end == 100" plan
+	'
+	test_expect_success "a step sees those of $maker that are its own" '
+		gpus $maker devices=4 1,2 probe --fresh --elements G --json >out && show ".details[].elements.G.count == 2" &&
+		gpus $maker devices=4 NoDevFiles probe --fresh --elements G --json >out && show ".nodes[0].G == 0"
+	'
+	test_expect_success "they count in a run, and its report has them ($maker)" '
+		gpus $maker devices=2 0,1 run --local 2 --profile some --metrics probe --range 0:10 --report report -- true &&
+		head -n 1 report | jq -e "[.report.nodes[] | .counted.G > 0 and .probe.G.compute > 100 and .probe.G.count == 2] | all and length == 2"
+	'
+	test_expect_success "nodes with too little of their memory get nothing ($maker)" '
+		test_expect_code 3 gpus $maker devices=2 0,1 run --local 2 --profile much --range 0:10 -- true 2>err; cat err &&
+		grep "local0 has 0.1 GB of GPU, and the profile much needs 1.0 GB: it gets nothing" err
+	'
+	test_expect_success "a library of another version: not measured, in one line, and no run suffers ($maker)" '
+		gpus $maker-old devices=1 0 probe --fresh --elements G --json >out &&
+		show ".nodes[0].G == null and (.details[].elements.G | .value == null and .compute == null and (.what | test(\"is of another version, without .*: update the driver\")))" &&
+		gpus $maker-old devices=1 0 run --local 2 --profile gpu --metrics probe --range 0:10 -- echo {begin} >out 2>err && cat err && test -s out &&
+		grep "^evenstep: warning: the GPU of local0 and of 1 more could not be measured (.*is of another version, without .*): it does not count$" err
+	'
+	test_expect_success "one that cannot compute: that is not measured, the rest is ($maker)" '
+		gpus $maker-bare devices=1 0 probe --fresh --elements G >out && cat out && grep "computing not measured: .* lacks " out &&
+		gpus $maker-bare devices=1 0 probe --fresh --elements G --json >out && show ".details[].elements.G | .value > 0 and .compute == null"
+	'
+	test_expect_success "a driver that dies: not measured, with the signal ($maker)" '
+		gpus $maker crash 0 probe --fresh --elements C,G --json >out &&
+		show ".nodes[0].C > 0 and .nodes[0].G == null and (.details[].elements.G.what | test(\"ended by signal 11\"))"
+	'
+	test_expect_success "one that dies computing has copied ($maker)" '
+		gpus $maker crash-kernel 0 probe --fresh --elements G --json >out &&
+		show ".details[].elements.G | .value > 0 and .compute == null and (.what | test(\"the kernel has not ended\"))"
+	'
+done <<'END'
+nvidia
+END
 test_expect_success 'a driver that hangs: bounded, marked as not measured, the others measured' '
-	mkdir -p lib && cp "$EVENSTEP_BUILD/t/programs/libcuda.so" lib/libcuda.so.1 &&
 	for try in 1 2 3 4 5; do # others may be busy here, and C has but its part of the budget
-		LD_LIBRARY_PATH=$PWD/lib STAND_IN_CUDA=hang evenstep probe --fresh --elements C,G --json >out || return 1
+		LD_LIBRARY_PATH=$EVENSTEP_BUILD/t/drivers/nvidia STAND_IN_GPU=hang evenstep probe --fresh --elements C,G --json >out || return 1
 		! show ".nodes[0].C > 0 and .nodes[0].G == null and (.details[].elements.G.what | test(\"no result after\"))" || return 0
 	done
 	return 1

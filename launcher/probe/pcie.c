@@ -9,13 +9,9 @@
 #include <string.h>
 
 /* PCI Code and ID Assignment, sections 1.4 and 1.19; vendors by pci.ids. */
-#define CLASS_VGA         0x0300 /* also of the cards in a server's back */
 #define CLASS_3D          0x0302
 #define CLASS_DISPLAY     0x0380
 #define CLASS_ACCELERATOR 0x1200
-#define VENDOR_AMD        0x1002
-#define VENDOR_NVIDIA     0x10de
-#define VENDOR_INTEL      0x8086
 
 #define LANES_MOST 64 /* sysfs says 255 for unknown */
 
@@ -47,10 +43,10 @@ static int is_accelerator(const char *pci, const char *device)
     case CLASS_3D:
     case CLASS_ACCELERATOR:
         return 1;
-    case CLASS_VGA:
+    case PCIE_CLASS_VGA:
     case CLASS_DISPLAY:
-        return vendor == VENDOR_AMD || vendor == VENDOR_NVIDIA
-               || vendor == VENDOR_INTEL;
+        return vendor == PCIE_VENDOR_AMD || vendor == PCIE_VENDOR_NVIDIA
+               || vendor == PCIE_VENDOR_INTEL;
     default:
         return 0;
     }
@@ -83,6 +79,7 @@ static struct pcie_device read_device(const char *pci, const char *name)
     struct pcie_device d = {
         .vendor = (unsigned)read_hex(pci, name, "vendor"),
         .model = (unsigned)read_hex(pci, name, "device"),
+        .class_code = (unsigned)(read_hex(pci, name, "class") >> 8),
         .gt_per_s = read_speed(pci, name, "current_link_speed"),
         .gt_per_s_most = read_speed(pci, name, "max_link_speed"),
         .width = read_width(pci, name, "current_link_width"),

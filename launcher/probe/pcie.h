@@ -9,9 +9,15 @@
 
 #define PCIE_MOST 64 /* accelerators of a node, at most */
 
+#define PCIE_CLASS_VGA     0x0300 /* also of what drives a server's screen */
+#define PCIE_VENDOR_AMD    0x1002
+#define PCIE_VENDOR_NVIDIA 0x10de
+#define PCIE_VENDOR_INTEL  0x8086
+
 struct pcie_device {
     char name[32]; /* 0000:41:00.0 */
     unsigned vendor, model;
+    unsigned class_code;  /* without the programming interface: 0x0302 */
     double gt_per_s;      /* transfers a second and lane, as it is now */
     double gt_per_s_most; /* as the device could; 0: not told */
     unsigned width;       /* lanes, as they are now */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A child writes its result to a page shared with us, and says that it has by
- * ending with status 0.  It also holds the only writing end of a pipe: poll()
+ * ending with status 0; what it has said earlier counts if it does not.  It also holds the only writing end of a pipe: poll()
  * tells when that is closed, and so the child has ended, in whatever way.
  */
 #include "launcher/probe/probe.h"
@@ -69,11 +69,16 @@ void probe_setup_init(struct probe_setup *setup)
         .sysfs = "/sys",
         .proc = "/proc",
         .scratch = scratch && *scratch ? scratch : "/tmp",
-        .cuda = PROBE_GPU_LIBRARY,
     };
 }
 
 /* --- children ------------------------------------------------------------- */
+
+/* The page of a child. */
+struct shared {
+    struct probe_result result; /* when it has ended with status 0 */
+    struct probe_early early;
+};
 
 struct child {
     pid_t pid; /* 0: none */
@@ -86,16 +91,18 @@ struct child {
 static void child_main(const struct probe_setup *setup,
                        enum element e,
                        int budget_ms,
-                       struct probe_result *shared)
+                       struct shared *shared)
 {
+    struct probe_setup own = *setup;
     struct probe_result r = {0};
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* fails for a bad signal only */
+    own.early = &shared->early;
     if (e < ELEMENT_SITE)
-        kinds[e].measure(setup, budget_ms, &r);
+        kinds[e].measure(&own, budget_ms, &r);
     else
         probe_site_measure(&setup->site[e - ELEMENT_SITE], &r);
-    *shared = r;
+    shared->result = r;
     _exit(0);
 }
 
@@ -103,7 +110,7 @@ static void child_start(struct child *c,
                         const struct probe_setup *setup,
                         enum element e,
                         int budget_ms,
-                        struct probe_result *shared,
+                        struct shared *shared,
                         struct probe_result *r)
 {
     int ends[2];
@@ -145,9 +152,21 @@ static int child_reap(pid_t pid)
     return -1;
 }
 
+/* What a child has said before it was ended: what it has measured, or how much
+ * there is of what it has not.  1 if it is a result. */
+static int take_early(struct shared *shared, struct probe_result *r)
+{
+    if (!atomic_load(&shared->early.known)
+        || shared->early.result.state == PROBE_LEFT_OUT
+        || !probe_result_holds(&shared->early.result))
+        return 0;
+    *r = shared->early.result;
+    return r->state == PROBE_MEASURED;
+}
+
 static void child_end(struct child *c,
                       int in_time,
-                      const struct probe_result *shared,
+                      struct shared *shared,
                       struct probe_result *r)
 {
     double seconds = (double)(probe_now_ns() - c->begin_ns) / 1e9;
@@ -158,16 +177,18 @@ static void child_end(struct child *c,
     status = child_reap(c->pid);
     close(c->fd);
     c->pid = 0;
-    if (!in_time)
+    if (in_time && status == 0 && shared->result.state != PROBE_LEFT_OUT
+        && probe_result_holds(&shared->result))
+        *r = shared->result;
+    else if (take_early(shared, r))
+        ; /* it has said itself what it could not measure any more */
+    else if (!in_time)
         probe_not_measured(r, "no result after %.2f s", seconds);
     else if (status >= 0 && WIFSIGNALED(status))
         probe_not_measured(r, "the probe was ended by signal %d (%s)",
                            WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else if (status != 0 || shared->state == PROBE_LEFT_OUT
-             || !probe_result_holds(shared))
-        probe_not_measured(r, "the probe failed");
     else
-        *r = *shared;
+        probe_not_measured(r, "the probe failed");
     r->seconds = seconds;
 }
 
@@ -176,7 +197,7 @@ static size_t end_children(struct child child[],
                            size_t n,
                            const struct pollfd waiting[],
                            int late,
-                           const struct probe_result shared[],
+                           struct shared shared[],
                            struct probe_result result[])
 {
     size_t ended = 0;
@@ -198,7 +219,7 @@ static size_t end_children(struct child child[],
 static void collect(struct child child[],
                     size_t n,
                     int64_t deadline_ns,
-                    const struct probe_result shared[],
+                    struct shared shared[],
                     struct probe_result result[])
 {
     struct pollfd waiting[ELEMENTS];
@@ -243,7 +264,7 @@ static void run_round(const struct probe_setup *setup,
                       int round,
                       int budget_ms,
                       int64_t deadline_ns,
-                      struct probe_result shared[ELEMENTS],
+                      struct shared shared[ELEMENTS],
                       struct probe_result result[ELEMENTS])
 {
     struct child child[ELEMENT_SITE];
@@ -261,7 +282,7 @@ static void run_round(const struct probe_setup *setup,
  * When they took less, it may end that much later. */
 static void run_rounds(const struct probe_setup *setup,
                        int64_t end_ns,
-                       struct probe_result shared[ELEMENTS],
+                       struct shared shared[ELEMENTS],
                        struct probe_result result[ELEMENTS])
 {
     double budget = setup->budget_ms * 1e6, slack = (1 - PLANNED) * budget;
@@ -287,7 +308,7 @@ static void run_rounds(const struct probe_setup *setup,
 }
 
 static void run_site(const struct probe_setup *setup,
-                     struct probe_result shared[ELEMENTS],
+                     struct shared shared[ELEMENTS],
                      struct probe_result result[ELEMENTS])
 {
     struct child child[SITE_ELEMENTS];
@@ -313,10 +334,10 @@ int probe_node(const struct probe_setup *setup,
                struct probe_result result[ELEMENTS],
                struct es_error *err)
 {
-    size_t size = ELEMENTS * sizeof(struct probe_result);
+    size_t size = ELEMENTS * sizeof(struct shared);
     int64_t end_ns = probe_now_ns() + (int64_t)setup->budget_ms * 1000000;
     struct probe_setup full = *setup;
-    struct probe_result *shared;
+    struct shared *shared;
     struct topology *own = NULL;
 
     if (setup->budget_ms < PROBE_NODE_BUDGET_MIN_MS
@@ -331,7 +352,7 @@ int probe_node(const struct probe_setup *setup,
                        "probe: no memory to share: %s", strerror(errno));
     if (!setup->topology && (setup->elements & NEED_TOPOLOGY))
         full.topology = own = topology_load(NULL); /* they say if not */
-    memset(result, 0, size);
+    memset(result, 0, ELEMENTS * sizeof *result);
     run_rounds(&full, end_ns, shared, result);
     if ((setup->elements & PROBE_BIT(ELEMENT_M))
         && result[ELEMENT_M].capacity_bytes == 0) /* its child was ended */

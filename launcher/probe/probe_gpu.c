@@ -1,192 +1,218 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/probe/probe_gpu.h"
+#include "launcher/probe/gpu_rate.h"
+#include "launcher/probe/pcie.h"
 #include "launcher/probe/probe_crew.h"
-#include "launcher/probe/probe_rate.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
-/* --- the part of the driver's interface that is used ---------------------- */
+#define COPY_BYTES ((uint64_t)256 << 20) /* several times any L2 of 2026 */
+#define COPY_PART  8                     /* at most this part of the memory */
+#define BYTES_MOST ((uint64_t)1 << 50)   /* no device has more */
 
-/* CUDA Driver API, "Error Handling"; names without a version are version 1. */
-enum { CUDA_SUCCESS = 0, CUDA_ERROR_NO_DEVICE = 100 };
+static const struct gpu_maker *const makers[] = {&gpu_nvidia};
 
-typedef int device_id;
-typedef unsigned long long device_ptr;
-typedef struct opaque_context *context_ptr;
+#define MAKERS (sizeof makers / sizeof makers[0])
 
-struct cuda {
-    int (*init)(unsigned flags);
-    int (*device_count)(int *n);
-    int (*device_get)(device_id *device, int i);
-    int (*device_name)(char *name, int len, device_id device);
-    int (*device_memory)(size_t *bytes, device_id device);
-    int (*context_create)(context_ptr *context,
-                          unsigned flags,
-                          device_id device);
-    int (*context_destroy)(context_ptr context);
-    int (*synchronize)(void);
-    int (*alloc)(device_ptr *memory, size_t bytes);
-    int (*copy)(device_ptr to, device_ptr from, size_t bytes, void *stream);
-    int (*error_name)(int error, const char **name);
+struct work {
+    const struct probe_setup *setup;
+    struct probe_result *r;
+    enum gpu_state state[MAKERS];
+    struct gpu gpu[MAKERS];
+    /* of the devices measured so far, per second */
+    double copy, compute;
+    double spread; /* the widest, of copy */
+    unsigned done;
+    char why[GPU_WHY]; /* one has not computed; "": all have */
 };
 
-/* ISO C cannot cast the address of an object to that of a function; POSIX
- * promises that they have the same form (dlsym). */
-static int bind_symbol(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
+/* --- which there are ------------------------------------------------------ */
 
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol ? 0 : -1;
+static void count(struct probe_result *r, const struct gpu *g)
+{
+    r->count += g->n;
+    for (unsigned i = 0; i < g->n; i++)
+        r->capacity_bytes +=
+            g->bytes[i] < BYTES_MOST ? g->bytes[i] : BYTES_MOST;
 }
 
-static int bind_all(struct cuda *cuda, void *lib)
+/* First what only watches: if the driver then hangs or dies, it is known all
+ * the same what there is. */
+static void open_maker(struct work *w, size_t m)
 {
-    return bind_symbol(lib, "cuInit", &cuda->init)
-           | bind_symbol(lib, "cuDeviceGetCount", &cuda->device_count)
-           | bind_symbol(lib, "cuDeviceGet", &cuda->device_get)
-           | bind_symbol(lib, "cuDeviceGetName", &cuda->device_name)
-           | bind_symbol(lib, "cuDeviceTotalMem_v2", &cuda->device_memory)
-           | bind_symbol(lib, "cuCtxCreate_v2", &cuda->context_create)
-           | bind_symbol(lib, "cuCtxDestroy_v2", &cuda->context_destroy)
-           | bind_symbol(lib, "cuCtxSynchronize", &cuda->synchronize)
-           | bind_symbol(lib, "cuMemAlloc_v2", &cuda->alloc)
-           | bind_symbol(lib, "cuMemcpyDtoDAsync_v2", &cuda->copy)
-           | bind_symbol(lib, "cuGetErrorName", &cuda->error_name);
-}
+    struct gpu watched = {.drivers = w->setup->drivers};
+    struct probe_result before = *w->r;
 
-static const char *error_text(const struct cuda *cuda, int error)
-{
-    const char *name = NULL;
-
-    if (cuda->error_name(error, &name) == CUDA_SUCCESS && name)
-        return name;
-    return "an error without a name";
-}
-
-/* --- one device ----------------------------------------------------------- */
-
-#define COPY_BYTES ((size_t)256 << 20) /* several times any L2 cache of 2026 */
-#define COPY_PART  8                   /* at most this part of the memory */
-#define COPIES     16  /* between two looks at the clock: 2 ms at 4 TB/s */
-#define SAMPLES    256 /* at most */
-
-/* Copy in the current context until end_ns.  *rate is bytes a second, read and
- * written.  Returns 0 or the driver's error. */
-static int copy_until(const struct cuda *cuda,
-                      size_t bytes,
-                      int64_t end_ns,
-                      double *bytes_per_s,
-                      double *spread)
-{
-    double rate[SAMPLES];
-    device_ptr a, b;
-    size_t n = 0;
-    int rc = cuda->alloc(&a, bytes);
-
-    if (rc == CUDA_SUCCESS)
-        rc = cuda->alloc(&b, bytes);
-    if (rc == CUDA_SUCCESS)
-        rc = cuda->copy(b, a, bytes, NULL); /* not timed: it warms up */
-    if (rc == CUDA_SUCCESS)
-        rc = cuda->synchronize();
-    while (rc == CUDA_SUCCESS && n < SAMPLES
-           && (n == 0 || probe_now_ns() < end_ns)) {
-        int64_t begin = probe_now_ns(), ns;
-
-        for (int i = 0; i < COPIES && rc == CUDA_SUCCESS; i++)
-            rc = cuda->copy(b, a, bytes, NULL);
-        if (rc == CUDA_SUCCESS)
-            rc = cuda->synchronize();
-        ns = probe_now_ns() - begin;
-        rate[n++] = 2.0 * COPIES * (double)bytes / (double)(ns > 0 ? ns : 1);
+    w->gpu[m].drivers = w->setup->drivers;
+    if (makers[m]->watch && makers[m]->watch(&watched) == 0) {
+        count(w->r, &watched);
+        probe_not_measured(w->r, "the driver has not answered");
+        probe_publish(w->setup, w->r);
     }
-    if (rc == CUDA_SUCCESS)
-        *bytes_per_s = probe_mean(rate, n, spread) * 1e9;
-    return rc;
+    w->state[m] = makers[m]->open(&w->gpu[m]);
+    if (w->state[m] != GPU_THERE)
+        return;
+    *w->r = before;
+    count(w->r, &w->gpu[m]);
 }
 
-/* Measure a device.  Its memory is released with the context.  Returns 0 or the
- * driver's error. */
-static int measure_device(const struct cuda *cuda,
-                          device_id device,
-                          int64_t end_ns,
-                          double *bytes_per_s,
-                          double *spread)
+/* The first maker of that state, or MAKERS. */
+static size_t find(const struct work *w, enum gpu_state state)
 {
-    context_ptr context = NULL;
-    size_t total = 0, bytes;
-    int rc = cuda->device_memory(&total, device);
+    size_t m = 0;
 
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    bytes = total / COPY_PART < COPY_BYTES ? total / COPY_PART : COPY_BYTES;
-    rc = cuda->context_create(&context, 0, device);
-    if (rc != CUDA_SUCCESS)
-        return rc;
-    rc = copy_until(cuda, bytes, end_ns, bytes_per_s, spread);
-    (void)cuda->context_destroy(context); /* the result is there already */
-    return rc;
+    while (m < MAKERS && w->state[m] != state)
+        m++;
+    return m;
 }
 
-/* --- all of them ---------------------------------------------------------- */
-
-/* Find the number of devices, their memory and the first one's name.  Returns 0
- * or the driver's error. */
-static int find_devices(const struct cuda *cuda,
-                        struct probe_result *r,
-                        char *name,
-                        int len)
+static unsigned count_devices(const struct work *w)
 {
-    int n = 0, rc = cuda->device_count(&n);
+    unsigned n = 0;
 
-    for (int i = 0; i < n && rc == CUDA_SUCCESS; i++) {
-        device_id device;
-        size_t bytes = 0;
+    for (size_t m = 0; m < MAKERS; m++)
+        n += w->state[m] == GPU_THERE ? w->gpu[m].n : 0;
+    return n;
+}
 
-        rc = cuda->device_get(&device, i);
-        if (rc == CUDA_SUCCESS)
-            rc = cuda->device_memory(&bytes, device);
-        if (rc == CUDA_SUCCESS && i == 0)
-            rc = cuda->device_name(name, len, device);
-        r->capacity_bytes += bytes;
+/* A card of a maker whose library is not there.  What drives a screen does not
+ * count: hardly a cluster computes on that, but on NVIDIA's. */
+static const struct gpu_maker *find_idle(const struct work *w,
+                                         struct pcie_device *card)
+{
+    struct pcie_device found[PCIE_MOST];
+    size_t n = pcie_accelerators(w->setup->sysfs, found);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t m = 0; m < MAKERS; m++)
+            if (w->state[m] == GPU_ABSENT
+                && found[i].vendor == makers[m]->vendor
+                && (found[i].class_code != PCIE_CLASS_VGA
+                    || found[i].vendor == PCIE_VENDOR_NVIDIA)) {
+                *card = found[i];
+                return makers[m];
+            }
+    return NULL;
+}
+
+/* No device answers. */
+static void say_none(const struct work *w)
+{
+    size_t failed = find(w, GPU_FAILED);
+    struct pcie_device card;
+    const struct gpu_maker *idle = find_idle(w, &card);
+
+    if (failed < MAKERS)
+        probe_not_measured(w->r, "%s: %s", makers[failed]->name,
+                           w->gpu[failed].why);
+    else if (idle)
+        probe_not_measured(w->r,
+                           "%s: there is a card at %s, but no %s: install the "
+                           "driver's libraries",
+                           idle->name, card.name, idle->library);
+    else if (find(w, GPU_THERE) < MAKERS)
+        probe_measured(w->r, 0, 0, "no GPU: the driver has none for us");
+    else
+        probe_measured(w->r, 0, 0, "no GPU: there is no driver's library");
+}
+
+/* --- how fast they are ---------------------------------------------------- */
+
+/* "2 x H100", or "2 x H100 and 1 more" of another maker. */
+static void name_devices(const struct work *w, char *text, size_t size)
+{
+    unsigned n = count_devices(w);
+    char more[24] = "";
+    size_t m = 0;
+
+    while (w->state[m] != GPU_THERE || w->gpu[m].n == 0)
+        m++; /* there is one */
+    if (w->gpu[m].n < n)
+        (void)snprintf(more, sizeof more, " and %u more", n - w->gpu[m].n);
+    (void)snprintf(text, size, "%u x %s%s", w->gpu[m].n, w->gpu[m].first, more);
+}
+
+/* Those that were not measured count as the mean of those that were. */
+static void describe(const struct work *w, const char *why)
+{
+    char names[GPU_NAME + 40], computes[GPU_WHY + 40];
+    double part = (double)count_devices(w) / w->done / 1e9;
+
+    name_devices(w, names, sizeof names);
+    if (*why)
+        (void)snprintf(computes, sizeof computes, "computing not measured: %s",
+                       why);
+    else
+        (void)snprintf(computes, sizeof computes, "%.0f Gflop/s",
+                       w->compute * part);
+    probe_measured(w->r, w->copy * part, w->spread,
+                   "%s, %.1f GB in all; %u measured; %s", names,
+                   (double)w->r->capacity_bytes / 1e9, w->done, computes);
+    w->r->compute = *why ? 0 : w->compute * part;
+}
+
+/* What is known after the copies is said before the driver is asked for more. */
+static void measure_kernel(struct work *w,
+                           const struct gpu_maker *maker,
+                           struct gpu *g,
+                           int64_t end_ns)
+{
+    struct gpu_rate compute;
+
+    describe(w, "the kernel has not ended");
+    probe_publish(w->setup, w->r);
+    if (maker->build(g) == 0
+        && gpu_rate_compute(maker, g, end_ns, &compute) == 0)
+        w->compute += compute.per_s;
+    else
+        (void)snprintf(w->why, sizeof w->why, "%s", g->why);
+}
+
+/* Copy for half of the time, and compute for the other.  0, or -1: it cannot
+ * even copy. */
+static int measure_device(struct work *w, size_t m, unsigned i, int64_t end_ns)
+{
+    struct gpu *g = &w->gpu[m];
+    uint64_t bytes = g->bytes[i] / COPY_PART;
+    int64_t now = probe_now_ns();
+    struct gpu_rate copy;
+    int rc;
+
+    bytes = bytes < COPY_BYTES ? bytes : COPY_BYTES;
+    rc = makers[m]->begin(g, i, (size_t)bytes);
+    if (rc == 0)
+        rc = gpu_rate_copy(makers[m], g, (size_t)bytes,
+                           now + (end_ns - now) / 2, &copy);
+    if (rc == 0) {
+        w->done++;
+        w->copy += copy.per_s;
+        w->spread = copy.spread > w->spread ? copy.spread : w->spread;
+        measure_kernel(w, makers[m], g, end_ns);
     }
-    r->count = n > 0 ? (uint32_t)n : 0;
+    makers[m]->end(g);
     return rc;
 }
 
 /* Each device gets an equal part of the time that is left. */
-static void measure_devices(const struct cuda *cuda,
-                            int64_t end_ns,
-                            const char *name,
-                            struct probe_result *r)
+static void measure_devices(struct work *w, int64_t end_ns)
 {
-    double sum = 0, widest = 0;
-    unsigned done = 0;
+    unsigned left = count_devices(w);
 
-    while (done < r->count && (done == 0 || probe_now_ns() < end_ns)) {
-        int64_t now = probe_now_ns();
-        int64_t until = now + (end_ns - now) / (r->count - done);
-        double rate = 0, spread = 0;
-        device_id device;
-        int rc = cuda->device_get(&device, (int)done);
+    for (size_t m = 0; m < MAKERS; m++)
+        for (unsigned i = 0; w->state[m] == GPU_THERE && i < w->gpu[m].n; i++) {
+            int64_t now = probe_now_ns();
 
-        if (rc == CUDA_SUCCESS)
-            rc = measure_device(cuda, device, until, &rate, &spread);
-        if (rc != CUDA_SUCCESS) {
-            probe_not_measured(r, "GPU %u of %u (%s): the driver says %s", done,
-                               r->count, name, error_text(cuda, rc));
-            return;
+            if (w->done > 0 && now >= end_ns)
+                break;
+            if (measure_device(w, m, i, now + (end_ns - now) / left) < 0) {
+                probe_not_measured(w->r, "%s GPU %u of %u (%.30s): %s",
+                                   makers[m]->name, i, w->gpu[m].n,
+                                   w->gpu[m].first, w->gpu[m].why);
+                return;
+            }
+            left--;
         }
-        sum += rate;
-        widest = spread > widest ? spread : widest;
-        done++;
-    }
-    probe_measured(r, sum / done * r->count / 1e9, widest,
-                   "%u x %s, %.1f GB in all; %u measured", r->count, name,
-                   (double)r->capacity_bytes / 1e9, done);
+    describe(w, w->why);
 }
 
 void probe_gpu_measure(const struct probe_setup *setup,
@@ -194,29 +220,12 @@ void probe_gpu_measure(const struct probe_setup *setup,
                        struct probe_result *r)
 {
     int64_t end_ns = probe_now_ns() + (int64_t)budget_ms * 1000000;
-    void *library = dlopen(setup->cuda, RTLD_NOW | RTLD_LOCAL);
-    char name[64] = "";
-    struct cuda cuda;
-    int rc;
+    struct work w = {.setup = setup, .r = r};
 
-    if (!library) {
-        probe_measured(r, 0, 0, "no GPU: there is no %s", setup->cuda);
-        return;
-    }
-    if (bind_all(&cuda, library) < 0) {
-        probe_not_measured(r, "%s is too old: update the driver", setup->cuda);
-        return;
-    }
-    rc = cuda.init(0);
-    if (rc == CUDA_SUCCESS)
-        rc = find_devices(&cuda, r, name, (int)sizeof name);
-    if (rc == CUDA_ERROR_NO_DEVICE || (rc == CUDA_SUCCESS && r->count == 0))
-        probe_measured(r, 0, 0, "no GPU: the driver has none for us");
-    else if (rc != CUDA_SUCCESS)
-        probe_not_measured(r, "the driver says %s: look at nvidia-smi",
-                           error_text(&cuda, rc));
+    for (size_t m = 0; m < MAKERS; m++)
+        open_maker(&w, m);
+    if (count_devices(&w) == 0)
+        say_none(&w);
     else
-        measure_devices(&cuda, end_ns, name, r);
-    /* The library stays open, as threads of the driver may still run in it.
-     * This process ends now. */
+        measure_devices(&w, end_ns);
 }

@@ -12,18 +12,27 @@ static json_t *text_to_json(const char *text)
     return json ? json : json_string("(not in UTF-8)");
 }
 
+/* Of GPUs only; null if it was not measured, or there is none. */
+static json_t *compute_to_json(enum element e, const struct probe_result *r)
+{
+    if (e != ELEMENT_G)
+        return NULL;
+    return r->compute > 0 ? json_real(r->compute) : json_null();
+}
+
 static json_t *element_to_json(enum element e, const struct probe_result *r)
 {
     json_t *value =
         r->state == PROBE_MEASURED ? json_real(r->value) : json_null();
 
     return json_pack(
-        "{s:o, s:o, s:o, s:f, s:f, s:I, s:I, s:o, s:s*, s:o*}", "name",
+        "{s:o, s:o, s:o, s:f, s:f, s:I, s:I, s:o, s:s*, s:o*, s:o*}", "name",
         text_to_json(probe_name(r, e)), "unit", text_to_json(probe_unit(r, e)),
         "value", value, "spread", r->spread, "seconds", r->seconds, "count",
         (json_int_t)r->count, "capacity_bytes", (json_int_t)r->capacity_bytes,
         "what", text_to_json(r->what), "better", r->less ? "less" : NULL,
-        "between", r->between ? json_true() : NULL);
+        "between", r->between ? json_true() : NULL, "compute",
+        compute_to_json(e, r));
 }
 
 json_t *probe_to_json(const struct probe_result result[ELEMENTS])
@@ -69,6 +78,11 @@ static int take_words(struct probe_result *r,
     return 0;
 }
 
+static int is_amount_or_null(const json_t *json)
+{
+    return json_is_null(json) || json_is_number(json);
+}
+
 static int element_from_json(enum element e,
                              struct probe_result *r,
                              json_t *json,
@@ -77,16 +91,17 @@ static int element_from_json(enum element e,
     const char *name, *unit, *what, *better = NULL;
     int between = 0;
     json_int_t count, capacity;
+    json_t *value, *compute = NULL;
     json_error_t why;
-    json_t *value;
 
     memset(r, 0, sizeof *r);
     if (json_unpack_ex(json, &why, JSON_STRICT,
-                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s, s?:s, s?:b}",
+                       "{s:s, s:s, s:o, s:F, s:F, s:I, s:I, s:s, s?:s, s?:b, "
+                       "s?:o}",
                        "name", &name, "unit", &unit, "value", &value, "spread",
                        &r->spread, "seconds", &r->seconds, "count", &count,
                        "capacity_bytes", &capacity, "what", &what, "better",
-                       &better, "between", &between)
+                       &better, "between", &between, "compute", &compute)
         < 0)
         return es_fail(err, ES_WORK, "measure again", "%c: %s",
                        element_letter(e), why.text);
@@ -96,11 +111,13 @@ static int element_from_json(enum element e,
                        name, unit);
     r->state = json_is_null(value) ? PROBE_NOT_MEASURED : PROBE_MEASURED;
     r->between = between;
-    r->value = json_number_value(value); /* 0 if it is null */
+    r->value = json_number_value(value);     /* 0 if it is null */
+    r->compute = json_number_value(compute); /* 0 also if it is not there */
     r->count = (uint32_t)count;
     r->capacity_bytes = (uint64_t)capacity;
     (void)snprintf(r->what, sizeof r->what, "%s", what);
-    if ((!json_is_null(value) && !json_is_number(value)) || count < 0
+    if (!is_amount_or_null(value) || (compute && e != ELEMENT_G)
+        || (compute && !is_amount_or_null(compute)) || count < 0
         || count > UINT32_MAX || capacity < 0 || strlen(what) >= sizeof r->what
         || (between && e != ELEMENT_I) || !probe_result_holds(r))
         return es_fail(err, ES_WORK, "measure again",

@@ -8,8 +8,9 @@
  *    "S": {"name": "storage", "unit": "MB/s", "value": null, "spread": 0, …,
  *          "what": "scratch /tmp is full: …"}}
  *
- * An element of the site's of which less is better has "better": "less", too;
- * what the links carried between nodes has "between": true.
+ * G has "compute", too, in Gflop/s, or null.  An element of the site's of
+ * which less is better has "better": "less", too; what the links carried between
+ * nodes has "between": true.
  * A value of null means that it was not measured, and "what" says why.  An
  * element that was not asked for is left out.
  */

@@ -85,11 +85,21 @@ void probe_not_measured(struct probe_result *r, const char *fmt, ...)
     va_list ap;
 
     r->state = PROBE_NOT_MEASURED;
-    r->value = r->spread = 0;
+    r->value = r->spread = r->compute = 0;
     va_start(ap, fmt);
     (void)vsnprintf(r->what, sizeof r->what, fmt, ap); /* may be cut */
     va_end(ap);
     make_printable(r->what);
+}
+
+void probe_publish(const struct probe_setup *setup,
+                   const struct probe_result *r)
+{
+    if (!setup->early)
+        return;
+    atomic_store(&setup->early->known, 0);
+    setup->early->result = *r;
+    atomic_store(&setup->early->known, 1);
 }
 
 static int is_amount(double x)
@@ -104,9 +114,10 @@ int probe_result_holds(const struct probe_result *r)
     if (r->state != PROBE_LEFT_OUT && r->state != PROBE_MEASURED
         && r->state != PROBE_NOT_MEASURED)
         return 0;
-    if (!is_amount(r->value) || !is_amount(r->spread) || !is_amount(r->seconds))
+    if (!is_amount(r->value) || !is_amount(r->spread) || !is_amount(r->seconds)
+        || !is_amount(r->compute))
         return 0;
-    if (r->state != PROBE_MEASURED && r->value > 0)
+    if (r->state != PROBE_MEASURED && (r->value > 0 || r->compute > 0))
         return 0;
     if (r->state == PROBE_MEASURED && r->less && !isnormal(1 / r->value))
         return 0;

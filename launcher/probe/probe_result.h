@@ -8,6 +8,7 @@
 
 #include "policy/metric.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #define PROBE_NODE_BUDGET_MS     1000 /* for all elements of a node */
@@ -41,9 +42,10 @@ struct probe_setup {
     const char *sysfs;   /* "/sys" */
     const char *proc;    /* "/proc" */
     const char *scratch; /* a directory on the node's own disk */
-    const char *cuda;    /* the driver library, as dlopen() takes it */
+    const char *drivers; /* a folder of GPUs' drivers; NULL: the loader's */
     const struct topology *topology; /* NULL: not known; see probe_node() */
     const struct probe_site *site;   /* [SITE_ELEMENTS]; NULL: there are none */
+    struct probe_early *early;       /* of the probe that runs, or NULL */
 };
 
 #define PROBE_BIT(element) (1u << (element))
@@ -63,12 +65,19 @@ struct probe_result {
     double seconds;            /* that it took, also if it failed */
     uint32_t count;            /* CPUs (C, M, B), ports (I), devices (G) */
     uint64_t capacity_bytes;   /* memory (M, G), free space (S); else 0 */
+    double compute;            /* of G: Gflop/s; 0: not measured, or no GPU */
     char what[PROBE_WHAT_MAX]; /* what was measured, or why it was not */
     int between; /* of I: a flow between nodes, not what the port tells */
     /* of an element of the site's: */
     char name[PROBE_NAME_MAX];
     char unit[PROBE_UNIT_MAX];
     int less; /* less of it is better; then a value is above 0 */
+};
+
+/* What a probe knows before its end, for those who wait for it. */
+struct probe_early {
+    struct probe_result result;
+    atomic_int known; /* 0: none, or it is being written */
 };
 
 /* A probe.  It fills *r, which is all 0, in about budget_ms, by one call of
@@ -97,6 +106,11 @@ void probe_measured(struct probe_result *r,
                     ...) __attribute__((format(printf, 4, 5)));
 void probe_not_measured(struct probe_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Say what is known so far, as the result of a probe that gets no further; one
+ * that was not measured gets its reason then. */
+void probe_publish(const struct probe_setup *setup,
+                   const struct probe_result *r);
 
 /*
  * Check a result that was read from a file: its state must be known, its

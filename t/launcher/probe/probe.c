@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static char library[500];
+static char stand_ins[500];
 
 static int open_files(void)
 {
@@ -93,7 +93,8 @@ static void test_node(void)
     int before = open_files();
 
     probe_setup_init(&setup);
-    setup.cuda = "libno-such-driver.so.1";
+    setup.drivers = "/nowhere";
+    setup.sysfs = tree_root; /* which has no card either */
     is_int(probe_node(&setup, r, NULL), 0, "this node is probed");
     for (int e = 0; e < ELEMENT_SITE; e++) {
         ok(r[e].state != PROBE_LEFT_OUT && probe_result_holds(&r[e])
@@ -158,14 +159,36 @@ static void test_bad_driver(const char *behaviour, const char *why)
     setup.elements = PROBE_BIT(ELEMENT_G) | PROBE_BIT(ELEMENT_I);
     setup.budget_ms = 200;
     setup.sysfs = tree_root;
-    setup.cuda = library;
-    setenv("STAND_IN_CUDA", behaviour, 1);
+    setup.drivers = stand_ins;
+    setenv("STAND_IN_GPU", behaviour, 1);
     is_int(probe_node(&setup, r, NULL), 0, behaviour);
     ok(r[ELEMENT_G].state == PROBE_NOT_MEASURED
            && strstr(r[ELEMENT_G].what, why),
        "it is not measured: %s", why);
+    ok(r[ELEMENT_G].count == 2 && r[ELEMENT_G].capacity_bytes == 128 << 20,
+       "what there is of it is known all the same");
     ok(r[ELEMENT_G].seconds > 0, "the time it took is told");
     ok(r[ELEMENT_I].state == PROBE_MEASURED, "the others are measured");
+    ok(children_end(), "its process has ended");
+}
+
+/* One that does not compute, but has copied. */
+static void test_bad_kernel(const char *behaviour)
+{
+    struct probe_result r[ELEMENTS];
+    struct probe_setup setup;
+
+    probe_setup_init(&setup);
+    setup.elements = PROBE_BIT(ELEMENT_G);
+    setup.budget_ms = 400;
+    setup.drivers = stand_ins;
+    setenv("STAND_IN_GPU", behaviour, 1);
+    is_int(probe_node(&setup, r, NULL), 0, behaviour);
+    ok(r[ELEMENT_G].state == PROBE_MEASURED && r[ELEMENT_G].value > 0.01
+           && r[ELEMENT_G].compute <= 0
+           && strstr(r[ELEMENT_G].what,
+                     "computing not measured: the kernel has not ended"),
+       "it is measured as far as it came: %s", r[ELEMENT_G].what);
     ok(children_end(), "its process has ended");
 }
 
@@ -173,22 +196,24 @@ int main(void)
 {
     const char *build = getenv("EVENSTEP_BUILD");
 
-    snprintf(library, sizeof library, "%s/t/programs/libcuda.so",
+    snprintf(stand_ins, sizeof stand_ins, "%s/t/drivers/nvidia",
              build ? build : "build");
+    tree_make();
     test_results();
     test_budgets();
     test_node();
     test_some();
     test_site();
-    if (access(library, R_OK) < 0)
-        bail("%s is not built", library);
-    tree_make();
+    if (access(stand_ins, R_OK) < 0)
+        bail("%s is not built", stand_ins);
     tree_put("class/net/e0/type", "1\n");
     tree_put("class/net/e0/device/vendor", "0x8086\n");
     tree_put("class/net/e0/operstate", "up\n");
     tree_put("class/net/e0/speed", "1000\n");
-    test_bad_driver("hang", "no result after 0.");
-    test_bad_driver("crash", "ended by signal 11");
+    test_bad_driver("hang,devices=2", "no result after 0.");
+    test_bad_driver("crash,devices=2", "ended by signal 11");
+    test_bad_kernel("hang-kernel");
+    test_bad_kernel("crash-kernel");
     tree_remove();
     return done();
 }

@@ -1,99 +1,222 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By a stand-in for the driver library, t/programs/libcuda.c.
+ * By stand-ins for the drivers' libraries, t/drivers.
  */
 #include "launcher/probe/probe_gpu.h"
 #include "launcher/probe/probe.h"
-#include "tap.h"
+#include "tree.h"
 
-static char library[500];
+static char stand_ins[400];
 
-static struct probe_result measure(const char *behaviour, int budget_ms)
+struct maker {
+    const char *name, *folder; /* of its stand-ins, and before "-old" */
+    const char *mask; /* the variable that leaves a step some of them */
+    const char *library;
+    const char *needed, *computing; /* what -old and -bare lack */
+    const char *fails, *says;       /* an error of a start, its name */
+    const char *full, *is_full;     /* of an allocation */
+    const char *no_compiler, *has_no_compiler; /* of the kernel */
+    const char *nameless;                      /* an error without a name */
+};
+
+static const struct maker makers[] = {
+    {"NVIDIA", "nvidia", "CUDA_VISIBLE_DEVICES", "libcuda.so.1",
+     "cuMemAlloc_v2", "cuModuleLoadData", "init=999", "CUDA_ERROR_UNKNOWN",
+     "alloc=2", "CUDA_ERROR_OUT_OF_MEMORY", "build=221",
+     "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "init=803"},
+};
+
+/* version: "", "-old" or "-bare" */
+static struct probe_result measure(const struct maker *m,
+                                   const char *version,
+                                   const char *behaviour,
+                                   int budget_ms)
 {
-    struct probe_setup setup;
     struct probe_result r = {0};
+    struct probe_setup setup;
+    char folder[500];
 
+    snprintf(folder, sizeof folder, "%s/%s%s", stand_ins, m->folder, version);
     probe_setup_init(&setup);
-    setup.cuda = library;
-    setenv("STAND_IN_CUDA", behaviour, 1);
+    setup.drivers = folder;
+    setup.sysfs = tree_root;
+    setenv("STAND_IN_GPU", behaviour, 1);
     probe_gpu_measure(&setup, budget_ms, &r);
+    diag("%s%s, %s: %s", m->folder, version, behaviour, r.what);
     return r;
 }
 
-static void test_none(void)
+static int is_unmeasured(const struct probe_result *r, const char *why)
 {
-    struct probe_setup setup;
-    struct probe_result r = {0};
-
-    probe_setup_init(&setup);
-    setup.cuda = "libno-such-driver.so.1";
-    probe_gpu_measure(&setup, 50, &r);
-    ok(r.state == PROBE_MEASURED && r.value == 0 && r.count == 0,
-       "without a driver library there is no GPU: 0, measured");
-    is_str(r.what, "no GPU: there is no libno-such-driver.so.1", "and said");
-    r = measure("devices=0", 50);
-    ok(r.state == PROBE_MEASURED && r.value == 0
-           && strstr(r.what, "has none for us"),
-       "a driver without a device is 0, too");
-    r = measure("init=100", 50);
-    ok(r.state == PROBE_MEASURED && r.value == 0
-           && strstr(r.what, "has none for us"),
-       "also if it calls that an error");
+    return r->state == PROBE_NOT_MEASURED && r->value <= 0 && r->compute <= 0
+           && strstr(r->what, why);
 }
 
-static void test_other_library(void)
+static struct probe_result measure_by(const char *drivers)
 {
-    struct probe_setup setup;
     struct probe_result r = {0};
+    struct probe_setup setup;
 
     probe_setup_init(&setup);
-    setup.cuda = "libm.so.6";
+    setup.drivers = drivers;
+    setup.sysfs = tree_root;
     probe_gpu_measure(&setup, 50, &r);
-    ok(r.state == PROBE_NOT_MEASURED && strstr(r.what, "is too old"),
-       "a library that lacks what we need is not measured");
+    return r;
 }
 
-static void test_devices(void)
+static void test_no_library(void)
 {
-    struct probe_result r = measure("devices=1", 60);
+    struct probe_result r = measure_by("/nowhere");
 
-    ok(r.state == PROBE_MEASURED && r.value > 0.01, "one device is measured");
+    ok(r.state == PROBE_MEASURED && r.value <= 0 && r.count == 0
+           && r.compute <= 0,
+       "without a driver's library or a card there is no GPU: 0, measured");
+    is_str(r.what, "no GPU: there is no driver's library", "and said");
+    tree_put("bus/pci/devices/0000:01:00.0/class", "0x030000\n");
+    tree_put("bus/pci/devices/0000:01:00.0/vendor", "0x1002\n");
+    r = measure_by("/nowhere");
+    ok(r.state == PROBE_MEASURED && r.value <= 0,
+       "also with what only drives a screen");
+    tree_put("bus/pci/devices/0000:41:00.0/class", "0x030200\n");
+    tree_put("bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
+    r = measure_by("/nowhere");
+    ok(is_unmeasured(&r, "NVIDIA: there is a card at 0000:41:00.0, but no "
+                         "libcuda.so.1: install the driver's libraries"),
+       "but a card that computes is not measured without its library: %s",
+       r.what);
+    tree_put("bus/pci/devices/0000:41:00.0/vendor", "0x1a03\n");
+}
+
+/* What is there but cannot be loaded. */
+static void test_bad_library(void)
+{
+    struct probe_result r;
+    char path[600];
+
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+        snprintf(path, sizeof path, "drivers/%s", makers[i].library);
+        tree_put(path, "no library\n");
+        snprintf(path, sizeof path, "%s/drivers", tree_root);
+        r = measure_by(path);
+        ok(is_unmeasured(&r, makers[i].name),
+           "a file that is no library is named: %s", r.what);
+        snprintf(path, sizeof path, "%s/drivers/%s", tree_root,
+                 makers[i].library);
+        unlink(path);
+    }
+}
+
+static void test_versions(const struct maker *m)
+{
+    struct probe_result r = measure(m, "-old", "devices=1", 40);
+    char want[200];
+
+    snprintf(want, sizeof want, "%s: %s is of another version, without %s",
+             m->name, m->library, m->needed);
+    ok(is_unmeasured(&r, want), "a library without what we need is named");
+    r = measure(m, "-bare", "devices=1", 40);
+    snprintf(want, sizeof want, "computing not measured: %s lacks %s",
+             m->library, m->computing);
+    ok(r.state == PROBE_MEASURED && r.value > 0.01 && r.compute <= 0
+           && strstr(r.what, want),
+       "one without what computing needs copies, and says so");
+}
+
+static void test_devices(const struct maker *m)
+{
+    struct probe_result r = measure(m, "", "devices=0", 50);
+
+    ok(r.state == PROBE_MEASURED && r.value <= 0
+           && strstr(r.what, "has none for us"),
+       "a driver without a device is 0");
+    r = measure(m, "", "devices=1", 60);
+    ok(r.state == PROBE_MEASURED && r.value > 0.01 && r.count == 1,
+       "one device is measured");
     is_int((long)r.capacity_bytes, 64 << 20, "its memory");
-    is_str(r.what, "1 x Stand-in H1, 0.1 GB in all; 1 measured", "its name");
-    diag("%.1f GB/s +- %.0f %%", r.value, 100 * r.spread);
-    r = measure("devices=3", 90);
+    ok(r.compute > 100 && r.compute < 16800,
+       "it computes at no more than its rate: %.0f", r.compute);
+    ok(strstr(r.what, "1 x Stand-in H1, 0.1 GB in all; 1 measured; ")
+           && strstr(r.what, " Gflop/s"),
+       "all of it is said");
+    r = measure(m, "", "devices=3", 90);
     ok(r.state == PROBE_MEASURED && r.count == 3
            && r.capacity_bytes == 3 * (64 << 20)
            && strstr(r.what, "3 x Stand-in"),
        "three count together");
-    r = measure("devices=3", 0);
+    r = measure(m, "", "devices=3", 0);
     ok(r.state == PROBE_MEASURED && r.count == 3 && r.value > 0.01
-           && strstr(r.what, "; 1 measured"),
+           && r.compute > 0 && strstr(r.what, "; 1 measured; "),
        "without time one is measured and stands for the others");
-    r = measure("huge", 20);
-    ok(r.state == PROBE_MEASURED && probe_result_holds(&r),
+    r = measure(m, "", "huge", 20);
+    ok(r.state == PROBE_MEASURED && probe_result_holds(&r)
+           && r.capacity_bytes < INT64_MAX / 2,
        "huge numbers stay numbers");
-    r = measure("name", 20);
+    r = measure(m, "", "name", 20);
     ok(probe_result_holds(&r) && strstr(r.what, "Stand-in?H1"),
        "a name that would break the line does not");
 }
 
-static void test_errors(void)
+static void test_mask(const struct maker *m)
 {
-    struct probe_result r = measure("init=999", 20);
+    struct probe_result r;
 
-    ok(r.state == PROBE_NOT_MEASURED
-           && strstr(r.what, "the driver says CUDA_ERROR_UNKNOWN"),
+    setenv(m->mask, "1", 1);
+    r = measure(m, "", "devices=3", 40);
+    ok(r.state == PROBE_MEASURED && r.count == 1
+           && r.capacity_bytes == 64 << 20,
+       "%s leaves one of three", m->mask);
+    setenv(m->mask, "NoDevFiles", 1);
+    r = measure(m, "", "devices=3", 40);
+    ok(r.state == PROBE_MEASURED && r.value <= 0 && r.count == 0,
+       "or none, which is 0");
+    unsetenv(m->mask);
+}
+
+static void test_errors(const struct maker *m)
+{
+    struct probe_result r = measure(m, "", m->fails, 20);
+    char want[200];
+
+    snprintf(want, sizeof want, "%s: the driver says %s", m->name, m->says);
+    ok(is_unmeasured(&r, want),
        "a driver that does not start is not measured, by its own word");
-    r = measure("init=803", 20);
-    ok(r.state == PROBE_NOT_MEASURED
-           && strstr(r.what, "an error without a name"),
-       "or without one");
-    r = measure("alloc=2", 20);
-    ok(r.state == PROBE_NOT_MEASURED && r.value == 0
-           && strstr(r.what, "GPU 0 of 1 (Stand-in H1): the driver says "
-                             "CUDA_ERROR_OUT_OF_MEMORY"),
-       "a device that is full is named");
+    r = measure(m, "", m->nameless, 20);
+    ok(is_unmeasured(&r, "the driver says error "), "or by a number");
+    r = measure(m, "", m->full, 20);
+    snprintf(want, sizeof want,
+             "%s GPU 0 of 1 (Stand-in H1): the driver says %s", m->name,
+             m->is_full);
+    ok(is_unmeasured(&r, want), "a device that is full is named");
+    r = measure(m, "", m->no_compiler, 20);
+    snprintf(want, sizeof want, "computing not measured: the driver says %s",
+             m->has_no_compiler);
+    ok(r.state == PROBE_MEASURED && r.value > 0.01 && r.compute <= 0
+           && strstr(r.what, want),
+       "a driver without its compiler copies, and says why it does not "
+       "compute");
+    r = measure(m, "", "wrong", 20);
+    ok(r.state == PROBE_MEASURED && r.compute <= 0
+           && strstr(r.what, "the kernel has computed 7, not 8"),
+       "a device that computes wrong is not fast, but wrong");
+}
+
+/* What the driver does not say, its library that only watches does. */
+static void test_watch(void)
+{
+    const struct maker *nvidia = &makers[0];
+    struct probe_result r = measure(nvidia, "", "init=999,devices=2", 20);
+
+    ok(is_unmeasured(&r, "CUDA_ERROR_UNKNOWN") && r.count == 2
+           && r.capacity_bytes == 2 * (64 << 20),
+       "of a driver that fails count and memory are known by NVML");
+    setenv(nvidia->mask, "1,GPU-8f2a", 1);
+    r = measure(nvidia, "", "init=999,devices=4", 20);
+    ok(r.count == 2 && r.capacity_bytes == 2 * (64 << 20),
+       "of those that are ours, by number and UUID");
+    setenv(nvidia->mask, "NoDevFiles", 1);
+    r = measure(nvidia, "", "init=999,devices=4", 20);
+    ok(r.count == 0 && r.capacity_bytes == 0, "which may be none");
+    unsetenv(nvidia->mask);
 }
 
 int main(void)
@@ -101,13 +224,22 @@ int main(void)
     const char *build = getenv("EVENSTEP_BUILD");
 
     if (!build)
-        skip_all("run by make check, which says where the stand-in is");
-    snprintf(library, sizeof library, "%s/t/programs/libcuda.so", build);
-    if (access(library, R_OK) < 0)
-        bail("%s is not built", library);
-    test_none();
-    test_other_library();
-    test_devices();
-    test_errors();
+        skip_all("run by make check, which says where the stand-ins are");
+    snprintf(stand_ins, sizeof stand_ins, "%s/t/drivers", build);
+    if (access(stand_ins, R_OK) < 0)
+        bail("%s is not built", stand_ins);
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
+        unsetenv(makers[i].mask);
+    tree_make();
+    test_no_library();
+    test_bad_library();
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+        test_versions(&makers[i]);
+        test_devices(&makers[i]);
+        test_mask(&makers[i]);
+        test_errors(&makers[i]);
+    }
+    test_watch();
+    tree_remove();
     return done();
 }

@@ -49,6 +49,11 @@ static void test_round_trip(void)
     ", \"spread\": " spread ", \"seconds\": " seconds ", \"count\": " count    \
     ", \"capacity_bytes\": " capacity ", \"what\": " what "}}"
 
+#define G(value, compute)                                                      \
+    "{\"G\": {\"name\": \"GPU\", \"unit\": \"GB/s\", \"value\": " value        \
+    ", \"spread\": 0, \"seconds\": 0, \"count\": 1, \"capacity_bytes\": 0, "   \
+    "\"what\": \"\", \"compute\": " compute "}}"
+
 #define SITE(name, unit, value, better)                                        \
     "{\"X\": {\"name\": \"" name "\", \"unit\": \"" unit                       \
     "\", \"value\": " value ", \"spread\": 0, \"seconds\": 0, \"count\": 0, "  \
@@ -87,7 +92,31 @@ static const struct {
      "out of range"},
     {"a line feed", C("1", "0", "0", "0", "0", "\"a\\nb\""), "out of range"},
     {"a number as text", C("1", "0", "0", "0", "0", "7"), "C: Expected str"},
+    {"a negative rate of computing", G("1", "-1"), "out of range"},
+    {"one that is text", G("1", "\"9\""), "out of range"},
+    {"one of what was not measured", G("null", "9"), "out of range"},
+    {"one of a CPU", C("1", "0", "0", "0", "0", "\"\", \"compute\": 9"),
+     "out of range"},
 };
+
+static void test_compute(void)
+{
+    struct probe_result r[ELEMENTS];
+    json_t *json = json_loads(G("1500", "60000"), 0, NULL), *g;
+
+    is_int(probe_from_json(r, json, NULL), 0,
+           "how fast a GPU computes is read");
+    is_near(r[ELEMENT_G].compute, 60000, 0, "beside how fast it copies");
+    json_decref(json);
+    json = json_loads(G("1500", "null"), 0, NULL);
+    is_int(probe_from_json(r, json, NULL), 0, "or that it was not measured");
+    json_decref(json);
+    json = probe_to_json(r);
+    g = json_object_get(json, "G");
+    ok(json_is_null(json_object_get(g, "compute")) && r[ELEMENT_G].value > 0,
+       "which is null, and never 0");
+    json_decref(json);
+}
 
 static void test_site(void)
 {
@@ -160,6 +189,7 @@ static void test_bad(void)
 int main(void)
 {
     test_round_trip();
+    test_compute();
     test_site();
     test_bad();
     return done();
