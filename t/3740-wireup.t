@@ -48,7 +48,7 @@ test_expect_success 'graph run: files go from node to node' '
 	jq -n "{tasks: ([range(6) | {id: \"a\(.)\", time: 1, command: \"seq \(.) 9 >a\(.)\", outputs: [\"a\(.)\"]}]
 		+ [{id: \"end\", time: 1, command: \"cat a? >end\", inputs: [range(6) | \"a\(.)\"], outputs: [\"end\"]}]),
 		edges: [range(6) | {from: \"a\(.)\", to: \"end\", comm: 1}]}" >graph.json &&
-	in_job evenstep graph run --cores 1 --deadline 4.5 graph.json >table 2>err; rc=$?; cat table err; test $rc = 0 &&
+	in_job evenstep graph run --metrics equal --cores 1 --deadline 4.5 graph.json >table 2>err; rc=$?; cat table err; test $rc = 0 &&
 	test "$(grep -o " n[0-2] " table | sort -u | wc -l)" = 3 &&
 	for i in 0 1 2 3 4 5; do seq $i 9; done >end.want && test_cmp end.want end
 '

@@ -7,41 +7,20 @@
 #include "launcher/graph/graph_stage_in.h"
 #include "pmix_bcast/clock.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- the plan ------------------------------------------------------------- */
 
-/* How fast each node is to the others: as the user says, or as --local has
- * them; else they are alike. */
-static double speed_of(const struct graph_running *r, uint32_t node)
-{
-    const int *local = local_option_speeds(r->o->local);
-
-    if (r->o->speeds > 0)
-        return r->o->speed[node];
-    return r->o->local->n > 0 && local ? local[node] : 1;
-}
-
 static int describe_nodes(struct graph_running *r)
 {
-    double most = 0;
-
-    if (r->o->speeds > 0 && r->o->speeds != r->state.nodes)
-        return es_fail(r->err, ES_USAGE, "give one for each node",
-                       "--speeds: %zu for %u nodes", r->o->speeds,
-                       r->state.nodes);
-    for (uint32_t i = 0; i < r->state.nodes; i++) {
-        most = fmax(most, speed_of(r, i));
+    for (uint32_t i = 0; i < r->state.nodes; i++)
         if (r->kind[i].cores > r->machine.cores)
             r->machine.cores = r->kind[i].cores;
-    }
-    for (uint32_t i = 0; i < r->state.nodes; i++)
-        r->kind[i].slowness = most / speed_of(r, i);
     r->machine.kind = r->kind;
-    return 0;
+    return graph_speeds_settle(&r->speeds, r->o, r->own_cores, r->kind,
+                               r->state.nodes, r->err);
 }
 
 static int make_plan(struct graph_running *r, struct graph_plan *p)
@@ -174,6 +153,14 @@ static int take_store(struct graph_running *r,
     return 0;
 }
 
+static void begin(struct graph_running *r)
+{
+    if (begin_run(r) < 0)
+        graph_finish(r, 1);
+    else
+        graph_check_end(r);
+}
+
 static void all_opened(struct graph_running *r)
 {
     if (r->opened < r->state.nodes || r->phase != OPENING)
@@ -182,10 +169,25 @@ static void all_opened(struct graph_running *r)
         r->state.task[v].done = r->was_done[v];
         r->state.tasks_done += r->was_done[v];
     }
-    if (begin_run(r) < 0)
+    if (graph_speeds_start(&r->speeds, r->front.session, r->o, r->err) < 0)
         graph_finish(r, 1);
-    else
-        graph_check_end(r);
+    else if (r->speeds.qualification.missing == 0)
+        begin(r);
+}
+
+int graph_opening_message(struct graph_running *r,
+                          uint32_t node,
+                          uint16_t type,
+                          const uint8_t *body,
+                          size_t len)
+{
+    if (!r->speeds.setup.probe
+        || !qualification_message(&r->speeds.qualification, node, type, body,
+                                  len))
+        return 0;
+    if (r->phase == OPENING && r->speeds.qualification.missing == 0)
+        begin(r);
+    return 1;
 }
 
 /* A node that was lost, with what it still has. */
@@ -223,6 +225,7 @@ void graph_opening_answered(struct graph_running *r,
                                 graph_node_name(r, node), m->why));
         return;
     }
+    r->own_cores[node] = m->cores;
     kind->cores =
         r->o->plan.machine.cores > 0 ? r->o->plan.machine.cores : m->cores;
     kind->core_bytes = (double)m->memory / kind->cores;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_options.h"
+#include "launcher/session/qualification.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,6 +49,8 @@ static int take_speeds(void *at, const char *text, struct es_error *err)
 
 _Static_assert(PATH_TDS == 0 && PATH_EAD == 1 && PATH_PEBD == 2,
                "ALGORITHMS has them in this order");
+_Static_assert(METRICS_PROBE == 0 && METRICS_CACHED == 1 && METRICS_EQUAL == 2,
+               "and --metrics these");
 _Static_assert(GROUPING_BEST == 0 && GROUPING_LITERAL == 1
                    && GROUPING_GUARD == 2 && GROUPING_CAP == 3,
                "and GROUPS those");
@@ -75,7 +78,8 @@ const struct option graph_options_table[] = {
      "at most so many (no limit; run: the number of nodes)"},
     {OPTION_TAKE, "speeds", "S1,S2,...", .take = take_speeds, .help =
      "of the processors, of which there are so many, to each other; the graph's "
-     "times are those of the fastest (all alike; run: those of --local)"},
+     "times are those of the fastest (all alike; run: those of --local, or by "
+     "--metrics)"},
     {OPTION_SIZE, "memory", "BYTES", AT(memory), .low = 1, .high = 1e18,
      .only = "plan", .help = "of a processor, for tasks that say what they need "
      "(enough)"},
@@ -110,6 +114,10 @@ const struct option graph_options_table[] = {
     {OPTION_TEXT, "to", "FILE", AT(to), .only = "import", .help =
      "write the graph, as evenstep's own JSON"},
     {OPTION_GROUP, .name = "run:"},
+    {OPTION_WORD, "metrics", "probe|cached|equal", AT(run.metrics),
+     .def = "cached", .only = "run", .excludes = "speeds", .help =
+     "how fast the nodes' cores are: by a probe, by the site's cache where it "
+     "has that, or all alike"},
     {OPTION_COUNT, "retries", "N", AT(run.retries), .high = RETRIES_MAX,
      .def = "2", .only = "run", .help =
      "of a task that fails: first on its node, then elsewhere"},

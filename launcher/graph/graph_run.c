@@ -39,6 +39,8 @@ static void on_message(
 
     if (r->energy && energy_message(r->energy, from, type, body, len))
         return;
+    if (graph_opening_message(r, node, type, body, len))
+        return;
     if (type == MSG_GRAPH + GRAPH_MSG_OPENED && r->phase >= OPENING) {
         good = graph_read_opened(&opened, body, len) == 0;
         if (good)
@@ -166,9 +168,10 @@ static void on_ready(void *arg)
     r->machine = r->o->plan.machine;
     r->machine.processors = most > 0 && most < nodes ? most : nodes;
     r->kind = calloc(nodes, sizeof *r->kind);
+    r->own_cores = calloc(nodes, sizeof *r->own_cores);
     r->released = calloc(nodes, 1);
     if (graph_state_init(&r->state, r->f->graph, &r->work, nodes) < 0
-        || !r->kind || !r->released) {
+        || !r->kind || !r->own_cores || !r->released) {
         graph_finish(r, es_no_memory(r->err));
         return;
     }
@@ -352,6 +355,8 @@ static void clear(struct graph_running *r, int keep)
     graph_state_clear(&r->state);
     graph_work_clear(&r->work);
     free(r->kind);
+    free(r->own_cores);
+    graph_speeds_clear(&r->speeds);
     free(r->released);
     free(r->order);
     free(r->user);

@@ -5,7 +5,8 @@
  *
  *   graph_run        begins and ends it, and hears of nodes
  *   graph_release    names and gives back nodes that are not used
- *   graph_opening    opens the nodes' folders, then makes the plan
+ *   graph_opening    opens the nodes' folders, has them qualified, then makes
+ *                    the plan
  *   graph_feedback   takes in what nodes say of tasks and files
  *   graph_recover    finds new places for what has lost its own
  *   graph_stage_in   sends tasks to their nodes, and what they wait for
@@ -21,6 +22,7 @@
 #include "launcher/graph/graph_journal.h"
 #include "launcher/graph/graph_learn.h"
 #include "launcher/graph/graph_progress.h"
+#include "launcher/graph/graph_speeds.h"
 #include "launcher/graph/graph_state.h"
 #include "launcher/graph/graph_top.h"
 #include "launcher/graph/graph_wish.h"
@@ -52,9 +54,11 @@ struct graph_running {
     struct graph_top top;
     struct machine machine;
     struct processor_kind *kind; /* by node: the machine's */
-    uint32_t *order;             /* by task, on every core; NULL: the graph's */
-    struct user_file *user;      /* by file */
-    struct graph_input *input;   /* by file: those of the user */
+    uint32_t *own_cores;         /* by node: that it has for us */
+    struct graph_speeds speeds;
+    uint32_t *order;           /* by task, on every core; NULL: the graph's */
+    struct user_file *user;    /* by file */
+    struct graph_input *input; /* by file: those of the user */
     struct exchange_file
         *made;          /* by file: as the last task made it; without number */
     uint8_t *delivered; /* by file */

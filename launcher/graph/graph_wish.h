@@ -17,7 +17,9 @@ struct graph_run_wish {
                                     as the smallest node has */
     const double *speed;         /* of --speeds, one a node */
     size_t speeds;               /* 0: not given */
-    const char *graph;           /* the file */
+    int metrics; /* enum metrics_source: of the nodes' speeds, where neither
+                    --speeds nor --local says them */
+    const char *graph; /* the file */
     const struct config *config;
     const struct local_option *local;
     const char *srun;    /* the user's, or NULL */
