@@ -65,7 +65,8 @@ once      = $(eval $(1) := $(2))$($(1))
 #                 pkg-config's name, and the package of Debian and of Enterprise Linux
 bcast_libraries    := pmix:libpmix-dev:pmix-devel libevent_core:libevent-dev:libevent-devel \
                       libsodium:libsodium-dev:libsodium-devel \
-                      libcrypto:libssl-dev:openssl-devel libxxhash:libxxhash-dev:xxhash-devel
+                      libcrypto:libssl-dev:openssl-devel libxxhash:libxxhash-dev:xxhash-devel \
+                      liblz4:liblz4-dev:lz4-devel libzstd:libzstd-dev:libzstd-devel
 launcher_libraries := $(bcast_libraries) libevent_extra:libevent-dev:libevent-devel \
                       jansson:libjansson-dev:jansson-devel \
                       libconfuse:libconfuse-dev:libconfuse-devel \

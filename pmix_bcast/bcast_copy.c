@@ -157,11 +157,12 @@ static int read_back(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 
 int bcast_copy_read(struct bcast_copy *c, uint32_t chunk, uint8_t *bytes)
 {
-    const uint8_t *recent = chunk_recent_get(&c->recent, chunk);
+    size_t size = 0;
+    const uint8_t *recent = chunk_recent_get(&c->recent, chunk, &size);
 
     if (!recent)
         return read_back(c, chunk, bytes);
-    memcpy(bytes, recent, bcast_copy_size(c, chunk));
+    memcpy(bytes, recent, size);
     return 0;
 }
 

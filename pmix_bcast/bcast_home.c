@@ -40,6 +40,7 @@ struct bcast_home {
     struct plan plan;
     struct bcast_source source;
     struct feed *feed;
+    struct packing *packing; /* NULL: chunks travel as they are */
     struct listener *listener;
     struct pending_list pending;
     struct receiver *node;
@@ -299,6 +300,7 @@ static int on_pending_taken(struct link *l,
     r->link = l;
     link_set_events(l, &receiver_events, r);
     link_set_chunk(l, h->plan.chunk);
+    link_set_packing(l, h->packing);
     pending_leave(p);
     feed_connected(h->feed, r->rank, clock_s());
     if (!h->over)
@@ -415,6 +417,20 @@ static void look_for_stalled(struct bcast_home *h, double t)
             give_up(h, v, why);
 }
 
+/* All links together: home's own is what they share. */
+static void measure_wire(struct bcast_home *h, double t)
+{
+    uint64_t bytes = h->home_bytes, queued = 0;
+
+    for (uint32_t v = 0; v < plan_used(&h->plan); v++)
+        if (h->node[v].link) {
+            bytes += link_bytes_sent(h->node[v].link);
+            queued += link_queued(h->node[v].link);
+        }
+    packing_went(h->packing, bytes > queued ? bytes - queued : 0, queued > 0,
+                 t);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct bcast_home *h = arg;
@@ -427,6 +443,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
             feed_tick(h->feed, t);
         look_for_stalled(h, t);
     }
+    if (h->packing)
+        measure_wire(h, t);
     if (h->feed && !h->over)
         give(h);
 }
@@ -446,7 +464,7 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
     const struct stat *source = &h->source.stat;
     struct bcast_order o = {
         .id = h->s.id,
-        .flags = h->s.wish.flags,
+        .flags = h->s.wish.flags | (h->packing ? ORDER_PACKED : 0u),
         .mode = source->st_mode & 0777,
         .mtime_ns = (int64_t)((uint64_t)source->st_mtim.tv_sec * 1000000000u
                               + (uint64_t)source->st_mtim.tv_nsec),
@@ -492,6 +510,12 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
         return es_no_memory(err);
     if (bcast_source_cut(&h->source, &h->plan, h->s.secret, h->s.id, err) < 0)
         return -1;
+    if (h->s.wish.pack != PACK_NONE) {
+        h->packing =
+            packing_create(h->s.wish.pack, h->plan.chunks, h->plan.chunk);
+        if (!h->packing)
+            return es_no_memory(err);
+    }
     return listener_open(&h->listener, &door, err);
 }
 
@@ -595,6 +619,7 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
     for (uint32_t v = 0; v < h->plan.nodes; v++)
         if (h->node[v].link)
             r.home_bytes += link_bytes_sent(h->node[v].link);
+    r.left = h->packing ? packing_left(h->packing) : 1;
     if (!h->listener)
         r.home_bytes = h->plan.bytes * h->plan.nodes;
     return r;
@@ -609,6 +634,7 @@ void bcast_home_destroy(struct bcast_home *h)
         link_destroy(h->node[v].link);
         free(h->node[v].queue);
     }
+    packing_destroy(h->packing);
     listener_close(h->listener);
     feed_destroy(h->feed);
     if (h->tick)

@@ -8,6 +8,7 @@
 
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/channel.h"
+#include "pmix_bcast/pack_choice.h"
 #include "pmix_bcast/pull.h"
 
 struct bcast_home;
@@ -25,6 +26,7 @@ struct bcast_wish {           /* which file, and how */
     uint32_t small;           /* up to so many bytes go with the order */
     double timeout_s;         /* a node without progress is given up; 0: 10 */
     const char *interfaces;   /* meant for data (network.h); NULL: none */
+    enum pack pack;           /* how chunks travel */
 };
 
 struct bcast_home_setup {
@@ -59,6 +61,7 @@ struct bcast_result {
     double seconds; /* from the order to the last DONE */
     uint64_t home_bytes, pulls, refused, duplicates;
     uint32_t failed; /* nodes */
+    double left;     /* what compression has left of a byte; 1: all */
     const struct bcast_node_result *node;
     const struct es_error *err; /* kind is ES_OK, or why all of it failed */
 };

@@ -63,7 +63,8 @@ enum order_flag {
     ORDER_DELETE = 256,  /* and remove what it has not got; with UPDATE */
     ORDER_CACHE = 512,   /* of a tree: use the node's cache */
     ORDER_SINGLE = 1024, /* the tree is one file, in a folder */
-    ORDER_ALL = 2047,
+    ORDER_PACKED = 2048, /* chunks may come compressed (packing.h) */
+    ORDER_ALL = 4095,
 };
 
 struct bcast_order {

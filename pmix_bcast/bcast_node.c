@@ -38,6 +38,7 @@ struct bcast_node {
     enum state state;
     struct relay *relay;
     struct bcast_copy copy;
+    struct packing *packing;  /* NULL: chunks come as they are */
     struct peer home, **peer; /* by rank; NULL: none yet */
     struct event *tick, *verify;
     struct offload *finishing; /* of a tree, in a thread */
@@ -391,6 +392,7 @@ static void call(struct peer *p, const struct address *to)
     }
     p->hello_due = 1;
     link_set_chunk(p->link, b->order.plan.chunk);
+    link_set_packing(p->link, b->packing);
 }
 
 static struct peer *peer_of(struct bcast_node *b, uint32_t rank)
@@ -498,6 +500,7 @@ void bcast_node_join(struct bcast_node *b, struct link *l)
     }
     link_set_events(l, &events, p);
     link_set_chunk(l, b->order.plan.chunk);
+    link_set_packing(l, b->packing);
     if (!p->link) {
         speak_on(p, l);
     } else { /* our calls have crossed: each speaks on its own */
@@ -589,7 +592,10 @@ static int make_parts(struct bcast_node *b)
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
     b->verify = evtimer_new(b->s.base, on_verify, b);
-    if (!b->relay || !b->peer || !b->tick || !b->verify)
+    if (b->order.flags & ORDER_PACKED)
+        b->packing = packing_create(PACK_NONE, p->chunks, p->chunk);
+    if (!b->relay || !b->peer || !b->tick || !b->verify
+        || (b->order.flags & ORDER_PACKED && !b->packing))
         return -1;
     b->home = (struct peer){.node = b, .rank = PLAN_NOBODY};
     return 0;
@@ -697,6 +703,7 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
+    packing_destroy(b->packing);
     stop_finishing(b);
     bcast_copy_clear(&b->copy);
     relay_destroy(b->relay);

@@ -173,7 +173,7 @@ int bcast_source_read(struct bcast_source *s,
                       struct es_error *err)
 {
     size_t size = bcast_source_size(s, chunk);
-    const uint8_t *recent = chunk_recent_get(&s->recent, chunk);
+    const uint8_t *recent = chunk_recent_get(&s->recent, chunk, &size);
 
     if (!recent)
         return read_tree(s, bytes, size, s->offset[chunk], err);

@@ -26,16 +26,21 @@ void chunk_recent_put(struct chunk_recent *r,
         return;
     memcpy(r->bytes + r->next * r->each, bytes, size);
     r->chunk[r->next] = chunk;
+    r->size[r->next] = size;
     r->next = (r->next + 1) % r->n;
     if (r->used < r->n)
         r->used++;
 }
 
-const uint8_t *chunk_recent_get(const struct chunk_recent *r, uint32_t chunk)
+const uint8_t *chunk_recent_get(const struct chunk_recent *r,
+                                uint32_t chunk,
+                                size_t *size)
 {
     for (size_t i = 0; i < r->used; i++)
-        if (r->chunk[i] == chunk)
+        if (r->chunk[i] == chunk) {
+            *size = r->size[i];
             return r->bytes + i * r->each;
+        }
     return NULL;
 }
 

@@ -16,6 +16,7 @@ struct chunk_recent { /* all zero: holds nothing, and remembers nothing */
     uint8_t *bytes;   /* owned */
     size_t each, n;   /* n chunks of so many bytes */
     uint32_t chunk[CHUNK_RECENT];
+    size_t size[CHUNK_RECENT];
     size_t used, next;
 };
 
@@ -25,8 +26,10 @@ void chunk_recent_put(struct chunk_recent *r,
                       uint32_t chunk,
                       const uint8_t *bytes,
                       size_t size);
-/* NULL: it is not known (any more). */
-const uint8_t *chunk_recent_get(const struct chunk_recent *r, uint32_t chunk);
+/* NULL: it is not known (any more).  size: how many bytes it has. */
+const uint8_t *chunk_recent_get(const struct chunk_recent *r,
+                                uint32_t chunk,
+                                size_t *size);
 void chunk_recent_clear(struct chunk_recent *r);
 
 #endif

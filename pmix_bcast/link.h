@@ -14,8 +14,9 @@
  *       12     4  broadcast   which one this belongs to; in an exchange the
  *                             file's number
  *       16     4  chunk       its index; LACK: why, an errno value
- *       20     4  flags       LINK_AS_ROOT
- *       24     8  bytes       ASK: how many the whole file has
+ *       20     4  flags       LINK_AS_ROOT, LINK_LZ4, LINK_ZSTD
+ *       24     8  bytes       ASK: how many the whole file has; LZ4, ZSTD:
+ *                             how many these are when they are opened
  *       32    16  digest      CHUNK: what its bytes are checked by, see
  *                             bcast_node.h and exchange.h
  *       48    16  tag         of all before it, see seal.h
@@ -33,6 +34,7 @@
 
 #include "pmix_bcast/listener.h"
 #include "pmix_bcast/message.h"
+#include "pmix_bcast/packing.h"
 #include "pmix_bcast/seal.h"
 
 #include <stddef.h>
@@ -42,6 +44,8 @@
 
 #define LINK_HEAD    64u
 #define LINK_AS_ROOT 1u /* see relay.h */
+#define LINK_LZ4     2u /* the bytes are compressed; the owner never sees it */
+#define LINK_ZSTD    4u
 
 enum link_type {
     LINK_HELLO = 272, /* the first of a caller: what for */
@@ -131,6 +135,9 @@ uint32_t link_caller(const struct link *l);
 /* The largest chunk that is let in, and how much the kernel may hold that is
  * not yet on its way; before chunks come. */
 void link_set_chunk(struct link *l, uint32_t bytes);
+/* Chunks may travel compressed from now on: those that this, which must outlive
+ * the link, says so, and those that come. */
+void link_set_packing(struct link *l, struct packing *packing);
 /* Read nothing (on != 0) until it is held no more: what comes waits in the
  * kernel.  Held in taken() of a message that is no chunk, so does the next
  * one.  Returns 0, or -1 if it cannot go on. */

@@ -173,6 +173,11 @@ void link_set_events(struct link *l, const struct link_events *on, void *arg)
     l->arg = arg;
 }
 
+void link_set_packing(struct link *l, struct packing *packing)
+{
+    l->packing = packing;
+}
+
 int link_hold(struct link *l, int on)
 {
     l->held = on;

@@ -11,6 +11,7 @@
 
 #define TURN_BYTES (512u << 10) /* read at once, before others have a turn */
 
+static const char babble[] = "the other end does not speak evenstep's protocol";
 static const char changed[] = "a message was changed on its way";
 
 static int make_seals(struct link *l)
@@ -49,7 +50,7 @@ static void shake(struct link *l)
     size_t n;
 
     if (message_decode(&m, l->in, l->in_len, HANDSHAKE_MAX) != 1) {
-        link_give_up(l, "the other end does not speak evenstep's protocol");
+        link_give_up(l, babble);
         return;
     }
     if (l->in_len < MESSAGE_HEAD + m.length)
@@ -87,15 +88,20 @@ static void end_message(struct link *l)
 {
     l->in_bytes = 0;
     l->in_len = 0;
-    if (l->on->taken(l, l->arg, &l->head, l->place) < 0)
+    if (link_is_packed(&l->head) && link_unpack(l) < 0)
+        link_give_up(l, babble);
+    if (l->stage == OPEN && l->on->taken(l, l->arg, &l->head, l->place) < 0)
         link_give_up(l, "the other end does not keep to the protocol");
 }
 
-/* Without a place the bytes are read into a sink of our own, and forgotten. */
+/* Without a place the bytes are read into a sink of our own, and forgotten; or
+ * opened from there. */
 static void begin_bytes(struct link *l)
 {
     l->got = 0;
-    l->place = l->on->place ? l->on->place(l, l->arg, &l->head) : NULL;
+    l->place = l->on->place && !link_is_packed(&l->head)
+                   ? l->on->place(l, l->arg, &l->head)
+                   : NULL;
     if (l->stage != OPEN)
         return;
     if (!l->place && !l->sink)
@@ -114,7 +120,7 @@ static void take_head(struct link *l)
         return;
     }
     if (link_head_decode(&l->head, l->in, l->chunk_max, l->tail) < 0) {
-        link_give_up(l, "the other end does not speak evenstep's protocol");
+        link_give_up(l, babble);
         return;
     }
     l->place = NULL;

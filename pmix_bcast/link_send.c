@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the owner to the socket: a chunk goes from the page cache by
- * sendfile(2), or from a buffer if it is encrypted, or in no single file. */
+ * sendfile(2), or from a buffer if it is encrypted, compressed, or in no single
+ * file. */
 #include "pmix_bcast/link_state.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
@@ -37,17 +37,12 @@ static int flush_head(struct link *l)
     return 1;
 }
 
-static int is_loaded(const struct link *l)
-{
-    return l->tail > 0 || l->file < 0;
-}
-
 /* Some of the chunk: from the file, or what was loaded of it. */
 static ssize_t send_some(struct link *l)
 {
     size_t all = l->sending.size + l->tail;
 
-    if (!is_loaded(l))
+    if (!l->is_loaded)
         return sendfile(l->fd, l->file, &l->at, l->left);
     return send(l->fd, l->loaded + (all - l->left), l->left,
                 MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -72,34 +67,13 @@ static int flush_bytes(struct link *l)
     return 1;
 }
 
-static int read_file(struct link *l, uint32_t size)
-{
-    ssize_t n = pread(l->file, l->loaded, size, l->at);
-
-    if (n >= 0 && n < (ssize_t)size)
-        errno = ENODATA; /* the file has shrunk */
-    return n == (ssize_t)size ? 0 : -1;
-}
-
-static int read_owner(struct link *l)
-{
-    int why = l->on->read(l, l->arg, &l->sending, l->loaded);
-
-    errno = why;
-    return why || l->stage != OPEN ? -1 : 0;
-}
-
 /* The chunk's bytes as they are sent: read, and with encryption sealed, their
  * tag behind them. */
 static int load(struct link *l)
 {
     uint32_t size = l->sending.size;
 
-    if (!l->loaded)
-        l->loaded = malloc(l->chunk_max + TAG_BYTES);
-    if (!l->loaded || size > l->chunk_max)
-        return -1;
-    if ((l->file >= 0 ? read_file(l, size) : read_owner(l)) < 0)
+    if (!l->is_loaded && (l->tail > 0 || l->file < 0) && link_read(l) < 0)
         return -1;
     if (l->tail == 0)
         return 0;
@@ -117,18 +91,19 @@ static int seal_message(struct link *l)
     errno = ENOMEM; /* what else makes libcrypto fail */
     if (seal_put(l->seal_out, l->out, len, NULL, 0, l->out + len) < 0)
         return -1;
-    return l->left > 0 && is_loaded(l) ? load(l) : 0;
+    return l->left > 0 ? load(l) : 0;
 }
 
 /* 1: there is one, 0: there is not, -1: it cannot be sent. */
 static int take_next(struct link *l)
 {
     memset(&l->sending, 0, sizeof l->sending);
+    l->is_loaded = 0;
     if (l->stage != OPEN || !l->on->next
         || !l->on->next(l, l->arg, &l->sending, &l->file, &l->at)
         || l->stage != OPEN)
         return 0;
-    if (seal_message(l) < 0)
+    if (link_pack(l) < 0 || seal_message(l) < 0)
         return -1;
     l->is_sending = 1;
     return 1;

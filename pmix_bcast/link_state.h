@@ -5,6 +5,8 @@
  *   link_begin.c    who calls, who takes the call
  *   link_send.c     from the owner to the socket
  *   link_receive.c  from the socket to the owner
+ *   link_load.c     the bytes of what is sent next
+ *   link_pack.c     bytes that travel compressed
  *   link_end.c      giving up
  *   link_head.c     the heads of messages
  */
@@ -33,6 +35,7 @@ struct link {
     const struct link_events *on;
     void *arg;
     uint32_t chunk_max;
+    struct packing *packing; /* the owner's; NULL: chunks travel as they are */
     /* What comes in: a head, then its bytes. */
     uint8_t in[IN_MAX], *place, *sink;
     size_t in_len, got;
@@ -46,6 +49,7 @@ struct link {
     int is_sending, file;
     off_t at;
     uint8_t *loaded;
+    int is_loaded; /* not from the file */
     size_t left;
     uint64_t bytes_sent;
 };
@@ -62,6 +66,17 @@ void link_queue_handshake(struct link *l,
                           uint16_t type,
                           const uint8_t *body,
                           size_t len);
+
+/* link_pack.c: the chunk that is sent next, compressed in l->loaded if that is
+ * wanted and makes it smaller; and the one that has come, opened where its owner
+ * wants it.  Return 0, or -1: the link is broken. */
+int link_pack(struct link *l);
+int link_is_packed(const struct link_head *h);
+int link_unpack(struct link *l);
+/* link_load.c: room for what is sent next in l->loaded; and put it there.  Return
+ * 0, or -1 with errno set. */
+int link_room(struct link *l);
+int link_read(struct link *l);
 
 /* The socket can be read. */
 void link_on_readable(evutil_socket_t fd, short what, void *arg);

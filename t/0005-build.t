@@ -39,7 +39,7 @@ lacks() {
 test_expect_success 'make names a missing library with its packages' '
 	lacks pmix libpmix-dev pmix-devel && lacks libevent_core libevent-dev libevent-devel &&
 	lacks libsodium libsodium-dev libsodium-devel && lacks libcrypto libssl-dev openssl-devel &&
-	lacks libxxhash libxxhash-dev xxhash-devel && lacks jansson libjansson-dev jansson-devel &&
+	lacks libxxhash libxxhash-dev xxhash-devel && lacks liblz4 liblz4-dev lz4-devel && lacks libzstd libzstd-dev libzstd-devel && lacks jansson libjansson-dev jansson-devel &&
 	lacks libconfuse libconfuse-dev libconfuse-devel && lacks libcgraph libgraphviz-dev graphviz-devel &&
 	lacks hwloc libhwloc-dev hwloc-devel && lacks ncursesw libncurses-dev ncurses-devel
 '

@@ -91,7 +91,7 @@ test_expect_success 'as the configuration says' '
 	nodes 1 && EVENSTEP_CONF=$here/conf bring --libs program && libs libouter.so.2 &&
 	EVENSTEP_CONF=$here/conf evenstep config >printed && grep -qx "  exclude_libs = ./usr,/lib,/lib64,$here/deep." printed &&
 	printf "bcast { exclude_libs = \"usr\" }\n" >bad &&
-	EVENSTEP_CONF=$here/bad fails 2 "evenstep: .*/bad:1: bcast: exclude_libs is no such list: give folders as in \"/lib,/usr/lib\", or \"none\"" evenstep config
+	EVENSTEP_CONF=$here/bad fails 2 "evenstep: .*/bad:1: bcast: exclude_libs is no list of folders: give folders as in \"/lib,/usr/lib\", or \"none\"" evenstep config
 '
 
 # --- with other options --------------------------------------------------------
@@ -141,7 +141,7 @@ test_expect_success 'a loader that says something else' '
 test_expect_success 'the command line' '
 	fails 2 "evenstep: --libs is of one program: bring them one after the other" evenstep bcast --local 1 --libs program plain "$here/dst/{node}/x" &&
 	fails 2 "evenstep: --libs: DST \"/a:b\" cannot be in LD_LIBRARY_PATH: give a shorter one, without a colon" evenstep bcast --local 1 --libs program /a:b &&
-	fails 2 "evenstep: --exclude-libs \"lib\" is no such list: give folders as in \"/lib,/usr/lib\", or none" evenstep bcast --local 1 --libs --exclude-libs lib program /x &&
+	fails 2 "evenstep: --exclude-libs \"lib\" is no list of folders: give folders as in \"/lib,/usr/lib\", or none" evenstep bcast --local 1 --libs --exclude-libs lib program /x &&
 	fails 2 "evenstep: --exclude-libs: there is no --libs: give --libs, too" evenstep bcast --local 1 --exclude-libs /lib program /x
 '
 test_done

@@ -43,6 +43,7 @@ struct options {
     const char *exclude_libs; /* NULL: as the configuration says */
     struct libs libs;
     int force, preserve, no_sync, verify, strict, json;
+    int compress; /* enum pack; negative: as the configuration says */
 };
 
 struct command {
@@ -140,6 +141,9 @@ static const struct option options[] = {
     {OPTION_TAKE, "interface", "LIST", .take = interface_take, .help =
      "data goes by the fastest of these networks that two nodes have, as in "
      "\"ib0,hsn*,10.1.0.0/16\""},
+    {OPTION_WORD, "compress", "none|lz4|zstd|auto", AT(compress), .help =
+     "send it compressed, but for what does not get smaller; auto: where that "
+     "is faster"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print what was done as one JSON object"},
     {OPTION_TEXT, "report", "FILE", AT(report), .help =
@@ -208,7 +212,7 @@ static int find_libs(struct options *o,
     if (loader_list_check(exclude) < 0)
         return es_fail(err, ES_USAGE,
                        "give folders as in \"/lib,/usr/lib\", or none",
-                       "--exclude-libs \"%s\" is no such list", exclude);
+                       "--exclude-libs \"%s\" is no list of folders", exclude);
     if (libs_find(&o->libs, o->sources.source[0], o->destination, exclude, err)
         < 0)
         return -1;
@@ -301,6 +305,8 @@ static json_t *result_json(const struct command *c,
 
     if (c->o->sources.parts & TREE_DIGESTS)
         all = json_member(all, "sent_bytes", json_integer((json_int_t)r->sent));
+    if (c->o->setup.pack != PACK_NONE)
+        all = json_member(all, "compressed_to", json_real(h->left));
     if (!c->o->is_tree)
         return all;
     all = json_member(all, "files", json_integer((json_int_t)r->files));
@@ -329,7 +335,7 @@ static int print_json(const struct command *c, const struct broadcast_result *r)
 
 static void tell(const struct command *c, const struct broadcast_result *r)
 {
-    char what[128];
+    char what[160];
 
     snprintf(what, sizeof what, "%.1f MB", (double)r->bytes / 1e6);
     if (c->o->is_tree)
@@ -338,6 +344,9 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     if (c->o->sources.parts & TREE_DIGESTS)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", of which %.1f MB were sent,", (double)r->sent / 1e6);
+    if (r->home.left < 1)
+        snprintf(what + strlen(what), sizeof what - strlen(what),
+                 ", compressed to %.0f %%,", 100 * r->home.left);
     if (c->o->libs.n > 0)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  " (libraries: %zu)", c->o->libs.n);
@@ -466,12 +475,13 @@ static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
     if (w->chunk == 0)
         w->chunk = known.chunk;
     w->small = known.small;
-    w->interfaces = c->interface;
+    w->interfaces = known.interfaces;
+    w->pack = known.pack;
 }
 
 static int bcast_main(int argc, char **argv, struct es_error *err)
 {
-    struct options o = {0};
+    struct options o = {.compress = -1};
     struct command c = {.o = &o, .err = err};
     int rc = options_parse(&command_bcast, &o, argc, argv, err);
 
@@ -481,6 +491,8 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         return -1;
     if (o.interface[0])
         memcpy(c.config.bcast.interface, o.interface, sizeof o.interface);
+    if (o.compress >= 0)
+        c.config.bcast.compress = (enum pack)o.compress;
     take_defaults(&o.setup, &c.config.bcast);
     if (choose_cache(&o, &c.config.bcast, err) < 0
         || find_libs(&o, &c.config.bcast, err) < 0)

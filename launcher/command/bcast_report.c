@@ -21,6 +21,8 @@ static json_t *broadcast_json(const struct session *session,
 
     session_job(session, &job, &step);
     line = json_member(line, "source", json_text(wish->source));
+    if (wish->pack != PACK_NONE)
+        line = json_member(line, "compressed_to", json_real(h->left));
     line = json_member(line, "destination", json_text(wish->destination));
     if (r->files > 0)
         line = json_member(line, "files", json_integer((json_int_t)r->files));

@@ -10,6 +10,7 @@
 #include "launcher/probe/probe_result.h"
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/network.h"
+#include "pmix_bcast/pack_choice.h"
 #include "pmix_bcast/wireup_way.h"
 #include "policy/aggregate.h"
 #include "policy/kinds.h"
@@ -61,6 +62,7 @@ struct config {
         char cache[PROBE_PATH_MAX]; /* of nodes: where users have theirs */
         uint64_t cache_bytes;       /* that one may have */
         char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
+        enum pack compress;
     } bcast;
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */

@@ -325,6 +325,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     const char *interface = cfg_getstr(bcast, "interface");
     const char *cache = cfg_getstr(bcast, "cache");
     const char *exclude_libs = cfg_getstr(bcast, "exclude_libs");
+    const char *compress = cfg_getstr(bcast, "compress");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -338,6 +339,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         snprintf(b->cache, sizeof b->cache, "%s", cache);
     if (exclude_libs) /* check_exclude_libs() took it */
         snprintf(b->exclude_libs, sizeof b->exclude_libs, "%s", exclude_libs);
+    if (compress) /* check_compress() took it */
+        b->compress = (enum pack)pack_find(compress);
     if (ports)
         (void)config_ports(&b->ports, ports); /* check_ports() took it */
     if (interface)                            /* check_interface() took it */

@@ -201,7 +201,7 @@ int config_print(const struct config *c)
            c->bcast.cache_bytes / 1000000);
     printf("  exclude_libs = ");
     print_text(c->bcast.exclude_libs);
-    putchar('\n');
+    printf("\n  compress = \"%s\"\n", pack_name(c->bcast.compress));
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,
                c->bcast.ports.high);

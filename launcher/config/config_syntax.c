@@ -384,7 +384,15 @@ static int check_exclude_libs(cfg_t *cfg, cfg_opt_t *opt)
     if (loader_list_check(list) == 0 && strlen(list) < EXCLUDE_LIBS_MAX)
         return 0;
     return refuse(cfg, "give folders as in \"/lib,/usr/lib\", or \"none\"",
-                  "bcast: exclude_libs is no such list");
+                  "bcast: exclude_libs is no list of folders");
+}
+
+static int check_compress(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (pack_find(cfg_opt_getnstr(opt, 0)) >= 0)
+        return 0;
+    return refuse(cfg, "give \"none\", \"lz4\", \"zstd\" or \"auto\"",
+                  "bcast: compress is out of range");
 }
 
 static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
@@ -678,6 +686,7 @@ static cfg_t *all_sections(void)
                          text_key("cache", check_cache),
                          whole_key("cache_mb"),
                          text_key("exclude_libs", check_exclude_libs),
+                         text_key("compress", check_compress),
                          CFG_END()};
     cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
     cfg_opt_t power[] = {titled_key("budget", budget, check_budget),

@@ -19,7 +19,8 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                .branches = config->branches,
                                .chunk = config->chunk,
                                .small = config->small,
-                               .interfaces = config->interface};
+                               .interfaces = config->interface,
+                               .pack = config->compress};
 }
 
 int broadcast_source(const char *source, struct es_error *err)

@@ -212,6 +212,8 @@ static void finish(void)
         event_free(tick);
     if (base)
         event_base_free(base);
+    tick = NULL;
+    base = NULL;
 }
 
 static void fresh(void)
@@ -754,6 +756,92 @@ static void test_changed(void)
     knowing_end(&k);
 }
 
+/* --- compressed ----------------------------------------------------------- */
+
+#define SOFT (CHUNK + 1000) /* from here on it gets smaller */
+
+static void test_packed(enum pack pack)
+{
+    struct packing *to = packing_create(pack, 2 * CHUNK, CHUNK);
+    struct packing *from = packing_create(PACK_NONE, 2 * CHUNK, CHUNK);
+    uint64_t before;
+
+    if (!to || !from)
+        bail("no memory");
+    open_both();
+    link_set_packing(caller.link, to);
+    link_set_packing(guest.link, from);
+    before = link_bytes_sent(caller.link);
+    send_next(&caller, LINK_CHUNK, SOFT, 500000);
+    send_next(&caller, LINK_CHUNK, 7, 1000);
+    send_next(&caller, LINK_PULL, 9, 0);
+    until(guest.taken == 3);
+    ok(guest.taken == 3 && !guest.garbled && !guest.disorder
+           && guest.head.bytes == UINT64_C(0x0123456789abcdef) + 9
+           && link_bytes_sent(caller.link) - before < 300000,
+       "%s: what gets smaller is sent smaller, and arrives as it was",
+       pack_name(pack));
+    guest.to_send[0] =
+        (struct link_head){.type = LINK_CHUNK, .chunk = SOFT, .size = 500000};
+    before = link_bytes_sent(guest.link);
+    guest.sends = 1;
+    link_wake(guest.link);
+    until(caller.taken == 1);
+    ok(caller.taken == 1 && !caller.garbled
+           && link_bytes_sent(guest.link) - before < 300000,
+       "it goes on as it came, and only that");
+    guest.place = NULL;
+    send_next(&caller, LINK_CHUNK, SOFT, 500000);
+    until(guest.taken == 4);
+    ok(guest.taken == 4 && !guest.closed, "without a place it is thrown away");
+    finish();
+    packing_destroy(to);
+    packing_destroy(from);
+}
+
+/* One who knows the secret sends what he says is compressed. */
+static void test_badly_packed(const char *name,
+                              uint32_t flags,
+                              uint64_t bytes,
+                              int without)
+{
+    struct packing *from = packing_create(PACK_NONE, 2 * CHUNK, CHUNK);
+    struct link_head h = {.type = LINK_CHUNK,
+                          .chunk = 5,
+                          .flags = flags,
+                          .bytes = bytes,
+                          .size = 100};
+    uint8_t wire[LINK_HEAD + 100 + TAG_BYTES];
+    struct knowing k;
+
+    if (!from)
+        bail("no memory");
+    fresh();
+    knowing_connect(&k);
+    link_set_packing(guest.link, without ? NULL : from);
+    link_set_chunk(guest.link, CHUNK);
+    (void)seal_head(k.out, &h, wire);
+    put(k.fd, wire, LINK_HEAD + 100);
+    until(guest.closed);
+    ok(guest.closed == 1 && guest.taken == 0 && strcmp(guest.why, babble) == 0,
+       "%s ends the link, and is not taken", name);
+    knowing_end(&k);
+    finish();
+    packing_destroy(from);
+}
+
+static void test_all_packed(void)
+{
+    test_packed(PACK_LZ4);
+    test_packed(PACK_ZSTD);
+    test_badly_packed("what is not LZ4", LINK_LZ4, 1000, 0);
+    test_badly_packed("what is not Zstandard", LINK_ZSTD, 1000, 0);
+    test_badly_packed("both", LINK_LZ4 | LINK_ZSTD, 1000, 0);
+    test_badly_packed("a chunk that gets larger", LINK_LZ4, 99, 0);
+    test_badly_packed("more than a chunk may be", LINK_LZ4, CHUNK + 1, 0);
+    test_badly_packed("what nobody has asked for", LINK_LZ4, 1000, 1);
+}
+
 /* Everything again, encrypted. */
 static void test_encrypted(void)
 {
@@ -769,6 +857,7 @@ static void test_encrypted(void)
     test_byte_by_byte();
     test_at_once();
     test_destroy();
+    test_packed(PACK_ZSTD);
     fresh();
     knowing_connect(&k);
     (void)seal_head(k.out, &h, bytes);
@@ -810,8 +899,9 @@ static void make_file(void)
     room = malloc(4u * CHUNK);
     if (!fp || !content || !room)
         bail("no file");
-    for (size_t i = 0; i < 2u * CHUNK; i++)
-        content[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
+    for (size_t i = 0; i < 2u * CHUNK; i++) /* the second half of few kinds */
+        content[i] = (uint8_t)((x = x * 1664525u + 1013904223u)
+                               >> (i < CHUNK ? 24 : 30));
     if (fwrite(content, 1, 2u * CHUNK, fp) != 2u * CHUNK || fflush(fp) != 0)
         bail("cannot write");
     file = dup(fileno(fp));
@@ -839,6 +929,7 @@ int main(void)
     test_byte_by_byte();
     test_at_once();
     test_changed();
+    test_all_packed();
     test_encrypted();
     test_memory();
     finish();

@@ -34,6 +34,8 @@ class Evenstep(MakefilePackage):
     depends_on("openssl@1.1:")
     depends_on("pmix@4:")
     depends_on("xxhash")
+    depends_on("lz4")
+    depends_on("zstd")
     depends_on("slurm@22-05:", when="+plugin")
 
     conflicts("platform=darwin", msg="evenstep needs Linux")

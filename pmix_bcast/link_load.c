@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is sent next, where it cannot go from the file to the socket. */
+#include "pmix_bcast/link_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int read_file(struct link *l, uint32_t size)
+{
+    ssize_t n = pread(l->file, l->loaded, size, l->at);
+
+    if (n >= 0 && n < (ssize_t)size)
+        errno = ENODATA; /* the file has shrunk */
+    return n == (ssize_t)size ? 0 : -1;
+}
+
+static int read_owner(struct link *l)
+{
+    int why = l->on->read(l, l->arg, &l->sending, l->loaded);
+
+    errno = why;
+    return why || l->stage != OPEN ? -1 : 0;
+}
+
+int link_room(struct link *l)
+{
+    if (!l->loaded)
+        l->loaded = malloc(l->chunk_max + TAG_BYTES);
+    return l->loaded && l->sending.size <= l->chunk_max ? 0 : -1;
+}
+
+int link_read(struct link *l)
+{
+    uint32_t size = l->sending.size;
+
+    if (link_room(l) < 0)
+        return -1;
+    l->is_loaded = 1;
+    return l->file >= 0 ? read_file(l, size) : read_owner(l);
+}
