@@ -24,6 +24,14 @@ test_expect_success 'each target of make and each part of contrib/bench in the R
 	sed -n "/^# usage/,/^set/p" "$EVENSTEP_SRC/contrib/bench" >usage &&
 	while read -r part; do grep -qw "$part" usage || { echo "no part: $part" && return 1; }; done <parts
 '
+test_expect_success 'a benchmark of graphs that is called wrongly: exit 2, one line says how to mend it' '
+	fails 2 "bench-graph-claim: .x. is no number of cores: give 1 to 9999" "$EVENSTEP_SRC/contrib/bench-graph-claim" claim x &&
+	fails 2 "bench-graph-claim: nowhere.json: cannot be read: give workflows of WfCommons" "$EVENSTEP_SRC/contrib/bench-graph-claim" claim 4 nowhere.json &&
+	test ! -e claim &&
+	fails 2 "bench-graph-speeds: .x. is no number of runs: give 1 to 9999" "$EVENSTEP_SRC/contrib/bench-graph-speeds" x &&
+	fails 2 "bench-graph-speeds: .0. is no number of seconds: give 1 to 99999" "$EVENSTEP_SRC/contrib/bench-graph-speeds" 1 0 &&
+	fails 2 "bench-graph-speeds: nowhere.json: cannot be read: give a workflow of WfCommons" "$EVENSTEP_SRC/contrib/bench-graph-speeds" 1 30 nowhere.json
+'
 test_expect_success 'what the README points at is there' '
 	grep -oE "\]\([^)]*\)" "$EVENSTEP_SRC/README.md" | tr -d "]()" >links && grep -x contrib/demo/run.svg links &&
 	while read -r link; do test -e "$EVENSTEP_SRC/$link" || { echo "missing: $link" && return 1; }; done <links &&
