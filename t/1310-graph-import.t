@@ -60,9 +60,11 @@ test_expect_success 'a time that is nowhere is guessed; without communication it
 	jq -e "all(.tasks[1:][]; .time == 7) and all(.edges[]; .comm == 7 * 7 / 8 / 2)" guessed.json
 '
 test_expect_success 'other formats, too, say what they are' '
-	printf "2\n0 0 0\n1 6 1 0\n2 2 2 0 1\n3 0 2 1 2\n" >small.stg && printf "digraph { a [time=1] }" >own.dot &&
+	printf "2\n0 0 0\n1 6 1 0\n2 2 2 0 1\n3 0 2 1 2\n" >small.stg && printf "digraph { a [time=1] }" >own.dot && printf "digraph { a [time=1]; a -> b }" >plain.dot &&
 	evenstep graph import small.stg >out && grep -x "format    Standard Task Graph" out &&
-	evenstep graph import own.dot >out && grep -x "format    Graphviz DOT" out && grep -x "commands  none: own.dot: has no commands" out
+	evenstep graph import own.dot >out && grep -x "format    Graphviz DOT" out && grep -x "commands  none: own.dot: has no commands" out &&
+	evenstep graph import --guess 3 --ccr 2 --to plain.json plain.dot >out && grep -x "tasks     2: 1 with a time of their own, 1 guessed: --guess" out &&
+	jq -e "[.tasks[].time, .edges[0].comm] == [1, 3, 6]" plain.json
 '
 
 sed '$d' trace.txt | sed '$s/	[^	]*	[^	]*$//' >cut.txt
@@ -81,6 +83,7 @@ done <<'END_OF_TABLE'
 no times at all|plan snakemake.dot|evenstep: snakemake.dot: tasks: no time of any is known: give --times REPORT, or --guess SECONDS
 a trace that names no task of the graph|plan --times stranger.txt nextflow.dot|evenstep: nextflow.dot: the trace names no process of the graph: give the trace of a run of this graph
 a trace that ends within a line|import --times cut.txt nextflow.dot|evenstep: --times: cut.txt: line 7: it ends too early: give the whole report
+a node of plain DOT without a time|import plain.dot|evenstep: plain.dot: node "b" \[time\]: no time: give it \[time=SECONDS\], --guess SECONDS for all that have none, or with --times the trace of Nextflow
 a cycle of processes|import --times trace.txt cycle.dot|evenstep: cycle.dot: task "SURVEY:.*" waits for itself: a task graph has no cycles
 a cycle of jobs|import --guess 1 cycle-snake.dot|evenstep: cycle-snake.dot: task ".*" waits for itself: a task graph has no cycles
 a graph that ends within a line|import --guess 1 cut.dot|evenstep: cut.dot: DOT: syntax error.*

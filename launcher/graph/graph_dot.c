@@ -61,28 +61,54 @@ static int read_need(struct graph_draft *d,
     return rc;
 }
 
+/* Does the file say nothing of it? */
+static int is_missing(void *object, char *key)
+{
+    const char *text = agget(object, key);
+
+    return !text || !*text;
+}
+
 static int read_node(struct graph_draft *d,
                      Agnode_t *node,
+                     const struct graph_reading *how,
                      struct es_error *err)
 {
     static char key[] = "time";
     char place[PLACE_MAX];
-    json_t *id = json_string(agnameof(node));
+    double seconds = seconds_of(node, key);
+    json_t *id;
     int rc;
 
     snprintf(place, sizeof place, "node \"%s\" [time]", agnameof(node));
-    rc = draft_task(d, place, id, seconds_of(node, key), err);
+    if (is_missing(node, key) && how->guess > 0) {
+        seconds = how->guess;
+        d->understood.guessed_given++;
+    } else if (is_missing(node, key)) {
+        return draft_fail(
+            d, place,
+            "give it [time=SECONDS], --guess SECONDS for all that "
+            "have none, or with --times the trace of Nextflow",
+            "no time", err);
+    }
+    id = json_string(agnameof(node));
+    rc = draft_task(d, place, id, seconds, err);
     if (rc == 0)
         rc = read_need(d, node, err);
     json_decref(id);
     return rc;
 }
 
+/* Where it is not said it is as for a format that does not know any. */
 static int read_edge(struct graph_draft *d,
                      Agedge_t *edge,
+                     const struct graph_reading *how,
                      struct es_error *err)
 {
     static char key[] = "comm";
+    double seconds = is_missing(edge, key) && how->guess > 0
+                         ? how->ccr * how->guess
+                         : seconds_of(edge, key);
     char place[PLACE_MAX];
     json_t *tail = json_string(agnameof(agtail(edge)));
     json_t *head = json_string(agnameof(aghead(edge)));
@@ -94,21 +120,24 @@ static int read_edge(struct graph_draft *d,
     from = draft_find(d, place, tail, err);
     to = from == GRAPH_NOBODY ? GRAPH_NOBODY : draft_find(d, place, head, err);
     if (to != GRAPH_NOBODY)
-        rc = draft_edge(d, place, from, to, seconds_of(edge, key), err);
+        rc = draft_edge(d, place, from, to, seconds, err);
     json_decref(tail);
     json_decref(head);
     return rc;
 }
 
-static int read_own(struct graph_draft *d, Agraph_t *g, struct es_error *err)
+static int read_own(struct graph_draft *d,
+                    Agraph_t *g,
+                    const struct graph_reading *how,
+                    struct es_error *err)
 {
     d->understood.format = "Graphviz DOT";
     for (Agnode_t *v = agfstnode(g); v; v = agnxtnode(g, v))
-        if (read_node(d, v, err) < 0)
+        if (read_node(d, v, how, err) < 0)
             return -1;
     for (Agnode_t *v = agfstnode(g); v; v = agnxtnode(g, v))
         for (Agedge_t *e = agfstout(g, v); e; e = agnxtout(g, e))
-            if (read_edge(d, e, err) < 0)
+            if (read_edge(d, e, how, err) < 0)
                 return -1;
     return 0;
 }
@@ -144,7 +173,7 @@ static int read_all(struct graph_draft *d,
         return graph_read_snakemake(d, g, how, err);
     if (is_nextflow(g, how))
         return graph_read_nextflow(d, g, how, err);
-    return read_own(d, g, err);
+    return read_own(d, g, how, err);
 }
 
 int graph_read_dot(struct graph_draft *d,
