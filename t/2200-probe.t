@@ -69,7 +69,7 @@ printf 'probe { cache = "%s/cache" budget_ms = 3000 }\nprofile "some" { C = 1 G 
 while read -r maker; do
 	test_expect_success "GPUs of $maker: number, memory, and how fast they copy and compute" '
 		gpus $maker devices=2 0,1 probe --fresh --elements G --json >out && show ".nodes[0].G > 0" &&
-		show ".details[].elements.G | .unit == \"GB/s\" and .value > 0 and .compute > 100 and .count == 2 and .capacity_bytes == 134217728" &&
+		show ".details[].elements.G | .unit == \"GB/s\" and .value > 0 and .compute > 0 and .count == 2 and .capacity_bytes == 134217728" &&
 		evenstep plan --metrics out --profile gpu --range 0:100 --json >plan && jq -e ".nodes[0].end == 100" plan
 	'
 	test_expect_success "a step sees those of $maker that are its own" '
@@ -78,7 +78,7 @@ while read -r maker; do
 	'
 	test_expect_success "they count in a run, and its report has them ($maker)" '
 		gpus $maker devices=2 0,1 run --local 2 --profile some --metrics probe --range 0:10 --report report -- true &&
-		head -n 1 report | jq -e "[.report.nodes[] | .counted.G > 0 and .probe.G.compute > 100 and .probe.G.count == 2] | all and length == 2"
+		head -n 1 report | jq -e "[.report.nodes[] | .counted.G > 0 and .probe.G.compute > 0 and .probe.G.count == 2] | all and length == 2"
 	'
 	test_expect_success "nodes with too little of their memory get nothing ($maker)" '
 		test_expect_code 3 gpus $maker devices=2 0,1 run --local 2 --profile much --range 0:10 -- true 2>err; cat err &&
@@ -104,6 +104,7 @@ while read -r maker; do
 	'
 done <<'END'
 nvidia
+amd
 END
 test_expect_success 'a driver that hangs: bounded, marked as not measured, the others measured' '
 	for try in 1 2 3 4 5; do # others may be busy here, and C has but its part of the budget

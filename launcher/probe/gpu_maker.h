@@ -74,6 +74,6 @@ struct gpu_maker {
     void (*end)(struct gpu *g); /* of the device; also after a failed begin */
 };
 
-extern const struct gpu_maker gpu_nvidia;
+extern const struct gpu_maker gpu_nvidia, gpu_amd;
 
 #endif

@@ -10,7 +10,7 @@
 #define COPY_PART  8                     /* at most this part of the memory */
 #define BYTES_MOST ((uint64_t)1 << 50)   /* no device has more */
 
-static const struct gpu_maker *const makers[] = {&gpu_nvidia};
+static const struct gpu_maker *const makers[] = {&gpu_nvidia, &gpu_amd};
 
 #define MAKERS (sizeof makers / sizeof makers[0])
 
