@@ -60,12 +60,10 @@ static void send_all(struct bcast_home *h,
                      enum bcast_kind kind,
                      uint32_t number)
 {
-    for (uint32_t v = 0; v < h->plan.nodes; v++) {
-        struct writer w = {0};
+    struct writer w = {0};
 
-        bcast_write_number(&w, h->s.id, number);
-        h->s.send(h->s.arg, v, kind, &w);
-    }
+    bcast_write_number(&w, h->s.id, number);
+    h->s.send(h->s.arg, kind, &w);
 }
 
 /* Once; no callback of ours follows.  With h->err filled nobody has got it. */
@@ -111,17 +109,14 @@ static void give_up(struct bcast_home *h, uint32_t v, const char *why)
 static void send_sum(struct bcast_home *h)
 {
     uint64_t sum = chunk_tag_sum(h->source.tag, h->plan.chunks);
+    struct writer w = {0};
 
     if (bcast_source_check(&h->source, &h->err) < 0) {
         end(h);
         return;
     }
-    for (uint32_t v = 0; v < h->plan.nodes; v++) {
-        struct writer w = {0};
-
-        bcast_write_sum(&w, h->s.id, sum);
-        h->s.send(h->s.arg, v, BCAST_SUM, &w);
-    }
+    bcast_write_sum(&w, h->s.id, sum);
+    h->s.send(h->s.arg, BCAST_SUM, &w);
 }
 
 /* Before a chunk is sent it needs its tag. */
@@ -474,6 +469,7 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
         .content = content,
         .cache_bytes = h->s.wish.cache_bytes,
     };
+    struct writer w = {0};
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
     if (!content) /* without them it goes by Slurm's network */
@@ -485,12 +481,8 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
         o.want = h->s.wish.tree->want.bits;
         o.want_len = tree_want_bytes(h->s.wish.tree->want.n);
     }
-    for (uint32_t v = 0; v < h->plan.nodes; v++) {
-        struct writer w = {0};
-
-        bcast_write_order(&w, &o);
-        h->s.send(h->s.arg, v, BCAST_ORDER, &w);
-    }
+    bcast_write_order(&w, &o);
+    h->s.send(h->s.arg, BCAST_ORDER, &w);
 }
 
 static int make_feed(struct bcast_home *h, struct es_error *err)

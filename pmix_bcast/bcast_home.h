@@ -37,11 +37,9 @@ struct bcast_home_setup {
     uint32_t id;            /* unlike any other of this secret */
     uint32_t nodes;
     struct bcast_wish wish;
-    /* Send a message to a node over the caller's channel; clears w. */
-    void (*send)(void *arg,
-                 uint32_t node,
-                 enum bcast_kind kind,
-                 struct writer *w);
+    /* Send a message to all nodes that are there, in the order of the calls;
+     * clears w. */
+    void (*send)(void *arg, enum bcast_kind kind, struct writer *w);
     /* May a node without progress be given up?  0: not yet, it has been asked.
      * NULL: always. */
     int (*is_late)(void *arg, uint32_t node);

@@ -14,10 +14,13 @@ static const char mend_pmix[] =
 
 void endpoint_format(const struct endpoint *e, char *text, size_t size)
 {
-    char networks[NETWORKS_TEXT_MAX];
+    char networks[NETWORKS_TEXT_MAX], door[8] = "";
 
     networks_format(&e->networks, networks, sizeof networks);
-    snprintf(text, size, "%s %s %u%s", e->node, e->address, e->port, networks);
+    if (e->door > 0)
+        snprintf(door, sizeof door, "/%u", e->door);
+    snprintf(text, size, "%s %s %u%s%s", e->node, e->address, e->port, door,
+             networks);
 }
 
 /* Copy the word at *at (up to a space) into out; -1 if empty or too long. */
@@ -33,23 +36,37 @@ static int take_word(const char **at, char *out, size_t size)
     return 0;
 }
 
-int endpoint_parse(struct endpoint *e, const char *text)
+/* A port from 1 on, which is passed; 0: there is none. */
+static uint16_t take_port(const char **at)
 {
     char *end = NULL;
-    unsigned long port = 0;
+    unsigned long port;
 
-    e->door = 0;
+    if (**at < '1' || **at > '9')
+        return 0;
+    port = strtoul(*at, &end, 10);
+    *at = end;
+    return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+int endpoint_parse(struct endpoint *e, const char *text)
+{
+    int has_door = 0;
+
+    e->port = e->door = 0;
     if (take_word(&text, e->node, sizeof e->node) == 0
-        && take_word(&text, e->address, sizeof e->address) == 0 && *text >= '1'
-        && *text <= '9')
-        port = strtoul(text, &end, 10);
-    if (port == 0 || port > UINT16_MAX
-        || networks_parse(&e->networks, end) < 0) {
-        memset(e, 0, sizeof *e);
-        return -1;
+        && take_word(&text, e->address, sizeof e->address) == 0)
+        e->port = take_port(&text);
+    if (e->port > 0 && *text == '/') {
+        has_door = 1;
+        text++;
+        e->door = take_port(&text);
     }
-    e->port = (uint16_t)port;
-    return 0;
+    if (e->port > 0 && (e->door > 0) == has_door
+        && networks_parse(&e->networks, text) == 0)
+        return 0;
+    memset(e, 0, sizeof *e);
+    return -1;
 }
 
 void endpoint_write(struct writer *w, const struct endpoint *e)
@@ -58,20 +75,15 @@ void endpoint_write(struct writer *w, const struct endpoint *e)
 
     endpoint_format(e, text, sizeof text);
     write_text(w, text);
-    write_u32(w, e->door);
 }
 
 void endpoint_read(struct reader *r, struct endpoint *e)
 {
     char text[ENDPOINT_TEXT_MAX];
-    uint32_t door;
 
     read_text(r, text, sizeof text);
-    door = read_u32(r);
-    if (endpoint_parse(e, text) == 0 && door <= UINT16_MAX && !r->bad) {
-        e->door = (uint16_t)door;
+    if (endpoint_parse(e, text) == 0 && !r->bad)
         return;
-    }
     memset(e, 0, sizeof *e);
     r->bad = 1;
 }

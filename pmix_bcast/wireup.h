@@ -36,7 +36,7 @@ struct endpoint {
     char node[NODE_NAME_MAX];
     char address[ADDRESS_MAX]; /* numeric */
     uint16_t port;
-    uint16_t door;            /* where it waits for the table; 0: it does not */
+    uint16_t door; /* where it waits for its parent in a tree; 0: not at all */
     struct networks networks; /* meant for data */
 };
 
@@ -63,17 +63,17 @@ int wireup_take(struct wireup *w, const uint8_t *table, size_t len);
 void wireup_write(struct writer *w, const struct endpoint *agent, uint32_t n);
 void wireup_clear(struct wireup *w);
 
-/* An endpoint with its door, as bytes: a text as below, door u32.  Reading
- * anything else sets bad, with *e zeroed. */
+/* An endpoint as bytes: a text as below.  Reading anything else sets bad, with
+ * *e zeroed. */
 void endpoint_write(struct writer *w, const struct endpoint *e);
 void endpoint_read(struct reader *r, struct endpoint *e);
 /*
- * An endpoint without its door as the text "node address port", behind it
- * its networks (networks_format()), and back.
+ * An endpoint as the text "node address port/door", without "/door" if it has
+ * none, behind it its networks (networks_format()), and back.
  * endpoint_parse() returns 0, or -1 if text is no such thing (*e zeroed).
  */
 void endpoint_format(const struct endpoint *e, char *text, size_t size);
 int endpoint_parse(struct endpoint *e, const char *text);
-#define ENDPOINT_TEXT_MAX (NODE_NAME_MAX + ADDRESS_MAX + 8 + NETWORKS_TEXT_MAX)
+#define ENDPOINT_TEXT_MAX (NODE_NAME_MAX + ADDRESS_MAX + 14 + NETWORKS_TEXT_MAX)
 
 #endif

@@ -2,7 +2,9 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/agent_orders.h"
 #include "launcher/agent/greeting.h"
+#include "launcher/agent/inbox.h"
 #include "launcher/agent/lingerer.h"
+#include "launcher/agent/own_endpoint.h"
 #include "launcher/base/awake.h"
 #include "launcher/base/file_limit.h"
 #include "launcher/base/notice.h"
@@ -56,7 +58,8 @@ struct agent {
     struct adapter adapter;
     struct listener *listener;
     struct mesh *mesh;
-    struct table_tree *tree; /* NULL: the front end has the table for each */
+    struct table_tree *tree;
+    struct inbox *inbox;
     struct greeting *greeting;
     struct throttle *throttle;
     struct signals signals;
@@ -136,7 +139,7 @@ static int end_waiting(struct agent *a, const uint8_t *body, size_t len)
     if (msg_read_fence(&m, body, len) < 0 || (m.len == 0 && a->setup->by_tcp)
         || (m.len > 0 && wireup_take(&a->wireup, m.table, m.len) < 0))
         return -1;
-    if (a->tree && m.len > 0)
+    if (m.len > 0)
         table_tree_pass(a->tree, &a->wireup, m.branches, body, len);
     event_base_loopbreak(a->base);
     return 0;
@@ -145,6 +148,16 @@ static int end_waiting(struct agent *a, const uint8_t *body, size_t len)
 static int on_table(void *arg, const uint8_t *body, size_t len)
 {
     return end_waiting(arg, body, len);
+}
+
+/* Not before the front end has us, nor while it is away. */
+static int on_order(void *arg, const uint8_t *body, size_t len)
+{
+    const struct agent *a = arg;
+
+    return a->ready && a->is_there && !a->leaving && !a->linger
+               ? inbox_parent(a->inbox, body, len)
+               : 0;
 }
 
 static void on_missed(void *arg, uint32_t rank)
@@ -157,6 +170,7 @@ static void on_missed(void *arg, uint32_t rank)
 
 static const struct table_tree_events tree_events = {
     .receive = on_table,
+    .order = on_order,
     .missed = on_missed,
 };
 
@@ -182,16 +196,14 @@ static int receive_linger(struct agent *a, const uint8_t *body, size_t len)
 }
 
 /* LEAVE, or nothing that we know, or a breach: in all cases we go. */
-static void on_front_message(struct channel *c,
-                             void *arg,
-                             uint16_t type,
-                             const uint8_t *body,
-                             size_t len)
+static void take_message(void *arg,
+                         uint16_t type,
+                         const uint8_t *body,
+                         size_t len)
 {
     struct agent *a = arg;
     int rc = -1;
 
-    (void)c;
     if (a->leaving)
         return;
     if (type == MSG_FENCE) {
@@ -206,6 +218,51 @@ static void on_front_message(struct channel *c,
     }
     if (rc < 0)
         agent_leave(a);
+}
+
+static void pass_order(void *arg,
+                       const struct msg_relay *m,
+                       const uint8_t *body,
+                       size_t len)
+{
+    const struct agent *a = arg;
+
+    if (a->wireup.agent)
+        table_tree_order(a->tree, &a->wireup, m, body, len);
+}
+
+static void tell_taken(void *arg, uint32_t number)
+{
+    struct writer w = {0};
+
+    write_u32(&w, number);
+    send_front(arg, MSG_TAKEN, &w);
+}
+
+static void on_front_message(struct channel *c,
+                             void *arg,
+                             uint16_t type,
+                             const uint8_t *body,
+                             size_t len)
+{
+    struct agent *a = arg;
+
+    (void)c;
+    if (!a->leaving && inbox_front(a->inbox, type, body, len) < 0)
+        agent_leave(a);
+}
+
+static int open_inbox(struct agent *a, struct es_error *err)
+{
+    const struct inbox_setup setup = {.base = a->base,
+                                      .rank = a->wireup.rank,
+                                      .take = take_message,
+                                      .pass = pass_order,
+                                      .taken = tell_taken,
+                                      .arg = a};
+
+    a->inbox = inbox_create(&setup);
+    return a->inbox ? 0 : es_no_memory(err);
 }
 
 static uint32_t count_cpus(void)
@@ -337,6 +394,8 @@ static void on_front_closed(struct channel *c, void *arg, const char *why)
         agent_leave(a);
         return;
     }
+    inbox_away(a->inbox);
+    table_tree_forget(a->tree);
     (void)agent_orders_stop(a->orders, 0);
     call_later(a, AGAIN_MS, a->away + AWAY_S);
 }
@@ -364,50 +423,9 @@ static void on_agent_signal(void *arg, int number)
     agent_leave(a);
 }
 
-static struct address address_of(const struct agent_setup *s)
-{
-    struct address a;
-
-    (void)address_parse(&a, s->front_address, s->front_port); /* was checked */
-    return a;
-}
-
-/* Our address on the interface that reaches the front end: what the other
- * agents are told. */
-static int own_address(const struct agent_setup *s, struct address *own)
-{
-    struct address front = address_of(s);
-
-    return address_towards(own, &front);
-}
-
-/* Without one there is no connection table; all else works. */
-static void find_adapter(struct agent *a, const struct address *own)
-{
-    struct es_error err = {0};
-
-    if (adapter_find(&a->adapter, a->setup->sysfs,
-                     (const struct sockaddr *)&own->at, &err)
-        < 0)
-        notice("%s: %s: %s", a->setup->node, err.what, err.mend);
-    a->adapter.tcp_port = listener_port(a->listener);
-}
-
-/* Without them data goes as everything else does. */
-static void find_networks(struct agent *a)
-{
-    if (networks_find(&a->mine.networks, a->setup->interfaces,
-                      address_loopback(a->mine.address) != LOOPBACK_NO,
-                      a->setup->sysfs)
-        < 0)
-        notice("%s: the network interfaces cannot be listed: %s",
-               a->setup->node, strerror(errno));
-}
-
 static int open_listener(struct agent *a, struct es_error *err)
 {
     const struct agent_setup *s = a->setup;
-    struct endpoint *mine = &a->mine;
     struct listener_setup door = {.base = a->base,
                                   .secret = &s->secret,
                                   .purpose = PURPOSE_MESH,
@@ -415,33 +433,27 @@ static int open_listener(struct agent *a, struct es_error *err)
                                   .ports = s->ports,
                                   .called = mesh_take,
                                   .full = file_limit_reached};
-    struct address own;
 
     a->mesh = mesh_create(a->base);
     if (!a->mesh)
         return es_no_memory(err);
-    if (own_address(s, &own) < 0
-        || address_format(mine->address, (const struct sockaddr *)&own.at) < 0)
-        return es_fail(
-            err, ES_ENV, "let the compute nodes reach the host of srun",
-            "%s: no way to %s: %s", s->node, s->front_address, strerror(errno));
-    door.loopback = address_loopback(mine->address);
+    if (own_endpoint_find(&a->mine, &a->adapter, s, err) < 0)
+        return -1;
+    door.loopback = address_loopback(a->mine.address);
     door.arg = a->mesh;
     if (listener_open(&a->listener, &door, err) < 0)
         return -1;
-    find_adapter(a, &own);
-    find_networks(a);
-    snprintf(mine->node, sizeof mine->node, "%s", s->node);
-    mine->port = listener_port(a->listener);
+    a->mine.port = a->adapter.tcp_port = listener_port(a->listener);
     return 0;
 }
 
+/* For our parent in the tree. */
 static int open_door(struct agent *a, struct es_error *err)
 {
     const struct table_tree_setup setup = {
         .base = a->base,
         .secret = &a->setup->secret,
-        .self = a->wireup.rank,
+        .branches = TABLE_BRANCHES,
         .ports = a->setup->ports,
         .loopback = address_loopback(a->mine.address),
         .on = &tree_events,
@@ -462,7 +474,10 @@ static int join_agents(struct agent *a, struct es_error *err)
     } else if (wireup_join(&a->wireup, &a->mine, err) < 0) {
         return -1;
     }
-    return table_branches(a->wireup.size) > 0 ? open_door(a, err) : 0;
+    listener_set_self(a->listener, a->wireup.rank);
+    table_tree_set_self(a->tree, a->wireup.rank);
+    a->mine.door = table_tree_door(a->tree);
+    return open_inbox(a, err);
 }
 
 /* Where the front end is, as people write it. */
@@ -477,7 +492,7 @@ static int call_front_end(struct agent *a, struct es_error *err)
 {
     char name[ADDRESS_PORT_MAX];
     const struct parties parties = {PURPOSE_SESSION, a->wireup.rank, FRONT_END};
-    struct address at = address_of(a->setup);
+    struct address at = own_endpoint_front(a->setup);
 
     a->front = channel_call(a->base, (const struct sockaddr *)&at.at, at.len,
                             &a->setup->secret, &parties, &events, a);
@@ -559,6 +574,8 @@ static void begin_lingering(struct agent *a, const struct msg_linger *m)
                                          .arg = a};
 
     snprintf(a->linger_dir, sizeof a->linger_dir, "%s", m->dir);
+    inbox_begin(a->inbox);
+    table_tree_forget(a->tree);
     agent_orders_close(a->orders);
     a->orders = NULL;
     if (open_orders(a, NULL) == 0 && prctl(PR_SET_PDEATHSIG, 0) == 0)
@@ -579,9 +596,9 @@ static int start_agent(struct agent *a, struct es_error *err)
     a->on_again = evtimer_new(a->base, call_again, a);
     if (!a->on_again)
         return es_no_memory(err);
-    if (open_listener(a, err) < 0 || join_agents(a, err) < 0)
+    if (open_listener(a, err) < 0 || open_door(a, err) < 0
+        || join_agents(a, err) < 0)
         return -1;
-    listener_set_self(a->listener, a->wireup.rank);
     a->away = clock_s();
     return call_front_end(a, err);
 }
@@ -644,6 +661,7 @@ static void stop_agent(struct agent *a)
     listener_close(a->listener);
     mesh_destroy(a->mesh);
     table_tree_close(a->tree);
+    inbox_destroy(a->inbox);
     channel_destroy(a->front);
     throttle_close(a->throttle);
     wireup_clear(&a->wireup);

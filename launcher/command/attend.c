@@ -116,35 +116,50 @@ static void step_name(const struct attend *a, char *name, size_t size)
     snprintf(name, size, "%u.%u", a->o->job, a->o->step);
 }
 
-static void put_file(struct attend *a,
-                     size_t node,
-                     const char *file,
-                     const char *text)
+static void write_file(const struct attend *a,
+                       struct writer *w,
+                       const char *file,
+                       const char *text)
 {
     struct msg_put m = {.content = (const uint8_t *)text, .len = strlen(text)};
-    struct writer w = {0};
 
     step_name(a, m.dir, sizeof m.dir);
     snprintf(m.file, sizeof m.file, "%s", file);
-    msg_write_put(&w, &m);
-    a->unstored++;
-    session_send(a->front.session, node, MSG_PUT, &w);
+    msg_write_put(w, &m);
 }
 
-/* Tell a node about its tasks, which may ask for slices. */
-static void put_tasks(struct attend *a, size_t node)
+/* On all nodes; each answers. */
+static void make_directories(struct attend *a)
+{
+    struct writer w = {0};
+
+    write_file(a, &w, "", "");
+    a->unstored += session_size(a->front.session);
+    session_send_all(a->front.session, MSG_PUT, &w);
+}
+
+/* A node's tasks may ask for slices. */
+static void write_tasks(const struct attend *a, struct writer *w, size_t node)
 {
     struct msg_tasks m = {.tasks = a->tasks[node],
                           .patience_s = (uint32_t)a->config.step_patience_s};
-    struct writer w = {0};
 
     step_name(a, m.dir, sizeof m.dir);
-    msg_write_tasks(&w, &m);
+    msg_write_tasks(w, &m);
+}
+
+static void put_tasks(struct attend *a, size_t node)
+{
+    struct writer w = {0};
+
+    write_tasks(a, &w, node);
     a->unstored++;
     session_send(a->front.session, node, MSG_TASKS, &w);
 }
 
-static void put_environ(struct attend *a, size_t node, double share)
+static void write_environ(const struct attend *a,
+                          struct writer *w,
+                          double share)
 {
     char text[160 + LIBS_LIST_MAX];
 
@@ -154,7 +169,30 @@ static void put_environ(struct attend *a, size_t node, double share)
              "EVENSTEP_METER=%s\n" STEP_ENV_LIBS "=%s\n",
              share, session_size(a->front.session),
              step_meter_name(a->config.step_meter), a->libs);
-    put_file(a, node, STEP_ENV, text);
+    write_file(a, w, STEP_ENV, text);
+}
+
+/* What each is to have of its own goes to all at once. */
+static int put_own(struct attend *a)
+{
+    const struct qualification *q = &a->qualification;
+    struct writer *tasks = calloc(q->n, sizeof *tasks),
+                  *environ = calloc(q->n, sizeof *environ);
+    int rc = -1;
+
+    for (size_t i = 0; tasks && environ && i < q->n; i++) {
+        write_tasks(a, &tasks[i], i);
+        write_environ(a, &environ[i], q->metric[i].JL / 100);
+    }
+    if (tasks && environ) {
+        a->unstored += 2 * q->n;
+        session_send_each(a->front.session, MSG_TASKS, tasks, NULL);
+        session_send_each(a->front.session, MSG_PUT, environ, NULL);
+        rc = 0;
+    }
+    free(tasks);
+    free(environ);
+    return rc;
 }
 
 static void say_if_ready(struct attend *a)
@@ -192,9 +230,10 @@ static void qualified(struct attend *a)
 {
     const struct qualification *q = &a->qualification;
 
-    for (size_t i = 0; i < q->n; i++) {
-        put_tasks(a, i);
-        put_environ(a, i, q->metric[i].JL / 100);
+    if (put_own(a) < 0) {
+        es_no_memory(a->err);
+        give_up(a);
+        return;
     }
     bring_metrics(a);
     if (a->err->kind == ES_OK)
@@ -352,8 +391,7 @@ static void bring_table(struct attend *a)
         give_up(a);
         return;
     }
-    for (size_t i = 0; i < session_size(a->front.session); i++)
-        put_file(a, i, "", ""); /* makes the directory */
+    make_directories(a);
     snprintf(a->table_path, sizeof a->table_path, "/proc/self/fd/%d",
              a->table_fd);
     step_name(a, step, sizeof step);

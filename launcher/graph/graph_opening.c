@@ -242,9 +242,8 @@ const char *graph_opening_folder(const struct graph_running *r)
     return folder && *folder ? folder : "/tmp";
 }
 
-int graph_opening_ask(struct graph_running *r, uint32_t node)
+static int write_open(struct graph_running *r, struct writer *w)
 {
-    struct writer w = {0};
     struct graph_open m = {.port = listener_port(r->listener),
                            .keep = r->o->journal != NULL};
 
@@ -253,7 +252,27 @@ int graph_opening_ask(struct graph_running *r, uint32_t node)
     if (m.folder[0] != '/')
         return es_fail(r->err, ES_USAGE, "give a whole path",
                        "--work: \"%s\" is not the same everywhere", m.folder);
-    graph_write_open(&w, &m);
+    graph_write_open(w, &m);
+    return 0;
+}
+
+int graph_opening_ask(struct graph_running *r, uint32_t node)
+{
+    struct writer w = {0};
+
+    if (write_open(r, &w) < 0)
+        return -1;
     graph_say(r, node, GRAPH_MSG_OPEN, &w);
+    return 0;
+}
+
+int graph_opening_ask_all(struct graph_running *r)
+{
+    struct writer w = {0};
+
+    if (write_open(r, &w) < 0)
+        return -1;
+    session_send_all(r->front.session,
+                     (enum protocol_type)(MSG_GRAPH + GRAPH_MSG_OPEN), &w);
     return 0;
 }

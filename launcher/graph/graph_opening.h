@@ -10,6 +10,7 @@
 
 /* Ask a node to open its folder. */
 int graph_opening_ask(struct graph_running *r, uint32_t node);
+int graph_opening_ask_all(struct graph_running *r);
 /* A node has; or one that was lost has again. */
 void graph_opening_answered(struct graph_running *r,
                             uint32_t node,

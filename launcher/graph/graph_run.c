@@ -134,14 +134,6 @@ static int open_exchange(struct graph_running *r)
     return listener_open(&r->listener, &door, r->err);
 }
 
-static int send_open_all(struct graph_running *r)
-{
-    for (uint32_t i = 0; i < r->state.nodes; i++)
-        if (graph_opening_ask(r, i) < 0)
-            return -1;
-    return 0;
-}
-
 /* A node that was lost is back: it knows nothing. */
 static void on_returned(void *arg, size_t back)
 {
@@ -175,7 +167,7 @@ static void on_ready(void *arg)
         graph_finish(r, es_no_memory(r->err));
         return;
     }
-    if (open_exchange(r) < 0 || send_open_all(r) < 0)
+    if (open_exchange(r) < 0 || graph_opening_ask_all(r) < 0)
         graph_finish(r, 1);
 }
 

@@ -84,27 +84,20 @@ static void await(struct programs *p, const char *to_do, const char * not )
 
 void programs_await_start(struct programs *p)
 {
-    await(p, "call evenstep_next()", p->asked);
-    for (size_t i = 0; i < session_size(p->session); i++) {
-        struct writer w = {0};
+    struct writer w = {0};
 
-        session_send(p->session, i, MSG_MEASURED, &w);
-    }
+    await(p, "call evenstep_next()", p->asked);
+    session_send_all(p->session, MSG_MEASURED, &w);
 }
 
 void programs_await_end(struct programs *p)
 {
     const struct msg_over over = {0};
+    struct writer w = {0};
 
     await(p, "end: it has been told that there are no more slices", NULL);
-    for (size_t i = 0; i < session_size(p->session); i++) {
-        struct writer w = {0};
-
-        if (!p->awaited[i])
-            continue;
-        msg_write_over(&w, &over);
-        session_send(p->session, i, MSG_OVER, &w);
-    }
+    msg_write_over(&w, &over);
+    session_send_all(p->session, MSG_OVER, &w);
 }
 
 void programs_move(struct programs *p, int64_t ns)

@@ -92,11 +92,10 @@ static void on_ready(void *arg)
         return;
     }
     oversight_tell_command(r->o);
-    for (size_t i = 0; i < n && !r->o->dry_run; i++)
-        if (run_nodes_command(r, i) < 0) {
-            run_finish(r, 1);
-            return;
-        }
+    if (!r->o->dry_run && run_nodes_command(r, RUN_ALL_NODES) < 0) {
+        run_finish(r, 1);
+        return;
+    }
     run_nodes_qualified(r);
 }
 

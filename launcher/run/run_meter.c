@@ -30,8 +30,19 @@ static void make_labels(struct run_meter *m)
     }
 }
 
+static void write_order(const struct run_meter *m, struct writer *w)
+{
+    const struct meter_option *o = m->setup.option;
+    struct msg_meter order = {.kind = o->kind,
+                              .record_ms = pace_record_ms(m->n, 0)};
+
+    snprintf(order.pattern, sizeof order.pattern, "%s", o->pattern);
+    msg_write_meter(w, &order);
+}
+
 int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
 {
+    struct writer w = {0};
     size_t n = distribution_slots(setup->distribution)->n;
     const struct config_power *c = setup->config;
 
@@ -54,27 +65,24 @@ int run_meter_start(struct run_meter *m, const struct run_meter_setup *setup)
         .bound = c->bound, .band = c->band, .gain = c->gain};
     if (strcmp(c->actuator, "slice") == 0)
         m->rule.variant = POWER_PAIR;
-    for (size_t i = 0; i < session_size(setup->session); i++)
-        run_meter_order(m, i);
+    if (m->setup.option->kind != OUTSIDE_UNITS) {
+        write_order(m, &w);
+        session_send_all(setup->session, MSG_METER, &w);
+    }
     return 0;
 }
 
 void run_meter_order(struct run_meter *m, size_t node)
 {
-    const struct meter_option *o = m->setup.option;
     const size_t *first;
-    struct msg_meter order = {0};
     struct writer w = {0};
 
-    if (m->n == 0 || o->kind == OUTSIDE_UNITS)
+    if (m->n == 0 || m->setup.option->kind == OUTSIDE_UNITS)
         return;
-    order.kind = o->kind;
-    order.record_ms = pace_record_ms(m->n, 0);
     first = distribution_slots(m->setup.distribution)->first;
     for (size_t i = first[node]; i < first[node + 1]; i++)
         m->misuse[i] = 0;
-    snprintf(order.pattern, sizeof order.pattern, "%s", o->pattern);
-    msg_write_meter(&w, &order);
+    write_order(m, &w);
     session_send(m->setup.session, node, MSG_METER, &w);
 }
 

@@ -31,22 +31,41 @@ static void begin_frames(void *arg)
         run_frames_begin(r);
 }
 
-static void make_directory(struct run *r, size_t node)
+static void write_directory(const struct run *r, struct writer *w, size_t node)
 {
     struct msg_put m = {.content = NULL};
-    struct writer w = {0};
 
     session_step_name(r->front.session, node, m.dir);
-    msg_write_put(&w, &m);
+    msg_write_put(w, &m);
+}
+
+static void make_directory(struct run *r, size_t node)
+{
+    struct writer w = {0};
+
+    write_directory(r, &w, node);
     session_send(r->front.session, node, MSG_PUT, &w);
+}
+
+static int make_directories(struct run *r)
+{
+    size_t n = session_size(r->front.session);
+    struct writer *w = calloc(n, sizeof *w);
+
+    for (size_t i = 0; w && i < n; i++)
+        write_directory(r, &w[i], i);
+    if (w)
+        session_send_each(r->front.session, MSG_PUT, w, NULL);
+    free(w);
+    return w ? 0 : -1;
 }
 
 static int tell_metrics(struct run *r)
 {
     int rc;
 
-    for (size_t i = 0; i < session_size(r->front.session); i++)
-        make_directory(r, i);
+    if (make_directories(r) < 0)
+        return es_no_memory(r->err);
     if (!r->o->dry_run
         && run_power_start(&r->power, r->front.session, &r->slots,
                            &r->config->power, r->o->power)
@@ -108,8 +127,20 @@ static int is_apart(const struct run_options *o)
     return o->workdir && strcmp(o->workdir, "tmp") == 0;
 }
 
+/* Or to all of them. */
+static void tell(struct run *r,
+                 size_t node,
+                 enum protocol_type type,
+                 struct writer *w)
+{
+    if (node == RUN_ALL_NODES)
+        session_send_all(r->front.session, type, w);
+    else
+        session_send(r->front.session, node, type, w);
+}
+
 /* What each slice makes, and whether in a folder of its own. */
-static void send_files(const struct run *r, size_t node)
+static void send_files(struct run *r, size_t node)
 {
     const struct run_options *o = r->o;
     struct msg_files m = {
@@ -126,7 +157,7 @@ static void send_files(const struct run *r, size_t node)
         m.ok[i] =
             ok_status_is(&o->ok_status, &(struct msg_done){.status = i}) != 0;
     msg_write_files(&w, &m);
-    session_send(r->front.session, node, MSG_FILES, &w);
+    tell(r, node, MSG_FILES, &w);
 }
 
 /* Where commands run; NULL with errno. */
@@ -197,8 +228,7 @@ static int send_type(struct run *r, size_t node, size_t type)
         return es_fail(r->err, ES_USAGE, "put it into a script",
                        "the command is over 8 MiB");
     }
-    session_send(r->front.session, node, type == 0 ? MSG_COMMAND : MSG_WORK,
-                 &w);
+    tell(r, node, type == 0 ? MSG_COMMAND : MSG_WORK, &w);
     return 0;
 }
 

@@ -8,7 +8,9 @@
 
 #include "launcher/run/run_state.h"
 
-/* Tell a node what to run.  0, or -1 and r->err filled. */
+#define RUN_ALL_NODES SIZE_MAX
+
+/* Tell a node, or all, what to run.  0, or -1 and r->err filled. */
 int run_nodes_command(struct run *r, size_t node);
 /* If all are measured, and have said what slots they have, the work can be
  * cut. */

@@ -14,19 +14,18 @@ static int is_plain(const struct run *r)
            && !r->o->overlap;
 }
 
-static void send_order(struct run *r, size_t node, uint32_t n)
+static void write_order(const struct run *r, struct writer *w, uint32_t n)
 {
     const struct msg_slots m = {
         .kind = r->o->slots.kind, .n = n, .beside = r->o->overlap ? 2 : 1};
-    struct writer w = {0};
 
-    msg_write_slots(&w, &m);
-    session_send(r->front.session, node, MSG_SLOTS, &w);
+    msg_write_slots(w, &m);
 }
 
 int run_slots_ask(struct run *r)
 {
     size_t n = session_size(r->front.session);
+    struct writer w = {0};
 
     if (is_plain(r))
         return slots_init(&r->slots, n, NULL) < 0 ? es_no_memory(r->err) : 0;
@@ -35,17 +34,20 @@ int run_slots_ask(struct run *r)
     if (!r->asked.each || !r->asked.awaited)
         return es_no_memory(r->err);
     r->asked.missing = n;
-    for (size_t i = 0; i < n; i++) {
-        r->asked.awaited[i] = 1;
-        send_order(r, i, r->o->slots.n);
-    }
+    memset(r->asked.awaited, 1, n);
+    write_order(r, &w, r->o->slots.n);
+    session_send_all(r->front.session, MSG_SLOTS, &w);
     return 0;
 }
 
 void run_slots_again(struct run *r, size_t node)
 {
-    if (!is_plain(r) && r->slots.n > 0 && slots_of(&r->slots, node) > 0)
-        send_order(r, node, (uint32_t)slots_of(&r->slots, node));
+    struct writer w = {0};
+
+    if (is_plain(r) || r->slots.n == 0 || slots_of(&r->slots, node) == 0)
+        return;
+    write_order(r, &w, (uint32_t)slots_of(&r->slots, node));
+    session_send(r->front.session, node, MSG_SLOTS, &w);
 }
 
 /* All have answered: are there any? */

@@ -61,14 +61,11 @@ int broadcast_destination(char out[DESTINATION_MAX],
     return 0;
 }
 
-static void on_send(void *arg,
-                    uint32_t node,
-                    enum bcast_kind kind,
-                    struct writer *w)
+static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
 {
     struct broadcast *b = arg;
 
-    session_send(b->session, node, (enum protocol_type)(MSG_BCAST + kind), w);
+    session_send_all(b->session, (enum protocol_type)(MSG_BCAST + kind), w);
 }
 
 static int is_late(void *arg, uint32_t node)

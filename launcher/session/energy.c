@@ -216,6 +216,7 @@ struct energy_watch *energy_start(struct event_base *base,
                                   int guard)
 {
     struct energy_watch *e = calloc(1, sizeof *e);
+    struct writer w = {0};
 
     if (!e)
         return NULL;
@@ -233,8 +234,8 @@ struct energy_watch *energy_start(struct event_base *base,
         energy_stop(e);
         return NULL;
     }
-    for (size_t i = 0; i < e->n; i++)
-        energy_order(e, i);
+    msg_write_energy_order(&w, &e->order);
+    session_send_all(session, MSG_ENERGY, &w);
     return e;
 }
 

@@ -39,9 +39,11 @@ static void tell(const struct listening_table *t,
 
 static void end_round(struct listening_table *t, uint32_t error)
 {
-    for (size_t i = 0; i < session_size(t->session); i++)
-        if (session_node(t->session, i)->present)
-            tell(t, i, t->round, error);
+    const struct msg_ports_end m = {t->round, error};
+    struct writer w = {0};
+
+    msg_write_ports_end(&w, &m);
+    session_send_all(t->session, MSG_PORTS, &w);
     t->round++;
     t->error = error;
     forget_ports(t);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/session/members.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/order_tree.h"
+#include "launcher/wire/table_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +18,33 @@ struct members {
     const struct members_events *on;
     void *arg;
     int leaving; /* what they say now is of no interest */
+    struct order_tree *orders;
     size_t n;
     struct member member[];
 };
 
-struct members *members_create(size_t n,
+/* As it is, w is cleared. */
+static void send_one(void *arg, size_t node, uint16_t type, struct writer *w)
+{
+    struct members *m = arg;
+    struct channel *c = m->member[node].channel;
+
+    if (c && (w->bad || channel_send(c, type, w->buf, w->len) < 0))
+        channel_hang_up(c);
+    writer_clear(w);
+}
+
+struct members *members_create(struct event_base *base,
+                               size_t n,
                                const struct members_events *on,
                                void *arg)
 {
     struct members *m = calloc(1, sizeof *m + n * sizeof m->member[0]);
+    const struct order_tree_setup orders = {.base = base,
+                                            .n = (uint32_t)n,
+                                            .branches = TABLE_BRANCHES,
+                                            .send = send_one,
+                                            .arg = m};
 
     if (!m)
         return NULL;
@@ -33,7 +53,11 @@ struct members *members_create(size_t n,
     m->n = n;
     for (size_t i = 0; i < n; i++)
         m->member[i].members = m;
-    return m;
+    m->orders = order_tree_create(&orders);
+    if (m->orders)
+        return m;
+    free(m);
+    return NULL;
 }
 
 const struct node *members_node(const struct members *m, size_t node)
@@ -50,6 +74,8 @@ static void member_lost(struct member *m, const char *why)
 
     m->channel = NULL;
     m->node.present = 0;
+    if (!all->leaving)
+        order_tree_lost(all->orders, (size_t)(m - all->member));
     if (was_present)
         all->on->lost(all->arg, (size_t)(m - all->member), why);
 }
@@ -60,15 +86,31 @@ static void on_member_closed(struct channel *c, void *arg, const char *why)
     member_lost(arg, why);
 }
 
+static void drop_breach(struct member *m)
+{
+    struct channel *c = m->channel;
+
+    member_lost(m, "its agent does not speak evenstep's protocol");
+    channel_destroy(c);
+}
+
+static void receive_taken(struct member *m, const uint8_t *body, size_t len)
+{
+    struct members *all = m->members;
+    uint32_t number;
+
+    if (msg_read_u32(&number, body, len) < 0
+        || order_tree_taken(all->orders, (size_t)(m - all->member), number) < 0)
+        drop_breach(m);
+}
+
 /* What came of its call to the next agent. */
 static void receive_peer(struct member *m, const uint8_t *body, size_t len)
 {
-    struct channel *c = m->channel;
     struct msg_peer peer;
 
     if (msg_read_peer(&peer, body, len) < 0) {
-        member_lost(m, "its agent does not speak evenstep's protocol");
-        channel_destroy(c);
+        drop_breach(m);
     } else if (!peer.reached) {
         notice("warning: %s cannot reach %s: let the nodes reach each other at "
                "the ports of SrunPortRange",
@@ -90,6 +132,8 @@ static void on_member_message(struct channel *c,
         return;
     if (type == MSG_PEER)
         receive_peer(m, body, len);
+    else if (type == MSG_TAKEN)
+        receive_taken(m, body, len);
     else
         all->on->message(all->arg, (size_t)(m - all->member), type, body, len);
 }
@@ -153,6 +197,7 @@ int members_rejoin(struct members *all,
         return 0;
     }
     m->node.present = 1;
+    order_tree_returned(all->orders, ready->rank);
     return 1;
 }
 
@@ -161,11 +206,21 @@ void members_send(struct members *m,
                   uint16_t type,
                   struct writer *w)
 {
-    struct channel *c = m->member[node].channel;
+    order_tree_before(m->orders, node);
+    send_one(m, node, type, w);
+}
 
-    if (c && (w->bad || channel_send(c, type, w->buf, w->len) < 0))
-        channel_hang_up(c);
-    writer_clear(w);
+void members_send_all(struct members *m, uint16_t type, struct writer *w)
+{
+    order_tree_send(m->orders, type, w);
+}
+
+void members_send_each(struct members *m,
+                       uint16_t type,
+                       struct writer w[],
+                       const char to[])
+{
+    order_tree_send_each(m->orders, type, w, to);
 }
 
 void members_drop(struct members *m, size_t node)
@@ -188,5 +243,6 @@ void members_destroy(struct members *m)
         return;
     for (size_t i = 0; i < m->n; i++)
         channel_destroy(m->member[i].channel);
+    order_tree_destroy(m->orders);
     free(m);
 }

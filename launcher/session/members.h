@@ -21,7 +21,8 @@ struct members_events {
 
 /* n nodes, of which nothing is known yet; on and arg must outlive them.  NULL:
  * no memory. */
-struct members *members_create(size_t n,
+struct members *members_create(struct event_base *base,
+                               size_t n,
                                const struct members_events *on,
                                void *arg);
 const struct node *members_node(const struct members *m, size_t node);
@@ -45,6 +46,12 @@ void members_send(struct members *m,
                   size_t node,
                   uint16_t type,
                   struct writer *w);
+/* Send to all, or to those of to (NULL: all), down their tree: session.h. */
+void members_send_all(struct members *m, uint16_t type, struct writer *w);
+void members_send_each(struct members *m,
+                       uint16_t type,
+                       struct writer w[],
+                       const char to[]);
 /* Cut a node off; lost() follows. */
 void members_drop(struct members *m, size_t node);
 /* Tell all to leave; message() is not called any more. */

@@ -460,39 +460,49 @@ static uint32_t elements_for(const struct qualification *q, size_t node)
     return elements;
 }
 
-static void ask_probe(const struct qualification *q, size_t node)
+static void write_probe(const struct qualification *q,
+                        struct writer *w,
+                        size_t node)
 {
     const struct config_probe *c = q->setup->probe;
     struct msg_probe m = {.fresh = q->setup->source == METRICS_PROBE,
                           .budget_ms = node_ms(q->setup),
                           .elements = elements_for(q, node),
                           .ttl_s = (uint64_t)c->ttl_s};
-    struct writer w = {0};
 
     snprintf(m.cache, sizeof m.cache, "%s", c->cache);
     snprintf(m.scratch, sizeof m.scratch, "%s", c->scratch);
     for (int i = 0; i < SITE_ELEMENTS; i++)
         if (m.elements & PROBE_BIT(ELEMENT_SITE + i))
             m.site[i] = c->site[i];
-    msg_write_probe(&w, &m);
-    session_send(q->session, node, MSG_PROBE, &w);
+    msg_write_probe(w, &m);
 }
 
-static void ask_all(struct qualification *q)
+static int ask_all(struct qualification *q)
 {
+    struct writer *w = calloc(q->n, sizeof *w);
+
+    if (!w)
+        return -1;
     q->missing = q->n;
     for (size_t i = 0; i < q->n; i++)
-        ask_probe(q, i);
+        write_probe(q, &w[i], i);
+    session_send_each(q->session, MSG_PROBE, w, NULL);
+    free(w);
+    return 0;
 }
 
 int qualification_again(struct qualification *q, size_t node)
 {
+    struct writer w = {0};
+
     if (q->setup->source == METRICS_EQUAL
         || q->setup->source == METRICS_OF_FILE)
         return 0;
     memset(q->result[node], 0, sizeof q->result[node]);
     q->again[node] = 1;
-    ask_probe(q, node);
+    write_probe(q, &w, node);
+    session_send(q->session, node, MSG_PROBE, &w);
     return 1;
 }
 
@@ -516,8 +526,8 @@ int qualification_start(struct qualification *q,
         return take_file(q, err);
     if (setup->source == METRICS_EQUAL)
         rank_equal(q);
-    else
-        ask_all(q);
+    else if (ask_all(q) < 0)
+        return es_no_memory(err);
     return 0;
 }
 

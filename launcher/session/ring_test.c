@@ -16,13 +16,22 @@ static void expect_all(struct ring_test *t)
 
 static void ask_ports(struct ring_test *t)
 {
+    struct writer w = {0};
+
     t->round = -1;
     expect_all(t);
-    for (uint32_t i = 0; i < t->n; i++) {
-        struct writer w = {0};
+    session_send_all(t->session, MSG_RING_OPEN, &w);
+}
 
-        session_send(t->session, i, MSG_RING_OPEN, &w);
-    }
+static void write_round(const struct ring_test *t, struct writer *w, uint32_t i)
+{
+    uint32_t to = ring_receiver(t->n, i, (unsigned)t->round);
+    struct msg_ring m = {
+        .receiver = to, .port = t->port[to], .ms = t->round_ms};
+
+    if (!session_node(t->session, to)->present)
+        m.port = 0;
+    msg_write_ring(w, &m);
 }
 
 static void next_round(struct ring_test *t)
@@ -30,17 +39,9 @@ static void next_round(struct ring_test *t)
     if (++t->round == (int)t->rounds)
         return; /* nobody is missing: it is over */
     expect_all(t);
-    for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t to = ring_receiver(t->n, i, (unsigned)t->round);
-        struct msg_ring m = {
-            .receiver = to, .port = t->port[to], .ms = t->round_ms};
-        struct writer w = {0};
-
-        if (!session_node(t->session, to)->present)
-            m.port = 0;
-        msg_write_ring(&w, &m);
-        session_send(t->session, i, MSG_RING, &w);
-    }
+    for (uint32_t i = 0; i < t->n; i++)
+        write_round(t, &t->out[i], i);
+    session_send_each(t->session, MSG_RING, t->out, NULL);
 }
 
 static void count_ring(struct ring_test *t, size_t node)
@@ -64,7 +65,8 @@ int ring_test_start(struct ring_test *t, struct session *session, int ms)
     t->answered = calloc(t->n, 1);
     t->port = calloc(t->n, sizeof *t->port);
     t->received = calloc((size_t)t->n * t->rounds, sizeof *t->received);
-    if (!t->answered || !t->port || !t->received)
+    t->out = calloc(t->n, sizeof *t->out);
+    if (!t->answered || !t->port || !t->received || !t->out)
         return -1;
     ask_ports(t);
     return 0;
@@ -74,6 +76,7 @@ void ring_test_clear(struct ring_test *t)
 {
     free(t->answered);
     free(t->port);
+    free(t->out);
     free(t->received);
     memset(t, 0, sizeof *t);
 }

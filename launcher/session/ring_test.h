@@ -17,10 +17,11 @@ struct ring_test {
     uint32_t n, missing; /* nodes; of them still to answer */
     uint32_t round_ms;
     unsigned rounds;
-    int round;        /* -1: their ports are asked for */
-    char *answered;   /* one a node, as the next */
-    uint16_t *port;   /* 0: it takes no part */
-    double *received; /* rounds a node, bytes a second */
+    int round;          /* -1: their ports are asked for */
+    char *answered;     /* one a node, as the next */
+    uint16_t *port;     /* 0: it takes no part */
+    double *received;   /* rounds a node, bytes a second */
+    struct writer *out; /* room for what each is told; all empty */
 };
 
 /* Start; all rounds together take about ms.  0, or -1 if memory ran out; it

@@ -262,7 +262,7 @@ static const struct members_events members_events = {
 /* The first READY tells how many agents there are. */
 static int make_members(struct session *s, const struct msg_ready *m)
 {
-    s->members = members_create(m->agents, &members_events, s);
+    s->members = members_create(s->base, m->agents, &members_events, s);
     if (!s->members)
         return -1;
     s->n = m->agents;
@@ -626,6 +626,21 @@ void session_send(struct session *s,
                   struct writer *w)
 {
     members_send(s->members, node, (uint16_t)type, w);
+}
+
+void session_send_all(struct session *s,
+                      enum protocol_type type,
+                      struct writer *w)
+{
+    members_send_all(s->members, (uint16_t)type, w);
+}
+
+void session_send_each(struct session *s,
+                       enum protocol_type type,
+                       struct writer w[],
+                       const char to[])
+{
+    members_send_each(s->members, (uint16_t)type, w, to);
 }
 
 void session_drop(struct session *s, size_t node)

@@ -58,6 +58,21 @@ void session_send(struct session *s,
                   size_t node,
                   enum protocol_type type,
                   struct writer *w);
+/*
+ * Send to all nodes that are present what w holds and clear it; or w[i] to node
+ * i if to[i] (NULL: to all), and clear them.  It goes down a tree of the agents,
+ * so it costs the front end the same for any number of them (order_tree.h).
+ * These come to a node in the order in which they are sent, and before whatever
+ * is sent to it alone later; but they may overtake what was sent to it alone
+ * before.
+ */
+void session_send_all(struct session *s,
+                      enum protocol_type type,
+                      struct writer *w);
+void session_send_each(struct session *s,
+                       enum protocol_type type,
+                       struct writer w[],
+                       const char to[]);
 /* Give a node up that does not keep to the protocol; lost() follows. */
 void session_drop(struct session *s, size_t node);
 /*

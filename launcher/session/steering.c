@@ -397,20 +397,29 @@ static enum monitor_power power_of(const struct steering *s,
                                                     : MONITOR_GUARD;
 }
 
-static void order_monitor(struct steering *s, size_t i)
+static void write_monitor(struct steering *s, struct writer *w, size_t i)
 {
-    struct writer w = {0};
-
     if (s->is_own)
         session_step_name(s->session, i, s->order.dir);
-    msg_write_monitor(&w, &s->order);
-    session_send(s->session, i, MSG_MONITOR, &w);
+    msg_write_monitor(w, &s->order);
 }
 
-static void order_monitors(struct steering *s,
-                           const char *step,
-                           const struct config_power *config,
-                           enum step_meter meter)
+static int order_all(struct steering *s)
+{
+    struct writer *w = calloc(s->n, sizeof *w);
+
+    for (size_t i = 0; w && i < s->n; i++)
+        write_monitor(s, &w[i], i);
+    if (w)
+        session_send_each(s->session, MSG_MONITOR, w, NULL);
+    free(w);
+    return w ? 0 : -1;
+}
+
+static int order_monitors(struct steering *s,
+                          const char *step,
+                          const struct config_power *config,
+                          enum step_meter meter)
 {
     s->order =
         (struct msg_monitor){.interval_ms = (uint32_t)config->interval_ms,
@@ -424,20 +433,21 @@ static void order_monitors(struct steering *s,
     s->is_own = step == NULL;
     if (step)
         snprintf(s->order.dir, sizeof s->order.dir, "%s", step);
-    for (size_t i = 0; i < s->n; i++)
-        order_monitor(s, i);
+    return order_all(s);
 }
 
 /* Its monitor is new, and so is what can be set there. */
 void steering_returned(struct steering *s, size_t i)
 {
     struct watched *w = &s->node[i];
+    struct writer order = {0};
 
     s->known -= (size_t)w->is_known;
     w->is_lost = w->is_settable = w->is_known = 0;
     meter_window_clear(&w->window);
     w->power = (struct msg_power){.limit = 0};
-    order_monitor(s, i);
+    write_monitor(s, &order, i);
+    session_send(s->session, i, MSG_MONITOR, &order);
 }
 
 struct steering *steering_start(struct session *session,
@@ -468,8 +478,10 @@ struct steering *steering_start(struct session *session,
     s->round_ns = FIRST_ROUND;
     s->still_ns = STILL_NS;
     begin_round(s);
-    order_monitors(s, step, config, meter);
-    return s;
+    if (order_monitors(s, step, config, meter) == 0)
+        return s;
+    steering_stop(s);
+    return NULL;
 }
 
 void steering_stop(struct steering *s)

@@ -143,14 +143,18 @@ int step_times_is_alive(const struct step_times *t)
 
 void step_times_ask(struct step_times *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        struct writer w = {0};
+    struct writer *w = calloc(t->n, sizeof *w);
+    char *to = calloc(t->n, 1);
 
-        if (!session_node(t->session, i)->present)
-            end_node(t, &t->node[i]);
-        else if (!t->node[i].has_ended)
-            session_send(t->session, i, MSG_RANKS, &w);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        if (!w || !to || !session_node(t->session, i)->present)
+            end_node(t, &t->node[i]); /* it is not waited for */
+        else
+            to[i] = (char)!t->node[i].has_ended;
+    if (w && to)
+        session_send_each(t->session, MSG_RANKS, w, to);
+    free(w);
+    free(to);
 }
 
 void step_times_lost(struct step_times *t, size_t node)

@@ -11,6 +11,7 @@
  *             agent      With an empty table they wire up over PMIx; with
  *                        branches it is handed on: see table_tree.h
  *   TAKEN     agent      -                      (to whom it has the table from)
+ *   RELAY, AFTER, and TAKEN to the front end: see order_message.h
  *   MISSED    agent      rank u32               (who did not take it)
  *   READY     agent      rank u32, agents u32, job u32, step u32, cpus u32,
  *                        node text, rack text, boot_id text, adapter blob:
@@ -163,8 +164,8 @@
 
 /*
  * The version of all that is said once a connection has proved itself: these
- * messages, and those of bcast_message.h, graph_message.h, table_tree.h and
- * link.h.  Front end and agents must be of one version, and of one release of
+ * messages, and those of bcast_message.h, graph_message.h, order_message.h,
+ * table_tree.h and link.h.  Front end and agents must be of one version, and of one release of
  * evenstep; an agent says its own first of all.
  *
  * Raise it by 1 in each release in which one end may say what the other end of
@@ -225,6 +226,8 @@ enum protocol_type {
     MSG_PORTS = 59,
     MSG_KEEP_RING = 60,
     MSG_KEPT = 61,
+    MSG_RELAY = 62,
+    MSG_AFTER = 63,
     MSG_BCAST = 64, /* and the next ones: + enum bcast_kind */
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
@@ -531,7 +534,7 @@ void msg_write_limited(struct writer *w, const struct msg_limited *m);
 int msg_read_limited(struct msg_limited *m, const uint8_t *body, size_t len);
 /* COMMENT and KEPT: a text. */
 int msg_read_comment(char text[TEXT_MAX], const uint8_t *body, size_t len);
-/* MISSED, STORED, RING_PORT and RECALL: a single u32.
+/* MISSED, AFTER, TAKEN, STORED, RING_PORT and RECALL: a single u32.
  * LIMIT, CANCEL and CLOCK of an agent: a
  * single u64. */
 int msg_read_u32(uint32_t *v, const uint8_t *body, size_t len);

@@ -2,27 +2,40 @@
 #include "launcher/wire/table_tree.h"
 #include "launcher/base/file_limit.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+#define IDLE_S 10 /* a connection to a child is not kept for longer */
+
+struct waiting { /* for the connection to a child to be open */
+    STAILQ_ENTRY(waiting) next;
+    uint16_t type;
+    size_t len;
+    uint8_t body[];
+};
 
 struct peer { /* a child, or who has called at the door */
     LIST_ENTRY(peer) next;
     struct table_tree *tree;
     struct channel *channel;
+    int is_child;
     uint32_t rank; /* of a child */
+    int owes;      /* it has not taken the table yet */
+    STAILQ_HEAD(waiting_list, waiting) queue;
 };
 
 struct table_tree {
     struct table_tree_setup s;
+    uint32_t self;
     struct listener *door;
+    struct event *idle;
+    int is_used; /* since it was looked at last */
     LIST_HEAD(peer_list, peer) peers;
-    uint8_t *body; /* on its way to the children */
-    size_t len;
 };
 
 uint32_t table_branches(uint32_t agents)
@@ -35,15 +48,28 @@ uint64_t table_first_child(uint32_t branches, uint32_t rank)
     return (uint64_t)branches * ((uint64_t)rank + 1);
 }
 
-static void peer_remove(struct peer *p)
+static struct peer *peer_add(struct table_tree *t)
 {
-    LIST_REMOVE(p, next);
-    free(p);
+    struct peer *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->tree = t;
+    STAILQ_INIT(&p->queue);
+    LIST_INSERT_HEAD(&t->peers, p, next);
+    return p;
 }
 
-static void peer_add(struct peer *p)
+static void peer_remove(struct peer *p)
 {
-    LIST_INSERT_HEAD(&p->tree->peers, p, next);
+    struct waiting *w;
+
+    while ((w = STAILQ_FIRST(&p->queue)) != NULL) {
+        STAILQ_REMOVE_HEAD(&p->queue, next);
+        free(w);
+    }
+    LIST_REMOVE(p, next);
+    free(p);
 }
 
 static void peer_drop(struct peer *p)
@@ -54,10 +80,17 @@ static void peer_drop(struct peer *p)
 
 /* --- at the door ---------------------------------------------------------- */
 
-static void on_parent_opened(struct channel *c, void *arg)
+static void receive_table(struct peer *p,
+                          struct channel *c,
+                          const uint8_t *body,
+                          size_t len)
 {
-    (void)c;
-    (void)arg;
+    struct table_tree *t = p->tree;
+
+    if (t->s.on->receive(t->s.arg, body, len) < 0)
+        peer_drop(p);
+    else if (channel_send(c, MSG_TAKEN, NULL, 0) < 0)
+        channel_hang_up(c);
 }
 
 static void on_parent_message(struct channel *c,
@@ -69,13 +102,15 @@ static void on_parent_message(struct channel *c,
     struct peer *p = arg;
     struct table_tree *t = p->tree;
 
-    if (type != MSG_FENCE || t->s.on->receive(t->s.arg, body, len) < 0)
+    if (channel_caller(c) != order_parent(t->s.branches, t->self))
         peer_drop(p);
-    else if (channel_send(c, MSG_TAKEN, NULL, 0) < 0)
-        channel_hang_up(c);
+    else if (type == MSG_FENCE)
+        receive_table(p, c, body, len);
+    else if (type != MSG_RELAY || t->s.on->order(t->s.arg, body, len) < 0)
+        peer_drop(p);
 }
 
-/* Ours, too, once it has the answer. */
+/* Ours, too, once it has no more to pass. */
 static void on_parent_closed(struct channel *c, void *arg, const char *why)
 {
     (void)c;
@@ -84,7 +119,6 @@ static void on_parent_closed(struct channel *c, void *arg, const char *why)
 }
 
 static const struct channel_events parent_events = {
-    .opened = on_parent_opened,
     .message = on_parent_message,
     .closed = on_parent_closed,
 };
@@ -92,37 +126,43 @@ static const struct channel_events parent_events = {
 static void on_called(void *arg, struct listener *l, int fd)
 {
     struct table_tree *t = arg;
-    struct peer *p = calloc(1, sizeof *p);
+    struct peer *p = peer_add(t);
 
     if (!p) {
         close(fd);
         return;
     }
-    p->tree = t;
     p->channel = channel_take(t->s.base, fd, l, &parent_events, p);
-    if (p->channel)
-        peer_add(p);
-    else
-        free(p);
+    if (!p->channel)
+        peer_remove(p);
 }
 
 /* --- to the children ------------------------------------------------------ */
-
-static void on_child_opened(struct channel *c, void *arg)
-{
-    const struct peer *p = arg;
-
-    if (channel_send(c, MSG_FENCE, p->tree->body, p->tree->len) < 0)
-        channel_hang_up(c);
-}
 
 static void child_missed(struct peer *p)
 {
     struct table_tree *t = p->tree;
     uint32_t rank = p->rank;
+    int owes = p->owes;
 
     peer_remove(p);
-    t->s.on->missed(t->s.arg, rank);
+    if (owes)
+        t->s.on->missed(t->s.arg, rank);
+}
+
+static void on_child_opened(struct channel *c, void *arg)
+{
+    struct peer *p = arg;
+    struct waiting *w;
+
+    while ((w = STAILQ_FIRST(&p->queue)) != NULL) {
+        if (channel_send(c, w->type, w->body, w->len) < 0) {
+            channel_hang_up(c);
+            return;
+        }
+        STAILQ_REMOVE_HEAD(&p->queue, next);
+        free(w);
+    }
 }
 
 static void on_child_message(struct channel *c,
@@ -131,10 +171,12 @@ static void on_child_message(struct channel *c,
                              const uint8_t *body,
                              size_t len)
 {
+    struct peer *p = arg;
+
     (void)body;
     (void)len;
     if (type == MSG_TAKEN)
-        peer_drop(arg);
+        p->owes = 0;
     else
         channel_hang_up(c);
 }
@@ -152,26 +194,90 @@ static const struct channel_events child_events = {
     .closed = on_child_closed,
 };
 
-static void call_child(struct table_tree *t,
-                       uint32_t rank,
-                       const struct endpoint *e)
+static struct peer *find_child(const struct table_tree *t, uint32_t rank)
 {
-    const struct parties parties = {PURPOSE_TABLE, t->s.self, rank};
-    struct address to;
-    struct peer *p = calloc(1, sizeof *p);
+    struct peer *p;
 
-    if (p && address_parse(&to, e->address, e->door) == 0)
-        p->channel =
-            channel_call(t->s.base, (const struct sockaddr *)&to.at, to.len,
-                         t->s.secret, &parties, &child_events, p);
-    if (!p || !p->channel) {
-        free(p);
-        t->s.on->missed(t->s.arg, rank);
-        return;
-    }
-    p->tree = t;
+    LIST_FOREACH(p, &t->peers, next)
+    if (p->is_child && p->rank == rank)
+        break;
+    return p;
+}
+
+/* The child, called if it was not before; NULL if it cannot be. */
+static struct peer *call_child(struct table_tree *t,
+                               uint32_t rank,
+                               const struct endpoint *e)
+{
+    const struct parties parties = {PURPOSE_TABLE, t->self, rank};
+    struct address to;
+    struct peer *p = find_child(t, rank);
+
+    if (p || e->door == 0 || address_parse(&to, e->address, e->door) < 0)
+        return p;
+    p = peer_add(t);
+    if (!p)
+        return NULL;
+    p->is_child = 1;
     p->rank = rank;
-    peer_add(p);
+    p->channel = channel_call(t->s.base, (const struct sockaddr *)&to.at,
+                              to.len, t->s.secret, &parties, &child_events, p);
+    if (p->channel)
+        return p;
+    peer_remove(p);
+    return NULL;
+}
+
+static int send_child(struct peer *p,
+                      uint16_t type,
+                      const uint8_t *body,
+                      size_t len)
+{
+    struct waiting *w;
+
+    if (channel_is_open(p->channel) && STAILQ_EMPTY(&p->queue))
+        return channel_send(p->channel, type, body, len);
+    w = malloc(sizeof *w + len);
+    if (!w)
+        return -1;
+    w->type = type;
+    w->len = len;
+    memcpy(w->body, body, len);
+    STAILQ_INSERT_TAIL(&p->queue, w, next);
+    return 0;
+}
+
+static void start_idle(struct table_tree *t)
+{
+    const struct timeval tv = {IDLE_S, 0};
+
+    t->is_used = 1;
+    if (!evtimer_pending(t->idle, NULL))
+        (void)evtimer_add(t->idle, &tv); /* else they are kept */
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *arg)
+{
+    struct table_tree *t = arg;
+    struct peer *p, *next;
+    int left = 0;
+
+    (void)fd;
+    (void)what;
+    for (p = LIST_FIRST(&t->peers); p; p = next) {
+        next = LIST_NEXT(p, next);
+        if (!p->is_child)
+            continue;
+        if (t->is_used || p->owes || !channel_is_open(p->channel)
+            || channel_backlog(p->channel) > 0)
+            left++;
+        else
+            peer_drop(p);
+    }
+    t->is_used = 0;
+    if (left > 0)
+        start_idle(t);
+    t->is_used = 0;
 }
 
 /* --- the tree ------------------------------------------------------------- */
@@ -184,7 +290,7 @@ int table_tree_open(struct table_tree **out,
     const struct listener_setup door = {.base = setup->base,
                                         .secret = setup->secret,
                                         .purpose = PURPOSE_TABLE,
-                                        .self = setup->self,
+                                        .self = FRONT_END, /* until it is set */
                                         .ports = setup->ports,
                                         .loopback = setup->loopback,
                                         .called = on_called,
@@ -194,8 +300,14 @@ int table_tree_open(struct table_tree **out,
     if (!t)
         return es_no_memory(err);
     t->s = *setup;
+    t->self = FRONT_END;
     LIST_INIT(&t->peers);
-    if (listener_open(&t->door, &door, err) < 0) {
+    t->idle = evtimer_new(setup->base, on_idle, t);
+    if (!t->idle || listener_open(&t->door, &door, err) < 0) {
+        if (t->idle)
+            event_free(t->idle);
+        else
+            (void)es_no_memory(err);
         free(t);
         return -1;
     }
@@ -203,9 +315,20 @@ int table_tree_open(struct table_tree **out,
     return 0;
 }
 
+void table_tree_set_self(struct table_tree *t, uint32_t self)
+{
+    t->self = self;
+    if (order_parent(t->s.branches, self) < FRONT_END) {
+        listener_set_self(t->door, self);
+        return;
+    }
+    listener_close(t->door); /* nobody calls there */
+    t->door = NULL;
+}
+
 uint16_t table_tree_door(const struct table_tree *t)
 {
-    return listener_port(t->door);
+    return t->door ? listener_port(t->door) : 0;
 }
 
 void table_tree_pass(struct table_tree *t,
@@ -215,21 +338,59 @@ void table_tree_pass(struct table_tree *t,
                      size_t len)
 {
     uint64_t first = table_first_child(branches, w->rank);
-    uint64_t end = first + branches;
 
-    listener_close(t->door);
-    t->door = NULL;
-    if (first >= w->size)
-        return;
-    t->body = malloc(len);
-    if (t->body)
-        memcpy(t->body, body, len);
-    t->len = len;
-    for (uint64_t i = first; i < end && i < w->size; i++)
-        if (t->body)
-            call_child(t, (uint32_t)i, &w->agent[i]);
+    for (uint64_t i = first; i < first + branches && i < w->size; i++) {
+        struct peer *p = call_child(t, (uint32_t)i, &w->agent[i]);
+
+        if (p && send_child(p, MSG_FENCE, body, len) == 0)
+            p->owes = 1;
         else
             t->s.on->missed(t->s.arg, (uint32_t)i);
+    }
+    start_idle(t);
+}
+
+/* One that does not get it is the front end's to find. */
+static void order_child(struct table_tree *t,
+                        const struct endpoint *e,
+                        uint32_t rank,
+                        const uint8_t *body,
+                        size_t len)
+{
+    struct peer *p = call_child(t, rank, e);
+
+    if (p && send_child(p, MSG_RELAY, body, len) < 0)
+        peer_drop(p);
+}
+
+void table_tree_order(struct table_tree *t,
+                      const struct wireup *w,
+                      const struct msg_relay *m,
+                      const uint8_t *body,
+                      size_t len)
+{
+    uint64_t first = table_first_child(t->s.branches, w->rank);
+
+    if (first >= w->size)
+        return;
+    for (uint64_t i = first; i < first + t->s.branches && i < w->size; i++) {
+        struct writer part = {0};
+
+        if (m->marks_len > 0)
+            relay_cut(&part, m, t->s.branches, (uint32_t)i);
+        if (m->marks_len == 0)
+            order_child(t, &w->agent[i], (uint32_t)i, body, len);
+        else if (!part.bad)
+            order_child(t, &w->agent[i], (uint32_t)i, part.buf, part.len);
+        writer_clear(&part);
+    }
+    start_idle(t);
+}
+
+void table_tree_forget(struct table_tree *t)
+{
+    while (!LIST_EMPTY(&t->peers))
+        peer_drop(LIST_FIRST(&t->peers));
 }
 
 void table_tree_close(struct table_tree *t)
@@ -238,10 +399,9 @@ void table_tree_close(struct table_tree *t)
 
     if (!t)
         return;
-    while (!LIST_EMPTY(&t->peers))
-        peer_drop(LIST_FIRST(&t->peers));
+    table_tree_forget(t);
     listener_close(t->door);
-    free(t->body);
+    event_free(t->idle);
     free(t);
     errno = saved;
 }

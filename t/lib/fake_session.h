@@ -6,6 +6,7 @@
 #define FAKE_SESSION_H
 
 #include "launcher/session/session.h"
+#include "send_to_all.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "launcher/run/job_load_adjuster.h"
 #include "launcher/run/slots.h"
 #include "policy/kinds.h"
+#include "send_to_all.h"
 #include "tap.h"
 
 #define NODES 3

@@ -13,6 +13,7 @@
 #include "launcher/power/actuator_rapl.h"
 #include "launcher/session/steering.h"
 #include "policy/pace.h"
+#include "send_to_all.h"
 #include "tap.h"
 
 #include <ftw.h>
@@ -161,6 +162,7 @@ static inline void open_node(size_t i)
     struct actuator_place place = {.sysfs = sysfs[i]};
 
     snprintf(named[i].name, sizeof named[i].name, "n%zu", i);
+    named[i].present = 1;
     snprintf(sysfs[i], sizeof sysfs[i], "%s/n%zu", root, i);
     make_tree(i);
     if (actuator_open(&actuator[i], &rapl_kind, &place, START, 0.1, NULL) < 0)

@@ -154,17 +154,12 @@ static void read_order(struct node *v, const struct writer *w)
         memcpy(v->content, v->order.content, (size_t)v->order.plan.bytes);
 }
 
-// cppcheck-suppress constParameter ; a callback has this type
-static void on_send(void *arg,
-                    uint32_t rank,
+static void receive(struct node *v,
                     enum bcast_kind kind,
-                    struct writer *w)
+                    const struct writer *w)
 {
-    struct node *v = &node[rank];
     uint32_t id = 0, number = 0;
 
-    if (arg != &node || rank >= NODES)
-        bail("a message to nobody");
     if (w->bad) /* which the sender's channel does not take */
         v->bad++;
     else if (kind == BCAST_ORDER)
@@ -179,6 +174,15 @@ static void on_send(void *arg,
         v->ends++;
     else
         bail("message %d is none of home's", (int)kind);
+}
+
+// cppcheck-suppress constParameter ; a callback has this type
+static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
+{
+    if (arg != &node)
+        bail("a message to nobody");
+    for (uint32_t v = 0; v < NODES; v++)
+        receive(&node[v], kind, w);
     writer_clear(w);
 }
 

@@ -124,6 +124,17 @@ int main(void)
     is_str(text, "n0 fe80::1%eth0 7 10.1.0.1/16,10000,0,hsn0", "and come back");
     is_int(endpoint_parse(&out, "n0 ::1 7 10.1.0.1/16"), -1,
            "a network that is none makes no endpoint");
+    in.door = 65534;
+    endpoint_format(&in, text, sizeof text);
+    is_str(text, "node-17.cluster 10.1.2.3 65535/65534", "so does its door");
+    ok(endpoint_parse(&out, text) == 0 && out.port == 65535
+           && out.door == 65534,
+       "and comes back");
+    ok(endpoint_parse(&out, "n0 ::1 1/") < 0
+           && endpoint_parse(&out, "n0 ::1 1/0") < 0
+           && endpoint_parse(&out, "n0 ::1 1/65536") < 0
+           && endpoint_parse(&out, "n0 ::1 1/2/3") < 0 && out.port == 0,
+       "a door that is none makes no endpoint either");
     memset(in.node, 'n', sizeof in.node - 1);
     memset(in.address, '1', sizeof in.address - 1);
     endpoint_format(&in, text, sizeof text);

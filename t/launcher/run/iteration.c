@@ -2,6 +2,7 @@
 /* Frames of a step's tasks whose nodes are lost and come back. */
 #include "launcher/run/iteration.h"
 #include "policy/kinds.h"
+#include "send_to_all.h"
 #include "tap.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "launcher/run/run_meter.h"
 #include "launcher/run/job_load_adjuster.h"
 #include "policy/kinds.h"
+#include "send_to_all.h"
 #include "tap.h"
 
 #define NODES 3

@@ -152,7 +152,7 @@ static void test_no_memory(void)
          fault_at = ++n)
         ring_test_clear(&t);
     fault_at = -1;
-    is_int(n, 3, "each allocation that fails is told");
+    is_int(n, 4, "each allocation that fails is told");
     ring_test_clear(&t);
 }
 

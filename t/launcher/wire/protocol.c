@@ -875,8 +875,7 @@ static void test_bad_meetings(void)
     refused(HERE, &w, "an agent that cannot be reached");
     write_u32(&w, 0);
     write_u32(&w, 1);
-    write_text(&w, "n0 10.0.0.1 1");
-    write_u32(&w, 65536);
+    write_text(&w, "n0 10.0.0.1 1/65536");
     refused(HERE, &w, "a door at no port");
     msg_write_fence(&w, &(struct msg_fence){.branches = AGENTS_MAX + 1});
     refused(FENCE, &w, "more branches than agents can be");
