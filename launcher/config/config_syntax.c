@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A text is parsed with one more option at its end.  libconfuse accepts a file
- * that ends within a section or a comment; then that option does not arrive at
- * the top level.
- */
 #include "launcher/config/config_syntax.h"
 #include "launcher/base/loader_list.h"
 #include "launcher/base/number.h"
 #include "launcher/config/config.h"
 #include "launcher/config/policy_option.h"
+#include "launcher/config/policy_syntax.h"
 #include "launcher/config/threshold_option.h"
 #include "launcher/wire/protocol.h"
 #include "pmix_bcast/network.h"
@@ -20,10 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of all policies together, their kind, and the end. */
-#define KEYS_MAX   (KINDS_MAX * POLICY_PARAMS + 2)
-#define END_OPTION "__end"
-
 #define TTL_MAX        (366L * 86400) /* a year: longer has no node the same boot */
 #define OUTLIER_MAX    1000 /* robust deviations: in practice, never */
 #define CACHE_MB_MAX   100000000
@@ -33,68 +25,22 @@
 #define NEED_BYTES_MAX 1e18
 #define DRAIN_MAX      86400 /* seconds */
 
-static const char see_example[] =
-    "see evenstep.conf(5) for what evenstep " EVENSTEP_VERSION " knows";
-
-/* For the error callback of libconfuse, which has no pointer for the caller. */
-struct parsing {
-    struct es_error err;
-    const char *name; /* of the file */
-    long end; /* value of the option at the end: the length of the text */
-};
-static _Thread_local struct parsing parsing;
-
-__attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg,
-                                                           const char *fmt,
-                                                           va_list ap)
-{
-    char what[300];
-
-    if (parsing.err.kind != ES_OK)
-        return; /* the first error says most */
-    vsnprintf(what, sizeof what, fmt, ap);
-    if (strstr(what, END_OPTION))
-        es_fail(&parsing.err, ES_USAGE, "close it",
-                "%s: a section or comment is open at its end", parsing.name);
-    else
-        es_fail(&parsing.err, ES_USAGE,
-                strstr(what, "boolean") ? "give on or off" : see_example,
-                "%s:%d: %s", parsing.name, cfg->line, what);
-}
-
-/* --- called by libconfuse for each value, as long as the line is known ---- */
-
-__attribute__((format(printf, 3, 4))) static int refuse(const cfg_t *cfg,
-                                                        const char *mend,
-                                                        const char *fmt,
-                                                        ...)
-{
-    char what[300];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    return es_fail(&parsing.err, ES_USAGE, mend, "%s:%d: %s", parsing.name,
-                   cfg->line, what);
-}
-
 static int check_on_error(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *on = cfg_opt_getnstr(opt, 0);
 
     if (on_error_find(on) < ON_ERRORS)
         return 0;
-    return refuse(cfg, "give \"input\", \"continue\" or \"fail\"",
-                  "plugin: on_error is out of range");
+    return grammar_refuse(cfg, "give \"input\", \"continue\" or \"fail\"",
+                          "plugin: on_error is out of range");
 }
 
 static int check_wireup(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (wireup_way_find(cfg_opt_getnstr(opt, 0)) >= 0)
         return 0;
-    return refuse(cfg, "give \"auto\", \"pmix\" or \"tcp\"",
-                  "wireup is out of range");
+    return grammar_refuse(cfg, "give \"auto\", \"pmix\" or \"tcp\"",
+                          "wireup is out of range");
 }
 
 static int check_path(cfg_t *cfg, cfg_opt_t *opt)
@@ -103,24 +49,16 @@ static int check_path(cfg_t *cfg, cfg_opt_t *opt)
 
     if (path[0] == '/' && strlen(path) < sizeof((struct config *)0)->agent_path)
         return 0;
-    return refuse(cfg, "give the full path of evenstep-agent",
-                  "plugin: agent_path is out of range");
+    return grammar_refuse(cfg, "give the full path of evenstep-agent",
+                          "plugin: agent_path is out of range");
 }
 
 static int check_rank_by(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (rank_by_find(cfg_opt_getnstr(opt, 0)) < RANK_BYS)
         return 0;
-    return refuse(cfg, "give \"different\" or \"all\"",
-                  "probe: rank_by is out of range");
-}
-
-static int is_name(const char *text, size_t size)
-{
-    size_t len = strlen(text);
-
-    return len > 0 && len < size
-           && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == len;
+    return grammar_refuse(cfg, "give \"different\" or \"all\"",
+                          "probe: rank_by is out of range");
 }
 
 /* Of the tasks of a step, or of a profile.  Whether a set of that name is there
@@ -129,10 +67,11 @@ static int check_policy_name(cfg_t *cfg, cfg_opt_t *opt)
 {
     char mend[POLICY_NAMES_MAX];
 
-    if (is_name(cfg_opt_getnstr(opt, 0), POLICY_NAME_MAX))
+    if (grammar_is_name(cfg_opt_getnstr(opt, 0), POLICY_NAME_MAX))
         return 0;
     policy_option_names(NULL, mend, sizeof mend);
-    return refuse(cfg, mend, "%s: policy is out of range", cfg_name(cfg));
+    return grammar_refuse(cfg, mend, "%s: policy is out of range",
+                          cfg_name(cfg));
 }
 
 static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
@@ -141,17 +80,17 @@ static int check_threshold(cfg_t *cfg, cfg_opt_t *opt)
 
     if (threshold_option_take(&rule, cfg_opt_getnstr(opt, 0), NULL) == 0)
         return 0;
-    return refuse(cfg,
-                  "give seconds, or percent with a %, or auto, between quotes",
-                  "plugin: threshold is out of range");
+    return grammar_refuse(
+        cfg, "give seconds, or percent with a %, or auto, between quotes",
+        "plugin: threshold is out of range");
 }
 
 static int check_meter(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (step_meter_find(cfg_opt_getnstr(opt, 0)) < STEP_METERS)
         return 0;
-    return refuse(cfg, "give \"mpi\", \"cpu\" or \"none\"",
-                  "plugin: meter is out of range");
+    return grammar_refuse(cfg, "give \"mpi\", \"cpu\" or \"none\"",
+                          "plugin: meter is out of range");
 }
 
 /* The keys that take a whole number. */
@@ -183,8 +122,8 @@ static int check_whole(cfg_t *cfg, cfg_opt_t *opt)
     if (v >= w->min && v <= w->max
         && !(strcmp(w->key, "chunk") == 0 && v > 0 && v < CHUNK_MIN))
         return 0;
-    return refuse(cfg, w->mend, "%s: %s is out of range", cfg_name(cfg),
-                  w->key);
+    return grammar_refuse(cfg, w->mend, "%s: %s is out of range", cfg_name(cfg),
+                          w->key);
 }
 
 int config_ports(struct port_range *ports, const char *text)
@@ -206,16 +145,17 @@ static int check_ports(cfg_t *cfg, cfg_opt_t *opt)
 
     if (config_ports(&ports, cfg_opt_getnstr(opt, 0)) == 0)
         return 0;
-    return refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
-                  "bcast: port_range is out of range");
+    return grammar_refuse(cfg, "give \"LOW-HIGH\", both 1024 to 65535",
+                          "bcast: port_range is out of range");
 }
 
 static int check_interface(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (network_list_check(cfg_opt_getnstr(opt, 0)) == 0)
         return 0;
-    return refuse(cfg, "give names and networks as in \"ib0,hsn*,10.1.0.0/16\"",
-                  "bcast: interface is no such list");
+    return grammar_refuse(
+        cfg, "give names and networks as in \"ib0,hsn*,10.1.0.0/16\"",
+        "bcast: interface is no such list");
 }
 
 /* The keys of power { } that take any number. */
@@ -238,7 +178,7 @@ static int check_share(cfg_t *cfg, cfg_opt_t *opt)
         s++;
     if (v >= s->min && v <= s->max)
         return 0;
-    return refuse(cfg, s->mend, "power: %s is out of range", s->key);
+    return grammar_refuse(cfg, s->mend, "power: %s is out of range", s->key);
 }
 
 static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
@@ -250,16 +190,17 @@ static int check_actuator(cfg_t *cfg, cfg_opt_t *opt)
     for (size_t i = 0; known[i]; i++)
         if (strcmp(text, known[i]) == 0)
             return 0;
-    return refuse(cfg, "give off, rapl, cpufreq, cgroup, threads or slice",
-                  "power: actuator is out of range");
+    return grammar_refuse(cfg,
+                          "give off, rapl, cpufreq, cgroup, threads or slice",
+                          "power: actuator is out of range");
 }
 
 static int check_aggregate(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (aggregate_find(cfg_opt_getnstr(opt, 0)) <= AGGREGATE_MEDIAN)
         return 0;
-    return refuse(cfg, "give min, mean or median",
-                  "power: aggregate is out of range");
+    return grammar_refuse(cfg, "give min, mean or median",
+                          "power: aggregate is out of range");
 }
 
 static int check_budget(cfg_t *cfg, cfg_opt_t *opt)
@@ -273,12 +214,12 @@ static int check_budget(cfg_t *cfg, cfg_opt_t *opt)
         || strspn(rack, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                         "0123456789_-")
                != len)
-        return refuse(cfg, "give the name of a switch of topology.conf",
-                      "power: budget: that is no rack");
+        return grammar_refuse(cfg, "give the name of a switch of topology.conf",
+                              "power: budget: that is no rack");
     if (most >= 0.001 && most <= 1e9)
         return 0;
-    return refuse(cfg, "give most = 0.001 to 1e9",
-                  "power: budget \"%s\" is out of range", rack);
+    return grammar_refuse(cfg, "give most = 0.001 to 1e9",
+                          "power: budget \"%s\" is out of range", rack);
 }
 
 static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
@@ -287,8 +228,8 @@ static int check_watts(cfg_t *cfg, cfg_opt_t *opt)
 
     if (v >= 0 && v <= WATTS_MAX)
         return 0;
-    return refuse(cfg, "give a number from 0 to 1e6", "%s: %s is out of range",
-                  cfg_name(cfg), opt->name);
+    return grammar_refuse(cfg, "give a number from 0 to 1e6",
+                          "%s: %s is out of range", cfg_name(cfg), opt->name);
 }
 
 /* A key of an influence profile: the letter of an element. */
@@ -298,9 +239,9 @@ static int check_influence(cfg_t *cfg, cfg_opt_t *opt)
 
     if (v >= 0 && v <= INFLUENCE_MAX)
         return 0;
-    return refuse(cfg, "give a number from 0 to 1",
-                  "profile \"%s\": %s is out of range", cfg_title(cfg),
-                  opt->name);
+    return grammar_refuse(cfg, "give a number from 0 to 1",
+                          "profile \"%s\": %s is out of range", cfg_title(cfg),
+                          opt->name);
 }
 
 static int check_need(cfg_t *cfg, cfg_opt_t *opt)
@@ -311,8 +252,8 @@ static int check_need(cfg_t *cfg, cfg_opt_t *opt)
                           NEED_BYTES_MAX, &bytes)
         == 0)
         return 0;
-    return refuse(cfg, "give bytes, as \"8GiB\"",
-                  "profile: need: %s is out of range", opt->name);
+    return grammar_refuse(cfg, "give bytes, as \"8GiB\"",
+                          "profile: need: %s is out of range", opt->name);
 }
 
 double config_need(cfg_t *section, enum element e)
@@ -345,15 +286,16 @@ static int check_profile(cfg_t *cfg, cfg_opt_t *opt)
     const char *title = cfg_title(section);
     const struct profile p = config_influence(section);
 
-    if (!is_name(title, PROFILE_NAME_MAX))
-        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
-                      "profile: the name is out of range");
+    if (!grammar_is_name(title, PROFILE_NAME_MAX))
+        return grammar_refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                              "profile: the name is out of range");
     if (strcmp(title, PROFILE_AUTO) == 0)
-        return refuse(cfg, "give another name",
-                      "profile \"" PROFILE_AUTO "\": is fitted, not given");
+        return grammar_refuse(cfg, "give another name",
+                              "profile \"" PROFILE_AUTO
+                              "\": is fitted, not given");
     if (!(profile_sum(&p) > 0))
-        return refuse(cfg, "give one of C M I B S G or W X Y Z above 0",
-                      "profile \"%s\": nothing has influence", title);
+        return grammar_refuse(cfg, "give one of C M I B S G or W X Y Z above 0",
+                              "profile \"%s\": nothing has influence", title);
     return 0;
 }
 
@@ -363,8 +305,8 @@ static int check_directory(cfg_t *cfg, cfg_opt_t *opt)
 
     if (path[0] == '/' && strlen(path) < PROBE_PATH_MAX)
         return 0;
-    return refuse(cfg, "give the full path of a directory",
-                  "probe: %s is out of range", opt->name);
+    return grammar_refuse(cfg, "give the full path of a directory",
+                          "probe: %s is out of range", opt->name);
 }
 
 static int check_cache(cfg_t *cfg, cfg_opt_t *opt)
@@ -373,8 +315,8 @@ static int check_cache(cfg_t *cfg, cfg_opt_t *opt)
 
     if (path[0] == '/' && strlen(path) < PROBE_PATH_MAX)
         return 0;
-    return refuse(cfg, "give the full path of a directory of the nodes",
-                  "bcast: cache is out of range");
+    return grammar_refuse(cfg, "give the full path of a directory of the nodes",
+                          "bcast: cache is out of range");
 }
 
 static int check_exclude_libs(cfg_t *cfg, cfg_opt_t *opt)
@@ -383,16 +325,17 @@ static int check_exclude_libs(cfg_t *cfg, cfg_opt_t *opt)
 
     if (loader_list_check(list) == 0 && strlen(list) < EXCLUDE_LIBS_MAX)
         return 0;
-    return refuse(cfg, "give folders as in \"/lib,/usr/lib\", or \"none\"",
-                  "bcast: exclude_libs is no list of folders");
+    return grammar_refuse(cfg,
+                          "give folders as in \"/lib,/usr/lib\", or \"none\"",
+                          "bcast: exclude_libs is no list of folders");
 }
 
 static int check_compress(cfg_t *cfg, cfg_opt_t *opt)
 {
     if (pack_find(cfg_opt_getnstr(opt, 0)) >= 0)
         return 0;
-    return refuse(cfg, "give \"none\", \"lz4\", \"zstd\" or \"auto\"",
-                  "bcast: compress is out of range");
+    return grammar_refuse(cfg, "give \"none\", \"lz4\", \"zstd\" or \"auto\"",
+                          "bcast: compress is out of range");
 }
 
 static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
@@ -401,9 +344,9 @@ static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
 
     if (v >= 0 && v <= OUTLIER_MAX)
         return 0;
-    return refuse(cfg, "give 1 to 1000 deviations, or 0 for never",
-                  "probe: element \"%s\": outlier is out of range",
-                  cfg_title(cfg));
+    return grammar_refuse(cfg, "give 1 to 1000 deviations, or 0 for never",
+                          "probe: element \"%s\": outlier is out of range",
+                          cfg_title(cfg));
 }
 
 enum element config_element(const char *title)
@@ -418,8 +361,9 @@ static int check_label(cfg_t *cfg,
 {
     if (probe_is_label(cfg_opt_getnstr(opt, 0), size))
         return 0;
-    return refuse(cfg, mend, "probe: element \"%s\": %s is out of range",
-                  cfg_title(cfg), opt->name);
+    return grammar_refuse(cfg, mend,
+                          "probe: element \"%s\": %s is out of range",
+                          cfg_title(cfg), opt->name);
 }
 
 static int check_name(cfg_t *cfg, cfg_opt_t *opt)
@@ -444,9 +388,9 @@ static int check_better(cfg_t *cfg, cfg_opt_t *opt)
 
     if (strcmp(better, "more") == 0 || strcmp(better, "less") == 0)
         return 0;
-    return refuse(cfg, "give \"more\" or \"less\"",
-                  "probe: element \"%s\": better is out of range",
-                  cfg_title(cfg));
+    return grammar_refuse(cfg, "give \"more\" or \"less\"",
+                          "probe: element \"%s\": better is out of range",
+                          cfg_title(cfg));
 }
 
 /* The first key of a site's element that the section of a core one has. */
@@ -467,247 +411,89 @@ static int check_element(cfg_t *cfg, cfg_opt_t *opt)
     const char *key = site_key_of(section);
 
     if (e == ELEMENTS)
-        return refuse(cfg, "give C, M, I, B, S or G, or W, X, Y or Z for yours",
-                      "probe: \"%s\" is no element", cfg_title(section));
+        return grammar_refuse(
+            cfg, "give C, M, I, B, S or G, or W, X, Y or Z for yours",
+            "probe: \"%s\" is no element", cfg_title(section));
     if (e < ELEMENT_SITE && key)
-        return refuse(cfg, "give it in element \"W\", \"X\", \"Y\" or \"Z\"",
-                      "probe: element \"%s\" has no %s", cfg_title(section),
-                      key);
+        return grammar_refuse(
+            cfg, "give it in element \"W\", \"X\", \"Y\" or \"Z\"",
+            "probe: element \"%s\" has no %s", cfg_title(section), key);
     if (e != ELEMENT_S && cfg_getstr(section, "scratch"))
-        return refuse(cfg, "give it in element \"S\"",
-                      "probe: element \"%s\" has no scratch",
-                      cfg_title(section));
+        return grammar_refuse(cfg, "give it in element \"S\"",
+                              "probe: element \"%s\" has no scratch",
+                              cfg_title(section));
     return 0;
-}
-
-/* Only the one at the end is allowed: a file may not have this key. */
-static int check_end(cfg_t *cfg, cfg_opt_t *opt)
-{
-    if (cfg_opt_getnint(opt, 0) == parsing.end)
-        return 0;
-    return refuse(cfg, see_example, "no such option '" END_OPTION "'");
-}
-
-/* Of a policy section: by its title, or by the kind that it gives. */
-static const struct policy_kind *kind_of(cfg_t *section)
-{
-    const struct policy_kind *kind = kinds_find(cfg_title(section));
-    const char *given = cfg_getstr(section, "kind");
-
-    return kind || !given ? kind : kinds_find(given);
-}
-
-static int check_value(const cfg_t *cfg,
-                       const char *title,
-                       const struct policy_kind *kind,
-                       const char *key,
-                       double value)
-{
-    size_t k = policy_param_find(kind, key);
-    char mend[100];
-
-    if (k == kind->n_params)
-        return refuse(cfg, see_example, "policy \"%s\" has no key %s", title,
-                      key);
-    if (policy_param_accepts(&kind->params[k], value))
-        return 0;
-    policy_option_range(&kind->params[k], mend, sizeof mend);
-    return refuse(cfg, mend, "policy \"%s\": %s is out of range", title, key);
-}
-
-/* libconfuse allows the parameters of all policies in each policy section.
- * Whether one is of this policy is checked here, or at the section's end if its
- * kind comes later. */
-static int check_param(cfg_t *cfg, cfg_opt_t *opt)
-{
-    const struct policy_kind *kind = kind_of(cfg);
-    double value = cfg_opt_getnfloat(opt, 0);
-
-    if (kind)
-        return check_value(cfg, cfg_title(cfg), kind, opt->name, value);
-    if (!isnan(value)) /* which would be as if it was not given */
-        return 0;
-    return refuse(cfg, "give a number", "policy \"%s\": %s is out of range",
-                  cfg_title(cfg), opt->name);
-}
-
-static int check_kind(cfg_t *cfg, cfg_opt_t *opt)
-{
-    const char *kind = cfg_opt_getnstr(opt, 0), *title = cfg_title(cfg);
-    char mend[POLICY_NAMES_MAX];
-
-    policy_option_names(NULL, mend, sizeof mend);
-    if (kinds_find(title) && strcmp(kind, title) != 0)
-        return refuse(cfg, "give the section another name",
-                      "policy \"%s\" is a kind of its own", title);
-    if (kinds_find(kind))
-        return 0;
-    if (strcmp(kind, title) == 0)
-        return refuse(cfg, mend, "policy \"%s\": its kind is itself", title);
-    return refuse(cfg, mend, "policy \"%s\": kind \"%s\" is unknown", title,
-                  kind);
-}
-
-/* All that a section gives, now that its kind is known. */
-static int check_params(const cfg_t *cfg, cfg_t *section)
-{
-    const struct policy_kind *kind;
-
-    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
-        for (size_t k = 0; k < kind->n_params; k++) {
-            const char *key = kind->params[k].key;
-            double value = cfg_getfloat(section, key);
-
-            if (!isnan(value)
-                && check_value(cfg, cfg_title(section), kind_of(section), key,
-                               value)
-                       < 0)
-                return -1;
-        }
-    return 0;
-}
-
-static int check_policy(cfg_t *cfg, cfg_opt_t *opt)
-{
-    cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
-    const char *title = cfg_title(section);
-
-    if (kinds_find(title))
-        return 0;
-    if (!cfg_getstr(section, "kind"))
-        return refuse(cfg, "give a set of parameters a kind = \"NAME\"",
-                      "policy \"%s\" is unknown", title);
-    if (!is_name(title, POLICY_NAME_MAX))
-        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
-                      "policy: the name is out of range");
-    return check_params(cfg, section);
 }
 
 /* --- the sections --------------------------------------------------------- */
 
-static cfg_opt_t checked(cfg_opt_t key, cfg_validate_callback_t check)
-{
-    key.validcb = check;
-    return key;
-}
-
-static cfg_opt_t text_key(const char *name, cfg_validate_callback_t check)
-{
-    return checked((cfg_opt_t)CFG_STR(name, NULL, CFGF_NONE), check);
-}
-
-static cfg_opt_t whole_key(const char *name)
-{
-    return checked((cfg_opt_t)CFG_INT(name, NOT_GIVEN, CFGF_NONE), check_whole);
-}
-
-static cfg_opt_t number_key(const char *name, cfg_validate_callback_t check)
-{
-    return checked((cfg_opt_t)CFG_FLOAT(name, (double)NAN, CFGF_NONE), check);
-}
-
 static cfg_opt_t influence_key(const char *name)
 {
-    return checked((cfg_opt_t)CFG_FLOAT(name, 0, CFGF_NONE), check_influence);
-}
-
-static cfg_opt_t section_key(const char *name, cfg_opt_t *keys)
-{
-    return (cfg_opt_t)CFG_SEC(name, keys, CFGF_NONE);
-}
-
-/* One of many, each with a title of its own. */
-static cfg_opt_t titled_key(const char *name,
-                            cfg_opt_t *keys,
-                            cfg_validate_callback_t check)
-{
-    return checked(
-        (cfg_opt_t)CFG_SEC(name, keys,
-                           CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
-        check);
-}
-
-/* The kind, the parameters of all policies, each once, and a CFG_END(). */
-static void list_keys(cfg_opt_t keys[KEYS_MAX])
-{
-    const cfg_opt_t end = CFG_END(), first = text_key("kind", check_kind);
-    const struct policy_kind *kind;
-    size_t n = 0;
-
-    keys[n++] = first;
-    for (size_t i = 0; (kind = kinds_at(i)) != NULL; i++)
-        for (size_t k = 0; k < kind->n_params; k++) {
-            const cfg_opt_t key = number_key(kind->params[k].key, check_param);
-            size_t j = 0;
-
-            while (j < n && strcmp(keys[j].name, key.name) != 0)
-                j++;
-            if (j == n)
-                keys[n++] = key;
-        }
-    keys[n] = end;
+    return grammar_key((cfg_opt_t)CFG_FLOAT(name, 0, CFGF_NONE),
+                       check_influence);
 }
 
 /* libconfuse copies all that it is given. */
 static cfg_t *all_sections(void)
 {
-    cfg_opt_t plugin[] = {text_key("on_error", check_on_error),
-                          text_key("agent_path", check_path),
-                          text_key("policy", check_policy_name),
-                          text_key("threshold", check_threshold),
-                          whole_key("patience"),
-                          text_key("meter", check_meter),
+    cfg_opt_t plugin[] = {grammar_text("on_error", check_on_error),
+                          grammar_text("agent_path", check_path),
+                          grammar_text("policy", check_policy_name),
+                          grammar_text("threshold", check_threshold),
+                          grammar_whole("patience", check_whole),
+                          grammar_text("meter", check_meter),
                           CFG_BOOL("report", cfg_false, CFGF_NODEFAULT),
                           CFG_END()};
     cfg_opt_t element[] = {CFG_BOOL("measure", cfg_true, CFGF_NODEFAULT),
-                           number_key("outlier", check_outlier),
-                           text_key("scratch", check_directory),
-                           text_key("command", check_command),
-                           text_key("name", check_name),
-                           text_key("unit", check_unit),
-                           text_key("better", check_better),
-                           whole_key("budget_ms"),
+                           grammar_number("outlier", check_outlier),
+                           grammar_text("scratch", check_directory),
+                           grammar_text("command", check_command),
+                           grammar_text("name", check_name),
+                           grammar_text("unit", check_unit),
+                           grammar_text("better", check_better),
+                           grammar_whole("budget_ms", check_whole),
                            CFG_END()};
-    cfg_opt_t probe[] = {whole_key("budget_ms"),
-                         whole_key("ttl"),
-                         text_key("cache", check_directory),
-                         text_key("rank_by", check_rank_by),
-                         titled_key("element", element, check_element),
+    cfg_opt_t probe[] = {grammar_whole("budget_ms", check_whole),
+                         grammar_whole("ttl", check_whole),
+                         grammar_text("cache", check_directory),
+                         grammar_text("rank_by", check_rank_by),
+                         grammar_titled("element", element, check_element),
                          CFG_END()};
-    cfg_opt_t slurm[] = {whole_key("drain_interval"),
+    cfg_opt_t slurm[] = {grammar_whole("drain_interval", check_whole),
                          CFG_BOOL("job_comment", cfg_false, CFGF_NODEFAULT),
                          CFG_END()};
-    cfg_opt_t agents[] = {whole_key("linger"), CFG_END()};
-    cfg_opt_t bcast[] = {whole_key("branches"),
-                         whole_key("chunk"),
-                         whole_key("small"),
-                         text_key("port_range", check_ports),
-                         text_key("interface", check_interface),
-                         text_key("cache", check_cache),
-                         whole_key("cache_mb"),
-                         text_key("exclude_libs", check_exclude_libs),
-                         text_key("compress", check_compress),
+    cfg_opt_t agents[] = {grammar_whole("linger", check_whole), CFG_END()};
+    cfg_opt_t bcast[] = {grammar_whole("branches", check_whole),
+                         grammar_whole("chunk", check_whole),
+                         grammar_whole("small", check_whole),
+                         grammar_text("port_range", check_ports),
+                         grammar_text("interface", check_interface),
+                         grammar_text("cache", check_cache),
+                         grammar_whole("cache_mb", check_whole),
+                         grammar_text("exclude_libs", check_exclude_libs),
+                         grammar_text("compress", check_compress),
                          CFG_END()};
-    cfg_opt_t budget[] = {number_key("most", NULL), CFG_END()};
-    cfg_opt_t power[] = {titled_key("budget", budget, check_budget),
-                         number_key("start", check_share),
-                         number_key("floor", check_share),
-                         number_key("bound", check_share),
-                         number_key("band", check_share),
-                         number_key("gain", check_share),
-                         whole_key("interval_ms"),
-                         text_key("actuator", check_actuator),
-                         text_key("aggregate", check_aggregate),
+    cfg_opt_t budget[] = {grammar_number("most", NULL), CFG_END()};
+    cfg_opt_t power[] = {grammar_titled("budget", budget, check_budget),
+                         grammar_number("start", check_share),
+                         grammar_number("floor", check_share),
+                         grammar_number("bound", check_share),
+                         grammar_number("band", check_share),
+                         grammar_number("gain", check_share),
+                         grammar_whole("interval_ms", check_whole),
+                         grammar_text("actuator", check_actuator),
+                         grammar_text("aggregate", check_aggregate),
                          CFG_BOOL("within_nodes", cfg_true, CFGF_NODEFAULT),
                          CFG_END()};
-    cfg_opt_t energy[] = {number_key("busy", check_watts),
-                          number_key("idle", check_watts),
-                          number_key("link", check_watts),
-                          number_key("base", check_watts), CFG_END()};
-    cfg_opt_t need[] = {text_key("M", check_need), text_key("S", check_need),
-                        text_key("G", check_need), CFG_END()};
-    cfg_opt_t profile[] = {section_key("need", need),
-                           text_key("policy", check_policy_name),
+    cfg_opt_t energy[] = {grammar_number("busy", check_watts),
+                          grammar_number("idle", check_watts),
+                          grammar_number("link", check_watts),
+                          grammar_number("base", check_watts), CFG_END()};
+    cfg_opt_t need[] = {grammar_text("M", check_need),
+                        grammar_text("S", check_need),
+                        grammar_text("G", check_need), CFG_END()};
+    cfg_opt_t profile[] = {grammar_section("need", need),
+                           grammar_text("policy", check_policy_name),
                            influence_key("C"),
                            influence_key("M"),
                            influence_key("I"),
@@ -719,126 +505,26 @@ static cfg_t *all_sections(void)
                            influence_key("Y"),
                            influence_key("Z"),
                            CFG_END()};
-    cfg_opt_t policy[KEYS_MAX];
-    cfg_opt_t all[] = {
-        CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
-        text_key("wireup", check_wireup),
-        section_key("plugin", plugin),
-        section_key("probe", probe),
-        section_key("slurm", slurm),
-        section_key("agents", agents),
-        section_key("bcast", bcast),
-        titled_key("policy", policy, check_policy),
-        titled_key("profile", profile, check_profile),
-        section_key("energy", energy),
-        section_key("power", power),
-        checked((cfg_opt_t)CFG_INT(END_OPTION, 0, CFGF_NONE), check_end),
-        CFG_END()};
+    cfg_opt_t policy[POLICY_KEYS_MAX];
+    cfg_opt_t all[] = {CFG_BOOL("encrypt", cfg_false, CFGF_NODEFAULT),
+                       grammar_text("wireup", check_wireup),
+                       grammar_section("plugin", plugin),
+                       grammar_section("probe", probe),
+                       grammar_section("slurm", slurm),
+                       grammar_section("agents", agents),
+                       grammar_section("bcast", bcast),
+                       grammar_titled("policy", policy, policy_check),
+                       grammar_titled("profile", profile, check_profile),
+                       grammar_section("energy", energy),
+                       grammar_section("power", power),
+                       grammar_end(),
+                       CFG_END()};
 
-    list_keys(policy);
+    policy_keys(policy);
     return cfg_init(all, CFGF_NONE);
-}
-
-static int check_words(cfg_t *cfg, cfg_opt_t *opt)
-{
-    if (cfg_opt_getnstr(opt, 0)[0] || cfg_opt_size(opt) > 1)
-        return 0;
-    return refuse(cfg, "give a line for sh, or a list of words",
-                  "work \"%s\": command is empty", cfg_title(cfg));
-}
-
-static int check_name_given(cfg_t *cfg, cfg_opt_t *opt)
-{
-    const char *text = cfg_opt_getnstr(opt, 0);
-
-    if (text[0] && strlen(text) < WORK_TEXT_MAX)
-        return 0;
-    return refuse(cfg, "give a name", "work \"%s\": %s is out of range",
-                  cfg_title(cfg), opt->name);
-}
-
-static int check_work(cfg_t *cfg, cfg_opt_t *opt)
-{
-    unsigned n = cfg_opt_size(opt);
-    cfg_t *section = cfg_opt_getnsec(opt, n - 1);
-
-    if (!is_name(cfg_title(section), WORK_NAME_MAX))
-        return refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
-                      "work: the name is out of range");
-    if (n > WORKS_MAX)
-        return refuse(cfg, "give at most 32", "there are too many works");
-    if (cfg_size(section, "command") > 0 && cfg_getstr(section, "command"))
-        return 0;
-    return refuse(cfg, "give it command = \"LINE\"",
-                  "work \"%s\" has no command", cfg_title(section));
-}
-
-static cfg_t *works_sections(void)
-{
-    cfg_opt_t work[] = {
-        checked((cfg_opt_t)CFG_STR_LIST("command", NULL, CFGF_NODEFAULT),
-                check_words),
-        text_key("profile", check_name_given),
-        text_key("policy", check_name_given), CFG_END()};
-    cfg_opt_t all[] = {
-        titled_key("work", work, check_work),
-        checked((cfg_opt_t)CFG_INT(END_OPTION, 0, CFGF_NONE), check_end),
-        CFG_END()};
-
-    return cfg_init(all, CFGF_NONE);
-}
-
-static int parse(cfg_t *cfg,
-                 const char *name,
-                 const char *text,
-                 struct es_error *err)
-{
-    char *whole;
-    int rc;
-
-    memset(&parsing, 0, sizeof parsing);
-    parsing.name = name;
-    parsing.end = (long)strlen(text) + 1; /* never 0 */
-    if (asprintf(&whole, "%s\n" END_OPTION " = %ld\n", text, parsing.end) < 0)
-        return es_no_memory(err);
-    cfg_set_error_function(cfg, on_error);
-    rc = cfg_parse_buf(cfg, whole);
-    free(whole);
-    if (rc == CFG_SUCCESS && cfg_getint(cfg, END_OPTION) == parsing.end)
-        return 0;
-    if (rc == CFG_SUCCESS)
-        return es_fail(err, ES_USAGE, "close it",
-                       "%s: a section or comment is open at its end", name);
-    if (parsing.err.kind == ES_OK)
-        es_fail(&parsing.err, ES_USAGE, see_example, "%s: cannot be read",
-                name);
-    if (err)
-        *err = parsing.err;
-    return -1;
-}
-
-static cfg_t *parse_as(cfg_t *cfg,
-                       const char *name,
-                       const char *text,
-                       struct es_error *err)
-{
-    if (!cfg)
-        es_no_memory(err);
-    else if (parse(cfg, name, text, err) < 0) {
-        cfg_free(cfg);
-        cfg = NULL;
-    }
-    return cfg;
 }
 
 cfg_t *config_parse(const char *name, const char *text, struct es_error *err)
 {
-    return parse_as(all_sections(), name, text, err);
-}
-
-cfg_t *config_parse_works(const char *name,
-                          const char *text,
-                          struct es_error *err)
-{
-    return parse_as(works_sections(), name, text, err);
+    return grammar_parse(all_sections(), name, text, err);
 }

@@ -3,27 +3,18 @@
  * config_syntax.h - what may stand in a configuration file: the sections, their
  * keys, and the range of each.
  *
- * Only this, config_file.c and works_file.c know libconfuse.
+ * Only this, grammar.h, policy_syntax.h, config_file.c and works_file.c know
+ * libconfuse.
  */
 #ifndef LAUNCHER_CONFIG_CONFIG_SYNTAX_H
 #define LAUNCHER_CONFIG_CONFIG_SYNTAX_H
 
+#include "launcher/config/grammar.h"
 #include "pmix_bcast/channel.h"
-#include "pmix_bcast/error.h"
 #include "policy/profile.h"
 
-#include <confuse.h>
-
-/* A whole number that was not given; any other is NaN then, a text NULL. */
-#define NOT_GIVEN (-1)
-
-/* The text with all its values in their ranges, for cfg_free().  Else NULL, and
- * ES_USAGE that names file (name), line, key and what is allowed. */
+/* The text with all its values in their ranges; as grammar_parse(). */
 cfg_t *config_parse(const char *name, const char *text, struct es_error *err);
-/* The same of a file of types of work: works_file.h. */
-cfg_t *config_parse_works(const char *name,
-                          const char *text,
-                          struct es_error *err);
 
 /* "LOW-HIGH" or "" (as SrunPortRange).  0, or -1: it is neither. */
 int config_ports(struct port_range *ports, const char *text);

@@ -1,12 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/config/works_file.h"
 #include "launcher/config/config_file.h"
-#include "launcher/config/config_syntax.h"
+#include "launcher/config/grammar.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- what may stand there ------------------------------------------------- */
+
+static int check_words(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (cfg_opt_getnstr(opt, 0)[0] || cfg_opt_size(opt) > 1)
+        return 0;
+    return grammar_refuse(cfg, "give a line for sh, or a list of words",
+                          "work \"%s\": command is empty", cfg_title(cfg));
+}
+
+static int check_name_given(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *text = cfg_opt_getnstr(opt, 0);
+
+    if (text[0] && strlen(text) < WORK_TEXT_MAX)
+        return 0;
+    return grammar_refuse(cfg, "give a name", "work \"%s\": %s is out of range",
+                          cfg_title(cfg), opt->name);
+}
+
+static int check_work(cfg_t *cfg, cfg_opt_t *opt)
+{
+    unsigned n = cfg_opt_size(opt);
+    cfg_t *section = cfg_opt_getnsec(opt, n - 1);
+
+    if (!grammar_is_name(cfg_title(section), WORK_NAME_MAX))
+        return grammar_refuse(cfg, "give at most 31 of a-z, 0-9, - and _",
+                              "work: the name is out of range");
+    if (n > WORKS_MAX)
+        return grammar_refuse(cfg, "give at most 32",
+                              "there are too many works");
+    if (cfg_size(section, "command") > 0 && cfg_getstr(section, "command"))
+        return 0;
+    return grammar_refuse(cfg, "give it command = \"LINE\"",
+                          "work \"%s\" has no command", cfg_title(section));
+}
+
+static cfg_t *grammar(void)
+{
+    cfg_opt_t work[] = {
+        grammar_key((cfg_opt_t)CFG_STR_LIST("command", NULL, CFGF_NODEFAULT),
+                    check_words),
+        grammar_text("profile", check_name_given),
+        grammar_text("policy", check_name_given), CFG_END()};
+    cfg_opt_t all[] = {grammar_titled("work", work, check_work), grammar_end(),
+                       CFG_END()};
+
+    return cfg_init(all, CFGF_NONE);
+}
+
+/* --- what stands there ---------------------------------------------------- */
 
 /* The words of a list; of one word, that is a line, those of a shell with it. */
 static char **words_of(cfg_t *section)
@@ -59,7 +111,7 @@ int works_parse(struct works *w,
                 const char *text,
                 struct es_error *err)
 {
-    cfg_t *cfg = config_parse_works(name, text, err);
+    cfg_t *cfg = grammar_parse(grammar(), name, text, err);
     int rc = cfg ? 0 : -1;
 
     memset(w, 0, sizeof *w);
