@@ -129,7 +129,7 @@ static int put_environ(const struct agent_orders *o, const struct msg_put *m)
     size_t len;
     char *lines = node_env_fill(m->content, m->len, o->s.agent->node,
                                 o->s.agent->environ, &len);
-    int why = lines ? step_env_put(m->dir, lines, len) : ENAMETOOLONG;
+    int why = lines ? step_env_put(m->dir, lines, len) : errno;
 
     free(lines);
     return why;

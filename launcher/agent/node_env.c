@@ -3,6 +3,7 @@
 #include "launcher/agent/node_destination.h"
 #include "launcher/base/step_env.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +52,17 @@ char *node_env_fill(const uint8_t *lines,
     char *text = strndup((const char *)lines, len), *rest = text, *line;
     char *made = NULL;
     FILE *out = text ? open_memstream(&made, out_len) : NULL;
-    int rc = out ? 0 : -1;
+    int rc = out ? 0 : -1, is_long = 0;
 
     while (rc == 0 && (line = strsep(&rest, "\n")) != NULL)
         if (line[0])
-            rc = fill_line(out, line, node, env);
+            is_long = rc = fill_line(out, line, node, env);
     if (out && fclose(out) != 0)
         rc = -1;
     free(text);
     if (rc == 0)
         return made;
     free(made);
+    errno = is_long ? ENAMETOOLONG : ENOMEM;
     return NULL;
 }

@@ -12,8 +12,8 @@
 
 /*
  * Lines NAME=value, len bytes; env ends with NULL.  Returns the new ones, *out_len
- * bytes, which the caller frees; NULL if there is no memory or a folder gets
- * too long.
+ * bytes, which the caller frees; NULL with errno set if there is no memory (ENOMEM)
+ * or a folder gets too long (ENAMETOOLONG).
  */
 char *node_env_fill(const uint8_t *lines,
                     size_t len,

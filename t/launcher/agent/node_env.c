@@ -5,6 +5,7 @@
 #include "pmix_bcast/bcast_message.h"
 #include "tap.h"
 
+#include <errno.h>
 #include <string.h>
 
 static char tmpdir[] = "TMPDIR=/scratch/job.7";
@@ -33,7 +34,8 @@ static void test_long(void)
 
     memset(text + head, 'x', DESTINATION_MAX);
     ok(!node_env_fill((const uint8_t *)text, head + DESTINATION_MAX, "n7",
-                      environment, &len),
+                      environment, &len)
+           && errno == ENAMETOOLONG,
        "a folder that is too long is refused");
 }
 
