@@ -32,25 +32,54 @@ int slurm_release_refuse(uint32_t number, long api);
 
 /* A job is named by more than its number where there is slurm_load_job_sluid(),
  * as in 26.05. */
+#ifdef slurm_load_job_sluid
+typedef slurm_step_id_t slurm_release_job;
+
 static inline int slurm_release_load_job(job_info_msg_t **jobs, uint32_t job)
 {
-#ifdef slurm_load_job_sluid
     slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
 
     id.job_id = job;
     return slurm_load_job(jobs, id, 0);
-#else
-    return slurm_load_job(jobs, job, 0);
-#endif
 }
 
 static inline void slurm_release_name_job(job_desc_msg_t *wish, uint32_t job)
 {
-#ifdef slurm_load_job_sluid
     wish->step_id.job_id = job;
-#else
-    wish->job_id = job;
-#endif
 }
+
+/* The number in what slurm_load_job() was given, and in a wish: for tests. */
+static inline uint32_t slurm_release_job_loaded(slurm_release_job job)
+{
+    return job.job_id;
+}
+
+static inline uint32_t slurm_release_job_named(const job_desc_msg_t *wish)
+{
+    return wish->step_id.job_id;
+}
+#else
+typedef uint32_t slurm_release_job;
+
+static inline int slurm_release_load_job(job_info_msg_t **jobs, uint32_t job)
+{
+    return slurm_load_job(jobs, job, 0);
+}
+
+static inline void slurm_release_name_job(job_desc_msg_t *wish, uint32_t job)
+{
+    wish->job_id = job;
+}
+
+static inline uint32_t slurm_release_job_loaded(slurm_release_job job)
+{
+    return job;
+}
+
+static inline uint32_t slurm_release_job_named(const job_desc_msg_t *wish)
+{
+    return wish->job_id;
+}
+#endif
 
 #endif

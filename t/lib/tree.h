@@ -18,7 +18,9 @@ static inline const char *tree_path(const char *name)
 {
     static char path[600];
 
-    snprintf(path, sizeof path, "%s/%s", tree_root, name);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", tree_root, name)
+        >= sizeof path)
+        bail("%s: too long", name);
     return path;
 }
 

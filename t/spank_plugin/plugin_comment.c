@@ -3,6 +3,7 @@
 #include "spank_plugin/plugin_comment.h"
 #include "fake_spank.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/slurm_release.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -26,8 +27,11 @@ static struct {
 
 #define SET_TO_MAX 2048
 
-int slurm_load_job(job_info_msg_t **resp, uint32_t job, uint16_t flags)
+int slurm_load_job(job_info_msg_t **resp,
+                   slurm_release_job name,
+                   uint16_t flags)
 {
+    uint32_t job = slurm_release_job_loaded(name);
     static slurm_job_info_t of[2];
     static job_info_msg_t all = {.record_count = 2, .job_array = of};
     static char comment[2048];
@@ -56,8 +60,8 @@ int slurm_update_job(job_desc_msg_t *wish)
         errno = ctld.refuses;
         return SLURM_ERROR;
     }
-    snprintf(ctld.set_to, SET_TO_MAX, "job %u: %s", (unsigned)wish->job_id,
-             wish->admin_comment);
+    snprintf(ctld.set_to, SET_TO_MAX, "job %u: %s",
+             slurm_release_job_named(wish), wish->admin_comment);
     return SLURM_SUCCESS;
 }
 
