@@ -150,6 +150,19 @@ test_expect_success 'the energy model comes from the configuration; --power goes
 	EVENSTEP_CONF=energy.conf evenstep graph plan --cores 4 --power 10,2,5,0 --json nine.json >again &&
 	test_cmp built_in again
 '
+test_expect_success 'watts that runs have learnt go before the configuration, --power before them' '
+	jq ".watts = {points: 4, busy: 20, idle: 4, sums: [1, 0.5, 2, 22, 18]}" nine.json >learnt.json &&
+	evenstep graph plan --cores 4 --power 20,4,5,0 --json nine.json >by_option && evenstep graph plan --cores 4 --json learnt.json >by_file &&
+	test_cmp by_option by_file && evenstep graph plan --cores 4 --power 10,2,5,0 --json learnt.json >by_option &&
+	evenstep graph plan --cores 4 --json nine.json >built_in && test_cmp built_in by_option
+'
+test_expect_success 'too few points learnt: the configuration; watts that no run has measured: exit 2' '
+	jq ".watts = {points: 2, sums: [1, 0, 1, 20, 4]}" nine.json >few.json && evenstep graph plan --cores 4 --json few.json >got && test_cmp built_in got &&
+	for watts in "7" "{points: 4}" "{points: -1, sums: [1,1,1,1,1]}" "{points: 4, sums: [1,1,1,1]}" "{points: 4, sums: [1,1,1,1,\"x\"]}" "{points: 1, sums: [5,1,1,1,1]}" "{points: 4, sums: [1,1,1,1,-1]}"; do
+		jq ".watts = $watts" nine.json >bad.json && test_expect_code 2 evenstep graph plan bad.json >out 2>err && test ! -s out &&
+		said "evenstep: bad.json: watts: are not what runs have measured: take it out: --learn writes it anew" || return 1
+	done
+'
 test_expect_success '--help tells every option' '
 	evenstep graph --help >out 2>err && test ! -s err && grep "^usage: evenstep graph plan" out &&
 	for option in algorithm threshold group baseline cores processors deadline deadline-factor \

@@ -5,6 +5,7 @@ test_description='srun --evenstep-report and evenstep graph run: joules that the
 . "$EVENSTEP_SRC/t/lib/testbed.sh"
 unset EVENSTEP_CONF
 B=$EVENSTEP_BUILD
+PATH=$B:$PATH
 conf=$(testbed_dir)/power.conf # a path without a space, as those below
 bin=$(testbed_dir)/bin
 trees=$(testbed_dir)/sys # each node's own sysfs, as its guard sees it
@@ -52,6 +53,20 @@ test_expect_success 'a task graph tells it, too, beside what its model says' '
 	END
 	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --json graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
 	wait_for 60 test -e began && sleep 5 && count 0 30 && count 1 70 && sleep 3 && end && cat out && jq -e ".used.joules == 100 and .used.source == \"measured\"" out
+'
+# learn NODE: a task is at work for 8 s on one of two nodes; that one uses 70 J, the other 30 J.
+learn() {
+	make_tree 0 && make_tree 1 && rm -f enough began &&
+	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --learn "$@" graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	wait_for 60 test -e began && sleep 5 && count 0 70 && count 1 30 && sleep 3 && end && cat out
+}
+test_expect_success 'graph run --learn: two runs are enough to say what a core draws, and the next plan is by it' '
+	learn && jq -ce ".watts | .points == 2 and (has(\"busy\") | not) and (.sums | length == 5)" graph.json &&
+	learn --json && jq -c .watts out graph.json && jq -e ".watts | .points == 4 and .busy / .idle > 2.5 and .busy / .idle < 10" out &&
+	jq -e --slurpfile out out ".watts | .points == 4 and .busy == \$out[0].watts.busy and .idle == \$out[0].watts.idle" graph.json &&
+	evenstep graph plan --cores 1 --json graph.json >plan && jq -e --slurpfile g graph.json "(.energy.busy / .makespan - \$g[0].watts.busy) | fabs < 0.001" plan &&
+	evenstep graph plan --cores 1 --power 7,1,0,0 --json graph.json >plan && jq -e "(.energy.busy / .makespan - 7) | fabs < 0.001" plan &&
+	learn && grep -E "^so a core draws [0-9.]+ W at work and [0-9.]+ W idle; planned with [0-9.]+ W and [0-9.]+ W$" out
 '
 test_expect_success 'no counters and no model: nothing is made up' '
 	rm -r "$trees/n0" "$trees/n1" && : >"$conf" && begin -N2 --evenstep-report && end && ! grep -q "have used" err

@@ -65,6 +65,16 @@ test_expect_success 'nodes that the plan has no use for: named; with --release S
 	said "evenstep: n[0-9]: given back to Slurm" && ! mentioned "is lost" && grep -x 2 out && wait_for 60 no_folder n0 n1 n2 n3 &&
 	test "$(cat n0 n1 n2 n3 | sort -u | wc -l)" = 2
 '
+test_expect_success '--release in a batch script: the node that the script stands on stays, the job ends well' '
+	rm -f n? done.* && cat >batch.sh <<-END &&
+	#!/bin/sh
+	evenstep graph run --metrics equal --cores 2 --deadline 8 --release few.json >table.batch & run=\$!
+	sleep 3; squeue -h -j \$SLURM_JOB_ID -o %D >nodes.batch; scontrol show job \$SLURM_JOB_ID >job.batch; wait \$run; echo \$? >rc.batch
+	END
+	on_ctl sbatch -Q --wait -N3 -D "$PWD" -o err batch.sh && cat err nodes.batch && echo 0 >want && test_cmp want rc.batch &&
+	said "evenstep: n[0-9]: given back to Slurm" && ! mentioned "is lost" && grep -x 2 nodes.batch &&
+	host=$(sed -n "s/.*BatchHost=//p" job.batch) && ! said "evenstep: $host: given back to Slurm" && test "$(ls n0 n1 n2 n3 | wc -l)" = 4
+'
 test_expect_success 'each node is free after that, too' 'clean_up'
 # Two chains that meet; each second task waits for a file before it goes on.
 marks=$PWD/marks

@@ -173,6 +173,16 @@ static int act(const struct graph_options *o,
     return o->all ? plan_all(o, f, err) : plan_one(o, f, err);
 }
 
+/* What runs of the graph have measured goes before the configuration.  The power
+ * besides the cores is in that of the cores. */
+static void take_watts(struct graph_options *o, const struct watts *learnt)
+{
+    struct power *p = &o->run.plan.machine.power;
+
+    if (o->power.busy < 0 && watts_fit(learnt, &p->busy, &p->idle) == 0)
+        p->base = 0;
+}
+
 static int read_and_act(struct graph_options *o, struct es_error *err)
 {
     struct graph_times times = {0};
@@ -187,8 +197,10 @@ static int read_and_act(struct graph_options *o, struct es_error *err)
     }
     if (rc == 0)
         rc = graph_file_read(&f, o->run.graph, &o->reading, err);
-    if (rc == 0)
+    if (rc == 0) {
+        take_watts(o, &f.watts);
         rc = act(o, &f, err);
+    }
     graph_file_clear(&f);
     graph_times_clear(&times);
     return rc;

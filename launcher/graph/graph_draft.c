@@ -252,6 +252,7 @@ int draft_finish(struct graph_draft *d,
         f->ids = d->ids;
         d->ids = NULL;
         f->understood = d->understood;
+        f->watts = d->watts;
         return 0;
     case GRAPH_TASKS:
         return es_fail(err, ES_USAGE, "give at least one", "%s: no tasks",

@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_GRAPH_GRAPH_DRAFT_H
 #define LAUNCHER_GRAPH_GRAPH_DRAFT_H
 
+#include "launcher/graph/graph_watts.h"
 #include "pmix_bcast/error.h"
 #include "policy/graph.h"
 
@@ -32,6 +33,7 @@ struct graph_file {
     struct graph *graph;
     json_t *ids; /* by task: a string or an integer, as in the file */
     struct graph_understood understood;
+    struct watts watts; /* learnt; all 0: nothing is */
 };
 
 struct graph_draft {
@@ -45,6 +47,7 @@ struct graph_draft {
     size_t time_room, need_room, edge_room;
     int has_needs; /* a task says what it needs */
     struct graph_understood understood;
+    struct watts watts;
 };
 
 /* Release by draft_clear(), also on failure. */

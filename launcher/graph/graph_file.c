@@ -25,6 +25,9 @@ static int read_json(struct graph_draft *d,
         rc = graph_read_makeflow(d, all, how, err);
     else
         rc = graph_read_own(d, all, err);
+    if (rc == 0 && graph_watts_read(&d->watts, all) < 0)
+        rc = draft_fail(d, "watts", "take it out: --learn writes it anew",
+                        "are not what runs have measured", err);
     json_decref(all);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/graph/graph_learn.h"
 #include "launcher/base/notice.h"
+#include "launcher/session/energy.h"
 #include "pmix_bcast/destination.h"
 
 #include <errno.h>
@@ -63,6 +64,40 @@ void graph_measured_tasks(struct graph_measured *m,
         }
         if (n > 0)
             m->seconds[v] = sum / n;
+    }
+}
+
+/* Core seconds of the node's tasks that are done. */
+static double busy_seconds(const struct graph_state *s,
+                           const struct machine *m,
+                           uint32_t node)
+{
+    double busy = 0;
+
+    for (uint32_t i = 0; i < s->places; i++) {
+        const struct place *p = &s->place[i];
+
+        if (p->node == node && p->state == PLACE_DONE)
+            busy += (double)(p->finish - p->start) / GRAPH_NS_PER_S
+                    * machine_width(m, s->graph, p->task, node);
+    }
+    return busy;
+}
+
+void graph_measured_watts(struct watts *w,
+                          const struct graph_state *s,
+                          const struct machine *m,
+                          const struct energy_watch *e)
+{
+    for (uint32_t i = 0; e && i < m->processors; i++) {
+        const struct energy_view used = energy_view(e, i);
+        double busy = busy_seconds(s, m, i);
+        double all = machine_cores(m, i) * used.seconds;
+
+        if (used.source != ENERGY_MEASURED && used.source != ENERGY_SLURM)
+            continue;
+        /* A node without counters, or a run too short for them, says nothing. */
+        (void)watts_add(w, used.joules, fmin(busy, all), fmax(all - busy, 0));
     }
 }
 
@@ -229,6 +264,7 @@ static json_t *index_tasks(const struct graph_work *w)
 int graph_learn(const char *path,
                 const struct graph_work *w,
                 const struct graph_measured *m,
+                const struct watts *watts,
                 struct es_error *err)
 {
     struct learning l = {w, m, mean_rate(w, m), index_tasks(w)};
@@ -240,7 +276,8 @@ int graph_learn(const char *path,
     if (!all || !l.index)
         rc = es_fail(err, ES_WORK, "leave it as it was until the end",
                      "--learn: %s: cannot be read any more", path);
-    else if (workflow ? learn_wfformat(&l, workflow) : learn_own(&l, all))
+    else if ((workflow ? learn_wfformat(&l, workflow) : learn_own(&l, all))
+             || (watts->points > 0 && graph_watts_write(all, watts) < 0))
         rc = es_no_memory(err);
     else {
         text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

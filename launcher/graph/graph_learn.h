@@ -7,7 +7,10 @@
 #define LAUNCHER_GRAPH_GRAPH_LEARN_H
 
 #include "launcher/graph/graph_state.h"
+#include "launcher/graph/graph_watts.h"
 #include "policy/machine.h"
+
+struct energy_watch;
 
 struct graph_measured {
     double *seconds; /* by task; -1: not measured */
@@ -25,17 +28,25 @@ void graph_measured_tasks(struct graph_measured *m,
                           const struct graph_state *s,
                           const struct machine *on);
 
+/* Add a point for each node whose joules were counted since the run began; e
+ * may be NULL.  Busy are the cores of its tasks. */
+void graph_measured_watts(struct watts *w,
+                          const struct graph_state *s,
+                          const struct machine *m,
+                          const struct energy_watch *e);
+
 /*
  * Write it into the file of the graph, which is replaced in one step.
  *
  * Into evenstep's own format: the times of tasks, and for each edge with files
  * the seconds that they took, or would take at the mean rate where that was not
  * measured.  Into WfFormat: times and sizes; it has no place for the rate, so a
- * notice tells it.
+ * notice tells it.  Into both: the watts, if there are points of them.
  */
 int graph_learn(const char *path,
                 const struct graph_work *w,
                 const struct graph_measured *m,
+                const struct watts *watts,
                 struct es_error *err);
 
 #endif

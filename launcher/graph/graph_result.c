@@ -75,6 +75,17 @@ static json_t *json_used(const struct energy_view *used)
                      energy_source_name(used->source));
 }
 
+/* What a core draws, by all counters so far; only where this run has any. */
+static json_t *json_fitted(const struct watts *w)
+{
+    double busy, idle;
+
+    return watts_fit(w, &busy, &idle) == 0
+               ? json_pack("{s:f,s:f,s:i}", "busy", busy, "idle", idle,
+                           "points", (int)w->points)
+               : json_null();
+}
+
 static json_t *json_instance(const struct graph_result *r,
                              const struct place *p)
 {
@@ -116,7 +127,8 @@ static int print_json(FILE *out,
     int rc;
 
     if (is_measured(r, &used))
-        all = json_member(all, "used", json_used(&used));
+        all = json_member(json_member(all, "used", json_used(&used)), "watts",
+                          json_fitted(r->watts));
     rc =
         all ? json_dumpf(all, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : -1;
 
@@ -135,6 +147,18 @@ static void print_instance(FILE *out,
             session_node(r->session, p->node)->name, p->core,
             seconds(p->planned_start), seconds(p->planned_finish),
             seconds(p->start), seconds(p->finish));
+}
+
+static void print_fitted(FILE *out, const struct graph_result *r)
+{
+    const struct power *p = &r->machine->power;
+    double busy, idle;
+
+    if (watts_fit(r->watts, &busy, &idle) == 0)
+        fprintf(out,
+                "so a core draws %.3g W at work and %.3g W idle; planned with "
+                "%.3g W and %.3g W\n",
+                busy, idle, p->busy, p->idle);
 }
 
 static int print_text(FILE *out,
@@ -160,6 +184,7 @@ static int print_text(FILE *out,
     if (is_measured(r, &used)) {
         energy_used_text(text, &used);
         fprintf(out, "its nodes have used %s\n", text);
+        print_fitted(out, r);
     }
     return ferror(out) ? -1 : 0;
 }

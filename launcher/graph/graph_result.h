@@ -7,6 +7,7 @@
 
 #include "launcher/base/report_out.h"
 #include "launcher/graph/graph_state.h"
+#include "launcher/graph/graph_watts.h"
 #include "launcher/session/energy.h"
 #include "launcher/session/session.h"
 #include "policy/schedule.h"
@@ -20,6 +21,7 @@ struct graph_result {
     const struct schedule_sum *planned;
     const struct session *session;
     const struct energy_watch *energy; /* NULL: not watched */
+    const struct watts *watts;         /* of this run and those before it */
     double messages_s; /* of all files on their way between nodes */
 };
 

@@ -288,15 +288,18 @@ static int start(struct graph_running *r)
 
 static int print_result(struct graph_running *r)
 {
+    struct watts watts = r->f->watts;
     struct graph_result result = {.f = r->f,
                                   .state = &r->state,
                                   .machine = &r->machine,
                                   .planned = &r->planned,
                                   .session = r->front.session,
                                   .energy = r->energy,
+                                  .watts = &watts,
                                   .messages_s = r->messages_s};
 
     graph_progress_stop(&r->progress);
+    graph_measured_watts(&watts, &r->state, &r->machine, r->energy);
     if (graph_result_print(stdout, &result, r->o->json) < 0
         || fflush(stdout) != 0)
         return es_no_space(r->err);
@@ -305,7 +308,7 @@ static int print_result(struct graph_running *r)
     if (!r->o->learn)
         return 0;
     graph_measured_tasks(&r->measured, &r->state, &r->machine);
-    return graph_learn(r->o->graph, &r->work, &r->measured, r->err);
+    return graph_learn(r->o->graph, &r->work, &r->measured, &watts, r->err);
 }
 
 /* The folders on the nodes are not needed any more. */
