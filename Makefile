@@ -255,6 +255,7 @@ $(filter $(B)/t/spank_plugin/%,$(t_bin)) $(B)/t/fuzz/env_file: \
 t_drivers := $(addprefix $(B)/t/drivers/, \
                $(foreach v,nvidia nvidia-old nvidia-bare,$v/libcuda.so.1) \
                $(foreach v,amd amd-old amd-bare,$v/libamdhip64.so.6) \
+               $(foreach v,intel intel-old intel-bare,$v/libze_loader.so.1) \
                nvidia/libnvidia-ml.so.1 amd/libhiprtc.so.6 amd/librocm_smi64.so.7)
 $(B)/t/launcher/probe/probe.t $(B)/t/launcher/probe/probe_gpu.t: | $(t_drivers)
 $(t_drivers): $(wildcard t/drivers/*)

@@ -105,6 +105,7 @@ while read -r maker; do
 done <<'END'
 nvidia
 amd
+intel
 END
 test_expect_success 'a driver that hangs: bounded, marked as not measured, the others measured' '
 	for try in 1 2 3 4 5; do # others may be busy here, and C has but its part of the budget

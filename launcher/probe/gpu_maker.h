@@ -39,7 +39,7 @@ struct gpu {
     uint64_t bytes[GPU_MOST]; /* of the memory of each */
     char first[GPU_NAME];     /* name of the first */
     char why[GPU_WHY];        /* of the call that has failed */
-    void *driver; /* the maker's; never freed, as the process ends */
+    void *driver; /* the maker's; from malloc(); the caller frees it */
 };
 
 /* What has become of a maker's driver. */
@@ -74,6 +74,6 @@ struct gpu_maker {
     void (*end)(struct gpu *g); /* of the device; also after a failed begin */
 };
 
-extern const struct gpu_maker gpu_nvidia, gpu_amd;
+extern const struct gpu_maker gpu_nvidia, gpu_amd, gpu_intel;
 
 #endif

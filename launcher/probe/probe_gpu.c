@@ -5,12 +5,15 @@
 #include "launcher/probe/probe_crew.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define COPY_BYTES ((uint64_t)256 << 20) /* several times any L2 of 2026 */
 #define COPY_PART  8                     /* at most this part of the memory */
 #define BYTES_MOST ((uint64_t)1 << 50)   /* no device has more */
 
-static const struct gpu_maker *const makers[] = {&gpu_nvidia, &gpu_amd};
+static const struct gpu_maker *const makers[] = {&gpu_nvidia, &gpu_amd,
+                                                 &gpu_intel};
 
 #define MAKERS (sizeof makers / sizeof makers[0])
 
@@ -75,8 +78,18 @@ static unsigned count_devices(const struct work *w)
     return n;
 }
 
-/* A card of a maker whose library is not there.  What drives a screen does not
- * count: hardly a cluster computes on that, but on NVIDIA's. */
+/* What drives a screen is hardly what a cluster computes on, but for NVIDIA's;
+ * Intel's graphics on the root bus are inside of the processor. */
+static int is_for_computing(const struct pcie_device *d)
+{
+    if (d->vendor == PCIE_VENDOR_NVIDIA)
+        return 1;
+    return d->class_code != PCIE_CLASS_VGA
+           && (d->vendor != PCIE_VENDOR_INTEL
+               || strncmp(d->name, "0000:00:", 8) != 0);
+}
+
+/* A card of a maker whose library is not there. */
 static const struct gpu_maker *find_idle(const struct work *w,
                                          struct pcie_device *card)
 {
@@ -87,8 +100,7 @@ static const struct gpu_maker *find_idle(const struct work *w,
         for (size_t m = 0; m < MAKERS; m++)
             if (w->state[m] == GPU_ABSENT
                 && found[i].vendor == makers[m]->vendor
-                && (found[i].class_code != PCIE_CLASS_VGA
-                    || found[i].vendor == PCIE_VENDOR_NVIDIA)) {
+                && is_for_computing(&found[i])) {
                 *card = found[i];
                 return makers[m];
             }
@@ -228,4 +240,6 @@ void probe_gpu_measure(const struct probe_setup *setup,
         say_none(&w);
     else
         measure_devices(&w, end_ns);
+    for (size_t m = 0; m < MAKERS; m++)
+        free(w.gpu[m].driver);
 }

@@ -27,6 +27,11 @@ static const struct maker makers[] = {
     {"AMD", "amd", "ROCR_VISIBLE_DEVICES", "libamdhip64.so.6", "hipMalloc",
      "hipModuleLoadData", "init=3", "hipErrorNotInitialized", "alloc=2",
      "hipErrorOutOfMemory", "build=209", "hipErrorNoBinaryForGpu", "init=803"},
+    {"Intel", "intel", "ZE_AFFINITY_MASK", "libze_loader.so.1",
+     "zeMemAllocDevice", "zeModuleCreate", "init=1879048193",
+     "ZE_RESULT_ERROR_DEVICE_LOST", "alloc=1879048195",
+     "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "build=1879048196",
+     "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE", "init=803"},
 };
 
 /* version: "", "-old" or "-bare" */
@@ -80,6 +85,11 @@ static void test_no_library(void)
     r = measure_by("/nowhere");
     ok(r.state == PROBE_MEASURED && r.value <= 0,
        "also with what only drives a screen");
+    tree_put("bus/pci/devices/0000:00:02.0/class", "0x038000\n");
+    tree_put("bus/pci/devices/0000:00:02.0/vendor", "0x8086\n");
+    r = measure_by("/nowhere");
+    ok(r.state == PROBE_MEASURED && r.value <= 0,
+       "and with graphics inside of a processor");
     tree_put("bus/pci/devices/0000:41:00.0/class", "0x030200\n");
     tree_put("bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
     r = measure_by("/nowhere");
@@ -244,6 +254,44 @@ static void test_amd(void)
        "a compiler that fails is named");
 }
 
+static void test_intel(void)
+{
+    struct probe_result r =
+        measure(&makers[2], "", "init=2013265921", 20); /* 0x78000001 */
+
+    ok(r.state == PROBE_MEASURED && r.value <= 0
+           && strstr(r.what, "has none for us"),
+       "a loader that finds no driver is no GPU");
+}
+
+/* Two makers' cards in a node. */
+static void test_both(void)
+{
+    struct probe_result r;
+    char folder[500], from[600];
+
+    tree_put("both/note", "\n");
+    for (int m = 0; m < 2; m++) {
+        snprintf(from, sizeof from, "%s/%s/%s", stand_ins, makers[2 * m].folder,
+                 makers[2 * m].library);
+        snprintf(folder, sizeof folder, "%.400s/both/%.20s", tree_root,
+                 makers[2 * m].library);
+        if (symlink(from, folder) < 0)
+            bail("no link %s", folder);
+    }
+    setenv("STAND_IN_GPU", "devices=2", 1);
+    snprintf(folder, sizeof folder, "%.400s/both", tree_root);
+    r = measure_by(folder);
+    ok(r.state == PROBE_MEASURED && r.count == 4
+           && r.capacity_bytes == 4 * (64 << 20) && r.compute > 0
+           && strstr(r.what, "2 x Stand-in H1 and 2 more"),
+       "GPUs of two makers count together: %s", r.what);
+    setenv("STAND_IN_GPU", "devices=2,init=1879048193", 1);
+    r = measure_by(folder);
+    ok(is_unmeasured(&r, "NVIDIA: the driver says"),
+       "where both fail the first is named");
+}
+
 int main(void)
 {
     const char *build = getenv("EVENSTEP_BUILD");
@@ -266,6 +314,8 @@ int main(void)
     }
     test_nvidia_watch();
     test_amd();
+    test_intel();
+    test_both();
     tree_remove();
     return done();
 }
