@@ -277,4 +277,29 @@ test_expect_success NOBODY 'without root: a folder that may be written but not r
 test_expect_success 'no temporary file is left' '
 	ls -A "$TMPDIR" >left && test_cmp /dev/null left
 '
+# Of 900,000 bytes to nine nodes the published tree makes three chunks.
+test_expect_success 'bcast { scheme = "strict" }: the published tree, also for what run brings' '
+	printf "bcast {\n scheme = \"strict\"\n}\n" >strict.conf && head -c 900000 /dev/urandom >nine && rm -rf to && mkdir to &&
+	evenstep bcast --local 9 --json nine "$PWD/to/{node}" >got && jq -e ".chunks > 3 and .nodes == 9" got &&
+	EVENSTEP_CONF=strict.conf evenstep bcast --local 9 --json -f nine "$PWD/to/{node}" >got && cat got && jq -e ".chunks == 3 and .pulls > 0" got &&
+	for each in $(seq 0 8); do cmp nine to/local$each || return 1; done &&
+	EVENSTEP_CONF=strict.conf evenstep run --local 9 --metrics equal --bcast "nine:$PWD/to/run-{node}" --range 0:9 --pieces 1 \
+		-- cmp nine "$PWD/to/run-{node}"
+'
+in_the_middle() { # those below agent 1, too, have begun
+	for agent in $(pgrep -P "$front" -x evenstep-agent); do find /proc/"$agent"/fd -lname "$PWD/to/*" 2>&-; done >begun
+	test -s pid && test "$(wc -l <begun)" -ge 20
+}
+# Agent 1 has the orders of 16 to 23 to pass on.
+test_expect_success 'an agent with others below it is killed in the middle: they have it, and nothing is half' '
+	cat >noting <<-END && chmod +x noting && echo "plugin { agent_path = \"$PWD/noting\" }" >noting.conf &&
+	#!/bin/sh
+	test \$EVENSTEP_AGENT != local1 || echo \$\$ >"$PWD/pid"
+	exec "$EVENSTEP_BUILD/evenstep-agent"
+	END
+	head -c 40000000 /dev/urandom >large && rm -rf to pid && mkdir to &&
+	{ EVENSTEP_CONF=noting.conf evenstep bcast --local 24 large "$PWD/to/{node}" 2>err & front=$!; } &&
+	wait_for 60 in_the_middle && kill -9 "$(cat pid)" && test_expect_code 1 wait $front; cat err && said "evenstep: local1: .*" &&
+	for each in 0 $(seq 2 23); do cmp large to/local$each || return 1; done && test ! -e to/local1 && rm large to/*
+'
 test_done

@@ -24,6 +24,12 @@ test_expect_success 'a step of 192 tasks: every node has the table of all, and i
 	on_ctl srun -N24 --ntasks-per-node=8 --evenstep sh -c "test \$SLURM_PROCID != 191 || \"$EVENSTEP_BUILD\"/evenstep conntable dump --json" >got 2>err &&
 	jq -se "map(.rank) == [range(192)] and (map(.node) | unique | length) == 24 and (group_by(.node) | all(length == 8))" got
 '
+test_expect_success 'likewise by the published tree and pull, and a file that comes before the tasks' '
+	printf "bcast {\n scheme = \"strict\"\n}\n" >strict.conf && head -c 300000 /dev/urandom >file &&
+	on_ctl env EVENSTEP_CONF="$PWD/strict.conf" srun -N24 --ntasks-per-node=8 --evenstep --evenstep-bcast="file:/tmp/strict" \
+		sh -c "test \$SLURM_LOCALID != 0 || { cmp file /tmp/strict && cksum <\$EVENSTEP_DIR/conntable; }" >got 2>err
+	cat err && quiet err && test "$(sort -u got | wc -l) $(wc -l <got)" = "1 24"
+'
 
 test_expect_success 'evenstep-bcast twice: a file and a folder, into the TMPDIR of each node and by its name' '
 	head -c 300000 /dev/urandom >file && mkdir -p folder/sub && echo deep >folder/sub/file &&

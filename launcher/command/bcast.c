@@ -474,6 +474,7 @@ static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
         w->branches = known.branches;
     if (w->chunk == 0)
         w->chunk = known.chunk;
+    w->flags = known.flags;
     w->small = known.small;
     w->interfaces = known.interfaces;
     w->pack = known.pack;

@@ -63,6 +63,7 @@ struct config {
         uint64_t cache_bytes;       /* that one may have */
         char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
         enum pack compress;
+        int strict; /* scheme: as published, CN 102486739 */
     } bcast;
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */

@@ -326,6 +326,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     const char *cache = cfg_getstr(bcast, "cache");
     const char *exclude_libs = cfg_getstr(bcast, "exclude_libs");
     const char *compress = cfg_getstr(bcast, "compress");
+    const char *scheme = cfg_getstr(bcast, "scheme");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -341,6 +342,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         snprintf(b->exclude_libs, sizeof b->exclude_libs, "%s", exclude_libs);
     if (compress) /* check_compress() took it */
         b->compress = (enum pack)pack_find(compress);
+    if (scheme) /* check_scheme() took it */
+        b->strict = strcmp(scheme, "strict") == 0;
     if (ports)
         (void)config_ports(&b->ports, ports); /* check_ports() took it */
     if (interface)                            /* check_interface() took it */

@@ -338,6 +338,16 @@ static int check_compress(cfg_t *cfg, cfg_opt_t *opt)
                           "bcast: compress is out of range");
 }
 
+static int check_scheme(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *name = cfg_opt_getnstr(opt, 0);
+
+    if (strcmp(name, "overlap") == 0 || strcmp(name, "strict") == 0)
+        return 0;
+    return grammar_refuse(cfg, "give \"overlap\" or \"strict\"",
+                          "bcast: scheme is out of range");
+}
+
 static int check_outlier(cfg_t *cfg, cfg_opt_t *opt)
 {
     double v = cfg_opt_getnfloat(opt, 0);
@@ -472,6 +482,7 @@ static cfg_t *all_sections(void)
                          grammar_whole("cache_mb", check_whole),
                          grammar_text("exclude_libs", check_exclude_libs),
                          grammar_text("compress", check_compress),
+                         grammar_text("scheme", check_scheme),
                          CFG_END()};
     cfg_opt_t budget[] = {grammar_number("most", NULL), CFG_END()};
     cfg_opt_t power[] = {grammar_titled("budget", budget, check_budget),

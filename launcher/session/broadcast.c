@@ -15,6 +15,8 @@
 struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                  uint32_t flags)
 {
+    if (config->strict)
+        flags |= ORDER_STRICT;
     return (struct bcast_wish){.flags = flags,
                                .branches = config->branches,
                                .chunk = config->chunk,

@@ -45,7 +45,7 @@ static void start(void)
     static const struct config_profile profile = {"cpu", {{1}}, {0}, ""};
     static const struct qualification_setup setup = {.source = METRICS_EQUAL,
                                                      .profile = &profile};
-    static const struct config_bcast config = {.small = 4096};
+    static const struct config_bcast config = {.small = 4096, .strict = 1};
 
     session_make(&session);
     base = event_base_new();
@@ -56,7 +56,7 @@ static void start(void)
         bail("%s: %s", err.what, err.mend);
 }
 
-static uint32_t id; /* of the broadcast */
+static uint32_t id, shape; /* of the broadcast */
 
 static void take_order(void)
 {
@@ -65,6 +65,7 @@ static void take_order(void)
     if (bcast_read_order(&order, session.body[0], session.len[0]) < 0)
         bail("the order is none");
     id = order.id;
+    shape = order.plan.shape;
 }
 
 static void answer(size_t node, uint32_t error)
@@ -97,6 +98,7 @@ static void test_queue(void)
 static void test_end(void)
 {
     take_order();
+    ok(shape == PLAN_BRANCHES, "it is brought by the site's scheme");
     for (size_t i = 0; i < SESSION_NODES - 1; i++)
         answer(i, i == 7 ? 28 : 0);
     ok(!over, "the last node is waited for");
