@@ -15,6 +15,9 @@
  *                       the agents, or outside of it
  *   EVENSTEP_RANK       and
  *   EVENSTEP_AGENTS     do
+ *   EVENSTEP_SEATS      "NODE=RANK ...", each node's rank: it joins a run that
+ *                       is at work, and whose front end is just where
+ *                       EVENSTEP_FRONT_END says
  *   EVENSTEP_AGENT      the node's name outside Slurm
  *   EVENSTEP_SYSFS      where sysfs is, for tests; /sys
  *   EVENSTEP_SPEED      percent of one core for the commands (--local only)
@@ -59,6 +62,7 @@ static const char *const not_for_commands[] = {
     "EVENSTEP_RANK=",
     "EVENSTEP_AGENTS=",
     "EVENSTEP_AGENT=",
+    "EVENSTEP_SEATS=",
     "EVENSTEP_SPEED=",
     "EVENSTEP_COMPANION=",
     "EVENSTEP_GUARD=",
@@ -123,7 +127,8 @@ static const char *choose_front_end(const char *own)
                                 env_text("SLURM_SRUN_COMM_HOST", ""));
     int64_t nodes;
 
-    if (*env_text("EVENSTEP_AGENT", "")) /* --local */
+    if (*env_text("EVENSTEP_AGENT", "")     /* --local */
+        || *env_text("EVENSTEP_SEATS", "")) /* it is another job's */
         return own;
     if (!front_address_is_loopback(srun))
         return srun;
@@ -159,10 +164,26 @@ static int parse_ports(struct agent_setup *s, const char *text)
     return 0;
 }
 
+/* Of "n2=4 n3=5" the number of that node, or "". */
+static void find_seat(const char *seats, const char *node, char own[24])
+{
+    size_t len = strlen(node);
+
+    own[0] = '\0';
+    for (const char *at = seats; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, node, len) == 0 && at[len] == '=')
+            snprintf(own, 24, "%.*s", (int)strcspn(at + len + 1, " "),
+                     at + len + 1);
+    }
+}
+
 /* Which of the agents we are, where PMIx does not say it. */
 static int parse_rank(struct agent_setup *s)
 {
+    const char *seats = env_text("EVENSTEP_SEATS", "");
     int64_t rank, agents;
+    char own[24];
 
     s->by_tcp =
         wireup_way_find(env_text("EVENSTEP_WIREUP", "pmix")) == WIREUP_TCP;
@@ -171,11 +192,16 @@ static int parse_rank(struct agent_setup *s)
     if (number_parse_int(
             env_text("EVENSTEP_AGENTS", env_text("SLURM_STEP_NUM_TASKS", "")),
             1, AGENTS_MAX, &agents)
-            < 0
-        || number_parse_int(
-               env_text("EVENSTEP_RANK", env_text("SLURM_PROCID", "")), 0,
-               agents - 1, &rank)
-               < 0)
+        < 0)
+        return -1;
+    if (*seats) {
+        s->joins = 1;
+        find_seat(seats, s->node, own);
+    } else {
+        snprintf(own, sizeof own, "%s",
+                 env_text("EVENSTEP_RANK", env_text("SLURM_PROCID", "")));
+    }
+    if (number_parse_int(own, 0, agents - 1, &rank) < 0)
         return -1;
     s->agents = (uint32_t)agents;
     s->rank = (uint32_t)rank;

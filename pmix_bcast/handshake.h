@@ -57,6 +57,7 @@ enum purpose {
     PURPOSE_RING = 4,      /* measures the way from one agent to another */
     PURPOSE_TABLE = 5,     /* the endpoints go down a tree of the agents */
     PURPOSE_RECALL = 6, /* a front end calls an agent that has waited for it */
+    PURPOSE_JOIN = 7,   /* somebody asks a front end to take nodes in */
 };
 
 struct parties {

@@ -600,7 +600,7 @@ static int start_agent(struct agent *a, struct es_error *err)
         || join_agents(a, err) < 0)
         return -1;
     a->away = clock_s();
-    return call_front_end(a, err);
+    return a->setup->joins ? 0 : call_front_end(a, err);
 }
 
 /* Run the loop until all agents are here.  A node that calls the others before
@@ -651,6 +651,28 @@ static int serve_front_end(struct agent *a, struct es_error *err)
     return 0;
 }
 
+/* There is nobody to wire up with: to the front end we are one that was lost
+ * and calls again. */
+static int serve_joined(struct agent *a, struct es_error *err)
+{
+    char name[ADDRESS_PORT_MAX];
+
+    if (open_for_work(a, err) < 0)
+        return -1;
+    a->ready = 1;
+    if (call_front_end(a, err) < 0)
+        return -1;
+    a->awake = awake_start(a->base, send_clock, a);
+    if (event_base_dispatch(a->base) < 0)
+        return es_fail(err, ES_ENV, "report this", "the event loop failed");
+    if (a->met)
+        return 0;
+    return es_fail(err, ES_ENV,
+                   "let the compute nodes reach the host of the run",
+                   "%s: no front end at %s: %s", a->setup->node,
+                   front_name(a, name), a->why);
+}
+
 static void stop_agent(struct agent *a)
 {
     agent_orders_close(a->orders);
@@ -686,12 +708,14 @@ int agent_serve(const struct agent_setup *setup, struct es_error *err)
 
     a.setup = &a.own;
     rc = start_agent(&a, err);
-    if (rc == 0)
+    if (rc == 0 && !setup->joins)
         rc = await_all(&a, err);
-    if (rc == 0)
+    if (rc == 0 && !setup->joins)
         rc = wire_up(&a, err);
     (void)alarm(0);
-    if (rc == 0 && !a.leaving)
+    if (rc == 0 && setup->joins)
+        rc = serve_joined(&a, err);
+    else if (rc == 0 && !a.leaving)
         rc = serve_front_end(&a, err);
     stop_agent(&a);
     return rc;

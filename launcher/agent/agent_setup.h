@@ -18,6 +18,7 @@ struct agent_setup {
     uint32_t job, step;      /* 0 outside Slurm */
     int by_tcp;              /* no PMIx: these are told from outside */
     uint32_t rank, agents;   /* of them */
+    int joins;               /* a run at work; nobody else starts with us */
     const char *sysfs;       /* "/sys" */
     const char *interfaces;  /* meant for data, see network.h; "" or NULL */
     int speed_pct;           /* of one core for the commands; 0: as it is */

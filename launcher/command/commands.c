@@ -90,11 +90,10 @@ const struct subcommand command_completion = {
 /* --- all ------------------------------------------------------------------ */
 
 const struct subcommand *const commands[] = {
-    &command_run,    &command_bcast,     &command_probe,
-    &command_plan,   &command_replay,    &command_simulate,
-    &command_report, &command_conntable, &command_graph,
-    &command_top,    &command_config,    &command_completion,
-    &command_help,   &command_attend,    NULL,
+    &command_run,        &command_bcast,    &command_probe,  &command_plan,
+    &command_replay,     &command_simulate, &command_report, &command_conntable,
+    &command_graph,      &command_top,      &command_join,   &command_config,
+    &command_completion, &command_help,     &command_attend, NULL,
 };
 
 const struct subcommand *command_find(const char *name, struct es_error *err)

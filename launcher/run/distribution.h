@@ -164,6 +164,11 @@ int distribution_lost(struct distribution *d,
 int distribution_returned(struct distribution *d,
                           size_t node,
                           struct es_error *err);
+/* Likewise one that has joined: what its speed is expected to be is by its load
+ * beside the others'. */
+int distribution_joined(struct distribution *d,
+                        size_t node,
+                        struct es_error *err);
 /* A node finishes the pieces that it works at, and gets nothing more. */
 int distribution_retire(struct distribution *d,
                         size_t node,

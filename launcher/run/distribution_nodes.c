@@ -255,6 +255,15 @@ int distribution_returned(struct distribution *d,
     return distribution_feed(d, err);
 }
 
+int distribution_joined(struct distribution *d,
+                        size_t node,
+                        struct es_error *err)
+{
+    for (size_t t = 0; t < d->types; t++)
+        cost_expect_speeds(d->cost[t], d->adjuster[t].load);
+    return distribution_returned(d, node, err);
+}
+
 int distribution_retire(struct distribution *d,
                         size_t node,
                         struct es_error *err)

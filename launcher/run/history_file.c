@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/run/history_file.h"
 #include "launcher/base/spool.h"
+#include "launcher/base/state_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,34 +13,6 @@
 
 #define NAME_BYTES 32 /* of a file, with .old */
 
-/* Open or make one directory of a path, ours alone; closes at. */
-static int enter(int at, const char *name)
-{
-    int fd = -1;
-
-    if (at < 0)
-        return -1;
-    if (mkdirat(at, name, 0700) == 0 || errno == EEXIST)
-        fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    close(at);
-    return fd;
-}
-
-/* The directory of the history; -1 with errno. */
-static int open_dir(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-    if (state && *state == '/')
-        return enter(open(state, flags), "evenstep");
-    errno = ENOENT;
-    if (!home || *home != '/')
-        return -1;
-    return enter(enter(enter(open(home, flags), ".local"), "state"),
-                 "evenstep");
-}
-
 static int is_ours(int fd, struct stat *st)
 {
     return fstat(fd, st) == 0 && S_ISREG(st->st_mode)
@@ -48,7 +21,7 @@ static int is_ours(int fd, struct stat *st)
 
 int history_file_append(const char *name, const char *line, size_t most)
 {
-    int dir = open_dir(), fd = -1, rc = -1, why;
+    int dir = state_dir_open(NULL), fd = -1, rc = -1, why;
     char old[NAME_BYTES];
     struct stat st;
 
@@ -102,7 +75,7 @@ void history_file_read(const char *name,
                        void (*take)(void *arg, const char *line),
                        void *arg)
 {
-    int dir = open_dir();
+    int dir = state_dir_open(NULL);
     char old[NAME_BYTES];
 
     if (dir < 0)

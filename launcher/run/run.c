@@ -17,6 +17,7 @@
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_join.h"
 #include "launcher/run/run_limit.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
@@ -114,6 +115,7 @@ static int open_session(struct run *r)
         .place.srun_args = r->o->srun,
         .guard = run_wants_guard(r),
         .energy = run_wants_energy(r),
+        .seats = (size_t)r->o->joinable,
     };
 
     return front_open(&r->front, r->config, &setup, &session_events, r);
@@ -223,7 +225,9 @@ static void clear(struct run *r)
     drain_stop(r->drain);
     metrics_cast_stop(&r->cast);
     bringing_stop(&r->bringing);
+    run_join_end(r);
     front_close(&r->front);
+    run_join_clear(r);
     work_close(&r->work);
     joblog_close(&r->joblog);
     standstill_destroy(r->standstill);

@@ -3,6 +3,7 @@
 #include "launcher/base/notice.h"
 #include "launcher/run/run_failures.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_join.h"
 #include "launcher/run/run_looks.h"
 #include "launcher/run/run_nodes.h"
 #include "launcher/run/run_slots.h"
@@ -237,7 +238,7 @@ static int on_qualification(
     if (!qualification_message(&r->qualification, node, type, body, len))
         return 0;
     if (r->phase == WORKING && type == MSG_PROBED && again)
-        run_nodes_take_in(r, node);
+        run_join_measured(r, node);
     else
         run_nodes_qualified(r);
     return 1;
@@ -254,7 +255,8 @@ static void on_leave(struct run *r,
         session_drop(r->front.session, node);
         return;
     }
-    r->stop.is_nodes_told = 1;
+    if (!run_join_is_seat(r, node)) /* whose job is another */
+        r->stop.is_nodes_told = 1;
     notice("%s: SIGTERM: it leaves",
            session_node(r->front.session, node)->name);
 }

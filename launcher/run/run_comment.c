@@ -30,13 +30,15 @@ void run_comment_text(char line[RUN_COMMENT],
         snprintf(line + n, RUN_COMMENT - (size_t)n, ", %s", s->status);
 }
 
+/* A seat that nobody has is none. */
 static const char *slowest_of(const struct distribution *d)
 {
     const struct cost *cost = distribution_cost(d);
     size_t n = distribution_slots(d)->n, slowest = 0;
 
     for (size_t i = 1; i < n; i++)
-        if (cost_speed(cost, i) < cost_speed(cost, slowest))
+        if (distribution_name(d, i)[0]
+            && cost_speed(cost, i) < cost_speed(cost, slowest))
             slowest = i;
     return n > 1 ? distribution_name(d, slowest) : NULL;
 }

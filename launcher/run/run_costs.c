@@ -11,9 +11,11 @@ static double mean_speed(const struct run *r)
     const struct qualification *q = &r->qualification;
     double sum = 0;
 
-    for (size_t i = 0; i < q->n; i++)
+    for (size_t i = 0; i < q->known; i++)
         sum += q->measured[i][ELEMENT_C];
-    return r->o->metrics == METRICS_EQUAL || q->n == 0 ? 0 : sum / (double)q->n;
+    return r->o->metrics == METRICS_EQUAL || q->known == 0
+               ? 0
+               : sum / (double)q->known;
 }
 
 static void expect(struct run *r, size_t type)

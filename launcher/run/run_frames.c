@@ -4,6 +4,7 @@
 #include "launcher/run/oversight.h"
 #include "launcher/run/run_costs.h"
 #include "launcher/run/run_failures.h"
+#include "launcher/run/run_join.h"
 #include "launcher/run/run_slots.h"
 #include "launcher/session/node_records.h"
 #include "pmix_bcast/clock.h"
@@ -151,6 +152,8 @@ static int go_on(struct run *r)
                 return -1;
         if (!distribution_wants_frame(d))
             return 0;
+        if (run_join_take_in(r) < 0)
+            return -1;
         errno = 0;
         rc = work_next(&r->work, d, r->err);
         if (rc == WORK_BEGUN)
@@ -239,7 +242,10 @@ void run_frames_begin(struct run *r)
     r->start_ns = clock_ns();
     run_top_start(&r->top, session_size(r->front.session), r->o->command[0]);
     progress_start(&r->progress, work_frames(&r->work), work_units(&r->work));
-    run_frames_next(r);
+    if (run_join_open(r) < 0)
+        run_finish(r, 1);
+    else
+        run_frames_next(r);
 }
 
 void run_frames_report(struct run *r)

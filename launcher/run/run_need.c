@@ -45,7 +45,8 @@ static int take_slots(struct run *r, uint32_t each[])
         enum element e = find_short(r, i);
 
         each[i] = (uint32_t)slots_of(&r->slots, i);
-        if (e < ELEMENTS && each[i] > 0) {
+        if (e < ELEMENTS && each[i] > 0
+            && !session_is_vacant(r->front.session, i)) {
             say_short(r, i, e);
             each[i] = 0;
             taken = 1;

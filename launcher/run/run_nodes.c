@@ -2,6 +2,7 @@
 #include "launcher/run/run_nodes.h"
 #include "launcher/base/notice.h"
 #include "launcher/run/run_frames.h"
+#include "launcher/run/run_join.h"
 #include "launcher/run/run_need.h"
 #include "launcher/run/run_slots.h"
 
@@ -112,7 +113,8 @@ void run_nodes_qualified(struct run *r)
     if (r->phase != QUALIFYING || q->missing > 0 || r->asked.missing > 0)
         return;
     r->summary.rank_by = r->config->probe.rank_by;
-    rank_by_elements(r->summary.elements, q->metric, &r->profile.profile, q->n);
+    rank_by_elements(r->summary.elements, q->metric, &r->profile.profile,
+                     q->known);
     if (run_need_check(r) < 0 || run_slots_open(r) < 0
         || run_slots_rank(r) < 0) {
         run_finish(r, 1);
@@ -290,16 +292,6 @@ void run_nodes_drain(void *arg, const char *name)
     run_nodes_let_go(r, node);
 }
 
-/* A node that was lost has been measured again. */
-void run_nodes_take_in(struct run *r, size_t node)
-{
-    if (run_slots_join(r, node) < 0
-        || distribution_returned(r->distribution, node, r->err) < 0)
-        run_finish(r, 1);
-    else
-        run_slots_threads(r, node);
-}
-
 static void program_lost(struct run *r, size_t node)
 {
     if (!programs_heard(&r->programs, node))
@@ -315,7 +307,9 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
     struct run *r = arg;
     const char *name = session_node(r->front.session, node)->name;
 
-    if (r->phase == WORKING && has_left(r, node))
+    if (run_join_lost(r, node))
+        notice("%s has left: the other nodes do its part", name);
+    else if (r->phase == WORKING && has_left(r, node))
         notice("%s has left", name);
     else
         notice("%s is lost (%s): the other nodes do its part", name, why);
@@ -344,7 +338,7 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
 static void ask_again(struct run *r, size_t node)
 {
     if (!qualification_again(&r->qualification, node) && r->phase == WORKING)
-        run_nodes_take_in(r, node);
+        run_join_measured(r, node);
 }
 
 /* One that has not got the files that commands need may run none. */
@@ -367,7 +361,10 @@ void run_nodes_returned(void *arg, size_t node)
 
     if (r->phase == ENDING || leave_out(r, node))
         return;
-    notice("%s is back", session_node(r->front.session, node)->name);
+    notice(run_join_is_seat(r, node)
+               ? "%s joins: it gets its part from the next frame on"
+               : "%s is back",
+           session_node(r->front.session, node)->name);
     r->overdue[node] = 0;
     run_slots_again(r, node);
     run_meter_order(&r->meter, node);

@@ -15,8 +15,6 @@ int run_nodes_command(struct run *r, size_t node);
 /* If all are measured, and have said what slots they have, the work can be
  * cut. */
 void run_nodes_qualified(struct run *r);
-/* A node that was lost has been measured again. */
-void run_nodes_take_in(struct run *r, size_t node);
 /* A node that wants to leave may, when it has done what it was at. */
 void run_nodes_let_go(struct run *r, size_t node);
 /* Slurm wants the node of that name free; arg is the run. */

@@ -250,6 +250,10 @@ const struct option run_options_table[] = {
     {OPTION_GROUP, .name = "where:"},
     {OPTION_SRUN, AT(srun)},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
+    {OPTION_COUNT, "joinable", "N", AT(joinable), .low = 1, .high = JOINS_MAX,
+     .excludes = "bcast persistent meter power dry-run", .help =
+     "N nodes at most may join this run by `evenstep join`, from another job of "
+     "yours: see evenstep-join(1)"},
     {.type = OPTION_END},
 };
 /* clang-format on */
@@ -325,6 +329,22 @@ static int check_files(const struct run_options *o, struct es_error *err)
                : 0;
 }
 
+/* What a node that joins has must be known without it. */
+static int check_joinable(const struct run_options *o, struct es_error *err)
+{
+    if (o->joinable == 0)
+        return 0;
+    if (o->slots.kind != SLOTS_NUMBER)
+        return es_fail(err, ES_USAGE, "give --slots a number",
+                       "--joinable: how many slots a node that joins has is "
+                       "not known before");
+    if (o->metrics == METRICS_OF_FILE)
+        return es_fail(err, ES_USAGE, "give --metrics probe, cached or equal",
+                       "--joinable: %.200s cannot have the nodes that join",
+                       o->metrics_file);
+    return 0;
+}
+
 /* The command line's own, and those of --works. */
 static int settle_types(struct run_options *o,
                         const struct policy_option *policy,
@@ -387,6 +407,8 @@ int run_options_settle(struct run_options *o,
         o->work.repeat = 1;
     source = option_word_find("probe|cached|equal", o->metrics_file);
     o->metrics = source < 0 ? METRICS_OF_FILE : (enum metrics_source)source;
+    if (check_joinable(o, err) < 0)
+        return -1;
     o->profile = profile_option_find(c, o->profile_name, "--profile", err);
     o->profile_auto =
         o->profile_name && strcmp(o->profile_name, PROFILE_AUTO) == 0;

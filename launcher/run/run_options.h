@@ -48,6 +48,7 @@ struct run_options {
     struct msg_slots slots; /* of each node */
     int overlap;        /* the next command starts before the last has ended */
     int speculate;      /* what is late is done twice at once */
+    uint64_t joinable;  /* nodes that may join it, at most */
     int persistent;     /* the command stays alive */
     double until_end_s; /* of the job's time that are kept; 0: not given */
     int dry_run;        /* commands are printed, and none is run */

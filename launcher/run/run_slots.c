@@ -33,8 +33,10 @@ int run_slots_ask(struct run *r)
     r->asked.awaited = calloc(n, 1);
     if (!r->asked.each || !r->asked.awaited)
         return es_no_memory(r->err);
-    r->asked.missing = n;
-    memset(r->asked.awaited, 1, n);
+    r->asked.missing = session_start_size(r->front.session);
+    memset(r->asked.awaited, 1, r->asked.missing);
+    for (size_t i = r->asked.missing; i < n; i++)
+        r->asked.each[i] = r->o->slots.n; /* a number, for who may join */
     write_order(r, &w, r->o->slots.n);
     session_send_all(r->front.session, MSG_SLOTS, &w);
     return 0;
@@ -150,8 +152,11 @@ static int rank_type(const struct run *r, size_t type, struct metric metric[])
         return -1;
     memcpy(counted, q->measured, q->n * sizeof *counted);
     if (rank_by_rank(r->config->probe.rank_by, counted, &p->profile, metric,
-                     q->n)
-        < 0)
+                     q->known)
+        == 0)
+        for (size_t i = q->known; i < q->n; i++)
+            metric[i] = metric[0];
+    else
         notice("warning: work %s: no node could be measured in what the "
                "profile %s counts: it begins as by %s",
                r->o->types.type[type].name, p->name, r->profile.name);

@@ -21,7 +21,8 @@ static int all_hung(const struct run *r)
     size_t n = r->overdue ? session_size(r->front.session) : 0;
 
     for (size_t i = 0; i < n; i++)
-        if (session_node(r->front.session, i)->present || !r->overdue[i])
+        if (!session_is_vacant(r->front.session, i)
+            && (session_node(r->front.session, i)->present || !r->overdue[i]))
             return 0;
     return n > 0;
 }

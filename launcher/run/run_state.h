@@ -7,6 +7,7 @@
  *   run_nodes.c    nodes come, are measured, are lost, return, leave
  *   run_answers.c  what they say
  *   run_failures.c what is done when commands fail
+ *   run_join.c     nodes join it
  *   run_looks.c    what is done now and then
  *   run_limit.c    it ends before its work does
  *   run_frames.c   one frame after the other
@@ -34,6 +35,7 @@
 #include "launcher/run/work.h"
 #include "launcher/session/drain.h"
 #include "launcher/session/front.h"
+#include "launcher/session/join_door.h"
 #include "launcher/session/metrics_cast.h"
 #include "launcher/session/qualification.h"
 #include "launcher/session/standstill.h"
@@ -51,6 +53,9 @@ enum phase {
     ENDING,
     FINISHED
 };
+
+/* Of nodes that join: */
+enum join_stage { JOIN_NOTHING, JOIN_WAITS, JOIN_LEAVES };
 
 struct run {
     const struct run_options *o;
@@ -89,9 +94,14 @@ struct run {
     struct run_power power;
     struct run_top top;
     struct run_stop stop;
-    int idle;       /* the queue is empty, but has not ended */
-    int told_stdin; /* that nobody reads it */
-    char *overdue;  /* one a node: it was given up for --timeout */
+    struct {
+        struct join_door *door; /* NULL: none may */
+        char *stage;            /* one a node, enum join_stage; or NULL */
+        int waiting;            /* some wait */
+    } join;                     /* nodes that join it */
+    int idle;                   /* the queue is empty, but has not ended */
+    int told_stdin;             /* that nobody reads it */
+    char *overdue;              /* one a node: it was given up for --timeout */
     struct event *look;
     struct event *soon;  /* a look before that, for nodes that wait for it */
     struct drain *drain; /* NULL: not by Slurm */

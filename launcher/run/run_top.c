@@ -61,12 +61,15 @@ static void look_at(struct top_part *t,
 static double expected_gain(const struct run_top *t, double rate)
 {
     double slowest = INFINITY;
+    size_t n = 0;
 
     for (size_t i = 0; i < t->n; i++)
-        if (t->part[i].state != TOP_LOST)
+        if (t->part[i].state != TOP_LOST) {
             slowest = fmin(slowest, t->part[i].rate);
+            n++;
+        }
     return slowest > 0 && isfinite(slowest) && rate > 0
-               ? rate / ((double)t->n * slowest)
+               ? rate / ((double)n * slowest)
                : -1;
 }
 
@@ -116,7 +119,7 @@ void run_top_look(struct run_top *t,
     top.what = t->what;
     top.progress = &progress;
     top.part = t->part;
-    top.parts = t->n;
+    top.parts = session_known_size(session);
     session_job(session, &top.job, &top.step);
     top_place_write(&t->place, &top);
 }

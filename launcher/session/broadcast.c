@@ -167,7 +167,7 @@ static int is_part_due(const struct broadcast *b)
 
 static void lose_failed(struct broadcast *b)
 {
-    for (uint32_t v = 0; b->home && v < session_size(b->session); v++)
+    for (uint32_t v = 0; b->home && v < session_start_size(b->session); v++)
         if (b->before->why[v][0])
             bcast_home_lost(b->home, v, b->before->why[v]);
 }
@@ -196,7 +196,8 @@ static int open_before(struct broadcast *b, struct es_error *err)
     if (!b->before)
         return es_no_memory(err);
     b->before->next = evtimer_new(b->base, on_part, b);
-    b->before->why = calloc(session_size(b->session), sizeof *b->before->why);
+    b->before->why =
+        calloc(session_start_size(b->session), sizeof *b->before->why);
     return b->before->next && b->before->why ? 0 : es_no_memory(err);
 }
 
@@ -244,7 +245,7 @@ static int start_home(struct broadcast *b, struct es_error *err)
         .ports = session_ports(b->session),
         .loopback = address_loopback_for(session_is_local(b->session)),
         .id = next_id(&id),
-        .nodes = (uint32_t)session_size(b->session),
+        .nodes = (uint32_t)session_start_size(b->session),
         .wish = b->wish,
         .send = on_send,
         .is_late = is_late,
@@ -254,7 +255,7 @@ static int start_home(struct broadcast *b, struct es_error *err)
 
     if (bcast_home_start(&b->home, &home, err) < 0)
         return -1;
-    for (size_t i = 0; i < session_size(b->session); i++)
+    for (size_t i = 0; i < session_start_size(b->session); i++)
         if (!session_node(b->session, i)->present)
             bcast_home_lost(b->home, (uint32_t)i, "it was lost before");
     return 0;
@@ -399,7 +400,7 @@ int broadcast_message(struct broadcast *b,
 {
     int64_t stopped;
 
-    if (!b->home)
+    if (!b->home || node >= session_start_size(b->session))
         return 0;
     if (standstill_message(b->standstill, node, type, body, len, &stopped)) {
         bcast_home_move(b->home, (uint32_t)node, (double)stopped / 1e9);

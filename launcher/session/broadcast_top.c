@@ -93,7 +93,7 @@ void broadcast_top_start(struct broadcast_top *t,
                          const char *source)
 {
     struct timeval tv = {0, LOOK_MS * 1000};
-    size_t n = session_size(session);
+    size_t n = session_start_size(session);
 
     *t = (struct broadcast_top){
         .session = session, .home = home, .source = source};

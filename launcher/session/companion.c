@@ -98,6 +98,24 @@ char *companion_step_layout(struct event_base *base,
     return NULL;
 }
 
+char *companion_hostnames(struct event_base *base,
+                          const char *list,
+                          struct es_error *err)
+{
+    char scontrol[] = "scontrol", show[] = "show", names[] = "hostnames";
+    char *own = strdup(list);
+    char *argv[] = {scontrol, show, names, own, NULL};
+    struct answer a = {.text = NULL};
+    int rc =
+        own ? ask_slurm(&a, base, argv, COMMAND_MS, err) : es_no_memory(err);
+
+    free(own);
+    if (rc == 0)
+        return a.text;
+    answer_clear(&a);
+    return NULL;
+}
+
 void companion_cancel(struct event_base *base, uint32_t job, uint32_t step)
 {
     char scancel[] = "scancel", kill[] = "--signal=KILL", id[32];
@@ -134,19 +152,14 @@ static int is_one_of(const char *entry, const char *const *start)
 int companion_drops(const char *entry)
 {
     /* They are set for each agent, or are --local's. */
-    static const char *const ours[] = {"EVENSTEP_SECRET=",
-                                       "EVENSTEP_COMPANION=",
-                                       "EVENSTEP_GUARD=",
-                                       "EVENSTEP_ENERGY=",
-                                       "EVENSTEP_FRONT_END=",
-                                       "EVENSTEP_PORTS=",
-                                       "EVENSTEP_ENCRYPT=",
-                                       "EVENSTEP_WIREUP=",
-                                       "EVENSTEP_RANK=",
-                                       "EVENSTEP_AGENTS=",
-                                       "EVENSTEP_AGENT=",
-                                       "EVENSTEP_SPEED=",
-                                       NULL};
+    static const char *const ours[] = {
+        "EVENSTEP_SECRET=",    "EVENSTEP_COMPANION=",
+        "EVENSTEP_GUARD=",     "EVENSTEP_ENERGY=",
+        "EVENSTEP_FRONT_END=", "EVENSTEP_PORTS=",
+        "EVENSTEP_ENCRYPT=",   "EVENSTEP_WIREUP=",
+        "EVENSTEP_RANK=",      "EVENSTEP_AGENTS=",
+        "EVENSTEP_AGENT=",     "EVENSTEP_SEATS=",
+        "EVENSTEP_SPEED=",     NULL};
     /* What Slurm's commands take for options of theirs. */
     static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
                                         "SCONTROL_", "SATTACH_", "SCANCEL_",

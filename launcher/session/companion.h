@@ -40,6 +40,12 @@ int companion_leave_pmix(char **argv);
 /* Do srun's, or an agent's, last words say that PMIx is not to be had? */
 int companion_lacks_pmix(const char *said);
 
+/* The names in one of Slurm's lists of nodes, one a line, as `scontrol show
+ * hostnames` prints them; free() it.  NULL: err says why. */
+char *companion_hostnames(struct event_base *base,
+                          const char *list,
+                          struct es_error *err);
+
 /* How many agents it must have, one a node; 0 if that is not known, as where
  * the user gives srun's arguments. */
 uint32_t companion_nodes(const struct companion_place *place);

@@ -65,12 +65,20 @@ static void keep_said(struct launch *l, const char *text, size_t len)
             *p = ';';
 }
 
+static void local_name(const struct launch *l, size_t i, char name[32])
+{
+    if (l->s.join)
+        snprintf(name, 32, "%s", l->s.join->local[i]);
+    else
+        snprintf(name, 32, LOCAL_NODE, i);
+}
+
 /* What an agent of --local that was killed has left. */
 static void sweep(const struct process *p)
 {
     char name[32], group[STEP_NAME_MAX];
 
-    snprintf(name, sizeof name, LOCAL_NODE, (size_t)(p - p->launch->process));
+    local_name(p->launch, (size_t)(p - p->launch->process), name);
     step_dir_local_name(group, (int)getpid(), name);
     throttle_sweep(group);
     step_dir_remove(group);
@@ -135,7 +143,9 @@ static char **make_environ(const struct launch *l, size_t *n)
                               .energy = l->energy,
                               .interfaces = l->interfaces};
 
-    if (l->local)
+    if (l->s.join)
+        snprintf(address, sizeof address, "%s", l->s.join->address);
+    else if (l->local)
         snprintf(address, sizeof address, "%s",
                  address_loopback_text(address_own_loopback()));
     else
@@ -186,13 +196,29 @@ static int start_srun(struct launch *l, char **env, struct es_error *err)
     return rc;
 }
 
+/* Which seats the agents have, if they join. */
+static int put_join(const struct launch *l, char ***env, size_t *n)
+{
+    const struct launch_join *j = l->s.join;
+    char agents[24];
+
+    if (!j)
+        return 0;
+    snprintf(agents, sizeof agents, "%u", j->agents);
+    return agent_environ_put(env, n, "EVENSTEP_AGENTS", agents) < 0
+                   || agent_environ_put(env, n, "EVENSTEP_SEATS", j->seats) < 0
+               ? -1
+               : 0;
+}
+
 static int start_companion(struct launch *l, struct es_error *err)
 {
     size_t n;
     char **env = make_environ(l, &n);
     int rc;
 
-    if (env && agent_environ_put(&env, &n, COMPANION_FENCE, l->fence) == 0)
+    if (env && agent_environ_put(&env, &n, COMPANION_FENCE, l->fence) == 0
+        && put_join(l, &env, &n) == 0)
         rc = start_srun(l, env, err);
     else
         rc = es_no_memory(err);
@@ -208,13 +234,16 @@ static int start_agent(struct launch *l, size_t rank, struct es_error *err)
     char **env = make_environ(l, &n);
     int rc = -1;
 
-    snprintf(name, sizeof name, LOCAL_NODE, rank);
+    local_name(l, rank, name);
     snprintf(speed, sizeof speed, "%d", l->speed ? l->speed[rank] : 0);
     snprintf(number, sizeof number, "%zu", rank);
     snprintf(agents, sizeof agents, "%zu", l->local);
     if (!env || agent_environ_put(&env, &n, "EVENSTEP_AGENT", name) < 0
-        || agent_environ_put(&env, &n, "EVENSTEP_RANK", number) < 0
-        || agent_environ_put(&env, &n, "EVENSTEP_AGENTS", agents) < 0
+        || (l->s.join
+                ? put_join(l, &env, &n) < 0
+                : agent_environ_put(&env, &n, "EVENSTEP_RANK", number) < 0
+                      || agent_environ_put(&env, &n, "EVENSTEP_AGENTS", agents)
+                             < 0)
         || agent_environ_put(&env, &n, "EVENSTEP_SPEED", speed) < 0)
         rc = es_no_memory(err);
     else if (l->by_tcp || pmix_host_environ(l->pmix, rank, &env, err) == 0)

@@ -11,12 +11,21 @@
 
 struct launch;
 
+/* Of agents that join a run instead, whose secret is as below. */
+struct launch_join {
+    const char *address; /* of that run's front end, numeric; port as below */
+    uint32_t agents;     /* all its seats, and those that it began with */
+    const char *seats;   /* of each node, "n2=4 n3=5" */
+    const char *const *local; /* the nodes' names, if they are of --local */
+};
+
 struct launch_setup {
     struct event_base *base;
     const struct session_setup *session; /* used during the call only */
-    const struct secret *secret; /* as it is at each start; outlives it */
-    struct port_range ports;     /* for the agents to listen at */
-    uint16_t port;               /* where the front end listens */
+    const struct secret *secret;    /* as it is at each start; outlives it */
+    struct port_range ports;        /* for the agents to listen at */
+    uint16_t port;                  /* where the front end listens */
+    const struct launch_join *join; /* must outlive it; NULL: they do not */
     const char *record; /* of agents that linger, see lingering.h; or NULL */
     /* The current srun, or an agent of --local, has ended by itself. */
     void (*failed)(void *arg);

@@ -19,7 +19,7 @@ struct members {
     void *arg;
     int leaving; /* what they say now is of no interest */
     struct order_tree *orders;
-    size_t n;
+    size_t start, n; /* that began the session, and with the seats */
     struct member member[];
 };
 
@@ -35,10 +35,12 @@ static void send_one(void *arg, size_t node, uint16_t type, struct writer *w)
 }
 
 struct members *members_create(struct event_base *base,
-                               size_t n,
+                               size_t start,
+                               size_t seats,
                                const struct members_events *on,
                                void *arg)
 {
+    size_t n = start + seats;
     struct members *m = calloc(1, sizeof *m + n * sizeof m->member[0]);
     const struct order_tree_setup orders = {.base = base,
                                             .n = (uint32_t)n,
@@ -50,10 +52,13 @@ struct members *members_create(struct event_base *base,
         return NULL;
     m->on = on;
     m->arg = arg;
+    m->start = start;
     m->n = n;
     for (size_t i = 0; i < n; i++)
         m->member[i].members = m;
     m->orders = order_tree_create(&orders);
+    for (size_t i = start; m->orders && i < n; i++)
+        order_tree_lost(m->orders, i); /* nobody is there yet */
     if (m->orders)
         return m;
     free(m);
@@ -149,21 +154,26 @@ static void take_over(struct member *m, struct channel *c)
     channel_set_events(c, &member_events, m);
 }
 
+static void describe(struct member *m, const struct msg_ready *ready)
+{
+    snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
+    snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
+    snprintf(m->node.boot_id, sizeof m->node.boot_id, "%s", ready->boot_id);
+    m->node.adapter = ready->adapter;
+    m->node.cpus = ready->cpus;
+}
+
 int members_join(struct members *all,
                  struct channel *c,
                  const struct msg_ready *ready)
 {
     struct member *m = &all->member[ready->rank];
 
-    if (ready->agents != all->n || m->node.name[0]) {
+    if (ready->agents != all->start || m->node.name[0]) {
         channel_destroy(c);
         return -1;
     }
-    snprintf(m->node.name, sizeof m->node.name, "%s", ready->node);
-    snprintf(m->node.rack, sizeof m->node.rack, "%s", ready->rack);
-    snprintf(m->node.boot_id, sizeof m->node.boot_id, "%s", ready->boot_id);
-    m->node.adapter = ready->adapter;
-    m->node.cpus = ready->cpus;
+    describe(m, ready);
     m->node.present = 1;
     take_over(m, c);
     return 0;
@@ -185,8 +195,9 @@ int members_rejoin(struct members *all,
                    int may_return)
 {
     struct member *m = &all->member[ready->rank];
+    size_t agents = ready->rank < all->start ? all->start : all->n;
 
-    if (ready->agents != all->n || strcmp(m->node.name, ready->node) != 0) {
+    if (ready->agents != agents || strcmp(m->node.name, ready->node) != 0) {
         channel_destroy(c);
         return 0;
     }
@@ -196,9 +207,15 @@ int members_rejoin(struct members *all,
         (void)channel_send(c, MSG_LEAVE, NULL, 0); /* else it is cut off */
         return 0;
     }
+    describe(m, ready); /* another job's may have other CPUs */
     m->node.present = 1;
     order_tree_returned(all->orders, ready->rank);
     return 1;
+}
+
+void members_seat(struct members *m, size_t node, const char *name)
+{
+    snprintf(m->member[node].node.name, NODE_NAME_MAX, "%s", name);
 }
 
 void members_send(struct members *m,
@@ -229,12 +246,22 @@ void members_drop(struct members *m, size_t node)
         channel_hang_up(m->member[node].channel);
 }
 
+static void leave_from(const struct members *m, size_t first)
+{
+    for (size_t i = first; i < m->n; i++)
+        if (m->member[i].channel)
+            (void)channel_send(m->member[i].channel, MSG_LEAVE, NULL, 0);
+}
+
 void members_leave(struct members *m)
 {
     m->leaving = 1;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->member[i].channel)
-            (void)channel_send(m->member[i].channel, MSG_LEAVE, NULL, 0);
+    leave_from(m, 0);
+}
+
+void members_leave_seats(const struct members *m)
+{
+    leave_from(m, m->start);
 }
 
 void members_destroy(struct members *m)

@@ -19,10 +19,11 @@ struct members_events {
     void (*lost)(void *arg, size_t node, const char *why);
 };
 
-/* n nodes, of which nothing is known yet; on and arg must outlive them.  NULL:
- * no memory. */
+/* start nodes, of which nothing is known yet, and seats behind them for those
+ * that join later; on and arg must outlive them.  NULL: no memory. */
 struct members *members_create(struct event_base *base,
-                               size_t n,
+                               size_t start,
+                               size_t seats,
                                const struct members_events *on,
                                void *arg);
 const struct node *members_node(const struct members *m, size_t node);
@@ -52,10 +53,15 @@ void members_send_each(struct members *m,
                        uint16_t type,
                        struct writer w[],
                        const char to[]);
+/* A seat is for the agent of the node of that name ("": for nobody), which then
+ * rejoins; it is not there. */
+void members_seat(struct members *m, size_t node, const char *name);
 /* Cut a node off; lost() follows. */
 void members_drop(struct members *m, size_t node);
 /* Tell all to leave; message() is not called any more. */
 void members_leave(struct members *m);
+/* Tell those that have joined later. */
+void members_leave_seats(const struct members *m);
 /* End all connections without a word; NULL is allowed. */
 void members_destroy(struct members *m);
 

@@ -51,7 +51,7 @@ static int link_all(const struct metrics_cast *m,
     int why = 0;
 
     snprintf(target, sizeof target, "/proc/%d/fd/%d", (int)getpid(), m->fd);
-    for (size_t i = 0; i < session_size(s) && why == 0; i++) {
+    for (size_t i = 0; i < session_start_size(s) && why == 0; i++) {
         session_step_name(s, i, step);
         why = step_dir_link(step, METRICS_NAME, target);
     }

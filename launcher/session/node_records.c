@@ -49,7 +49,7 @@ json_t *node_records(const struct qualification *q)
 {
     json_t *all = json_array();
 
-    for (size_t i = 0; all && i < q->n; i++)
+    for (size_t i = 0; all && i < session_known_size(q->session); i++)
         if (json_array_append_new(all, record(q, i)) < 0) {
             json_decref(all);
             all = NULL;

@@ -57,7 +57,7 @@ static int is_news(const struct qualification *q, enum element e, size_t n)
     const struct profile *p = &q->setup->profile->profile;
 
     return n > 0 && p->influence[e] > 0
-           && (n < q->n || p->influence[e] >= highest(p));
+           && (n < q->known || p->influence[e] >= highest(p));
 }
 
 /* What nodes of one machine share is not known of any of them; of the links it
@@ -91,13 +91,24 @@ static void warn(const struct qualification *q, enum element e, int left_out)
         snprintf(more, sizeof more, " and of %zu more", n - 1);
     notice("warning: the %s of %s%s could not be measured (%s): it %s",
            probe_name(&q->result[first][e], e), name_of(q, first), more, why,
-           left_out || n == q->n ? "does not count"
-                                 : "counts as the median of the other nodes");
+           left_out || n == q->known
+               ? "does not count"
+               : "counts as the median of the other nodes");
+}
+
+/* Seats that nobody has yet are as the first node is, and nobody's share. */
+static void fill_seats(struct qualification *q)
+{
+    for (size_t i = q->known; i < q->n; i++) {
+        memcpy(q->measured[i], q->measured[0], sizeof q->measured[i]);
+        q->metric[i] = q->metric[0];
+    }
 }
 
 /* Of n >= 1 nodes that are alike, which metric_rank() cannot refuse. */
 static void rank_equal(struct qualification *q)
 {
+    q->known = q->n;
     for (size_t i = 0; i < q->n; i++)
         for (int e = 0; e < ELEMENTS; e++)
             q->measured[i][e] = 1;
@@ -143,9 +154,13 @@ static void leave_out_told(struct qualification *q)
 static void complete_metrics(struct qualification *q, int left_out[ELEMENTS])
 {
     leave_out_told(q);
-    for (size_t i = 0; i < q->n; i++)
-        row_of(q, i);
-    metric_complete(q->measured, q->scratch, left_out, q->n);
+    q->known = session_known_size(q->session);
+    for (size_t i = 0; i < q->known; i++)
+        if (q->answered[i] || i == 0)
+            row_of(q, i);
+        else /* it joins, and has not yet */
+            memcpy(q->measured[i], q->measured[0], sizeof q->measured[i]);
+    metric_complete(q->measured, q->scratch, left_out, q->known);
 }
 
 static void rank(struct qualification *q)
@@ -158,9 +173,11 @@ static void rank(struct qualification *q)
         warn(q, (enum element)e, left_out[e]);
     memcpy(q->counted, q->measured, q->n * sizeof *q->counted);
     if (rank_by_rank(q->setup->probe->rank_by, q->counted, profile, q->metric,
-                     q->n)
-        == 0)
+                     q->known)
+        == 0) {
+        fill_seats(q);
         return;
+    }
     notice("warning: no node could be measured in what the profile %s counts: "
            "the first slices are all alike",
            q->setup->profile->name);
@@ -171,7 +188,7 @@ static void rank(struct qualification *q)
  * whose partners were not there it is not known. */
 static void take_ring(struct qualification *q)
 {
-    for (size_t i = 0; i < q->n && q->ring.rounds > 0; i++) {
+    for (size_t i = 0; i < q->ring.n && q->ring.rounds > 0; i++) {
         struct probe_result *r = &q->result[i][ELEMENT_I];
         double bytes_per_s, spread;
         char told[PROBE_WHAT_MAX];
@@ -268,8 +285,10 @@ static void answer(struct qualification *q,
     for (int e = 0; why && e < ELEMENTS; e++)
         if (q->setup->probe->elements & PROBE_BIT(e))
             probe_not_measured(&q->result[node][e], "%s", why);
-    if (q->again[node] && q->missing == 0)
+    if (q->again[node] && q->missing == 0) {
+        q->answered[node] = 1;
         rank(q);
+    }
     q->again[node] = 0;
     count_answer(q, node);
 }
@@ -484,7 +503,7 @@ static int ask_all(struct qualification *q)
 
     if (!w)
         return -1;
-    q->missing = q->n;
+    q->missing = session_start_size(q->session);
     for (size_t i = 0; i < q->n; i++)
         write_probe(q, &w[i], i);
     session_send_each(q->session, MSG_PROBE, w, NULL);
@@ -500,6 +519,7 @@ int qualification_again(struct qualification *q, size_t node)
         || q->setup->source == METRICS_OF_FILE)
         return 0;
     memset(q->result[node], 0, sizeof q->result[node]);
+    (void)find_shared(q); /* one that joins may share its machine */
     q->again[node] = 1;
     write_probe(q, &w, node);
     session_send(q->session, node, MSG_PROBE, &w);
@@ -519,7 +539,7 @@ int qualification_start(struct qualification *q,
     memset(q, 0, sizeof *q);
     q->setup = setup;
     q->session = session;
-    q->n = session_size(session);
+    q->n = q->known = session_size(session);
     if (allocate_answers(q) < 0 || find_shared(q) < 0)
         return es_no_memory(err);
     if (setup->source == METRICS_OF_FILE)
@@ -549,13 +569,14 @@ void qualification_clear(struct qualification *q)
 char *qualification_text(const struct qualification *q)
 {
     const char **name = calloc(q->n, sizeof *name);
+    size_t n = session_known_size(q->session);
     char *text = NULL;
 
-    for (size_t i = 0; name && i < q->n; i++)
+    for (size_t i = 0; name && i < n; i++)
         name[i] = name_of(q, i);
     if (name)
-        text = metrics_file_text(name, (const double(*)[ELEMENTS])q->measured,
-                                 q->n);
+        text =
+            metrics_file_text(name, (const double(*)[ELEMENTS])q->measured, n);
     free(name);
     return text;
 }

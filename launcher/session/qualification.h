@@ -45,7 +45,8 @@ struct qualification {
     struct session *session;
     struct ring_test ring;
     int in_ring;       /* all have answered, the ring is under way */
-    size_t n, missing; /* nodes; of them still to answer */
+    size_t n, missing; /* nodes, and seats; of them still to answer */
+    size_t known;      /* without the seats that nobody has yet */
     char *answered;    /* one a node, as all the next */
     char *again;       /* it was lost, is back, and has not answered yet */
     struct msg_probed *answer; /* its results are below; hardware, cached */

@@ -57,7 +57,7 @@ int ring_test_start(struct ring_test *t, struct session *session, int ms)
 {
     memset(t, 0, sizeof *t);
     t->session = session;
-    t->n = (uint32_t)session_size(session);
+    t->n = (uint32_t)session_start_size(session);
     t->rounds = ring_rounds(t->n);
     if (t->rounds == 0)
         return 0;
@@ -65,7 +65,7 @@ int ring_test_start(struct ring_test *t, struct session *session, int ms)
     t->answered = calloc(t->n, 1);
     t->port = calloc(t->n, sizeof *t->port);
     t->received = calloc((size_t)t->n * t->rounds, sizeof *t->received);
-    t->out = calloc(t->n, sizeof *t->out);
+    t->out = calloc(session_size(session), sizeof *t->out);
     if (!t->answered || !t->port || !t->received || !t->out)
         return -1;
     ask_ports(t);

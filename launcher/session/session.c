@@ -49,7 +49,9 @@ struct session {
     struct launch *launch;
     struct arrival *arrival;
     struct members *members; /* NULL: no agent is READY */
-    size_t n, here;          /* nodes; of them READY or lost again */
+    size_t n, here;          /* at the start; of them READY or lost again */
+    size_t seats;            /* of nodes that may join */
+    char *sat;               /* one a seat: its agent has been READY */
     uint32_t job, step;
     struct event *deadline;
     int again; /* the deadline is that of another start */
@@ -262,7 +264,8 @@ static const struct members_events members_events = {
 /* The first READY tells how many agents there are. */
 static int make_members(struct session *s, const struct msg_ready *m)
 {
-    s->members = members_create(s->base, m->agents, &members_events, s);
+    s->members =
+        members_create(s->base, m->agents, s->seats, &members_events, s);
     if (!s->members)
         return -1;
     s->n = m->agents;
@@ -337,9 +340,12 @@ static void on_ready(void *arg,
 {
     struct session *s = arg;
 
-    if (s->ready && !s->closing && ready->rank < s->n) {
-        if (members_rejoin(s->members, c, ready, s->on->returned != NULL))
-            s->on->returned(s->arg, ready->rank);
+    if (s->ready && !s->closing && ready->rank < s->n + s->seats) {
+        if (!members_rejoin(s->members, c, ready, s->on->returned != NULL))
+            return;
+        if (ready->rank >= s->n)
+            s->sat[ready->rank - s->n] = 1;
+        s->on->returned(s->arg, ready->rank);
         return;
     }
     if (!expected || s->closing
@@ -541,9 +547,11 @@ static int open_all(struct session *s,
     s->secret.encrypt = setup->encrypt != 0;
     s->is_local = setup->local > 0;
     s->wireup = setup->wireup;
+    s->seats = setup->seats;
+    s->sat = calloc(s->seats + 1, 1);
     s->deadline = evtimer_new(s->base, on_deadline, s);
     s->arrival = arrival_create(s->base, &arrival_events, s);
-    if (!s->deadline || !s->arrival || set_deadline(s, START_MS) < 0)
+    if (!s->sat || !s->deadline || !s->arrival || set_deadline(s, START_MS) < 0)
         return es_no_memory(err);
     if (!s->is_local)
         s->wanted = companion_nodes(&setup->place);
@@ -581,7 +589,17 @@ int session_open(struct session **out,
 
 size_t session_size(const struct session *s)
 {
+    return s->ready ? s->n + s->seats : 0;
+}
+
+size_t session_start_size(const struct session *s)
+{
     return s->ready ? s->n : 0;
+}
+
+uint16_t session_port(const struct session *s)
+{
+    return listener_port(s->listener);
 }
 
 const struct secret *session_secret(const struct session *s)
@@ -643,6 +661,33 @@ void session_send_each(struct session *s,
     members_send_each(s->members, (uint16_t)type, w, to);
 }
 
+enum seats_verdict session_seats(struct session *s,
+                                 const char *const name[],
+                                 size_t k,
+                                 size_t seat[],
+                                 size_t *which)
+{
+    size_t n = session_size(s);
+    struct seat *all = calloc(n + 1, sizeof *all);
+    enum seats_verdict v = SEATS_FULL;
+
+    for (size_t i = 0; all && i < n; i++)
+        all[i] = (struct seat){session_node(s, i)->name,
+                               session_node(s, i)->present};
+    if (all)
+        v = seats_give(all, n, s->n, name, k, seat, which);
+    for (size_t i = 0; v == SEATS_GIVEN && i < k; i++)
+        members_seat(s->members, seat[i], name[i]);
+    free(all);
+    return v;
+}
+
+void session_seat_free(struct session *s, size_t seat)
+{
+    if (!s->sat[seat - s->n])
+        members_seat(s->members, seat, "");
+}
+
 void session_drop(struct session *s, size_t node)
 {
     members_drop(s->members, node);
@@ -678,6 +723,8 @@ void session_close(struct session *s)
     s->closing = 1;
     if (let_linger(s) < 0)
         no_linger(s);
+    else
+        members_leave_seats(s->members);
     listener_close(s->listener); /* who is away and calls now leaves, too */
     if (s->arrival)
         arrival_end(s->arrival);
@@ -689,6 +736,7 @@ void session_close(struct session *s)
     lingering_clear(&s->lingering);
     launch_destroy(s->launch);
     awake_stop(s->awake);
+    free(s->sat);
     if (s->deadline)
         event_free(s->deadline);
     sodium_memzero(&s->secret, sizeof s->secret);

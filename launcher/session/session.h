@@ -13,6 +13,7 @@
 #include "launcher/session/node.h"
 #include "launcher/session/session_setup.h"
 #include "launcher/wire/protocol.h"
+#include "policy/seats.h"
 
 struct session;
 
@@ -39,10 +40,16 @@ int session_open(struct session **s,
                  const struct session_events *on,
                  void *arg,
                  struct es_error *err);
-size_t session_size(const struct session *s); /* nodes; 0 before ready */
+/* Nodes, and seats of those that may join; 0 before ready.  A seat's node is not
+ * present, and its name is "" until a node has joined. */
+size_t session_size(const struct session *s);
+/* Those that it began with: the first ones. */
+size_t session_start_size(const struct session *s);
+/* Up to the last that is or was a node. */
 /* What other connections of this step's agents go by. */
 const struct secret *session_secret(const struct session *s);
 struct port_range session_ports(const struct session *s);
+uint16_t session_port(const struct session *s); /* where agents call */
 int session_is_local(const struct session *s);
 /* Of its agents, 0 and 0 outside Slurm. */
 void session_job(const struct session *s, uint32_t *job, uint32_t *step);
@@ -52,6 +59,23 @@ void session_step_name(const struct session *s,
                        size_t node,
                        char name[STEP_NAME_MAX]);
 const struct node *session_node(const struct session *s, size_t node);
+
+/* A seat that nobody has had yet? */
+static inline int session_is_vacant(const struct session *s, size_t node)
+{
+    return session_node(s, node)->name[0] == '\0';
+}
+
+/* Up to the last that is or was a node. */
+static inline size_t session_known_size(const struct session *s)
+{
+    size_t n = session_size(s);
+
+    while (n > 0 && session_is_vacant(s, n - 1))
+        n--;
+    return n;
+}
+
 /* Send what w holds and clear it.  If that fails the node is lost, which
  * lost() tells later, from the loop. */
 void session_send(struct session *s,
@@ -73,6 +97,18 @@ void session_send_each(struct session *s,
                        enum protocol_type type,
                        struct writer w[],
                        const char to[]);
+/*
+ * Find seats for k nodes that would join, see policy/seats.h: seat[] (k) has
+ * their numbers, and each is kept for the agent of that node, whose READY is
+ * told by returned().
+ */
+enum seats_verdict session_seats(struct session *s,
+                                 const char *const name[],
+                                 size_t k,
+                                 size_t seat[],
+                                 size_t *which);
+/* That agent will not come; of a seat that had a node before it is nothing. */
+void session_seat_free(struct session *s, size_t seat);
 /* Give a node up that does not keep to the protocol; lost() follows. */
 void session_drop(struct session *s, size_t node);
 /*

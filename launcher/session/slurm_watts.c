@@ -120,7 +120,7 @@ static void ask_scontrol(int fd, short what, void *arg)
  * end; of too many for one argument "ALL".  NULL without memory. */
 static char *names_of(const struct session *session)
 {
-    size_t n = session_size(session), len = sizeof "ALL", at = 0;
+    size_t n = session_start_size(session), len = sizeof "ALL", at = 0;
     char *names;
 
     for (size_t i = 0; i < n; i++)

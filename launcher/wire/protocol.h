@@ -120,6 +120,13 @@
  *                        the number on the node of the first of them
  *             front end  round u32, error u32: the table of all is there; or an
  *                        errno, there will be none
+ *   JOIN      joiner     version u32, release text, local u32, n u32, names
+ *                        blob: n, each with its NUL; these nodes would join
+ *                        (see join_door.h; who says it is no agent)
+ *   SEATS     front end  port u32, encrypt u32, key blob, agents u32, energy
+ *                        u32, seats blob: a u32 for each of these nodes, the
+ *                        rank by which its agent is READY at that port
+ *   REFUSED   front end  what text, mend text   (they do not join)
  *   BCAST + k either     see bcast_message.h
  *   GRAPH + k either     see graph_message.h
  *
@@ -136,6 +143,7 @@
 #include "pmix_bcast/adapter.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/bytes.h"
+#include "pmix_bcast/handshake.h"
 #include "pmix_bcast/message.h"
 #include "pmix_bcast/wireup.h"
 #include "policy/aggregate.h"
@@ -161,6 +169,7 @@
 #define RANKS_REGIONS   64u         /* in one message, and as many iterations */
 #define RANKS_LOOPS     8u          /* of a program */
 #define PROBED_MAX      (16u << 10) /* of a node's results; 2 KB are usual */
+#define JOINS_MAX       4096u       /* nodes that join a run */
 
 /*
  * The version of all that is said once a connection has proved itself: these
@@ -232,9 +241,13 @@ enum protocol_type {
     MSG_BCAST_END = MSG_BCAST + BCAST_KINDS,
     MSG_GRAPH = 80, /* and the next ones: + enum graph_kind */
     MSG_GRAPH_END = MSG_GRAPH + GRAPH_MSG_KINDS,
+    MSG_JOIN = 112,
+    MSG_SEATS = 113,
+    MSG_REFUSED = 114,
 };
 _Static_assert((int)MSG_HERE == (int)MESSAGE_FREE
-                   && (int)MSG_BCAST_END <= (int)MSG_GRAPH,
+                   && (int)MSG_BCAST_END <= (int)MSG_GRAPH
+                   && (int)MSG_GRAPH_END <= (int)MSG_JOIN,
                "each type has a number of its own");
 
 struct msg_version {  /* how HERE begins, in every version */
@@ -351,6 +364,25 @@ struct msg_put {
 struct msg_linger {
     uint32_t seconds;
     char dir[64]; /* a plain name, as in msg_put, or "" */
+};
+struct msg_join {
+    uint32_t version; /* of the protocol */
+    char release[RELEASE_MAX];
+    uint32_t local;      /* its agents are those of --local */
+    uint32_t n;          /* 1 to JOINS_MAX */
+    const uint8_t *name; /* one behind the other, each with its NUL */
+    size_t len;
+};
+struct msg_seats {
+    uint32_t port; /* of the session */
+    struct secret secret;
+    uint32_t agents;     /* all seats, and those that the run began with */
+    uint32_t energy;     /* is to be read on the nodes */
+    const uint8_t *seat; /* big-endian, msg_seat() */
+    uint32_t n;
+};
+struct msg_refused {
+    char what[TEXT_MAX], mend[TEXT_MAX];
 };
 struct msg_tasks {
     char dir[64]; /* a plain name, as in msg_put */
@@ -522,6 +554,17 @@ void msg_write_meter(struct writer *w, const struct msg_meter *m);
 int msg_read_meter(struct msg_meter *m, const uint8_t *body, size_t len);
 void msg_write_metered(struct writer *w, const struct msg_metered *m);
 int msg_read_metered(struct msg_metered *m, const uint8_t *body, size_t len);
+void msg_write_join(struct writer *w, const struct msg_join *m);
+int msg_read_join(struct msg_join *m, const uint8_t *body, size_t len);
+/* seat: n of them. */
+void msg_write_seats(struct writer *w,
+                     const struct msg_seats *m,
+                     const size_t seat[]);
+int msg_read_seats(struct msg_seats *m, const uint8_t *body, size_t len);
+/* The rank of the i-th node; i < n. */
+uint32_t msg_seat(const struct msg_seats *m, uint32_t i);
+void msg_write_refused(struct writer *w, const struct msg_refused *m);
+int msg_read_refused(struct msg_refused *m, const uint8_t *body, size_t len);
 void msg_write_energy_order(struct writer *w, const struct msg_energy_order *m);
 int msg_read_energy_order(struct msg_energy_order *m,
                           const uint8_t *body,

@@ -7,6 +7,7 @@
  *   protocol_work.c   commands, slices, files, the tasks of a step
  *   protocol_meter.c  progress and power
  *   protocol_ranks.c  how the time of ranks went
+ *   protocol_join.c   nodes join
  */
 #ifndef LAUNCHER_WIRE_PROTOCOL_BODY_H
 #define LAUNCHER_WIRE_PROTOCOL_BODY_H

@@ -140,7 +140,7 @@ int main(void)
         ok(command_find(commands[n]->name, &err) == commands[n], "%s is found",
            commands[n]->name);
     }
-    is_int((intmax_t)n, 14, "fourteen commands");
+    is_int((intmax_t)n, 15, "fifteen commands");
     ok(!command_find("", &err) && err.kind == ES_USAGE, "\"\" is none");
     return done();
 }
