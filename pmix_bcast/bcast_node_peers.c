@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pmix_bcast/bcast_node.h"
-#include "pmix_bcast/bcast_copy.h"
+/* A node of a broadcast: its order, what its peers say and are told, time. */
+#include "pmix_bcast/bcast_node_state.h"
 #include "pmix_bcast/clock.h"
-#include "pmix_bcast/offload.h"
-#include "pmix_bcast/relay.h"
 #include "pmix_bcast/route.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,166 +14,6 @@
 
 #define HELD_S 1.0 /* how often home is told that we live */
 #define DISK_S 600 /* a disk may take so long to write what it was given */
-
-struct peer { /* another node, or home */
-    struct bcast_node *node;
-    uint32_t rank;      /* PLAN_NOBODY: home */
-    struct link *link;  /* on which we speak: ours, or the first of theirs */
-    struct link *other; /* a later one of theirs: we only listen */
-    uint8_t *buffer;    /* for the chunk that comes */
-    int hello_due, unreachable;
-    int by_network; /* called by one that is meant for data */
-    int plain;      /* not to be called so (again) */
-};
-
-enum state { RECEIVING, VERIFYING, FINISHING, DONE, FAILED };
-
-struct bcast_node {
-    struct bcast_node_setup s;
-    struct bcast_order order; /* its content is not ours: NULL */
-    uint32_t self;
-    enum state state;
-    struct relay *relay;
-    struct bcast_copy copy;
-    struct packing *packing;  /* NULL: chunks come as they are */
-    struct peer home, **peer; /* by rank; NULL: none yet */
-    struct event *tick, *verify;
-    struct offload *finishing; /* of a tree, in a thread */
-    uint32_t waited;           /* seconds for the disk, in it */
-    double held_sent;          /* when */
-    int some_unreachable;
-    uint64_t sum;
-    int has_sum;
-    uint64_t pulls, refused, duplicates;
-};
-
-/* --- the report ----------------------------------------------------------- */
-
-static void send_done(struct bcast_node *b, int error, const char *text)
-{
-    struct bcast_done d = {.id = b->order.id,
-                           .error = (uint32_t)error,
-                           .pulls = b->pulls,
-                           .refused = b->refused,
-                           .duplicates = b->duplicates};
-    struct writer w = {0};
-
-    if (error && !text[0]) /* home does not know what is filled in here */
-        snprintf(d.text, sizeof d.text, "%.*s: %s", (int)sizeof d.text - 100,
-                 b->order.destination, strerror(error));
-    else
-        snprintf(d.text, sizeof d.text, "%s", text);
-    if (b->state == DONE)
-        bcast_copy_report(&b->copy, &d);
-    bcast_write_done(&w, &d);
-    b->s.send(b->s.arg, BCAST_DONE, &w);
-}
-
-static void stop_finishing(struct bcast_node *b)
-{
-    if (b->finishing)
-        bcast_copy_cancel(&b->copy);
-    offload_destroy(b->finishing);
-    b->finishing = NULL;
-}
-
-static void fail(struct bcast_node *b, int error, const char *text)
-{
-    if (b->state == DONE || b->state == FAILED)
-        return;
-    b->state = FAILED;
-    stop_finishing(b);
-    bcast_copy_abandon(&b->copy);
-    send_done(b, error, text);
-}
-
-static void is_finished(struct bcast_node *b, int why)
-{
-    char text[BCAST_TEXT_MAX];
-
-    snprintf(text, sizeof text, "%s", why ? bcast_copy_why(&b->copy) : "");
-    if (why) {
-        fail(b, text[0] ? 0 : why, text);
-        return;
-    }
-    b->state = DONE;
-    send_done(b, 0, "");
-}
-
-/* In a thread of its own. */
-static int finish_aside(void *arg)
-{
-    struct bcast_node *b = arg;
-
-    return bcast_copy_finish(&b->copy);
-}
-
-static void on_finished(void *arg, int why)
-{
-    struct bcast_node *b = arg;
-
-    offload_destroy(b->finishing);
-    b->finishing = NULL;
-    is_finished(b, why);
-}
-
-static void finish(struct bcast_node *b)
-{
-    int why = bcast_copy_whole(&b->copy);
-
-    if (why == 0 && bcast_copy_takes_long(&b->copy)) {
-        b->state = FINISHING;
-        b->finishing = offload_start(b->s.base, finish_aside, on_finished, b);
-        if (b->finishing)
-            return;
-    }
-    is_finished(b, why ? why : bcast_copy_finish(&b->copy));
-}
-
-/* --- is it what home has? ------------------------------------------------- */
-
-/* In the loop's next round: messages and the tick have their turn. */
-static void verify_on(struct bcast_node *b)
-{
-    struct timeval at_once = {0, 0};
-
-    if (event_add(b->verify, &at_once) < 0)
-        fail(b, ENOMEM, "");
-}
-
-static void on_verify(evutil_socket_t fd, short what, void *arg)
-{
-    struct bcast_node *b = arg;
-    int why;
-
-    (void)fd;
-    (void)what;
-    if (b->state != VERIFYING)
-        return;
-    why = bcast_copy_verify(&b->copy);
-    if (why == EBADMSG)
-        fail(b, EIO, "what was written does not read back the same");
-    else if (why)
-        fail(b, why, "");
-    else if (b->copy.verified == b->order.plan.chunks)
-        finish(b);
-    else
-        verify_on(b);
-}
-
-static void check_whole(struct bcast_node *b)
-{
-    if (b->state != RECEIVING || !b->has_sum || relay_missing(b->relay) > 0)
-        return;
-    if (bcast_copy_sum(&b->copy) != b->sum) {
-        fail(b, EBADMSG, "the data is not what home has sent");
-    } else if (b->order.flags & ORDER_VERIFY) {
-        b->state = VERIFYING;
-        verify_on(b);
-    } else {
-        finish(b);
-    }
-}
 
 /* --- messages of a peer --------------------------------------------------- */
 
@@ -208,11 +45,12 @@ static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
 static int refuse_chunk(const struct peer *p, int why)
 {
     if (why != EBADMSG) {
-        fail(p->node, why, "");
+        bcast_node_fail(p->node, why, "");
         return 0;
     }
     if (p->rank == PLAN_NOBODY)
-        fail(p->node, EBADMSG, "home's file changes while it is read");
+        bcast_node_fail(p->node, EBADMSG,
+                        "home's file changes while it is read");
     return -1;
 }
 
@@ -236,7 +74,7 @@ static int take_chunk(struct peer *p,
     }
     relay_got(b->relay, p->rank, h->chunk, (h->flags & LINK_AS_ROOT) != 0,
               clock_s());
-    check_whole(b);
+    bcast_node_check(b);
     return 0;
 }
 
@@ -568,9 +406,9 @@ static void take_content(struct bcast_node *b, const uint8_t *content)
     int why = bcast_copy_put_all(&b->copy, content);
 
     if (why)
-        fail(b, why, "");
+        bcast_node_fail(b, why, "");
     else
-        finish(b);
+        bcast_node_finish(b);
 }
 
 static int make_parts(struct bcast_node *b)
@@ -591,7 +429,7 @@ static int make_parts(struct bcast_node *b)
     b->relay = relay_create(&setup);
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
-    b->verify = evtimer_new(b->s.base, on_verify, b);
+    b->verify = evtimer_new(b->s.base, bcast_node_on_verify, b);
     if (b->order.flags & ORDER_PACKED)
         b->packing = packing_create(PACK_NONE, p->chunks, p->chunk);
     if (!b->relay || !b->peer || !b->tick || !b->verify
@@ -624,7 +462,7 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
                                                : bcast_copy_open(&b->copy);
     b->order.want = NULL;
     if (why) {
-        fail(b, why, "");
+        bcast_node_fail(b, why, "");
         return b;
     }
     if (order->content || order->plan.bytes == 0) {
@@ -668,7 +506,7 @@ int bcast_node_receive(struct bcast_node *b,
             return -1;
         b->sum = sum;
         b->has_sum = 1;
-        check_whole(b);
+        bcast_node_check(b);
         return 0;
     }
     if (bcast_read_number(&id, &number, body, len) < 0 || id != b->order.id)
@@ -704,7 +542,7 @@ void bcast_node_destroy(struct bcast_node *b)
         }
     peer_clear(&b->home);
     packing_destroy(b->packing);
-    stop_finishing(b);
+    bcast_node_stop_finishing(b);
     bcast_copy_clear(&b->copy);
     relay_destroy(b->relay);
     if (b->tick)

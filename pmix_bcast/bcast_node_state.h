@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bcast_node_state.h - what the files of a receiving node share; for them alone.
+ *
+ *   bcast_node_peers.c  the order, what peers say and are told, time
+ *   bcast_node_end.c    whole and right, or failed: what home is told
+ */
+#ifndef PMIX_BCAST_BCAST_NODE_STATE_H
+#define PMIX_BCAST_BCAST_NODE_STATE_H
+
+#include "pmix_bcast/bcast_copy.h"
+#include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/offload.h"
+#include "pmix_bcast/relay.h"
+
+#include <event2/event.h>
+
+struct peer { /* another node, or home */
+    struct bcast_node *node;
+    uint32_t rank;      /* PLAN_NOBODY: home */
+    struct link *link;  /* on which we speak: ours, or the first of theirs */
+    struct link *other; /* a later one of theirs: we only listen */
+    uint8_t *buffer;    /* for the chunk that comes */
+    int hello_due, unreachable;
+    int by_network; /* called by one that is meant for data */
+    int plain;      /* not to be called so (again) */
+};
+
+enum state { RECEIVING, VERIFYING, FINISHING, DONE, FAILED };
+
+struct bcast_node {
+    struct bcast_node_setup s;
+    struct bcast_order order; /* its content is not ours: NULL */
+    uint32_t self;
+    enum state state;
+    struct relay *relay;
+    struct bcast_copy copy;
+    struct packing *packing;  /* NULL: chunks come as they are */
+    struct peer home, **peer; /* by rank; NULL: none yet */
+    struct event *tick, *verify;
+    struct offload *finishing; /* of a tree, in a thread */
+    uint32_t waited;           /* seconds for the disk, in it */
+    double held_sent;          /* when */
+    int some_unreachable;
+    uint64_t sum;
+    int has_sum;
+    uint64_t pulls, refused, duplicates;
+};
+
+/* Home is told why: an errno value, 0 if text says it all. */
+void bcast_node_fail(struct bcast_node *b, int error, const char *text);
+/* Perhaps it is whole now, and its sum is known: verified, if that was asked for,
+ * and finished. */
+void bcast_node_check(struct bcast_node *b);
+void bcast_node_finish(struct bcast_node *b);
+void bcast_node_stop_finishing(struct bcast_node *b);
+/* The event of b->verify. */
+void bcast_node_on_verify(evutil_socket_t fd, short what, void *arg);
+
+#endif
