@@ -177,21 +177,21 @@ static int put_own(struct attend *a)
 {
     const struct qualification *q = &a->qualification;
     struct writer *tasks = calloc(q->n, sizeof *tasks),
-                  *environ = calloc(q->n, sizeof *environ);
+                  *own = calloc(q->n, sizeof *own);
     int rc = -1;
 
-    for (size_t i = 0; tasks && environ && i < q->n; i++) {
+    for (size_t i = 0; tasks && own && i < q->n; i++) {
         write_tasks(a, &tasks[i], i);
-        write_environ(a, &environ[i], q->metric[i].JL / 100);
+        write_environ(a, &own[i], q->metric[i].JL / 100);
     }
-    if (tasks && environ) {
+    if (tasks && own) {
         a->unstored += 2 * q->n;
         session_send_each(a->front.session, MSG_TASKS, tasks, NULL);
-        session_send_each(a->front.session, MSG_PUT, environ, NULL);
+        session_send_each(a->front.session, MSG_PUT, own, NULL);
         rc = 0;
     }
     free(tasks);
-    free(environ);
+    free(own);
     return rc;
 }
 
