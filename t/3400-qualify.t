@@ -161,6 +161,16 @@ test_expect_success 'network work: run has the ring, and the node with the slow 
 	done
 	return 1
 '
+# Stand-ins for the drivers of three makers (t/drivers): these nodes have no GPU.
+for maker in nvidia amd intel; do
+	test_expect_success "GPUs of $maker: probe --nodes has those of all nodes, and a run counts them" '
+		with_gpus() { LD_LIBRARY_PATH=$EVENSTEP_BUILD/t/drivers/$maker STAND_IN_GPU=devices=2 in_job -N4 evenstep "$@"; } &&
+		with_gpus probe --nodes --fresh --elements G --json >out && jq -c "[.details[].elements.G | {value, compute, count}]" out &&
+		jq -e "[.details[].elements.G | .value > 0 and .compute > 0 and .count == 2] | all and length == 4" out &&
+		with_gpus run --profile gpu --metrics probe --range 0:400 --report report -- true &&
+		head -n 1 report | jq -e "[.report.nodes[].counted.G > 0] | all and length == 4"
+	'
+done
 test_expect_success 'down leaves nothing' '
 	wait_for 60 no_jobs && testbed_down && testbed_nothing_left $testbed_name
 '

@@ -39,6 +39,10 @@ test_expect_success 'on four nodes of two cores, each with its own /tmp: the sam
 		sha256sum -c ../sums && rm -- *.png) && tail -1 table && test "$(grep -o " n[0-3] " table | sort -u | wc -l)" = 4 &&
 	said "evenstep: 55 of 55 tasks, .*" && wait_for 60 no_step && wait_for 60 no_folder n0 n1 n2 n3
 '
+test_expect_success "Makeflow's JSON as it is: its times are guessed, its files go from node to node" '
+	mkdir makeflow && cp "$EVENSTEP_SRC/t/graphs/makeflow.json" makeflow &&
+	(cd makeflow && in_job -N4 evenstep graph run --guess 0.1 --deadline 60 makeflow.json && test "$(cat sum)" = 40)
+'
 test_expect_success 'cores are those of the smallest node, nodes those of the job' '
 	jq -n "{tasks: [range(12) | {id: ., time: 1, command: \"uname -n >n\(.)\", outputs: [\"n\(.)\"]}]}" >many.json &&
 	in_job -N3 evenstep graph run --metrics equal --deadline 2 --json many.json >out 2>err && cat err && cores=$(on_node n0 nproc) &&
