@@ -10,6 +10,8 @@
 # Those that no test types, each by its first words: what they begin with, and why.
 not_typed='
 evenstep top|a live view; t/1800 and t/3310 look at it
+evenstep join|helps a run of another job; t/3275 types it
+sbatch -N4 --wrap .evenstep run --joinable|with the job that joins it; t/3275 types both
 make |installs packages, or takes minutes; t/0002, t/0005, t/9000 and CI type it
 '
 
