@@ -18,6 +18,22 @@ double formula_strict(double bytes,
     return (chunk * (k + children) + (bytes - chunk)) / rate;
 }
 
+double formula_orders(double bytes,
+                      double rate,
+                      double latency,
+                      double per_message,
+                      uint32_t nodes,
+                      uint32_t branches)
+{
+    double one = per_message + bytes / rate, seconds = 0, layer = 1;
+
+    for (double reached = 0; reached < nodes; reached += layer) {
+        layer *= branches;
+        seconds += branches * one + latency + per_message;
+    }
+    return seconds;
+}
+
 /* One block to all: each layer waits for the one above it. */
 static double sbcast_block(
     double block, double rate, double latency, double nodes, double fanout)

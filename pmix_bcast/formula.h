@@ -23,6 +23,18 @@ double formula_strict(double bytes,
                       uint32_t branches);
 
 /*
+ * An order of so many bytes down a tree in which each has so many children, to
+ * whom it is passed on in turn: until the last node has it.  per_message: seconds
+ * at each end.
+ */
+double formula_orders(double bytes,
+                      double rate,
+                      double latency,
+                      double per_message,
+                      uint32_t nodes,
+                      uint32_t branches);
+
+/*
  * Slurm's sbcast: block after block, each acknowledged before the next; home
  * sends a block to `fanout` nodes in turn, and so does every node with those
  * below it, when it has the whole block.  (Slurm 22.05, file_bcast.c.)

@@ -7,9 +7,12 @@
 /* Above: a depth of log4(nodes), 1.065 × the limit with 16,512 nodes. */
 #define STRIPES 4u
 
-/* A chunk costs each link's start-up once per node of the first layer, and
- * each chunk costs messages: 500 chunks were the best in simulations. */
+/* A chunk costs each link's start-up once per node of the first layer, or per
+ * layer of a deep tree, and each chunk costs messages: 500 chunks were the best in
+ * simulations up to MESH_MAX nodes, 800 above: 16,512 nodes take 1.071 times the
+ * limit, with 500 chunks 1.087. */
 #define CHUNKS_WANTED 500u
+#define CHUNKS_DEEP   800u
 #define CHUNK_LOW     (8u << 10)
 #define CHUNK_HIGH    (32u << 10)
 /* But as many bytes may come to a node from its parents, one in each branch,
@@ -28,7 +31,8 @@
 
 static uint32_t choose_chunk(const struct plan_wish *w)
 {
-    uint64_t chunk = w->bytes / CHUNKS_WANTED;
+    uint64_t chunk =
+        w->bytes / (w->nodes <= MESH_MAX ? CHUNKS_WANTED : CHUNKS_DEEP);
     uint64_t high = TOGETHER_MAX / w->branches;
 
     if (high < CHUNK_HIGH)

@@ -2,6 +2,7 @@
 #include "launcher/whatif/simulations.h"
 
 #include "launcher/base/options.h"
+#include "launcher/wire/table_tree.h"
 #include "pmix_bcast/formula.h"
 #include "pmix_bcast/simulate.h"
 
@@ -17,6 +18,8 @@ static const char *const scheme_names[SCHEMES] = {
 /* Defaults of sbcast: TreeWidth, and the block size of BcastParameters. */
 #define SBCAST_FANOUT 50
 #define SBCAST_BLOCK  (8u << 20)
+/* Of an order, its envelope and its tag, with a destination of some length. */
+#define ORDER_BYTES 300
 
 struct options {
     struct plan_wish wish;
@@ -70,6 +73,7 @@ struct outcome {
     struct plan plan;           /* likewise */
     double seconds, limit;
     double formula; /* negative: there is none */
+    double orders;  /* of seconds: until the last node has its order */
 };
 
 static uint32_t strict_branches(const struct plan_wish *w)
@@ -133,7 +137,11 @@ static int simulate_scheme(struct outcome *out,
     out->plan = s->plan;
     if (simulate(s, &out->simulated) < 0)
         return es_no_memory(err);
-    out->seconds = out->simulated.seconds;
+    if (o->scheme != CHAIN)
+        out->orders =
+            formula_orders(ORDER_BYTES, s->rate, s->latency, s->per_message,
+                           wish.nodes, TABLE_BRANCHES);
+    out->seconds = out->orders + out->simulated.seconds;
     return 0;
 }
 
@@ -152,11 +160,12 @@ static json_t *to_json(const struct options *o, const struct outcome *out)
     if (all && is_simulated(o->scheme))
         (void)json_object_update_new(
             all,
-            json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
-                      "branches", (json_int_t)out->plan.branches, "chunks",
+            json_pack("{s:f, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
+                      "orders_seconds", out->orders, "branches",
+                      (json_int_t)out->plan.branches, "chunks",
                       (json_int_t)out->plan.chunks, "chunk_bytes",
                       (json_int_t)out->plan.chunk, "fast_seconds",
-                      m->fast_seconds, "unfinished_nodes",
+                      out->orders + m->fast_seconds, "unfinished_nodes",
                       (json_int_t)m->unfinished, "home_bytes_sent",
                       (json_int_t)m->home_bytes, "duplicate_bytes",
                       (json_int_t)m->duplicates, "pulls", (json_int_t)m->pulls,
@@ -196,7 +205,8 @@ static int print_text(const struct options *o, const struct outcome *out)
            (unsigned long long)m->pulls, (unsigned long long)m->refused,
            100 * (double)m->duplicates / (double)p->bytes / p->nodes);
     if (o->simulation.slow > 0)
-        printf("nodes with the full rate: %.4f s\n", m->fast_seconds);
+        printf("nodes with the full rate: %.4f s\n",
+               out->orders + m->fast_seconds);
     if (m->unfinished)
         printf("%u living nodes never had all\n", m->unfinished);
     return 0;

@@ -24,6 +24,11 @@ static void test_strict(void)
 static void test_sbcast(void)
 {
     /* 7 nodes, 2 at a time: 2, then 2 below each (of 3), then 1. */
+    is_near(
+        formula_orders(1 * MB, RATE, 0.001, 0.0001, 7, 2), 0.0639, 1e-12,
+        "an order to 7 by 2: three layers, each (2 (0.1 + 10) + 1 + 0.1) ms");
+    is_near(formula_orders(1 * MB, RATE, 0.001, 0.0001, 6, 2), 0.0426, 1e-12,
+            "to 6: two");
     is_near(formula_sbcast(1 * MB, RATE, 0, 7, 2, 1 * MB), 0.05, 1e-12,
             "three layers, a block after the other");
     is_near(formula_sbcast(1 * MB, RATE, 0.001, 7, 2, 1 * MB), 0.054, 1e-12,
