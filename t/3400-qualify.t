@@ -171,6 +171,14 @@ for maker in nvidia amd intel; do
 		head -n 1 report | jq -e "[.report.nodes[].counted.G > 0] | all and length == 4"
 	'
 done
+test_expect_success "an element of the site'\''s own: each node'\''s number, in probe, and in the slices of a run" '
+	{ cat own.conf && echo "probe { element \"W\" { command = \"expr 1 + \$(hostname | tr -d n)\" name = \"licences\" unit = \"seats\" } }" &&
+		echo "profile \"seats\" { W = 1 }"; } >seats.conf && cat seats.conf &&
+	EVENSTEP_CONF=$PWD/seats.conf in_job -N4 evenstep probe --nodes --fresh --elements W --json >out && jq -c .nodes out &&
+	jq -e "[.nodes[] | .W] == [1, 2, 3, 4]" out &&
+	EVENSTEP_CONF=$PWD/seats.conf in_job -N4 evenstep run --profile seats --metrics probe --range 0:1000 --pieces 1 --report report -- true &&
+	jq -cs ".[0].slices | map(.end - .begin)" report >got && echo "[100,200,300,400]" >want && test_cmp want got
+'
 test_expect_success 'down leaves nothing' '
 	wait_for 60 no_jobs && testbed_down && testbed_nothing_left $testbed_name
 '
