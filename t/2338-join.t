@@ -13,7 +13,7 @@ mkdir state # nobody else makes it
 cat >work <<'END'
 #!/bin/sh
 echo "$EVENSTEP_NODE $EVENSTEP_FRAME" >>started
-test -e fast || sleep 0.1
+test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 5)))"
 exec seq "$1" $(($2 - 1))
 END
 chmod +x work

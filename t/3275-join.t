@@ -7,11 +7,12 @@ XDG_STATE_HOME=$PWD/state
 export XDG_STATE_HOME
 mkdir state # nobody else makes it
 
-# work BEGIN END: says where it is done, and takes its time until it is told.
+# work BEGIN END: says where it is done, and takes 10 ms a unit until it is told: were
+# it the same for any number, one node would have all of it.
 cat >work <<'END'
 #!/bin/sh
 echo "$EVENSTEP_NODE $EVENSTEP_FRAME" >>started
-test -e fast || sleep 0.1
+test -e fast || sleep "0.$(printf %03d $((($2 - $1) * 10)))"
 exec seq "$1" $(($2 - 1))
 END
 chmod +x work
@@ -41,7 +42,7 @@ is_lost() { grep -qE "^evenstep: $1 (has left|is lost)" err; }
 
 test_expect_success 'up: four nodes' 'testbed_up --nodes 4'
 test_expect_success "another job's nodes get their part from the next frame on, and the output is that of a run without" '
-	begin --metrics probe --report report --joblog log && join && wait_for 60 has_joined n2 && wait_for 60 has_joined n3 && ended && wait $join &&
+	begin --metrics probe --report report --joblog log && join && wait_for 100 has_joined n2 && wait_for 100 has_joined n3 && ended && wait $join &&
 	said "evenstep: n2 has joined" && said "evenstep: n3 has joined" && quiet joinout && grep -qx "evenstep: 2 nodes join $name" joinerr
 '
 test_expect_success 'no frame that had begun before has anything of theirs' '
@@ -49,22 +50,22 @@ test_expect_success 'no frame that had begun before has anything of theirs' '
 	test "$(cut -f2 log | grep -c "^n[23]$")" -gt 0
 '
 test_expect_success 'the job that has joined is cancelled: its units are redone, and the run goes on' '
-	begin --metrics equal && join && wait_for 60 has_joined n2 && wait_for 60 has_joined n3 && on_ctl scancel "$(cat other)" &&
+	begin --metrics equal && join && wait_for 100 has_joined n2 && wait_for 100 has_joined n3 && on_ctl scancel "$(cat other)" &&
 	wait_for 60 is_lost n2 && wait_for 60 is_lost n3 && { wait $join || :; } && ended
 '
 test_expect_success 'kill -9 of its agents: likewise, and the join says so' '
-	begin --metrics equal && join && wait_for 60 has_joined n2 && wait_for 60 has_joined n3 &&
+	begin --metrics equal && join && wait_for 100 has_joined n2 && wait_for 100 has_joined n3 &&
 	for each in $(ours evenstep-agent n2) $(ours evenstep-agent n3); do kill -KILL $each; done &&
 	wait_for 60 is_lost n2 && wait_for 60 is_lost n3 && test_expect_code 1 wait $join &&
 	grep -q "^evenstep: join: $name: the agents have ended" joinerr && ended
 '
 test_expect_success 'SIGINT to the join: its nodes leave, and its job is free at once' '
-	begin --metrics equal && join && wait_for 60 has_joined n2 && wait_for 60 has_joined n3 && for each in $(ours -f "evenstep join $name"); do
+	begin --metrics equal && join && wait_for 100 has_joined n2 && wait_for 100 has_joined n3 && for each in $(ours -f "evenstep join $name"); do
 		test "$(cat /proc/$each/comm)" != evenstep || kill -INT $each; done; wait_for 60 grep -qx "evenstep: n2 has left: the other nodes do its part" err &&
 	{ wait $join || :; } && wait_for 60 nodes_idle 2 && ended && grep -q "the run goes on without these nodes" joinerr
 '
 test_expect_success 'its nodes cannot join twice, nor those that the run began with' '
-	begin --metrics equal && join && wait_for 60 has_joined n2 &&
+	begin --metrics equal && join && wait_for 100 has_joined n2 &&
 	test_expect_code 3 "$testbed" exec --name "$testbed_name" -- env SLURM_JOB_ID="$(cat other)" SLURM_JOB_NODELIST="n[2-3]" $evenstep join $name 2>twice &&
 	grep -qx "evenstep: join: $name: n2 is in the run already: give --nodelist with those that are new" twice &&
 	test_expect_code 3 "$testbed" exec --name "$testbed_name" -- env SLURM_JOB_ID="$(cat other)" SLURM_JOB_NODELIST="n[0-1]" $evenstep join "${name%.*}" 2>twice &&
@@ -99,7 +100,7 @@ wait $run && wait $join
 END
 test_expect_success 'a job that has grown: --nodelist has the nodes that are new' '
 	rm -f started fast out && : >started && : >err && chmod +x grown && { job -N4 env "PATH=$EVENSTEP_BUILD:$PATH" ./grown >grownout 2>&1 3>&- 4>&- 5>&- & run=$!; } &&
-	wait_for 60 has_joined n3 && wait_for 60 has_joined n2 && ended && cat all new && grep -q "n0 is in the run already" all && tail -n 1 all | grep -qx 3 && grep -q "2 nodes join" new
+	wait_for 100 has_joined n3 && wait_for 100 has_joined n2 && ended && cat all new && grep -q "n0 is in the run already" all && tail -n 1 all | grep -qx 3 && grep -q "2 nodes join" new
 '
 test_expect_success 'down, and nothing is left' 'testbed_down'
 test_done
