@@ -22,7 +22,7 @@ static struct packing *create(enum pack wish)
 
 static void test_choice(void)
 {
-    /* ns a byte, and what is left: as measured on one machine */
+    /* Seconds a byte, and what is left: likely ones. */
     const struct pack_cost cost[PACK_METHODS] = {
         [PACK_LZ4] = {2e-9, 0.5}, [PACK_ZSTD] = {5e-9, 0.3}};
     const struct pack_cost none[PACK_METHODS] = {
