@@ -438,7 +438,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
             feed_tick(h->feed, t);
         look_for_stalled(h, t);
     }
-    if (h->packing)
+    if (h->packing && h->s.wish.pack == PACK_AUTO)
         measure_wire(h, t);
     if (h->feed && !h->over)
         give(h);
