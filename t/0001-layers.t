@@ -49,7 +49,7 @@ agent: base exec libevenstep meter power probe wire
 session: base config exec probe wire
 run: base config exec session wire
 graph: base config exec session wire
-whatif: base config run session
+whatif: base config run session wire
 command: base config probe run session wire
 END
 test_expect_success 'what a room of launcher includes is in the table of rooms' '
