@@ -63,7 +63,10 @@ struct guard {
     struct power_state state;
     pid_t task[PART_TASKS_MAX]; /* that have begun */
     size_t tasks;
-    int is_told; /* the agent knows over what the limit can be divided */
+    pid_t thread[PART_TASKS_MAX]; /* of them, that the agent has named */
+    size_t threads;
+    int is_told;   /* the agent knows over what the limit can be divided */
+    int has_parts; /* and that there are parts */
     struct es_error why;        /* why nothing can be set; kind ES_OK: it can */
     int is_open;                /* the actuator is open */
     struct energy_rapl energy;  /* n 0: it is not counted */
@@ -199,22 +202,35 @@ static void accept_agent(struct guard *g)
 static void tell_parts(struct guard *g)
 {
     struct actuator *a = &g->actuator;
+    const struct actuator_runs runs = {g->task, g->thread, g->tasks,
+                                       g->threads};
+    static const struct node_parts none;
     char text[POWER_PACKET_MAX];
+    int has_parts, had_parts = g->has_parts;
 
     g->is_told = 1;
     if (!g->config.power.within_nodes || g->tasks == 0)
         return;
-    a->parts.tasks = g->tasks;
-    for (size_t i = 0; i < g->tasks; i++)
-        a->parts.task[i].pid = g->task[i];
-    if (actuator_divide(a, &g->place, NULL) <= 0
-        || power_state_add(&g->state, a) < 0)
+    has_parts = actuator_divide(a, &g->place, &runs, NULL) > 0
+                && power_state_add(&g->state, a) == 0;
+    g->has_parts = has_parts;
+    if (!has_parts && !had_parts)
         return;
     a->parts.rule = (struct power_rule){.bound = g->config.power.bound,
                                         .band = g->config.power.band,
                                         .gain = g->config.power.gain};
-    if (parts_line_write(&a->parts, text, sizeof text) == 0)
+    if (parts_line_write(has_parts ? &a->parts : &none, text, sizeof text) == 0)
         (void)send(g->agent, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* They are divided at once, if there is a limit; or with the first one. */
+static void receive_threads(struct guard *g, const char *text)
+{
+    int n = threads_line_read(text, g->thread);
+
+    g->threads = n > 0 ? (size_t)n : 0;
+    if (g->is_open && g->is_told)
+        tell_parts(g);
 }
 
 static void restore_found(struct guard *g)
@@ -263,7 +279,10 @@ static void receive_limit(struct guard *g)
         return;
     if (n > 0) {
         text[n] = '\0';
-        set_limit(g, text);
+        if (threads_line_is(text))
+            receive_threads(g, text);
+        else
+            set_limit(g, text);
         return;
     }
     close(g->agent);

@@ -15,8 +15,9 @@ guards() { # evenstep-power on the nodes, but those that have ended
 	done
 }
 no_guards() { test -z "$(guards)"; }
-# quotas: of the step, then of each of its tasks: microseconds in a period of 10000.
-quotas() { cat "$groups"/n0/evenstep-power-*/cpu.cfs_quota_us "$groups"/n0/evenstep-power-*/task-*/cpu.cfs_quota_us 2>&-; }
+# quotas: of the step, then of each of its tasks, or threads: microseconds in a period of 10000.
+depth=2 # of tasks below the step's group, 3 of threads
+quotas() { cat "$groups"/n0/evenstep-power-*/cpu.cfs_quota_us && find "$groups"/n0/evenstep-power-* -mindepth $depth -maxdepth $depth -name cpu.cfs_quota_us -exec cat {} +; } 2>&-
 # quotas_at_once: into got; seen twice in a row, so that they were so at an instant.
 quotas_at_once() {
 	until quotas >got && quotas | cmp -s - got; do :; done
@@ -46,6 +47,7 @@ end() { on_ctl scancel -u root && { wait "$step" || true; } && nothing_left; }
 test_expect_success 'up: a node of 80 %; Open MPI programs, one with meters, one unchanged' '
 	mpicc -O1 -I"$EVENSTEP_SRC" -o regions "$EVENSTEP_SRC/t/programs/regions.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	mpicc -O1 -o uneven "$EVENSTEP_SRC/t/programs/uneven.c" &&
+	gcc -O1 -D_GNU_SOURCE -pthread -I"$EVENSTEP_SRC" -o pinned "$EVENSTEP_SRC/t/programs/pinned.c" -L"$B" -Wl,-rpath,"$B" -levenstep &&
 	testbed_up --nodes 1 --speeds 80 --plugin "$B/evenstep.so" --plugin-args "launcher=$bin/evenstep config=$conf" &&
 	mkdir "$bin" && ln -s "$B/evenstep" "$B/evenstep-power" "$B/libevenstep-mpi.so" "$bin" &&
 	printf "power {\n start = 1\n floor = 0.25\n}\n" >"$conf" &&
@@ -70,8 +72,22 @@ test_expect_success V1 'kill -9 of the guard: the step goes on, and the next one
 	kill -KILL $(guards) && wait_for 60 no_guards && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && wait_for 60 no_jobs && ls -d "$groups"/n0/evenstep-power-*/task-* &&
 	on_ctl srun -N1 --evenstep-power=pair true && nothing_left
 '
+test_expect_success V1 'one rank of two pinned threads, 1 : 1.6: each thread gets a limit of its own, its rank none' '
+	depth=3 && begin -n1 ./pinned 100000 50 1,1.6 && wait_for 60 is_divided 0.57 0.66; code=$?; cat got; test $code = 0 &&
+	echo -1 >unlimited && cat "$groups"/n0/evenstep-power-*/task-*/cpu.cfs_quota_us >rank && test_cmp unlimited rank && test ! -s "$(echo "$groups"/n0/evenstep-power-*/task-*/tasks)"
+'
+test_expect_success V1 'at no instant do both threads have more than the node' '
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do quotas_at_once && is_within || { cat got; return 1; }; done
+'
+test_expect_success V1 'kill -9 of the agent: the threads are put back while the step goes on' '
+	kill -KILL $(ours evenstep-agent) && wait_for 60 no_limits && kill -0 $step && end
+'
+test_expect_success V1 'kill -9 of the guard of threads: the step goes on, and the next one cleans the node' '
+	begin -n1 ./pinned 100000 50 1,1.6 && wait_for 60 is_divided 0.57 0.66; code=$?; cat got; test $code = 0 &&
+	kill -KILL $(guards) && wait_for 60 no_guards && kill -0 $step && on_ctl srun --overlap -N1 --evenstep-power=pair true && wait_for 60 no_groups && kill -0 $step && on_ctl scancel -u root && { wait "$step" || true; } && nothing_left
+'
 test_expect_success V1 'the site has it off within nodes: the ranks share the limit of the node' '
-	printf "power {\n start = 1\n within_nodes = false\n}\n" >"$conf" && begin ./regions 20 50 1,1.6 && limits_of_tasks >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && nothing_left
+	depth=2 && printf "power {\n start = 1\n within_nodes = false\n}\n" >"$conf" && begin ./regions 20 50 1,1.6 && limits_of_tasks >got; cat got; wait $step && echo -1 >unlimited && test_cmp unlimited got && nothing_left
 '
 test_expect_success 'the daemons have lived through it, down leaves nothing' '
 	wait_for 60 nodes_idle 1 && testbed_down && testbed_nothing_left $testbed_name

@@ -95,6 +95,13 @@ static void set_parts(void *arg,
     power_link_set(m->power, limit, part, n);
 }
 
+static void tell_threads(void *arg, const pid_t thread[], size_t n)
+{
+    const struct agent_meter *m = arg;
+
+    power_link_threads(m->power, thread, n);
+}
+
 static void set_guard(struct agent_meter *m, uint64_t limit)
 {
     uint64_t part[PARTS_MAX];
@@ -113,6 +120,8 @@ static void start_power(struct agent_meter *m,
     if (m->within)
         m->power =
             power_link_start(base, POWER_DIR, order->dir, &power_events, m);
+    if (m->power)
+        node_balance_threads(m->within, tell_threads);
 }
 
 static void offer_threads(struct agent_meter *m,

@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,15 @@
 #define PATIENCE_NS   INT64_C(20000000000)
 #define ANCESTORS_MAX 32 /* between a rank and the task that it runs in */
 #define FAILURES_MAX  3  /* of orders in a row, then it is left alone */
+/* Between two times that the guard is told of threads: if it makes no parts of
+ * them, ever longer. */
+#define ASK_NS     INT64_C(1000000000)
+#define ASK_MAX_NS INT64_C(64000000000)
 
 struct watched_slot {
     struct rank_speed speed;
-    uint32_t owner; /* whose part this is: */
-    uint32_t part;  /* or PART_NONE */
+    uint32_t owner, thread; /* whose part this is: */
+    uint32_t part;          /* or PART_NONE */
 };
 
 struct node_balance {
@@ -31,6 +36,7 @@ struct node_balance {
     struct event *timer; /* pending while there is something to divide */
     struct timeval interval;
     node_balance_fn fn;
+    node_balance_threads_fn threads; /* NULL: nobody wants to know */
     void *arg;
     double lowest;
     uint64_t limit; /* of the node; 0: none */
@@ -43,6 +49,7 @@ struct node_balance {
     uint64_t tried[PARTS_MAX]; /* the limits that are to be tried again */
     unsigned asked, failures;
     int64_t last_ns, began_ns;
+    int64_t ask_ns, ask_wait_ns; /* when to tell of threads again */
     struct watched_slot slot[METER_SLOTS];
 };
 
@@ -83,12 +90,76 @@ static uint32_t part_of(const struct node_balance *b, uint32_t pid)
     return PART_NONE;
 }
 
-static void find_part(const struct node_balance *b, struct watched_slot *slot)
+static uint32_t thread_of(const struct node_balance *b, uint32_t i)
 {
-    if (slot->owner == slot->speed.track.owner)
+    uint32_t thread =
+        atomic_load_explicit(&b->page->slot[i].thread, memory_order_relaxed);
+
+    return thread > 1 && thread <= INT32_MAX ? thread : 0;
+}
+
+/* A thread without a part goes along with its task. */
+static void find_part(struct node_balance *b, uint32_t i)
+{
+    struct watched_slot *slot = &b->slot[i];
+    uint32_t owner = slot->speed.track.owner, thread = thread_of(b, i);
+
+    if (slot->owner == owner && slot->thread == thread)
         return;
-    slot->owner = slot->speed.track.owner;
-    slot->part = part_of(b, slot->owner);
+    slot->owner = owner;
+    slot->thread = thread;
+    slot->part = thread ? part_of_task(b, thread) : PART_NONE;
+    if (slot->part == PART_NONE)
+        slot->part = part_of(b, owner);
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+static int has_another(const struct node_balance *b, uint32_t i, uint32_t slots)
+{
+    for (uint32_t k = 0; k < slots; k++)
+        if (k != i && b->slot[k].owner == b->slot[i].owner && b->slot[k].thread)
+            return 1;
+    return 0;
+}
+
+/* Those of processes of which several tell how they get on; *news if one of
+ * them has no part. */
+static size_t find_threads(const struct node_balance *b,
+                           pid_t thread[PART_TASKS_MAX],
+                           int *news)
+{
+    uint32_t slots = meter_page_slots(b->page);
+    size_t n = 0;
+
+    *news = 0;
+    for (uint32_t i = 0; i < slots && n < PART_TASKS_MAX; i++) {
+        const struct watched_slot *s = &b->slot[i];
+
+        if (!s->owner || !s->thread || !meter_track_is_used(&s->speed.track)
+            || !has_another(b, i, slots))
+            continue;
+        thread[n++] = (pid_t)s->thread;
+        *news |= part_of_task(b, s->thread) == PART_NONE;
+    }
+    return n;
+}
+
+static void tell_threads(struct node_balance *b, int64_t now)
+{
+    pid_t thread[PART_TASKS_MAX];
+    size_t n;
+    int news;
+
+    if (!b->threads || now < b->ask_ns)
+        return;
+    b->ask_ns = now + ASK_NS;
+    n = find_threads(b, thread, &news);
+    if (!news)
+        return;
+    b->ask_ns = now + b->ask_wait_ns;
+    b->ask_wait_ns *= b->ask_wait_ns < ASK_MAX_NS ? 2 : 1;
+    b->threads(b->arg, thread, n);
 }
 
 /* --- rounds --------------------------------------------------------------- */
@@ -263,7 +334,7 @@ static void sample_all(struct node_balance *b, int64_t now)
 
     for (uint32_t i = 0; i < slots; i++) {
         (void)rank_speed_update(&b->slot[i].speed, b->page, i, now, elapsed_ns);
-        find_part(b, &b->slot[i]);
+        find_part(b, i);
     }
 }
 
@@ -279,6 +350,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     b->last_ns = now;
     if (b->asked > 0)
         return;
+    tell_threads(b, now);
     known = measure_parts(b, &missing);
     if (known >= 2 && (missing == 0 || now - b->began_ns > PATIENCE_NS))
         end_round(b);
@@ -286,10 +358,11 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 /* --- what the guard and the front end say --------------------------------- */
 
-/* A node without a limit, or parts, is left in peace. */
+/* A node without a limit, or parts, is left in peace; but one rank, too, may have
+ * threads. */
 static void watch_or_rest(struct node_balance *b)
 {
-    int is_watched = b->limit > 0 && b->parts.n > 1;
+    int is_watched = b->limit > 0 && (b->parts.n > 1 || b->threads);
 
     if (is_watched == (evtimer_pending(b->timer, NULL) != 0))
         return;
@@ -297,6 +370,12 @@ static void watch_or_rest(struct node_balance *b)
     begin_round(b);
     if (!is_watched || event_add(b->timer, &b->interval) < 0)
         (void)event_del(b->timer); /* fails for a broken base only */
+}
+
+void node_balance_threads(struct node_balance *b, node_balance_threads_fn fn)
+{
+    b->threads = fn;
+    b->ask_wait_ns = ASK_NS;
 }
 
 void node_balance_lowest(struct node_balance *b, double lowest)
@@ -341,10 +420,12 @@ int node_balance_answered(struct node_balance *b, int is_set)
     if (b->asked > 0)
         b->asked--;
     b->is_own = 0;
-    if (was_own && is_set)
+    if (was_own && is_set) {
         b->failures = 0;
-    else if (was_own && ++b->failures == FAILURES_MAX)
+    } else if (was_own && ++b->failures == FAILURES_MAX) {
         b->parts.n = 0;
+        b->threads = NULL;
+    }
     watch_or_rest(b);
     if (b->asked == 0)
         begin_round(b);

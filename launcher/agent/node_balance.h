@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * node_balance.h - the performance balancer within a node: what the node may
- * have goes from the ranks, or packages, that wait to the one that comes last.
+ * have goes from the ranks, or packages, that wait to the one that comes last;
+ * and from thread to thread of a rank, where these are pinned and meter
+ * themselves.
  *
  * The levels core and processor of US 9,477,533.  It needs no front end: the
  * node's limit is given from there, and is divided here, by power_step() over
@@ -26,12 +28,20 @@ typedef void (*node_balance_fn)(void *arg,
                                 const uint64_t part[],
                                 size_t n);
 
+/* These threads, of processes of which several tell how they get on, could be
+ * parts.  node_balance_parts() says if they are. */
+typedef void (*node_balance_threads_fn)(void *arg,
+                                        const pid_t thread[],
+                                        size_t n);
+
 /* Watch a page every interval.  NULL if memory ran out. */
 struct node_balance *node_balance_start(struct event_base *base,
                                         const struct meter_page *page,
                                         uint32_t interval_ms,
                                         node_balance_fn fn,
                                         void *arg);
+/* Tell fn of threads, with the arg of the start. */
+void node_balance_threads(struct node_balance *b, node_balance_threads_fn fn);
 /* What part of its most a node, or a part, must have at least. */
 void node_balance_lowest(struct node_balance *b, double lowest);
 /* The guard has found these parts, or none. */

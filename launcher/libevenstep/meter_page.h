@@ -22,6 +22,7 @@
  *       40     4  backwards   ticks with less than the one before
  *       44     4  threads     number that the agent advises to the owner; 0: as
  *                             to one without a slot
+ *       48     4  thread      id of the thread that took the slot; 0: not known
  *
  * A rank of a program that is metered from outside (libevenstep-mpi.so) has an
  * entry besides, which says how its time went.  Its slot then counts in
@@ -84,7 +85,7 @@ struct meter_slot {
     _Atomic uint32_t sequence;
     _Atomic uint64_t total, done, regions;
     _Atomic uint32_t early, beyond, backwards;
-    _Atomic uint32_t threads;
+    _Atomic uint32_t threads, thread;
 };
 
 struct meter_rank {

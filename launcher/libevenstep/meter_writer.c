@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct meter_page *map_file(const char *path)
@@ -73,6 +74,8 @@ struct meter_slot *meter_writer_take(struct meter_page *page)
         if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == 0
             && atomic_compare_exchange_strong(&slot->owner, &nobody, self)) {
             clear_slot(slot);
+            atomic_store_explicit(&slot->thread, (uint32_t)syscall(SYS_gettid),
+                                  memory_order_relaxed);
             atomic_store_explicit(&page->rank[i].size, 0, memory_order_relaxed);
             raise_high(page, i + 1);
             return slot;

@@ -12,7 +12,7 @@
  * that is of this version. */
 struct meter_page *meter_writer_map(void);
 
-/* Take the first free slot for this process, and clear it and the entry beside
+/* Take the first free slot for this thread, and clear it and the entry beside
  * it.  NULL if all are taken. */
 struct meter_slot *meter_writer_take(struct meter_page *page);
 

@@ -209,25 +209,38 @@ static void forget_parts(struct actuator *a)
     a->n = a->own;
     for (size_t i = 0; i < a->n; i++)
         a->knob[i].part = PART_NONE;
-    a->parts.n = 0;
+    a->parts.n = a->parts.tasks = 0;
+}
+
+static int divide_over(struct actuator *a,
+                       const struct actuator_place *place,
+                       const struct actuator_runs *runs,
+                       struct es_error *err)
+{
+    int rc = a->kind->divide(a, place, runs, err);
+
+    if (rc == 0 && a->parts.n > 1)
+        return 1;
+    forget_parts(a);
+    return rc;
 }
 
 int actuator_divide(struct actuator *a,
                     const struct actuator_place *place,
+                    const struct actuator_runs *runs,
                     struct es_error *err)
 {
-    int rc;
+    const struct actuator_runs tasks = {.task = runs->task,
+                                        .tasks = runs->tasks};
 
     if (!a->kind->divide)
         return 0;
     if (a->is_divided && set_all(a, a->limit, NULL, err) < 0)
         return -1;
     forget_parts(a);
-    rc = a->kind->divide(a, place, err);
-    if (rc == 0 && a->parts.n > 1)
+    if (runs->threads > 0 && divide_over(a, place, runs, NULL) == 1)
         return 1;
-    forget_parts(a);
-    return rc;
+    return divide_over(a, place, &tasks, err);
 }
 
 void actuator_restore(struct actuator *a)

@@ -35,11 +35,13 @@ int actuator_check(const struct actuator *a, struct es_error *err);
  * before are set back. */
 int actuator_set(struct actuator *a, uint64_t limit, struct es_error *err);
 /*
- * Find the parts over which the limit can be divided, for the step's tasks in
- * a->parts.task.  What may be divided now is so no longer.  Returns 1 if there
- * are parts, 0 if there is nothing to divide, -1 with *err. */
+ * Find the parts over which the limit can be divided: threads of the step's
+ * tasks where these are pinned to cores of their own, or else the tasks.  What
+ * may be divided now is so no longer.  Returns 1 if there are parts, 0 if there
+ * is nothing to divide, -1 with *err. */
 int actuator_divide(struct actuator *a,
                     const struct actuator_place *place,
+                    const struct actuator_runs *runs,
                     struct es_error *err);
 /* As actuator_set(), with a limit for each of the a->parts.n parts.  At no
  * instant do they have more than the limit together. */

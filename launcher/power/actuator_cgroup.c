@@ -7,13 +7,14 @@
  * there.  With v2 it would have to be beside that group, as a group with
  * processes cannot have limited children; that would take tasks out of other
  * limits, so v2 is refused.  In our own group each task gets one of its own;
- * what Slurm has created for the tasks below the step's is used likewise.  No
- * other group is ever changed.
+ * what Slurm has created for the tasks below the step's is used likewise.
+ * Threads get groups below that of their task.  No other group is ever changed.
  */
 #include "launcher/power/actuator_cgroup.h"
 #include "launcher/base/cgroup_limit.h"
 #include "launcher/power/cgroup_parts.h"
 #include "launcher/power/cgroup_place.h"
+#include "launcher/power/cgroup_threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,8 +138,10 @@ static int find_cgroup(struct actuator *a,
     a->ceiling = ceiling(place);
     if (a->ceiling < CGROUP_LEAST)
         a->ceiling = CGROUP_LEAST;
-    if (cut_to_step(where.path, place))
+    if (cut_to_step(where.path, place)) {
+        memcpy(a->above, where.path, strlen(where.path) + 1);
         return cgroup_add_knobs(a, where.path, a->floor, a->ceiling, err);
+    }
     if (a->version == 2 && strstr(where.path, SCOPE))
         return es_fail(err, ES_ENV, "set CgroupJobIdPaths=yes in cgroup.conf",
                        "cgroup: %s is not the group of step %u.%u", where.path,
@@ -191,6 +194,7 @@ void actuator_remove_group(const char *group)
     char path[SYSFS_PATH];
     struct dirent *d;
 
+    cgroup_threads_join(group);
     while (list && (d = readdir(list)) != NULL)
         if (strncmp(d->d_name, CGROUP_TASK, strlen(CGROUP_TASK)) == 0
             && sysfs_path(path, "%s/%s", group, d->d_name) == 0)
@@ -204,6 +208,8 @@ static void remove_own_group(struct actuator *a)
 {
     if (a->group[0])
         actuator_remove_group(a->group);
+    else if (a->above[0])
+        cgroup_threads_join(a->above);
 }
 
 const struct actuator_kind cgroup_kind = {.name = "cgroup",

@@ -149,24 +149,61 @@ static void measure_part(struct actuator *a, uint32_t number)
         part->least = part->most;
 }
 
+/* Are all of these cores parts already, of threads? */
+static int is_covered(const struct actuator *a, const struct allowed_cpus *cpus)
+{
+    for (size_t i = 0; i < a->own; i++)
+        if (a->knob[i].part == PART_NONE && has_cpu_of(&a->knob[i], cpus))
+            return 0;
+    return 1;
+}
+
+/* -1: its cores are no part. */
+static int add_run(struct actuator *a,
+                   pid_t pid,
+                   const struct allowed_cpus *cpus)
+{
+    uint32_t part = part_of_task(a, cpus);
+
+    if (part == PART_NONE)
+        return -1;
+    actuator_add_run(a, pid, part);
+    return 0;
+}
+
+static int add_thread(struct actuator *a, pid_t tid)
+{
+    struct allowed_cpus cpus;
+
+    return allowed_cpus_read(&cpus, tid) < 0 ? -1 : add_run(a, tid, &cpus);
+}
+
+/* A task whose cores are those of its threads, or, as of a shell that has
+ * started the program, of another's, has nothing to itself. */
+static int add_task(struct actuator *a, pid_t pid, int has_threads)
+{
+    struct allowed_cpus cpus;
+
+    if (allowed_cpus_read_all(&cpus, pid) < 0)
+        return -1;
+    return has_threads && is_covered(a, &cpus) ? 0 : add_run(a, pid, &cpus);
+}
+
 static int divide_cores(struct actuator *a,
                         const struct actuator_place *place,
+                        const struct actuator_runs *runs,
                         struct es_error *err)
 {
+    int rc = 0;
+
     (void)place;
     (void)err;
-    for (size_t i = 0; i < a->parts.tasks; i++) {
-        struct allowed_cpus cpus;
-
-        if (allowed_cpus_read(&cpus, a->parts.task[i].pid) == 0)
-            a->parts.task[i].part = part_of_task(a, &cpus);
-        else
-            a->parts.task[i].part = PART_NONE;
-        if (a->parts.task[i].part == PART_NONE) {
-            a->parts.n = 0; /* its cores are no part */
-            return 0;
-        }
-    }
+    for (size_t i = 0; i < runs->threads && rc == 0; i++)
+        rc = add_thread(a, runs->thread[i]);
+    for (size_t i = 0; i < runs->tasks && rc == 0; i++)
+        rc = add_task(a, runs->task[i], runs->threads > 0);
+    if (rc < 0)
+        a->parts.n = 0;
     for (uint32_t i = 0; i < a->parts.n; i++)
         measure_part(a, i);
     return 0;

@@ -24,6 +24,14 @@ int actuator_write(const char *path, const char *text)
     return why ? -1 : 0;
 }
 
+void actuator_add_run(struct actuator *a, pid_t pid, uint32_t part)
+{
+    if (a->parts.tasks == PART_TASKS_MAX)
+        return;
+    a->parts.task[a->parts.tasks].pid = pid;
+    a->parts.task[a->parts.tasks++].part = part;
+}
+
 int actuator_add(struct actuator *a,
                  const char *path,
                  uint64_t least,

@@ -23,6 +23,12 @@ struct actuator_place {
     const char *cores; /* those that the job has here, see whole_node.h */
 };
 
+/* What of the step runs on the node: no more than PART_TASKS_MAX each. */
+struct actuator_runs {
+    const pid_t *task, *thread; /* threads: of tasks, to be apart from them */
+    size_t tasks, threads;
+};
+
 struct knob {
     char path[SYSFS_PATH];
     char found[KNOB_TEXT]; /* its content at the start */
@@ -41,6 +47,7 @@ struct actuator {
     uint64_t part_limit[PARTS_MAX]; /* of each part, if is_divided */
     int is_divided;
     char group[SYSFS_PATH]; /* of the step's tasks that we made, or "" */
+    char above[SYSFS_PATH]; /* else Slurm's for the step, or "" */
     int version;            /* of the cgroup */
 };
 
@@ -69,12 +76,13 @@ struct actuator_kind {
                         uint64_t limit,
                         char text[KNOB_TEXT]);
     /*
-     * Divide the node: parts.task has the step's tasks that are known; fill in
-     * the parts, the tasks that each has, and the knobs.  More knobs may be
-     * added.  parts.n stays 0 if there is nothing to divide.  May be NULL.
+     * Divide the node over what runs: fill in the parts, the tasks or threads
+     * that each has, and the knobs.  More knobs may be added.  parts.n stays 0
+     * if there is nothing to divide.  May be NULL.
      */
     int (*divide)(struct actuator *a,
                   const struct actuator_place *place,
+                  const struct actuator_runs *runs,
                   struct es_error *err);
     /* A task of the step has started.  May be NULL. */
     int (*enter)(struct actuator *a, pid_t task, struct es_error *err);
@@ -90,6 +98,8 @@ int actuator_add(struct actuator *a,
                  uint64_t least,
                  uint64_t most,
                  struct es_error *err);
+/* For divide(): what runs in a part; no more than PART_TASKS_MAX are told. */
+void actuator_add_run(struct actuator *a, pid_t pid, uint32_t part);
 /* Write a value.  0, or -1 with errno. */
 int actuator_write(const char *path, const char *text);
 

@@ -90,15 +90,12 @@ static uint64_t package_of(const struct knob *knob)
 /* Whose CPUs are all in one package; PART_NONE if they are in several. */
 static uint32_t part_of_task(const struct actuator *a,
                              const struct actuator_place *place,
-                             pid_t task)
+                             const struct allowed_cpus *cpus)
 {
-    struct allowed_cpus cpus;
     uint64_t package = UINT64_MAX, other;
 
-    if (allowed_cpus_read(&cpus, task) < 0)
-        return PART_NONE;
     for (unsigned i = 0; i < ALLOWED_CPUS_MAX; i++) {
-        if (!allowed_cpus_has(&cpus, i))
+        if (!allowed_cpus_has(cpus, i))
             continue;
         if (sysfs_read_u64(
                 &other,
@@ -115,24 +112,32 @@ static uint32_t part_of_task(const struct actuator *a,
     return PART_NONE;
 }
 
-/* Every package is a part; tasks that run on several count for none. */
+static void add_runs(struct actuator *a,
+                     const struct actuator_place *place,
+                     const pid_t pid[],
+                     size_t n,
+                     int (*read)(struct allowed_cpus *cpus, pid_t pid))
+{
+    for (size_t i = 0; i < n; i++) {
+        struct allowed_cpus cpus;
+        uint32_t part = PART_NONE;
+
+        if (read(&cpus, pid[i]) == 0)
+            part = part_of_task(a, place, &cpus);
+        if (part != PART_NONE)
+            actuator_add_run(a, pid[i], part);
+    }
+}
+
+/* Every package is a part; tasks, or threads, that run on several count for none. */
 static int divide_packages(struct actuator *a,
                            const struct actuator_place *place,
+                           const struct actuator_runs *runs,
                            struct es_error *err)
 {
-    size_t n = 0;
-
     (void)err;
-    for (size_t i = 0; i < a->parts.tasks; i++) {
-        pid_t pid = a->parts.task[i].pid;
-        uint32_t part = part_of_task(a, place, pid);
-
-        if (part == PART_NONE)
-            continue;
-        a->parts.task[n].pid = pid;
-        a->parts.task[n++].part = part;
-    }
-    a->parts.tasks = n;
+    add_runs(a, place, runs->thread, runs->threads, allowed_cpus_read);
+    add_runs(a, place, runs->task, runs->tasks, allowed_cpus_read_all);
     for (uint32_t i = 0; i < a->own; i++) {
         a->parts.part[i] =
             (struct power_part){a->knob[i].least, a->knob[i].most, 0};

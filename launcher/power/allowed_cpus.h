@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* allowed_cpus.h - the CPUs on which a task may run. */
+/* allowed_cpus.h - the CPUs on which a task, or a thread, may run. */
 #ifndef LAUNCHER_POWER_ALLOWED_CPUS_H
 #define LAUNCHER_POWER_ALLOWED_CPUS_H
 
@@ -12,9 +12,13 @@ struct allowed_cpus {
     unsigned long bits[ALLOWED_CPUS_MAX / (8 * sizeof(unsigned long))];
 };
 
-/* 0, or -1 with errno: the task may have ended. */
-int allowed_cpus_read(struct allowed_cpus *cpus, pid_t task);
+/* Of one thread.  0, or -1 with errno: it may have ended. */
+int allowed_cpus_read(struct allowed_cpus *cpus, pid_t thread);
+/* Of all threads of a process; runtimes pin each to some of them. */
+int allowed_cpus_read_all(struct allowed_cpus *cpus, pid_t process);
 int allowed_cpus_has(const struct allowed_cpus *cpus, unsigned cpu);
+/* Add some to others.  -1 if a CPU is in both. */
+int allowed_cpus_add(struct allowed_cpus *to, const struct allowed_cpus *more);
 unsigned allowed_cpus_count(const struct allowed_cpus *cpus);
 
 #endif

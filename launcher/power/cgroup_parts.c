@@ -2,6 +2,7 @@
 #include "launcher/power/cgroup_parts.h"
 #include "launcher/power/allowed_cpus.h"
 #include "launcher/power/cgroup_place.h"
+#include "launcher/power/cgroup_threads.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -48,28 +49,27 @@ static int is_own(const struct actuator *a, const char *path)
 
     if (strncmp(path, a->knob[0].path, len) != 0 || path[len] != '/')
         return 0;
-    for (size_t i = a->own; i < a->n; i++) {
-        len = folder_len(a->knob[i].path);
-        if (strlen(path) == len && strncmp(path, a->knob[i].path, len) == 0)
+    len = strlen(path);
+    for (size_t i = a->own; i < a->n; i++)
+        if (strncmp(path, a->knob[i].path, len) == 0
+            && a->knob[i].path[len] == '/')
             return 0;
-    }
     return 1;
 }
 
-/* What a task can use: its CPUs, and no more than the node has. */
-static uint64_t most_of(const struct actuator *a, pid_t task)
+/* What can be used of these CPUs, and no more than the node has. */
+static uint64_t most_of(const struct actuator *a,
+                        const struct allowed_cpus *cpus)
 {
-    struct allowed_cpus cpus;
-    uint64_t most = a->ceiling;
+    uint64_t n = allowed_cpus_count(cpus), most = a->ceiling;
 
-    if (allowed_cpus_read(&cpus, task) == 0
-        && allowed_cpus_count(&cpus) < a->ceiling / CGROUP_SECOND)
-        most = (uint64_t)allowed_cpus_count(&cpus) * CGROUP_SECOND;
+    if (n > 0 && n < a->ceiling / CGROUP_SECOND)
+        most = n * CGROUP_SECOND;
     return most > CGROUP_LEAST ? most : CGROUP_LEAST;
 }
 
-/* The group that a task is in: of v2 cgroup_place_find() tells the one above, in
- * which groups can be made. */
+/* The group that a task or thread is in, its task's if it has one of its own: of
+ * v2 cgroup_place_find() tells the one above, in which groups can be made. */
 static int find_group(char path[SYSFS_PATH],
                       const struct actuator *a,
                       const struct actuator_place *place,
@@ -82,56 +82,115 @@ static int find_group(char path[SYSFS_PATH],
     if (cgroup_place_find(&where, place, task) < 0
         || where.version != a->version)
         return -1;
-    if (a->version == 1)
+    if (a->version == 1) {
+        cgroup_threads_cut(where.path);
         return sysfs_path(path, "%s", where.path);
-    if (sysfs_find(line, "0::", "%s/%d/cgroup", place->proc, (int)task) < 0
-        || !(name = strrchr(line, '/')))
+    }
+    if (sysfs_find(line, "0::", "%s/%d/cgroup", place->proc, (int)task) < 0)
         return -1;
-    return sysfs_path(path, "%s%s", where.path, name);
+    name = strrchr(line, '/');
+    if (!name || sysfs_path(path, "%s%s", where.path, name) < 0)
+        return -1;
+    cgroup_threads_cut(path);
+    return 0;
 }
 
-static int add_task(struct actuator *a,
-                    const struct actuator_place *place,
-                    pid_t task,
+/* Limit a task or thread that has this group to itself. */
+static int add_part(struct actuator *a,
+                    const char *group,
+                    pid_t run,
+                    uint64_t most,
                     struct es_error *err)
 {
     uint32_t number = (uint32_t)a->parts.n;
-    char group[SYSFS_PATH];
     size_t first = a->n;
 
-    if (number == PARTS_MAX || find_group(group, a, place, task) < 0
-        || !is_own(a, group))
+    if (number == PARTS_MAX)
         return es_fail(err, ES_ENV, "choose another actuator in power { }",
-                       "cgroup: task %d has no group of its own", (int)task);
-    a->parts.part[number] =
-        (struct power_part){CGROUP_LEAST, most_of(a, task), 0};
-    if (cgroup_add_knobs(a, group, CGROUP_LEAST, a->parts.part[number].most,
-                         err)
-        < 0)
+                       "cgroup: the node has more than %d tasks", PARTS_MAX);
+    a->parts.part[number] = (struct power_part){CGROUP_LEAST, most, 0};
+    if (cgroup_add_knobs(a, group, CGROUP_LEAST, most, err) < 0)
         return -1;
     for (size_t i = first; i < a->n; i++)
         a->knob[i].part = number;
     a->parts.n++;
+    actuator_add_run(a, run, number);
     return 0;
+}
+
+/* Those of the threads that are in a task's group, if they are pinned to CPUs
+ * that no other of them may use.  Returns how many; 0: they are not. */
+static size_t find_threads(const struct actuator *a,
+                           const struct actuator_place *place,
+                           const struct actuator_runs *runs,
+                           const char *task,
+                           pid_t thread[PART_TASKS_MAX])
+{
+    struct allowed_cpus all = {{0}}, cpus;
+    char group[SYSFS_PATH];
+    size_t n = 0;
+
+    for (size_t i = 0; i < runs->threads && n < PART_TASKS_MAX; i++) {
+        if (find_group(group, a, place, runs->thread[i]) < 0
+            || strcmp(group, task) != 0)
+            continue;
+        if (allowed_cpus_read(&cpus, runs->thread[i]) < 0
+            || allowed_cpus_add(&all, &cpus) < 0)
+            return 0;
+        thread[n++] = runs->thread[i];
+    }
+    return n;
+}
+
+static int add_threads(struct actuator *a,
+                       const char *task,
+                       const pid_t thread[],
+                       size_t n,
+                       struct es_error *err)
+{
+    char group[SYSFS_PATH];
+    struct allowed_cpus cpus;
+
+    if (cgroup_threads_split(task, a->version, thread, n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (cgroup_threads_path(group, task, thread[i]) < 0
+            || allowed_cpus_read(&cpus, thread[i]) < 0
+            || add_part(a, group, thread[i], most_of(a, &cpus), err) < 0)
+            return -1;
+    return 0;
+}
+
+static int add_task(struct actuator *a,
+                    const struct actuator_place *place,
+                    const struct actuator_runs *runs,
+                    pid_t task,
+                    struct es_error *err)
+{
+    pid_t thread[PART_TASKS_MAX];
+    struct allowed_cpus cpus = {{0}};
+    char group[SYSFS_PATH];
+    size_t n;
+
+    if (find_group(group, a, place, task) < 0 || !is_own(a, group))
+        return es_fail(err, ES_ENV, "choose another actuator in power { }",
+                       "cgroup: task %d has no group of its own", (int)task);
+    cgroup_threads_join(group);
+    n = find_threads(a, place, runs, group, thread);
+    if (n > 1)
+        return add_threads(a, group, thread, n, err);
+    (void)allowed_cpus_read_all(&cpus, task); /* none: it has just ended */
+    return add_part(a, group, task, most_of(a, &cpus), err);
 }
 
 int cgroup_divide(struct actuator *a,
                   const struct actuator_place *place,
+                  const struct actuator_runs *runs,
                   struct es_error *err)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < a->parts.tasks; i++) {
-        pid_t task = a->parts.task[i].pid;
-
-        if (kill(task, 0) < 0 && errno == ESRCH)
-            continue;
-        if (add_task(a, place, task, err) < 0)
+    for (size_t i = 0; i < runs->tasks; i++)
+        if ((kill(runs->task[i], 0) == 0 || errno != ESRCH)
+            && add_task(a, place, runs, runs->task[i], err) < 0)
             return -1;
-        a->parts.task[n].pid = task;
-        a->parts.task[n].part = (uint32_t)n;
-        n++;
-    }
-    a->parts.tasks = n;
     return 0;
 }

@@ -172,6 +172,15 @@ void power_link_set(struct power_link *l,
         answer_all(l, ""); /* it has gone, as at the end of the step */
 }
 
+void power_link_threads(struct power_link *l, const pid_t thread[], size_t n)
+{
+    char text[POWER_PACKET_MAX];
+    int len = threads_line_write(text, sizeof text, thread, n);
+
+    if (l->fd >= 0 && len > 0) /* if it has gone, the next read shows it */
+        (void)send(l->fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void power_link_stop(struct power_link *l)
 {
     if (!l)

@@ -13,6 +13,8 @@
  *                                              parts_line.h
  *   LIMIT [PARTLIMIT...]                       agent; 0: restore what was
  *                                              found at the start
+ *   threads TID...                             agent: these may be divided, too;
+ *                                              "parts" follows
  *   set LIMIT, or error WHY                    guard, in answer
  *   energy UJ NS                               guard, every second: what the
  *                                              node's counters have counted
@@ -59,6 +61,9 @@ void power_link_set(struct power_link *l,
                     uint64_t limit,
                     const uint64_t part[],
                     size_t n);
+/* Tell that these threads could have limits of their own; parts() follows if
+ * there is a limit to divide. */
+void power_link_threads(struct power_link *l, const pid_t thread[], size_t n);
 /* NULL is allowed. */
 void power_link_stop(struct power_link *l);
 

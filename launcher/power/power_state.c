@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/power/power_state.h"
 #include "launcher/power/actuator_cgroup.h"
+#include "launcher/power/cgroup_threads.h"
 #include "launcher/power/power_socket.h"
 
 #include <dirent.h>
@@ -65,6 +66,8 @@ static int write_state(int fd, const struct actuator *a)
 {
     if (a->group[0] && dprintf(fd, "group %s\n", a->group) < 0)
         return -1;
+    if (a->above[0] && dprintf(fd, "threads %s\n", a->above) < 0)
+        return -1;
     return write_knobs(fd, a, 0);
 }
 
@@ -110,6 +113,16 @@ void power_state_remove(struct power_state *s)
     drop_lock(s->claim, &s->claim_fd);
 }
 
+static const char *path_after(const char *line, const char *word)
+{
+    size_t len = strlen(word);
+
+    return strncmp(line, word, len) == 0 && line[len] == '/'
+                   && strlen(line + len) < SYSFS_PATH
+               ? line + len
+               : NULL;
+}
+
 enum power_state_kind power_state_line(char *line,
                                        const char **path,
                                        const char **value)
@@ -119,10 +132,10 @@ enum power_state_kind power_state_line(char *line,
     if (!end || end[1])
         return POWER_STATE_NONE;
     *end = '\0';
-    if (strncmp(line, "group /", 7) == 0 && strlen(line + 6) < SYSFS_PATH) {
-        *path = line + 6;
+    if ((*path = path_after(line, "group ")) != NULL)
         return POWER_STATE_GROUP;
-    }
+    if ((*path = path_after(line, "threads ")) != NULL)
+        return POWER_STATE_THREADS;
     if (strncmp(line, "knob /", 6) != 0 || !tab || tab - line - 5 >= SYSFS_PATH
         || strlen(tab + 1) >= KNOB_TEXT)
         return POWER_STATE_NONE;
@@ -144,6 +157,8 @@ static void restore_lines(FILE *file, enum power_state_kind kind)
             continue;
         if (kind == POWER_STATE_GROUP)
             actuator_remove_group(path);
+        else if (kind == POWER_STATE_THREADS)
+            cgroup_threads_join(path);
         else
             (void)actuator_write(path, value); /* the file may be gone */
     }
@@ -164,6 +179,7 @@ static int restore_file(int at, const char *name)
     }
     /* First the knobs of a group, then the group itself. */
     restore_lines(file, POWER_STATE_KNOB);
+    restore_lines(file, POWER_STATE_THREADS);
     restore_lines(file, POWER_STATE_GROUP);
     (void)unlinkat(at, name, 0);
     (void)fclose(file); /* only read; the lock goes with it */

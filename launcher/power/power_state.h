@@ -9,6 +9,7 @@
  *
  *   knob PATH<tab>VALUE
  *   group PATH
+ *   threads PATH       of a group in which there may be some of threads
  */
 #ifndef LAUNCHER_POWER_POWER_STATE_H
 #define LAUNCHER_POWER_POWER_STATE_H
@@ -51,6 +52,7 @@ enum power_state_kind {
     POWER_STATE_NONE, /* incomplete, or not ours: it is ignored */
     POWER_STATE_KNOB,
     POWER_STATE_GROUP,
+    POWER_STATE_THREADS,
 };
 
 /*

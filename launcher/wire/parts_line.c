@@ -177,3 +177,38 @@ int order_line_write(
             return -1;
     return (int)len;
 }
+
+int threads_line_is(const char *text)
+{
+    return strncmp(text, "threads ", strlen("threads ")) == 0;
+}
+
+int threads_line_read(const char *text, pid_t thread[PART_TASKS_MAX])
+{
+    char word[WORD_MAX];
+    int64_t tid;
+    int n = 0;
+
+    if (!threads_line_is(text))
+        return -1;
+    text += strlen("threads ");
+    for (; next_word(&text, word); n++) {
+        if (n == PART_TASKS_MAX
+            || number_parse_int(word, 2, INT32_MAX, &tid) < 0)
+            return -1;
+        thread[n] = (pid_t)tid;
+    }
+    return *text ? -1 : n;
+}
+
+int threads_line_write(char *text, size_t room, const pid_t thread[], size_t n)
+{
+    size_t len = 0;
+
+    if (append(text, room, &len, "threads") < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (append(text, room, &len, " %d", (int)thread[i]) < 0)
+            return -1;
+    return (int)len;
+}

@@ -11,6 +11,11 @@
  *   LIMIT [PARTLIMIT...]
  *
  * is an order: the limit of the node, and the parts of it.
+ *
+ *   threads TID...
+ *
+ * are threads of tasks, which tell how they get on: may they have limits of
+ * their own?  In "parts" they then stand for their task.
  */
 #ifndef LAUNCHER_WIRE_PARTS_LINE_H
 #define LAUNCHER_WIRE_PARTS_LINE_H
@@ -24,7 +29,7 @@ struct node_parts {
     size_t n, tasks;
     struct power_part part[PARTS_MAX];
     struct {
-        pid_t pid;
+        pid_t pid;     /* or a thread's id */
         uint32_t part; /* < n */
     } task[PART_TASKS_MAX];
 };
@@ -43,5 +48,12 @@ int order_line_read(const char *text,
 /* Write one of n parts, 0 included.  Its length, or -1 if there is no room. */
 int order_line_write(
     char *text, size_t room, uint64_t limit, const uint64_t part[], size_t n);
+
+/* Does the line speak of threads? */
+int threads_line_is(const char *text);
+/* Returns how many there are; -1 if it is none. */
+int threads_line_read(const char *text, pid_t thread[PART_TASKS_MAX]);
+/* Its length, or -1 if there is no room. */
+int threads_line_write(char *text, size_t room, const pid_t thread[], size_t n);
 
 #endif

@@ -85,6 +85,16 @@ static void tell_order(const char *text)
     must(n < 0 || (text[0] >= '0' && text[0] <= '9'));
 }
 
+static void tell_threads(const char *text)
+{
+    static pid_t thread[PART_TASKS_MAX];
+    int n = threads_line_read(text, thread);
+
+    must(n <= PART_TASKS_MAX && (n < 0 || threads_line_is(text)));
+    for (int i = 0; i < n; i++)
+        must(thread[i] >= 2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t len = size < POWER_PACKET_MAX - 1 ? size : POWER_PACKET_MAX - 1;
@@ -103,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tell(&line);
     tell_parts(text);
     tell_order(text);
+    tell_threads(text);
     if (number_parse_u64(text, &limit) == 0)
         must(text[0] >= '0' && text[0] <= '9');
     if (number_parse_int(text, 2, INT32_MAX, &pid) == 0)

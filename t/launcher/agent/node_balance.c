@@ -38,6 +38,25 @@ static void on_order(void *arg, uint64_t limit, const uint64_t part[], size_t n)
         given[i] = n == 2 ? part[i] : limit / 2;
 }
 
+/* What was told of threads: how often, and of how many the last time. */
+static unsigned told_times;
+static size_t told;
+static pid_t told_of[PART_TASKS_MAX];
+
+static void on_threads(void *arg, const pid_t thread[], size_t n)
+{
+    (void)arg;
+    told_times++;
+    told = n;
+    for (size_t i = 0; i < n; i++)
+        told_of[i] = thread[i];
+}
+
+static int has_told(void)
+{
+    return told_times > 0;
+}
+
 /* Is an order not answered yet? */
 static unsigned answered;
 
@@ -205,6 +224,46 @@ static void test_others(void)
     node_balance_stop(b);
 }
 
+/* Both slots are of one process, by threads of these ids. */
+static void own_slots(uint32_t owner0, uint32_t owner1, uint32_t thread1)
+{
+    atomic_store(&page->slot[0].owner, owner0);
+    atomic_store(&page->slot[0].thread, owner0);
+    atomic_store(&page->slot[1].owner, owner1);
+    atomic_store(&page->slot[1].thread, thread1);
+}
+
+static void test_threads(void)
+{
+    static const struct node_parts none;
+    const uint32_t self = (uint32_t)getpid(), other = 0x7ffffff0;
+    uint64_t part[PARTS_MAX];
+
+    own_slots(self, self, other);
+    begin(50000, 80000);
+    node_balance_threads(b, on_threads);
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &none);
+    ok(wait_for(has_told) && told == 2 && told_of[0] == (pid_t)self
+           && told_of[1] == (pid_t)other && orders == 0,
+       "threads of a rank are told of");
+    parts.task[0].pid = (pid_t)self;
+    parts.task[1].pid = (pid_t)other;
+    told_times = 0;
+    node_balance_parts(b, &parts);
+    ok(wait_for(is_balanced) && told_times == 0,
+       "when they are parts, the slow one is given more");
+    node_balance_stop(b);
+    own_slots(self, other, other);
+    begin(50000, 80000);
+    node_balance_threads(b, on_threads);
+    (void)limit(LIMIT, part);
+    node_balance_parts(b, &none);
+    ok(wait_for(has_passed) && told_times == 0,
+       "ranks of one thread each are not");
+    node_balance_stop(b);
+}
+
 int main(void)
 {
     const struct timeval period = {0, PERIOD};
@@ -234,6 +293,7 @@ int main(void)
     test_even();
     test_failure();
     test_others();
+    test_threads();
     (void)kill(rank, SIGKILL);
     (void)waitpid(task, NULL, 0);
     event_free(timer);

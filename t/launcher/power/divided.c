@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Actuators that are divided over the ranks or packages of a node, on trees of
- * our own. */
+/* Actuators that are divided over the ranks, their threads or the packages of a
+ * node, on trees of our own. */
 #include "launcher/power/actuator.h"
 #include "launcher/power/actuator_cgroup.h"
 #include "launcher/power/actuator_cpufreq.h"
@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char root[] = "/tmp/divided.XXXXXX";
@@ -19,6 +21,7 @@ static struct actuator_place place = {.sysfs = root, .job = 7, .step = 1};
 static struct actuator a;
 static int cpu[2]; /* two CPUs that we may use */
 static pid_t task[3];
+static pid_t team, thread[2]; /* a task, and its threads, each on a CPU */
 
 /* --- the node ------------------------------------------------------------- */
 
@@ -93,12 +96,71 @@ static pid_t start_task(int number)
     return pid;
 }
 
+static void pin(int number)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu[number], &set);
+    if (sched_setaffinity(0, sizeof set, &set) < 0)
+        _exit(1);
+}
+
+static void *run_thread(void *arg)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+
+    pin(1);
+    if (write(*(int *)arg, &tid, sizeof tid) != sizeof tid)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* A task of two threads, of which each may run on one of the CPUs. */
+static void start_team(void)
+{
+    int tell[2];
+    pthread_t other;
+
+    if (pipe(tell) < 0)
+        bail("no pipe");
+    team = fork();
+    if (team == 0) {
+        pin(0);
+        if (pthread_create(&other, NULL, run_thread, &tell[1]) != 0)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    thread[0] = team;
+    if (team < 0 || read(tell[0], &thread[1], sizeof *thread) != sizeof *thread)
+        bail("no team");
+    close(tell[0]);
+    close(tell[1]);
+}
+
 static int divide(size_t n, const pid_t pid[])
 {
-    a.parts.tasks = n;
-    for (size_t i = 0; i < n; i++)
-        a.parts.task[i].pid = pid[i];
-    return actuator_divide(&a, &place, NULL);
+    const struct actuator_runs runs = {.task = pid, .tasks = n};
+
+    return actuator_divide(&a, &place, &runs, NULL);
+}
+
+static int divide_threads(pid_t of, size_t n, const pid_t tid[])
+{
+    const struct actuator_runs runs = {
+        .task = &of, .tasks = 1, .thread = tid, .threads = n};
+
+    return actuator_divide(&a, &place, &runs, NULL);
+}
+
+/* Are the parts those of the two threads? */
+static int is_of_threads(void)
+{
+    return a.parts.n == 2 && a.parts.tasks == 2
+           && a.parts.task[0].pid == thread[0] && a.parts.task[0].part == 0
+           && a.parts.task[1].pid == thread[1] && a.parts.task[1].part == 1;
 }
 
 /* --- kinds ---------------------------------------------------------------- */
@@ -130,6 +192,10 @@ static void test_rapl(void)
     is_int(actuator_set(&a, 80000000, NULL), 0, "the node again");
     is_text("40000000", POWER, 0);
     is_int(actuator_set_parts(&a, 80000000, part, NULL), 0, "and parts");
+    is_int(divide_threads(team, 2, thread), 1, "threads on packages");
+    ok(a.parts.task[0].pid == thread[0] && a.parts.task[0].part == 1
+           && a.parts.task[1].pid == thread[1] && a.parts.task[1].part == 0,
+       "are told by themselves");
     actuator_close(&a);
     is_text("100000000", POWER, 0);
     is_text("100000000", POWER, 1);
@@ -169,6 +235,18 @@ static void test_cpufreq(void)
     is_text("2000000", FREQ, cpu[1]);
     ok(actuator_set_parts(&a, 2000000, part, NULL) < 0,
        "and have no limits of their own");
+    is_int(divide_threads(team, 2, thread), 1,
+           "threads of one task on cores of their own are parts");
+    ok(is_of_threads(), "and it is none besides");
+    is_int(actuator_set_parts(&a, 2000000, part, NULL), 0, "each is set");
+    is_text("1000000", FREQ, cpu[0]);
+    is_text("3000000", FREQ, cpu[1]);
+    is_int(divide_threads(task[2], 2, thread), 1,
+           "of a shell that started them likewise");
+    ok(is_of_threads(), "which has nothing to itself");
+    is_int(divide_threads(team, 2, (pid_t[]){thread[0], task[2]}), 0,
+           "one that may run on both cores, or no thread: no parts");
+    is_text("2000000", FREQ, cpu[1]);
     actuator_close(&a);
     is_text("3000000", FREQ, cpu[0]);
 }
@@ -189,7 +267,8 @@ static void put_task(pid_t pid, int number)
 static void test_cgroup(void)
 {
     static const uint64_t part[] = {300000, 500000}, other[] = {550000, 250000};
-    char line[SYSFS_PATH + 100], proc[SYSFS_PATH];
+    static char proc[SYSFS_PATH];
+    char line[SYSFS_PATH + 100];
 
     snprintf(line, sizeof line, "30 24 0:26 / %s/cg rw - cgroup2 cgroup2 rw",
              root);
@@ -232,6 +311,50 @@ static void test_cgroup(void)
     is_text("max 100000", TASK_GROUP "/cpu.max", 1);
 }
 
+#define THREAD_GROUP TASK_GROUP "/evenstep-thread-%d"
+
+/* The kernel makes these files with a group; ours have them before. */
+static void put_thread(int number, pid_t tid)
+{
+    put("", THREAD_GROUP "/cgroup.type", number, (int)tid);
+    put("", THREAD_GROUP "/cgroup.threads", number, (int)tid);
+    put("max 100000", THREAD_GROUP "/cpu.max", number, (int)tid);
+    put("0::/slurm/job_7/step_1/user/task_2", "proc/%d/cgroup", (int)tid);
+}
+
+static void test_threaded(void)
+{
+    static const uint64_t part[] = {300000, 500000};
+    int own = (int)thread[0], other = (int)thread[1];
+
+    put("max 100000", TASK_GROUP "/cpu.max", 2);
+    put("", TASK_GROUP "/cgroup.subtree_control", 2);
+    put("", TASK_GROUP "/cgroup.threads", 2);
+    put_thread(2, thread[0]);
+    put_thread(2, thread[1]);
+    place.task = team;
+    is_int(actuator_open(&a, &cgroup_kind, &place, 0.5, 0.1, NULL), 0,
+           "cgroup: of a task with threads");
+    is_int(actuator_set(&a, 800000, NULL), 0, "the step is limited");
+    is_int(divide_threads(team, 2, thread), 1, "its threads are parts");
+    ok(is_of_threads() && a.parts.part[0].most <= 1000000,
+       "of a CPU at most, as each is pinned to one");
+    is_text("threaded", THREAD_GROUP "/cgroup.type", 2, own);
+    is_text("+cpu", TASK_GROUP "/cgroup.subtree_control", 2);
+    is_int(actuator_set_parts(&a, 800000, part, NULL), 0, "each is limited");
+    is_text("3000 10000", THREAD_GROUP "/cpu.max", 2, own);
+    is_text("5000 10000", THREAD_GROUP "/cpu.max", 2, other);
+    is_text("max 100000", TASK_GROUP "/cpu.max", 2);
+    is_text("max 100000", STEP_GROUP "/cpu.max");
+    is_int(divide_threads(team, 2, (pid_t[]){thread[0], task[0]}), 0,
+           "one of another task is not moved, and one thread is no part");
+    is_text("8000 10000", STEP_GROUP "/cpu.max");
+    is_text("max 100000", THREAD_GROUP "/cpu.max", 2, own);
+    actuator_close(&a);
+    is_text("-cpu", TASK_GROUP "/cgroup.subtree_control", 2);
+    is_text("max 100000", STEP_GROUP "/cpu.max");
+}
+
 static int remove_one(const char *path,
                       const struct stat *st,
                       int type,
@@ -250,9 +373,13 @@ int main(void)
         bail("mkdtemp");
     for (int i = 0; i < 3; i++)
         task[i] = start_task(i);
+    start_team();
     test_rapl();
     test_cpufreq();
     test_cgroup();
+    test_threaded();
+    (void)kill(team, SIGKILL);
+    (void)waitpid(team, NULL, 0);
     for (int i = 0; i < 3; i++) {
         (void)kill(task[i], SIGKILL);
         (void)waitpid(task[i], NULL, 0);

@@ -102,11 +102,37 @@ static void test_orders(void)
     is_int(order_line_read(text, &limit, part), -1, "one more");
 }
 
+static void test_threads(void)
+{
+    static const char *const bad[] = {"threads",    "threads 1",  "threads x",
+                                      "threads 2 ", "threads  2", "70 30"};
+    static pid_t thread[PART_TASKS_MAX];
+    static char text[16384];
+    size_t len;
+
+    /* A blank at the end is no word, and none is no thread. */
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ok(threads_line_read(bad[i], thread) <= 0 || i == 3, "\"%s\"", bad[i]);
+    is_int(threads_line_read("threads 101 2147483647", thread), 2, "two");
+    ok(thread[0] == 101 && thread[1] == INT32_MAX, "as they were said");
+    is_int(threads_line_read("threads 101 2147483648", thread), -1, "too high");
+    for (size_t i = 0; i < PART_TASKS_MAX; i++)
+        thread[i] = INT32_MAX;
+    ok(threads_line_write(text, sizeof text, thread, PART_TASKS_MAX) > 0
+           && threads_line_read(text, thread) == PART_TASKS_MAX,
+       "as many as may be");
+    len = strlen(text);
+    snprintf(text + len, sizeof text - len, " 10");
+    is_int(threads_line_read(text, thread), -1, "one more");
+    is_int(threads_line_write(text, 10, thread, 2), -1, "no room: not cut");
+}
+
 int main(void)
 {
     test_refused();
     test_taken();
     test_many();
     test_orders();
+    test_threads();
     done();
 }
