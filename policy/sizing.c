@@ -163,7 +163,11 @@ static double held_back(const struct sizing *s, size_t node, double span)
 
     if (start < SIZING_INSURANCE * span)
         return span / 2;
-    return start + noise * tail * worst < one ? tail : 0;
+    if (!(start + noise * tail * worst < one))
+        tail = 0;
+    if (s->is_young && start < 2 * SIZING_UNSEEN * span)
+        tail = fmax(tail, SIZING_UNSEEN * span);
+    return tail;
 }
 
 /* The part of `work` that a node is sent at once; late: so many seconds of it

@@ -32,7 +32,9 @@
  * Of a command that nothing is known of, each node gets a first piece of a fifth
  * to three fifths of its slice: the slower the node, the less, as one more start
  * costs the others little there.  Were the parts alike, a start that waits could
- * not be told from work.
+ * not be told from work.  What the first of these says of the frame may be far
+ * off for the rest, as units differ along it: until all nodes have told, a third
+ * of what one takes is held back, unless a start is twice as long.
  *
  * Simulated (contrib/bench grid, 2026-11): makespan / ideal of six frames of ten
  * seconds, the first of a new command, the mean of 2 to 1,000 nodes and units of
@@ -61,8 +63,12 @@
 #include "policy/shares.h"
 
 #define SIZING_INSURANCE 0.02
-/* Before enough pieces are back to tell, a start may be so much of the work. */
+/* Before so many pieces a node are back, which tell ... */
+#define SIZING_YOUNG 1.25
+/* ... a start may be so much of the work, */
 #define SIZING_START_MAYBE 0.1
+/* and so much of what a node takes is held back. */
+#define SIZING_UNSEEN (1.0 / 3)
 /* What a piece costs everyone, whatever its command; seconds. */
 #define SIZING_START_LEAST 0.002
 
@@ -73,7 +79,7 @@ struct sizing {
     struct slice frame;
     uint64_t grain;
     double delay; /* seconds that a piece is on its way */
-    int is_young; /* what is known of costs is of few pieces */
+    int is_young; /* what is known of costs is of SIZING_YOUNG pieces a node */
     double level; /* when all will have ended, as of the last look */
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */

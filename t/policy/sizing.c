@@ -217,6 +217,31 @@ static void test_part(void)
     end();
 }
 
+/* The first answers say little of what lies elsewhere in the frame. */
+static void test_young(void)
+{
+    const struct cost_terms waits = {5, 0, 1}, longs = {200, 0, 1};
+    uint64_t part;
+
+    begin(&waits, 0.02, &flat, 400, 1);
+    s.is_young = 1;
+    sizing_look(&s, 400);
+    part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
+    ok(part >= 106 && part <= 107,
+       "few are back: a third of a part is held back (%ju)", (uintmax_t)part);
+    s.is_young = 0;
+    part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
+    ok(part == 160, "all are: nothing (%ju)", (uintmax_t)part);
+    end();
+    begin(&longs, 0.02, &flat, 400, 1);
+    s.is_young = 1;
+    sizing_look(&s, 400);
+    part = sizing_part(&s, 0, 0, (struct slice){1000, 1400});
+    ok(part == 160, "nor where a start is as long as the rest (%ju)",
+       (uintmax_t)part);
+    end();
+}
+
 /* --- simulated ------------------------------------------------------------ */
 
 #define FRAMES 6
@@ -355,6 +380,7 @@ int main(void)
     test_work();
     test_loads();
     test_part();
+    test_young();
     test_cells();
     test_shape();
     return done();
