@@ -57,7 +57,7 @@ test_expect_success 'a task graph tells it, too, beside what its model says' '
 # learn NODE: a task is at work for 8 s on one of two nodes; that one uses 70 J, the other 30 J.
 learn() {
 	make_tree 0 && make_tree 1 && rm -f enough began &&
-	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --learn "$@" graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	{ "$testbed" exec --name "$testbed_name" -- salloc -Q -N2 "$bin/evenstep" graph run --metrics equal --learn "$@" graph.json >out 2>err 3>&- 4>&- 5>&- & step=$!; } &&
 	wait_for 60 test -e began && sleep 5 && count 0 70 && count 1 30 && sleep 3 && end && cat out
 }
 test_expect_success 'graph run --learn: two runs are enough to say what a core draws, and the next plan is by it' '
