@@ -5,6 +5,7 @@
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/pending.h"
+#include "pmix_bcast/rails.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -24,8 +25,8 @@
 struct receiver {
     struct bcast_home *home;
     uint32_t rank;
-    struct link *link;
-    struct feed_give *queue; /* what it is to be sent, in turn */
+    struct rail rail[RAILS_MAX]; /* more than one only with ORDER_RAILS */
+    struct feed_give *queue;     /* what it is to be sent, in turn */
     size_t n, cap;
     uint64_t queued;
     int ended; /* DONE, or lost */
@@ -44,6 +45,8 @@ struct bcast_home {
     struct listener *listener;
     struct pending_list pending;
     struct receiver *node;
+    struct networks networks; /* of ours, those meant for data */
+    struct rails rails;       /* of all of them */
     struct bcast_node_result *result;
     uint32_t left, failed; /* nodes: not ended yet; without the file */
     struct event *tick;
@@ -143,18 +146,40 @@ static int enqueue(struct receiver *r, const struct feed_give *g)
     r->queue = queue;
     r->queue[r->n++] = *g;
     r->queued += bcast_source_size(&r->home->source, g->chunk);
-    link_wake(r->link);
+    rails_wake(r->rail);
     return 0;
+}
+
+static int is_connected(const struct receiver *r)
+{
+    return rails_open(r->rail) > 0;
+}
+
+/* As if all of its rails were as full as the emptiest: what is stuck in one that
+ * is broken is not to keep the others waiting. */
+static uint64_t in_kernel(const struct receiver *r)
+{
+    uint64_t least = 0;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < RAILS_MAX; i++) {
+        uint64_t queued =
+            r->rail[i].link ? link_queued(r->rail[i].link) : UINT64_MAX;
+
+        if (r->rail[i].link && (n++ == 0 || queued < least))
+            least = queued;
+    }
+    return n * least;
 }
 
 /* What waits, here and in the kernel, for each of them. */
 static void measure_queues(struct bcast_home *h)
 {
     for (uint32_t v = 0; v < plan_used(&h->plan); v++) {
-        struct receiver *r = &h->node[v];
+        const struct receiver *r = &h->node[v];
 
-        if (r->link)
-            feed_queued(h->feed, v, r->queued + link_queued(r->link));
+        if (is_connected(r))
+            feed_queued(h->feed, v, r->queued + in_kernel(r));
     }
 }
 
@@ -182,7 +207,8 @@ static int on_taken(struct link *l,
                     const struct link_head *m,
                     const uint8_t *bytes)
 {
-    struct receiver *r = arg;
+    const struct rail *rail = arg;
+    struct receiver *r = rail->peer;
     struct bcast_home *h = r->home;
     struct feed_give g = {m->chunk, r->rank, 0};
 
@@ -205,12 +231,14 @@ static int on_taken(struct link *l,
 static int on_next(
     struct link *l, void *arg, struct link_head *m, int *fd, off_t *at)
 {
-    struct receiver *r = arg;
+    const struct rail *rail = arg;
+    struct receiver *r = rail->peer;
     struct bcast_home *h = r->home;
     struct feed_give g;
 
     (void)l;
-    if (r->n == 0 || h->over)
+    if (r->n == 0 || h->over
+        || !rails_turn(&h->rails, r->rail, rail, h->plan.chunk))
         return 0;
     g = r->queue[0];
     memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
@@ -232,7 +260,8 @@ static int on_read(struct link *l,
                    const struct link_head *m,
                    uint8_t *bytes)
 {
-    struct receiver *r = arg;
+    const struct rail *rail = arg;
+    const struct receiver *r = rail->peer;
     struct bcast_home *h = r->home;
 
     (void)l;
@@ -244,7 +273,8 @@ static int on_read(struct link *l,
 
 static void on_sent(struct link *l, void *arg, const struct link_head *m)
 {
-    struct receiver *r = arg;
+    const struct rail *rail = arg;
+    struct receiver *r = rail->peer;
 
     (void)l;
     (void)m;
@@ -255,15 +285,21 @@ static void on_sent(struct link *l, void *arg, const struct link_head *m)
 
 static void on_closed(struct link *l, void *arg, const char *why)
 {
-    struct receiver *r = arg;
+    struct rail *rail = arg;
+    struct receiver *r = rail->peer;
     struct bcast_home *h = r->home;
 
     (void)why; /* its channel tells whether it is lost altogether */
     h->home_bytes += link_bytes_sent(l);
-    r->link = NULL;
-    r->n = 0;
-    r->queued = 0;
-    feed_lost(h->feed, r->rank);
+    rail_end(&h->rails, rail);
+    if (is_connected(r)) {
+        feed_again(h->feed, r->rank);
+        rails_wake(r->rail);
+    } else {
+        r->n = 0;
+        r->queued = 0;
+        feed_lost(h->feed, r->rank);
+    }
     if (!h->over && bcast_source_check(&h->source, &h->err) < 0)
         end(h);
 }
@@ -277,6 +313,18 @@ static const struct link_events receiver_events = {
     .closed = on_closed,
 };
 
+/* One more call is a further rail. */
+static struct rail *free_rail(const struct bcast_home *h, uint32_t rank)
+{
+    struct receiver *r = &h->node[rank];
+    unsigned n = h->s.wish.flags & ORDER_RAILS ? RAILS_MAX : 1;
+
+    for (unsigned i = 0; i < n && !r->ended; i++)
+        if (!r->rail[i].link)
+            return &r->rail[i];
+    return NULL;
+}
+
 static int on_pending_taken(struct link *l,
                             void *arg,
                             const struct link_head *m,
@@ -285,19 +333,21 @@ static int on_pending_taken(struct link *l,
     struct pending *p = arg;
     struct bcast_home *h = p->owner;
     uint32_t rank = link_caller(l);
-    struct receiver *r;
+    struct rail *rail;
 
     (void)bytes;
     if (m->type != LINK_HELLO || m->broadcast != h->s.id
-        || rank >= h->plan.nodes || h->node[rank].link || h->node[rank].ended)
+        || rank >= h->plan.nodes)
         return -1;
-    r = &h->node[rank];
-    r->link = l;
-    link_set_events(l, &receiver_events, r);
+    rail = free_rail(h, rank);
+    if (!rail)
+        return -1;
+    rail_begin(&h->rails, rail, l);
+    link_set_events(l, &receiver_events, rail);
     link_set_chunk(l, h->plan.chunk);
     link_set_packing(l, h->packing);
     pending_leave(p);
-    feed_connected(h->feed, r->rank, clock_s());
+    feed_connected(h->feed, rank, clock_s());
     if (!h->over)
         give(h);
     return 0;
@@ -412,16 +462,25 @@ static void look_for_stalled(struct bcast_home *h, double t)
             give_up(h, v, why);
 }
 
+/* By those that have ended, too. */
+static uint64_t bytes_sent(const struct bcast_home *h)
+{
+    uint64_t bytes = h->home_bytes;
+    const struct rail *r;
+
+    for (r = LIST_FIRST(&h->rails.first); r; r = LIST_NEXT(r, next))
+        bytes += link_bytes_sent(r->link);
+    return bytes;
+}
+
 /* All links together: home's own is what they share. */
 static void measure_wire(struct bcast_home *h, double t)
 {
-    uint64_t bytes = h->home_bytes, queued = 0;
+    uint64_t bytes = bytes_sent(h), queued = 0;
+    const struct rail *r;
 
-    for (uint32_t v = 0; v < plan_used(&h->plan); v++)
-        if (h->node[v].link) {
-            bytes += link_bytes_sent(h->node[v].link);
-            queued += link_queued(h->node[v].link);
-        }
+    for (r = LIST_FIRST(&h->rails.first); r; r = LIST_NEXT(r, next))
+        queued += link_queued(r->link);
     packing_went(h->packing, bytes > queued ? bytes - queued : 0, queued > 0,
                  t);
 }
@@ -440,6 +499,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     }
     if (h->packing && h->s.wish.pack == PACK_AUTO)
         measure_wire(h, t);
+    rails_tick(&h->rails);
     if (h->feed && !h->over)
         give(h);
 }
@@ -473,8 +533,9 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
 
     snprintf(o.destination, sizeof o.destination, "%s", h->s.wish.destination);
     if (!content) /* without them it goes by Slurm's network */
-        (void)networks_find(&o.networks, h->s.wish.interfaces,
+        (void)networks_find(&h->networks, h->s.wish.interfaces,
                             h->s.loopback != LOOPBACK_NO, "/sys");
+    o.networks = h->networks;
     if (h->s.wish.cache)
         snprintf(o.cache, sizeof o.cache, "%s", h->s.wish.cache);
     if (o.flags & ORDER_TREE && h->s.wish.tree->want.bits) {
@@ -524,6 +585,8 @@ static int make_parts(struct bcast_home *h, struct es_error *err)
     for (uint32_t v = 0; v < h->plan.nodes; v++) {
         h->node[v].home = h;
         h->node[v].rank = v;
+        for (unsigned i = 0; i < RAILS_MAX; i++)
+            h->node[v].rail[i].peer = &h->node[v];
         h->node[v].moved = h->start;
         h->result[v].seconds = -1;
     }
@@ -568,6 +631,7 @@ int bcast_home_start(struct bcast_home **out,
     if (!(h->s.wish.timeout_s > 0))
         h->s.wish.timeout_s = TIMEOUT_S;
     pending_init(&h->pending, h);
+    rails_init(&h->rails, &h->networks);
     h->start = clock_s();
     if (start(h, err) < 0) {
         bcast_home_destroy(h);
@@ -600,7 +664,7 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
 {
     struct bcast_result r = {.plan = h->plan,
                              .seconds = h->seconds,
-                             .home_bytes = h->home_bytes,
+                             .home_bytes = bytes_sent(h),
                              .pulls = h->pulls,
                              .refused = h->refused,
                              .duplicates = h->duplicates,
@@ -608,9 +672,6 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
                              .node = h->result,
                              .err = &h->err};
 
-    for (uint32_t v = 0; v < h->plan.nodes; v++)
-        if (h->node[v].link)
-            r.home_bytes += link_bytes_sent(h->node[v].link);
     r.left = h->packing ? packing_left(h->packing) : 1;
     if (!h->listener)
         r.home_bytes = h->plan.bytes * h->plan.nodes;
@@ -623,7 +684,8 @@ void bcast_home_destroy(struct bcast_home *h)
         return;
     pending_clear(&h->pending);
     for (uint32_t v = 0; h->node && v < h->plan.nodes; v++) {
-        link_destroy(h->node[v].link);
+        for (unsigned i = 0; i < RAILS_MAX; i++)
+            link_destroy(h->node[v].rail[i].link);
         free(h->node[v].queue);
     }
     packing_destroy(h->packing);

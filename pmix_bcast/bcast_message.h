@@ -64,7 +64,8 @@ enum order_flag {
     ORDER_CACHE = 512,   /* of a tree: use the node's cache */
     ORDER_SINGLE = 1024, /* the tree is one file, in a folder */
     ORDER_PACKED = 2048, /* chunks may come compressed (packing.h) */
-    ORDER_ALL = 4095,
+    ORDER_RAILS = 4096,  /* by several networks at once (rails.h) */
+    ORDER_ALL = 8191,
 };
 
 struct bcast_order {

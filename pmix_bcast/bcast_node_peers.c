@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A node of a broadcast: its order, what its peers say and are told, time. */
+/* A node of a broadcast: its order, its connections, time. */
 #include "pmix_bcast/bcast_node_state.h"
 #include "pmix_bcast/clock.h"
 #include "pmix_bcast/route.h"
@@ -15,222 +15,123 @@
 #define HELD_S 1.0 /* how often home is told that we live */
 #define DISK_S 600 /* a disk may take so long to write what it was given */
 
-/* --- messages of a peer --------------------------------------------------- */
-
-static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
-{
-    return h->broadcast == b->order.id && h->chunk < b->order.plan.chunks
-           && h->size == bcast_copy_size(&b->copy, h->chunk);
-}
-
-static uint8_t *on_place(struct link *l, void *arg, const struct link_head *h)
-{
-    struct peer *p = arg;
-    struct bcast_node *b = p->node;
-
-    (void)l;
-    if (!is_good_chunk(b, h) || b->state != RECEIVING)
-        return NULL;
-    if (!relay_wants(b->relay, h->chunk)) {
-        b->duplicates += h->size;
-        return NULL;
-    }
-    if (!p->buffer)
-        p->buffer = malloc(b->order.plan.chunk);
-    return p->buffer; /* without memory it is lost, and pulled later */
-}
-
-/* It could not be stored, or its tag is not its own: -1 if the peer must not
- * send that. */
-static int refuse_chunk(const struct peer *p, int why)
-{
-    if (why != EBADMSG) {
-        bcast_node_fail(p->node, why, "");
-        return 0;
-    }
-    if (p->rank == PLAN_NOBODY)
-        bcast_node_fail(p->node, EBADMSG,
-                        "home's file changes while it is read");
-    return -1;
-}
-
-static int take_chunk(struct peer *p,
-                      const struct link_head *h,
-                      const uint8_t *bytes)
-{
-    struct bcast_node *b = p->node;
-
-    if (!is_good_chunk(b, h))
-        return -1;
-    if (b->state != RECEIVING)
-        return 0;
-    if (bytes && relay_wants(b->relay, h->chunk)) {
-        int why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
-
-        if (why)
-            return refuse_chunk(p, why);
-    } else if (relay_wants(b->relay, h->chunk)) {
-        return 0; /* there was no memory for it */
-    }
-    relay_got(b->relay, p->rank, h->chunk, (h->flags & LINK_AS_ROOT) != 0,
-              clock_s());
-    bcast_node_check(b);
-    return 0;
-}
-
-static int on_taken(struct link *l,
-                    void *arg,
-                    const struct link_head *h,
-                    const uint8_t *bytes)
-{
-    struct peer *p = arg;
-    struct bcast_node *b = p->node;
-
-    (void)l;
-    if (h->broadcast != b->order.id || h->chunk >= b->order.plan.chunks)
-        return -1;
-    if (h->type == LINK_CHUNK)
-        return take_chunk(p, h, bytes);
-    if (h->type == LINK_PULL) {
-        relay_asked(b->relay, p->rank, h->chunk);
-    } else if (h->type == LINK_ABSENT) {
-        b->refused++;
-        relay_absent(b->relay, p->rank, h->chunk, clock_s());
-    } else if (h->type == LINK_CANCEL) {
-        relay_cancelled(b->relay, p->rank, h->chunk);
-    } else {
-        return -1;
-    }
-    return 0;
-}
-
-static const uint16_t link_type_of[] = {
-    [RELAY_CHUNK] = LINK_CHUNK,     [RELAY_PULL] = LINK_PULL,
-    [RELAY_ABSENT] = LINK_ABSENT,   [RELAY_CANCEL] = LINK_CANCEL,
-    [RELAY_RELAYED] = LINK_RELAYED,
-};
-
-static int on_next(
-    // cppcheck-suppress constParameter ; a callback has this type
-    struct link *l,
-    void *arg,
-    struct link_head *h,
-    int *fd,
-    off_t *at)
-{
-    struct peer *p = arg;
-    struct bcast_node *b = p->node;
-    struct relay_item item;
-
-    if (l != p->link)
-        return 0;
-    h->broadcast = b->order.id;
-    if (p->hello_due) {
-        p->hello_due = 0;
-        h->type = LINK_HELLO;
-        return 1;
-    }
-    if (b->state == FAILED || !relay_next(b->relay, p->rank, &item))
-        return 0;
-    b->pulls += item.kind == RELAY_PULL;
-    h->type = link_type_of[item.kind];
-    h->chunk = item.chunk;
-    if (item.kind == RELAY_CHUNK) {
-        memcpy(h->digest, b->copy.tag[item.chunk].bytes, TAG_BYTES);
-        h->size = (uint32_t)bcast_copy_size(&b->copy, item.chunk);
-        *fd = bcast_copy_fd(&b->copy);
-        *at = (off_t)b->copy.offset[item.chunk];
-    }
-    return 1;
-}
-
-static int on_read(
-    // cppcheck-suppress constParameter ; a callback has this type
-    struct link *l,
-    void *arg,
-    const struct link_head *h,
-    uint8_t *bytes)
-{
-    struct peer *p = arg;
-
-    (void)l;
-    return bcast_copy_read(&p->node->copy, h->chunk, bytes);
-}
-
-static void on_sent(struct link *l, void *arg, const struct link_head *h)
-{
-    struct peer *p = arg;
-
-    (void)l;
-    if (h->type == LINK_CHUNK)
-        relay_sent(p->node->relay, p->rank, h->chunk, clock_s());
-}
-
+static const struct link_events events;
 static void call_plain(struct peer *p);
 
-static void speak_on(struct peer *p, struct link *l)
+static const struct networks *own_networks(const struct bcast_node *b)
 {
-    p->link = l;
-    p->hello_due = 0;
+    return &b->s.wireup->agent[b->self].networks;
+}
+
+/* Nothing goes by it any more. */
+static void leave(struct rail *rail)
+{
+    const struct peer *p = rail->peer;
+
+    rail_end(&p->node->rails, rail);
+    rail->hello_due = 0;
+    rail->sending = PLAN_NOBODY;
+}
+
+static void end_rail(struct rail *rail)
+{
+    struct link *l = rail->link;
+
+    leave(rail);
+    link_destroy(l);
+}
+
+static void end_rails(struct peer *p)
+{
+    for (unsigned i = 0; i < RAILS_MAX; i++)
+        end_rail(&p->rail[i]);
+    end_rail(&p->other);
+}
+
+static void use(struct peer *p, struct rail *rail, struct link *l)
+{
+    struct bcast_node *b = p->node;
+
+    link_set_events(l, &events, rail);
+    rail_begin(&b->rails, rail, l);
+}
+
+static void speak_on(struct peer *p, struct rail *rail, struct link *l)
+{
+    use(p, rail, l);
     p->unreachable = 0;
     link_wake(l);
 }
 
-// cppcheck-suppress constParameter ; a callback has this type
+/* Nothing was said on our own call; has it called us meanwhile? */
+static int speak_on_other(struct peer *p)
+{
+    struct link *l = p->other.link;
+
+    leave(&p->other);
+    if (l)
+        speak_on(p, &p->rail[0], l);
+    return l != NULL;
+}
+
 static void on_closed(struct link *l, void *arg, const char *why)
 {
-    struct peer *p = arg;
+    struct rail *rail = arg;
+    struct peer *p = rail->peer;
+    int in_vain = rail->hello_due; /* nothing was said on it */
+    uint32_t sending = rail->sending;
 
+    (void)l;   /* frees itself */
     (void)why; /* home says who is lost; we just look for other ways */
-    if (l != p->link) {
-        p->other = NULL;
+    leave(rail);
+    if (rail == &p->other)
+        return;
+    if (rails_open(p->rail) > 0) {
+        if (sending != PLAN_NOBODY)
+            relay_unsent(p->node->relay, p->rank, sending, clock_s());
+        rails_wake(p->rail);
         return;
     }
-    p->link = NULL;
-    if (p->hello_due && p->other) { /* nothing was said on it */
-        speak_on(p, p->other);
-        p->other = NULL;
+    if (in_vain && speak_on_other(p))
         return;
-    }
-    link_destroy(p->other);
-    p->other = NULL;
-    if (p->hello_due && p->by_network) {
+    end_rails(p);
+    if (in_vain && p->by_network) {
         call_plain(p);
         return;
     }
     relay_lost(p->node->relay, p->rank);
 }
 
-static const struct link_events events = {
-    .place = on_place,
-    .taken = on_taken,
-    .next = on_next,
-    .read = on_read,
-    .sent = on_sent,
-    .closed = on_closed,
-};
-
 /* --- connections ---------------------------------------------------------- */
 
-static void call(struct peer *p, const struct address *to)
+/* Returns 0, or -1 if that cannot even begin. */
+static int call_on(struct rail *rail, const struct address *to)
 {
+    const struct peer *p = rail->peer;
     struct bcast_node *b = p->node;
+    struct link *l;
     const struct parties parties = {
         .purpose = p->rank == PLAN_NOBODY ? PURPOSE_BROADCAST : PURPOSE_MESH,
         .caller = b->self,
         .callee = p->rank == PLAN_NOBODY ? FRONT_END : p->rank};
 
-    if (to)
-        p->link = link_call(b->s.base, (const struct sockaddr *)&to->at,
-                            to->len, b->s.secret, &parties, &events, p);
-    if (!p->link) {
-        p->unreachable = 1; /* on_tick() tells the relay */
-        b->some_unreachable = 1;
-        return;
-    }
-    p->hello_due = 1;
-    link_set_chunk(p->link, b->order.plan.chunk);
-    link_set_packing(p->link, b->packing);
+    l = link_call(b->s.base, (const struct sockaddr *)&to->at, to->len,
+                  b->s.secret, &parties, &events, rail);
+    if (!l)
+        return -1;
+    rail_begin(&b->rails, rail, l);
+    rail->hello_due = 1;
+    link_set_chunk(l, b->order.plan.chunk);
+    link_set_packing(l, b->packing);
+    return 0;
+}
+
+static void peer_init(struct peer *p, struct bcast_node *b, uint32_t rank)
+{
+    *p = (struct peer){.node = b, .rank = rank};
+    p->other = (struct rail){.peer = p, .sending = PLAN_NOBODY};
+    for (unsigned i = 0; i < RAILS_MAX; i++)
+        p->rail[i] = p->other;
 }
 
 static struct peer *peer_of(struct bcast_node *b, uint32_t rank)
@@ -243,10 +144,8 @@ static struct peer *peer_of(struct bcast_node *b, uint32_t rank)
     if (p)
         return p;
     p = b->peer[rank] = calloc(1, sizeof *p);
-    if (p) {
-        p->node = b;
-        p->rank = rank;
-    }
+    if (p)
+        peer_init(p, b, rank);
     return p;
 }
 
@@ -258,25 +157,37 @@ static int is_ours_to_call(const struct bcast_node *b, uint32_t rank)
            || !plan_are_neighbours(&b->order.plan, b->self, rank);
 }
 
-static void call_peer(struct peer *p)
+static enum route find_way(const struct peer *p,
+                           unsigned rail,
+                           struct address *to)
 {
     const struct bcast_node *b = p->node;
-    const struct wireup *w = b->s.wireup;
     int is_home = p->rank == PLAN_NOBODY;
-    const struct endpoint *e = is_home ? NULL : &w->agent[p->rank];
-    struct address to;
-    enum route rc;
+    const struct endpoint *e = is_home ? NULL : &b->s.wireup->agent[p->rank];
 
-    if (p->link || p->unreachable)
+    return route_find(to, p->plain ? NULL : own_networks(b),
+                      is_home ? &b->order.networks : &e->networks, rail,
+                      is_home ? b->s.home_address : e->address,
+                      is_home ? b->order.port : e->port);
+}
+
+static void call_peer(struct peer *p)
+{
+    struct address to;
+    enum route way;
+
+    if (p->rail[0].link || rails_open(p->rail) > 0 || p->unreachable)
         return;
-    rc = route_find(&to, p->plain ? NULL : &w->agent[b->self].networks,
-                    is_home ? &b->order.networks : &e->networks,
-                    is_home ? b->s.home_address : e->address,
-                    is_home ? b->order.port : e->port);
-    p->by_network = rc == ROUTE_NETWORK;
-    call(p, rc == ROUTE_NONE ? NULL : &to);
-    if (!p->link && p->by_network)
+    way = find_way(p, 0, &to);
+    p->by_network = way == ROUTE_NETWORK;
+    if (way != ROUTE_NONE && call_on(&p->rail[0], &to) == 0)
+        return;
+    if (p->by_network) {
         call_plain(p);
+        return;
+    }
+    p->unreachable = 1; /* on_tick() tells the relay */
+    p->node->some_unreachable = 1;
 }
 
 /* By Slurm's network, then. */
@@ -287,6 +198,40 @@ static void call_plain(struct peer *p)
     call_peer(p);
 }
 
+static int has_rails(const struct bcast_node *b, uint32_t rank)
+{
+    return b->order.flags & ORDER_RAILS
+           && (rank == PLAN_NOBODY
+               || plan_are_neighbours(&b->order.plan, b->self, rank));
+}
+
+/* Our call is answered, so that it is heard by the further networks, too. */
+static void on_opened(struct link *l, void *arg)
+{
+    struct rail *rail = arg;
+    struct peer *p = rail->peer;
+    struct address to;
+
+    (void)l;
+    if (rail != &p->rail[0] || !rail->hello_due || !p->by_network
+        || !has_rails(p->node, p->rank))
+        return;
+    for (unsigned i = 1; i < RAILS_MAX && find_way(p, i, &to) == ROUTE_NETWORK;
+         i++)
+        if (!p->rail[i].link) /* without one it goes by the others */
+            (void)call_on(&p->rail[i], &to);
+}
+
+static const struct link_events events = {
+    .opened = on_opened,
+    .place = bcast_node_place,
+    .taken = bcast_node_taken,
+    .next = bcast_node_next,
+    .read = bcast_node_read,
+    .sent = bcast_node_sent,
+    .closed = on_closed,
+};
+
 /* The relay has something for that peer. */
 static void on_wake(void *arg, uint32_t rank)
 {
@@ -295,9 +240,8 @@ static void on_wake(void *arg, uint32_t rank)
 
     if (!p)
         return; /* without memory: the other pulls */
-    if (p->link)
-        link_wake(p->link);
-    else if (rank == PLAN_NOBODY || is_ours_to_call(b, rank))
+    rails_wake(p->rail);
+    if (!p->rail[0].link && (rank == PLAN_NOBODY || is_ours_to_call(b, rank)))
         call_peer(p);
 }
 
@@ -326,9 +270,21 @@ static void call_neighbours(struct bcast_node *b)
     }
 }
 
+/* One more call of a neighbour is a further rail. */
+static struct rail *free_rail(struct peer *p)
+{
+    unsigned n = has_rails(p->node, p->rank) ? RAILS_MAX : 1;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!p->rail[i].link)
+            return &p->rail[i];
+    return NULL;
+}
+
 void bcast_node_join(struct bcast_node *b, struct link *l)
 {
     uint32_t rank = link_caller(l);
+    struct rail *rail;
     struct peer *p;
 
     if (b->state == FAILED || rank >= b->order.plan.nodes || rank == b->self
@@ -336,14 +292,14 @@ void bcast_node_join(struct bcast_node *b, struct link *l)
         link_destroy(l);
         return;
     }
-    link_set_events(l, &events, p);
     link_set_chunk(l, b->order.plan.chunk);
     link_set_packing(l, b->packing);
-    if (!p->link) {
-        speak_on(p, l);
+    rail = free_rail(p);
+    if (rail) {
+        speak_on(p, rail, l);
     } else { /* our calls have crossed: each speaks on its own */
-        link_destroy(p->other);
-        p->other = l;
+        end_rail(&p->other);
+        use(p, &p->other, l);
     }
 }
 
@@ -394,6 +350,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         send_held(b);
     }
     relay_tick(b->relay, t);
+    rails_tick(&b->rails);
     if (at_work)
         (void)start_tick(b);
 }
@@ -435,7 +392,6 @@ static int make_parts(struct bcast_node *b)
     if (!b->relay || !b->peer || !b->tick || !b->verify
         || (b->order.flags & ORDER_PACKED && !b->packing))
         return -1;
-    b->home = (struct peer){.node = b, .rank = PLAN_NOBODY};
     return 0;
 }
 
@@ -454,6 +410,8 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     b->order.content = NULL;
     b->self = s->wireup->rank;
     b->held_sent = clock_s();
+    rails_init(&b->rails, own_networks(b));
+    peer_init(&b->home, b, PLAN_NOBODY);
     if (make_parts(b) < 0 || start_tick(b) < 0) {
         bcast_node_destroy(b);
         return NULL;
@@ -485,9 +443,7 @@ static void lose(struct bcast_node *b, uint32_t rank)
     struct peer *p = b->peer[rank];
 
     if (p) {
-        link_destroy(p->link);
-        link_destroy(p->other);
-        p->link = p->other = NULL;
+        end_rails(p);
         p->unreachable = 2;
     }
     relay_lost(b->relay, rank);
@@ -526,9 +482,10 @@ struct tree_copy *bcast_node_take_tree(struct bcast_node *b)
 
 static void peer_clear(struct peer *p)
 {
-    link_destroy(p->link);
-    link_destroy(p->other);
-    free(p->buffer);
+    end_rails(p);
+    for (unsigned i = 0; i < RAILS_MAX; i++)
+        free(p->rail[i].buffer);
+    free(p->other.buffer);
 }
 
 void bcast_node_destroy(struct bcast_node *b)

@@ -2,7 +2,8 @@
 /*
  * bcast_node_state.h - what the files of a receiving node share; for them alone.
  *
- *   bcast_node_peers.c  the order, what peers say and are told, time
+ *   bcast_node_peers.c  the order, connections, time
+ *   bcast_node_talk.c   what peers say and are told
  *   bcast_node_end.c    whole and right, or failed: what home is told
  */
 #ifndef PMIX_BCAST_BCAST_NODE_STATE_H
@@ -11,17 +12,19 @@
 #include "pmix_bcast/bcast_copy.h"
 #include "pmix_bcast/bcast_node.h"
 #include "pmix_bcast/offload.h"
+#include "pmix_bcast/rails.h"
 #include "pmix_bcast/relay.h"
 
 #include <event2/event.h>
 
 struct peer { /* another node, or home */
     struct bcast_node *node;
-    uint32_t rank;      /* PLAN_NOBODY: home */
-    struct link *link;  /* on which we speak: ours, or the first of theirs */
-    struct link *other; /* a later one of theirs: we only listen */
-    uint8_t *buffer;    /* for the chunk that comes */
-    int hello_due, unreachable;
+    uint32_t rank; /* PLAN_NOBODY: home */
+    /* On which we speak: ours, or the first of theirs, and with ORDER_RAILS
+     * further ones by other networks. */
+    struct rail rail[RAILS_MAX];
+    struct rail other; /* a later one of theirs: we only listen */
+    int unreachable;
     int by_network; /* called by one that is meant for data */
     int plain;      /* not to be called so (again) */
 };
@@ -37,6 +40,7 @@ struct bcast_node {
     struct bcast_copy copy;
     struct packing *packing;  /* NULL: chunks come as they are */
     struct peer home, **peer; /* by rank; NULL: none yet */
+    struct rails rails;       /* of all of them */
     struct event *tick, *verify;
     struct offload *finishing; /* of a tree, in a thread */
     uint32_t waited;           /* seconds for the disk, in it */
@@ -47,6 +51,19 @@ struct bcast_node {
     uint64_t pulls, refused, duplicates;
 };
 
+/* Events of a link to a peer (struct link_events); arg is the rail. */
+uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h);
+int bcast_node_taken(struct link *l,
+                     void *arg,
+                     const struct link_head *h,
+                     const uint8_t *bytes);
+int bcast_node_next(
+    struct link *l, void *arg, struct link_head *h, int *fd, off_t *at);
+int bcast_node_read(struct link *l,
+                    void *arg,
+                    const struct link_head *h,
+                    uint8_t *bytes);
+void bcast_node_sent(struct link *l, void *arg, const struct link_head *h);
 /* Home is told why: an errno value, 0 if text says it all. */
 void bcast_node_fail(struct bcast_node *b, int error, const char *text);
 /* Perhaps it is whole now, and its sum is known: verified, if that was asked for,

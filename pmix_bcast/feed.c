@@ -262,6 +262,12 @@ void feed_lost(struct feed *f, uint32_t node)
     give_again(f, node);
 }
 
+void feed_again(struct feed *f, uint32_t node)
+{
+    if (node < f->used)
+        give_again(f, node);
+}
+
 /* It has been relayed after all. */
 static void forget_again(struct feed *f, uint32_t chunk)
 {

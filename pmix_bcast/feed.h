@@ -27,6 +27,8 @@ void feed_destroy(struct feed *f);
 /* Something has happened to a node; those above plan_used() do not matter. */
 void feed_connected(struct feed *f, uint32_t node, double now);
 void feed_lost(struct feed *f, uint32_t node);
+/* One of several connections to it broke, and what was on it is given again. */
+void feed_again(struct feed *f, uint32_t node);
 void feed_relayed(struct feed *f, uint32_t node, uint32_t chunk, double now);
 /* So many bytes for the node wait here and in the kernel. */
 void feed_queued(struct feed *f, uint32_t node, uint64_t bytes);

@@ -132,6 +132,8 @@ void link_set_events(struct link *l, const struct link_events *on, void *arg);
 int link_is_open(const struct link *l);
 /* Who has called; as it has proved once the link is open. */
 uint32_t link_caller(const struct link *l);
+/* Our own address on it (IPv4 as ::ffff:a.b.c.d): 0, or -1. */
+int link_here(const struct link *l, uint8_t ip[16]);
 /* The largest chunk that is let in, and how much the kernel may hold that is
  * not yet on its way; before chunks come. */
 void link_set_chunk(struct link *l, uint32_t bytes);

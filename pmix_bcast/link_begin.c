@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A link begins: who calls, who takes the call, and what its owner may set. */
+#include "pmix_bcast/address.h"
 #include "pmix_bcast/link_state.h"
 
 #include <errno.h>
@@ -187,6 +188,16 @@ int link_hold(struct link *l, int on)
 int link_is_open(const struct link *l)
 {
     return l->stage == OPEN;
+}
+
+int link_here(const struct link *l, uint8_t ip[16])
+{
+    struct sockaddr_storage here;
+    socklen_t len = sizeof here;
+
+    return getsockname(l->fd, (struct sockaddr *)&here, &len) == 0
+               ? address_bytes(ip, (const struct sockaddr *)&here)
+               : -1;
 }
 
 uint32_t link_caller(const struct link *l)

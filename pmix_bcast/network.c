@@ -205,6 +205,17 @@ static int best_pair(const struct networks *a,
     return found;
 }
 
+/* The addresses of one interface, as bits. */
+static unsigned of_interface(const struct networks *all, uint32_t one)
+{
+    unsigned bits = 0;
+
+    for (uint32_t i = 0; i < all->n; i++)
+        if (strcmp(all->at[i].name, all->at[one].name) == 0)
+            bits |= 1u << i;
+    return bits;
+}
+
 int networks_common(const struct networks *mine,
                     const struct networks *theirs,
                     unsigned rail,
@@ -217,8 +228,8 @@ int networks_common(const struct networks *mine,
     for (unsigned i = 0; i <= rail; i++) {
         if (best_pair(mine, theirs, used_a, used_b, pair) < 0)
             return -1;
-        used_a |= 1u << pair[0];
-        used_b |= 1u << pair[1];
+        used_a |= of_interface(mine, pair[0]);
+        used_b |= of_interface(theirs, pair[1]);
     }
     *here = &mine->at[pair[0]];
     *there = &theirs->at[pair[1]];

@@ -50,7 +50,7 @@ int network_place(const char *list, const char *name, const uint8_t ip[16]);
  * link-local one only if it has no other; the worst gives way. */
 void networks_add(struct networks *all, const struct network *one);
 /*
- * The best that both are in; rail counts further ones, each by other addresses
+ * The best that both are in; rail counts further ones, each by other interfaces
  * of both.  Returns 0 with the addresses at the two ends, or -1 if there is
  * none (any more).
  */

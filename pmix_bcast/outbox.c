@@ -22,12 +22,12 @@ struct ring {
 
 struct lane {
     uint32_t peer;
-    uint32_t cursor;       /* into the log */
-    uint32_t pushing;      /* entry that is being sent, or NOTHING */
-    struct ring answers;   /* chunks it has asked for */
-    struct ring control;   /* chunk and relay_kind, packed */
-    struct ring cancelled; /* chunks that it has by now */
-    uint8_t ready;         /* woken, and outbox_next() has not said 0 since */
+    uint32_t cursor;                  /* into the log */
+    uint32_t pushing[OUTBOX_AT_ONCE]; /* entries being sent, or NOTHING */
+    struct ring answers;              /* chunks it has asked for */
+    struct ring control;              /* chunk and relay_kind, packed */
+    struct ring cancelled;            /* chunks that it has by now */
+    uint8_t ready; /* woken, and outbox_next() has not said 0 since */
 };
 
 struct entry { /* of the log */
@@ -86,7 +86,9 @@ static struct lane *lane_find(struct outbox *o, uint32_t peer)
 /* What is in the log is not for a peer that had no lane: it was not there. */
 static void lane_init(const struct outbox *o, struct lane *l, uint32_t peer)
 {
-    *l = (struct lane){.peer = peer, .cursor = o->n_log, .pushing = NOTHING};
+    *l = (struct lane){.peer = peer, .cursor = o->n_log};
+    for (unsigned i = 0; i < OUTBOX_AT_ONCE; i++)
+        l->pushing[i] = NOTHING;
 }
 
 /* Lanes move when one is added.  Home's is always there, so that it can be
@@ -299,6 +301,26 @@ void outbox_wake_answers(struct outbox *o)
 
 /* --- what to send --------------------------------------------------------- */
 
+static void begin_push(struct lane *l, uint32_t entry)
+{
+    unsigned i = 0;
+
+    while (i < OUTBOX_AT_ONCE - 1 && l->pushing[i] != NOTHING)
+        i++;
+    l->pushing[i] = entry;
+}
+
+/* Of the entries that are being sent that of this chunk; NULL if it is none. */
+static uint32_t *find_push(const struct outbox *o,
+                           struct lane *l,
+                           uint32_t chunk)
+{
+    for (unsigned i = 0; i < OUTBOX_AT_ONCE; i++)
+        if (l->pushing[i] != NOTHING && o->log[l->pushing[i]].chunk == chunk)
+            return &l->pushing[i];
+    return NULL;
+}
+
 static int next_push(struct outbox *o, struct lane *l, struct relay_item *item)
 {
     while (l->cursor < o->n_log) {
@@ -311,7 +333,7 @@ static int next_push(struct outbox *o, struct lane *l, struct relay_item *item)
             continue;
         }
         *item = (struct relay_item){RELAY_CHUNK, e->chunk};
-        l->pushing = l->cursor - 1;
+        begin_push(l, l->cursor - 1);
         return 1;
     }
     return 0;
@@ -347,11 +369,12 @@ int outbox_next(struct outbox *o,
 int outbox_sent(struct outbox *o, uint32_t peer, uint32_t chunk)
 {
     struct lane *l = lane_find(o, peer);
+    uint32_t *push = l ? find_push(o, l, chunk) : NULL;
 
-    if (!l || l->pushing == NOTHING || o->log[l->pushing].chunk != chunk)
+    if (!push)
         return 0;
-    settle_copy(o, &o->log[l->pushing]);
-    l->pushing = NOTHING;
+    settle_copy(o, &o->log[*push]);
+    *push = NOTHING;
     return 1;
 }
 
@@ -375,8 +398,9 @@ void outbox_lost(struct outbox *o, uint32_t peer)
 
     if (!l)
         return;
-    if (l->pushing != NOTHING)
-        settle_copy(o, &o->log[l->pushing]);
+    for (unsigned i = 0; i < OUTBOX_AT_ONCE; i++)
+        if (l->pushing[i] != NOTHING)
+            settle_copy(o, &o->log[l->pushing[i]]);
     for (; l->cursor < o->n_log; l->cursor++)
         if (is_for(o, &o->log[l->cursor], peer))
             settle_copy(o, &o->log[l->cursor]);

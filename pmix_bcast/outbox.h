@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#define OUTBOX_AT_ONCE 4u /* chunks on their way to the kernel for one peer */
+
 enum relay_kind {
     RELAY_CHUNK,   /* the chunk's bytes */
     RELAY_PULL,    /* ask for it */

@@ -367,6 +367,12 @@ void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now)
         go_on(r, now);
 }
 
+void relay_unsent(struct relay *r, uint32_t peer, uint32_t chunk, double now)
+{
+    relay_sent(r, peer, chunk, now);
+    outbox_answer(&r->outbox, peer, chunk);
+}
+
 int relay_next(struct relay *r, uint32_t peer, struct relay_item *item)
 {
     return outbox_next(&r->outbox, peer, !(r->s.strict && serves(r)), item);

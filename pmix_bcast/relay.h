@@ -51,8 +51,11 @@ void relay_asked(struct relay *r, uint32_t peer, uint32_t chunk);
 void relay_absent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 void relay_cancelled(struct relay *r, uint32_t peer, uint32_t chunk);
 /* A chunk that relay_next() gave out is with the kernel; only then may it be
- * asked for that peer's next. */
+ * asked for that peer's next but OUTBOX_AT_ONCE - 1. */
 void relay_sent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
+/* Or it is not, as one of several connections to that peer broke: it goes by
+ * another. */
+void relay_unsent(struct relay *r, uint32_t peer, uint32_t chunk, double now);
 /* A peer is lost, or cannot be reached; it is not asked again. */
 void relay_lost(struct relay *r, uint32_t peer);
 /* The connection of a peer that has nothing to wait for was closed. */

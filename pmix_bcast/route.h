@@ -14,10 +14,12 @@ enum route {
     ROUTE_NETWORK, /* by a network that both are in */
 };
 
-/* mine is NULL: at the plain address. */
+/* mine is NULL: at the plain address.  rail counts further networks that both
+ * are in, each by another interface; from 1 on the plain address is none. */
 enum route route_find(struct address *to,
                       const struct networks *mine,
                       const struct networks *theirs,
+                      unsigned rail,
                       const char *plain,
                       uint16_t port);
 

@@ -42,7 +42,7 @@ struct options {
     int with_libs;
     const char *exclude_libs; /* NULL: as the configuration says */
     struct libs libs;
-    int force, preserve, no_sync, verify, strict, json;
+    int force, preserve, no_sync, verify, strict, rails, json;
     int compress; /* enum pack; negative: as the configuration says */
 };
 
@@ -141,6 +141,8 @@ static const struct option options[] = {
     {OPTION_TAKE, "interface", "LIST", .take = interface_take, .help =
      "data goes by the fastest of these networks that two nodes have, as in "
      "\"ib0,hsn*,10.1.0.0/16\""},
+    {OPTION_FLAG, "rails", NULL, AT(rails), .help =
+     "by several of them at once, where two nodes have them"},
     {OPTION_WORD, "compress", "none|lz4|zstd|auto", AT(compress), .help =
      "send it compressed, but for what does not get smaller; auto: where that "
      "is faster"},
@@ -494,6 +496,12 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
         memcpy(c.config.bcast.interface, o.interface, sizeof o.interface);
     if (o.compress >= 0)
         c.config.bcast.compress = (enum pack)o.compress;
+    c.config.bcast.rails |= o.rails;
+    if (o.rails && !c.config.bcast.interface[0])
+        return es_fail(err, ES_USAGE,
+                       "name them by --interface, or by interface of bcast in "
+                       "evenstep.conf",
+                       "--rails: no networks are meant for data");
     take_defaults(&o.setup, &c.config.bcast);
     if (choose_cache(&o, &c.config.bcast, err) < 0
         || find_libs(&o, &c.config.bcast, err) < 0)

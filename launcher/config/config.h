@@ -64,6 +64,7 @@ struct config {
         char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
         enum pack compress;
         int strict; /* scheme: as published, CN 102486739 */
+        int rails;  /* several networks of interface at once */
     } bcast;
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */

@@ -342,6 +342,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         snprintf(b->exclude_libs, sizeof b->exclude_libs, "%s", exclude_libs);
     if (compress) /* check_compress() took it */
         b->compress = (enum pack)pack_find(compress);
+    if (cfg_size(bcast, "rails") > 0)
+        b->rails = cfg_getbool(bcast, "rails") == cfg_true;
     if (scheme) /* check_scheme() took it */
         b->strict = strcmp(scheme, "strict") == 0;
     if (ports)

@@ -208,7 +208,7 @@ int config_print(const struct config *c)
                c->bcast.ports.high);
     if (c->bcast.interface[0])
         printf("  interface = \"%s\"\n", c->bcast.interface);
-    puts("}");
+    printf("  rails = %s\n}\n", c->bcast.rails ? "true" : "false");
     print_power(&c->power);
     print_energy(&c->energy, c->has_energy);
     for (size_t i = 0; i < c->profiles; i++)

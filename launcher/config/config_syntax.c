@@ -478,6 +478,7 @@ static cfg_t *all_sections(void)
                          grammar_whole("small", check_whole),
                          grammar_text("port_range", check_ports),
                          grammar_text("interface", check_interface),
+                         CFG_BOOL("rails", cfg_false, CFGF_NODEFAULT),
                          grammar_text("cache", check_cache),
                          grammar_whole("cache_mb", check_whole),
                          grammar_text("exclude_libs", check_exclude_libs),

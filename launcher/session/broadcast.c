@@ -17,6 +17,8 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
 {
     if (config->strict)
         flags |= ORDER_STRICT;
+    if (config->rails)
+        flags |= ORDER_RAILS;
     return (struct bcast_wish){.flags = flags,
                                .branches = config->branches,
                                .chunk = config->chunk,

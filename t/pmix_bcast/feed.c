@@ -278,6 +278,24 @@ static void test_lost(void)
        "with all lost there is nobody to give to");
 }
 
+/* One of several connections to a node broke: what it took is lost, and the
+ * node is there. */
+static void test_rail(void)
+{
+    unsigned before;
+
+    stripes();
+    run_until(0.1 * SLOT * CHUNKS);
+    before = node[2].given;
+    node[2].n = 0;
+    feed_again(feed, 2);
+    feed_again(feed, NODES);
+    run_until(10);
+    ok(feed_is_done(feed) && missing() == 0, "what was on it is given again");
+    ok(node[2].given > before && gives < CHUNKS + CHUNKS / 8,
+       "and no more than that, and the node goes on: %u of %u", gives, CHUNKS);
+}
+
 static void test_one(void)
 {
     create(PLAN_STRIPES, 1, 0, CHUNKS);
@@ -403,6 +421,7 @@ int main(void)
     test_slow();
     test_slow_end();
     test_lost();
+    test_rail();
     test_one();
     test_lies();
     test_few_chunks();

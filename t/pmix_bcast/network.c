@@ -141,6 +141,12 @@ static void test_pairs(void)
     is_str(common(&a, &b, 2), "eth1 to 10.3.0.2", "and a third");
     is_str(common(&a, &b, 3), "none", "but no more than there are");
     is_str(common(&a, &none, 0), "none", "with a node without there is none");
+    add(&a, "fd00::1", 64, 10000, 0, "hsn0");
+    add(&b, "fd00::2", 64, 10000, 0, "hsn0");
+    is_str(common(&a, &b, 0), "hsn0 to fd00::2", "one of them by IPv6");
+    is_str(common(&a, &b, 1), "hsn1 to 10.2.0.2", "the other is a rail");
+    is_str(common(&a, &b, 2), "eth1 to 10.3.0.2",
+           "and its other address is no rail of its own");
     add(&c, "10.1.0.3", 24, 10000, 0, "hsn0");
     is_str(common(&a, &c, 0), "none", "nor in networks of another size");
     add(&c, "10.2.0.3", 16, 0, 1, "hsn1");
@@ -208,16 +214,18 @@ static void test_routes(void)
     char text[ADDRESS_MAX];
 
     add(&a, "10.1.0.1", 16, 0, 0, "hsn0");
-    is_int(route_find(&to, &a, &b, "10.0.0.2", 1), ROUTE_PLAIN,
+    is_int(route_find(&to, &a, &b, 0, "10.0.0.2", 1), ROUTE_PLAIN,
            "without a common network it is the plain address");
     add(&b, "10.1.0.2", 16, 0, 0, "hsn0");
-    is_int(route_find(&to, &a, &b, "10.0.0.2", 1), ROUTE_NETWORK,
+    is_int(route_find(&to, &a, &b, 0, "10.0.0.2", 1), ROUTE_NETWORK,
            "with one it is that");
     (void)address_format(text, (const struct sockaddr *)&to.at);
     is_str(text, "10.1.0.2", "at the other's address");
-    is_int(route_find(&to, NULL, &b, "fd00::2", 1), ROUTE_PLAIN,
+    is_int(route_find(&to, NULL, &b, 0, "fd00::2", 1), ROUTE_PLAIN,
            "or the plain one, if that has failed");
-    is_int(route_find(&to, NULL, &b, "node", 1), ROUTE_NONE,
+    is_int(route_find(&to, &a, &b, 1, "10.0.0.2", 1), ROUTE_NONE,
+           "a second one there is not");
+    is_int(route_find(&to, NULL, &b, 0, "node", 1), ROUTE_NONE,
            "a name is no address");
 }
 

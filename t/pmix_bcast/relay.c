@@ -440,6 +440,33 @@ static void test_absent(void)
 
 /* --- losses --------------------------------------------------------------- */
 
+/* By several connections at once: next, next, sent, sent. */
+static void test_rails(void)
+{
+    int next = 1;
+
+    mesh(30);
+    relay_got(relay, HOME, 2, 0, 0);
+    relay_got(relay, HOME, 8, 0, 0);
+    for (uint32_t v = 0; v < NODES; v++)
+        if (v != SELF) {
+            next &= relay_next(relay, v, &item) && item.chunk == 2;
+            next &= relay_next(relay, v, &item) && item.chunk == 8;
+        }
+    ok(next, "a peer's next chunk is given out before its last is sent");
+    for (uint32_t v = 0; v < NODES - 2; v++) {
+        relay_sent(relay, v, 8, 0);
+        relay_sent(relay, v, 2, 0);
+    }
+    ok(says(HOME, RELAY_RELAYED, 8) && says(HOME, RELAY_RELAYED, 2),
+       "and each counts when it is sent, in any order");
+    relay_got(relay, HOME, 14, 0, 0);
+    ok(relay_next(relay, 0, &item) && item.chunk == 14, "one is on its way");
+    relay_unsent(relay, 0, 14, 0);
+    ok(says(0, RELAY_CHUNK, 14) && is_silent(0),
+       "what a broken connection took goes by another, once");
+}
+
 static void test_lost(void)
 {
     struct asked a;
@@ -613,6 +640,7 @@ int main(void)
     test_nothing_comes();
     test_suspect();
     test_absent();
+    test_rails();
     test_lost();
     test_alone();
     test_no_tree();

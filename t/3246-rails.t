@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='--rails: data goes by two networks at once, and by one of them when the other is not there or breaks'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/testbed.sh"
+
+size=8000000
+head -c $size /dev/urandom >input
+unset EVENSTEP_CONF
+
+sent() { on_node "$1" cat /sys/class/net/"$2"/statistics/tx_bytes; } # NODE INTERFACE: bytes so far
+count() { echo $(($(sent ctl "$1") + $(sent n0 "$1") + $(sent n1 "$1") + $(sent n2 "$1"))); }
+# bring COMMAND...: grew0 and grew1 are what all have sent by eth0 and eth1.
+bring() {
+	before0=$(count eth0) before1=$(count eth1) &&
+		on_ctl "$@" >said 2>&1 || { cat said && return 1; }
+	grew0=$(($(count eth0) - before0)) grew1=$(($(count eth1) - before1)) && cat said && echo "eth0 $grew0, eth1 $grew1"
+}
+bcast() { bring salloc -Q -N3 "$EVENSTEP_BUILD/evenstep" bcast -f "$@"; }
+same() { for each in n0 n1 n2; do on_node $each cmp "$PWD/${1:-input}" "/tmp/${1:-input}" || return 1; done; }
+# both: a fifth of the data, at least, by each.
+both() { test "$grew0" -gt $((size * 3 / 5)) && test "$grew1" -gt $((size * 3 / 5)); }
+
+test_expect_success 'up: three nodes in two networks of one rate' '
+	testbed_up --nodes 3 --rate 100mbit --second-net 100mbit \
+		--plugin "$EVENSTEP_BUILD/evenstep.so" --plugin-args "launcher=$EVENSTEP_BUILD/evenstep"
+'
+test_expect_success 'it is to be said which networks are meant' '
+	test_must_fail on_ctl "$EVENSTEP_BUILD/evenstep" bcast --rails input /tmp/input 2>err &&
+	grep "^evenstep: --rails: no networks are meant for data: name them by --interface" err
+'
+test_expect_success 'without --rails one of them carries all' '
+	bcast --interface eth0,eth1 input /tmp/input && same && test "$grew1" -lt $((size / 5))
+'
+test_expect_success 'with it each carries a part' '
+	bcast --interface eth0,eth1 --rails input /tmp/input && same && both
+'
+test_expect_success 'a tree, too, compressed' '
+	mkdir tree && cp input tree/a && seq 200000 >tree/b &&
+	bcast -r --compress=lz4 --interface "eth*" --rails tree /tmp/tree && same tree/a && same tree/b && both
+'
+test_expect_success 'as the configuration says, and encrypted' '
+	echo "encrypt = true bcast { interface = \"eth*\" rails = true }" >conf &&
+	EVENSTEP_CONF=$PWD/conf bcast input /tmp/input && same && both
+'
+test_expect_success 'srun --evenstep-bcast goes so' '
+	EVENSTEP_CONF=$PWD/conf bring srun -N3 --evenstep-bcast="$PWD/input:/tmp/input,force" cmp "$PWD/input" /tmp/input && both
+'
+test_expect_success 'of one network it makes what it was' '
+	bcast --interface eth1 --rails input /tmp/input && same && test "$grew0" -lt $((size / 5)) && test "$grew1" -gt $size
+'
+test_expect_success 'a second one that is slow takes what it can' '
+	for each in ctl n0 n1 n2; do
+		on_node $each tc qdisc replace dev eth1 root tbf rate 10mbit burst 64k latency 50ms || return 1
+	done &&
+	bcast --interface "eth*" --rails input /tmp/input && same && test "$grew1" -lt $((grew0 / 2))
+'
+# break_soon NODE INTERFACE: once some of the data has left by it.
+break_soon() {
+	on_node "$1" sh -c "at=\$((\$(cat /sys/class/net/$2/statistics/tx_bytes) + $size / 20))
+		while test \$(cat /sys/class/net/$2/statistics/tx_bytes) -lt \$at; do sleep 0.01; done; ip link set $2 down"
+}
+test_expect_success 'one that breaks in the middle takes nobody along' '
+	for each in ctl n0 n1 n2; do
+		on_node $each tc qdisc replace dev eth1 root tbf rate 50mbit burst 64k latency 50ms || return 1
+	done &&
+	{ break_soon n1 eth1 & } &&
+	bcast --interface "eth1,eth0" --rails input /tmp/input && wait && same && ! grep "lost\|have not got" said &&
+	on_node n1 cat /sys/class/net/eth1/operstate >state && grep down state
+'
+test_expect_success 'where one node has only one of them, the others use both' '
+	for each in ctl n0 n1 n2; do
+		on_node $each tc qdisc replace dev eth1 root tbf rate 100mbit burst 128k latency 50ms || return 1
+	done &&
+	bcast --interface "eth*" --rails input /tmp/input && same && test "$grew1" -gt $((size / 5))
+'
+test_done
