@@ -43,7 +43,7 @@ test_expect_success 'energy, where it is known, and what was saved: in the table
 	sed "1s/\"skew\"/\"energy\":\"measured\",\"joules\":97300,\"watts\":824.6,\"joules_saved\":8120,&/" four >saved && evenstep report saved >got && evenstep report --html page saved &&
 	line="97.3 kJ, 824.6 W (measured), 8.12 kJ less than at the watts before limits were lowered" && grep -x "$line" got && grep -q "$line" page &&
 	sed "1s/:8120/:-20/" saved >wasted && evenstep report wasted >got && grep -q "measured), 0.02 kJ more than at the watts before" got && sed "1s/,\"joules_saved\":8120//" saved >plain && evenstep report plain >got && grep -x "97.3 kJ, 824.6 W (measured)" got &&
-	evenstep report --table wasted | cut -f 14 >got && printf "%s\n" step_joules_saved -20 -20 >want && test_cmp want got && evenstep report --table four | cut -f 14 >got && printf "%s\n" step_joules_saved NA NA >want && test_cmp want got
+	evenstep report --table wasted | cut -f 14 >got && printf "%s\n" step_joules_saved -20 NA >want && test_cmp want got && evenstep report --table four | cut -f 14 >got && printf "%s\n" step_joules_saved NA NA >want && test_cmp want got
 '
 boxes() { grep -c "<rect" "$1"; } # two of them are the legend
 test_expect_success '--svg: a bar of useful and of waiting time for each rank; who is late is marked' '

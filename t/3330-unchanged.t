@@ -146,7 +146,10 @@ test_expect_success SETUID 'a setuid program is not metered, and nothing is said
 '
 test_expect_success 'the agents are killed: the program goes on as if nothing were' '
 	rm -f got && { on_ctl timeout 120 srun -N2 -n4 --mpi=pmix --evenstep ./app until "$PWD/go" >got 2>err 3>&- 4>&- 5>&- & step=$!; } &&
-	wait_for 60 test -s got && kill -KILL $(ours evenstep-agent) && wait_for 60 none_of evenstep-agent && touch go && wait $step && cat err && test_cmp want got
+	wait_for 60 test -s got && kill -KILL $(ours evenstep-agent) && wait_for 60 none_of evenstep-agent && wait_for 60 grep -q "agent is lost" err; code=$?; touch go; wait $step && cat err && test $code = 0 && test_cmp want got
+'
+test_expect_success 'that their meters are not read any more is said in one line' '
+	mentioned "^evenstep: warning: n[01] and 1 more node: the agent is lost [(].*[)]: the tasks go on, but are not metered or steered there any more: see slurmd.s log" && test "$(grep -c "agent is lost" err)" = 1
 '
 test_expect_success '--evenstep-meter=cpu: the CPU time of each task' '
 	step -n2 --mpi=none --evenstep-meter=cpu sh -c "test \$SLURM_PROCID = 0 && perl -e \"while ((times)[0] < 1.5) {}\" && exec touch done

@@ -18,6 +18,7 @@
 #include "launcher/base/step_env.h"
 #include "launcher/command/attend_libs.h"
 #include "launcher/command/attend_options.h"
+#include "launcher/command/lost_agents.h"
 #include "launcher/command/step_power.h"
 #include "launcher/command/step_report.h"
 #include "launcher/commands.h"
@@ -66,6 +67,7 @@ struct attend {
     struct step_power power;
     struct energy_watch *energy;
     struct step_report report;
+    struct lost_agents lost;
     char libs[LIBS_LIST_MAX]; /* folders of libraries that came, "a:b" */
     size_t copied;            /* inputs that are on every node */
     size_t unstored;          /* files that nodes have not confirmed yet */
@@ -275,7 +277,8 @@ static int steer(struct attend *a)
     a->power.times = a->report.times;
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
-        == 0) {
+            == 0
+        && lost_agents_start(&a->lost, a->front.base, a->front.session) == 0) {
         watch_energy(a);
         return 0;
     }
@@ -458,7 +461,8 @@ static void on_lost(void *arg, size_t node, const char *why)
         steering_lost(a->power.steering, node);
     step_report_lost(&a->report, node);
     listening_table_lost(&a->listening, node, why);
-    if (a->said) { /* the step runs; Slurm tells the user of a dead node */
+    if (a->said) {
+        lost_agents_lost(&a->lost, node, why);
         if (a->iteration.n > 0)
             iteration_lost(&a->iteration, node);
         return;
@@ -476,6 +480,7 @@ static void on_returned(void *arg, size_t node)
     if (a->power.steering)
         steering_returned(a->power.steering, node);
     listening_table_returned(&a->listening);
+    lost_agents_returned(&a->lost, node);
     put_tasks(a, node);
     iteration_returned(&a->iteration, node);
 }
@@ -517,6 +522,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
         return; /* the plugin writes nothing; only the end counts */
     if (what == EV_READ && a->said) {
         (void)event_del(a->on_stdin); /* it is readable from now on */
+        lost_agents_stop(&a->lost);
         step_report_end(&a->report, a->front.base, on_over, a);
     } else {
         front_finish(&a->front, 0);
@@ -642,6 +648,7 @@ static void clear(struct attend *a)
     iteration_clear(&a->iteration);
     free(a->tasks);
     step_power_stop(&a->power);
+    lost_agents_stop(&a->lost);
     step_report_stop(&a->report);
     energy_stop(a->energy);
     qualification_clear(&a->qualification);

@@ -170,7 +170,9 @@ static void step_rows(FILE *out, const struct any_report *r)
         member(out, line, "JL");
         member(out, line, "joules");
         member(out, line, "watts");
-        member(out, json_object_get(r->step.json, "step"), "joules_saved");
+        /* Of the whole step: once, so that rows can be added up. */
+        member(out, i == 0 ? json_object_get(r->step.json, "step") : NULL,
+               "joules_saved");
         putc('\n', out);
     }
 }
