@@ -440,31 +440,15 @@ static void clear(struct command *c)
     front_end(&c->front);
 }
 
-/* Where the configuration says each user has one of his own. */
 static int choose_cache(struct options *o,
                         const struct config_bcast *c,
                         struct es_error *err)
 {
-    int n;
-
     if (!o->cache)
         return 0;
-    if (o->cache[0] && o->cache[0] != '/')
-        return es_fail(err, ES_USAGE, "give a whole path",
-                       "--cache: \"%.80s\" depends on where a node is",
-                       o->cache);
-    if (o->cache[0])
-        n = snprintf(o->cache_path, sizeof o->cache_path, "%s", o->cache);
-    else
-        n = snprintf(o->cache_path, sizeof o->cache_path,
-                     "%s/evenstep-cache-%u", c->cache, (unsigned)getuid());
     o->setup.cache = o->cache_path;
     o->setup.cache_bytes = c->cache_bytes;
-    return n < (int)DESTINATION_MAX
-               ? 0
-               : es_fail(err, ES_USAGE, "give a shorter one",
-                         "--cache is longer than %u bytes",
-                         DESTINATION_MAX - 1);
+    return broadcast_cache(o->cache_path, o->cache, c, err);
 }
 
 /* What was not given is as the configuration says. */

@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* --- SRC:DST -------------------------------------------------------------- */
 
@@ -28,9 +29,14 @@ static int split(char source[DESTINATION_MAX],
     return broadcast_destination(destination, colon + 1, err);
 }
 
-int bringing_check(const struct run_options *o, struct es_error *err)
+int bringing_check(const struct run_options *o,
+                   const struct config_bcast *config,
+                   struct es_error *err)
 {
     char source[DESTINATION_MAX], destination[DESTINATION_MAX];
+
+    if (o->cache && broadcast_cache(destination, o->cache, config, err) < 0)
+        return -1;
 
     for (size_t i = 0; i < o->n_bcast; i++) {
         if (split(source, destination, o->bcast[i], err) < 0
@@ -53,12 +59,32 @@ static void on_ended(void *arg)
     event_active(b->next, EV_TIMEOUT, 0); /* not within the broadcast's call */
 }
 
+/* With digests, of which nodes tell what they lack; a file is then a tree of one
+ * file. */
+static int start_compared(struct bringing *b)
+{
+    char *source = b->source;
+    struct stat st;
+    const struct tree_wish tree = {.source = &source,
+                                   .n = 1,
+                                   .single = stat(source, &st) != 0
+                                             || !S_ISDIR(st.st_mode),
+                                   .parts = TREE_DIGESTS};
+
+    b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
+    b->wish.flags |= tree.single ? ORDER_SINGLE : 0u;
+    return broadcast_start_tree(&b->broadcast, b->base, b->session, &b->wish,
+                                &tree, on_ended, b, b->err);
+}
+
 static int start_one(struct bringing *b)
 {
     if (split(b->source, b->destination, b->o->bcast[b->at], b->err) < 0)
         return -1;
     b->wish.source = b->source;
     b->wish.destination = b->destination;
+    if (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE))
+        return start_compared(b);
     return broadcast_start(&b->broadcast, b->base, b->session, &b->wish, NULL,
                            on_ended, b, b->err);
 }
@@ -105,6 +131,22 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
         b->ended(b->arg, failed);
 }
 
+static void take_wish(struct bringing *b, const struct config_bcast *config)
+{
+    const struct run_options *o = b->o;
+
+    b->wish =
+        broadcast_wish(config, ORDER_FORCE | (o->update ? ORDER_UPDATE : 0u)
+                                   | (o->cache ? ORDER_CACHE : 0u));
+    if (o->compress > 0)
+        b->wish.pack = (enum pack)(o->compress - 1);
+    if (!o->cache)
+        return;
+    (void)broadcast_cache(b->cache, o->cache, config, NULL); /* was checked */
+    b->wish.cache = b->cache;
+    b->wish.cache_bytes = config->cache_bytes;
+}
+
 int bringing_start(struct bringing *b,
                    struct event_base *base,
                    struct session *session,
@@ -118,7 +160,7 @@ int bringing_start(struct bringing *b,
     b->base = base;
     b->session = session;
     b->o = o;
-    b->wish = broadcast_wish(config, ORDER_FORCE);
+    take_wish(b, config);
     b->ended = ended;
     b->arg = arg;
     b->err = err;

@@ -14,6 +14,7 @@ struct event;
 struct bringing { /* all zero: nothing was started */
     struct broadcast broadcast;
     char source[DESTINATION_MAX], destination[DESTINATION_MAX];
+    char cache[DESTINATION_MAX];
     struct bcast_wish wish;
     struct event_base *base;
     struct session *session;
@@ -25,8 +26,11 @@ struct bringing { /* all zero: nothing was started */
     struct es_error *err;
 };
 
-/* Are they files that can be read, with a place to go to?  ES_USAGE, ES_WORK */
-int bringing_check(const struct run_options *o, struct es_error *err);
+/* Are they files that can be read, with a place to go to, and so the cache?
+ * ES_USAGE, ES_WORK */
+int bringing_check(const struct run_options *o,
+                   const struct config_bcast *config,
+                   struct es_error *err);
 /*
  * Start.  ended() is called once, from the loop: all nodes that are present
  * have all files, or (failed, err filled) not.  What nodes say of it, and who

@@ -9,6 +9,7 @@
 #include "launcher/exec/file_name.h"
 #include "launcher/run/distribution.h"
 #include "launcher/run/profile_auto.h"
+#include "pmix_bcast/pack_choice.h"
 #include "policy/dispatch.h"
 #include "policy/kinds.h"
 
@@ -43,6 +44,17 @@ static int take_queue(void *at, const char *text, struct es_error *err)
         return es_fail(err, ES_USAGE, "give 16 at most",
                        "--queue: %s is one too many", text);
     o->queue[o->n_queues++] = text;
+    return 0;
+}
+
+static int take_compress(void *at, const char *text, struct es_error *err)
+{
+    int pack = pack_find(text), *compress = at;
+
+    if (pack < 0)
+        return es_fail(err, ES_USAGE, "give none, lz4, zstd or auto",
+                       "--compress: \"%s\" is unknown", text);
+    *compress = pack + 1;
     return 0;
 }
 
@@ -217,6 +229,14 @@ const struct option run_options_table[] = {
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_bcast, .help =
      "copy the file SRC to DST on all nodes, as evenstep bcast does, before the "
      "first frame; may be given again"},
+    {OPTION_FLAG, "update", NULL, AT(update), .needs = "bcast", .help =
+     "with --bcast: bring only what differs from DST, as evenstep bcast has it"},
+    {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .needs = "bcast",
+     .help = "with --bcast: keep what is brought on the nodes, and bring only "
+             "what is not there, likewise"},
+    {OPTION_TAKE, "compress", "none|lz4|zstd|auto", AT(compress),
+     .take = take_compress, .needs = "bcast", .help =
+     "with --bcast: send it compressed, likewise"},
     {OPTION_TEXT, "workdir", "tmp|DIR", AT(workdir), .help =
      "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
      "each piece, removed when that is done"},

@@ -56,6 +56,9 @@ struct run_options {
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     const char *bcast[FILES_MAX]; /* SRC:DST, n_bcast */
     size_t n_bcast;
+    int update;          /* of those only what differs */
+    const char *cache;   /* of nodes, for them; "": as configured; NULL: none */
+    int compress;        /* enum pack and 1; 0: as configured */
     const char *workdir; /* of the commands on a node, or "tmp"; NULL: ours */
     char *returned[FILES_MAX]; /* names of files that a piece makes */
     uint32_t n_returned;

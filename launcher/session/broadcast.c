@@ -65,6 +65,28 @@ int broadcast_destination(char out[DESTINATION_MAX],
     return 0;
 }
 
+int broadcast_cache(char out[DESTINATION_MAX],
+                    const char *given,
+                    const struct config_bcast *config,
+                    struct es_error *err)
+{
+    int n;
+
+    if (given[0] && given[0] != '/')
+        return es_fail(err, ES_USAGE, "give a whole path",
+                       "--cache: \"%.80s\" depends on where a node is", given);
+    if (given[0])
+        n = snprintf(out, DESTINATION_MAX, "%s", given);
+    else
+        n = snprintf(out, DESTINATION_MAX, "%s/evenstep-cache-%u",
+                     config->cache, (unsigned)getuid());
+    return n < (int)DESTINATION_MAX
+               ? 0
+               : es_fail(err, ES_USAGE, "give a shorter one",
+                         "--cache is longer than %u bytes",
+                         DESTINATION_MAX - 1);
+}
+
 static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
 {
     struct broadcast *b = arg;

@@ -42,6 +42,12 @@ int broadcast_source(const char *source, struct es_error *err);
 int broadcast_destination(char out[DESTINATION_MAX],
                           const char *text,
                           struct es_error *err);
+/* The nodes' folder of --cache=DIR, or with "" that of this user where the
+ * configuration has them. */
+int broadcast_cache(char out[DESTINATION_MAX],
+                    const char *given,
+                    const struct config_bcast *config,
+                    struct es_error *err);
 
 /*
  * Start, once the session is ready.  ended() is called once, from the loop,
