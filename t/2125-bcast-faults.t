@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='evenstep bcast --update, --compress and --cache: kills in the middle, a file of 1 TB, caches that are not to be trusted'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+without_slurm
+ends_with_test
+here=$PWD run=''
+dst="$here/dst/{node}/x"
+trap 'code=$?; test -z "$run" || kill -KILL $run $agents 2>&-; umount cache/local0 2>&-; (exit $code); die' EXIT
+
+# --- helpers -------------------------------------------------------------------
+nodes() { # N: a folder for each: dst/local0, ..., and no caches
+	n=$1
+	rm -rf dst cache && mkdir cache && for i in $(seq 0 $((n - 1))); do mkdir -p dst/local"$i" || return 1; done
+}
+begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
+# held OPTIONS...: a broadcast of "new" to three nodes that have "old" (or nothing, with without_old set),
+# whose agents are stopped in its middle; that may be too late.
+held() {
+	for again in 1 2 3 4 5 6; do
+		nodes 3 || return 1
+		test "$without_old" || for each in local0 local1 local2; do cp -r old dst/$each/x || return 1; done
+		evenstep bcast --local 3 -r --no-sync "$@" new "$dst" 2>err 3>&- 4>&- 5>&- &
+		run=$!
+		until begun || dead $run; do :; done
+		agents=$(pgrep -P $run -x evenstep-agent | xargs) && kill -STOP $agents && ! dead $run && begun && return 0
+		test -z "$agents" || kill -CONT $agents 2>&-
+		wait $run
+	done
+	return 1
+}
+# shellcheck disable=SC2086 # lists of numbers
+ended() { wait_for 60 dead $run $agents && run=''; }
+# whole NODE: it has all of the one tree or all of the other, or with without_old nothing.
+whole() {
+	{ test "$without_old" && test ! -e dst/"$1"/x; } || diff -r old dst/"$1"/x >/dev/null || diff -r new dst/"$1"/x
+}
+
+mkdir old new
+for i in $(seq 40); do head -c 500000 /dev/urandom >old/"$i" && seq "$i" 90000 >new/"$i"; done
+: >old/gone
+
+# --- kills ---------------------------------------------------------------------
+for signal in INT:130 TERM:143; do
+	test_expect_success "SIG${signal%:*} in the middle of --update --delete: each node has all of what it had" '
+		without_old="" && held --update --delete && kill -s ${signal%:*} $run && kill -CONT $agents && test_expect_code ${signal#*:} wait $run && ended &&
+		for each in local0 local1 local2; do diff -r old dst/$each/x || return 1; done
+	'
+done
+# killed OPTIONS...: each of the agents in turn, and two at once.
+killed() {
+	for which in 1 2 3 "1 3"; do
+		held "$@" && set_agents=$agents || return 1
+		for each in $which; do kill -KILL "$(echo $set_agents | cut -d" " -f"$each")" || return 1; done
+		kill -CONT $set_agents 2>&-
+		test_expect_code 1 wait $run && ended || return 1
+		left=0
+		for each in local0 local1 local2; do
+			whole $each || return 1
+			! diff -r new dst/$each/x >/dev/null 2>&1 || left=$((left + 1))
+		done
+		test $left = $((3 - $(echo $which | wc -w))) || { cat err && return 1; }
+	done
+}
+test_expect_success 'agents killed in the middle of --update --delete: the others have all of it, and they what they had' '
+	without_old="" && killed --update --delete
+'
+test_expect_success 'of --compress: the others have all of it, and they nothing' '
+	without_old=1 && killed --compress=zstd && killed --compress=auto
+'
+test_expect_success 'of both, and with a cache' '
+	without_old="" && killed --update --delete --compress=lz4 --cache="$here/cache/{node}"
+'
+
+# --- large, and not to be trusted ------------------------------------------------
+test_expect_success 'a file of 1 TB that is a hole but for its middle' '
+	nodes 2 && mkdir tera && truncate -s 1T tera/byte && printf x | dd of=tera/byte bs=1 seek=700000000000 conv=notrunc 2>/dev/null &&
+	evenstep bcast --local 2 -r --json tera "$dst" >out && for each in local0 local1; do
+		test "$(stat -c %s dst/$each/x/byte)" = 1099511627776 && test "$(stat -c %b dst/$each/x/byte)" -lt 100 &&
+			test "$(dd if=dst/$each/x/byte bs=1 skip=700000000000 count=1 2>/dev/null)" = x || return 1
+	done
+'
+test_expect_success 'as a file without -r it does not fit: each node is named, and nothing is left' '
+	nodes 2 && test_expect_code 1 evenstep bcast --local 2 tera/byte "$dst" 2>err &&
+	said "evenstep: local0: .*: No space left on device" && said "evenstep: local1: .*: No space left on device" &&
+	find dst -type f >left && test_cmp /dev/null left
+'
+if test "$(id -u)" = 0 && mkdir -p disk && mount -t tmpfs tmpfs disk 2>&-; then
+	umount disk && test_set_prereq MOUNT
+fi
+test_expect_success MOUNT 'a cache in memory is told, one of another user is not used' '
+	nodes 2 && mkdir -m 700 cache/local0 cache/local1 && mount -t tmpfs -o mode=700 tmpfs cache/local0 && chown 1 cache/local1 &&
+	evenstep bcast --local 2 -r --cache="$here/cache/{node}" new "$dst" 2>err && diff -r new dst/local0/x && diff -r new dst/local1/x &&
+	said "evenstep: local0: the cache .*/cache/local0 is in memory .tmpfs., where it takes what jobs may need" &&
+	said "evenstep: local1: the cache .*/cache/local1 is not used: it is not this user.s alone" &&
+	find cache/local1 -type f >kept && test_cmp /dev/null kept
+'
+umount cache/local0 2>&-
+test_done
