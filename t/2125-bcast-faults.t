@@ -18,6 +18,7 @@ nodes() { # N: a folder for each: dst/local0, ..., and no caches
 begun() { find dst -mindepth 2 -name ".evenstep-tree-*" | grep -q .; }
 # held OPTIONS...: a broadcast of "new" to three nodes that have "old" (or nothing, with without_old set),
 # whose agents are stopped in its middle; that may be too late.
+# shellcheck disable=SC2086 # lists of numbers
 held() {
 	for again in 1 2 3 4 5 6; do
 		nodes 3 || return 1
@@ -50,6 +51,7 @@ for signal in INT:130 TERM:143; do
 	'
 done
 # killed OPTIONS...: each of the agents in turn, and two at once.
+# shellcheck disable=SC2086 # likewise
 killed() {
 	for which in 1 2 3 "1 3"; do
 		held "$@" && set_agents=$agents || return 1

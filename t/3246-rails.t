@@ -12,8 +12,11 @@ sent() { on_node "$1" cat /sys/class/net/"$2"/statistics/tx_bytes; } # NODE INTE
 count() { echo $(($(sent ctl "$1") + $(sent n0 "$1") + $(sent n1 "$1") + $(sent n2 "$1"))); }
 # bring COMMAND...: grew0 and grew1 are what all have sent by eth0 and eth1.
 bring() {
-	before0=$(count eth0) before1=$(count eth1) &&
-		on_ctl "$@" >said 2>&1 || { cat said && return 1; }
+	before0=$(count eth0) before1=$(count eth1)
+	if ! on_ctl "$@" >said 2>&1; then
+		cat said
+		return 1
+	fi
 	grew0=$(($(count eth0) - before0)) grew1=$(($(count eth1) - before1)) && cat said && echo "eth0 $grew0, eth1 $grew1"
 }
 bcast() { bring salloc -Q -N3 "$EVENSTEP_BUILD/evenstep" bcast -f "$@"; }
