@@ -17,9 +17,11 @@
  *
  * How much: if progress is in proportion to the limit, the limits at which
  * two nodes come together are in proportion to limit / progress.  A part of
- * the way there (the gain) is gone at a time.  So a pair whose progress is
- * steeper than in proportion, by up to 2 / gain, comes together, too, instead
- * of swinging; and once all are within the bound the limits stand still.
+ * the way there (the gain) is gone at a time, and half of that once less than
+ * 5 % are left, as the noise of what is measured is then as large.  So a pair
+ * whose progress is steeper than in proportion, by up to 2 / gain, comes
+ * together, too, instead of swinging; and once all are within the bound the
+ * limits stand still.
  *
  * A node that does not report progress takes no part and keeps its limit.
  * Limits are whole numbers of the actuator's smallest step (a microwatt, a
@@ -32,10 +34,10 @@
 
 #include <stddef.h>
 
-/* Defaults.  The skew of four nodes of which one is 3 % slower is 0.00017. */
-#define POWER_BOUND 0.0002 /* skew; 1.4 % deviation */
-#define POWER_BAND  0.005  /* of the median's progress, both ways */
-#define POWER_GAIN  0.8    /* 0..1; stable up to an exponent of 2.5 */
+/* Defaults.  The skew of four nodes of which one is 1.6 % slower is 0.00005. */
+#define POWER_BOUND 0.00005 /* skew; 0.7 % deviation */
+#define POWER_BAND  0.005   /* of the median's progress, both ways */
+#define POWER_GAIN  0.8     /* 0..1; stable up to an exponent of 2.5 */
 
 /* Bytes of room that the functions below need, aligned as by malloc(). */
 size_t power_bytes(size_t n);

@@ -56,7 +56,7 @@ static const struct option options[] = {
     {OPTION_NUMBER, "noise", "X", AT(setup.noise), .high = 1, .help =
      "standard deviation of a time, relative (0)"},
     {OPTION_NUMBER, "bound", "B", AT(setup.rule.bound), .high = 1, .help =
-     "skew within which nothing is changed (0.0002)"},
+     "skew within which nothing is changed (0.00005)"},
     {OPTION_NUMBER, "band", "B", AT(setup.rule.band), .high = 1, .help =
      "around the median, likewise (0.005)"},
     {OPTION_NUMBER, "gain", "G", AT(setup.rule.gain), .low = 0.01, .high = 1,
