@@ -35,8 +35,9 @@ int bcast_copy_init(struct bcast_copy *c,
     }
     c->offset = calloc(p->chunks + 1u, sizeof *c->offset);
     c->tag = calloc(p->chunks + 1u, sizeof *c->tag);
+    c->lent = calloc(p->chunks + 1u, 1);
     c->seal = chunk_tag_seal(secret, order->id);
-    if (!c->offset || !c->tag || !c->seal)
+    if (!c->offset || !c->tag || !c->lent || !c->seal)
         return ENOMEM;
     plan_offsets(p, c->offset);
     if (is_tree(c))
@@ -49,6 +50,7 @@ void bcast_copy_clear(struct bcast_copy *c)
     bcast_copy_abandon(c);
     free(c->offset);
     free(c->tag);
+    free(c->lent);
     seal_destroy(c->seal);
     chunk_recent_clear(&c->recent);
 }
@@ -94,7 +96,24 @@ size_t bcast_copy_size(const struct bcast_copy *c, uint32_t chunk)
     return (size_t)(c->offset[chunk + 1] - c->offset[chunk]);
 }
 
-static int write_at(const struct bcast_copy *c,
+uint8_t *bcast_copy_place(struct bcast_copy *c, uint32_t chunk)
+{
+    uint8_t *place = NULL;
+
+    if (!c->lent[chunk])
+        place = destination_place(&c->file, bcast_copy_size(c, chunk),
+                                  c->offset[chunk]);
+    if (place)
+        c->lent[chunk] = 1;
+    return place;
+}
+
+int bcast_copy_is_lent(const struct bcast_copy *c, uint32_t chunk)
+{
+    return c->lent[chunk];
+}
+
+static int write_at(struct bcast_copy *c,
                     const uint8_t *bytes,
                     size_t len,
                     uint64_t at)
@@ -127,7 +146,7 @@ int bcast_copy_put(struct bcast_copy *c,
     return 0;
 }
 
-int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes)
+int bcast_copy_put_all(struct bcast_copy *c, const uint8_t *bytes)
 {
     size_t len = (size_t)c->order->plan.bytes;
 

@@ -24,6 +24,7 @@ struct bcast_copy {
     struct chunk_recent recent; /* of a tree */
     uint64_t *offset;           /* of each chunk, and the end of the last */
     struct chunk_tag *tag;      /* of each chunk */
+    uint8_t *lent;              /* of each chunk: 1 if somebody has its place */
     struct seal *seal;
     uint32_t verified; /* chunks that were read back */
 };
@@ -38,13 +39,17 @@ int bcast_copy_init(struct bcast_copy *c,
 void bcast_copy_clear(struct bcast_copy *c);
 int bcast_copy_open(struct bcast_copy *c);
 size_t bcast_copy_size(const struct bcast_copy *c, uint32_t chunk);
+/* Where the chunk is to be read to, for who calls first; NULL: anywhere else. */
+uint8_t *bcast_copy_place(struct bcast_copy *c, uint32_t chunk);
+/* Somebody may read it there. */
+int bcast_copy_is_lent(const struct bcast_copy *c, uint32_t chunk);
 /* A chunk has come, of its right size; EBADMSG if the tag is not its own. */
 int bcast_copy_put(struct bcast_copy *c,
                    uint32_t chunk,
                    const uint8_t *bytes,
                    const uint8_t tag[TAG_BYTES]);
 /* All of it has come at once. */
-int bcast_copy_put_all(const struct bcast_copy *c, const uint8_t *bytes);
+int bcast_copy_put_all(struct bcast_copy *c, const uint8_t *bytes);
 /* A chunk's bytes, for others: from fd (at c->offset), or if that is -1 by
  * bcast_copy_read(). */
 int bcast_copy_fd(const struct bcast_copy *c);

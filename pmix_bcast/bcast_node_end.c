@@ -7,6 +7,25 @@
 #include <string.h>
 #include <sys/time.h>
 
+/* One who reads this chunk to its place; NULL: nobody does. */
+static struct link *taking(const struct bcast_node *b, uint32_t chunk)
+{
+    struct rail *r;
+
+    LIST_FOREACH(r, &b->rails.first, next)
+    if (r->link && link_is_taking(r->link, chunk))
+        return r->link;
+    return NULL;
+}
+
+void bcast_node_forget_places(struct bcast_node *b, uint32_t chunk)
+{
+    struct link *l;
+
+    while ((l = taking(b, chunk)) != NULL)
+        link_forget_place(l);
+}
+
 static void send_done(struct bcast_node *b, int error, const char *text)
 {
     struct bcast_done d = {.id = b->order.id,
@@ -41,6 +60,7 @@ void bcast_node_fail(struct bcast_node *b, int error, const char *text)
         return;
     b->state = FAILED;
     bcast_node_stop_finishing(b);
+    bcast_node_forget_places(b, LINK_EACH);
     bcast_copy_abandon(&b->copy);
     send_done(b, error, text);
 }
@@ -79,6 +99,7 @@ void bcast_node_finish(struct bcast_node *b)
 {
     int why = bcast_copy_whole(&b->copy);
 
+    bcast_node_forget_places(b, LINK_EACH);
     if (why == 0 && bcast_copy_takes_long(&b->copy)) {
         b->state = FINISHING;
         b->finishing = offload_start(b->s.base, finish_aside, on_finished, b);

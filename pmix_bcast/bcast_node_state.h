@@ -66,6 +66,8 @@ int bcast_node_read(struct link *l,
 void bcast_node_sent(struct link *l, void *arg, const struct link_head *h);
 /* Home is told why: an errno value, 0 if text says it all. */
 void bcast_node_fail(struct bcast_node *b, int error, const char *text);
+/* Who reads this chunk (LINK_EACH: any) reads it into the copy no more. */
+void bcast_node_forget_places(struct bcast_node *b, uint32_t chunk);
 /* Perhaps it is whole now, and its sum is known: verified, if that was asked for,
  * and finished. */
 void bcast_node_check(struct bcast_node *b);

@@ -18,6 +18,7 @@ uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h)
     struct rail *rail = arg;
     const struct peer *p = rail->peer;
     struct bcast_node *b = p->node;
+    uint8_t *place;
 
     (void)l;
     if (!is_good_chunk(b, h) || b->state != RECEIVING)
@@ -26,6 +27,9 @@ uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h)
         b->duplicates += h->size;
         return NULL;
     }
+    place = bcast_copy_place(&b->copy, h->chunk);
+    if (place)
+        return place;
     if (!rail->buffer)
         rail->buffer = malloc(b->order.plan.chunk);
     return rail->buffer; /* without memory it is lost, and pulled later */
@@ -56,8 +60,11 @@ static int take_chunk(const struct peer *p,
     if (b->state != RECEIVING)
         return 0;
     if (bytes && relay_wants(b->relay, h->chunk)) {
-        int why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
+        int why;
 
+        if (bcast_copy_is_lent(&b->copy, h->chunk))
+            bcast_node_forget_places(b, h->chunk); /* nobody writes over it */
+        why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
         if (why)
             return refuse_chunk(p, why);
     } else if (relay_wants(b->relay, h->chunk)) {

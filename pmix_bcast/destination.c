@@ -88,6 +88,7 @@ int destination_open(struct destination *d,
                      uint64_t bytes,
                      int force)
 {
+    struct statfs fs;
     int why;
 
     *d = DESTINATION_CLOSED;
@@ -101,6 +102,8 @@ int destination_open(struct destination *d,
         why = reserve(d->fd, bytes);
     if (why)
         destination_close(d);
+    else if (is_in_memory(d->fd, &fs))
+        huge_map_open(&d->map, d->fd, bytes);
     return why;
 }
 
@@ -111,12 +114,19 @@ void destination_keep(struct destination *d)
     d->keep = !is_in_memory(d->fd, &fs);
 }
 
-int destination_write(const struct destination *d,
+uint8_t *destination_place(struct destination *d, size_t len, uint64_t at)
+{
+    return huge_map_place(&d->map, len, at);
+}
+
+int destination_write(struct destination *d,
                       const void *bytes,
                       size_t len,
                       uint64_t at)
 {
-    int why = file_write_at(d->fd, bytes, len, at);
+    const uint8_t *place = destination_place(d, len, at);
+    int why =
+        place && place == bytes ? 0 : file_write_at(d->fd, bytes, len, at);
 
     /* On its way at once, so that little is left to wait for at the end: who
      * waits there answers nobody.  No more than a hint. */
@@ -176,6 +186,7 @@ int destination_finish(struct destination *d,
                        unsigned mode,
                        const int64_t *mtime_ns)
 {
+    huge_map_close(&d->map); /* others may cut it short once it has its name */
     if (fchmod(d->fd, mode & 07777) < 0)
         return errno;
     if (mtime_ns && set_mtime(d->fd, *mtime_ns) < 0)
@@ -192,6 +203,7 @@ void destination_close(struct destination *d)
 {
     if (d->part[0])
         (void)unlinkat(d->target.folder, d->part, 0);
+    huge_map_close(&d->map);
     if (d->fd >= 0)
         close(d->fd);
     target_close(&d->target);

@@ -7,6 +7,7 @@
 #ifndef PMIX_BCAST_DESTINATION_H
 #define PMIX_BCAST_DESTINATION_H
 
+#include "pmix_bcast/huge_map.h"
 #include "pmix_bcast/target.h"
 
 #include <stddef.h>
@@ -17,7 +18,8 @@ struct destination {
     struct target target;
     char part[64]; /* its name in the folder; "" if it has none, or its last */
     int force;
-    int keep; /* see destination_keep() */
+    int keep;            /* see destination_keep() */
+    struct huge_map map; /* of a file in memory */
 };
 
 #define DESTINATION_CLOSED                                                     \
@@ -39,7 +41,10 @@ int destination_open(struct destination *d,
 /* What is finished is to be on the disk, and its name, too: call it before
  * anything is written.  A file in memory has no such thing. */
 void destination_keep(struct destination *d);
-int destination_write(const struct destination *d,
+/* Where to put these bytes before they are written, so that destination_write()
+ * need not copy them.  Valid until the file is finished or closed.  NULL: it must. */
+uint8_t *destination_place(struct destination *d, size_t len, uint64_t at);
+int destination_write(struct destination *d,
                       const void *bytes,
                       size_t len,
                       uint64_t at);

@@ -146,6 +146,11 @@ void link_set_packing(struct link *l, struct packing *packing);
 int link_hold(struct link *l, int on);
 /* next() has something again; it is called from the loop, not from here. */
 void link_wake(struct link *l);
+/* What place() said is valid no more: what comes now is thrown away. */
+void link_forget_place(struct link *l);
+/* Is this chunk (LINK_EACH: any) being read to its place? */
+#define LINK_EACH UINT32_MAX
+int link_is_taking(const struct link *l, uint32_t chunk);
 /* Bytes that the kernel holds and the peer has not acknowledged, and what of
  * the message at hand is still to go there. */
 uint64_t link_queued(const struct link *l);

@@ -201,6 +201,32 @@ static ssize_t read_some(struct link *l)
     return readv(l->fd, to, n);
 }
 
+/* With encryption all bytes are looked at, also those that came before. */
+void link_forget_place(struct link *l)
+{
+    uint8_t *place = l->place;
+
+    l->place = NULL;
+    if (!l->in_bytes || !place)
+        return;
+    if (!l->sink)
+        l->sink = malloc(l->chunk_max);
+    if (l->sink) {
+        memcpy(l->sink, place, l->got);
+        return;
+    }
+    l->busy++;
+    link_give_up(l, "out of memory");
+    l->busy--;
+    link_release(l);
+}
+
+int link_is_taking(const struct link *l, uint32_t chunk)
+{
+    return l->in_bytes && l->place
+           && (chunk == LINK_EACH || l->head.chunk == chunk);
+}
+
 void link_on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct link *l = arg;

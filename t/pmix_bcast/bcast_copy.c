@@ -176,7 +176,7 @@ static void test_memory(void)
         fault_at = -1;
         bcast_copy_clear(&c);
     }
-    ok(why == 0 && n == 4, "each allocation that fails is told");
+    ok(why == 0 && n == 5, "each allocation that fails is told");
 }
 
 int main(void)

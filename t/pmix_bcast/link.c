@@ -681,6 +681,45 @@ static void test_byte_by_byte(void)
        "of half a chunk nothing is taken");
 }
 
+/* Half of a chunk has come when its place is needed for other things. */
+static void test_forgotten(void)
+{
+    static const struct link_head chunk = {
+        .type = LINK_CHUNK, .chunk = 5, .size = 1000};
+    static const struct link_head later = {
+        .type = LINK_CHUNK, .broadcast = 1, .chunk = 7, .size = 1000};
+    uint8_t bytes[LINK_HEAD + 1000 + TAG_BYTES], before[1000];
+    struct knowing k;
+    size_t n;
+
+    fresh();
+    knowing_connect(&k);
+    n = seal_head(k.out, &chunk, bytes);
+    put(k.fd, bytes, LINK_HEAD + 500);
+    until(guest.placed == 1);
+    turn(4);
+    ok(link_is_taking(guest.link, 5) && !link_is_taking(guest.link, 6),
+       "who asks is told which chunk is read to its place");
+    link_forget_place(guest.link);
+    ok(!link_is_taking(guest.link, 5), "until that is forgotten");
+    memset(guest.place, 0xaa, 1000);
+    memcpy(before, guest.place, 1000);
+    guest.place = NULL;
+    put(k.fd, bytes + LINK_HEAD + 500, n - LINK_HEAD - 500);
+    until(guest.taken == 1);
+    guest.place = room + 2u * CHUNK;
+    ok(guest.taken == 1 && !guest.garbled
+           && memcmp(guest.place, before, 1000) == 0,
+       "then the rest of it is thrown away");
+    link_forget_place(guest.link);
+    put(k.fd, bytes, seal_head(k.out, &later, bytes));
+    until(guest.taken == 2);
+    ok(guest.taken == 2 && !guest.garbled && guest.closed == 0
+           && memcmp(guest.place, content + 7, 1000) == 0,
+       "and the next one comes to its own");
+    knowing_end(&k);
+}
+
 /* Much at once, so that one read ends anywhere in it. */
 static void test_at_once(void)
 {
@@ -855,6 +894,7 @@ static void test_encrypted(void)
     test_parts();
     test_messages();
     test_byte_by_byte();
+    test_forgotten();
     test_at_once();
     test_destroy();
     test_packed(PACK_ZSTD);
@@ -927,6 +967,7 @@ int main(void)
     test_nobody();
     test_strangers();
     test_byte_by_byte();
+    test_forgotten();
     test_at_once();
     test_changed();
     test_all_packed();
