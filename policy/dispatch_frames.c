@@ -339,8 +339,7 @@ static void learn_cost(struct dispatch *d, const struct dispatch_piece *p)
     if (!cost)
         return;
     d->surprises += d->is_new || is_surprise(cost, p->node, work, p->seconds);
-    d->sizing.is_young =
-        d->is_new && (double)++d->answers < SIZING_YOUNG * (double)d->nodes;
+    d->sizing.is_young = d->is_new && ++d->answers < d->nodes;
     cost_add(cost, p->node, &part, p->seconds);
     d->answered = p->back;
     if (!wants_fit(d, p->back))

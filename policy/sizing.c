@@ -13,8 +13,8 @@
 #define GRAIN_SLACK 1e-6
 /* Of a command that is not known a node is sent at least this part of its slice
  * at first, and up to so much more. */
-#define FIRST_LEAST 0.2
-#define FIRST_SPAN  0.4
+#define FIRST_LEAST 0.4
+#define FIRST_SPAN  0.3
 /* Of a node whose speed is not known, relative, so much less. */
 #define FIRST_SURE   0.3
 #define FIRST_UNSURE 0.4

@@ -29,12 +29,12 @@
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.
  *
- * Of a command that nothing is known of, each node gets a first piece of a fifth
- * to three fifths of its slice: the slower the node, the less, as one more start
- * costs the others little there.  Were the parts alike, a start that waits could
- * not be told from work.  What the first of these says of the frame may be far
- * off for the rest, as units differ along it: until all nodes have told, a third
- * of what one takes is held back, unless a start is twice as long.
+ * Of a command that nothing is known of, each node gets a first piece of two
+ * fifths to seven tenths of its slice: the slower the node, the less, as one more
+ * start costs the others little there.  Were the parts alike, a start that waits
+ * could not be told from work.  What the first of these says of the frame may be
+ * far off for the rest, as units differ along it: until all nodes have told, a
+ * third of what one takes is held back, unless a start is twice as long.
  *
  * Simulated (contrib/bench grid, 2026-11): makespan / ideal of six frames of ten
  * seconds, the first of a new command, the mean of 2 to 1,000 nodes and units of
@@ -63,12 +63,10 @@
 #include "policy/shares.h"
 
 #define SIZING_INSURANCE 0.02
-/* Before so many pieces a node are back, which tell ... */
-#define SIZING_YOUNG 1.25
-/* ... a start may be so much of the work, */
+/* Before all nodes have told of a new command, a start may be so much of the
+ * work, and so much of what a node takes is held back. */
 #define SIZING_START_MAYBE 0.1
-/* and so much of what a node takes is held back. */
-#define SIZING_UNSEEN (1.0 / 3)
+#define SIZING_UNSEEN      (1.0 / 3)
 /* What a piece costs everyone, whatever its command; seconds. */
 #define SIZING_START_LEAST 0.002
 
@@ -79,7 +77,7 @@ struct sizing {
     struct slice frame;
     uint64_t grain;
     double delay; /* seconds that a piece is on its way */
-    int is_young; /* what is known of costs is of SIZING_YOUNG pieces a node */
+    int is_young; /* not all nodes have told of a new command */
     double level; /* when all will have ended, as of the last look */
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */

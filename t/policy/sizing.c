@@ -76,8 +76,8 @@ static void test_unknown(void)
         least = fmin(least, part);
         most = fmax(most, part);
     }
-    ok(adjoin() && least > 0.2 && most < 0.6 && most > 2 * least
-           && (double)units_in(head[N - 1]) < 0.25 * 1000 * speeds[N - 1],
+    ok(adjoin() && least > 0.4 && most < 0.7 && most > 1.3 * least
+           && (double)units_in(head[N - 1]) < 0.45 * 1000 * speeds[N - 1],
        "a new command: a part of each slice, the least of the slowest's "
        "(%.2f to %.2f)",
        least, most);
