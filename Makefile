@@ -317,9 +317,13 @@ check-san: # the same, built with sanitizers
 	@echo "== tier 3: unit and --local with sanitizers (no root)"
 	$(MAKE) -s SAN=address,undefined check-programs
 	$(MAKE) -s SAN=thread T=t/launcher/probe/probe_cpu.c check
-check-cluster: $(for_scripts)
+check-cluster:
 	@echo "== tier 4: a real Slurm in contrib/testbed (root)"
+	$(MAKE) check-slurm
+	$(MAKE) check-power
+check-slurm: $(for_scripts) # of tier 4, all but ...
 	$(tier) twice $(filter-out $(busy_tests),$(cluster_tests))
+check-power: $(for_scripts) # ... those that steer and measure power
 	$(call tier,1) twice $(busy_tests)
 check-faults: $(for_scripts)
 	@echo "== tier 5: faults and security on it (root)"
@@ -472,7 +476,8 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all tests packages deps check check-suite check-unit check-san check-local check-cluster \
-        check-faults check-programs fuzz fuzz-all demo bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
+        check-slurm check-power check-faults check-programs fuzz fuzz-all demo \
+        bench bench-bcast bench-mpi bench-graph bench-scale bench-tick lint format html \
         install uninstall install-user uninstall-user install-user-there \
         uninstall-user-there version dist deb rpm check-deb clean FORCE
 .DELETE_ON_ERROR:
