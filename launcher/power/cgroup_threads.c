@@ -38,16 +38,19 @@ static int move_thread(const char *to, const char *list, const char *thread)
     return actuator_write(path, thread);
 }
 
-/* Until nothing is left; -1 if there is no end of it. */
+/* Until nothing is left; -1 if there is no end of it, or one does not go. */
 static int move_all(const char *from, const char *to, const char *list)
 {
-    char line[SYSFS_LINE];
+    char line[SYSFS_LINE], before[SYSFS_LINE] = "";
 
     for (int i = 0; i < MOVES; i++) {
         if (sysfs_read(line, "%s/%s", from, list) < 0)
             return -1;
         if (!line[0])
             return 0;
+        if (strcmp(line, before) == 0)
+            break;
+        memcpy(before, line, sizeof line);
         if (move_thread(to, list, line) < 0 && errno != ESRCH)
             return -1;
     }
