@@ -89,7 +89,12 @@ have_slurm = $(if $(shell echo '$(spank_h)' | $(CC) $(ALL_CPPFLAGS) -E - 2>&1 >/
   absent,slurm/spank.h,libslurm-dev,slurm-devel)$(error see the line above; \
   `make install-user` needs no Slurm))
 
-bcast_cflags    = $(call once,bcast_cflags,$(have_libraries)$(call cflags_of,$(bcast_pkg)))
+# Not needed: FABRIC=no builds without it, as where its headers are not there.
+FABRIC     := $(or $(FABRIC),$(if $(shell pkg-config --exists libfabric 2>&1 || echo no),none,yes))
+tell_fabric = $(if $(filter none,$(FABRIC)),$(shell echo 'evenstep: libfabric is not there, so `transport = "ofi"` is not: install \
+  libfabric-dev (Debian) or libfabric-devel (Enterprise Linux) to have it' >&2))
+fabric_cflags = $(if $(filter yes,$(FABRIC)),$(call cflags_of,libfabric))
+bcast_cflags    = $(call once,bcast_cflags,$(have_libraries)$(tell_fabric)$(call cflags_of,$(bcast_pkg)) $(fabric_cflags))
 launcher_cflags = $(call once,launcher_cflags,$(have_libraries)$(call cflags_of,$(launcher_pkg)))
 plugin_cflags   = $(call once,plugin_cflags,$(have_slurm))
 launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm -ldl -pthread)
@@ -100,7 +105,10 @@ launcher_libs   = $(call once,launcher_libs,$(call libs_of,$(launcher_pkg)) -lm 
 rooms := command whatif graph run session agent power config exec wire meter \
          probe libevenstep base
 policy_src     := $(wildcard policy/*.c)
-pmix_bcast_src := $(wildcard pmix_bcast/*.c)
+fabric_src     := $(filter-out pmix_bcast/fabric_message.c pmix_bcast/fabric_none.c, \
+                    $(wildcard pmix_bcast/fabric_*.c)) pmix_bcast/link_lane.c
+pmix_bcast_src := $(filter-out $(if $(filter yes,$(FABRIC)),pmix_bcast/fabric_none.c,$(fabric_src)), \
+                    $(wildcard pmix_bcast/*.c))
 plugin_src := $(wildcard spank_plugin/*.c)
 
 # libevenstep: what applications link, with what it stands on
@@ -200,6 +208,7 @@ $(B)/evenstep $(B)/evenstep-agent $(B)/evenstep-power:
 # --- packages of Debian 12 ---------------------------------------------------
 #         build it
 packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libraries)) \
+            $(comment by a fast network; it is built without, too) libfabric-dev \
             $(comment run it) slurm-client slurm-wlm-basic-plugins \
             $(comment test it) slurmd slurmctld slurmdbd mariadb-server-core \
             mariadb-client-core munge hwloc-nox perl sharness jq \
@@ -268,10 +277,14 @@ $(B)/t/programs/disk.o: own = -fPIC -fvisibility=default
 $(B)/t/programs/disk.so: $(B)/t/programs/disk.o
 	$(CC) -shared $(ALL_LDFLAGS) -o $@ $<
 # What shell tests run.
+# A front end without libfabric: its objects come before those in the archives.
+$(B)/t/programs/no_fabric: $(call obj,launcher/main.c pmix_bcast/fabric_none.c) $(LIBS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 t_programs := $(B)/t/programs/decisions $(B)/t/programs/metered $(B)/t/programs/old_kernel $(B)/t/programs/slices
 $(t_programs): %: %.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
-for_scripts := all $(t_programs) $(B)/t/programs/disk.so $(t_drivers)
+for_scripts := all $(t_programs) $(B)/t/programs/no_fabric $(B)/t/programs/disk.so $(t_drivers)
 $(f_bin): $(B)/t/fuzz/%: $(B)/t/fuzz/%.o $(B)/t/fuzz/replay.o $(LIBS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(launcher_libs) $(LDLIBS)
 $(f_bin:=.t): %.t: %
