@@ -20,7 +20,7 @@
  *       32    16  digest      CHUNK: what its bytes are checked by, see
  *                             bcast_node.h and exchange.h
  *       48    16  tag         of all before it, see seal.h
- *       64     n  the bytes   (LINK_CHUNK only)
+ *       64     n  the bytes   (LINK_CHUNK, LINK_FABRIC only)
  *    64 + n    16  tag         of the bytes, only with encryption
  *
  * A head cannot be forged, and its digest speaks for the bytes: so these need
@@ -46,6 +46,9 @@
 #define LINK_AS_ROOT 1u /* see relay.h */
 #define LINK_LZ4     2u /* the bytes are compressed; the owner never sees it */
 #define LINK_ZSTD    4u
+/* Never sent: the bytes of a chunk have come by libfabric.  If they are not
+ * right that is no fault of the peer's, who is asked for them over the link. */
+#define LINK_BY_FABRIC 8u
 
 enum link_type {
     LINK_HELLO = 272, /* the first of a caller: what for */
@@ -58,6 +61,12 @@ enum link_type {
     LINK_GREETED = 279,
     LINK_ASK = 280,  /* in an exchange (exchange.h): send me that file */
     LINK_LACK = 281, /* I cannot */
+    /* For the lane beside the link (fabric.h); its owner never sees them. */
+    LINK_FABRIC = 282,  /* with bytes: fabric_message.h, and their digest */
+    LINK_PLACED = 283,  /* as CHUNK, whose bytes stand in the next slot; bytes:
+                          how many there are, and above 2^32 what CHUNK says */
+    LINK_FREED = 284,   /* chunk: so many slots were freed, modulo 2^32 */
+    LINK_REFUSED = 285, /* likewise, and what stood in the next is not right */
 };
 
 struct link_head {
@@ -82,6 +91,7 @@ void link_head_encode(uint8_t buf[LINK_HEAD],
                       uint32_t tail);
 
 struct event_base;
+struct fabric;
 struct link;
 
 /* taken() and closed() are always there; any other may be NULL. */
@@ -140,6 +150,10 @@ void link_set_chunk(struct link *l, uint32_t bytes);
 /* Chunks may travel compressed from now on: those that this, which must outlive
  * the link, says so, and those that come. */
 void link_set_packing(struct link *l, struct packing *packing);
+/* Chunks may go by libfabric from now on, and if takes is not 0 may so come;
+ * where the other end does the same.  f must outlive the link; NULL, or one that
+ * is not open: they do not.  After link_set_chunk(). */
+void link_set_fabric(struct link *l, struct fabric *f, int takes);
 /* Read nothing (on != 0) until it is held no more: what comes waits in the
  * kernel.  Held in taken() of a message that is no chunk, so does the next
  * one.  Returns 0, or -1 if it cannot go on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The end of a link, wanted or not. */
-#include "pmix_bcast/link_state.h"
+#include "pmix_bcast/link_lane.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@ void link_release(struct link *l)
     seal_destroy(l->seal_out);
     seal_destroy(l->seal_in);
     handshake_clear(&l->handshake);
+    free(l->offered);
     free(l->loaded);
     free(l->sink);
     free(l);
@@ -32,6 +33,7 @@ void link_give_up(struct link *l, const char *why)
         return;
     l->stage = DEAD;
     listener_release(&l->unproven);
+    link_lane_end(l); /* its owner may close the fabric */
     l->on->closed(l, l->arg, why);
 }
 
@@ -43,6 +45,7 @@ void link_destroy(struct link *l)
         return;
     l->stage = DEAD;
     listener_release(&l->unproven);
+    link_lane_end(l);
     link_release(l);
     errno = saved;
 }

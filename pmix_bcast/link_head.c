@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The head of a message on a link; link.h has its fields. */
 #include "pmix_bcast/bytes.h"
+#include "pmix_bcast/fabric_message.h"
 #include "pmix_bcast/link.h"
 
 #include <string.h>
+
+static int has_bytes(uint16_t type)
+{
+    return type == LINK_CHUNK || type == LINK_FABRIC;
+}
 
 int link_head_decode(struct link_head *h,
                      const uint8_t buf[LINK_HEAD],
@@ -14,7 +20,7 @@ int link_head_decode(struct link_head *h,
 
     memset(h, 0, sizeof *h);
     if (message_decode(&m, buf, LINK_HEAD, UINT32_MAX) != 1
-        || m.type < LINK_HELLO || m.type > LINK_LACK
+        || m.type < LINK_HELLO || m.type > LINK_REFUSED
         || m.length < LINK_HEAD - MESSAGE_HEAD)
         return -1;
     h->type = m.type;
@@ -24,9 +30,11 @@ int link_head_decode(struct link_head *h,
     h->bytes = (uint64_t)get_u32(buf + 24) << 32 | get_u32(buf + 28);
     memcpy(h->digest, buf + 32, sizeof h->digest);
     h->size = m.length - (LINK_HEAD - MESSAGE_HEAD);
-    if (h->type != LINK_CHUNK && h->size == 0)
+    if (h->type == LINK_FABRIC)
+        size_max = FABRIC_BODY_MAX;
+    if (!has_bytes(h->type) && h->size == 0)
         return 0;
-    if (h->type == LINK_CHUNK && h->size > tail && h->size - tail <= size_max) {
+    if (has_bytes(h->type) && h->size > tail && h->size - tail <= size_max) {
         h->size -= tail;
         return 0;
     }

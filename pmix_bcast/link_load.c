@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is sent next, where it cannot go from the file to the socket. */
+#include "pmix_bcast/fabric_message.h"
 #include "pmix_bcast/link_state.h"
 
 #include <errno.h>
@@ -23,11 +24,24 @@ static int read_owner(struct link *l)
     return why || l->stage != OPEN ? -1 : 0;
 }
 
+/* For a chunk, and for a LINK_FABRIC. */
+static size_t room(const struct link *l)
+{
+    return l->chunk_max > FABRIC_BODY_MAX ? l->chunk_max : FABRIC_BODY_MAX;
+}
+
+int link_sink(struct link *l)
+{
+    if (!l->sink)
+        l->sink = malloc(room(l));
+    return l->sink ? 0 : -1;
+}
+
 int link_room(struct link *l)
 {
     if (!l->loaded)
-        l->loaded = malloc(l->chunk_max + TAG_BYTES);
-    return l->loaded && l->sending.size <= l->chunk_max ? 0 : -1;
+        l->loaded = malloc(room(l) + TAG_BYTES);
+    return l->loaded && l->sending.size <= room(l) ? 0 : -1;
 }
 
 int link_read(struct link *l)

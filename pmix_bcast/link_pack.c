@@ -17,7 +17,7 @@ int link_pack(struct link *l)
     struct link_head *h = &l->sending;
     struct packed packed;
 
-    if (!l->packing || h->size == 0
+    if (!l->packing || h->type != LINK_CHUNK || h->size == 0
         || !packing_wants(l->packing, h->chunk, h->size))
         return 0;
     packed = packing_known(l->packing, h->chunk);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the socket to the owner: the handshake, then heads, and bytes that are
  * read right into the owner's place. */
-#include "pmix_bcast/link_state.h"
+#include "pmix_bcast/link_lane.h"
 
 #include <errno.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -86,12 +85,27 @@ static size_t due(const struct link *l)
 
 static void end_message(struct link *l)
 {
+    int is_lanes;
+
     l->in_bytes = 0;
     l->in_len = 0;
+    if (link_lane_hear(l, &is_lanes) < 0)
+        link_give_up(l, babble);
+    if (is_lanes)
+        return;
     if (link_is_packed(&l->head) && link_unpack(l) < 0)
         link_give_up(l, babble);
     if (l->stage == OPEN && l->on->taken(l, l->arg, &l->head, l->place) < 0)
         link_give_up(l, "the other end does not keep to the protocol");
+}
+
+static uint8_t *place_for(struct link *l)
+{
+    if (l->head.type == LINK_FABRIC)
+        return link_lane_place(l);
+    return l->on->place && !link_is_packed(&l->head)
+               ? l->on->place(l, l->arg, &l->head)
+               : NULL;
 }
 
 /* Without a place the bytes are read into a sink of our own, and forgotten; or
@@ -99,14 +113,10 @@ static void end_message(struct link *l)
 static void begin_bytes(struct link *l)
 {
     l->got = 0;
-    l->place = l->on->place && !link_is_packed(&l->head)
-                   ? l->on->place(l, l->arg, &l->head)
-                   : NULL;
+    l->place = place_for(l);
     if (l->stage != OPEN)
         return;
-    if (!l->place && !l->sink)
-        l->sink = malloc(l->chunk_max);
-    if (!l->place && !l->sink)
+    if (!l->place && link_sink(l) < 0)
         link_give_up(l, "out of memory");
     l->in_bytes = 1;
 }

@@ -2,7 +2,7 @@
 /* From the owner to the socket: a chunk goes from the page cache by
  * sendfile(2), or from a buffer if it is encrypted, compressed, or in no single
  * file. */
-#include "pmix_bcast/link_state.h"
+#include "pmix_bcast/link_lane.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -10,13 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
-
-void link_wake(struct link *l)
-{
-    if (l->stage == OPEN && !l->is_sending
-        && !event_pending(l->writable, EV_WRITE, NULL))
-        event_active(l->writable, EV_WRITE, 0);
-}
 
 /* Send on; 1: it is all with the kernel, 0: the socket is full, -1: broken. */
 static int flush_head(struct link *l)
@@ -94,15 +87,47 @@ static int seal_message(struct link *l)
     return l->left > 0 ? load(l) : 0;
 }
 
-/* 1: there is one, 0: there is not, -1: it cannot be sent. */
-static int take_next(struct link *l)
+/* Its bytes go by the lane: the link says nothing of it yet. */
+static int send_aside(struct link *l)
 {
-    memset(&l->sending, 0, sizeof l->sending);
-    l->is_loaded = 0;
-    if (l->stage != OPEN || !l->on->next
+    struct link_head told = l->sending;
+
+    if (link_lane_send(l) < 0)
+        return -1;
+    if (l->on->sent)
+        l->on->sent(l, l->arg, &told);
+    if (l->stage == OPEN)
+        link_wake(l);
+    return 0;
+}
+
+/* What the owner says next, as take_next(). */
+static int take_owners(struct link *l)
+{
+    if (!l->on->next || link_lane_is_full(l)
         || !l->on->next(l, l->arg, &l->sending, &l->file, &l->at)
         || l->stage != OPEN)
         return 0;
+    l->has_spoken = 1;
+    return l->sending.type == LINK_CHUNK && link_lane_is_open(l) ? send_aside(l)
+                                                                 : 1;
+}
+
+/* 1: there is one, 0: there is not, -1: it cannot be sent. */
+static int take_next(struct link *l)
+{
+    int rc;
+
+    memset(&l->sending, 0, sizeof l->sending);
+    l->is_loaded = 0;
+    if (l->stage != OPEN)
+        return 0;
+    rc = link_lane_next(l);
+    l->is_quiet = rc != 0;
+    if (rc == 0)
+        rc = take_owners(l);
+    if (rc <= 0)
+        return rc;
     if (link_pack(l) < 0 || seal_message(l) < 0)
         return -1;
     l->is_sending = 1;
@@ -122,7 +147,7 @@ void link_send(struct link *l)
         }
         if (rc > 0 && l->is_sending) {
             l->is_sending = 0;
-            if (l->on->sent)
+            if (l->on->sent && !l->is_quiet)
                 l->on->sent(l, l->arg, &l->sending);
             if (l->stage == OPEN && l->sending.size > 0) {
                 link_wake(l);
@@ -157,7 +182,7 @@ uint64_t link_queued(const struct link *l)
 
     if (ioctl(l->fd, SIOCOUTQ, &unacknowledged) < 0)
         unacknowledged = 0;
-    return (uint64_t)unacknowledged + l->left;
+    return (uint64_t)unacknowledged + l->left + link_lane_queued(l);
 }
 
 uint64_t link_bytes_sent(const struct link *l)

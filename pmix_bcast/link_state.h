@@ -4,8 +4,10 @@
  *
  *   link_begin.c    who calls, who takes the call
  *   link_send.c     from the owner to the socket
+ *   link_wake.c     that there is something to send
  *   link_receive.c  from the socket to the owner
  *   link_load.c     the bytes of what is sent next
+ *   link_lane.c     bytes that go by libfabric (link_lane.h)
  *   link_pack.c     bytes that travel compressed
  *   link_end.c      giving up
  *   link_head.c     the heads of messages
@@ -35,6 +37,8 @@ struct link {
     const struct link_events *on;
     void *arg;
     uint32_t chunk_max;
+    struct fabric_place *offered; /* came before we have a lane; owned */
+    struct link_lane *lane;       /* beside it; NULL: none */
     struct packing *packing; /* the owner's; NULL: chunks travel as they are */
     /* What comes in: a head, then its bytes. */
     uint8_t in[IN_MAX], *place, *sink;
@@ -52,6 +56,8 @@ struct link {
     int is_loaded; /* not from the file */
     size_t left;
     uint64_t bytes_sent;
+    int has_spoken; /* the owner has said something */
+    int is_quiet;   /* what is sent is not the owner's, or it was told */
 };
 
 /* The connection is broken: the owner is told, once. */
@@ -76,6 +82,8 @@ int link_unpack(struct link *l);
 /* link_load.c: room for what is sent next in l->loaded; and put it there.  Return
  * 0, or -1 with errno set. */
 int link_room(struct link *l);
+/* Room in l->sink for a chunk that comes, and has no place (yet); likewise. */
+int link_sink(struct link *l);
 int link_read(struct link *l);
 
 /* The socket can be read. */
