@@ -3,6 +3,7 @@
 #include "pmix_bcast/array.h"
 #include "pmix_bcast/bcast_source.h"
 #include "pmix_bcast/clock.h"
+#include "pmix_bcast/fabric.h"
 #include "pmix_bcast/feed.h"
 #include "pmix_bcast/pending.h"
 #include "pmix_bcast/rails.h"
@@ -52,7 +53,9 @@ struct bcast_home {
     struct event *tick;
     unsigned ticks;
     double start, seconds;
-    uint64_t home_bytes, pulls, refused, duplicates;
+    uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
+    struct fabric *fabric;     /* NULL: all goes by TCP */
+    char note[BCAST_TEXT_MAX]; /* why, or "" */
     struct es_error err;
     int over;
 };
@@ -75,6 +78,9 @@ static void end(struct bcast_home *h)
     if (h->over)
         return;
     h->over = 1;
+    if (h->fabric && fabric_why(h->fabric)[0])
+        snprintf(h->note, sizeof h->note, "data goes by TCP: %.300s",
+                 fabric_why(h->fabric));
     h->seconds = clock_s() - h->start;
     event_del(h->tick);
     send_all(h, BCAST_END, 0);
@@ -346,6 +352,7 @@ static int on_pending_taken(struct link *l,
     link_set_events(l, &receiver_events, rail);
     link_set_chunk(l, h->plan.chunk);
     link_set_packing(l, h->packing);
+    link_set_fabric(l, h->fabric, 0);
     pending_leave(p);
     feed_connected(h->feed, rank, clock_s());
     if (!h->over)
@@ -380,6 +387,7 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
     h->pulls += d->pulls;
     h->refused += d->refused;
     h->duplicates += d->duplicates;
+    h->fabric_bytes += d->fabric;
     snprintf(h->result[v].note, sizeof h->result[v].note, "%s", d->note);
     if (d->error == 0 && d->text[0] == '\0') {
         if (h->s.wish.flags & ORDER_INDEX && h->s.wish.tree->want.bits
@@ -513,13 +521,21 @@ static int is_small(const struct bcast_home *h)
            && h->plan.bytes * h->plan.nodes <= INLINE_ALL;
 }
 
+static uint32_t fabric_flags(enum transport t)
+{
+    return t == TRANSPORT_TCP    ? 0
+           : t == TRANSPORT_AUTO ? ORDER_FABRIC
+                                 : ORDER_FABRIC | ORDER_ANY_FABRIC;
+}
+
 /* content: all of it, or NULL. */
 static void send_order(struct bcast_home *h, const uint8_t *content)
 {
     const struct stat *source = &h->source.stat;
     struct bcast_order o = {
         .id = h->s.id,
-        .flags = h->s.wish.flags | (h->packing ? ORDER_PACKED : 0u),
+        .flags = h->s.wish.flags | (h->packing ? ORDER_PACKED : 0u)
+                 | fabric_flags(h->s.wish.transport),
         .mode = source->st_mode & 0777,
         .mtime_ns = (int64_t)((uint64_t)source->st_mtim.tv_sec * 1000000000u
                               + (uint64_t)source->st_mtim.tv_nsec),
@@ -546,6 +562,28 @@ static void send_order(struct bcast_home *h, const uint8_t *content)
     h->s.send(h->s.arg, BCAST_ORDER, &w);
 }
 
+static void on_fabric(void *arg)
+{
+    struct bcast_home *h = arg;
+
+    for (uint32_t v = 0; v < h->plan.nodes; v++)
+        for (unsigned i = 0; i < RAILS_MAX; i++)
+            if (h->node[v].rail[i].link)
+                link_set_fabric(h->node[v].rail[i].link, h->fabric, 0);
+}
+
+/* Until it is there, or without it, all goes by TCP. */
+static void open_fabric(struct bcast_home *h)
+{
+    const char *near = h->s.loopback == LOOPBACK_NO
+                           ? NULL
+                           : address_loopback_text(h->s.loopback);
+
+    if (h->s.wish.transport != TRANSPORT_TCP)
+        h->fabric =
+            fabric_open(h->s.base, h->s.wish.transport, near, on_fabric, h);
+}
+
 static int make_feed(struct bcast_home *h, struct es_error *err)
 {
     const struct listener_setup door = {.base = h->s.base,
@@ -569,6 +607,7 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
         if (!h->packing)
             return es_no_memory(err);
     }
+    open_fabric(h);
     return listener_open(&h->listener, &door, err);
 }
 
@@ -602,6 +641,10 @@ static int start(struct bcast_home *h, struct es_error *err)
         .shape = h->s.wish.flags & ORDER_STRICT ? PLAN_BRANCHES : PLAN_STRIPES};
     const uint8_t *content = NULL;
 
+    if (h->s.wish.transport == TRANSPORT_OFI && !fabric_is_built())
+        return es_fail(err, ES_USAGE, "give \"tcp\" or \"auto\"",
+                       "transport \"ofi\": this evenstep was built without "
+                       "libfabric");
     if (h->s.wish.tree)
         bcast_source_of_tree(&h->source, h->s.wish.tree,
                              (h->s.wish.flags & ORDER_INDEX) != 0);
@@ -669,9 +712,13 @@ struct bcast_result bcast_home_result(const struct bcast_home *h)
                              .refused = h->refused,
                              .duplicates = h->duplicates,
                              .failed = h->failed,
+                             .fabric = h->fabric_bytes,
+                             .note = h->note,
                              .node = h->result,
                              .err = &h->err};
 
+    if (h->fabric)
+        r.fabric += fabric_bytes(h->fabric);
     r.left = h->packing ? packing_left(h->packing) : 1;
     if (!h->listener)
         r.home_bytes = h->plan.bytes * h->plan.nodes;
@@ -688,6 +735,7 @@ void bcast_home_destroy(struct bcast_home *h)
             link_destroy(h->node[v].rail[i].link);
         free(h->node[v].queue);
     }
+    fabric_close(h->fabric);
     packing_destroy(h->packing);
     listener_close(h->listener);
     feed_destroy(h->feed);

@@ -10,6 +10,7 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/pack_choice.h"
 #include "pmix_bcast/pull.h"
+#include "pmix_bcast/transport.h"
 
 struct bcast_home;
 
@@ -27,6 +28,7 @@ struct bcast_wish {           /* which file, and how */
     double timeout_s;         /* a node without progress is given up; 0: 10 */
     const char *interfaces;   /* meant for data (network.h); NULL: none */
     enum pack pack;           /* how chunks travel */
+    enum transport transport; /* by what */
 };
 
 struct bcast_home_setup {
@@ -58,8 +60,10 @@ struct bcast_result {
     struct plan plan;
     double seconds; /* from the order to the last DONE */
     uint64_t home_bytes, pulls, refused, duplicates;
-    uint32_t failed; /* nodes */
-    double left;     /* what compression has left of a byte; 1: all */
+    uint32_t failed;  /* nodes */
+    uint64_t fabric;  /* bytes that went by libfabric, from home and nodes */
+    const char *note; /* what is not quite as was asked at home, or "" */
+    double left;      /* what compression has left of a byte; 1: all */
     const struct bcast_node_result *node;
     const struct es_error *err; /* kind is ES_OK, or why all of it failed */
 };

@@ -13,6 +13,7 @@
  *   SUM     home  id u32, digest u64     the digest of all chunks' digests
  *   DONE    node  id u32, errno u32, text, pulls u64, refused u64,
  *                 duplicate bytes u64    errno and text both empty: all well;
+ *                 fabric bytes u64       that it has sent by libfabric;
  *                 note text              that all is not quite as was asked;
  *                 want blob
  *   HELD    node  id u32, chunks u32     every second: so many it has, and
@@ -65,7 +66,10 @@ enum order_flag {
     ORDER_SINGLE = 1024, /* the tree is one file, in a folder */
     ORDER_PACKED = 2048, /* chunks may come compressed (packing.h) */
     ORDER_RAILS = 4096,  /* by several networks at once (rails.h) */
-    ORDER_ALL = 8191,
+    ORDER_FABRIC = 8192, /* chunks may go by libfabric (transport.h): of a fast
+                            network; */
+    ORDER_ANY_FABRIC = 16384, /* with FABRIC: or of any */
+    ORDER_ALL = 32767,
 };
 
 struct bcast_order {
@@ -86,7 +90,7 @@ struct bcast_order {
 struct bcast_done {
     uint32_t id, error; /* errno, 0 if text says it all */
     char text[BCAST_TEXT_MAX];
-    uint64_t pulls, refused, duplicates;
+    uint64_t pulls, refused, duplicates, fabric;
     char note[BCAST_TEXT_MAX];
     const uint8_t *want; /* in the body; NULL: none */
     size_t want_len;

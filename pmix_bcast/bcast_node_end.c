@@ -26,13 +26,21 @@ void bcast_node_forget_places(struct bcast_node *b, uint32_t chunk)
         link_forget_place(l);
 }
 
+/* Why (some) data has not gone by libfabric. */
+static void note_fabric(const struct bcast_node *b, char *note, size_t size)
+{
+    if (b->fabric && fabric_why(b->fabric)[0])
+        snprintf(note, size, "data goes by TCP: %.300s", fabric_why(b->fabric));
+}
+
 static void send_done(struct bcast_node *b, int error, const char *text)
 {
     struct bcast_done d = {.id = b->order.id,
                            .error = (uint32_t)error,
                            .pulls = b->pulls,
                            .refused = b->refused,
-                           .duplicates = b->duplicates};
+                           .duplicates = b->duplicates,
+                           .fabric = b->fabric ? fabric_bytes(b->fabric) : 0};
     struct writer w = {0};
 
     if (error && !text[0]) /* home does not know what is filled in here */
@@ -42,6 +50,8 @@ static void send_done(struct bcast_node *b, int error, const char *text)
         snprintf(d.text, sizeof d.text, "%s", text);
     if (b->state == DONE)
         bcast_copy_report(&b->copy, &d);
+    if (!d.note[0])
+        note_fabric(b, d.note, sizeof d.note);
     bcast_write_done(&w, &d);
     b->s.send(b->s.arg, BCAST_DONE, &w);
 }

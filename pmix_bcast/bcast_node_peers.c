@@ -123,6 +123,7 @@ static int call_on(struct rail *rail, const struct address *to)
     rail->hello_due = 1;
     link_set_chunk(l, b->order.plan.chunk);
     link_set_packing(l, b->packing);
+    link_set_fabric(l, b->fabric, 1);
     return 0;
 }
 
@@ -301,6 +302,7 @@ void bcast_node_join(struct bcast_node *b, struct link *l)
         end_rail(&p->other);
         use(p, &p->other, l);
     }
+    link_set_fabric(l, b->fabric, 1);
 }
 
 /* --- time ----------------------------------------------------------------- */
@@ -368,6 +370,53 @@ static void take_content(struct bcast_node *b, const uint8_t *content)
         bcast_node_finish(b);
 }
 
+static void call_all(struct bcast_node *b)
+{
+    if (b->self < plan_used(&b->order.plan))
+        call_peer(&b->home);
+    call_neighbours(b);
+}
+
+static int waits_for_fabric(const struct bcast_node *b)
+{
+    return b->fabric && b->order.flags & ORDER_ANY_FABRIC;
+}
+
+static void add_fabric(const struct bcast_node *b, const struct peer *p)
+{
+    for (unsigned i = 0; i < RAILS_MAX; i++)
+        if (p->rail[i].link)
+            link_set_fabric(p->rail[i].link, b->fabric, 1);
+    if (p->other.link)
+        link_set_fabric(p->other.link, b->fabric, 1);
+}
+
+static void on_fabric(void *arg)
+{
+    struct bcast_node *b = arg;
+
+    if (b->state == FAILED)
+        return;
+    if (waits_for_fabric(b))
+        call_all(b);
+    add_fabric(b, &b->home);
+    for (uint32_t i = 0; i < b->order.plan.nodes; i++)
+        if (b->peer[i])
+            add_fabric(b, b->peer[i]);
+}
+
+/* Without it, and until it is there, all goes by TCP; but who asks for it by name
+ * waits. */
+static void open_fabric(struct bcast_node *b)
+{
+    enum transport t =
+        b->order.flags & ORDER_ANY_FABRIC ? TRANSPORT_OFI : TRANSPORT_AUTO;
+
+    if (b->order.flags & ORDER_FABRIC)
+        b->fabric = fabric_open(
+            b->s.base, t, b->s.wireup->agent[b->self].address, on_fabric, b);
+}
+
 static int make_parts(struct bcast_node *b)
 {
     const struct plan *p = &b->order.plan;
@@ -426,9 +475,9 @@ struct bcast_node *bcast_node_start(const struct bcast_node_setup *s,
     if (order->content || order->plan.bytes == 0) {
         take_content(b, order->content);
     } else {
-        if (b->self < plan_used(&b->order.plan))
-            call_peer(&b->home);
-        call_neighbours(b);
+        open_fabric(b);
+        if (!waits_for_fabric(b))
+            call_all(b);
     }
     return b;
 }
@@ -498,6 +547,7 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
+    fabric_close(b->fabric);
     packing_destroy(b->packing);
     bcast_node_stop_finishing(b);
     bcast_copy_clear(&b->copy);

@@ -11,6 +11,7 @@
 
 #include "pmix_bcast/bcast_copy.h"
 #include "pmix_bcast/bcast_node.h"
+#include "pmix_bcast/fabric.h"
 #include "pmix_bcast/offload.h"
 #include "pmix_bcast/rails.h"
 #include "pmix_bcast/relay.h"
@@ -38,6 +39,7 @@ struct bcast_node {
     enum state state;
     struct relay *relay;
     struct bcast_copy copy;
+    struct fabric *fabric;    /* NULL: all is to go by TCP */
     struct packing *packing;  /* NULL: chunks come as they are */
     struct peer home, **peer; /* by rank; NULL: none yet */
     struct rails rails;       /* of all of them */

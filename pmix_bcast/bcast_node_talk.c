@@ -37,8 +37,12 @@ uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h)
 
 /* It could not be stored, or its tag is not its own: -1 if the peer must not
  * send that. */
-static int refuse_chunk(const struct peer *p, int why)
+static int refuse_chunk(const struct peer *p,
+                        const struct link_head *h,
+                        int why)
 {
+    if (why == EBADMSG && h->flags & LINK_BY_FABRIC)
+        return -1; /* it comes again, over the link */
     if (why != EBADMSG) {
         bcast_node_fail(p->node, why, "");
         return 0;
@@ -66,7 +70,7 @@ static int take_chunk(const struct peer *p,
             bcast_node_forget_places(b, h->chunk); /* nobody writes over it */
         why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
         if (why)
-            return refuse_chunk(p, why);
+            return refuse_chunk(p, h, why);
     } else if (relay_wants(b->relay, h->chunk)) {
         return 0; /* there was no memory for it */
     }

@@ -13,6 +13,7 @@
 #include "launcher/config/local_option.h"
 #include "launcher/session/broadcast.h"
 #include "launcher/session/front.h"
+#include "pmix_bcast/fabric.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,7 +44,8 @@ struct options {
     const char *exclude_libs; /* NULL: as the configuration says */
     struct libs libs;
     int force, preserve, no_sync, verify, strict, rails, json;
-    int compress; /* enum pack; negative: as the configuration says */
+    int compress;  /* enum pack; negative: as the configuration says */
+    int transport; /* enum transport; likewise */
 };
 
 struct command {
@@ -146,6 +148,9 @@ static const struct option options[] = {
     {OPTION_WORD, "compress", "none|lz4|zstd|auto", AT(compress), .help =
      "send it compressed, but for what does not get smaller; auto: where that "
      "is faster"},
+    {OPTION_WORD, "transport", "tcp|auto|ofi", AT(transport), .help =
+     "data goes by TCP, or by libfabric; auto: by that where it drives a fast "
+     "network"},
     {OPTION_FLAG, "json", NULL, AT(json), .help =
      "print what was done as one JSON object"},
     {OPTION_TEXT, "report", "FILE", AT(report), .help =
@@ -307,6 +312,9 @@ static json_t *result_json(const struct command *c,
 
     if (c->o->sources.parts & TREE_DIGESTS)
         all = json_member(all, "sent_bytes", json_integer((json_int_t)r->sent));
+    if (c->o->setup.transport != TRANSPORT_TCP)
+        all = json_member(all, "fabric_bytes",
+                          json_integer((json_int_t)h->fabric));
     if (c->o->setup.pack != PACK_NONE)
         all = json_member(all, "compressed_to", json_real(h->left));
     if (!c->o->is_tree)
@@ -349,6 +357,10 @@ static void tell(const struct command *c, const struct broadcast_result *r)
     if (r->home.left < 1)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  ", compressed to %.0f %%,", 100 * r->home.left);
+    if (r->home.fabric > 0)
+        snprintf(what + strlen(what), sizeof what - strlen(what),
+                 ", %.1f MB of all by libfabric,",
+                 (double)r->home.fabric / 1e6);
     if (c->o->libs.n > 0)
         snprintf(what + strlen(what), sizeof what - strlen(what),
                  " (libraries: %zu)", c->o->libs.n);
@@ -464,11 +476,22 @@ static void take_defaults(struct bcast_wish *w, const struct config_bcast *c)
     w->small = known.small;
     w->interfaces = known.interfaces;
     w->pack = known.pack;
+    w->transport = known.transport;
+}
+
+static int check_transport(const struct bcast_wish *w, struct es_error *err)
+{
+    if (w->transport != TRANSPORT_OFI || fabric_is_built())
+        return 0;
+    return es_fail(err, ES_USAGE,
+                   "give tcp or auto, or build it where libfabric-dev is",
+                   "transport \"ofi\": this evenstep was built without "
+                   "libfabric");
 }
 
 static int bcast_main(int argc, char **argv, struct es_error *err)
 {
-    struct options o = {.compress = -1};
+    struct options o = {.compress = -1, .transport = -1};
     struct command c = {.o = &o, .err = err};
     int rc = options_parse(&command_bcast, &o, argc, argv, err);
 
@@ -486,8 +509,11 @@ static int bcast_main(int argc, char **argv, struct es_error *err)
                        "name them by --interface, or by interface of bcast in "
                        "evenstep.conf",
                        "--rails: no networks are meant for data");
+    if (o.transport >= 0)
+        c.config.bcast.transport = (enum transport)o.transport;
     take_defaults(&o.setup, &c.config.bcast);
-    if (choose_cache(&o, &c.config.bcast, err) < 0
+    if (check_transport(&o.setup, err) < 0
+        || choose_cache(&o, &c.config.bcast, err) < 0
         || find_libs(&o, &c.config.bcast, err) < 0)
         return -1;
     if (report_out_open(&c.report, o.report, err) < 0 || start(&c) < 0)

@@ -11,6 +11,7 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/network.h"
 #include "pmix_bcast/pack_choice.h"
+#include "pmix_bcast/transport.h"
 #include "pmix_bcast/wireup_way.h"
 #include "policy/aggregate.h"
 #include "policy/kinds.h"
@@ -63,6 +64,7 @@ struct config {
         uint64_t cache_bytes;       /* that one may have */
         char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
         enum pack compress;
+        enum transport transport;
         int strict; /* scheme: as published, CN 102486739 */
         int rails;  /* several networks of interface at once */
     } bcast;

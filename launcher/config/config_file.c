@@ -327,6 +327,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     const char *exclude_libs = cfg_getstr(bcast, "exclude_libs");
     const char *compress = cfg_getstr(bcast, "compress");
     const char *scheme = cfg_getstr(bcast, "scheme");
+    const char *transport = cfg_getstr(bcast, "transport");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -344,6 +345,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         b->compress = (enum pack)pack_find(compress);
     if (cfg_size(bcast, "rails") > 0)
         b->rails = cfg_getbool(bcast, "rails") == cfg_true;
+    if (transport) /* check_transport() took it */
+        b->transport = (enum transport)transport_find(transport);
     if (scheme) /* check_scheme() took it */
         b->strict = strcmp(scheme, "strict") == 0;
     if (ports)

@@ -202,6 +202,7 @@ int config_print(const struct config *c)
     printf("  exclude_libs = ");
     print_text(c->bcast.exclude_libs);
     printf("\n  compress = \"%s\"\n", pack_name(c->bcast.compress));
+    printf("  transport = \"%s\"\n", transport_name(c->bcast.transport));
     printf("  scheme = \"%s\"\n", c->bcast.strict ? "strict" : "overlap");
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,

@@ -338,6 +338,14 @@ static int check_compress(cfg_t *cfg, cfg_opt_t *opt)
                           "bcast: compress is out of range");
 }
 
+static int check_transport(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (transport_find(cfg_opt_getnstr(opt, 0)) >= 0)
+        return 0;
+    return grammar_refuse(cfg, "give \"tcp\", \"auto\" or \"ofi\"",
+                          "bcast: transport is out of range");
+}
+
 static int check_scheme(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *name = cfg_opt_getnstr(opt, 0);
@@ -484,6 +492,7 @@ static cfg_t *all_sections(void)
                          grammar_text("exclude_libs", check_exclude_libs),
                          grammar_text("compress", check_compress),
                          grammar_text("scheme", check_scheme),
+                         grammar_text("transport", check_transport),
                          CFG_END()};
     cfg_opt_t budget[] = {grammar_number("most", NULL), CFG_END()};
     cfg_opt_t power[] = {grammar_titled("budget", budget, check_budget),

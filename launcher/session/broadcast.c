@@ -24,7 +24,8 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
                                .chunk = config->chunk,
                                .small = config->small,
                                .interfaces = config->interface,
-                               .pack = config->compress};
+                               .pack = config->compress,
+                               .transport = config->transport};
 }
 
 int broadcast_source(const char *source, struct es_error *err)
@@ -479,7 +480,8 @@ static void tell_notes(const struct broadcast *b, const struct bcast_result *r)
                 before += i < v;
                 others++;
             }
-        if (!r->node[v].note[0] || before > 0)
+        if (!r->node[v].note[0] || before > 0
+            || strcmp(r->node[v].note, r->note) == 0)
             continue;
         if (others > 0)
             notice("%s and %u more: %s", session_node(b->session, v)->name,
@@ -499,6 +501,8 @@ int broadcast_check(const struct broadcast *b, struct es_error *err)
         return -1;
     }
     r = bcast_home_result(b->home);
+    if (r.note[0])
+        notice("%s", r.note);
     tell_notes(b, &r);
     for (uint32_t v = 0; v < r.plan.nodes; v++)
         if (r.node[v].why[0])
