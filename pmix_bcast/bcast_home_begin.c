@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pmix_bcast/bcast_home.h"
-#include "pmix_bcast/array.h"
-#include "pmix_bcast/bcast_source.h"
+/* Home of a broadcast: its begin, what nodes report, time, the result. */
+#include "pmix_bcast/bcast_home_state.h"
 #include "pmix_bcast/clock.h"
-#include "pmix_bcast/fabric.h"
-#include "pmix_bcast/feed.h"
-#include "pmix_bcast/pending.h"
-#include "pmix_bcast/rails.h"
 
-#include <errno.h>
-#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,363 +16,6 @@
 /* Small data goes with the order, if it is not more than this for all. */
 #define INLINE_ALL (64u << 10)
 
-struct receiver {
-    struct bcast_home *home;
-    uint32_t rank;
-    struct rail rail[RAILS_MAX]; /* more than one only with ORDER_RAILS */
-    struct feed_give *queue;     /* what it is to be sent, in turn */
-    size_t n, cap;
-    uint64_t queued;
-    int ended; /* DONE, or lost */
-    uint32_t held;
-    double told;  /* when it said so */
-    double rate;  /* chunks a second that it got in the time before */
-    double moved; /* when it last got on */
-};
-
-struct bcast_home {
-    struct bcast_home_setup s;
-    struct plan plan;
-    struct bcast_source source;
-    struct feed *feed;
-    struct packing *packing; /* NULL: chunks travel as they are */
-    struct listener *listener;
-    struct pending_list pending;
-    struct receiver *node;
-    struct networks networks; /* of ours, those meant for data */
-    struct rails rails;       /* of all of them */
-    struct bcast_node_result *result;
-    uint32_t left, failed; /* nodes: not ended yet; without the file */
-    struct event *tick;
-    unsigned ticks;
-    double start, seconds;
-    uint64_t home_bytes, pulls, refused, duplicates, fabric_bytes;
-    struct fabric *fabric;     /* NULL: all goes by TCP */
-    char note[BCAST_TEXT_MAX]; /* why, or "" */
-    struct es_error err;
-    int over;
-};
-
-/* --- the end -------------------------------------------------------------- */
-
-static void send_all(struct bcast_home *h,
-                     enum bcast_kind kind,
-                     uint32_t number)
-{
-    struct writer w = {0};
-
-    bcast_write_number(&w, h->s.id, number);
-    h->s.send(h->s.arg, kind, &w);
-}
-
-/* Once; no callback of ours follows.  With h->err filled nobody has got it. */
-static void end(struct bcast_home *h)
-{
-    if (h->over)
-        return;
-    h->over = 1;
-    if (h->fabric && fabric_why(h->fabric)[0])
-        snprintf(h->note, sizeof h->note, "data goes by TCP: %.300s",
-                 fabric_why(h->fabric));
-    h->seconds = clock_s() - h->start;
-    event_del(h->tick);
-    send_all(h, BCAST_END, 0);
-    h->s.ended(h->s.arg);
-}
-
-static void receiver_ends(struct bcast_home *h, uint32_t v, const char *why)
-{
-    struct receiver *r = &h->node[v];
-
-    if (r->ended)
-        return;
-    r->ended = 1;
-    h->result[v].seconds = why[0] ? -1 : clock_s() - h->start;
-    snprintf(h->result[v].why, sizeof h->result[v].why, "%s", why);
-    h->left--;
-    h->failed += why[0] != '\0';
-}
-
-static void give_up(struct bcast_home *h, uint32_t v, const char *why)
-{
-    if (h->node[v].ended)
-        return;
-    receiver_ends(h, v, why);
-    if (h->feed)
-        feed_lost(h->feed, v);
-    send_all(h, BCAST_LOST, v);
-    if (h->left == 0)
-        end(h);
-}
-
-/* --- chunks --------------------------------------------------------------- */
-
-/* Once all tags are known the nodes can tell whether they have all. */
-static void send_sum(struct bcast_home *h)
-{
-    uint64_t sum = chunk_tag_sum(h->source.tag, h->plan.chunks);
-    struct writer w = {0};
-
-    if (bcast_source_check(&h->source, &h->err) < 0) {
-        end(h);
-        return;
-    }
-    bcast_write_sum(&w, h->s.id, sum);
-    h->s.send(h->s.arg, BCAST_SUM, &w);
-}
-
-/* Before a chunk is sent it needs its tag. */
-static int make_tag(struct bcast_home *h, uint32_t chunk)
-{
-    uint32_t untagged = h->source.untagged;
-
-    if (h->over)
-        return -1;
-    if (bcast_source_tag(&h->source, chunk, &h->err) < 0)
-        end(h);
-    else if (untagged > 0 && h->source.untagged == 0)
-        send_sum(h);
-    return h->over ? -1 : 0;
-}
-
-static int enqueue(struct receiver *r, const struct feed_give *g)
-{
-    struct feed_give *queue =
-        array_grow(r->queue, &r->cap, r->n + 1, sizeof *queue, CHUNKS_MAX);
-
-    if (!queue)
-        return -1;
-    r->queue = queue;
-    r->queue[r->n++] = *g;
-    r->queued += bcast_source_size(&r->home->source, g->chunk);
-    rails_wake(r->rail);
-    return 0;
-}
-
-static int is_connected(const struct receiver *r)
-{
-    return rails_open(r->rail) > 0;
-}
-
-/* As if all of its rails were as full as the emptiest: what is stuck in one that
- * is broken is not to keep the others waiting. */
-static uint64_t in_kernel(const struct receiver *r)
-{
-    uint64_t least = 0;
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < RAILS_MAX; i++) {
-        uint64_t queued =
-            r->rail[i].link ? link_queued(r->rail[i].link) : UINT64_MAX;
-
-        if (r->rail[i].link && (n++ == 0 || queued < least))
-            least = queued;
-    }
-    return n * least;
-}
-
-/* What waits, here and in the kernel, for each of them. */
-static void measure_queues(struct bcast_home *h)
-{
-    for (uint32_t v = 0; v < plan_used(&h->plan); v++) {
-        const struct receiver *r = &h->node[v];
-
-        if (is_connected(r))
-            feed_queued(h->feed, v, r->queued + in_kernel(r));
-    }
-}
-
-static void give(struct bcast_home *h)
-{
-    struct feed_give g;
-
-    measure_queues(h);
-    while (!h->over && feed_waiting(h->feed) < feed_budget(h->feed)
-           && feed_next(h->feed, &g, clock_s())) {
-        if (make_tag(h, g.chunk) < 0)
-            return;
-        if (enqueue(&h->node[g.node], &g) < 0) {
-            (void)es_no_memory(&h->err);
-            end(h);
-        }
-        measure_queues(h);
-    }
-}
-
-/* --- connections ---------------------------------------------------------- */
-
-static int on_taken(struct link *l,
-                    void *arg,
-                    const struct link_head *m,
-                    const uint8_t *bytes)
-{
-    const struct rail *rail = arg;
-    struct receiver *r = rail->peer;
-    struct bcast_home *h = r->home;
-    struct feed_give g = {m->chunk, r->rank, 0};
-
-    (void)l;
-    (void)bytes;
-    if (m->broadcast != h->s.id || m->chunk >= h->plan.chunks)
-        return -1;
-    r->moved = clock_s();
-    if (m->type == LINK_RELAYED)
-        feed_relayed(h->feed, r->rank, m->chunk, r->moved);
-    else if (m->type == LINK_PULL) /* nobody else has it */
-        return make_tag(h, m->chunk) < 0 ? 0 : enqueue(r, &g);
-    else
-        return m->type == LINK_CANCEL ? 0 : -1;
-    if (!h->over)
-        give(h);
-    return 0;
-}
-
-static int on_next(
-    struct link *l, void *arg, struct link_head *m, int *fd, off_t *at)
-{
-    const struct rail *rail = arg;
-    struct receiver *r = rail->peer;
-    struct bcast_home *h = r->home;
-    struct feed_give g;
-
-    (void)l;
-    if (r->n == 0 || h->over
-        || !rails_turn(&h->rails, r->rail, rail, h->plan.chunk))
-        return 0;
-    g = r->queue[0];
-    memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
-    r->queued -= bcast_source_size(&h->source, g.chunk);
-    *m = (struct link_head){
-        .type = LINK_CHUNK,
-        .broadcast = h->s.id,
-        .chunk = g.chunk,
-        .flags = g.as_root ? LINK_AS_ROOT : 0,
-        .size = (uint32_t)bcast_source_size(&h->source, g.chunk)};
-    memcpy(m->digest, h->source.tag[g.chunk].bytes, TAG_BYTES);
-    *fd = h->source.fd;
-    *at = (off_t)h->source.offset[g.chunk];
-    return 1;
-}
-
-static int on_read(struct link *l,
-                   void *arg,
-                   const struct link_head *m,
-                   uint8_t *bytes)
-{
-    const struct rail *rail = arg;
-    const struct receiver *r = rail->peer;
-    struct bcast_home *h = r->home;
-
-    (void)l;
-    if (bcast_source_read(&h->source, m->chunk, bytes, &h->err) == 0)
-        return 0;
-    end(h);
-    return EIO;
-}
-
-static void on_sent(struct link *l, void *arg, const struct link_head *m)
-{
-    const struct rail *rail = arg;
-    struct receiver *r = rail->peer;
-
-    (void)l;
-    (void)m;
-    r->moved = clock_s();
-    if (!r->home->over)
-        give(r->home);
-}
-
-static void on_closed(struct link *l, void *arg, const char *why)
-{
-    struct rail *rail = arg;
-    struct receiver *r = rail->peer;
-    struct bcast_home *h = r->home;
-
-    (void)why; /* its channel tells whether it is lost altogether */
-    h->home_bytes += link_bytes_sent(l);
-    rail_end(&h->rails, rail);
-    if (is_connected(r)) {
-        feed_again(h->feed, r->rank);
-        rails_wake(r->rail);
-    } else {
-        r->n = 0;
-        r->queued = 0;
-        feed_lost(h->feed, r->rank);
-    }
-    if (!h->over && bcast_source_check(&h->source, &h->err) < 0)
-        end(h);
-}
-
-/* Nobody sends chunks here: they need no place. */
-static const struct link_events receiver_events = {
-    .taken = on_taken,
-    .next = on_next,
-    .read = on_read,
-    .sent = on_sent,
-    .closed = on_closed,
-};
-
-/* One more call is a further rail. */
-static struct rail *free_rail(const struct bcast_home *h, uint32_t rank)
-{
-    struct receiver *r = &h->node[rank];
-    unsigned n = h->s.wish.flags & ORDER_RAILS ? RAILS_MAX : 1;
-
-    for (unsigned i = 0; i < n && !r->ended; i++)
-        if (!r->rail[i].link)
-            return &r->rail[i];
-    return NULL;
-}
-
-static int on_pending_taken(struct link *l,
-                            void *arg,
-                            const struct link_head *m,
-                            const uint8_t *bytes)
-{
-    struct pending *p = arg;
-    struct bcast_home *h = p->owner;
-    uint32_t rank = link_caller(l);
-    struct rail *rail;
-
-    (void)bytes;
-    if (m->type != LINK_HELLO || m->broadcast != h->s.id
-        || rank >= h->plan.nodes)
-        return -1;
-    rail = free_rail(h, rank);
-    if (!rail)
-        return -1;
-    rail_begin(&h->rails, rail, l);
-    link_set_events(l, &receiver_events, rail);
-    link_set_chunk(l, h->plan.chunk);
-    link_set_packing(l, h->packing);
-    link_set_fabric(l, h->fabric, 0);
-    pending_leave(p);
-    feed_connected(h->feed, rank, clock_s());
-    if (!h->over)
-        give(h);
-    return 0;
-}
-
-static void on_pending_closed(struct link *l, void *arg, const char *why)
-{
-    (void)l;
-    (void)why;
-    pending_leave(arg);
-}
-
-static const struct link_events pending_events = {
-    .taken = on_pending_taken,
-    .closed = on_pending_closed,
-};
-
-static void on_called(void *arg, struct listener *l, int fd)
-{
-    struct bcast_home *h = arg;
-
-    /* Without memory the caller sees its call end, and that is all. */
-    (void)pending_accept_link(&h->pending, h->s.base, fd, l, &pending_events);
-}
-
 /* --- what nodes report ---------------------------------------------------- */
 
 static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
@@ -392,17 +28,18 @@ static void node_is_done(struct bcast_home *h, uint32_t v, struct bcast_done *d)
     if (d->error == 0 && d->text[0] == '\0') {
         if (h->s.wish.flags & ORDER_INDEX && h->s.wish.tree->want.bits
             && tree_want_unite(&h->s.wish.tree->want, d->want, d->want_len) < 0)
-            give_up(h, v, "what it says it lacks is not of this tree");
+            bcast_home_give_up(h, v,
+                               "what it says it lacks is not of this tree");
         else
-            receiver_ends(h, v, "");
+            bcast_home_node_ends(h, v, "");
     } else {
         if (d->text[0] == '\0')
             snprintf(d->text, sizeof d->text, "%s: %s", h->s.wish.destination,
                      strerror((int)d->error));
-        give_up(h, v, d->text);
+        bcast_home_give_up(h, v, d->text);
     }
     if (h->left == 0)
-        end(h);
+        bcast_home_end(h);
 }
 
 static void node_holds(struct bcast_home *h, uint32_t v, uint32_t held)
@@ -444,7 +81,7 @@ int bcast_home_receive(struct bcast_home *h,
 void bcast_home_lost(struct bcast_home *h, uint32_t node, const char *why)
 {
     if (!h->over && node < h->plan.nodes)
-        give_up(h, node, why);
+        bcast_home_give_up(h, node, why);
 }
 
 void bcast_home_move(struct bcast_home *h, uint32_t node, double seconds)
@@ -467,7 +104,7 @@ static void look_for_stalled(struct bcast_home *h, double t)
     for (uint32_t v = 0; v < h->plan.nodes && !h->over; v++)
         if (!h->node[v].ended && t - h->node[v].moved > h->s.wish.timeout_s
             && (!h->s.is_late || h->s.is_late(h->s.arg, v)))
-            give_up(h, v, why);
+            bcast_home_give_up(h, v, why);
 }
 
 /* By those that have ended, too. */
@@ -509,7 +146,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         measure_wire(h, t);
     rails_tick(&h->rails);
     if (h->feed && !h->over)
-        give(h);
+        bcast_home_give(h);
 }
 
 /* --- begin and end -------------------------------------------------------- */
@@ -592,7 +229,7 @@ static int make_feed(struct bcast_home *h, struct es_error *err)
                                         .self = FRONT_END,
                                         .ports = h->s.ports,
                                         .loopback = h->s.loopback,
-                                        .called = on_called,
+                                        .called = bcast_home_called,
                                         .arg = h};
 
     h->feed = feed_create(&h->plan, (uint64_t)randombytes_random() << 32 | 1,
