@@ -161,6 +161,10 @@ test_expect_success 'network work: run has the ring, and the node with the slow 
 	done
 	return 1
 '
+# A GPU that the CPU plays would not be done in time on a tenth of a core.
+test_expect_success 'the slow nodes get more of their cores' '
+	for n in n2 n3; do "$testbed" fault --name "$testbed_name" speed $n 40 || return 1; done
+'
 # Stand-ins for the drivers of three makers (t/drivers): these nodes have no GPU.
 for maker in nvidia amd intel; do
 	test_expect_success "GPUs of $maker: probe --nodes has those of all nodes, and a run counts them" '
