@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='a command whose start grows tenfold in the middle of a run'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+without_slurm
+XDG_STATE_HOME=$PWD/state && export XDG_STATE_HOME && mkdir state
+# grows BEGIN END: 5 ms a unit and 60 ms to start; from the middle of the third frame on 600 ms.
+cat >grows <<'END'
+#!/bin/sh
+test "$EVENSTEP_FRAME" -lt 2 || test "$EVENSTEP_FRAME" = 2 && test "$1" -lt 100 || sleep 0.54
+sleep "$(awk "BEGIN { print 0.06 + 0.005 * ($2 - $1) }")"
+exec seq "$1" $(($2 - 1))
+END
+chmod +x grows
+# start FROM TO: the median of the starts, in seconds, with which pieces of these frames were made.
+start() {
+	jq -es "[.[] | select(.type == \"frame\" and .frame >= $1 and .frame < $2) | .slices[].start] | sort | .[length / 2 | floor]" report
+}
+
+test_expect_success 'its output is whole and in order' '
+	evenstep run --local 2 --metrics equal --range 0:200 --repeat 7 --report report -- ./grows {begin} {end} >out 2>err &&
+	for frame in 1 2 3 4 5 6 7; do seq 0 199; done >want && test_cmp want out
+'
+test_expect_success 'the later frames are cut by the longer start' '
+	start 1 3 >before && start 4 7 >after && jq -en "$(cat after) > 0.3 and $(cat after) > $(cat before)"
+'
+test_expect_success 'and the next run knows it from its first frame' '
+	evenstep run --local 2 --metrics equal --range 0:200 --report report -- ./grows {begin} {end} >out 2>err &&
+	start 0 1 >next && jq -en "$(cat next) > 0.3"
+'
+test_done
