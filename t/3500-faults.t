@@ -53,7 +53,7 @@ test_expect_success 'kill -9 of the front end of all that, and --resume on the n
 		evenstep run --metrics equal --range 0:160 --repeat 3 --journal journal --resume -- ./gated {begin} {end} >out && test_cmp want out
 '
 test_expect_success 'a command that hangs on one node: ended after --timeout, its part done by others, and the node is back' '
-	begin --repeat 2 --timeout 8 -- "$PWD/gated" {begin} {end} && wait_for 60 grep -q "n2 is lost" err && : >go && wait $run &&
+	begin --repeat 2 --timeout 8 -- "$PWD/gated" {begin} {end} && wait_for 60 grep -q "n2 is cut off" err && : >go && wait $run &&
 	frames 2 && test_cmp want out && said "evenstep: n2: units [0-9]+:[0-9]+ still run after 8 s" && nothing_left
 '
 test_expect_success '--speculate: where a node hangs, the others do its pieces as well, and nothing of it stays' '

@@ -311,6 +311,9 @@ void run_nodes_lost(void *arg, size_t node, const char *why)
         notice("%s has left: the other nodes do its part", name);
     else if (r->phase == WORKING && has_left(r, node))
         notice("%s has left", name);
+    else if (r->overdue[node])
+        notice("%s is cut off, as --timeout says: the other nodes do its part",
+               name);
     else
         notice("%s is lost (%s): the other nodes do its part", name, why);
     run_power_lost(&r->power, node);
