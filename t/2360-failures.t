@@ -73,8 +73,7 @@ test_expect_success '--bisect stops at the grain, in every frame' '
 	said "evenstep: left out: frame 0, units 608:616, .*" && said "evenstep: left out: frame 1, units 608:616, .*" &&
 	said "evenstep: 16 units are left out: 2 commands failed: .*" && { seq 0 607; seq 616 999; } >once && cat once once | test_cmp - out
 '
-test_expect_success '--bisect is not for programs that stay alive, nor is --ok-status' '
-	fails 2 ".*--bisect and --persistent exclude each other.*" job --range 0:5 --bisect --persistent -- true &&
+test_expect_success '--ok-status is not for programs that stay alive' '
 	fails 2 ".*--ok-status and --persistent exclude each other.*" job --range 0:5 --ok-status 0,1 --persistent -- true
 '
 test_expect_success 'all fail: the run ends in order, with a bounded list and a report of all' '

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Without --retries: one that fails at this many slices in a row, while others
- * do theirs, gets nothing more. */
+ * do theirs, gets nothing more.  Nor is it less where a bad unit is looked for, as
+ * that fails at whoever has it. */
 #define IN_A_ROW 3
 
 /* What a failure is told with. */
@@ -128,7 +129,9 @@ static void judge_node(struct run *r, size_t slot)
     const struct slots *slots = distribution_slots(r->distribution);
     unsigned failures =
         dispatch_node(distribution_dispatch(r->distribution), slot)->failures;
-    unsigned each = r->o->retries > 0 ? r->o->retries : IN_A_ROW;
+    int is_few =
+        r->o->retries == 0 || (r->o->bisect && r->o->retries < IN_A_ROW);
+    unsigned each = is_few ? IN_A_ROW : r->o->retries;
     unsigned most = each * (unsigned)slots_of(slots, slots->node[slot]);
     int goes_on = r->o->keep_going > 0 || r->o->bisect;
 
@@ -138,8 +141,9 @@ static void judge_node(struct run *r, size_t slot)
     if (dispatch_node(distribution_dispatch(r->distribution), slot)->standing
         != STANDING_GOOD)
         return;
-    notice("%s: %u failures in a row: it gets nothing more",
-           distribution_name(r->distribution, slot), failures);
+    notice("%s: %u failure%s in a row: it gets nothing more",
+           distribution_name(r->distribution, slot), failures,
+           failures == 1 ? "" : "s");
     distribution_distrust(r->distribution, slots->node[slot]);
 }
 

@@ -193,7 +193,7 @@ const struct option run_options_table[] = {
      .bare = "9223372036854775807", .help =
      "what still fails after that is left out, the rest is done, and the end "
      "is exit status 1 with a list; more than MAX such failures end the run"},
-    {OPTION_FLAG, "bisect", NULL, AT(bisect), .excludes = "persistent", .help =
+    {OPTION_FLAG, "bisect", NULL, AT(bisect), .help =
      "what still fails is cut in two, and these again, down to --grain, to "
      "find which units it is: only these have failed"},
     {OPTION_TAKE, "ok-status", "LIST", AT(ok_status), .take = ok_status_take,

@@ -26,6 +26,15 @@ static int is(const char *word)
     return strcmp(how, word) == 0;
 }
 
+/* HOW "unit-613": that unit kills who does it. */
+static int is_bad(uint64_t unit)
+{
+    static const char prefix[] = "unit-";
+
+    return strncmp(how, prefix, sizeof prefix - 1) == 0
+           && strtoull(how + sizeof prefix - 1, NULL, 10) == unit;
+}
+
 /* --- by libevenstep ------------------------------------------------------- */
 
 /* Of the slice, all that there is. */
@@ -50,8 +59,11 @@ static void print_units(uint64_t begin, uint64_t end)
         printf("%" PRIu64 " <%s>\n", evenstep_frame(), evenstep_label());
     if (is("lines"))
         print_lines();
-    for (uint64_t i = begin; i < end && !is("frame") && !is("lines"); i++)
+    for (uint64_t i = begin; i < end && !is("frame") && !is("lines"); i++) {
+        if (is_bad(i))
+            raise(SIGKILL);
         printf("%" PRIu64 "\n", i);
+    }
 }
 
 static void misbehave_in_slice(void)
