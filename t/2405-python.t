@@ -79,11 +79,34 @@ test_expect_success 'f raises: so does map, with the item, the node, and where i
 test_expect_success 'or it goes on, and the error is among the results' '
 	python square.py raise keep && grep -vE "^item 7: item 7 .*ValueError: seven$" out | test_cmp rest - && test $(wc -l <out) = 20
 '
-test_expect_success 'a worker ends in the middle, twice: map says so, with the last words of the run' '
-	! python square.py exit && mentioned "^evenstep: .* exited with status 3" && mentioned "^evenstep.RunError: evenstep.map: evenstep run has ended with exit status 1, and item [0-7] is not done; its last words:$"
+test_expect_success 'an item ends its worker: so does map, with the item and how' '
+	errs "^evenstep.ItemError: item 7 \(<__main__.Number.*\) failed on local[01]: the worker that did it .*exited with status 3: " square.py exit &&
+	mentioned "^evenstep.RunError: evenstep.map: evenstep run has ended with exit status 1, and item [0-7] is not done; its last words:$"
 '
 test_expect_success 'or the rest is done' '
-	python square.py exit keep && grep -qE "^item 7: item 7 .* failed: the worker that did it has ended$" out && test $(wc -l <out) = 20 && tail -n 1 out | grep -x 361
+	python square.py exit keep && grep -vE "^item 7: item 7 .* failed on local[01]: the worker that did it exited with status 3$" out | test_cmp rest - && test $(wc -l <out) = 20
+'
+cat >killer.py <<'END'
+import os, signal, sys
+import evenstep
+
+def f(n):
+    if n == 537:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n * n
+
+if __name__ == "__main__":
+    results = evenstep.map(f, range(1000), local=4, return_exceptions=True, slots=int(sys.argv[1]))
+    for n, result in enumerate(results):
+        if result != n * n:
+            print(result)
+END
+test_expect_success 'one of 1,000 items kills its worker: only that one fails, and is named' '
+	python killer.py 1 && cat err && echo "item 537 (537) failed on local: the worker that did it was killed by signal 9 (Killed)" >want_killed &&
+	sed "s/local[0-3]/local/" out | test_cmp want_killed -
+'
+test_expect_success 'or a process of several of its node' '
+	python killer.py 2 && cat err && grep -xE "item 537 \(537\) failed on local[0-3]: the worker that did it exited with status 1" out && test $(wc -l <out) = 1 && mentioned "^local[0-3]: evenstep.map: one of this node.s processes has ended: "
 '
 test_expect_success 'an agent dies: that costs its slice, and no result' '
 	python square.py agent && test -e once && test_cmp want out && mentioned "^evenstep: local[01] is lost "

@@ -17,9 +17,14 @@ def f(n):
         open("once", "w").close()
         os.kill(os.getppid(), 9)
         time.sleep(100)
+    if n == 537:
+        os.kill(os.getpid(), 9)
     return n * n, os.environ["EVENSTEP_NODE"]
 
 if __name__ == "__main__":
+    if "thousand" in sys.argv:
+        results = enumerate(evenstep.map(f, range(1000), return_exceptions=True))
+        sys.exit([str(r) for n, r in results if isinstance(r, evenstep.ItemError) or r[0] != n * n])
     results = list(evenstep.map(f, range(40), slots=1 if "one" in sys.argv else None))
     print([r[0] for r in results] == [n * n for n in range(40)], sorted({r[1] for r in results}))
 END
@@ -30,6 +35,9 @@ test_expect_success 'salloc: the items of a map are done on the nodes, by a proc
 '
 test_expect_success 'sbatch: an agent dies, the map has all results' '
 	on_ctl sbatch -Q --wait --no-kill -N3 -o out -e err --wrap "timeout 100 python3 mapped.py one agent"; cat err; test -e once && grep -qE "^True .*n[012]" out && mentioned "n[012] is lost "
+'
+test_expect_success 'one of 1,000 items kills the process that does it: only that one fails, and is named' '
+	! on_ctl salloc -Q -N3 timeout 200 python3 mapped.py thousand >out 2>err; grep -v noise err; tail -n 1 err | grep -xE ".[\"'"'"']item 537 \(537\) failed on n[012]: the worker that did it (exited with status 1|was killed by signal 9 \(Killed\))[\"'"'"']."
 '
 # As sbatch --container-image of pyxis does: the job script is in another system, which has Slurm and evenstep of the site.  No checkout is in its /usr/games.
 cat >inside.sh <<'END'

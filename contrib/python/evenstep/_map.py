@@ -13,6 +13,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,12 +27,14 @@ from typing import (
     Any,
     Callable,
     Deque,
+    Dict,
     Generic,
     Iterable,
     Iterator,
     List,
     Optional,
     Sequence,
+    Tuple,
     Type,
     TypeVar,
     Union,
@@ -44,6 +47,10 @@ R = TypeVar("R")
 
 _LAST_WORDS = 5  # lines that an error repeats of what evenstep itself has said
 _END_SECONDS = 10  # after each signal to end the run
+# How `evenstep run` names the item that has ended its worker, for --bisect finds it:
+# with --keep-going in a list at the end, else by its last message.
+_LEFT_OUT = re.compile(r"evenstep: left out: frame 0, units (\d+):\d+, (\S+): (.*)")
+_ENDED_BY = re.compile(r"evenstep: (\S+): frame 0, units (\d+):(\d+): (.*)")
 _WORKER = "import sys; sys.path.append({!r}); from evenstep._start import main; main()"
 
 
@@ -177,6 +184,7 @@ class Results(Generic[R], Iterator[R]):
         self._index = 0
         self._piece: Optional[IO[bytes]] = None
         self._words: Deque[str] = collections.deque(maxlen=_LAST_WORDS)
+        self._left_out: Dict[int, Tuple[str, str]] = {}  # by index: node, and how
         self._run = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -194,8 +202,14 @@ class Results(Generic[R], Iterator[R]):
         for line in self._run.stderr:
             if line.startswith("evenstep: "):
                 self._words.append(line)
+                self._note_left_out(line)
             if not self._quiet:
                 sys.stderr.write(line)
+
+    def _note_left_out(self, line: str) -> None:
+        found = _LEFT_OUT.match(line)
+        if found:
+            self._left_out[int(found[1])] = (found[2], found[3])
 
     def __len__(self) -> int:
         """How many results are still to come."""
@@ -238,16 +252,24 @@ class Results(Generic[R], Iterator[R]):
                 if at_end:
                     return None
 
+    def _killed(self, index: int, node: str, how: str) -> ItemError:
+        return ItemError(index, self._items[index], node, f"the worker that did it {how}")
+
     def _lost(self) -> ItemError:
-        """The run has ended without this item."""
+        """The run has ended without this item.  Unless all is done that can be,
+        that may be due to another one."""
         self._relay.join()
         status = self._run.wait()
         if self._return_exceptions and status == 1:
-            return ItemError(self._index, self._items[self._index], "", "the worker that did it has ended")
-        raise RunError(
+            return self._killed(self._index, *self._left_out.get(self._index, ("", "has ended")))
+        error = RunError(
             f"evenstep.map: evenstep run has ended with exit status {status}, and item {self._index} "
             "is not done; its last words:\n" + "".join(self._words).rstrip()
         )
+        ended_by = _ENDED_BY.match(self._words[-1]) if self._words else None
+        if ended_by is None or int(ended_by[3]) - int(ended_by[2]) > 1:
+            raise error
+        raise self._killed(int(ended_by[2]), ended_by[1], ended_by[4]) from error
 
     def _fail(self, outcome: Any) -> ItemError:
         error, trace, node = outcome
@@ -325,6 +347,7 @@ def _command(
         "run",
         "--persistent",
         "--retries=1",
+        "--bisect",
         "--no-sync",
         "--header=1",
         "--lines=" + os.path.join(folder, "items"),
@@ -359,8 +382,8 @@ def map(
     slots       processes a node: a number, or "cores"; by default "cores" in a
                 job, one each with local
     return_exceptions
-                an item that fails gives an ItemError among the results;
-                without it that is raised, and ends the run
+                an item that fails, or ends its worker, gives an ItemError among
+                the results; without it that is raised, and ends the run
     python      what starts Python on a node, if it is another than this one, as
                 ["apptainer", "exec", "work.sif", "python3"]
     options     more of those of `evenstep run`, as ["--report", "r.json"]

@@ -103,7 +103,20 @@ class Crew:
 
     def do(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Do the items, in their order."""
-        return self._pool.map(_do, lines) if self._pool else map(self._task, lines)
+        return self._do_by_pool(lines) if self._pool else map(self._task, lines)
+
+    def _do_by_pool(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Where an item ends its process, nobody knows which it was: this one ends,
+        too, as if it had done the item, and evenstep looks for it."""
+        from concurrent.futures.process import BrokenProcessPool
+
+        assert self._pool
+        try:
+            yield from self._pool.map(_do, lines)
+        except BrokenProcessPool as error:
+            sys.stderr.write(f"evenstep.map: one of this node's processes has ended: {error}\n")
+            sys.stderr.flush()
+            os._exit(1)
 
     def end(self) -> None:
         """No more items."""
