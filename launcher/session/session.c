@@ -252,7 +252,7 @@ static void on_message(
     }
     if (type == MSG_MISSED)
         arrival_missed(s->arrival, body, len);
-    else
+    else if (s->ready) /* else its clock, from a node that was stopped */
         s->on->message(s->arg, node, type, body, len);
 }
 

@@ -24,7 +24,8 @@ static struct fake {
     struct event_base *base;
     struct channel *channel;
     struct secret secret;
-    const char *way; /* what it does otherwise than an agent */
+    const char *way;    /* what it does otherwise than an agent */
+    const char *others; /* what rank 1 does, if this is another */
     uint32_t rank, agents;
     int calls;
 } fake;
@@ -97,7 +98,13 @@ static void fake_fence(const uint8_t *body, size_t len)
         fake_send(MSG_MISSED, &out);
         return;
     }
+    if (strcmp(fake.others, "early") == 0)
+        usleep(300000); /* so that rank 1 speaks before all are there */
     fake_ready();
+    if (does("early")) {
+        write_u32(&out, 1);
+        fake_send(MSG_RING_PORT, &out);
+    }
     if (does("peer")) {
         msg_write_peer(&out, &peer);
         fake_send(MSG_PEER, &out);
@@ -192,6 +199,7 @@ static int agent_main(void)
     fake.rank = (uint32_t)atoi(getenv("EVENSTEP_RANK"));
     fake.agents = (uint32_t)atoi(getenv("EVENSTEP_AGENTS"));
     fake.way = way && fake.rank == 1 ? way : "";
+    fake.others = way && fake.rank != 1 ? way : "";
     if (does("speak")) {
         fprintf(stderr, "there is\nno luck today\n");
         return 3;
@@ -361,6 +369,17 @@ static void end(void)
 {
     session_close(session);
     session = NULL;
+}
+
+/* An agent that was stopped tells its clock, also where the others still come. */
+static void test_early(void)
+{
+    open_local("early");
+    ok(heard.ready == 1 && heard.message == 0,
+       "what an agent says before all are there is not for the one above");
+    order(1);
+    ok(heard.message == 1, "what it says then is");
+    end();
 }
 
 static void test_good(void)
@@ -626,6 +645,7 @@ int main(int argc, char **argv)
         bail("no name");
     base = event_base_new();
     test_good();
+    test_early();
     test_encrypted();
     test_versions();
     test_failures();
