@@ -29,6 +29,18 @@ test_expect_success 'up: four nodes' 'testbed_up --nodes 4'
 test_expect_success 'the program is on no node, and runs on all; its files come here, and nothing stays there' '
 	! test -e /tmp/tool && begin && : >go && wait $run && whole && begun n0 && begun n1 && begun n2 && ! test -e /tmp/tool && on_node n1 test -x /tmp/tool && nothing_left
 '
+# own OPTION... -- COMMAND...: with /tmp/own of this host in LD_LIBRARY_PATH.
+own() {
+	on_ctl salloc -Q -N4 env "PATH=$EVENSTEP_BUILD:$PATH" LD_LIBRARY_PATH=/tmp/own evenstep run --metrics equal --range 0:8 --pieces 1 --ok-status 42 --workdir tmp "$@" >out 2>err
+}
+test_expect_success '--exec and --libs: neither the program nor its library is on any node' '
+	echo "int inner(void) { return 42; }" >inner.c && echo "int inner(void); int main(void) { return inner(); }" >app.c &&
+	cc -shared -fPIC -Wl,-soname,libinner.so.1 -o libinner.so.1 inner.c && cc -o app app.c libinner.so.1 &&
+	on_ctl sh -c "mkdir /tmp/own && mv app libinner.so.1 /tmp/own" && none_on_nodes "ls -d /tmp/own" &&
+	own --exec /tmp/app --libs -- /tmp/own/app "{begin}" && on_node n2 sh -c "test -x /tmp/app && ls /tmp/app_libs" >libs && grep -qx libinner.so.1 libs &&
+	test_expect_code 1 own --exec /tmp/alone -- /tmp/own/app "{begin}" && mentioned "libinner.so.1: cannot open shared object file" &&
+	mentioned "/tmp/alone exited with status 127" && nothing_left
+'
 test_expect_success 'an agent is killed in the middle: each file is there once, and whole' '
 	begin && wait_for 60 begun n2 && kill -KILL $(ours evenstep-agent n2) &&
 	wait_for 60 grep -q "n2 is lost" err && : >go && wait $run && whole

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each of "a:b". */
-static int fill_folders(FILE *out,
-                        char *folders,
-                        const char *node,
-                        char *const env[])
+int node_env_folders(FILE *out,
+                     char *folders,
+                     const char *node,
+                     char *const env[])
 {
     char path[DESTINATION_MAX], *rest = folders;
     const char *one;
@@ -35,7 +34,7 @@ static int fill_line(FILE *out, char *line, const char *node, char *const env[])
 
     if (strncmp(line, name, sizeof name - 1) == 0) {
         fputs(name, out);
-        rc = fill_folders(out, line + sizeof name - 1, node, env);
+        rc = node_env_folders(out, line + sizeof name - 1, node, env);
     } else {
         fputs(line, out);
     }

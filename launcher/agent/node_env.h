@@ -9,7 +9,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+/* Write the folders "a:b" as they are on this node; their text is cut up.  0, or
+ * -1 if there is no memory or one gets too long. */
+int node_env_folders(FILE *out,
+                     char *folders,
+                     const char *node,
+                     char *const env[]);
 /*
  * Lines NAME=value, len bytes; env ends with NULL.  Returns the new ones, *out_len
  * bytes, which the caller frees; NULL with errno set if there is no memory (ENOMEM)

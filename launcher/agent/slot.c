@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/agent/slot.h"
+#include "launcher/agent/brought.h"
 #include "launcher/agent/persistent.h"
 #include "launcher/agent/places.h"
 #include "launcher/agent/returning.h"
@@ -181,6 +182,22 @@ static int take_place(const struct slot *s, struct execution_spec *spec)
     return rc;
 }
 
+/* The program is the COMMAND's; its libraries are there for all. */
+static int take_brought(const struct slot_common *c,
+                        struct execution_spec *spec,
+                        const struct msg_run *run,
+                        struct es_error *err)
+{
+    char **env = (char **)spec->envp;
+    int rc = brought_libs(&env, &c->command, c->node, c->environ, err);
+
+    spec->envp = env;
+    if (rc < 0 || run->work[0])
+        return rc;
+    return brought_program((char **)spec->argv, &c->command, c->node,
+                           c->environ, err);
+}
+
 /* What a slice's type of work runs; NULL: nobody has said. */
 static char *const *command_of(const struct slot_common *c,
                                const struct msg_run *run)
@@ -205,9 +222,9 @@ static int fill_spec(const struct slot *s,
     spec->argv = template_argv(command_of(c, run), run, c->node);
     spec->envp = template_environ(c->environ, run, c->node);
     spec->dir = c->command.dir[0] ? c->command.dir : NULL;
-    if (spec->argv && spec->envp && take_place(s, spec) == 0)
-        return 0;
-    return es_no_memory(err);
+    if (!spec->argv || !spec->envp || take_place(s, spec) < 0)
+        return es_no_memory(err);
+    return take_brought(c, spec, run, err);
 }
 
 static void clear_spec(struct execution_spec *spec)

@@ -43,7 +43,7 @@ struct option {
                              follows is one */
     int required;         /* "--NAME is missing" */
     const char *excludes; /* others, with blanks between, not with this one */
-    const char *needs;    /* another one, without which this makes no sense */
+    const char *needs;    /* others, without any of which this makes no sense */
     const char *only;     /* it is for the command's first operand alone */
     /* At is the member, or where no member is named the whole. */
     int (*take)(void *at, const char *text, struct es_error *err);

@@ -82,11 +82,6 @@ static const struct option *by_name(const struct subcommand *c,
     return n == 1 ? found : NULL;
 }
 
-static const struct option *find(const struct parsing *p, const char *name)
-{
-    return by_name(p->command, name, strlen(name));
-}
-
 static int is_given(const struct parsing *p, const struct option *o)
 {
     return p->given[o - p->command->option];
@@ -213,20 +208,37 @@ static int check_excluded(struct parsing *p, const struct option *o)
     return 0;
 }
 
+/* One of "bcast exec" will do; the first is what most give. */
+static int check_needed(struct parsing *p, const struct option *o)
+{
+    const struct option *other, *first = NULL;
+    char mend[80], names[80] = "";
+
+    for (const char *at = o->needs; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " "), n = strlen(names);
+
+        other = by_name(p->command, at, len);
+        if (is_given(p, other))
+            return 0;
+        first = first ? first : other;
+        snprintf(names + n, sizeof names - n, "%s--%s", n > 0 ? " or " : "",
+                 other->name);
+        at += len;
+    }
+    snprintf(mend, sizeof mend, "give --%s%s%s, too", first->name,
+             first->value ? " " : "", first->value ? first->value : "");
+    return fail(p, mend, "--%s: there is no %s", o->name, names);
+}
+
 static int check_given(struct parsing *p, const struct option *o)
 {
     const char *first = p->operands > 0 ? p->argv[1] : "";
-    const struct option *other = o->needs ? find(p, o->needs) : NULL;
-    char mend[80];
 
     if (o->only && strcmp(first, o->only) != 0)
         return fail(p, NULL, "%s %s: --%s is not for it", p->command->name,
                     first, o->name);
-    if (other && !is_given(p, other)) {
-        snprintf(mend, sizeof mend, "give --%s%s%s, too", other->name,
-                 other->value ? " " : "", other->value ? other->value : "");
-        return fail(p, mend, "--%s: there is no --%s", o->name, other->name);
-    }
+    if (o->needs && check_needed(p, o) < 0)
+        return -1;
     return o->excludes ? check_excluded(p, o) : 0;
 }
 

@@ -13,6 +13,9 @@
 
 /* Of them, the folders that come first in LD_LIBRARY_PATH, as "a:b". */
 #define STEP_ENV_LIBS "EVENSTEP_LIBS"
+/* Of that list, which ENV_VALUE_LEN of the plugin bounds, with room for what
+ * nodes fill in. */
+#define LIBS_LIST_MAX 3584
 
 /* Write EVENSTEP_DIR, EVENSTEP_SOCKET and then these lines to that file.
  * Returns 0 or an errno value. */

@@ -6,11 +6,8 @@
 #ifndef LAUNCHER_COMMAND_ATTEND_LIBS_H
 #define LAUNCHER_COMMAND_ATTEND_LIBS_H
 
+#include "launcher/base/step_env.h"
 #include "launcher/command/attend_options.h"
-
-/* Of an environment's value, which ENV_VALUE_LEN of the plugin bounds, with room
- * for what nodes fill in. */
-#define LIBS_LIST_MAX 3584
 
 /*
  * Find those of each input that is a program; list is their folders, "a:b", for

@@ -7,49 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- SRC:DST -------------------------------------------------------------- */
-
-static int split(char source[DESTINATION_MAX],
-                 char destination[DESTINATION_MAX],
-                 const char *text,
-                 struct es_error *err)
-{
-    const char *colon = strchr(text, ':');
-    size_t len = colon ? (size_t)(colon - text) : 0;
-
-    if (len == 0)
-        return es_fail(err, ES_USAGE, "give SRC:DST, as data:/tmp/data",
-                       "--bcast: \"%.80s\" does not name two files", text);
-    if (len >= DESTINATION_MAX)
-        return es_fail(err, ES_USAGE, "give a shorter one",
-                       "--bcast: SRC is longer than %u bytes",
-                       DESTINATION_MAX - 1);
-    memcpy(source, text, len);
-    source[len] = '\0';
-    return broadcast_destination(destination, colon + 1, err);
-}
-
-int bringing_check(const struct run_options *o,
-                   const struct config_bcast *config,
-                   struct es_error *err)
-{
-    char source[DESTINATION_MAX], destination[DESTINATION_MAX];
-
-    if (o->cache && broadcast_cache(destination, o->cache, config, err) < 0)
-        return -1;
-
-    for (size_t i = 0; i < o->n_bcast; i++) {
-        if (split(source, destination, o->bcast[i], err) < 0
-            || broadcast_source(source, err) < 0)
-            return -1;
-        if (o->local.n > 1 && !strstr(destination, "{node}"))
-            return es_fail(err, ES_USAGE, "give DST with {node} in it",
-                           "--bcast: with --local all nodes would write the "
-                           "same file");
-    }
-    return 0;
-}
-
 /* --- one after the other -------------------------------------------------- */
 
 static void on_ended(void *arg)
@@ -61,38 +18,37 @@ static void on_ended(void *arg)
 
 /* With digests, of which nodes tell what they lack; a file is then a tree of one
  * file. */
-static int start_compared(struct bringing *b)
+static void wish_compared(struct bringing *b, int is_folder)
 {
-    char *source = b->source;
-    struct stat st;
-    const struct tree_wish tree = {.source = &source,
-                                   .n = 1,
-                                   .single = stat(source, &st) != 0
-                                             || !S_ISDIR(st.st_mode),
-                                   .parts = TREE_DIGESTS};
-
+    b->tree.parts = TREE_DIGESTS;
+    b->tree.single = !is_folder;
     b->wish.flags &= ~(uint32_t)ORDER_SINGLE;
-    b->wish.flags |= tree.single ? ORDER_SINGLE : 0u;
-    return broadcast_start_tree(&b->broadcast, b->base, b->session, &b->wish,
-                                &tree, on_ended, b, b->err);
+    b->wish.flags |= b->tree.single ? ORDER_SINGLE : 0u;
 }
 
 static int start_one(struct bringing *b)
 {
-    if (split(b->source, b->destination, b->o->bcast[b->at], b->err) < 0)
-        return -1;
-    b->wish.source = b->source;
-    b->wish.destination = b->destination;
-    if (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE))
-        return start_compared(b);
-    return broadcast_start(&b->broadcast, b->base, b->session, &b->wish, NULL,
-                           on_ended, b, b->err);
+    struct bring_file *f = &b->list->file[b->at];
+    int compared = (b->wish.flags & (ORDER_UPDATE | ORDER_CACHE)) != 0;
+    struct stat st;
+    int is_folder = stat(f->source, &st) == 0 && S_ISDIR(st.st_mode);
+
+    b->source = f->source;
+    b->wish.source = f->source;
+    b->wish.destination = f->destination;
+    b->tree = (struct tree_wish){.source = &b->source, .n = 1};
+    if (compared)
+        wish_compared(b, is_folder);
+    return broadcast_start_program(&b->broadcast, b->base, b->session, &b->wish,
+                                   compared || is_folder ? &b->tree : NULL,
+                                   &f->libs, on_ended, b, b->err);
 }
 
 /* A node that was lost meanwhile does nothing; one that is there and has not
  * got the file would fail at it. */
 static int check_one(const struct bringing *b)
 {
+    const struct bring_file *f = &b->list->file[b->at];
     struct bcast_result r;
     uint32_t without = 0;
 
@@ -112,8 +68,8 @@ static int check_one(const struct bringing *b)
     if (without == 0)
         return 0;
     return es_fail(b->err, ES_WORK, "see the lines above",
-                   "--bcast: %.80s: %u of %u nodes have not got it",
-                   b->o->bcast[b->at], without, r.plan.nodes);
+                   "--%s: %.80s:%.80s: %u of %u nodes have not got it",
+                   f->option, f->source, f->destination, without, r.plan.nodes);
 }
 
 static void on_next(evutil_socket_t fd, short what, void *arg)
@@ -125,16 +81,16 @@ static void on_next(evutil_socket_t fd, short what, void *arg)
     (void)what;
     broadcast_stop(&b->broadcast);
     b->at++;
-    if (!failed && b->at < b->o->n_bcast)
+    if (!failed && b->at < b->list->n)
         failed = start_one(b) < 0;
-    if (failed || b->at == b->o->n_bcast)
+    if (failed || b->at == b->list->n)
         b->ended(b->arg, failed);
 }
 
-static void take_wish(struct bringing *b, const struct config_bcast *config)
+static void take_wish(struct bringing *b,
+                      const struct run_options *o,
+                      const struct config_bcast *config)
 {
-    const struct run_options *o = b->o;
-
     b->wish =
         broadcast_wish(config, ORDER_FORCE | (o->update ? ORDER_UPDATE : 0u)
                                    | (o->cache ? ORDER_CACHE : 0u));
@@ -142,8 +98,7 @@ static void take_wish(struct bringing *b, const struct config_bcast *config)
         b->wish.pack = (enum pack)(o->compress - 1);
     if (!o->cache)
         return;
-    (void)broadcast_cache(b->cache, o->cache, config, NULL); /* was checked */
-    b->wish.cache = b->cache;
+    b->wish.cache = b->list->cache;
     b->wish.cache_bytes = config->cache_bytes;
 }
 
@@ -151,6 +106,7 @@ int bringing_start(struct bringing *b,
                    struct event_base *base,
                    struct session *session,
                    const struct run_options *o,
+                   const struct bring_list *list,
                    const struct config_bcast *config,
                    void (*ended)(void *arg, int failed),
                    void *arg,
@@ -159,8 +115,8 @@ int bringing_start(struct bringing *b,
     memset(b, 0, sizeof *b);
     b->base = base;
     b->session = session;
-    b->o = o;
-    take_wish(b, config);
+    b->list = list;
+    take_wish(b, o, config);
     b->ended = ended;
     b->arg = arg;
     b->err = err;

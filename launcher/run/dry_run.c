@@ -3,6 +3,7 @@
 #include "launcher/exec/template.h"
 #include "launcher/run/shell_words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Counted from 1, and lines with those of the header, as an editor does. */
@@ -20,6 +21,26 @@ static void print_stdin(FILE *to,
             (uintmax_t)(header + piece->end), o->lines);
 }
 
+/* Where it will have been brought. */
+static int name_program(char **words,
+                        const struct run_options *o,
+                        const struct msg_run *piece,
+                        const char *node)
+{
+    char *own[] = {(char *)o->exec.destination, NULL}, **filled;
+
+    if (!o->exec.destination[0])
+        return 0;
+    filled = template_argv(own, piece, node);
+    if (!filled)
+        return -1;
+    free(words[0]);
+    words[0] = filled[0];
+    filled[0] = NULL;
+    template_free(filled);
+    return 0;
+}
+
 int dry_run_print(FILE *to,
                   const struct run_options *o,
                   const struct msg_run *piece,
@@ -28,8 +49,10 @@ int dry_run_print(FILE *to,
 {
     char **words = template_argv(o->command, piece, node);
 
-    if (!words)
+    if (!words || name_program(words, o, piece, node) < 0) {
+        template_free(words);
         return -1;
+    }
     fprintf(to, "%s:", node);
     putc(' ', to);
     shell_words_print(to, words);

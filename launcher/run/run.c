@@ -133,7 +133,7 @@ static int start(struct run *r)
     if (r->o->metrics == METRICS_OF_FILE
         && metrics_file_read(&r->metrics, r->o->metrics_file, r->err) < 0)
         return -1;
-    if (bringing_check(r->o, &r->config->bcast, r->err) < 0)
+    if (bring_list_open(&r->to_bring, r->o, &r->config->bcast, r->err) < 0)
         return -1;
     if (receiving_open(&r->receiving, r->o->gather, !r->o->no_sync, r->err) < 0
         || work_open(&r->work, r->o, r->front.base, on_there, r, r->err) < 0
@@ -225,6 +225,7 @@ static void clear(struct run *r)
     drain_stop(r->drain);
     metrics_cast_stop(&r->cast);
     bringing_stop(&r->bringing);
+    bring_list_clear(&r->to_bring);
     run_join_end(r);
     front_close(&r->front);
     run_join_clear(r);

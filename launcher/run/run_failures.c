@@ -50,8 +50,18 @@ static int tell_not_returned(struct telling *t, const struct msg_done *m)
     return 1;
 }
 
+/* Where --exec has brought the command's program; NULL: it has not. */
+static const char *brought_to(const struct run *r, const struct piece *p)
+{
+    const char *to = r->o->exec.destination;
+
+    return p->frame->type == 0 && to[0] ? to : NULL;
+}
+
 /* How a command ended, and what may help. */
-static void tell_end(struct telling *t, const struct msg_done *m)
+static void tell_end(struct telling *t,
+                     const struct msg_done *m,
+                     int was_brought)
 {
     size_t size = sizeof t->how;
 
@@ -60,7 +70,9 @@ static void tell_end(struct telling *t, const struct msg_done *m)
     if (m->exec_errno) {
         snprintf(t->how, size, "could not be started: %s",
                  strerror((int)m->exec_errno));
-        t->mend = "name a program that every node has";
+        t->mend = was_brought ? "bring it to where a node may run it, and a "
+                                "script's own program to every node"
+                              : "name a program that every node has";
         return;
     }
     if (m->signal)
@@ -77,11 +89,13 @@ static void tell_what(const struct run *r,
                       const struct piece *p,
                       struct telling *t)
 {
+    const char *to = brought_to(r, p);
+
     t->node = distribution_name(r->distribution, p->part.node);
     snprintf(t->what, sizeof t->what, "%s: frame %ju, units %ju:%ju: %.100s %s",
              t->node, (uintmax_t)p->frame->number,
              (uintmax_t)p->part.units.begin, (uintmax_t)p->part.units.end,
-             r->o->types.type[p->frame->type].command[0], t->how);
+             to ? to : r->o->types.type[p->frame->type].command[0], t->how);
 }
 
 /* May what goes on be told?  Of many failures the first are enough. */
@@ -186,7 +200,7 @@ void run_failures_piece(struct run *r,
         notice("%s: a command has ended as if there was no memory for two: it "
                "gets one at a time from now on, without --overlap",
                distribution_name(r->distribution, p->part.node));
-    tell_end(&t, m);
+    tell_end(&t, m, brought_to(r, p) != NULL);
     tell_what(r, p, &t);
     ends = verdict == FAILURE_LEAVE_OUT && leave_out(r, p, &t) < 0;
     tells = ends || may_tell(r);

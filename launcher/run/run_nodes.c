@@ -98,10 +98,11 @@ static void on_brought(void *arg, int failed)
 static void bring_files(struct run *r)
 {
     r->phase = BRINGING;
-    if (r->o->n_bcast == 0 || r->o->dry_run)
+    if (r->to_bring.n == 0 || r->o->dry_run)
         on_brought(r, 0);
     else if (bringing_start(&r->bringing, r->front.base, r->front.session, r->o,
-                            &r->config->bcast, on_brought, r, r->err)
+                            &r->to_bring, &r->config->bcast, on_brought, r,
+                            r->err)
              < 0)
         run_finish(r, 1);
 }
@@ -202,14 +203,18 @@ static char **from_here(char *const command[], char **whole)
 static int write_type(const struct run *r, size_t type, struct writer *w)
 {
     const struct work_type *t = &r->o->types.type[type];
-    char *whole = NULL, **own = t->command, dir[4096] = "";
+    struct msg_command m = {.persistent = r->o->persistent != 0};
+    char *whole = NULL, **own = t->command;
 
     if (is_from_here(r, t->command))
         own = from_here(t->command, &whole);
-    if (!own || (!whole && type == 0 && !find_folder(r, dir, sizeof dir)))
+    if (!own || (!whole && type == 0 && !find_folder(r, m.dir, sizeof m.dir)))
         return -1;
+    m.argv = own;
+    memcpy(m.program, r->o->exec.destination, sizeof m.program);
+    memcpy(m.libs, r->to_bring.libs, sizeof m.libs);
     if (type == 0)
-        msg_write_command(w, dir, r->o->persistent, own);
+        msg_write_command(w, &m);
     else
         msg_write_work(w, t->name, own);
     if (whole)
@@ -349,10 +354,11 @@ static int leave_out(struct run *r, size_t node)
 {
     struct writer nothing = {0};
 
-    if (r->o->n_bcast == 0 || r->phase < BRINGING)
+    if (r->to_bring.n == 0 || r->phase < BRINGING)
         return 0;
-    notice("%s is back, without the files of --bcast: it is not taken in",
-           session_node(r->front.session, node)->name);
+    notice("%s is back, without the files of --%s: it is not taken in",
+           session_node(r->front.session, node)->name,
+           r->to_bring.file[0].option);
     session_send(r->front.session, node, MSG_LEAVE, &nothing);
     return 1;
 }

@@ -229,14 +229,22 @@ const struct option run_options_table[] = {
     {OPTION_TAKE, "bcast", "SRC:DST", .take = take_bcast, .help =
      "copy the file SRC to DST on all nodes, as evenstep bcast does, before the "
      "first frame; may be given again"},
-    {OPTION_FLAG, "update", NULL, AT(update), .needs = "bcast", .help =
-     "with --bcast: bring only what differs from DST, as evenstep bcast has it"},
-    {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .needs = "bcast",
-     .help = "with --bcast: keep what is brought on the nodes, and bring only "
-             "what is not there, likewise"},
+    {OPTION_TEXT, "exec", "DST", AT(exec.given), .help =
+     "copy CMD's program to DST on all nodes, and run it from there, as srun "
+     "--bcast does"},
+    {OPTION_FLAG, "libs", NULL, AT(libs), .needs = "bcast exec", .help =
+     "with these: bring the shared objects that programs need, too, to "
+     "DST_libs, where CMD looks first"},
+    {OPTION_TEXT, "exclude-libs", "FOLDERS", AT(exclude_libs), .needs = "libs",
+     .help = "but for those in these, as in \"/lib,/usr/lib\", or none"},
+    {OPTION_FLAG, "update", NULL, AT(update), .needs = "bcast exec", .help =
+     "of these bring only what differs from DST, as evenstep bcast has it"},
+    {OPTION_TEXT, "cache", "DIR", AT(cache), .bare = "", .needs = "bcast exec",
+     .help = "keep what is brought on the nodes, and bring only what is not "
+             "there, likewise"},
     {OPTION_TAKE, "compress", "none|lz4|zstd|auto", AT(compress),
-     .take = take_compress, .needs = "bcast", .help =
-     "with --bcast: send it compressed, likewise"},
+     .take = take_compress, .needs = "bcast exec", .help =
+     "send it compressed, likewise"},
     {OPTION_TEXT, "workdir", "tmp|DIR", AT(workdir), .help =
      "CMD's folder on the node (this one): DIR, or tmp: a new and empty one for "
      "each piece, removed when that is done"},
@@ -271,7 +279,7 @@ const struct option run_options_table[] = {
     {OPTION_SRUN, AT(srun)},
     {OPTION_LOCAL, AT(local), .excludes = "srun"},
     {OPTION_COUNT, "joinable", "N", AT(joinable), .low = 1, .high = JOINS_MAX,
-     .excludes = "bcast persistent meter power dry-run", .help =
+     .excludes = "bcast exec persistent meter power dry-run", .help =
      "N nodes at most may join this run by `evenstep join`, from another job of "
      "yours: see evenstep-join(1)"},
     {.type = OPTION_END},
@@ -441,7 +449,8 @@ int run_options_settle(struct run_options *o,
     o->policy = policy.kind;
     memcpy(o->policy_name, policy.name, sizeof o->policy_name);
     memcpy(o->policy_value, policy.value, sizeof o->policy_value);
-    if (settle_types(o, &policy, c, err) < 0)
+    if (exec_option_settle(&o->exec, o->command, err) < 0
+        || settle_types(o, &policy, c, err) < 0)
         return -1;
     if (o->dry_run) { /* keeps nothing and writes no files */
         o->gather = o->report = o->joblog = o->journal = o->output = NULL;

@@ -9,6 +9,7 @@
 #include "launcher/config/config.h"
 #include "launcher/config/local_option.h"
 #include "launcher/config/meter_option.h"
+#include "launcher/run/exec_option.h"
 #include "launcher/run/extraction.h"
 #include "launcher/run/ok_status.h"
 #include "launcher/run/queue.h"
@@ -56,7 +57,10 @@ struct run_options {
     const char *gather, *report, *joblog, *journal, *srun; /* NULL: not given */
     const char *bcast[FILES_MAX]; /* SRC:DST, n_bcast */
     size_t n_bcast;
-    int update;          /* of those only what differs */
+    struct exec_option exec;  /* the command's program is brought, too */
+    int libs;                 /* and what programs among all these need */
+    const char *exclude_libs; /* NULL: as the configuration says */
+    int update;               /* of those only what differs */
     const char *cache;   /* of nodes, for them; "": as configured; NULL: none */
     int compress;        /* enum pack and 1; 0: as configured */
     const char *workdir; /* of the commands on a node, or "tmp"; NULL: ours */

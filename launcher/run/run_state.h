@@ -65,7 +65,8 @@ struct run {
     struct metrics_file metrics; /* --metrics FILE */
     struct qualification_setup qualify;
     struct qualification qualification;
-    struct bringing bringing; /* of --bcast */
+    struct bring_list to_bring;
+    struct bringing bringing; /* of these */
     struct metrics_cast cast;
     struct work work;
     struct config_profile profile; /* that is in force */

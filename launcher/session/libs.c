@@ -237,6 +237,39 @@ int libs_find(struct libs *l,
     return rc;
 }
 
+static int add_folder(char list[LIBS_LIST_MAX],
+                      const char *folder,
+                      struct es_error *err)
+{
+    size_t len = strlen(list);
+    int n = snprintf(list + len, LIBS_LIST_MAX - len, "%s%s", len ? ":" : "",
+                     folder);
+
+    return (size_t)n < LIBS_LIST_MAX - len
+               ? 0
+               : es_fail(err, ES_USAGE, "bring the programs to shorter paths",
+                         "--libs: the paths are too long for LD_LIBRARY_PATH");
+}
+
+int libs_add(struct libs *l,
+             char list[LIBS_LIST_MAX],
+             const char *source,
+             const char *destination,
+             const char *exclude,
+             struct es_error *err)
+{
+    struct stat st;
+
+    if (stat(source, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    if (libs_find(l, source, destination, exclude, err) == 0)
+        return l->n > 0 && add_folder(list, l->destination, err) < 0 ? -1 : 1;
+    if (errno != ENOEXEC)
+        return -1;
+    *err = (struct es_error){0};
+    return 0;
+}
+
 void libs_clear(struct libs *l)
 {
     for (size_t i = 0; i < l->n; i++)

@@ -9,6 +9,7 @@
 #ifndef LAUNCHER_SESSION_LIBS_H
 #define LAUNCHER_SESSION_LIBS_H
 
+#include "launcher/base/step_env.h"
 #include "pmix_bcast/bcast_message.h"
 #include "pmix_bcast/error.h"
 
@@ -33,6 +34,17 @@ int libs_find(struct libs *l,
               const char *destination,
               const char *exclude,
               struct es_error *err);
+/*
+ * Likewise of what may be no program, and put their folder behind list, "a:b".
+ * 1: it is a program; 0: a folder, a script or data, so that l has none; -1 with
+ * err.
+ */
+int libs_add(struct libs *l,
+             char list[LIBS_LIST_MAX],
+             const char *source,
+             const char *destination,
+             const char *exclude,
+             struct es_error *err);
 void libs_clear(struct libs *l);
 
 #endif

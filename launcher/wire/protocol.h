@@ -31,7 +31,11 @@
  *   KEEP_RING front end  cache text, value double, spread double, what text:
  *                        keep in the site's cache what the ring has measured
  *   KEPT      agent      text                   (why it is not; "": it is)
- *   COMMAND   front end  dir text, persistent u32, argc u32, argc × text
+ *   COMMAND   front end  dir text, persistent u32, program text: to be run in
+ *                        place of the first word, if not ""; libs text: folders
+ *                        that come first in LD_LIBRARY_PATH, as "a:b"; in both
+ *                        the node fills in as in a broadcast's destination;
+ *                        argc u32, argc × text
  *   FILES     front end  apart u32, here u32, ok blob, n u32, n × text: what
  *                        each slice makes; comes before COMMAND
  *   SLOTS     front end  kind u32, n u32, beside u32: how many slots there
@@ -136,6 +140,7 @@
 #ifndef LAUNCHER_WIRE_PROTOCOL_H
 #define LAUNCHER_WIRE_PROTOCOL_H
 
+#include "launcher/base/step_env.h"
 #include "launcher/meter/outside_meter.h"
 #include "launcher/probe/fingerprint.h"
 #include "launcher/probe/probe_result.h"
@@ -304,7 +309,9 @@ struct msg_keep_ring {
 struct msg_command {
     char dir[4096];      /* PATH_MAX */
     uint32_t persistent; /* it stays alive from slice to slice */
-    char **argv;         /* NULL-ended, one allocation; free() it */
+    char program[DESTINATION_MAX];
+    char libs[LIBS_LIST_MAX];
+    char **argv; /* NULL-ended, one allocation; free() it */
 };
 struct msg_work {
     char name[WORK_NAME_MAX]; /* not "" */
@@ -507,10 +514,7 @@ void msg_write_keep_ring(struct writer *w, const struct msg_keep_ring *m);
 int msg_read_keep_ring(struct msg_keep_ring *m,
                        const uint8_t *body,
                        size_t len);
-void msg_write_command(struct writer *w,
-                       const char *dir,
-                       int persistent,
-                       char *const argv[]);
+void msg_write_command(struct writer *w, const struct msg_command *m);
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len);
 void msg_write_work(struct writer *w, const char *name, char *const argv[]);
 int msg_read_work(struct msg_work *m, const uint8_t *body, size_t len);

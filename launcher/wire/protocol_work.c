@@ -105,14 +105,13 @@ static char **read_words(struct reader *r)
     return NULL;
 }
 
-void msg_write_command(struct writer *w,
-                       const char *dir,
-                       int persistent,
-                       char *const argv[])
+void msg_write_command(struct writer *w, const struct msg_command *m)
 {
-    write_text(w, dir);
-    write_u32(w, persistent ? 1 : 0);
-    write_words(w, argv);
+    write_text(w, m->dir);
+    write_u32(w, m->persistent);
+    write_text(w, m->program);
+    write_text(w, m->libs);
+    write_words(w, m->argv);
 }
 
 int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
@@ -121,6 +120,8 @@ int msg_read_command(struct msg_command *m, const uint8_t *body, size_t len)
 
     read_text(&r, m->dir, sizeof m->dir);
     m->persistent = read_u32(&r);
+    read_text(&r, m->program, sizeof m->program);
+    read_text(&r, m->libs, sizeof m->libs);
     m->argv = read_words(&r);
     if (m->argv && m->persistent <= 1)
         return 0;

@@ -241,9 +241,10 @@ static void send_command(const char *script)
     char sh[] = "/bin/sh", c[] = "-c";
     char *argv[] = {sh, c, (char *)script, NULL};
     char *none[] = {(char *)"/nowhere/program", NULL};
+    const struct msg_command m = {.dir = "/", .argv = script ? argv : none};
     struct writer w = {0};
 
-    msg_write_command(&w, "/", 0, script ? argv : none);
+    msg_write_command(&w, &m);
     order(MSG_COMMAND, &w);
 }
 

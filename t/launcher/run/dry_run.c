@@ -43,6 +43,20 @@ static void test_words(void)
            "lines are named");
 }
 
+static void test_exec(void)
+{
+    char prog[] = "./render", begin[] = "{begin}", text[200] = "";
+    char *command[] = {prog, begin, NULL};
+    struct run_options o = {.command = command,
+                            .exec = {.destination = "/tmp/{node}.r"}};
+    FILE *to = fmemopen(text, sizeof text, "w");
+
+    if (!to || dry_run_print(to, &o, &piece, "n0", 0) < 0 || fclose(to) != 0)
+        bail("nothing is printed");
+    is_str(text, "n0: /tmp/n0.r 10  # units 10:25\n",
+           "a program is named where it will have been brought");
+}
+
 static void test_records(void)
 {
     char prog[] = "cat", text[1000];
@@ -81,6 +95,7 @@ static void test_full(void)
 int main(void)
 {
     test_words();
+    test_exec();
     test_records();
     test_full();
     return done();

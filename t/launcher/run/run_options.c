@@ -58,6 +58,13 @@ static const struct {
     {"--threshold -1 --range 0:5 -- true", "--threshold: \"-1\"", "percent"},
     {"--threshold nan% --range 0:5 -- true", "--threshold: \"nan%\"",
      "percent"},
+    {"--libs --range 0:5 -- true", "--libs: there is no --bcast or --exec",
+     "give --bcast SRC:DST, too"},
+    {"--exclude-libs /lib --exec /x --range 0:5 -- true",
+     "--exclude-libs: there is no --libs", "give --libs, too"},
+    {"--exec /x --joinable 2 --range 0:5 -- true", "exclude each other",
+     "give one of them"},
+    {"--exec  --range 0:5 -- true", "DST \"\" names no file", "whole name"},
     {"--profile odd --range 0:5 -- true", "--profile: \"odd\" is unknown",
      "give one of:"},
     {"--local 0 --range 0:5 -- true", "--local: \"0\" is out of range", "1 to"},
@@ -126,6 +133,42 @@ static const struct {
     {"--range", "--range: a value is missing", "give --range B:E"},
     {"--range 0:5 --gather", "--gather: a value is missing", "--gather FILE"},
 };
+
+/* Of --exec: the command line is well, and the program is not. */
+static const struct {
+    const char *command, *why, *mend;
+} not_to_run[] = {
+    {"nowhere-to-be-found", "No such file", "of this host"},
+    {"./nowhere", "No such file", "of this host"},
+    {"/tmp", "Is a directory", "of this host"},
+    {"/etc/passwd", "Permission denied", "chmod +x"},
+    {"/dev/null", "Permission denied", "chmod +x"},
+};
+
+static void test_exec(void)
+{
+    char line[100], what[100];
+
+    for (size_t i = 0; i < sizeof not_to_run / sizeof not_to_run[0]; i++) {
+        snprintf(line, sizeof line, "--exec /x --range 0:5 -- %s",
+                 not_to_run[i].command);
+        snprintf(what, sizeof what, "--exec: %s: %s", not_to_run[i].command,
+                 not_to_run[i].why);
+        ok(parse(line) == -1 && err.kind == ES_WORK
+               && strstr(err.what, what) == err.what
+               && strstr(err.mend, not_to_run[i].mend),
+           "%s: %s", err.what, err.mend);
+    }
+    is_int(parse("--exec /tmp/x --range 0:5 -- true"), 0, "--exec is taken");
+    ok(strcmp(strrchr(o.exec.source, '/'), "/true") == 0
+           && strcmp(o.exec.destination, "/tmp/x") == 0
+           && strcmp(o.command[0], "true") == 0,
+       "its program is the command's, found by PATH; the command stays");
+    is_int(parse("--exec /tmp/{node}/ --range 0:5 -- /bin/true"), 0,
+           "a slash at the end is taken");
+    is_str(o.exec.destination, "/tmp/{node}/true",
+           "the program keeps its name in that folder");
+}
 
 static void test_bad(void)
 {
@@ -270,6 +313,7 @@ int main(void)
         policy_defaults(kind, config.policy[i]);
     config.profiles = 1;
     strcpy(config.profile[0].name, "io");
+    test_exec();
     test_bad();
     test_good();
     test_thresholds();

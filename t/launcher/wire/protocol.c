@@ -223,10 +223,15 @@ static void write_sound_work(enum which k, struct writer *w)
     struct msg_done d = {9, 3, 0, 2, 1000, 1u << 20, (const uint8_t *)"why\n",
                          4};
     struct msg_put put = {"17.2", "metrics.json", (const uint8_t *)"{}", 2};
+    const struct msg_command command = {.dir = "/work",
+                                        .persistent = 1,
+                                        .program = "/tmp/{node}",
+                                        .libs = "/a:$TMPDIR/b",
+                                        .argv = (char **)argv};
 
     switch (k) {
     case COMMAND:
-        msg_write_command(w, "/work", 1, argv);
+        msg_write_command(w, &command);
         break;
     case RUN:
         msg_write_run(w, &run);
@@ -535,6 +540,8 @@ static void test_values(void)
     w = sound(COMMAND);
     msg_read_command(&m.command, w.buf, w.len);
     ok(strcmp(m.command.dir, "/work") == 0 && m.command.persistent == 1
+           && strcmp(m.command.program, "/tmp/{node}") == 0
+           && strcmp(m.command.libs, "/a:$TMPDIR/b") == 0
            && strcmp(m.command.argv[0], "echo") == 0
            && strcmp(m.command.argv[1], "{begin}") == 0
            && strcmp(m.command.argv[2], "") == 0 && !m.command.argv[3],
@@ -736,6 +743,23 @@ static const char *xs(size_t len)
     return text;
 }
 
+/* A command whose texts have so many bytes. */
+static void try_command(size_t dir, size_t program, size_t libs, int over)
+{
+    struct writer w = {0};
+
+    write_text(&w, xs(dir));
+    write_u32(&w, 0); /* not persistent */
+    write_text(&w, xs(program));
+    write_text(&w, xs(libs));
+    write_u32(&w, 1);
+    write_text(&w, "x");
+    if (over)
+        refused(COMMAND, &w, "a path too long, or folders");
+    else
+        accepted(COMMAND, &w, "the longest path, or folders");
+}
+
 /* Texts of just the longest that fits, and of one byte more. */
 static void test_text_bounds(void)
 {
@@ -775,11 +799,9 @@ static void test_text_bounds(void)
         write_text(&w, "");
         write_text(&w, xs(WORK_NAME_MAX - 1 + more));
         expect(RUN, &w, over ? "a type too long" : "the longest type");
-        write_text(&w, xs(4095 + more));
-        write_u32(&w, 0); /* not persistent */
-        write_u32(&w, 1);
-        write_text(&w, "x");
-        expect(COMMAND, &w, over ? "a path too long" : "the longest path");
+        try_command(4095 + more, 0, 0, over);
+        try_command(0, DESTINATION_MAX - 1 + more, 0, over);
+        try_command(0, 0, LIBS_LIST_MAX - 1 + more, over);
         write_text(&w, xs(63 + more));
         write_text(&w, "f");
         write_blob(&w, "", 0);
@@ -1115,6 +1137,15 @@ static void test_bad_power(void)
     refused(LIMITED, &w, "a limit that no double holds");
 }
 
+/* All but its words. */
+static void write_command_head(struct writer *w, const char *dir)
+{
+    write_text(w, dir);
+    write_u32(w, 0);
+    write_text(w, "");
+    write_text(w, "");
+}
+
 static void test_bad_commands(void)
 {
     static const uint32_t counts[] = {0, 3, ARGC_MAX, ARGC_MAX + 1, UINT32_MAX};
@@ -1122,36 +1153,30 @@ static void test_bad_commands(void)
     char what[60];
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        write_text(&w, "/");
-        write_u32(&w, 0);
+        write_command_head(&w, "/");
         write_u32(&w, counts[i]);
         write_text(&w, "one");
         write_text(&w, "two");
         snprintf(what, sizeof what, "two words said to be %u", counts[i]);
         refused(COMMAND, &w, what);
     }
-    write_text(&w, "/");
-    write_u32(&w, 0);
+    write_command_head(&w, "/");
     write_u32(&w, 0);
     refused(COMMAND, &w, "a command of no word");
-    write_text(&w, "/");
-    write_u32(&w, 0);
+    write_command_head(&w, "/");
     write_u32(&w, 1);
     write_text(&w, "");
     refused(COMMAND, &w, "a command without a name");
-    write_text(&w, "/");
-    write_u32(&w, 0);
+    write_command_head(&w, "/");
     write_u32(&w, 1);
     write_blob(&w, "a\0b", 3);
     refused(COMMAND, &w, "a word with a NUL inside");
-    write_text(&w, "/");
-    write_u32(&w, 0);
+    write_command_head(&w, "/");
     write_u32(&w, 2);
     write_text(&w, "a");
     write_u32(&w, UINT32_MAX);
     refused(COMMAND, &w, "a word of 4 GiB");
-    write_text(&w, "/");
-    write_u32(&w, 0);
+    write_command_head(&w, "/");
     write_u32(&w, ARGC_MAX);
     for (uint32_t i = 0; i < ARGC_MAX; i++)
         write_text(&w, "w");
