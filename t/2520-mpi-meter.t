@@ -5,7 +5,8 @@ test_description='an MPI program that nobody changed is metered from outside: it
 S=$EVENSTEP_SRC B=$EVENSTEP_BUILD
 library="$B/libevenstep-mpi.so"
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+PRTE_MCA_mapby=:oversubscribe # as Open MPI 6 has it
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_mapby
 for mpi in openmpi mpich; do
 	command -v "mpicc.$mpi" >/dev/null && test_set_prereq "$mpi"
 	command -v "mpif90.$mpi" >/dev/null && test_set_prereq "f90_$mpi"

@@ -64,11 +64,13 @@
         return rc;                                                             \
     }
 
-/* By gfortran, by -fsecond-underscore, and by mpi_f08. */
+/* By gfortran, by -fsecond-underscore, and by mpi_f08: what has buffers is
+ * _f08ts in MPICH and in Open MPI from 6 on. */
 #define WRAP_FORTRAN_OF(name, n, call, comm)                                   \
     WRAP(mpi_##name##_, n, call, comm)                                         \
     WRAP(mpi_##name##__, n, call, comm)                                        \
-    WRAP(mpi_##name##_f08_, n, call, comm)
+    WRAP(mpi_##name##_f08_, n, call, comm)                                     \
+    WRAP(mpi_##name##_f08ts_, n, call, comm)
 #define WRAP_FORTRAN(name, n, call, comm) WRAP_FORTRAN_OF(name, n, call, comm)
 
 #define WITHOUT_COUNTS(name, fortran, n, named)                                \
