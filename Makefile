@@ -214,7 +214,7 @@ packages := gcc g++ make pkg-config libslurm-dev $(call column,2,$(launcher_libr
             mariadb-client-core munge hwloc-nox perl sharness jq \
             libxml2-utils openmpi-bin libopenmpi-dev \
             mpich libmpich-dev libomp-dev gfortran iproute2 util-linux mount procps \
-            zsh fish bsdextrautils bsdutils mmdebstrap python3-setuptools python3-wheel busybox-static \
+            zsh fish bsdextrautils bsdutils mmdebstrap python3-setuptools python3-wheel busybox-static e2fsprogs btrfs-progs \
             $(comment check its style) clang-format cppcheck shellcheck mandoc mypy \
             $(comment fuzz it) clang libclang-rt-dev \
             $(comment the demo) povray netpbm \

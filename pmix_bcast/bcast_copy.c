@@ -248,7 +248,7 @@ int bcast_copy_whole(struct bcast_copy *c)
 
 int bcast_copy_takes_long(const struct bcast_copy *c)
 {
-    return c->tree != NULL;
+    return c->tree != NULL || c->file.keep;
 }
 
 unsigned bcast_copy_steps(const struct bcast_copy *c)

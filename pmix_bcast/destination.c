@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FD_FOLDER "/proc/self/fd"
+#define FD_FOLDER  "/proc/self/fd"
+#define FLOW_MAX_S 0.02 /* a hint takes microseconds where the disk keeps up */
 
 static int check_name(const struct destination *d)
 {
@@ -112,6 +113,27 @@ void destination_keep(struct destination *d)
     struct statfs fs;
 
     d->keep = !is_in_memory(d->fd, &fs);
+    d->flow = d->keep;
+}
+
+/* Not clock.h's, which is of the main thread alone. */
+static double seconds(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails for a bad id only */
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* On its way at once, so that little is left to wait for at the end.  No more
+ * than a hint: a disk that makes us wait even for that would hold up all to whom
+ * we pass chunks on, and what is left is brought to it at the end. */
+static void send_to_disk(struct destination *d, size_t len, uint64_t at)
+{
+    double begin = seconds();
+
+    (void)sync_file_range(d->fd, (off_t)at, (off_t)len, SYNC_FILE_RANGE_WRITE);
+    d->flow = seconds() - begin < FLOW_MAX_S;
 }
 
 uint8_t *destination_place(struct destination *d, size_t len, uint64_t at)
@@ -128,11 +150,8 @@ int destination_write(struct destination *d,
     int why =
         place && place == bytes ? 0 : file_write_at(d->fd, bytes, len, at);
 
-    /* On its way at once, so that little is left to wait for at the end: who
-     * waits there answers nobody.  No more than a hint. */
-    if (!why && d->keep)
-        (void)sync_file_range(d->fd, (off_t)at, (off_t)len,
-                              SYNC_FILE_RANGE_WRITE);
+    if (!why && d->flow)
+        send_to_disk(d, len, at);
     return why;
 }
 

@@ -18,7 +18,8 @@ struct destination {
     struct target target;
     char part[64]; /* its name in the folder; "" if it has none, or its last */
     int force;
-    int keep;            /* see destination_keep() */
+    int keep; /* see destination_keep() */
+    int flow; /* what is written goes on its way to the disk at once */
     struct huge_map map; /* of a file in memory */
 };
 
