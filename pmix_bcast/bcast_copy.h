@@ -64,8 +64,8 @@ int bcast_copy_verify(struct bcast_copy *c);
  * those who get chunks from it. */
 int bcast_copy_whole(struct bcast_copy *c);
 int bcast_copy_finish(struct bcast_copy *c);
-/* Of a tree, or of what is to be on the disk: finishing may take long.  It may run in another thread while
- * chunks are read, and these are called. */
+/* Of a tree, or of what is to be on the disk: finishing may take long.  It may
+ * run in another thread while chunks are read, and these are called. */
 int bcast_copy_takes_long(const struct bcast_copy *c);
 unsigned bcast_copy_steps(const struct bcast_copy *c); /* grows meanwhile */
 void bcast_copy_cancel(struct bcast_copy *c);
