@@ -45,6 +45,12 @@ test_expect_success 'energy, where it is known, and what was saved: in the table
 	sed "1s/:8120/:-20/" saved >wasted && evenstep report wasted >got && grep -q "measured), 0.02 kJ more than at the watts before" got && sed "1s/,\"joules_saved\":8120//" saved >plain && evenstep report plain >got && grep -x "97.3 kJ, 824.6 W (measured)" got &&
 	evenstep report --table wasted | cut -f 14 >got && printf "%s\n" step_joules_saved -20 NA >want && test_cmp want got && evenstep report --table four | cut -f 14 >got && printf "%s\n" step_joules_saved NA NA >want && test_cmp want got
 '
+test_expect_success 'a node whose agent was lost is marked in the table, the picture, the page and the columns' '
+	sed "/\"node\":\"n0\"/s/\"useful\"/\"lost\":6.25,&/" four >lost && evenstep report lost --svg lost.svg >got && cat got && xmllint --noout lost.svg &&
+	test $(grep -c "^n0 .* lost after 6.25 s$" got) = 3 && test $(grep -c "lost after" got) = 3 && test $(grep -c ">lost<" lost.svg) = 2 && grep -q "last in 4  lost after 6.25 s" lost.svg &&
+	evenstep report --html page lost && grep -q "n0 (lost after 6.25 s)" page && evenstep report --table lost | cut -f 15 >got && printf "%s\n" lost_s 6.25 NA >want && test_cmp want got &&
+	sed "s/6.25/-1/" lost >odd && test_expect_code 2 evenstep report odd
+'
 boxes() { grep -c "<rect" "$1"; } # two of them are the legend
 test_expect_success '--svg: a bar of useful and of waiting time for each rank; who is late is marked' '
 	evenstep report four --svg rank.svg >got && xmllint --noout rank.svg && test $(boxes rank.svg) = $((2 * 4 + 2)) &&

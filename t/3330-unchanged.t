@@ -21,6 +21,7 @@ step() {
 # metered N: so many ranks were.
 metered() { test "$(grep -c '"type": *"rank"' report)" = "$1"; }
 none_metered() { grep 'nothing was metered' err && ! grep '"type": *"rank"' report; }
+evenstep_top() { on_ctl "$B/evenstep" top --once; }
 nothing_left() { wait_for 60 none_of evenstep-agent && wait_for 60 none_of evenstep && wait_for 60 no_jobs; }
 
 cat >app.c <<'END'
@@ -150,6 +151,13 @@ test_expect_success 'the agents are killed: the program goes on as if nothing we
 '
 test_expect_success 'that their meters are not read any more is said in one line' '
 	mentioned "^evenstep: warning: n[01] and 1 more node: the agent is lost [(].*[)]: the tasks go on, but are not metered or steered there any more: see slurmd.s log" && test "$(grep -c "agent is lost" err)" = 1
+'
+test_expect_success 'the agent of one node is killed: the report and top mark the node, whose ranks do not look idle' '
+	rm -f got go report && { on_ctl timeout 120 srun -N2 -n4 --mpi=pmix --evenstep-report=report ./app until "$PWD/go" >got 2>err 3>&- 4>&- 5>&- & step=$!; } &&
+	wait_for 60 test -s got && sleep 3 && set -- $(ours evenstep-agent) && kill -KILL "$1" && wait_for 60 grep -q "agent is lost" err && sleep 2; code=$?; evenstep_top >top; touch go; wait $step && cat err top report && test $code = 0 && test_cmp want got &&
+	grep -E "2 nodes [(]1 lost[)]" top && grep -c " lost after [0-9.]* s$" top &&
+	mentioned "over 1 nodes, 2 ranks" && mentioned "n[01] [(]after [0-9.]* s[)]: the agent was lost: what is known of its ranks is until then" &&
+	jq -se "[.[] | select(.lost)] | length == 3" report && jq -se ".[0] | .lost_nodes == 1 and .ranks == 2 and .elapsed > 3" report
 '
 test_expect_success '--evenstep-meter=cpu: the CPU time of each task' '
 	step -n2 --mpi=none --evenstep-meter=cpu sh -c "test \$SLURM_PROCID = 0 && perl -e \"while ((times)[0] < 1.5) {}\" && exec touch done

@@ -278,7 +278,9 @@ static int steer(struct attend *a)
     if (step_power_start(&a->power, a->front.base, a->front.session,
                          &a->config.power, a->o->power)
             == 0
-        && lost_agents_start(&a->lost, a->front.base, a->front.session) == 0) {
+        && lost_agents_start(&a->lost, a->front.base, a->front.session,
+                             a->report.times)
+               == 0) {
         watch_energy(a);
         return 0;
     }

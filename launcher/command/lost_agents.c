@@ -23,16 +23,21 @@ static void on_lost_time(evutil_socket_t fd, short what, void *arg)
     notice("warning: %s%s: the agent is lost (%s): the tasks go on, but are "
            "not metered or steered there any more: see slurmd's log",
            session_node(l->session, l->first)->name, others, l->why);
-    for (size_t i = 0; i < session_size(l->session); i++)
+    for (size_t i = 0; i < session_size(l->session); i++) {
+        if (l->is_new[i] && l->times)
+            step_times_lost(l->times, i);
         l->is_new[i] = 0;
+    }
     l->n = 0;
 }
 
 int lost_agents_start(struct lost_agents *l,
                       struct event_base *base,
-                      struct session *session)
+                      struct session *session,
+                      struct step_times *times)
 {
     l->session = session;
+    l->times = times;
     l->is_new = calloc(session_size(session) + 1, 1);
     l->on_time = evtimer_new(base, on_lost_time, l);
     if (l->is_new && l->on_time)
@@ -57,6 +62,8 @@ void lost_agents_lost(struct lost_agents *l, size_t node, const char *why)
 
 void lost_agents_returned(struct lost_agents *l, size_t node)
 {
+    if (l->times)
+        step_times_returned(l->times, node);
     if (!l->on_time || !l->is_new[node])
         return;
     l->is_new[node] = 0;

@@ -72,7 +72,7 @@ void step_report_lost(struct step_report *r, size_t node)
 {
     if (!r->times)
         return;
-    step_times_lost(r->times, node);
+    step_times_ended(r->times, node);
     look_if_whole(r);
 }
 

@@ -194,6 +194,26 @@ static void iterations_line(char *line, const struct step_iterations *it)
              it->n, it->period, it->period == 1 ? "" : "s", median, mean, most);
 }
 
+/* Nodes whose agents were lost: the first by name, and how many more. */
+static void lost_line(char *line, const struct step_times *t)
+{
+    int all = t->lost == t->n;
+    char others[48] = "";
+    size_t i = 0;
+
+    while (!t->node[i].is_lost)
+        i++;
+    if (t->lost > 1)
+        snprintf(others, sizeof others, " and %zu more node%s", t->lost - 1,
+                 t->lost > 2 ? "s" : "");
+    snprintf(line, STEP_REPORT_LINE,
+             "%s (after %.1f s)%s: the agent was lost: what is known %s "
+             "until then%s",
+             session_node(t->session, i)->name, t->node[i].sum.elapsed / NS,
+             others, all ? "of the step is" : "of its ranks is",
+             all ? "" : ", and not in what is said of all");
+}
+
 size_t step_report_text(const struct step_report_of *of,
                         char line[STEP_REPORT_LINES][STEP_REPORT_LINE])
 {
@@ -207,6 +227,8 @@ size_t step_report_text(const struct step_report_of *of,
         skew_line(line[n++], s);
     if (s->iterations.n > 0 && s->all.ranks > 1)
         iterations_line(line[n++], &s->iterations);
+    if (of->times->lost > 0)
+        lost_line(line[n++], of->times);
     return n;
 }
 
@@ -274,6 +296,14 @@ static json_t *energy_json(json_t *line, struct energy_view e)
     return json_member(line, "watts", json_real(e.joules / e.seconds));
 }
 
+/* Of a node whose agent was lost: how far its time is known. */
+static json_t *lost_json(json_t *line, const struct step_node *n)
+{
+    return n->is_lost
+               ? json_member(line, "lost", json_real(n->sum.elapsed / NS))
+               : line;
+}
+
 /* Nothing is added if none were found. */
 static json_t *iterations_json(json_t *line, const struct step_iterations *it)
 {
@@ -311,6 +341,9 @@ static json_t *step_json(const struct step_report_of *of)
     line = json_member(line, "skew", json_real(s->skew_ns / NS));
     line = json_member(line, "skew_most", json_real(s->skew_most_ns / NS));
     line = iterations_json(line, &s->iterations);
+    if (of->times->lost > 0)
+        line = json_member(line, "lost_nodes",
+                           json_integer((json_int_t)of->times->lost));
     if (of->energy)
         line = energy_json(line, energy_sum(of->energy));
     if (of->energy && of->saved
@@ -330,7 +363,7 @@ static json_t *node_json(const struct step_report_of *of, size_t i)
     json_t *line =
         json_pack("{s:s, s:s}", "type", "node", "node", name_of(of, i));
 
-    line = efficiency_json(line, &n->sum);
+    line = lost_json(efficiency_json(line, &n->sum), n);
     line = json_member(line, "last", json_real(scale * n->last));
     line = json_member(line, "rank_seconds",
                        json_real(scale * n->lost.ranks / NS));
@@ -352,6 +385,7 @@ static json_t *rank_json(const struct step_report_of *of,
         name_of(of, i), "rank", (json_int_t)r->rank, "useful", r->useful / NS,
         "waiting", r->waiting / NS, "calls", r->calls, "last", scale * r->last);
 
+    line = lost_json(line, &of->times->node[i]);
     return threads_json(line, r->threads, r->busy, r->room);
 }
 

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#define STEP_REPORT_LINES 4
+#define STEP_REPORT_LINES 5
 #define STEP_REPORT_LINE  1024
 
 struct step_report_of {

@@ -22,14 +22,14 @@ static int by_rack(const void *a, const void *b)
 }
 
 /* Choose the nodes that count, sorted by rack.  Nodes of no known rack count
- * only if no rack is known. */
+ * only if no rack is known.  Of a lost node the speed is not known any more. */
 static size_t choose(const struct top_step *of, const struct top_node *node[])
 {
     size_t n = 0, k = 0;
     int is_known = 0;
 
     for (size_t i = 0; i < of->n; i++)
-        if (of->node[i].speed > 0) {
+        if (of->node[i].speed > 0 && !of->node[i].is_lost) {
             node[n++] = &of->node[i];
             is_known |= of->node[i].rack[0] != '\0';
         }

@@ -81,14 +81,26 @@ static struct efficiency_sum sum_of(const struct top_ranks *r)
                                    .room = r->room};
 }
 
+static size_t lost_of(const struct top_step *step)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < step->n; i++)
+        lost += step->node[i].is_lost != 0;
+    return lost;
+}
+
+/* A node that was lost would look idle: it counts only if all are. */
 static struct efficiency_sum sum_of_all(const struct top_step *step)
 {
+    int all_lost = lost_of(step) == step->n;
     struct efficiency_sum all = {0};
 
     for (size_t i = 0; i < step->n; i++) {
         struct efficiency_sum node = sum_of(&step->node[i].ranks);
 
-        efficiency_add_node(&all, &node);
+        if (!step->node[i].is_lost || all_lost)
+            efficiency_add_node(&all, &node);
     }
     return all;
 }
@@ -126,6 +138,7 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
     struct efficiency_sum all = sum_of_all(step);
     struct efficiency e = efficiency_of(&all);
     char parallel[80] = "", threads[32] = "", energy[64], saved[32];
+    char lost[32] = "";
 
     if (all.room > 0)
         snprintf(threads, sizeof threads, ", threads %.2f", e.threads);
@@ -135,9 +148,11 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
                  threads);
     energy_text(energy, step->node, step->n);
     saved_text(saved, step);
+    if (lost_of(step) > 0)
+        snprintf(lost, sizeof lost, " (%zu lost)", lost_of(step));
     snprintf(line, TOP_LINE,
-             "step %" PRIu32 ".%" PRIu32 ": %zu nodes, skew %.6f%s%s%s%s%s%s",
-             step->job, step->step, step->n, step->skew, parallel,
+             "step %" PRIu32 ".%" PRIu32 ": %zu nodes%s, skew %.6f%s%s%s%s%s%s",
+             step->job, step->step, step->n, lost, step->skew, parallel,
              step->meter[0] ? ", metered by " : "", step->meter, proxy, energy,
              saved);
 }
@@ -203,20 +218,29 @@ static void limit_text(char text[48], const struct top_node *node)
         snprintf(text, 48, "%s", node->unit[0] ? node->unit : "-");
 }
 
+/* "  lost after 12.3 s", of a node that was. */
+static void lost_text(char text[48], const struct top_node *node)
+{
+    *text = '\0';
+    if (node->is_lost)
+        snprintf(text, 48, "  lost after %.4g s", node->lost);
+}
+
 static void rank_line(char line[TOP_LINE], const struct top_node *node)
 {
     const struct top_ranks *r = &node->ranks;
     const struct efficiency_sum sum = sum_of(r);
     double all = r->useful + r->waiting;
-    char limit[48], energy[64];
+    char limit[48], energy[64], lost[48];
 
     limit_text(limit, node);
     energy_text(energy, node, 1);
+    lost_text(lost, node);
     snprintf(line, TOP_LINE,
-             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s%s",
+             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s%s%s",
              node->name, r->n, all > 0 ? 100 * r->useful / all : 0,
              100 * node->waiting, efficiency_of(&sum).parallel, r->last,
-             node->speed, limit, energy);
+             node->speed, limit, energy, lost);
 }
 
 void top_node_line(char line[TOP_LINE],
@@ -224,18 +248,19 @@ void top_node_line(char line[TOP_LINE],
                    const struct top_node *node)
 {
     double all = all_limits(step);
-    char bar[BAR + 1], limit[48], share[16] = "-", energy[64];
+    char bar[BAR + 1], limit[48], share[16] = "-", energy[64], lost[48];
 
     if (sum_of_all(step).ranks > 0) {
         rank_line(line, node);
         return;
     }
     energy_text(energy, node, 1);
+    lost_text(lost, node);
     draw_bar(bar, node->progress);
     limit_text(limit, node);
     if (node->limit > 0)
         snprintf(share, sizeof share, "%.3f", node->limit / all);
-    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s%s",
+    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s%s%s",
              node->name, bar, node->speed, 100 * node->waiting, node->skew,
-             share, limit, energy);
+             share, limit, energy, lost);
 }

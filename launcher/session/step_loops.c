@@ -73,6 +73,11 @@ void step_loops_add(struct step_loops *l, const struct msg_ranks *m)
         add_iteration(l, &m->iteration[i], m->iteration_stride, m->size);
 }
 
+void step_loops_forget(struct step_loops *l)
+{
+    memset(l->pending, 0, sizeof l->pending);
+}
+
 static double median_of(const struct step_loop *loop)
 {
     double length[STEP_LOOPS_LENGTHS];

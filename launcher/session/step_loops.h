@@ -46,6 +46,8 @@ struct step_iterations {
 
 /* A node's message, of a program with so many ranks. */
 void step_loops_add(struct step_loops *l, const struct msg_ranks *m);
+/* Of iterations that not all ranks have told of, nothing more is waited for. */
+void step_loops_forget(struct step_loops *l);
 struct step_iterations step_loops_sum(const struct step_loops *l);
 
 #endif

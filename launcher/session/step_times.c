@@ -57,7 +57,7 @@ static void add_region(struct step_times *t,
         r->busiest = node;
     if (t->in.stride > r->stride)
         r->stride = t->in.stride;
-    if (r->sum.ranks < t->in.size)
+    if (r->sum.ranks + t->lost_ranks < t->in.size)
         return;
     end_region(t, r);
     r->sum.ranks = 0;
@@ -127,6 +127,7 @@ int step_times_message(struct step_times *t,
     take_ranks(t, node);
     for (uint32_t k = 0; k < t->in.k; k++)
         add_region(t, i, &t->in.region[k]);
+    t->in.size -= t->lost_ranks < t->in.size ? t->lost_ranks : 0;
     step_loops_add(&t->loops, &t->in);
     return 1;
 }
@@ -157,9 +158,47 @@ void step_times_ask(struct step_times *t)
     free(to);
 }
 
+void step_times_ended(struct step_times *t, size_t node)
+{
+    end_node(t, &t->node[node]);
+}
+
+/* Of regions that are not whole yet it may have told: they are forgotten, as
+ * they would seem to be whole with one of the others missing. */
+static void count_lost(struct step_times *t)
+{
+    t->lost = t->lost_ranks = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->node[i].is_lost) {
+            t->lost++;
+            t->lost_ranks += t->node[i].sum.ranks;
+        }
+    memset(t->pending, 0, sizeof t->pending);
+    step_loops_forget(&t->loops);
+}
+
 void step_times_lost(struct step_times *t, size_t node)
 {
     end_node(t, &t->node[node]);
+    t->node[node].is_lost = 1;
+    count_lost(t);
+}
+
+void step_times_returned(struct step_times *t, size_t i)
+{
+    struct step_node *node = &t->node[i];
+
+    t->ended -= (size_t)(node->has_ended != 0);
+    node->has_ended = 0;
+    if (!node->is_lost)
+        return;
+    node->is_lost = 0;
+    count_lost(t);
+}
+
+int step_times_counts(const struct step_times *t, size_t node)
+{
+    return !t->node[node].is_lost || t->lost == t->n;
 }
 
 int step_times_is_whole(const struct step_times *t)
@@ -184,7 +223,7 @@ static void find_worst_of_sums(const struct step_times *t,
     for (size_t i = 0; i < t->n; i++) {
         const struct efficiency_sum *sum = &t->node[i].sum;
 
-        if (sum->ranks > 0
+        if (sum->ranks > 0 && step_times_counts(t, i)
             && (lost.by_work ? sum->most == s->all.most
                              : sum->least == s->all.least)) {
             s->worst = i;
@@ -198,8 +237,11 @@ static void find_worst(const struct step_times *t, struct step_summary *s)
     double scale = step_times_scale(t, &s->all);
     const struct step_node *worst;
 
-    for (size_t i = 0; i < t->n; i++)
-        if (t->node[i].lost.ranks > t->node[s->worst].lost.ranks)
+    while (s->worst + 1 < t->n && !step_times_counts(t, s->worst))
+        s->worst++;
+    for (size_t i = s->worst + 1; i < t->n; i++)
+        if (step_times_counts(t, i)
+            && t->node[i].lost.ranks > t->node[s->worst].lost.ranks)
             s->worst = i;
     worst = &t->node[s->worst];
     s->last = scale * worst->last;
@@ -217,7 +259,8 @@ int step_times_sum(const struct step_times *t,
     if (!sum)
         return -1;
     for (size_t i = 0; i < t->n; i++) {
-        sum[i] = t->node[i].sum;
+        if (step_times_counts(t, i)) /* else it is that of none */
+            sum[i] = t->node[i].sum;
         efficiency_add_node(&s->all, &sum[i]);
     }
     s->efficiency = efficiency_of(&s->all);

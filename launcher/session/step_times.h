@@ -5,6 +5,10 @@
  *
  * A region counts when all ranks of the program have told of it.  Where nodes
  * tell only some of them, each stands for those between.
+ *
+ * What a node has told ends where its agent is lost while its tasks go on.  It
+ * would look idle from then on, so it is left out of what is said of all, and a
+ * region counts when the ranks of the others have told of it.
  */
 #ifndef LAUNCHER_SESSION_STEP_TIMES_H
 #define LAUNCHER_SESSION_STEP_TIMES_H
@@ -30,6 +34,7 @@ struct step_node {
     double last;                 /* regions in which the others waited for it */
     struct efficiency_lost lost; /* by which these lost so much */
     int has_ended;
+    int is_lost; /* nobody tells of its tasks, which go on */
 };
 
 struct step_region {
@@ -44,6 +49,8 @@ struct step_times {
     size_t n;
     struct step_node *node; /* n */
     size_t ended;           /* nodes of which nothing more comes */
+    size_t lost;            /* nodes that are, and their ranks, as they told */
+    uint32_t lost_ranks;
     size_t each;            /* ranks that are held one by one */
     double seen;            /* regions that were told by all */
     double weight;          /* for how many they stand */
@@ -82,7 +89,14 @@ int step_times_is_alive(const struct step_times *t);
 /* The step is over: ask all nodes that are there for their last word. */
 void step_times_ask(struct step_times *t);
 /* Nothing more comes from it. */
+void step_times_ended(struct step_times *t, size_t node);
+/* Its agent is lost, and the step goes on; sum.elapsed is until then. */
 void step_times_lost(struct step_times *t, size_t node);
+/* It tells again. */
+void step_times_returned(struct step_times *t, size_t node);
+/* Is that node part of what is said of all?  It is unless it is lost; but if
+ * all are, they are. */
+int step_times_counts(const struct step_times *t, size_t node);
 /* Have all said it? */
 int step_times_is_whole(const struct step_times *t);
 /* speed of each node, in any unit; NULL: not known.  Of no rank it is all

@@ -112,6 +112,9 @@ static json_t *nodes_to_json(const struct top_view *top)
 
         if (top->times)
             node = add_ranks(node, top->times, i);
+        if (top->times && top->times->node[i].is_lost)
+            node = json_member(
+                node, "lost", json_real(top->times->node[i].sum.elapsed / 1e9));
         if (json_array_append_new(list, node) < 0) {
             json_decref(list);
             return NULL;

@@ -24,6 +24,9 @@
  *    "ranks":{"n":2,"useful":23.5,"waiting":1.5,"most":12,"elapsed":12.5,
  *    "last":80}
  *
+ * One whose agent was lost while its tasks go on has "lost", the seconds after
+ * which nothing more is known of it.
+ *
  * and where the time of their threads is known "busy" and "room", of them, see
  * policy/efficiency.h.  Of a step whose limits were lowered to save energy there
  * is "joules_saved", which may be below 0, see energy_saved.h.
@@ -66,6 +69,8 @@ struct top_node {
     double slots, progress, speed, waiting, skew, misuse;
     double limit, floor, ceiling; /* 0: it has none */
     struct top_ranks ranks;
+    int is_lost; /* its agent is, and all is known until then, in seconds: */
+    double lost;
     char energy[16];        /* where it comes from; "": not known */
     double joules, seconds; /* joules of so many seconds */
 };

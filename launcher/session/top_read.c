@@ -80,6 +80,13 @@ static int read_energy(struct top_node *n, const json_t *json)
                : 0;
 }
 
+/* Of a node whose agent was. */
+static int read_lost(struct top_node *n, const json_t *json)
+{
+    n->is_lost = json_object_get(json, "lost") != NULL;
+    return n->is_lost ? read_number(&n->lost, json, "lost") : 0;
+}
+
 static int read_node(struct top_node *n, const json_t *json)
 {
     const json_t *ranks = json_object_get(json, "ranks");
@@ -96,7 +103,7 @@ static int read_node(struct top_node *n, const json_t *json)
         || read_number(&n->limit, json, "limit") < 0
         || read_number(&n->floor, json, "floor") < 0
         || read_number(&n->ceiling, json, "ceiling") < 0
-        || read_energy(n, json) < 0)
+        || read_energy(n, json) < 0 || read_lost(n, json) < 0)
         return -1;
     return ranks ? read_ranks(n, ranks) : 0;
 }

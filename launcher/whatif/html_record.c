@@ -201,8 +201,11 @@ static void step_line(FILE *out,
 {
     double all = x->useful + x->waiting, jl = record_number(line, "JL", -1);
     double watts = record_number(line, "watts", -1);
+    char name[STEP_NAME_LEN + 32];
 
-    html_row(out, x->node);
+    snprintf(name, sizeof name, x->lost >= 0 ? "%s (lost after %.4g s)" : "%s",
+             x->node, x->lost);
+    html_row(out, name);
     html_bar(out, most > 0 ? x->useful / fmax(x->rank, 1) / most : 0,
              HTML_BAR_PLAIN);
     html_cell(out, "%.1f%%", all > 0 ? 100 * x->useful / all : 0);

@@ -14,7 +14,7 @@ static const char *const heads[] = {
         "efficiency\tJL\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\tprogress\tlimit\tjoules\n",
     [REPORT_STEP] =
         "report\tjob\tstep\tnode\tranks\tuseful_s\twaiting_s\tefficiency\t"
-        "last\tnode_seconds\tJL\tjoules\twatts\tstep_joules_saved\n",
+        "last\tnode_seconds\tJL\tjoules\twatts\tstep_joules_saved\tlost_s\n",
     [REPORT_BCAST] = "report\tjob\tnode\tbytes\tseconds\n",
     [REPORT_PROBE] =
         "report\tjob\tnode\tcached\tC\tM\tI\tB\tS\tG\tW\tX\tY\tZ\n",
@@ -173,6 +173,7 @@ static void step_rows(FILE *out, const struct any_report *r)
         /* Of the whole step: once, so that rows can be added up. */
         member(out, i == 0 ? json_object_get(r->step.json, "step") : NULL,
                "joules_saved");
+        number(out, x->lost >= 0 ? x->lost : (double)NAN);
         putc('\n', out);
     }
 }

@@ -124,8 +124,11 @@ static int read_row(struct step_row *r, const json_t *line, int is_rank)
         || number(&r->rank, line, is_rank ? "rank" : "ranks") < 0
         || number(&r->useful, line, "useful") < 0
         || number(&r->waiting, line, "waiting") < 0
-        || number(&r->last, line, "last") < 0)
+        || number(&r->last, line, "last") < 0
+        || number_if_any(&r->lost, line, "lost") < 0)
         return -1;
+    if (!json_object_get(line, "lost"))
+        r->lost = -1;
     if (is_rank)
         return 0;
     return number(&r->parallel, line, "parallel") < 0

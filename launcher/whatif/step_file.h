@@ -18,6 +18,7 @@ struct step_row {
     double rank; /* of a node: how many it has */
     double useful, waiting, last;
     double parallel, node_seconds; /* of a node */
+    double lost; /* its agent was lost after so long; -1: it was not */
 };
 
 struct step_file {

@@ -8,16 +8,26 @@
 
 /* --- tables --------------------------------------------------------------- */
 
+/* "  lost after 12.3 s", of a node or rank that was. */
+static const char *lost_text(char text[48], const struct step_row *r)
+{
+    *text = '\0';
+    if (r->lost >= 0)
+        snprintf(text, 48, "  lost after %.4g s", r->lost);
+    return text;
+}
+
 static void print_nodes(FILE *out, const struct step_file *f)
 {
     fprintf(out, "%-20s %6s %11s %11s %11s %9s %14s\n", "node", "ranks",
             "useful s", "waiting s", "efficiency", "last", "others waited");
     for (size_t i = 0; i < f->n_nodes; i++) {
         const struct step_row *r = &f->node[i];
+        char lost[48];
 
-        fprintf(out, "%-20.20s %6.0f %11.3f %11.3f %11.3f %9.0f %14.3f\n",
+        fprintf(out, "%-20.20s %6.0f %11.3f %11.3f %11.3f %9.0f %14.3f%s\n",
                 r->node, r->rank, r->useful, r->waiting, r->parallel, r->last,
-                r->node_seconds);
+                r->node_seconds, lost_text(lost, r));
     }
 }
 
@@ -30,10 +40,12 @@ static void print_ranks(FILE *out, const struct step_file *f)
     for (size_t i = 0; i < f->n_ranks; i++) {
         const struct step_row *r = &f->rank[i];
         double all = r->useful + r->waiting;
+        char lost[48];
 
-        fprintf(out, "%-20.20s %6.0f %11.3f %11.3f %10.1f%% %9.0f\n", r->node,
+        fprintf(out, "%-20.20s %6.0f %11.3f %11.3f %10.1f%% %9.0f%s\n", r->node,
                 r->rank, r->useful, r->waiting,
-                all > 0 ? 100 * r->useful / all : 0, r->last);
+                all > 0 ? 100 * r->useful / all : 0, r->last,
+                lost_text(lost, r));
     }
 }
 
@@ -205,11 +217,11 @@ static void draw_row(const struct bars *b, size_t i)
     const struct step_row *r = &b->row[i];
     double y = b->y + (double)i * ROW, ranks = ranks_of(b, r);
     double useful = r->useful / ranks, all = useful + r->waiting / ranks;
-    char title[256], name[32];
+    char title[256], name[32], lost[48];
 
     snprintf(title, sizeof title,
-             "%.100s: useful %.3f s, waiting %.3f s, last in %.0f", r->node,
-             useful, all - useful, r->last);
+             "%.100s: useful %.3f s, waiting %.3f s, last in %.0f%s", r->node,
+             useful, all - useful, r->last, lost_text(lost, r));
     if (b->of_ranks)
         snprintf(name, sizeof name, "%.18s, %.0f", r->node, r->rank);
     else
@@ -217,6 +229,9 @@ static void draw_row(const struct bars *b, size_t i)
     svg_text(b->out, LEFT - 6, y + 14, SVG_END, name);
     draw_part(b, y, 0, useful, USEFUL, title);
     draw_part(b, y, useful, all, WAITING, title);
+    if (r->lost >= 0)
+        svg_text(b->out, LEFT + all / b->most * WIDTH + 6, y + 14, SVG_START,
+                 "lost");
     if (is_worst(b, r))
         svg_line(b->out, LEFT - 3, y + 2, LEFT - 3, y + ROW - 2, WORST);
 }

@@ -13,6 +13,7 @@
 static struct session session;
 static struct event_base *base;
 static struct lost_agents lost;
+static struct step_times *times;
 static char told[4096];
 
 /* What is written to stderr in the time that is waited. */
@@ -38,7 +39,7 @@ static void listen_a_while(void)
 
 static void begin(void)
 {
-    if (lost_agents_start(&lost, base, &session) < 0)
+    if (lost_agents_start(&lost, base, &session, times) < 0)
         bail("no memory");
 }
 
@@ -46,7 +47,8 @@ int main(void)
 {
     base = event_base_new();
     session_make(&session);
-    if (!base)
+    times = step_times_create(&session);
+    if (!base || !times)
         bail("no event base");
     lost_agents_lost(&lost, 1, "killed");
     lost_agents_returned(&lost, 1);
@@ -59,6 +61,7 @@ int main(void)
     ok(strstr(told, "evenstep: warning: n1: the agent is lost (killed): ")
            == told,
        "one: %s", told);
+    ok(times->lost == 1 && times->node[1].is_lost, "and it is marked");
     lost_agents_lost(&lost, 2, "killed");
     lost_agents_lost(&lost, 3, "silent");
     lost_agents_lost(&lost, 0, "silent");
@@ -67,6 +70,10 @@ int main(void)
     ok(strstr(told, "warning: n0 and 1 more node: ")
            && strchr(told, '\n') == told + strlen(told) - 1,
        "two in one line, without one that is here again: %s", told);
+    ok(times->lost == 3 && !times->node[2].is_lost, "and these are marked");
+    lost_agents_returned(&lost, 1);
+    ok(times->lost == 2 && !times->node[1].is_lost,
+       "until one is here again later");
     lost_agents_lost(&lost, 3, "killed");
     lost_agents_returned(&lost, 3);
     listen_a_while();
@@ -75,6 +82,9 @@ int main(void)
     lost_agents_stop(&lost);
     listen_a_while();
     is_int(told[0], 0, "nor at the end of a step");
+    ok(times->lost == 1 && times->node[0].is_lost,
+       "of which nothing is marked either");
+    step_times_destroy(times);
     event_base_free(base);
     done();
 }

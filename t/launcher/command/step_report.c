@@ -325,7 +325,7 @@ static void test_end(void)
         m.is_last = 1;
         m.stride = m.iteration_stride = 1;
         if (i == 3)
-            step_times_lost(times, i);
+            step_times_ended(times, i);
         else
             (void)transmit(i);
     }
@@ -446,6 +446,64 @@ static void test_many_iterations(void)
     period = 0;
 }
 
+static int is_in(const char *text, const char *what)
+{
+    int is = strstr(text, what) != NULL;
+
+    ok(is, "programs read %s", what);
+    return is;
+}
+
+/* Nodes lose their agents; they have told 10 regions with those that follow. */
+static void test_lost(void)
+{
+    char text[8192] = "";
+    struct step_report_of of = {.job = 12, .speed = alike};
+    struct step_summary s;
+    FILE *file = tmpfile();
+
+    begin();
+    tell_all(0, 10, 1, 160, 160);
+    begin_message(2); /* its last word, which the others go on from */
+    tell_node(2, 10, 1, 100, 100);
+    step_times_lost(times, 3);
+    for (size_t i = 0; i < 3; i++) {
+        begin_message(i);
+        tell_node(i, 11, 9, i == 1 ? 120 : 100, i == 1 ? 120 : 100);
+    }
+    s = sum_with(alike);
+    is_near(times->seen, 19, 0, "regions are whole when the others have told");
+    ok(s.all.ranks == 6 && s.all.nodes == 3, "all are those that are there");
+    is_near(s.efficiency.balance, 320.0 / 360, 1e-9,
+            "and the lost one does not look idle");
+    is_int((int)s.worst, 1, "nor is it who is slow");
+    is_told(alike, 0,
+            "step 12.0: parallel efficiency 0.66 = load balance 0.89 x "
+            "communication 0.75, over 3 nodes, 6 ranks, 20 regions of 161 ms");
+    is_told(alike, 3,
+            "n3 (after 1.6 s): the agent was lost: what is known of its ranks "
+            "is until then, and not in what is said of all");
+    of.times = times;
+    of.summary = &s;
+    if (!file || step_report_write(file, &of) < 0)
+        bail("no file");
+    rewind(file);
+    ok(fread(text, 1, sizeof text - 1, file) > 0, "a report is written");
+    fclose(file);
+    ok(is_in(text, "\"lost_nodes\":1,") && is_in(text, "\"lost\":1.61"),
+       "the step, the node and its ranks are marked");
+    step_times_returned(times, 3);
+    ok(times->lost == 0 && times->lost_ranks == 0
+           && sum_with(alike).all.ranks == 8,
+       "one that is back counts again");
+    for (size_t i = 0; i < SESSION_NODES; i++)
+        step_times_lost(times, i);
+    is_int((int)sum_with(alike).all.ranks, 8, "where all are lost, all count");
+    is_told(alike, 3,
+            "n0 (after 3.2 s) and 3 more nodes: the agent was lost: what is "
+            "known of the step is until then");
+}
+
 int main(void)
 {
     test_slow_node();
@@ -459,6 +517,7 @@ int main(void)
     test_end();
     test_threads();
     test_json();
+    test_lost();
     step_times_destroy(times);
     return done();
 }

@@ -238,6 +238,37 @@ static void test_ranks(void)
     free(step.node);
 }
 
+/* A node whose agent was lost: it does not look idle. */
+static void test_lost(void)
+{
+    static const char lost[] = STEP("{\"name\":\"n0\"," PLACE RANKS(
+        "2", "20", "20", "10",
+        "1") "},"
+             "{\"name\":\"n1\"," PLACE RANKS("2", "2", "0", "1",
+                                             "9") ",\"lost\":12.3},"
+                                                  "{\"name\":\"n2\"," PLACE
+                                                  ",\"lost\":0}");
+    struct top_step step;
+    char line[TOP_LINE];
+
+    ok(read_json(&step, STEP("{\"name\":\"n\"," PLACE ",\"lost\":\"x\"}")) < 0,
+       "a time that is none is refused");
+    is_int(read_json(&step, lost), 0, "lost nodes are read");
+    top_step_line(line, &step);
+    is_str(
+        line,
+        "step 7.1: 3 nodes (2 lost), skew 0.020000, efficiency 0.50 (balance "
+        "1.00)",
+        "they are counted, and not part of how all do");
+    top_node_line(line, &step, &step.node[1]);
+    ok(strstr(line, "  -  lost after 12.3 s") != NULL, "marked: %s", line);
+    step.node[0].is_lost = 1;
+    top_step_line(line, &step);
+    ok(strstr(line, "3 nodes (3 lost), skew 0.020000, efficiency 0.28"),
+       "unless all are: %s", line);
+    free(step.node);
+}
+
 static const char sound[] = STEP(
     "{\"name\":\"n10\",\"rack\":\"s1\",\"unit\":\"us/s\"," NODE "},"
     "{\"name\":\"n9\",\"rack\":\"s1\",\"unit\":\"\",\"slots\":0,\"progress\":3,"
@@ -382,6 +413,7 @@ int main(void)
     test_round(3);
     test_lines();
     test_ranks();
+    test_lost();
     test_saved();
     test_long_line();
     test_dead();
