@@ -156,7 +156,7 @@ test_expect_success 'the agent of one node is killed: the report and top mark th
 	rm -f got go report && { on_ctl timeout 120 srun -N2 -n4 --mpi=pmix --evenstep-report=report ./app until "$PWD/go" >got 2>err 3>&- 4>&- 5>&- & step=$!; } &&
 	wait_for 60 test -s got && sleep 3 && set -- $(ours evenstep-agent) && kill -KILL "$1" && wait_for 60 grep -q "agent is lost" err && sleep 2; code=$?; evenstep_top >top; touch go; wait $step && cat err top report && test $code = 0 && test_cmp want got &&
 	grep -E "2 nodes [(]1 lost[)]" top && grep -c " lost after [0-9.]* s$" top &&
-	mentioned "over 1 nodes, 2 ranks" && mentioned "n[01] [(]after [0-9.]* s[)]: the agent was lost: what is known of its ranks is until then" &&
+	mentioned "over 1 node, 2 ranks" && mentioned "n[01] [(]after [0-9.]* s[)]: the agent was lost: what is known of its ranks is until then" &&
 	jq -se "[.[] | select(.lost)] | length == 3" report && jq -se ".[0] | .lost_nodes == 1 and .ranks == 2 and .elapsed > 3" report
 '
 test_expect_success '--evenstep-meter=cpu: the CPU time of each task' '

@@ -65,9 +65,11 @@ static void efficiency_line(char *line, const struct step_report_of *of)
     n = snprintf(line, STEP_REPORT_LINE,
                  "step %" PRIu32 ".%" PRIu32
                  ": parallel efficiency %.2f = load balance %.2f x "
-                 "communication %.2f%s, over %.0f nodes, %" PRIu32 " ranks%s, ",
+                 "communication %.2f%s, over %.0f node%s, %" PRIu32
+                 " rank%s%s, ",
                  of->job, of->step, e->parallel, e->balance, e->communication,
-                 factor, s->all.nodes, s->all.ranks, threads);
+                 factor, s->all.nodes, s->all.nodes > 1 ? "s" : "",
+                 s->all.ranks, s->all.ranks == 1 ? "" : "s", threads);
 
     if (s->all.regions > 0) {
         length_text(length, s->region_ns);
