@@ -68,7 +68,7 @@ static int check_one(const struct bringing *b)
     if (without == 0)
         return 0;
     return es_fail(b->err, ES_WORK, "see the lines above",
-                   "--%s: %.80s:%.80s: %u of %u nodes have not got it",
+                   "--%s: %.200s:%.200s: %u of %u nodes have not got it",
                    f->option, f->source, f->destination, without, r.plan.nodes);
 }
 
