@@ -294,6 +294,7 @@ $(f_bin:=.t): %.t: %
 # A tier runs its tests by t/lib/tier: "twice" where a test that shares the machine
 # with others may be run again.  Each can be run alone.
 JOBS ?= $(shell nproc)
+more_jobs = $(if $(filter 1,$(JOBS)),1,$(shell expr 1 + $(JOBS)))# where tests mostly wait
 tier = EVENSTEP_SRC='$(CURDIR)' EVENSTEP_BUILD='$(abspath $(B))' PROVE='$(PROVE)' JOBS='$(or $(1),$(JOBS))' \
        LSAN_OPTIONS=suppressions=$(CURDIR)/t/lib/lsan.supp:print_suppressions=0 \
        t/lib/tier
@@ -301,7 +302,7 @@ pure_tests    := $(filter $(B)/t/policy/%,$(t_bin)) $(f_bin:=.t)
 unit_tests    := $(filter-out $(pure_tests),$(t_bin)) $(wildcard t/0*.t)
 local_tests   := $(wildcard t/1*.t t/2*.t t/9*.t)
 cluster_tests := $(wildcard t/3*.t)
-busy_tests    := $(wildcard t/37*.t)# their nodes compute: one at a time
+busy_tests    := $(filter-out t/3740% t/3775% t/3780%,$(wildcard t/37*.t))# their nodes compute: one at a time
 fault_tests   := $(wildcard t/4*.t)
 
 # make check T='t/policy/even.c t/2000-local.t' PROVE=-v: these, and what they need.
@@ -335,7 +336,7 @@ check-cluster:
 	$(MAKE) check-slurm
 	$(MAKE) check-power
 check-slurm: $(for_scripts) # of tier 4, all but ...
-	$(tier) twice $(filter-out $(busy_tests),$(cluster_tests))
+	$(call tier,$(more_jobs)) twice $(filter-out $(busy_tests),$(cluster_tests))
 check-power: $(for_scripts) # ... those that steer and measure power
 	$(call tier,1) twice $(busy_tests)
 check-faults: $(for_scripts)
