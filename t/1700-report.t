@@ -94,6 +94,7 @@ test_expect_success 'thousands of frames: the first 400 are drawn, and one line 
 	test $(grep -c "units 0:10" many.svg) = 400 && grep -q "^999 " got
 '
 printf '{"type":"frame","report":{"format":3}}\n' >later
+printf '{"type":"journal","version":3,"work":"w","sum":"0"}\n' >journal
 printf '{"type":"frame","report":{"kind":"run"}}\n' >nothing
 printf '{"type":"probe","report":{"format":2,"kind":"probe"}}\n' >probed
 {
@@ -170,6 +171,7 @@ done <<\END
 no file||report: no FILE: see
 a picture of two files|two two --svg x|--svg: there are 2 reports: give one FILE, or --html PAGE$
 a report of a later format|later|report: later: is of format 3, of a later evenstep; this one reads up to 2: read it with that evenstep$
+a journal of a later version|journal|report: journal: trace, line 1: the journal is of version 3, of a later evenstep; this one reads up to 2: read it with that evenstep$
 a report whose head says nothing|nothing|report: nothing: its "report" has no "format": give a report as it was written$
 tables of two kinds|--table two cast|--table: two is of a run, cast of a bcast: give those of one kind$
 a table in JSON|--table --json two|--json and --table exclude each other: give one of them$

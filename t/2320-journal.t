@@ -77,6 +77,7 @@ test_expect_success 'a command that fails: what was done is kept' '
 	seq 0 19 >twenty && head -n 20 got | test_cmp twenty -
 '
 
+printf '%s' '{"type":"journal","version":3,"work":"range 0:200 repeat 2 grain 1","command":["true"],"sum":"1f2532b4c2a4f1f9"}' >later && echo >>later
 # --- what is refused -----------------------------------------------------------
 while IFS='|' read -r options message; do
 	test_expect_success "$options: exit 2, says why" '
@@ -90,6 +91,7 @@ done <<'END'
 --range 0:200 --repeat 2 --grain 2 --journal journal --resume -- ./gated {begin} {end}|evenstep: --journal: journal: is of another work: .*
 --range 0:200 --repeat 2 --journal journal --resume -- ./gated {begin}|evenstep: --journal: journal: is of another command: \["./gated","\{begin\}","\{end\}"\]: .*
 --range 0:200 --journal gated --resume -- true|evenstep: --journal: gated: is no journal of evenstep: name another file
+--range 0:200 --repeat 2 --journal later --resume -- true|evenstep: --journal: later: is of version 3, of a later evenstep; this one reads up to 2: resume with that evenstep, or give another file
 --range 0:200 --journal /dev/full -- true|evenstep: --journal: /dev/full: is no regular file: name a file that you may write
 --range 0:200 --journal . -- true|evenstep: --journal: \.: Is a directory: name a file that you may write
 --range 0:200 --journal nowhere/journal -- true|evenstep: --journal: nowhere/journal: No such file or directory: name a file that you may write

@@ -80,6 +80,11 @@ test_expect_success 'a wrong key, and one that others may read' '
 		echo "$bad" >broken && chmod 600 broken && refused 3 "../broken is no file of a run: .*" --local 1 ../broken || return 1
 	done
 '
+test_expect_success 'an evenstep of another release is refused, with both numbers' '
+	version=$(evenstep -V | sed "s/evenstep //") && other=$(echo "$version" | tr 0-8 1-9) && mkdir half &&
+	perl -pe "BEGIN { (\$from, \$to) = splice @ARGV, 0, 2 } s/\Q\$from\E\0/\$to\0/g" "$version" "$other" "$EVENSTEP_BUILD/evenstep" >half/evenstep && chmod +x half/evenstep &&
+	PATH=$PWD/half:$PATH refused 3 "$name: this evenstep is $other \(protocol [0-9]+\), the run.s is $version \(protocol [0-9]+\): join with the same version" --local 1 "$name"
+'
 test_expect_success 'the run ends in an order of its own: join ends well; of one that has died it says so' '
 	chmod 600 copy && { evenstep join --local 1 ./copy 2>joinerr & join=$!; } && wait_for 60 joined && kill -KILL $run && wait $join
 	test $? = 1 && grep -qx "evenstep: join: $name is lost: .*: see what it says itself" joinerr

@@ -112,7 +112,7 @@ test_expect_success 'it ends before its first slice: exit 1, and what it should 
 	test_expect_code 1 whole true 2>err && mentioned "^evenstep: local[012]: true ended with status 0 before it asked for a slice: "
 '
 test_expect_success 'of another version: it is not welcome' '
-	test_expect_code 1 whole "$slices" version local1 2>err && mentioned "^local1: evenstep: its libevenstep is of another version than this agent$"
+	test_expect_code 1 whole "$slices" version local1 2>err && mentioned "^local1: evenstep: its libevenstep speaks version 3, this agent up to 2$"
 '
 test_expect_success 'a program that is not there: exit 1, and the reason' '
 	test_expect_code 1 whole nowhere/at-all 2>err && mentioned "^local[012]: No such file or directory$" && mentioned "^evenstep: local[012]: nowhere/at-all ended with status 127 before it asked for a slice: "

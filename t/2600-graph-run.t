@@ -332,7 +332,13 @@ test_expect_success 'a journal without digests, of an evenstep of before: exit 2
 	cat >old <<-\END && test_expect_code 2 evenstep graph run --local 1 --journal old --resume gate.json 2>err &&
 	{"type":"graph","graph":"0123456789abcdef","run":"0123456789abcdef","sum":"6e533791d9c16081"}
 	END
-	said "evenstep: --journal: old: is of another version of evenstep: run it anew, with another journal"
+	said "evenstep: --journal: old: is of version 1, of an earlier evenstep; this one reads 2: run it anew, with another journal"
+'
+test_expect_success 'and one of a later evenstep: both numbers' '
+	cat >later <<-\END && test_expect_code 2 evenstep graph run --local 1 --journal later --resume gate.json 2>err &&
+	{"type":"graph","version":3,"graph":"0123456789abcdef","run":"0123456789abcdef","sum":"90a72d1393d5aa5c"}
+	END
+	said "evenstep: --journal: later: is of version 3, of a later evenstep; this one reads 2: resume with that evenstep, or give another file"
 '
 test_expect_success 'an input that changes while the run is at it: exit 1, says which' '
 	cp words words.was && { while echo more >>words; do sleep 0.01; done & } && writer=$! && test_expect_code 1 evenstep graph run --local 1 diamond.json 2>err;

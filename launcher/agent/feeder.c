@@ -69,6 +69,7 @@ struct feeder {
     int64_t elapsed_ns;      /* longest of those that are */
     int ended;
     uint32_t error; /* if ended */
+    char why[80];   /* the last program of another version was refused */
 };
 
 /* --- callers come and go -------------------------------------------------- */
@@ -229,13 +230,23 @@ static uint32_t judge(const struct feeder *f, const struct slice_message *m)
     return 0;
 }
 
-static const char *why_not(uint32_t error)
+/* Its seat will stay empty: tell why. */
+static void refused(struct feeder *f,
+                    uint32_t error,
+                    const struct slice_message *hello)
 {
-    return error == EPROTONOSUPPORT
-               ? "its libevenstep is of another version than this agent"
-           : error == EPROTO
-               ? "it opened with other numbers than another task of the node"
-               : "it opened with a number that cannot be";
+    const char *why =
+        error == EPROTO
+            ? "it opened with other numbers than another task of the node"
+            : "it opened with a number that cannot be";
+
+    if (error == EPROTONOSUPPORT) {
+        snprintf(f->why, sizeof f->why,
+                 "its libevenstep speaks version %u, this agent up to %u",
+                 hello->version, SLICE_VERSION);
+        why = f->why;
+    }
+    f->on->left(f->arg, why, 1);
 }
 
 static void on_hello(struct caller *c, const struct slice_message *m)
@@ -247,8 +258,8 @@ static void on_hello(struct caller *c, const struct slice_message *m)
     feeder_send(c, &welcome);
     if (welcome.error) {
         hang_up_caller(c);
-        if (welcome.error != EBUSY) /* its seat will stay empty */
-            f->on->left(f->arg, why_not(welcome.error), 1);
+        if (welcome.error != EBUSY)
+            refused(f, welcome.error, m);
         return;
     }
     f->unseated--;

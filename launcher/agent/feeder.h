@@ -40,8 +40,8 @@ struct feeder_events {
     /*
      * A seat is empty again, or stays so: why is NULL if it has closed and owes
      * nothing; else its part of the slice, or its place in the next ones, is
-     * nobody's. culprit is 1 if it has broken the rules, and may still be
-     * running.
+     * nobody's; it stays as long as the feeder.  culprit is 1 if it has broken
+     * the rules, and may still be running.
      */
     void (*left)(void *arg, const char *why, int culprit);
     /* Who has no seat has sent LISTEN: the connection is the callee's from now

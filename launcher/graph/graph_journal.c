@@ -207,6 +207,21 @@ static enum record_verdict refuse(const struct reading *r,
     return RECORD_FAILED;
 }
 
+static enum record_verdict refuse_version(const struct reading *r,
+                                          json_int_t version,
+                                          struct es_error *err)
+{
+    es_fail(err, ES_USAGE,
+            version > VERSION
+                ? "resume with that evenstep, or give another file"
+                : "run it anew, with another journal",
+            "--journal: %s: is of version %" JSON_INTEGER_FORMAT
+            ", of %s evenstep; this one reads %d",
+            r->journal->log.path, version,
+            version > VERSION ? "a later" : "an earlier", VERSION);
+    return RECORD_FAILED;
+}
+
 /* The first line: is it of this graph?  Gives the name of the run. */
 static enum record_verdict take_head(const struct reading *r,
                                      const json_t *line,
@@ -214,6 +229,9 @@ static enum record_verdict take_head(const struct reading *r,
 {
     const char *name = json_string_value(json_object_get(line, "run"));
     const char *graph = json_string_value(json_object_get(line, "graph"));
+    /* the first one did not say it */
+    const json_t *said = json_object_get(line, "version");
+    json_int_t version = said ? json_integer_value(said) : 1;
     const char *changed;
     char mine[17];
 
@@ -221,8 +239,8 @@ static enum record_verdict take_head(const struct reading *r,
     if (!name || !graph || strlen(name) >= GRAPH_RUN_NAME
         || strspn(name, "0123456789abcdef") != strlen(name) || !name[0])
         return RECORD_UNKNOWN;
-    if (json_integer_value(json_object_get(line, "version")) != VERSION)
-        return refuse(r, "is of another version of evenstep", "", err);
+    if (version != VERSION)
+        return refuse_version(r, version, err);
     if (strcmp(graph, mine) != 0)
         return refuse(r, "is of another graph, or its tasks have changed", "",
                       err);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define VERSION 2      /* that is written; 1 is read, too */
 #define OUTPUT  49152u /* bytes in one line, 64 KiB in base64 */
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 #define BASE64  (OUTPUT / 3 * 4 + 1)
@@ -288,8 +287,8 @@ static json_t *describe(const struct journal_work *work)
             words = NULL;
         }
     return json_pack("{s:s, s:i, s:s, s:o, s:s*}", "type", "journal", "version",
-                     VERSION, "work", work->work, "command", words, "text",
-                     work->text);
+                     JOURNAL_VERSION, "work", work->work, "command", words,
+                     "text", work->text);
 }
 
 static int refuse(const struct journal *j,
@@ -301,6 +300,18 @@ static int refuse(const struct journal *j,
                    "give what it was begun with, or another file",
                    "--journal: %s: is of another %s%s%.200s", j->log.path, what,
                    theirs[0] ? ": " : "", theirs);
+}
+
+/* Who reads it names both numbers, as of everything else of another version. */
+static int refuse_version(const struct journal *j,
+                          json_int_t version,
+                          struct es_error *err)
+{
+    return es_fail(err, ES_USAGE,
+                   "resume with that evenstep, or give another file",
+                   "--journal: %s: is of version %" JSON_INTEGER_FORMAT
+                   ", of a later evenstep; this one reads up to %d",
+                   j->log.path, version, JOURNAL_VERSION);
 }
 
 struct reading {
@@ -318,6 +329,13 @@ static int is_text(const json_t *value, const char *text)
     return theirs && text ? strcmp(theirs, text) == 0 : !theirs && !text;
 }
 
+/* Has the first line what that of any version has? */
+static int is_head(const json_t *theirs)
+{
+    return json_integer_value(json_object_get(theirs, "version")) > 0
+           && json_is_string(json_object_get(theirs, "work"));
+}
+
 /* Is the first line of what we want to do? */
 static int compare(struct reading *r, json_t *theirs, struct es_error *err)
 {
@@ -329,8 +347,8 @@ static int compare(struct reading *r, json_t *theirs, struct es_error *err)
     char *words;
     int rc = 0;
 
-    if (version < 1 || version > VERSION || !work)
-        return refuse(j, "version", "", err);
+    if (version > JOURNAL_VERSION)
+        return refuse_version(j, version, err);
     if (strcmp(work, ours) != 0)
         return refuse(j, "work", work, err);
     r->is_same =
@@ -353,7 +371,7 @@ static enum record_verdict take_head(struct reading *r,
     const char *type = json_string_value(json_object_get(theirs, "type"));
     enum record_verdict v = RECORD_UNKNOWN;
 
-    if (type && strcmp(type, "journal") == 0)
+    if (type && strcmp(type, "journal") == 0 && is_head(theirs))
         v = compare(r, theirs, err) < 0 ? RECORD_FAILED : RECORD_KEPT;
     json_decref(theirs);
     return v;

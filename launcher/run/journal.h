@@ -34,6 +34,8 @@
 #include "launcher/run/frame.h"
 #include "pmix_bcast/error.h"
 
+#define JOURNAL_VERSION 2 /* that is written; 1 is read, too */
+
 struct journal;
 
 struct queued { /* a frame that was taken from a queue */

@@ -117,8 +117,10 @@ static int may_ask(const struct join_door *d,
 
     if (m->version != PROTOCOL_VERSION
         || strcmp(m->release, EVENSTEP_VERSION) != 0)
-        refuse(c, "join with the same version", "the run's evenstep is %s",
-               EVENSTEP_VERSION);
+        refuse(c, "join with the same version",
+               "this evenstep is %s (protocol %u), the run's is %s (protocol "
+               "%u)",
+               m->release, m->version, EVENSTEP_VERSION, PROTOCOL_VERSION);
     else if (is_local && !m->local)
         refuse(c, "give --local N", "the run's nodes are those of --local");
     else if (!is_local && m->local)

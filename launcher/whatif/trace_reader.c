@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "launcher/whatif/trace_reader.h"
+#include "launcher/run/journal.h"
 #include "pmix_bcast/array.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static int make_room(struct trace_reader *r, struct es_error *err)
 
 /* Read the next line, without its end, into r->text.  Returns its length, -1 at
  * the end of the file, or -2 with err filled. */
-static ssize_t read_text(struct trace_reader *r, struct es_error *err)
+static ssize_t read_row(struct trace_reader *r, struct es_error *err)
 {
     size_t len = 0;
     int c;
@@ -136,6 +137,19 @@ static int add_slice(struct trace_reader *r, json_t *slice)
     return json_array_insert(slices, at, slice);
 }
 
+static int check_version(const json_t *head, struct es_error *err)
+{
+    json_int_t v = json_integer_value(json_object_get(head, "version"));
+
+    if (v <= JOURNAL_VERSION)
+        return 0;
+    return es_fail(err, ES_USAGE, "read it with that evenstep",
+                   "trace, line 1: the journal is of version "
+                   "%" JSON_INTEGER_FORMAT
+                   ", of a later evenstep; this one reads up to %d",
+                   v, JOURNAL_VERSION);
+}
+
 static int take_line(struct trace_reader *r, size_t len, struct es_error *err)
 {
     json_error_t at;
@@ -146,8 +160,10 @@ static int take_line(struct trace_reader *r, size_t len, struct es_error *err)
     if (!object)
         return es_fail(err, ES_USAGE, "give a journal as it was written",
                        "trace, line %zu:%d: %s", r->number, at.column, at.text);
-    if (type && (strcmp(type, "slice") == 0 || strcmp(type, "failed") == 0)
-        && add_slice(r, object) < 0)
+    if (r->number == 1 && check_version(object, err) < 0)
+        rc = -1;
+    else if (type && (strcmp(type, "slice") == 0 || strcmp(type, "failed") == 0)
+             && add_slice(r, object) < 0)
         rc = es_no_memory(err);
     json_decref(object);
     return rc;
@@ -169,7 +185,7 @@ int trace_reader_next(struct trace_reader *r,
 
     memset(line, 0, sizeof *line);
     while (rc == 0 && !r->is_read) {
-        ssize_t len = read_text(r, err);
+        ssize_t len = read_row(r, err);
 
         if (len == -2)
             return -1;

@@ -491,6 +491,7 @@ static void test_overlap(void)
 #define HASH "00000000000000ab"
 
 static size_t asked; /* how often units were looked at */
+static struct es_error refused;
 
 /* Units up to 10 are as they were. */
 static int is_as_before(void *arg,
@@ -516,11 +517,11 @@ static struct journal *open_text(const char *text,
                                       .version1 = version1,
                                       .command = command,
                                       .is_same = is_as_before};
-    struct es_error err = {0};
     struct journal *j = NULL;
 
     asked = 0;
-    (void)journal_open(&j, log_path, &work, resume, &err);
+    refused = (struct es_error){0};
+    (void)journal_open(&j, log_path, &work, resume, &refused);
     return j;
 }
 
@@ -551,7 +552,15 @@ static void test_versions(void)
     ok(!open_text("u", "w u", JOURNAL_RESUME),
        "but not with another text, as it cannot tell what has changed");
     put(OF("3", "w", ""), SLICE(0, 0, 5, 0), SLICE(0, 5, 9, 0));
-    ok(!open_text(NULL, NULL, JOURNAL_RESUME), "one of version 3 is refused");
+    ok(!open_text(NULL, NULL, JOURNAL_RESUME)
+           && strstr(refused.what,
+                     "is of version 3, of a later evenstep; this one reads up "
+                     "to 2"),
+       "one of version 3 is refused with both numbers");
+    put(OF("0", "w", ""), SLICE(0, 0, 5, 0), SLICE(0, 5, 9, 0));
+    ok(!open_text(NULL, NULL, JOURNAL_RESUME)
+           && strstr(refused.what, "is no journal"),
+       "one of version 0 is none");
 }
 
 static void test_text(void)
