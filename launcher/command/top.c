@@ -39,7 +39,7 @@ static int print_step(struct top_step *step)
 
     top_page_progress(&page, step, TOP_LINE - 1);
     top_page_parts(&page, step, TOP_BY_LAG, TOP_COLUMNS);
-    top_page_meters(&page, step, TOP_BY_NAME);
+    top_page_meters(&page, step, TOP_BY_NAME, TOP_LINE - 1, step->n);
     for (size_t i = 0; i < page.n; i++)
         bad |= printf("%s\n", page.line[i]) < 0;
     top_page_clear(&page);

@@ -15,7 +15,7 @@ struct top_page { /* all zero is an empty one */
                     tells what the columns are */
 };
 
-/* Append how far all of it is, in so many columns; nothing of a TOP_STEP.
+/* Append how far all of it is, folded to so many columns; nothing of a TOP_STEP.
  * Without memory lines are left out. */
 void top_page_progress(struct top_page *page,
                        const struct top_step *step,
@@ -25,10 +25,13 @@ void top_page_parts(struct top_page *page,
                     struct top_step *step,
                     enum top_order order,
                     size_t columns);
-/* ... and what is metered; nothing where nothing is. */
+/* ... and what is metered; nothing where nothing is.  Of more than `racks` racks
+ * only so many stand above the nodes, the slowest, and the others below. */
 void top_page_meters(struct top_page *page,
                      struct top_step *step,
-                     enum top_order order);
+                     enum top_order order,
+                     size_t columns,
+                     size_t racks);
 void top_page_clear(struct top_page *page);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAR 20 /* characters for a whole region */
+#define BAR 10 /* characters for a whole region */
 
 /* --- order ---------------------------------------------------------------- */
 
@@ -44,12 +44,15 @@ static int by_limit(const void *a, const void *b)
     return compare(y->limit, x->limit);
 }
 
-/* Who has got least far makes the others wait, and waits least itself. */
+/* Who has got least far makes the others wait, and waits least itself; who is
+ * lost needs to be looked at before. */
 static int by_lag(const void *a, const void *b)
 {
     const struct top_node *x = a, *y = b;
-    int order = compare(floor(x->progress), floor(y->progress));
+    int order = (y->is_lost != 0) - (x->is_lost != 0);
 
+    if (order == 0)
+        order = compare(floor(x->progress), floor(y->progress));
     if (order == 0)
         order = compare(x->waiting, y->waiting);
     return order != 0 ? order : by_name(a, b);
@@ -157,29 +160,47 @@ void top_step_line(char line[TOP_LINE], const struct top_step *step)
              saved);
 }
 
-void top_group_line(char line[TOP_LINE], const struct top_group *group)
+void top_group_line(char line[TOP_LINE],
+                    const struct top_group *group,
+                    size_t columns)
 {
-    const double *v = group->speed;
+    static const struct {
+        enum aggregate how;
+        int digits;
+    } told[] = {
+        {AGGREGATE_MIN, 3},       {AGGREGATE_MEAN, 3},
+        {AGGREGATE_MEDIAN, 3},    {AGGREGATE_VARIANCE, 5},
+        {AGGREGATE_DEVIATION, 4},
+    };
+    char number[400];
+    int n;
 
     if (group->n == 0) {
         snprintf(line, TOP_LINE, "all: no speed is known yet");
         return;
     }
-    snprintf(line, TOP_LINE,
-             "%s%.40s: speed/s of %zu: min %.3f mean %.3f median %.3f "
-             "variance %.5f deviation %.4f",
-             group->rack[0] ? "rack " : "all", group->rack, group->n,
-             v[AGGREGATE_MIN], v[AGGREGATE_MEAN], v[AGGREGATE_MEDIAN],
-             v[AGGREGATE_VARIANCE], v[AGGREGATE_DEVIATION]);
+    n = snprintf(line, TOP_LINE,
+                 "%s%.40s: speed/s of %zu:", group->rack[0] ? "rack " : "all",
+                 group->rack, group->n);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        int more = snprintf(number, sizeof number, " %s %.*f",
+                            aggregate_name(told[i].how), told[i].digits,
+                            group->speed[told[i].how]);
+
+        if ((size_t)(n + more) > columns || n + more >= TOP_LINE)
+            return;
+        memcpy(line + n, number, (size_t)more + 1);
+        n += more;
+    }
 }
 
 const char *top_head(const struct top_step *step)
 {
     return sum_of_all(step).ranks > 0
-               ? "node                 ranks  useful  waiting  efficiency"
-                 "     last  speed/s  limit"
-               : "node                 region               speed/s"
-                 "  waiting    skew  share  limit";
+               ? "node            ranks useful waiting efficiency  last speed/s"
+                 "  limit"
+               : "node            region     speed/s  waiting    skew  share"
+                 "  limit";
 }
 
 /* Draw how much of its region is done.  A whole number is the end of the region
@@ -206,9 +227,12 @@ static double all_limits(const struct top_step *step)
     return all;
 }
 
+/* Of a node that was lost nobody knows what it is limited to now. */
 static void limit_text(char text[48], const struct top_node *node)
 {
-    if (strcmp(node->unit, "us/s") == 0)
+    if (node->is_lost)
+        snprintf(text, 48, "lost after %.*f s", node->lost < 99.95, node->lost);
+    else if (strcmp(node->unit, "us/s") == 0)
         snprintf(text, 48, "%.1f%% CPU", node->limit / 1e4);
     else if (strcmp(node->unit, "uW") == 0)
         snprintf(text, 48, "%.1f W", node->limit / 1e6);
@@ -218,29 +242,20 @@ static void limit_text(char text[48], const struct top_node *node)
         snprintf(text, 48, "%s", node->unit[0] ? node->unit : "-");
 }
 
-/* "  lost after 12.3 s", of a node that was. */
-static void lost_text(char text[48], const struct top_node *node)
-{
-    *text = '\0';
-    if (node->is_lost)
-        snprintf(text, 48, "  lost after %.4g s", node->lost);
-}
-
 static void rank_line(char line[TOP_LINE], const struct top_node *node)
 {
     const struct top_ranks *r = &node->ranks;
     const struct efficiency_sum sum = sum_of(r);
     double all = r->useful + r->waiting;
-    char limit[48], energy[64], lost[48];
+    char limit[48], energy[64];
 
     limit_text(limit, node);
     energy_text(energy, node, 1);
-    lost_text(lost, node);
     snprintf(line, TOP_LINE,
-             "%-20.20s %5.0f %6.1f%% %7.1f%% %11.2f %8.0f %8.3f  %s%s%s",
+             "%-15.15s %5.0f %5.1f%% %6.1f%% %10.2f %5.0f %7.3f  %s%s",
              node->name, r->n, all > 0 ? 100 * r->useful / all : 0,
              100 * node->waiting, efficiency_of(&sum).parallel, r->last,
-             node->speed, limit, energy, lost);
+             node->speed, limit, energy);
 }
 
 void top_node_line(char line[TOP_LINE],
@@ -248,19 +263,18 @@ void top_node_line(char line[TOP_LINE],
                    const struct top_node *node)
 {
     double all = all_limits(step);
-    char bar[BAR + 1], limit[48], share[16] = "-", energy[64], lost[48];
+    char bar[BAR + 1], limit[48], share[16] = "-", energy[64];
 
     if (sum_of_all(step).ranks > 0) {
         rank_line(line, node);
         return;
     }
     energy_text(energy, node, 1);
-    lost_text(lost, node);
     draw_bar(bar, node->progress);
     limit_text(limit, node);
     if (node->limit > 0)
         snprintf(share, sizeof share, "%.3f", node->limit / all);
-    snprintf(line, TOP_LINE, "%-20.20s %s %7.3f %7.1f%% %7.4f %6s  %s%s%s",
+    snprintf(line, TOP_LINE, "%-15.15s %s %7.3f %7.1f%% %7.4f %6s  %s%s",
              node->name, bar, node->speed, 100 * node->waiting, node->skew,
-             share, limit, energy, lost);
+             share, limit, energy);
 }

@@ -4,11 +4,13 @@
 #include "launcher/command/top_page.h"
 
 #include <ncurses.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define LOOK_MS   500 /* front ends write about every second */
 #define LIST_PART 3   /* at most a third of the screen lists what is at work */
+#define RACK_PART 8   /* likewise racks above the nodes */
 
 /* What the keys have chosen. */
 struct look {
@@ -18,13 +20,17 @@ struct look {
     size_t choice; /* its place in the list */
     size_t from;   /* the first line of it that is to be seen */
     size_t room;   /* lines that a screen has for it */
+    size_t body;   /* lines that there are, of those that scroll */
 };
 
-static const char keys_one[] =
-    "b)ehind n)ame s)peed w)aiting l)imit m)eter; arrows, page; q)uit";
-static const char keys_many[] =
-    "Tab: next; b)ehind n)ame s)peed w)aiting l)imit m)eter; arrows, page; "
-    "q)uit";
+static const struct {
+    const char *text;
+    enum top_order order;
+} order_keys[] = {
+    {"b)ehind", TOP_BY_LAG},  {"n)ame", TOP_BY_NAME},
+    {"s)peed", TOP_BY_SPEED}, {"w)aiting", TOP_BY_WAITING},
+    {"l)imit", TOP_BY_LIMIT},
+};
 
 static void put_line(int row, const char *line)
 {
@@ -97,6 +103,7 @@ static void draw_page(struct look *look, const struct top_page *page, int row)
     size_t body = page->n - head;
 
     look->room = rows - head;
+    look->body = body;
     if (body <= look->room)
         look->from = 0;
     else if (look->from > body - look->room)
@@ -115,14 +122,41 @@ static void draw_step(struct look *look, struct top_step *step, int row)
 {
     struct top_page page = {.n = 0};
     size_t columns = COLS > 0 ? (size_t)COLS : 0;
+    size_t racks = LINES > 0 ? (size_t)LINES / RACK_PART : 0;
 
     top_page_progress(&page, step, columns);
     if (step->kind == TOP_STEP || (look->meters && step->n > 0))
-        top_page_meters(&page, step, look->order);
+        top_page_meters(&page, step, look->order, columns, racks);
     else
         top_page_parts(&page, step, look->order, columns);
     draw_page(look, &page, row);
     top_page_clear(&page);
+}
+
+/* The keys, the order that was chosen marked, and which lines of how many are
+ * to be seen where not all are. */
+static void draw_keys(const struct look *look, size_t n)
+{
+    char seen[80];
+    int len;
+
+    (void)move(LINES - 1, 0);
+    if (n > 1)
+        (void)addstr("Tab: next; ");
+    for (size_t i = 0; i < sizeof order_keys / sizeof *order_keys; i++) {
+        if (order_keys[i].order == look->order)
+            (void)attron(A_REVERSE);
+        (void)addstr(order_keys[i].text);
+        (void)attroff(A_REVERSE);
+        (void)addch(' ');
+    }
+    (void)addstr("m)eter q)uit");
+    if (n == 0 || look->body <= look->room)
+        return;
+    len = snprintf(seen, sizeof seen, " %zu-%zu of %zu", look->from + 1,
+                   look->from + look->room, look->body);
+    if (len < COLS)
+        (void)mvaddstr(LINES - 1, COLS - len, seen);
 }
 
 static void draw(struct look *look, struct top_step steps[], size_t n)
@@ -135,7 +169,7 @@ static void draw(struct look *look, struct top_step steps[], size_t n)
                  "or metered step");
     else
         draw_step(look, &steps[look->choice], draw_list(look, steps, n));
-    (void)mvaddnstr(LINES - 1, 0, n > 1 ? keys_many : keys_one, COLS);
+    draw_keys(look, n);
     (void)refresh();
 }
 

@@ -78,7 +78,7 @@ static void print(struct top_step *step)
 
             top_page_progress(&page, step, columns);
             top_page_parts(&page, step, o, columns);
-            top_page_meters(&page, step, o);
+            top_page_meters(&page, step, o, columns, columns / 20);
             look_at_lines(&page);
         }
     top_list_line(line, step);

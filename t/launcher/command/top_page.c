@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY = 1000 }; /* nodes */
+
 static struct top_part part(const char *name, enum top_state state)
 {
     struct top_part p = {.state = state,
@@ -58,7 +60,7 @@ static void test_run(void)
     s = run_of(parts, 3);
     top_page_progress(&page, &s, 80);
     top_page_parts(&page, &s, TOP_BY_LAG, 80);
-    top_page_meters(&page, &s, TOP_BY_LAG);
+    top_page_meters(&page, &s, TOP_BY_LAG, 80, 3);
     is_int((int)page.n, 7, "a line a node, and four above");
     is_int((int)page.head, 4, "which do not scroll");
     is_str(page.line[0],
@@ -183,7 +185,6 @@ static void test_graph(void)
 /* 80x24, and far more nodes than that. */
 static void test_many(void)
 {
-    enum { MANY = 1000 };
     struct top_part *parts = calloc(MANY, sizeof *parts);
     struct top_step s;
     struct top_page page = {.n = 0};
@@ -208,6 +209,59 @@ static void test_many(void)
     free(parts);
 }
 
+/* A metered step of many nodes and racks: those that matter are seen. */
+static void test_many_metered(void)
+{
+    struct top_node *nodes = calloc(MANY, sizeof *nodes);
+    struct top_step s = {.kind = TOP_STEP,
+                         .job = 41,
+                         .node = nodes,
+                         .n = MANY,
+                         .meter = "mpi",
+                         .has_saved = 1,
+                         .saved = 8120};
+    struct top_page page = {.n = 0};
+    size_t most = 0;
+
+    if (!nodes)
+        bail("no memory");
+    for (size_t i = 0; i < MANY; i++) {
+        nodes[i] = (struct top_node){.progress = 12.5,
+                                     .speed = i == 777 ? 0.01 : 1,
+                                     .limit = 400000,
+                                     .unit = "us/s",
+                                     .energy = "measured",
+                                     .joules = 1200,
+                                     .seconds = 6.5,
+                                     .ranks = {.n = 2,
+                                               .useful = 20,
+                                               .waiting = 5,
+                                               .most = 10,
+                                               .elapsed = 12.5}};
+        snprintf(nodes[i].name, sizeof nodes->name, "node%04zu", i);
+        snprintf(nodes[i].rack, sizeof nodes->rack, "rack%02zu", i / 40);
+    }
+    nodes[431].is_lost = 1;
+    nodes[431].lost = 3.1;
+    top_page_meters(&page, &s, TOP_BY_LAG, 80, 3);
+    ok(page.head == 7 && page.n == 7 + MANY + 22,
+       "three racks of 25 stand above the nodes, the others below");
+    is_str(page.line[1],
+           "  metered by mpi, 1.846e+05 W, 1200 kJ measured, "
+           "8.12 kJ saved",
+           "the line of the step is folded");
+    ok(strncmp(page.line[3], "rack rack19: ", 13) == 0, "the slowest first");
+    is_str(page.line[7],
+           "node0431            2  80.0%    0.0%       0.80     0   1.000  "
+           "lost after 3.1 s",
+           "who is lost stands first");
+    for (size_t i = 0; i < page.n; i++)
+        most = strlen(page.line[i]) > most ? strlen(page.line[i]) : most;
+    ok(most <= 80, "and all fit");
+    top_page_clear(&page);
+    free(nodes);
+}
+
 /* Of a metered step there is nothing but its meters. */
 static void test_step(void)
 {
@@ -218,10 +272,10 @@ static void test_step(void)
     top_page_progress(&page, &s, 80);
     top_page_parts(&page, &s, TOP_BY_LAG, 80);
     is_int((int)page.n, 0, "a step has no parts");
-    top_page_meters(&page, &s, TOP_BY_LAG);
+    top_page_meters(&page, &s, TOP_BY_LAG, 80, 3);
     ok(page.n == 4 && page.head == 3
            && strncmp(page.line[0], "step 1.0: 1 nodes", 17) == 0
-           && strstr(page.line[3], "##########.........."),
+           && strstr(page.line[3], " #####..... "),
        "but meters");
     top_page_clear(&page);
 }
@@ -233,6 +287,7 @@ int main(void)
     test_bcast();
     test_graph();
     test_many();
+    test_many_metered();
     test_step();
     return done();
 }
