@@ -24,7 +24,7 @@ go_on() {
 }
 ends_with_test
 # are_half: the two nodes of a run wait half-way, and top knows; no_view: it has ended, and its file is gone.
-are_half() { evenstep top --once >top.now 2>&4 && test "$(grep -cE "^local[01] +#{10}[.]{10} " top.now)" = 2 && ! no_view; }
+are_half() { evenstep top --once >top.now 2>&4 && test "$(grep -cE "^local[01] +#{5}[.]{5} " top.now)" = 2 && ! no_view; }
 no_view() { test ! -e "/dev/shm/evenstep-$(id -u)/run-$run/top.json"; }
 pattern='cmd:row ([0-9]+) of ([0-9]+)'
 
@@ -61,7 +61,7 @@ test_expect_success 'without --meter: how far the run is, in units' '
 # Not where it is missing, nor where the library wants a sanitizer in the process.
 python3 -c "import ctypes; ctypes.CDLL('$EVENSTEP_BUILD/libevenstep.so')" 2>&- && test_set_prereq PYTHON
 test_expect_success PYTHON 'a program that stays alive is metered, too' '
-	cat >stays.py <<-END && behind_to got evenstep run --local 1 --persistent --pieces 1 --metrics equal --range 0:4 --meter "$pattern" -- python3 stays.py && wait_for 60 sh -c "evenstep top --once 2>&1 | grep -qE \"^local0 +#{10}[.]\""; rc=$?; go_on; cat err; test $rc = 0
+	cat >stays.py <<-END && behind_to got evenstep run --local 1 --persistent --pieces 1 --metrics equal --range 0:4 --meter "$pattern" -- python3 stays.py && wait_for 60 sh -c "evenstep top --once 2>&1 | grep -qE \"^local0 +#{5}[.]\""; rc=$?; go_on; cat err; test $rc = 0
 	import ctypes, os, sys, time
 	es = ctypes.CDLL("$EVENSTEP_BUILD/libevenstep.so")
 	es.evenstep_open(ctypes.c_uint64(4), ctypes.c_uint64(1))
