@@ -29,31 +29,41 @@ static int check_name(const struct destination *d)
 }
 
 /* A file in memory: to reserve room is to get every page there and then (12.5
- * MB on each of 23 nodes that shared two cores: the file came 40 ms later).
- * One without a limit has no blocks. */
+ * MB on each of 23 nodes that shared two cores: the file came 40 ms later). */
 static int is_in_memory(int fd, struct statfs *fs)
 {
     return fstatfs(fd, fs) == 0
            && (fs->f_type == TMPFS_MAGIC || fs->f_type == RAMFS_MAGIC);
 }
 
-/* So that a full disk is known at once. */
+/* One without a limit, or which does not say, has no blocks. */
+static int has_room(int fd, uint64_t bytes)
+{
+    struct statfs fs;
+    uint64_t block;
+
+    if (fstatfs(fd, &fs) < 0 || fs.f_blocks == 0)
+        return 1;
+    block = (uint64_t)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
+    return bytes / block + (bytes % block > 0) <= fs.f_bavail;
+}
+
+/* So that a full disk is known at once.  What cannot fit is not tried: fallocate()
+ * would take all that is left from everybody before it finds that out. */
 static int reserve(int fd, uint64_t bytes)
 {
     struct statfs fs;
 
-    if (is_in_memory(fd, &fs)) {
-        uint64_t block = (uint64_t)fs.f_bsize;
-
-        if (fs.f_blocks > 0
-            && bytes / block + (bytes % block > 0) > fs.f_bavail)
-            return ENOSPC;
-        return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
-    }
-    if (bytes == 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0)
+    if (!has_room(fd, bytes))
+        return ENOSPC;
+    if (bytes == 0)
         return 0;
-    if (errno != EOPNOTSUPP && errno != ENOSYS)
-        return errno;
+    if (!is_in_memory(fd, &fs)) {
+        if (fallocate(fd, 0, 0, (off_t)bytes) == 0)
+            return 0;
+        if (errno != EOPNOTSUPP && errno != ENOSYS)
+            return errno;
+    }
     return ftruncate(fd, (off_t)bytes) < 0 ? errno : 0;
 }
 

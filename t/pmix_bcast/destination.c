@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 static int nameless = 1;
@@ -281,6 +282,23 @@ static void test_full_disk(void)
         bail("%s is still mounted", folder);
 }
 
+/* Nor is it tried: that would take all that others have left.  Where no room is
+ * reserved it would seem to fit. */
+static void test_too_large(void)
+{
+    struct destination d;
+    struct statvfs fs;
+    uint64_t more;
+
+    if (statvfs(folder, &fs) < 0)
+        bail("%s", folder);
+    more = (uint64_t)fs.f_bavail * fs.f_frsize + (1u << 30);
+    if (fs.f_blocks == 0)
+        more = UINT64_MAX / 2; /* then the system says no */
+    ok(destination_open(&d, in_folder("x"), more, 0) != 0 && files() == 0,
+       "more than there is room for: known at once, and nothing is left");
+}
+
 /* From now on open files have names, and no room is reserved for them, as on
  * NFS: the kernel says so. */
 static void need_names(void)
@@ -312,6 +330,7 @@ static void test_all(void)
     test_late_folder();
     test_limit();
     test_full_disk();
+    test_too_large();
 }
 
 int main(void)
