@@ -101,11 +101,23 @@ uint8_t *bcast_copy_place(struct bcast_copy *c, uint32_t chunk)
     uint8_t *place = NULL;
 
     if (!c->lent[chunk])
-        place = destination_place(&c->file, bcast_copy_size(c, chunk),
-                                  c->offset[chunk]);
+        place = destination_find(&c->file, bcast_copy_size(c, chunk),
+                                 c->offset[chunk]);
     if (place)
         c->lent[chunk] = 1;
     return place;
+}
+
+uint8_t *bcast_copy_ready(const struct bcast_copy *c,
+                          uint32_t chunk,
+                          uint8_t *place)
+{
+    size_t size = bcast_copy_size(c, chunk);
+    uint64_t at = c->offset[chunk];
+
+    return place == destination_find(&c->file, size, at)
+               ? destination_place(&c->file, size, at)
+               : place;
 }
 
 int bcast_copy_is_lent(const struct bcast_copy *c, uint32_t chunk)
@@ -128,22 +140,39 @@ static int write_at(struct bcast_copy *c,
     return 0;
 }
 
-int bcast_copy_put(struct bcast_copy *c,
-                   uint32_t chunk,
-                   const uint8_t *bytes,
-                   const uint8_t tag[TAG_BYTES])
+int bcast_copy_check(const struct bcast_copy *c,
+                     struct seal *seal,
+                     uint32_t chunk,
+                     const uint8_t *bytes,
+                     const uint8_t tag[TAG_BYTES])
+{
+    return seal_check(seal, chunk, bytes, bcast_copy_size(c, chunk), tag) < 0
+               ? errno
+               : 0;
+}
+
+int bcast_copy_put_checked(struct bcast_copy *c,
+                           uint32_t chunk,
+                           const uint8_t *bytes,
+                           const uint8_t tag[TAG_BYTES])
 {
     size_t size = bcast_copy_size(c, chunk);
-    int why;
-
-    if (seal_check(c->seal, chunk, bytes, size, tag) < 0)
-        return errno;
-    why = write_at(c, bytes, size, c->offset[chunk]);
+    int why = write_at(c, bytes, size, c->offset[chunk]);
     if (why)
         return why;
     memcpy(c->tag[chunk].bytes, tag, TAG_BYTES);
     chunk_recent_put(&c->recent, chunk, bytes, size);
     return 0;
+}
+
+int bcast_copy_put(struct bcast_copy *c,
+                   uint32_t chunk,
+                   const uint8_t *bytes,
+                   const uint8_t tag[TAG_BYTES])
+{
+    int why = bcast_copy_check(c, c->seal, chunk, bytes, tag);
+
+    return why ? why : bcast_copy_put_checked(c, chunk, bytes, tag);
 }
 
 int bcast_copy_put_all(struct bcast_copy *c, const uint8_t *bytes)

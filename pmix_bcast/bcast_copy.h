@@ -39,8 +39,13 @@ int bcast_copy_init(struct bcast_copy *c,
 void bcast_copy_clear(struct bcast_copy *c);
 int bcast_copy_open(struct bcast_copy *c);
 size_t bcast_copy_size(const struct bcast_copy *c, uint32_t chunk);
-/* Where the chunk is to be read to, for who calls first; NULL: anywhere else. */
+/* Where the chunk is to be read to once it is ready, for who calls first; NULL:
+ * anywhere else.  Make it ready, perhaps in another thread: NULL: anywhere else
+ * after all.  A place of somebody else's is as it is. */
 uint8_t *bcast_copy_place(struct bcast_copy *c, uint32_t chunk);
+uint8_t *bcast_copy_ready(const struct bcast_copy *c,
+                          uint32_t chunk,
+                          uint8_t *place);
 /* Somebody may read it there. */
 int bcast_copy_is_lent(const struct bcast_copy *c, uint32_t chunk);
 /* A chunk has come, of its right size; EBADMSG if the tag is not its own. */
@@ -48,6 +53,17 @@ int bcast_copy_put(struct bcast_copy *c,
                    uint32_t chunk,
                    const uint8_t *bytes,
                    const uint8_t tag[TAG_BYTES]);
+/* Likewise, where its tag was found to be its own: with seal, which is not c's, so
+ * that another thread may do this: 0, or an errno value. */
+int bcast_copy_check(const struct bcast_copy *c,
+                     struct seal *seal,
+                     uint32_t chunk,
+                     const uint8_t *bytes,
+                     const uint8_t tag[TAG_BYTES]);
+int bcast_copy_put_checked(struct bcast_copy *c,
+                           uint32_t chunk,
+                           const uint8_t *bytes,
+                           const uint8_t tag[TAG_BYTES]);
 /* All of it has come at once. */
 int bcast_copy_put_all(struct bcast_copy *c, const uint8_t *bytes);
 /* A chunk's bytes, for others: from fd (at c->offset), or if that is -1 by

@@ -69,8 +69,11 @@ enum order_flag {
     ORDER_FABRIC = 8192, /* chunks may go by libfabric (transport.h): of a fast
                             network; */
     ORDER_ANY_FABRIC = 16384, /* with FABRIC: or of any */
-    ORDER_ALL = 32767,
+    ORDER_THREADS = 15 << 15, /* how many an agent has, see thread.h */
+    ORDER_ALL = 524287,
 };
+
+#define ORDER_THREADS_SHIFT 15u
 
 struct bcast_order {
     uint32_t id, flags, mode;

@@ -2,7 +2,9 @@
 /* A node of a broadcast: its order, its connections, time. */
 #include "pmix_bcast/bcast_node_state.h"
 #include "pmix_bcast/clock.h"
+#include "pmix_bcast/receivers.h"
 #include "pmix_bcast/route.h"
+#include "pmix_bcast/thread.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -48,11 +50,20 @@ static void end_rails(struct peer *p)
     end_rail(&p->other);
 }
 
+/* Without memory for the seal the loop checks what comes. */
+static void set_threads(struct bcast_node *b, struct rail *rail, struct link *l)
+{
+    if (b->receivers && !rail->seal)
+        rail->seal = chunk_tag_seal(b->s.secret, b->order.id);
+    link_set_receivers(l, b->receivers);
+}
+
 static void use(struct peer *p, struct rail *rail, struct link *l)
 {
     struct bcast_node *b = p->node;
 
     link_set_events(l, &events, rail);
+    set_threads(b, rail, l);
     rail_begin(&b->rails, rail, l);
 }
 
@@ -63,11 +74,15 @@ static void speak_on(struct peer *p, struct rail *rail, struct link *l)
     link_wake(l);
 }
 
-/* Nothing was said on our own call; has it called us meanwhile? */
+/* Nothing was said on our own call; has it called us meanwhile?  The buffer of that
+ * rail stays with it, for the next one that calls. */
 static int speak_on_other(struct peer *p)
 {
-    struct link *l = p->other.link;
+    struct link *l;
 
+    if (p->other.link)
+        link_forget_place(p->other.link);
+    l = p->other.link; /* NULL: without memory it has ended */
     leave(&p->other);
     if (l)
         speak_on(p, &p->rail[0], l);
@@ -123,6 +138,7 @@ static int call_on(struct rail *rail, const struct address *to)
     rail->hello_due = 1;
     link_set_chunk(l, b->order.plan.chunk);
     link_set_packing(l, b->packing);
+    set_threads(b, rail, l);
     link_set_fabric(l, b->fabric, 1);
     return 0;
 }
@@ -226,6 +242,8 @@ static void on_opened(struct link *l, void *arg)
 static const struct link_events events = {
     .opened = on_opened,
     .place = bcast_node_place,
+    .ready = bcast_node_ready,
+    .check = bcast_node_look,
     .taken = bcast_node_taken,
     .next = bcast_node_next,
     .read = bcast_node_read,
@@ -417,6 +435,14 @@ static void open_fabric(struct bcast_node *b)
             b->s.base, t, b->s.wireup->agent[b->self].address, on_fabric, b);
 }
 
+/* So many beside the loop. */
+static unsigned helpers(const struct bcast_order *o)
+{
+    unsigned wish = o->flags >> ORDER_THREADS_SHIFT & THREADS_AUTO;
+
+    return threads_beside(wish, thread_cpus());
+}
+
 static int make_parts(struct bcast_node *b)
 {
     const struct plan *p = &b->order.plan;
@@ -436,6 +462,8 @@ static int make_parts(struct bcast_node *b)
     b->peer = calloc(p->nodes, sizeof(struct peer *));
     b->tick = evtimer_new(b->s.base, on_tick, b);
     b->verify = evtimer_new(b->s.base, bcast_node_on_verify, b);
+    if (helpers(&b->order) > 0) /* without them the loop does it */
+        b->receivers = receivers_create(b->s.base, helpers(&b->order));
     if (b->order.flags & ORDER_PACKED)
         b->packing = packing_create(PACK_NONE, p->chunks, p->chunk);
     if (!b->relay || !b->peer || !b->tick || !b->verify
@@ -529,12 +557,18 @@ struct tree_copy *bcast_node_take_tree(struct bcast_node *b)
     return b->state == DONE ? bcast_copy_take_tree(&b->copy) : NULL;
 }
 
+static void rail_clear(struct rail *rail)
+{
+    free(rail->buffer);
+    seal_destroy(rail->seal);
+}
+
 static void peer_clear(struct peer *p)
 {
     end_rails(p);
     for (unsigned i = 0; i < RAILS_MAX; i++)
-        free(p->rail[i].buffer);
-    free(p->other.buffer);
+        rail_clear(&p->rail[i]);
+    rail_clear(&p->other);
 }
 
 void bcast_node_destroy(struct bcast_node *b)
@@ -547,6 +581,7 @@ void bcast_node_destroy(struct bcast_node *b)
             free(b->peer[i]);
         }
     peer_clear(&b->home);
+    receivers_destroy(b->receivers);
     fabric_close(b->fabric);
     packing_destroy(b->packing);
     bcast_node_stop_finishing(b);

@@ -39,10 +39,11 @@ struct bcast_node {
     enum state state;
     struct relay *relay;
     struct bcast_copy copy;
-    struct fabric *fabric;    /* NULL: all is to go by TCP */
-    struct packing *packing;  /* NULL: chunks come as they are */
-    struct peer home, **peer; /* by rank; NULL: none yet */
-    struct rails rails;       /* of all of them */
+    struct fabric *fabric;       /* NULL: all is to go by TCP */
+    struct packing *packing;     /* NULL: chunks come as they are */
+    struct receivers *receivers; /* NULL: the loop does all of it */
+    struct peer home, **peer;    /* by rank; NULL: none yet */
+    struct rails rails;          /* of all of them */
     struct event *tick, *verify;
     struct offload *finishing; /* of a tree, in a thread */
     uint32_t waited;           /* seconds for the disk, in it */
@@ -53,8 +54,11 @@ struct bcast_node {
     uint64_t pulls, refused, duplicates;
 };
 
-/* Events of a link to a peer (struct link_events); arg is the rail. */
+/* Events of a link to a peer (struct link_events); arg is the rail.  ready() and
+ * look(), which is check(), run in a thread, too. */
 uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h);
+uint8_t *bcast_node_ready(void *arg, const struct link_head *h, uint8_t *place);
+int bcast_node_look(void *arg, const struct link_head *h, const uint8_t *bytes);
 int bcast_node_taken(struct link *l,
                      void *arg,
                      const struct link_head *h,

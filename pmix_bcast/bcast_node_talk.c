@@ -13,6 +13,16 @@ static int is_good_chunk(const struct bcast_node *b, const struct link_head *h)
            && h->size == bcast_copy_size(&b->copy, h->chunk);
 }
 
+/* Without memory the chunk is lost, and pulled later. */
+static uint8_t *buffer_of(struct rail *rail)
+{
+    const struct peer *p = rail->peer;
+
+    if (!rail->buffer)
+        rail->buffer = malloc(p->node->order.plan.chunk);
+    return rail->buffer;
+}
+
 uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h)
 {
     struct rail *rail = arg;
@@ -28,11 +38,26 @@ uint8_t *bcast_node_place(struct link *l, void *arg, const struct link_head *h)
         return NULL;
     }
     place = bcast_copy_place(&b->copy, h->chunk);
-    if (place)
-        return place;
-    if (!rail->buffer)
-        rail->buffer = malloc(b->order.plan.chunk);
-    return rail->buffer; /* without memory it is lost, and pulled later */
+    return place ? place : buffer_of(rail);
+}
+
+uint8_t *bcast_node_ready(void *arg, const struct link_head *h, uint8_t *place)
+{
+    struct rail *rail = arg;
+    const struct peer *p = rail->peer;
+
+    place = bcast_copy_ready(&p->node->copy, h->chunk, place);
+    return place ? place : buffer_of(rail);
+}
+
+int bcast_node_look(void *arg, const struct link_head *h, const uint8_t *bytes)
+{
+    const struct rail *rail = arg;
+    const struct peer *p = rail->peer;
+
+    return rail->seal ? bcast_copy_check(&p->node->copy, rail->seal, h->chunk,
+                                         bytes, h->digest)
+                      : EBADMSG; /* the loop checks it, then */
 }
 
 /* It could not be stored, or its tag is not its own: -1 if the peer must not
@@ -68,7 +93,9 @@ static int take_chunk(const struct peer *p,
 
         if (bcast_copy_is_lent(&b->copy, h->chunk))
             bcast_node_forget_places(b, h->chunk); /* nobody writes over it */
-        why = bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
+        why = h->is_checked
+                  ? bcast_copy_put_checked(&b->copy, h->chunk, bytes, h->digest)
+                  : bcast_copy_put(&b->copy, h->chunk, bytes, h->digest);
         if (why)
             return refuse_chunk(p, h, why);
     } else if (relay_wants(b->relay, h->chunk)) {

@@ -146,9 +146,14 @@ static void send_to_disk(struct destination *d, size_t len, uint64_t at)
     d->flow = seconds() - begin < FLOW_MAX_S;
 }
 
-uint8_t *destination_place(struct destination *d, size_t len, uint64_t at)
+uint8_t *destination_place(const struct destination *d, size_t len, uint64_t at)
 {
     return huge_map_place(&d->map, len, at);
+}
+
+uint8_t *destination_find(const struct destination *d, size_t len, uint64_t at)
+{
+    return huge_map_find(&d->map, len, at);
 }
 
 int destination_write(struct destination *d,

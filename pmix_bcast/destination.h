@@ -44,7 +44,12 @@ int destination_open(struct destination *d,
 void destination_keep(struct destination *d);
 /* Where to put these bytes before they are written, so that destination_write()
  * need not copy them.  Valid until the file is finished or closed.  NULL: it must. */
-uint8_t *destination_place(struct destination *d, size_t len, uint64_t at);
+uint8_t *destination_place(const struct destination *d,
+                           size_t len,
+                           uint64_t at);
+/* Where that may be, without making it ready, which takes time: that may be done
+ * in several threads at once, while the file is open.  NULL: there is none. */
+uint8_t *destination_find(const struct destination *d, size_t len, uint64_t at);
 int destination_write(struct destination *d,
                       const void *bytes,
                       size_t len,

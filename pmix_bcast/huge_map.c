@@ -2,6 +2,7 @@
 #include "pmix_bcast/huge_map.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,7 +16,34 @@
 #define PAGE_MAX       (32u << 20) /* larger ones are for larger files */
 #define FAILURES_MAX   4u /* pages that were not to be had: memory is in pieces */
 
-enum { UNTRIED, HUGE_PAGE, ORDINARY };
+enum state { UNTRIED, IN_MAKING, HUGE_PAGE, ORDINARY };
+
+struct huge_pages {
+    pthread_mutex_t lock;
+    pthread_cond_t made;
+    unsigned failures;
+    uint8_t state[]; /* enum state of each */
+};
+
+static struct huge_pages *pages_create(size_t n)
+{
+    struct huge_pages *p = calloc(1, sizeof *p + n);
+
+    if (!p)
+        return NULL;
+    (void)pthread_mutex_init(&p->lock, NULL);
+    (void)pthread_cond_init(&p->made, NULL);
+    return p;
+}
+
+static void pages_destroy(struct huge_pages *p)
+{
+    if (!p)
+        return;
+    (void)pthread_mutex_destroy(&p->lock);
+    (void)pthread_cond_destroy(&p->made);
+    free(p);
+}
 
 /* 0: the kernel has none. */
 static size_t page_size(void)
@@ -61,8 +89,8 @@ void huge_map_open(struct huge_map *m, int fd, uint64_t bytes)
     if (page == 0 || bytes < page || bytes > SIZE_MAX / 2)
         return;
     bytes -= bytes % page; /* the rest is written as to any file */
-    m->state = calloc(bytes / page, 1);
-    m->at = m->state ? map_aligned(fd, bytes, page) : NULL;
+    m->pages = pages_create(bytes / page);
+    m->at = m->pages ? map_aligned(fd, bytes, page) : NULL;
     if (!m->at) {
         huge_map_close(m);
         return;
@@ -74,36 +102,63 @@ void huge_map_open(struct huge_map *m, int fd, uint64_t bytes)
 
 /* Of a part that is wholly a hole the kernel makes no huge page: so one byte is
  * there before. */
-static int make_page(struct huge_map *m, size_t i)
+static enum state make_page(const struct huge_map *m, size_t i)
 {
     size_t at = i * m->page;
 
-    if (m->failures < FAILURES_MAX && pwrite(m->fd, "", 1, (off_t)at) == 1
-        && madvise(m->at + at, m->page, MADV_COLLAPSE) == 0)
-        return HUGE_PAGE;
-    m->failures++;
-    return ORDINARY;
+    return pwrite(m->fd, "", 1, (off_t)at) == 1
+                   && madvise(m->at + at, m->page, MADV_COLLAPSE) == 0
+               ? HUGE_PAGE
+               : ORDINARY;
 }
 
-uint8_t *huge_map_place(struct huge_map *m, size_t len, uint64_t at)
+/* By one thread; others wait for it.  Different pages are made at once. */
+static int is_huge_page(const struct huge_map *m, size_t i)
 {
-    int is_huge = len > 0 && at < m->bytes && len <= m->bytes - at;
+    struct huge_pages *p = m->pages;
+    enum state how;
+
+    (void)pthread_mutex_lock(&p->lock);
+    while (p->state[i] == IN_MAKING)
+        (void)pthread_cond_wait(&p->made, &p->lock);
+    if (p->state[i] == UNTRIED && p->failures >= FAILURES_MAX)
+        p->state[i] = ORDINARY;
+    if (p->state[i] == UNTRIED) {
+        p->state[i] = IN_MAKING;
+        (void)pthread_mutex_unlock(&p->lock);
+        how = make_page(m, i);
+        (void)pthread_mutex_lock(&p->lock);
+        p->state[i] = (uint8_t)how;
+        p->failures += how == ORDINARY;
+        (void)pthread_cond_broadcast(&p->made);
+    }
+    how = (enum state)p->state[i];
+    (void)pthread_mutex_unlock(&p->lock);
+    return how == HUGE_PAGE;
+}
+
+uint8_t *huge_map_find(const struct huge_map *m, size_t len, uint64_t at)
+{
+    return len > 0 && at < m->bytes && len <= m->bytes - at ? m->at + at : NULL;
+}
+
+uint8_t *huge_map_place(const struct huge_map *m, size_t len, uint64_t at)
+{
+    uint8_t *place = huge_map_find(m, len, at);
 
     if (len == 0 || at >= m->bytes)
         return NULL;
     for (size_t i = at / m->page;
-         i * m->page < m->bytes && i * m->page < at + len; i++) {
-        if (m->state[i] == UNTRIED)
-            m->state[i] = (uint8_t)make_page(m, i);
-        is_huge = is_huge && m->state[i] == HUGE_PAGE;
-    }
-    return is_huge ? m->at + at : NULL;
+         i * m->page < m->bytes && i * m->page < at + len; i++)
+        if (!is_huge_page(m, i)) /* the next ones are tried, too */
+            place = NULL;
+    return place;
 }
 
 void huge_map_close(struct huge_map *m)
 {
     if (m->at)
         (void)munmap(m->at, m->bytes);
-    free(m->state);
+    pages_destroy(m->pages);
     *m = (struct huge_map){.fd = -1};
 }

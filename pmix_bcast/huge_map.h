@@ -18,16 +18,18 @@ struct huge_map { /* all zero: maps nothing */
     int fd;
     uint8_t *at;
     size_t bytes, page;
-    uint8_t *state; /* owned; of each page: enum in huge_map.c */
-    unsigned failures;
+    struct huge_pages *pages; /* owned; what is known of each */
 };
 
 /* Map a file in memory of so many bytes, all of them holes, which must stay open
  * and keep its size.  If that cannot be done nothing is mapped. */
 void huge_map_open(struct huge_map *m, int fd, uint64_t bytes);
 /* Where these bytes of the file are written to; huge pages are made for them
- * here.  NULL: write them to the file, also from now on. */
-uint8_t *huge_map_place(struct huge_map *m, size_t len, uint64_t at);
+ * here, which takes time.  NULL: write them to the file, also from now on.  In
+ * several threads at once, but for opening and closing. */
+uint8_t *huge_map_place(const struct huge_map *m, size_t len, uint64_t at);
+/* Where that may be: no pages are made yet.  NULL: huge_map_place() says so. */
+uint8_t *huge_map_find(const struct huge_map *m, size_t len, uint64_t at);
 void huge_map_close(struct huge_map *m);
 
 #endif

@@ -74,7 +74,8 @@ struct link_head {
     uint32_t broadcast, chunk, flags;
     uint64_t bytes;
     uint8_t digest[TAG_BYTES];
-    uint32_t size; /* of the bytes that follow */
+    uint32_t size;  /* of the bytes that follow */
+    int is_checked; /* never sent: check() has said that they are right */
 };
 
 /*
@@ -93,6 +94,7 @@ void link_head_encode(uint8_t buf[LINK_HEAD],
 struct event_base;
 struct fabric;
 struct link;
+struct receivers;
 
 /* taken() and closed() are always there; any other may be NULL. */
 struct link_events {
@@ -101,6 +103,13 @@ struct link_events {
     /* A chunk comes: where h->size bytes go, valid until taken() or the end;
      * NULL, or no place(): they are thrown away. */
     uint8_t *(*place)(struct link *l, void *arg, const struct link_head *h);
+    /* Before the first byte is put there; this may take time.  Returns place, or
+     * where they go instead, likewise.  And: are these bytes right?  0, or an errno
+     * value; it is asked only where a thread has time for it.  With
+     * link_set_receivers() both are called in a thread, while the loop does not
+     * call anything for this chunk. */
+    uint8_t *(*ready)(void *arg, const struct link_head *h, uint8_t *place);
+    int (*check)(void *arg, const struct link_head *h, const uint8_t *bytes);
     /* A message is whole.  bytes: what place() said.  Returns 0, or -1 if
      * the peer does not keep to the protocol: the link ends, closed()
      * follows. */
@@ -150,6 +159,10 @@ void link_set_chunk(struct link *l, uint32_t bytes);
 /* Chunks may travel compressed from now on: those that this, which must outlive
  * the link, says so, and those that come. */
 void link_set_packing(struct link *l, struct packing *packing);
+/* Threads take chunks' bytes from now on, where these come neither encrypted nor
+ * compressed nor by libfabric.  r must outlive the link, and stays;
+ * NULL, or without memory: none do. */
+void link_set_receivers(struct link *l, struct receivers *r);
 /* Chunks may go by libfabric from now on, and if takes is not 0 may so come;
  * where the other end does the same.  f must outlive the link; NULL, or one that
  * is not open: they do not.  After link_set_chunk(). */

@@ -170,8 +170,12 @@ struct link *link_take(struct event_base *base,
 
 void link_set_events(struct link *l, const struct link_events *on, void *arg)
 {
+    int is_unready = link_take_back(l);
+
     l->on = on;
     l->arg = arg;
+    if (is_unready)
+        link_ready(l); /* without memory the next read says so */
 }
 
 void link_set_packing(struct link *l, struct packing *packing)
@@ -182,6 +186,8 @@ void link_set_packing(struct link *l, struct packing *packing)
 int link_hold(struct link *l, int on)
 {
     l->held = on;
+    if (l->is_aside) /* nothing is read here */
+        return 0;
     return on ? event_del(l->readable) : event_add(l->readable, NULL);
 }
 

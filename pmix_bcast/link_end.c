@@ -27,11 +27,20 @@ void link_release(struct link *l)
     free(l);
 }
 
+/* No thread has anything to do with it any more. */
+static void end_aside(struct link *l)
+{
+    reception_destroy(l->reception);
+    l->reception = NULL;
+    l->is_aside = 0;
+}
+
 void link_give_up(struct link *l, const char *why)
 {
     if (l->stage == DEAD)
         return;
     l->stage = DEAD;
+    end_aside(l); /* its owner may free the place */
     listener_release(&l->unproven);
     link_lane_end(l); /* its owner may close the fabric */
     l->on->closed(l, l->arg, why);
@@ -44,6 +53,7 @@ void link_destroy(struct link *l)
     if (!l)
         return;
     l->stage = DEAD;
+    end_aside(l);
     listener_release(&l->unproven);
     link_lane_end(l);
     link_release(l);

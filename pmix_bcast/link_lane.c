@@ -300,6 +300,7 @@ static int take(struct link *l, const uint8_t *slot)
         l->on->place && !link_is_packed(h) ? l->on->place(l, l->arg, h) : NULL;
     if (l->stage != OPEN)
         return 1;
+    link_ready(l);
     rc = copy_out(l, slot);
     if (rc <= 0)
         return rc;

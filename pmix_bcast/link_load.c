@@ -37,6 +37,12 @@ int link_sink(struct link *l)
     return l->sink ? 0 : -1;
 }
 
+void link_ready(struct link *l)
+{
+    if (l->place && l->on->ready && l->head.type == LINK_CHUNK)
+        l->place = l->on->ready(l->arg, &l->head, l->place);
+}
+
 int link_room(struct link *l)
 {
     if (!l->loaded)

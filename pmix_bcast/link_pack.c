@@ -61,6 +61,8 @@ int link_unpack(struct link *l)
     h->bytes = 0;
     h->flags &= ~LINK_PACKED;
     l->place = l->on->place ? l->on->place(l, l->arg, h) : NULL;
+    if (l->stage == OPEN)
+        link_ready(l);
     if (l->stage != OPEN || !l->place)
         return 0;
     return packing_open(l->packing, h->chunk, &packed, l->place, h->size);

@@ -116,9 +116,12 @@ static void begin_bytes(struct link *l)
     l->place = place_for(l);
     if (l->stage != OPEN)
         return;
+    l->in_bytes = 1;
+    if (link_begin_aside(l, end_message))
+        return;
+    link_ready(l);
     if (!l->place && link_sink(l) < 0)
         link_give_up(l, "out of memory");
-    l->in_bytes = 1;
 }
 
 static void take_head(struct link *l)
@@ -214,8 +217,10 @@ static ssize_t read_some(struct link *l)
 /* With encryption all bytes are looked at, also those that came before. */
 void link_forget_place(struct link *l)
 {
-    uint8_t *place = l->place;
+    uint8_t *place;
 
+    (void)link_take_back(l);
+    place = l->place;
     l->place = NULL;
     if (!l->in_bytes || !place)
         return;
@@ -245,7 +250,7 @@ void link_on_readable(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     l->busy++;
-    while (l->stage != DEAD && !l->held && turn < TURN_BYTES) {
+    while (l->stage != DEAD && !l->held && !l->is_aside && turn < TURN_BYTES) {
         ssize_t n = read_some(l);
 
         if (n > 0) {

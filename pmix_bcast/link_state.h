@@ -6,6 +6,7 @@
  *   link_send.c     from the owner to the socket
  *   link_wake.c     that there is something to send
  *   link_receive.c  from the socket to the owner
+ *   link_aside.c    a chunk's bytes, by a thread (receivers.h)
  *   link_load.c     the bytes of what is sent next
  *   link_lane.c     bytes that go by libfabric (link_lane.h)
  *   link_pack.c     bytes that travel compressed
@@ -16,6 +17,7 @@
 #define PMIX_BCAST_LINK_STATE_H
 
 #include "pmix_bcast/link.h"
+#include "pmix_bcast/receivers.h"
 
 #include <event2/event.h>
 
@@ -44,7 +46,10 @@ struct link {
     uint8_t in[IN_MAX], *place, *sink;
     size_t in_len, got;
     struct link_head head;
-    int in_bytes; /* the head has come, its bytes are due */
+    int in_bytes;                  /* the head has come, its bytes are due */
+    struct reception *reception;   /* NULL: the loop takes all bytes */
+    int is_aside;                  /* these are a thread's */
+    void (*whole)(struct link *l); /* then: all of the message is there */
     /* What goes out: likewise; its bytes from the file, or loaded ones, with
      * their tag if they are encrypted. */
     uint8_t out[IN_MAX];
@@ -85,6 +90,16 @@ int link_room(struct link *l);
 /* Room in l->sink for a chunk that comes, and has no place (yet); likewise. */
 int link_sink(struct link *l);
 int link_read(struct link *l);
+
+/* link_aside.c: a thread takes the bytes that are due to l->place: 1, and whole()
+ * follows; 0: it does not.  Until all have come, or the loop takes it back, nothing
+ * is read here. */
+int link_begin_aside(struct link *l, void (*whole)(struct link *l));
+/* The loop goes on with them; 1: once l->place is ready. */
+int link_take_back(struct link *l);
+
+/* link_load.c: l->place made ready, before the first byte. */
+void link_ready(struct link *l);
 
 /* The socket can be read. */
 void link_on_readable(evutil_socket_t fd, short what, void *arg);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pmix_bcast/offload.h"
+#include "pmix_bcast/thread.h"
 
 #include <event2/event.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -25,19 +24,6 @@ struct offload {
 };
 
 /* --- a thread ------------------------------------------------------------- */
-
-/* Signals are the loop's. */
-static int start_thread(pthread_t *t, void *(*run)(void *), void *arg)
-{
-    sigset_t all, before;
-    int why;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    why = pthread_create(t, NULL, run, arg);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return why;
-}
 
 static void *run(void *arg)
 {
@@ -79,7 +65,7 @@ struct offload *offload_start(struct event_base *base,
     if (o->bell >= 0)
         o->event = event_new(base, o->bell, EV_READ, on_bell, o);
     if (o->event && event_add(o->event, NULL) == 0)
-        o->is_running = start_thread(&o->thread, run, o) == 0;
+        o->is_running = thread_start(&o->thread, run, o) == 0;
     if (o->is_running)
         return o;
     offload_destroy(o);
@@ -125,11 +111,8 @@ static void *help(void *arg)
 
 static uint32_t crew_size(uint32_t n)
 {
-    cpu_set_t cpus;
-    uint32_t size = 1;
+    uint32_t size = thread_cpus();
 
-    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
-        size = (uint32_t)CPU_COUNT(&cpus);
     if (size > CREW_MAX)
         size = CREW_MAX;
     return n < CREW_MIN ? 1 : size;
@@ -141,7 +124,7 @@ int offload_each(uint32_t n, int (*one)(void *arg, uint32_t i), void *arg)
     uint32_t wish = crew_size(n), helpers = 0;
     pthread_t helper[CREW_MAX];
 
-    while (helpers + 1 < wish && start_thread(&helper[helpers], help, &c) == 0)
+    while (helpers + 1 < wish && thread_start(&helper[helpers], help, &c) == 0)
         helpers++;
     (void)help(&c);
     while (helpers > 0)

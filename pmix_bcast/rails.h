@@ -26,6 +26,7 @@ struct rail {
     void *peer;            /* the owner's: to whom */
     uint32_t network;      /* which of ours; NETWORKS_MAX: none of them */
     uint8_t *buffer;       /* the owner's: for the chunk that comes */
+    struct seal *seal;     /* the owner's: to check it in a thread; or NULL */
     uint64_t gone;         /* bytes sent and acknowledged at the last look */
     double moved;          /* when these became more, or nothing waited */
     int hello_due;         /* the owner's: nothing was said on it yet */

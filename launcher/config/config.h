@@ -11,6 +11,7 @@
 #include "pmix_bcast/channel.h"
 #include "pmix_bcast/network.h"
 #include "pmix_bcast/pack_choice.h"
+#include "pmix_bcast/thread.h"
 #include "pmix_bcast/transport.h"
 #include "pmix_bcast/wireup_way.h"
 #include "policy/aggregate.h"
@@ -65,8 +66,9 @@ struct config {
         char exclude_libs[EXCLUDE_LIBS_MAX]; /* folders, or "none" */
         enum pack compress;
         enum transport transport;
-        int strict; /* scheme: as published, CN 102486739 */
-        int rails;  /* several networks of interface at once */
+        unsigned threads; /* of an agent that receives; or THREADS_AUTO */
+        int strict;       /* scheme: as published, CN 102486739 */
+        int rails;        /* several networks of interface at once */
     } bcast;
     int linger_s;         /* agents { linger }: that they stay; 0: not at all */
     int encrypt;          /* encrypt all connections */

@@ -56,6 +56,7 @@ static void defaults(struct config *c)
     c->bcast.small = SMALL;
     strcpy(c->bcast.cache, CACHE);
     strcpy(c->bcast.exclude_libs, EXCLUDE_LIBS);
+    c->bcast.threads = 1;
     c->bcast.cache_bytes = CACHE_BYTES;
     c->power = (struct config_power){.actuator = ACTUATOR,
                                      .start = START,
@@ -328,6 +329,7 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
     const char *compress = cfg_getstr(bcast, "compress");
     const char *scheme = cfg_getstr(bcast, "scheme");
     const char *transport = cfg_getstr(bcast, "transport");
+    const char *threads = cfg_getstr(bcast, "threads");
 
     if (branches != NOT_GIVEN)
         b->branches = (uint32_t)branches;
@@ -347,6 +349,8 @@ static void take_bcast(struct config_bcast *b, cfg_t *bcast)
         b->rails = cfg_getbool(bcast, "rails") == cfg_true;
     if (transport) /* check_transport() took it */
         b->transport = (enum transport)transport_find(transport);
+    if (threads) /* check_threads() took it */
+        b->threads = threads_read(threads);
     if (scheme) /* check_scheme() took it */
         b->strict = strcmp(scheme, "strict") == 0;
     if (ports)

@@ -187,6 +187,7 @@ static void print_params(const char *name,
 int config_print(const struct config *c)
 {
     const struct policy_kind *kind;
+    char text[8];
 
     printf("encrypt = %s\n", c->encrypt ? "true" : "false");
     printf("wireup = \"%s\"\n", wireup_way_name(c->wireup));
@@ -203,6 +204,7 @@ int config_print(const struct config *c)
     print_text(c->bcast.exclude_libs);
     printf("\n  compress = \"%s\"\n", pack_name(c->bcast.compress));
     printf("  transport = \"%s\"\n", transport_name(c->bcast.transport));
+    printf("  threads = \"%s\"\n", threads_write(text, c->bcast.threads));
     printf("  scheme = \"%s\"\n", c->bcast.strict ? "strict" : "overlap");
     if (c->bcast.ports.high > 0)
         printf("  port_range = \"%u-%u\"\n", c->bcast.ports.low,

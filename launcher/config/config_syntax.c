@@ -346,6 +346,14 @@ static int check_transport(cfg_t *cfg, cfg_opt_t *opt)
                           "bcast: transport is out of range");
 }
 
+static int check_threads(cfg_t *cfg, cfg_opt_t *opt)
+{
+    if (threads_read(cfg_opt_getnstr(opt, 0)) > 0)
+        return 0;
+    return grammar_refuse(cfg, "give \"auto\", or \"1\" to \"8\"",
+                          "bcast: threads is out of range");
+}
+
 static int check_scheme(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *name = cfg_opt_getnstr(opt, 0);
@@ -493,6 +501,7 @@ static cfg_t *all_sections(void)
                          grammar_text("compress", check_compress),
                          grammar_text("scheme", check_scheme),
                          grammar_text("transport", check_transport),
+                         grammar_text("threads", check_threads),
                          CFG_END()};
     cfg_opt_t budget[] = {grammar_number("most", NULL), CFG_END()};
     cfg_opt_t power[] = {grammar_titled("budget", budget, check_budget),

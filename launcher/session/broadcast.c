@@ -19,6 +19,8 @@ struct bcast_wish broadcast_wish(const struct config_bcast *config,
         flags |= ORDER_STRICT;
     if (config->rails)
         flags |= ORDER_RAILS;
+    if (config->threads > 1)
+        flags |= config->threads << ORDER_THREADS_SHIFT;
     return (struct bcast_wish){.flags = flags,
                                .branches = config->branches,
                                .chunk = config->chunk,

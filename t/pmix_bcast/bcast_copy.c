@@ -164,6 +164,30 @@ static void test_all(void)
     (void)unlink(order.destination);
 }
 
+/* In memory, where chunks are read right into the file if the kernel can. */
+static void test_places(void)
+{
+    const struct plan_wish wish = {
+        .bytes = 4 << 20, .nodes = 3, .chunk = CHUNK, .shape = PLAN_STRIPES};
+    const struct bcast_order kept = order;
+    struct bcast_copy c;
+    uint8_t other[CHUNK], *first;
+
+    snprintf(order.destination, sizeof order.destination,
+             "/dev/shm/bcast_copy.%ld", (long)getpid());
+    if (plan_make(&order.plan, &wish, NULL) < 0)
+        bail("no plan");
+    open_copy(&c);
+    first = bcast_copy_place(&c, 0);
+    ok(!bcast_copy_place(&c, 0), "a chunk's place is lent once");
+    ok(bcast_copy_ready(&c, 0, other) == other
+           && (!first || bcast_copy_ready(&c, 0, first) == first
+               || !bcast_copy_ready(&c, 0, first)),
+       "who reads it elsewhere stays there");
+    bcast_copy_clear(&c);
+    order = kept;
+}
+
 static void test_memory(void)
 {
     struct bcast_copy c;
@@ -202,6 +226,7 @@ int main(void)
     test_wrong();
     test_verify();
     test_all();
+    test_places();
     test_memory();
     seal_destroy(seal);
     (void)rmdir(dir);

@@ -123,6 +123,8 @@ static void on_send(void *arg, enum bcast_kind kind, struct writer *w)
 
 /* --- a broadcast to three nodes; the node is the middle one --------------- */
 
+static uint32_t flags; /* of every order */
+
 static struct link_head right(uint32_t j)
 {
     uint32_t size = (uint32_t)(offset[j + 1] - offset[j]);
@@ -466,7 +468,7 @@ static void test_memory(void)
 {
     int whole = 0, lacking = 0, wrong = 0;
 
-    order.flags = ORDER_VERIFY;
+    order.flags = flags | ORDER_VERIFY;
     for (long n = 0; n < 20; n++) {
         begin();
         say(&liar, right(its_chunk()));
@@ -480,7 +482,7 @@ static void test_memory(void)
             wrong++;
         end();
     }
-    order.flags = 0;
+    order.flags = flags;
     ok(wrong == 0 && whole > 0,
        "an allocation that fails costs time, or is told: %d, %d", whole,
        lacking);
@@ -509,9 +511,11 @@ static void set_up(void)
         bail("no event loop");
 }
 
-static void test_in(const char *folder)
+static void test_in(const char *folder, unsigned threads)
 {
-    diag("%s", folder);
+    diag("%s, %u threads", folder, threads);
+    flags = threads << ORDER_THREADS_SHIFT;
+    order.flags = flags;
     snprintf(dir, sizeof dir, "%s/bcast_node.XXXXXX", folder);
     if (!mkdtemp(dir))
         bail("no folder in %s", folder);
@@ -531,8 +535,10 @@ int main(void)
 {
     signal(SIGPIPE, SIG_IGN); /* as the programs do */
     set_up();
-    test_in("/var/tmp");
-    test_in("/dev/shm");
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        test_in("/var/tmp", threads);
+        test_in("/dev/shm", threads);
+    }
     event_base_free(base);
     close(file);
     close(garbage);

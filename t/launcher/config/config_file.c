@@ -614,6 +614,7 @@ static void set_all(struct config *c, const struct print *like)
         .ports = {60001, 60999},
         .interface = "ib0,10.1.0.0/16",
         .rails = 1,
+        .threads = THREADS_AUTO,
         .cache = "/fast/cache",
         .cache_bytes = UINT64_C(3000000),
         .exclude_libs = "/lib,/usr/lib,/lib64,/usr/lib64,/x's"};

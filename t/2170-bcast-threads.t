@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+test_description='bcast { threads }: several threads of an agent receive, and what arrives is the same, also when agents die'
+. /usr/share/sharness/sharness.sh
+. "$EVENSTEP_SRC/t/lib/helpers.sh"
+
+without_slurm
+here=$PWD
+
+# --- helpers -------------------------------------------------------------------
+head -c 12000000 /dev/urandom >src
+head -c 100000000 /dev/urandom >large
+seq 400000 >soft
+mkdir -p tree/a && cp soft src tree && head -c 100000 soft >tree/a/part && : >tree/empty
+
+with() { # THREADS [MORE]: in the configuration
+	printf 'bcast { threads = "%s" }\n%s\n' "$1" "${2-}" >conf && EVENSTEP_CONF=$here/conf && export EVENSTEP_CONF
+}
+# In memory: a file there is mapped.
+mem=$(mktemp -d /dev/shm/evenstep-threads.XXXXXX) || exit
+cleanup() { rm -rf "$mem"; }
+trap 'code=$?; cleanup; (exit $code); die' EXIT
+trap 'exit 143' TERM
+nodes() { # N: a folder for each
+	n=$1
+	rm -rf "${mem:?}"/* dst && for i in $(seq 0 $((n - 1))); do mkdir -p "$mem"/local"$i" dst/local"$i" || return 1; done
+}
+arrived() { # SRC [FOLDER]: it is on all of them
+	for i in $(seq 0 $((n - 1))); do diff -r "$1" "${2:-$mem}"/local"$i"/x || return 1; done
+}
+bcast() { evenstep bcast --local "$n" --no-sync --json "$@" "$mem/{node}/x" >out 2>err || { cat err && return 1; }; }
+
+# --- what arrives --------------------------------------------------------------
+for threads in 1 2 3 8 auto; do
+	test_expect_success "threads = $threads: a file in memory is on all nodes" '
+		(with $threads && nodes 4 && bcast src && arrived src && bcast -f --verify -s 64Ki src && arrived src)
+	'
+done
+test_expect_success 'a file on the disk, a folder, and an update of it' '
+	(with 3 && nodes 3 && evenstep bcast --local 3 src "$here/dst/{node}/x" && arrived src dst &&
+	 bcast -r tree && arrived tree && date >tree/new && bcast -r --update -f tree && arrived tree)
+'
+test_expect_success 'encrypted, compressed, and by the tree as published' '
+	(with 2 "encrypt = true" && nodes 3 && bcast src && arrived src &&
+	 with 2 && bcast -f --compress=lz4 soft && arrived soft && nodes 5 && bcast --strict src && arrived src)
+'
+
+# --- who dies ------------------------------------------------------------------
+has_begun() { # all agents of this have opened their copy
+	test "$(for agent in $(pgrep -P "$1" -x evenstep-agent); do find /proc/"$agent"/fd -lname "$mem/*" 2>&-; done | wc -l)" -ge "$2"
+}
+for try in 1 2 3; do
+	test_expect_success "two of six agents killed in the middle ($try): the others have all of it" '
+		(with 3 && nodes 6 && { evenstep bcast --local 6 --no-sync --branches $try large "$mem/{node}/x" 2>err & front=$!; } &&
+		 wait_for 60 has_begun $front 6 && kill -9 $(pgrep -P $front -x evenstep-agent | sed -n "$try p;6p") &&
+		 test_expect_code 1 wait $front; cat err && grep -q "local[0-9]: " err &&
+		 for i in 0 1 2 3 4 5; do
+			test ! -e "$mem/local$i/x" || cmp large "$mem/local$i/x" || return 1
+		 done && test "$(ls "$mem"/local?/x | wc -l)" -ge 4)
+	'
+done
+
+# --- the configuration ---------------------------------------------------------
+test_expect_success 'the configuration is printed, and its bad values are refused' '
+	(with auto && evenstep config | grep -qx "  threads = .auto." &&
+	 unset EVENSTEP_CONF && evenstep config | grep -qx "  threads = .1." &&
+	 for bad in 0 9 -1 2x "" many; do
+		with "$bad" && test_expect_code 2 evenstep config 2>err &&
+			grep "conf:1: bcast: threads is out of range: give .auto., or .1. to .8." err || return 1
+	 done)
+'
+
+test_done
