@@ -211,6 +211,18 @@ void dispatch_elsewhere(struct dispatch *d,
                         size_t node,
                         size_t out,
                         double free);
+/* May frames be cut as one, by what their pieces cost?  Once that is known, and if
+ * the loads are only to make all end together. */
+int dispatch_can_join(const struct dispatch *d);
+/* Work of other frames that nodes may be sent, in units of this one's mean; below
+ * 0, as at first: the frame is cut alone.  Before dispatch_begin(), too: then
+ * nobody has a slice of it, and all is in the pool. */
+void dispatch_set_beside(struct dispatch *d, double work);
+/* Is handing out about to look at what all nodes do, so that what they do of other
+ * frames should be told before? */
+int dispatch_takes_look(const struct dispatch *d, double now);
+/* The work that is in the pool, as dispatch_set_beside() wants it. */
+double dispatch_pool_work(const struct dispatch *d);
 /* A node begins only now with the first piece that it has out. */
 void dispatch_turn(struct dispatch *d, size_t node, double now);
 /* May a node have one piece more? */

@@ -63,16 +63,13 @@ double dispatch_free_at(const struct dispatch *d, size_t node, double now)
 static void find_level(struct dispatch *d, double now)
 {
     struct sizing *s = &d->sizing;
-    double work = 0;
 
     s->delay = d->delay;
     for (size_t i = 0; i < d->nodes; i++) {
         s->speed[i] = d->load[i] > 0 ? cost_speed(s->cost, i) : 0;
         s->free[i] = dispatch_free_at(d, i, now);
     }
-    for (size_t i = 0; i < d->pool.n; i++)
-        work += sizing_work(s, d->pool.batch[i].units);
-    sizing_look(s, work);
+    sizing_look(s, dispatch_pool_work(d));
     d->look.work += d->nodes;
     d->looked = now;
     d->is_fresh = 1;
@@ -87,6 +84,11 @@ static int is_look_due(const struct dispatch *d, double now)
     if (gap > 0)
         gap = fmax(gap, LOOK_PART * (d->sizing.level - now));
     return d->out == 0 || now - d->looked >= gap;
+}
+
+int dispatch_takes_look(const struct dispatch *d, double now)
+{
+    return d->pool.units > 0 && is_look_due(d, now);
 }
 
 /* Units of the pool's i-th batch that a node takes. */
@@ -314,6 +316,17 @@ static int force(struct dispatch *d, double now)
     return 0;
 }
 
+/* Also at frames beside this one. */
+static int is_nobody_at_work(const struct dispatch *d)
+{
+    if (d->out > 0)
+        return 0;
+    for (size_t i = 0; i < d->nodes; i++)
+        if (d->node[i].elsewhere > 0)
+            return 0;
+    return 1;
+}
+
 /* Each that is idle takes its part, as the level is of now. */
 static int share_pool(struct dispatch *d, double now)
 {
@@ -321,7 +334,7 @@ static int share_pool(struct dispatch *d, double now)
     for (size_t i = 0; i < d->nodes && d->pool.units > 0; i++)
         if (dispatch_is_idle(d, i) && feed(d, i, now) < 0)
             return DISPATCH_NO_MEMORY;
-    return d->out == 0 && d->pool.units > 0 ? force(d, now) : 0;
+    return d->pool.units > 0 && is_nobody_at_work(d) ? force(d, now) : 0;
 }
 
 static void look_at_tail(struct dispatch *d, double now)

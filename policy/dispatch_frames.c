@@ -186,6 +186,14 @@ static void cut_by_cost(struct dispatch *d)
     dispatch_put_back(d, &(struct batch){.units = rest});
 }
 
+/* Nobody has a part of its own, but what that would be is known. */
+static void leave_in_pool(struct dispatch *d)
+{
+    d->sizing.delay = d->delay;
+    for (size_t i = 0; i < d->nodes && d->loads > 0; i++)
+        d->node[i].slice = part_of_frame(d, i);
+}
+
 /* The whole frame, one slice a node, out of the pool; where no node is left it
  * stays there. */
 static void cut_slices(struct dispatch *d)
@@ -234,73 +242,13 @@ int dispatch_begin(struct dispatch *d,
     d->answers = 0;
     d->sizing.frame = frame;
     d->sizing.grain = d->grain;
-    if (n == 0 && dispatch_is_by_cost(d))
+    if (n == 0 && d->sizing.beside >= 0)
+        leave_in_pool(d);
+    else if (n == 0 && dispatch_is_by_cost(d))
         cut_by_cost(d);
     else if (n == 0 && !d->kind->bundles)
         cut_slices(d);
     return 0;
-}
-
-/* --- frames side by side -------------------------------------------------- */
-
-void dispatch_number(struct dispatch *d, uint64_t first_id)
-{
-    d->first_id = first_id;
-}
-
-void dispatch_share(struct dispatch *d, size_t node, const struct dispatch *of)
-{
-    const struct dispatch_node *s = &of->node[node];
-
-    d->node[node].speed = s->speed;
-    dispatch_set_failures(d, node, s->failures);
-    if (of->delay > 0)
-        d->delay = of->delay;
-}
-
-static double busy_by_cost(const struct dispatch *d,
-                           size_t node,
-                           double now,
-                           int with_waiting)
-{
-    const struct dispatch_node *s = &d->node[node];
-    double busy =
-        s->out > 0 ? fmax(dispatch_free_at(d, node, now) - now, 0) : 0;
-    double waiting = sizing_work(&d->sizing, s->waiting.units);
-
-    if (!with_waiting || !(waiting > 0) || !cost_is_known(d->sizing.cost))
-        return busy;
-    return busy + cost_seconds(d->sizing.cost, node, waiting);
-}
-
-double dispatch_busy(const struct dispatch *d,
-                     size_t node,
-                     double now,
-                     int with_waiting)
-{
-    const struct dispatch_node *s = &d->node[node];
-    double waiting = with_waiting ? (double)units_in(s->waiting.units) : 0;
-    double since = s->out > 0 ? now - s->begun : 0;
-
-    if (dispatch_is_by_cost(d))
-        return busy_by_cost(d, node, now, with_waiting);
-    if (!(s->speed > 0))
-        return since;
-    return fabs((double)s->out_units / s->speed - since) + waiting / s->speed;
-}
-
-void dispatch_elsewhere(struct dispatch *d,
-                        size_t node,
-                        size_t out,
-                        double free)
-{
-    d->node[node].elsewhere = out;
-    d->node[node].free = free;
-}
-
-void dispatch_turn(struct dispatch *d, size_t node, double now)
-{
-    d->node[node].begun = now;
 }
 
 /* --- events --------------------------------------------------------------- */

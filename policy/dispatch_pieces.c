@@ -277,3 +277,12 @@ void dispatch_weigh(struct dispatch *d)
             dispatch_give_up_waiting(d, i);
     }
 }
+
+double dispatch_pool_work(const struct dispatch *d)
+{
+    double work = 0;
+
+    for (size_t i = 0; i < d->pool.n; i++)
+        work += sizing_work(&d->sizing, d->pool.batch[i].units);
+    return work;
+}

@@ -5,6 +5,7 @@
  *   dispatch_frames.c  its life, its frames, what happens, how it stands
  *   dispatch_pieces.c  one piece, and who may have one
  *   dispatch_feed.c    who gets what next
+ *   dispatch_beside.c  frames side by side
  *   speculation.c      what is done twice at once
  */
 #ifndef POLICY_DISPATCH_STATE_H

@@ -24,6 +24,7 @@ int sizing_init(struct sizing *s, size_t n)
     memset(s, 0, sizeof *s);
     s->n = n;
     s->grain = 1;
+    s->beside = -1;
     s->free = calloc(n, sizeof *s->free);
     s->speed = calloc(n, sizeof *s->speed);
     s->share = calloc(n, sizeof *s->share);
@@ -362,8 +363,23 @@ void sizing_look(struct sizing *s, double work)
         return;
     if (!cost_is_known(s->cost))
         set_firsts(s);
-    whole_levels(s, &t, work, level);
+    whole_levels(s, &t, work + fmax(s->beside, 0), level);
     s->level = level[1];
+}
+
+/* The work of a batch that a node takes, whose part of all frames is more or less
+ * than that. */
+static double part_of_all(const struct sizing *s,
+                          const struct cost_terms *t,
+                          size_t node,
+                          double part,
+                          double most)
+{
+    double speed = s->speed[node];
+    double start = (t->wait * speed + t->burn) / t->each;
+
+    part *= at_once(s, node, part, 0);
+    return s->beside > 0 && most - part < start / 2 ? most : part;
 }
 
 uint64_t sizing_part(const struct sizing *s,
@@ -372,18 +388,20 @@ uint64_t sizing_part(const struct sizing *s,
                      struct slice batch)
 {
     struct cost_terms t = terms_of(s);
-    double speed = s->speed[node], work, most = sizing_work(s, batch);
+    double speed = s->speed[node], part, work, most = sizing_work(s, batch);
     uint64_t units;
 
     if (!(speed > 0))
         return 0;
-    work =
-        fmin(level_part(s->level, cost_is_known(s->cost) ? now : 0, speed, &t),
-             most);
+    part = level_part(s->level, cost_is_known(s->cost) ? now : 0, speed, &t);
+    work = fmin(part, most);
     if (to_grains(s, work) == 0 && work < most)
         return 0;
-    units =
-        units_of(s, batch.begin, batch.end, work * at_once(s, node, work, 0));
+    if (s->beside < 0)
+        work *= at_once(s, node, work, 0);
+    else
+        work = part_of_all(s, &t, node, part, most);
+    units = units_of(s, batch.begin, batch.end, work);
     return units > 0 ? units : s->grain;
 }
 

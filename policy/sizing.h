@@ -26,6 +26,11 @@
  * Who is free takes its part by water filling (level.h) over all nodes from
  * when they will be free, in whole grains; if that is none, it is done.
  *
+ * Frames side by side are cut as one: a node takes its part of what is left of all
+ * of them, from the first one on, so that it starts once where it would start in
+ * each.  What it would leave of a frame that is not the last one is taken, too, if
+ * it is less work than half a start.
+ *
  * How far a start goes is not known well at first: then it is taken for as long
  * as it may be by any terms that explain the pieces about as well.
  *
@@ -79,6 +84,9 @@ struct sizing {
     double delay; /* seconds that a piece is on its way */
     int is_young; /* not all nodes have told of a new command */
     double level; /* when all will have ended, as of the last look */
+    /* Work of frames beside this one, which the same nodes will do; below 0: the
+     * frame is alone. */
+    double beside;
     /* n each */
     double *free;  /* when it will be free, as of the last look; seconds */
     double *speed; /* 0: gets nothing */
@@ -104,11 +112,10 @@ void sizing_cut(struct sizing *s,
                 const double load[],
                 struct slice head[],
                 struct slice *rest);
-/* Find the level, for so much work; free[] and speed[] are as they stand.
- * O(n). */
+/* Find the level, for so much work and that beside it; free[] and speed[] are as
+ * they stand.  O(n). */
 void sizing_look(struct sizing *s, double work);
-/* What a node that is free takes of a batch, from its begin on; 0: it is done.
- * first: it is its first piece of a command that is not known. */
+/* What a node that is free takes of a batch, from its begin on; 0: it is done. */
 uint64_t sizing_part(const struct sizing *s,
                      size_t node,
                      double now,

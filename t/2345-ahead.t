@@ -80,4 +80,21 @@ test_expect_success 'a program that stays alive does one frame after the other' 
 	said "evenstep: --ahead: a program that stays alive .*: leave one of them out" &&
 	test_expect_code 2 evenstep run --local 2 --ahead 101 --range 0:2 -- true 2>err && mentioned "^evenstep: --ahead: .101. is out of range"
 '
+cat >starts <<'END'
+#!/bin/sh
+sleep 0.5
+seq -f "$EVENSTEP_FRAME %g" "$1" $(($2 - 1))
+awk -v n="$(($2 - $1))" 'BEGIN { system("sleep " n * 0.005) }'
+END
+chmod +x starts
+# pieces REPORT: how many were begun.
+pieces() { jq -s "[.[] | select(.type == \"frame\") | .slices | length] | add" "$1"; }
+test_expect_success 'what pieces cost is known: three frames are cut as one, and each node starts once or twice' '
+	XDG_STATE_HOME=$PWD/state && export XDG_STATE_HOME && mkdir -p state &&
+	job="evenstep run --local 4 --metrics equal --range 0:160 --repeat 3" && head -n 480 want >all &&
+	$job -- ./starts {begin} {end} >got && test_cmp all got &&
+	$job --report one -- ./starts {begin} {end} >got && test_cmp all got &&
+	$job --ahead 2 --report ahead -- ./starts {begin} {end} >got && test_cmp all got &&
+	pieces one && pieces ahead && test "$(pieces ahead)" -lt 12 && test "$(pieces one)" -ge 12
+'
 test_done

@@ -15,6 +15,10 @@
  * order; then another frame is asked for; and when there is none it helps with
  * the first that it can help with.  A frame that is done before the first one
  * waits for it.
+ *
+ * Once it is known what pieces cost, frames begin as soon as there is room, and
+ * what is left of all of them is cut as one (sizing.h): a slot starts a command
+ * once where it would start one in each frame.
  */
 #ifndef LAUNCHER_RUN_DISTRIBUTION_H
 #define LAUNCHER_RUN_DISTRIBUTION_H

@@ -37,6 +37,33 @@ void distribution_tell_all_elsewhere(const struct distribution *d,
         tell_elsewhere(d, w, i, ns);
 }
 
+int distribution_joins(const struct distribution *d)
+{
+    return d->places > 1 && d->n > 0
+           && dispatch_can_join(nth(d, d->n - 1)->dispatch);
+}
+
+/* What is left of other frames of its type: to be known before it is fed. */
+static void tell_beside(const struct distribution *d, const struct at_work *w)
+{
+    double work = 0;
+
+    if (d->places == 1 || !dispatch_can_join(w->dispatch))
+        return;
+    for (size_t i = 0; i < d->n; i++)
+        if (nth(d, i) != w && nth(d, i)->frame.type == w->frame.type)
+            work += dispatch_pool_work(nth(d, i)->dispatch);
+    dispatch_set_beside(w->dispatch, work);
+}
+
+static void tell_all(const struct distribution *d,
+                     const struct at_work *w,
+                     int64_t ns)
+{
+    distribution_tell_all_elsewhere(d, w, ns);
+    tell_beside(d, w);
+}
+
 int distribution_may_begin(const struct distribution *d)
 {
     return d->n < d->places && !d->is_dry;
@@ -65,6 +92,9 @@ static int hand(struct distribution *d, size_t slot, struct es_error *err)
         struct at_work *w = nth(d, i);
 
         tell_elsewhere(d, w, slot, d->answered_ns);
+        if (distribution_joins(d)
+            && dispatch_takes_look(w->dispatch, since(w, d->answered_ns)))
+            tell_all(d, w, d->answered_ns);
         if (distribution_send_all(
                 d, w,
                 dispatch_hand(w->dispatch, slot, since(w, d->answered_ns)), err)
@@ -78,6 +108,8 @@ int distribution_feed_slot(struct distribution *d,
                            size_t slot,
                            struct es_error *err)
 {
+    if (distribution_joins(d) && is_done(nth(d, 0)))
+        return 0; /* the next frame is cut with the others */
     if (hand(d, slot, err) < 0)
         return -1;
     if (distribution_may_begin(d) && is_hungry(d, slot, d->answered_ns)) {
@@ -87,7 +119,7 @@ int distribution_feed_slot(struct distribution *d,
     for (size_t i = 0; i < d->n && distribution_slot_out(d, slot) == 0; i++) {
         struct at_work *w = nth(d, i);
 
-        distribution_tell_all_elsewhere(d, w, d->answered_ns);
+        tell_all(d, w, d->answered_ns);
         if (distribution_send_all(
                 d, w,
                 dispatch_help(w->dispatch, slot, since(w, d->answered_ns)), err)
@@ -106,7 +138,7 @@ static int feed_all(struct distribution *d,
     for (size_t i = 0; i < d->n; i++) {
         struct at_work *w = nth(d, i);
 
-        distribution_tell_all_elsewhere(d, w, ns);
+        tell_all(d, w, ns);
         if (distribution_send_all(d, w, feed(w->dispatch, since(w, ns)), err)
             < 0)
             return -1;

@@ -214,13 +214,19 @@ int distribution_send(struct distribution *d,
                       struct es_error *err)
 {
     struct at_work *w = open_place(d, frame);
+    int joins = distribution_joins(d);
 
     distribution_tell_all_elsewhere(d, w, w->start_ns);
+    dispatch_set_beside(w->dispatch, joins ? 0 : -1);
     dispatch_expect(w->dispatch, frame->most);
     if (dispatch_begin(w->dispatch, (struct slice){frame->begin, frame->end},
                        done, n)
         < 0)
         return es_no_memory(err);
+    if (joins && distribution_may_begin(d)) {
+        d->wants_frame = 1;
+        return 0;
+    }
     return distribution_feed_at(d, w->start_ns, err);
 }
 
@@ -245,6 +251,10 @@ int distribution_no_frame(struct distribution *d, struct es_error *err)
 int distribution_ask(struct distribution *d, struct es_error *err)
 {
     d->is_dry = 0;
+    if (distribution_joins(d) && distribution_may_begin(d)) {
+        d->wants_frame = 1; /* before anything is cut */
+        return 0;
+    }
     return distribution_open(d) > 0 ? distribution_feed(d, err) : 0;
 }
 
@@ -264,8 +274,7 @@ const struct frame *distribution_newest(const struct distribution *d,
 
 int distribution_is_done(const struct distribution *d)
 {
-    return distribution_open(d) > 0
-           && (nth(d, 0)->is_kept || dispatch_left(nth(d, 0)->dispatch) == 0);
+    return distribution_open(d) > 0 && is_done(nth(d, 0));
 }
 
 int distribution_is_kept(const struct distribution *d)

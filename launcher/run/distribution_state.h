@@ -63,6 +63,11 @@ static inline struct at_work *nth(const struct distribution *d, size_t i)
     return &d->place[(d->first + i) % d->places];
 }
 
+static inline int is_done(const struct at_work *w)
+{
+    return w->is_kept || dispatch_left(w->dispatch) == 0;
+}
+
 static inline double seconds_of(int64_t ns)
 {
     return (double)ns * 1e-9;
@@ -103,6 +108,9 @@ int distribution_send_all(struct distribution *d,
                           struct es_error *err);
 
 /* --- feeding -------------------------------------------------------------- */
+
+/* Are later frames to begin as soon as there is room, as all are cut as one? */
+int distribution_joins(const struct distribution *d);
 
 void distribution_tell_all_elsewhere(const struct distribution *d,
                                      const struct at_work *w,

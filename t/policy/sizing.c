@@ -217,6 +217,28 @@ static void test_part(void)
     end();
 }
 
+/* Frames side by side are cut as one. */
+static void test_beside(void)
+{
+    const struct cost_terms waits = {10, 0, 1};
+    const struct slice all = {1000, 1400}, few = {1000, 1100};
+
+    begin(&waits, 0.02, &flat, 400, 1);
+    s.beside = 0;
+    sizing_look(&s, 400);
+    ok(sizing_part(&s, 3, 0, all) == 40, "nothing is beside it: as alone");
+    s.beside = 800;
+    sizing_look(&s, 400);
+    ok(sizing_part(&s, 3, 0, all) == 120, "of three frames, in one piece");
+    ok(sizing_part(&s, 0, 0, all) == 400,
+       "who has more than a frame to do takes all of it");
+    ok(sizing_part(&s, 3, 0, few) == 100, "or what is left of it");
+    ok(sizing_part(&s, 3, 0, (struct slice){1000, 1121}) == 121,
+       "less than half a start is not left to another one");
+    ok(sizing_part(&s, 3, 0, (struct slice){1000, 1123}) == 120, "more is");
+    end();
+}
+
 /* The first answers say little of what lies elsewhere in the frame. */
 static void test_young(void)
 {
@@ -380,6 +402,7 @@ int main(void)
     test_work();
     test_loads();
     test_part();
+    test_beside();
     test_young();
     test_cells();
     test_shape();

@@ -14,6 +14,8 @@
 #define FRAMES 40
 
 static uint64_t begun; /* frames */
+/* What a piece takes: long, so that what this test takes is nothing beside it. */
+static uint64_t took_ns = 1000000000000u;
 
 static void start_with(struct job_load_adjuster *by,
                        uint64_t ahead,
@@ -22,6 +24,22 @@ static void start_with(struct job_load_adjuster *by,
     begun = 0;
     make_distribution(pieces, ahead);
     distribution_begin(d, by, NULL);
+}
+
+/* All nodes alike. */
+static void adjust_by(struct job_load_adjuster *by,
+                      const char *policy,
+                      const double value[])
+{
+    static const struct profile profile = {{1}};
+    static struct metric metric[NODES];
+
+    for (size_t i = 0; i < NODES; i++)
+        metric[i].JL = 1;
+    if (job_load_adjuster_init(by, kinds_find(policy), value, metric, &profile,
+                               NODES, &err)
+        < 0)
+        bail("no policy");
 }
 
 static void start(uint64_t ahead, uint64_t pieces)
@@ -60,8 +78,7 @@ static void forget_run(size_t i)
 static uint64_t answer(size_t node, int is_done)
 {
     size_t i = run_of(node);
-    /* Long, so that what this test takes is nothing beside it. */
-    struct msg_done m = {.status = !is_done, .elapsed_ns = 1000000000000u};
+    struct msg_done m = {.status = !is_done, .elapsed_ns = took_ns};
     struct msg_run run;
     struct piece *p;
 
@@ -162,6 +179,52 @@ static void test_dry(void)
     distribution_destroy(d);
 }
 
+static struct job_load_adjuster even;
+
+static void start_known(void)
+{
+    static const struct cost_terms terms = {.wait = 10, .each = 1};
+
+    start_with(&even, 2, 0);
+    cost_expect(distribution_cost_of(d, 0), &terms, 0.02);
+}
+
+/* What the command costs is known: frames are cut as one. */
+static void test_joined(void)
+{
+    uint64_t took = took_ns;
+    double value[POLICY_PARAMS];
+
+    policy_defaults(kinds_find("even"), value);
+    adjust_by(&even, "even", value);
+    took_ns = 20000000000u;
+    start_known();
+    begin();
+    begin();
+    ok(session.sent == 0 && distribution_wants_frame(d),
+       "nothing is cut while more frames may begin");
+    begin();
+    ok(session.sent == NODES && units_at(0) == UNITS && units_at(1) == UNITS
+           && units_at(2) == UNITS && frame_at(0) == 0 && frame_at(1) == 1
+           && frame_at(2) == 2,
+       "then each node starts once: with a frame of its own");
+    answer(0, 1);
+    ok(distribution_is_done(d) && run_of(0) == RUNS
+           && distribution_close(d, &err) == 0 && run_of(0) == RUNS
+           && distribution_wants_frame(d),
+       "the first comes out, and another may begin, before more is sent");
+    begin();
+    ok(frame_at(0) == 3 && units_at(0) == UNITS, "who is free has that");
+    distribution_destroy(d);
+    start_known();
+    begin();
+    is_int(distribution_no_frame(d, &err), 0, "there is but one frame");
+    ok(session.sent == NODES && frame_at(2) == 0, "so all share that");
+    distribution_destroy(d);
+    job_load_adjuster_clear(&even);
+    took_ns = took;
+}
+
 static void test_kept(void)
 {
     struct frame kept = {.number = 1, .end = UNITS};
@@ -230,17 +293,10 @@ static void test_overdue(void)
 static void test_bundles(void)
 {
     static const double one[POLICY_PARAMS] = {2};
-    static const struct profile profile = {{1}};
-    static struct metric metric[NODES];
     struct job_load_adjuster bundles;
     uint64_t frame = 0;
 
-    for (size_t i = 0; i < NODES; i++)
-        metric[i].JL = 1;
-    if (job_load_adjuster_init(&bundles, kinds_find("manual"), one, metric,
-                               &profile, NODES, &err)
-        < 0)
-        bail("no policy");
+    adjust_by(&bundles, "manual", one);
     start_with(&bundles, 1, 1);
     begin();
     for (int i = 0; i < 6 && !distribution_wants_frame(d); i++)
@@ -356,6 +412,7 @@ int main(void)
         bail("no memory");
     test_begun();
     test_dry();
+    test_joined();
     test_kept();
     test_lost();
     test_overdue();

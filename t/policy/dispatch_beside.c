@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Frames that are cut as one: what is in the pool, and who waits for whom. */
+#include "policy/dispatch.h"
+#include "policy/kinds.h"
+#include "tap.h"
+
+#define NODES 2
+
+static const double speed[NODES] = {10, 1}; /* units a second */
+static double load[NODES] = {90, 10};
+static struct dispatch *d;
+static struct cost *cost;
+static double state[64];
+
+static void begin(const char *policy, double beside, int is_known)
+{
+    static const struct cost_terms terms = {.wait = 10, .burn = 20, .each = 1};
+
+    d = dispatch_create(NODES, 1, DISPATCH_BY_COST);
+    cost = cost_create(NODES, NULL);
+    if (!d || !cost)
+        bail("no memory");
+    dispatch_set_policy(d, kinds_find(policy), state, load);
+    dispatch_set_cost(d, cost);
+    cost_expect_speeds(cost, speed);
+    if (is_known)
+        cost_expect(cost, &terms, 0.02);
+    dispatch_set_beside(d, beside);
+    if (dispatch_begin(d, (struct slice){0, 100}, NULL, 0) < 0)
+        bail("no memory");
+}
+
+static void end(void)
+{
+    dispatch_destroy(d);
+    cost_destroy(cost);
+}
+
+static void test_can_join(void)
+{
+    begin("even", -1, 0);
+    ok(!dispatch_can_join(d), "of a command that is not known: alone");
+    end();
+    begin("even", -1, 1);
+    ok(dispatch_can_join(d), "of one that is known: with others");
+    end();
+    begin("static", -1, 1);
+    ok(!dispatch_can_join(d), "by loads that somebody has chosen: alone");
+    end();
+}
+
+static void test_pool(void)
+{
+    begin("even", -1, 1);
+    ok(dispatch_waiting(d) > 0, "alone each has its slice");
+    end();
+    begin("even", 0, 1);
+    ok(dispatch_waiting(d) == 0 && dispatch_pool_work(d) > 99.9
+           && dispatch_node(d, 0)->slice > 0,
+       "else all of it is in the pool, but what a slice would be is known");
+    dispatch_set_beside(d, 900);
+    ok(dispatch_feed(d, 0) == 0 && dispatch_current(d, 0)->units.end == 100
+           && !dispatch_current(d, 1),
+       "of ten frames the fast one does the first, and the slow one nothing");
+    end();
+}
+
+/* The fast one works at another frame for so little that it is better to wait. */
+static void test_elsewhere(void)
+{
+    begin("even", 0, 1);
+    dispatch_elsewhere(d, 0, 1, 1);
+    ok(dispatch_takes_look(d, 0) && dispatch_feed(d, 0) == 0
+           && !dispatch_next(d),
+       "who would be the last leaves it to one that is soon free");
+    dispatch_elsewhere(d, 0, 0, 0);
+    ok(dispatch_feed(d, 1) == 0 && dispatch_current(d, 0)->units.end == 100,
+       "that takes it");
+    ok(!dispatch_takes_look(d, 1), "then there is nothing to look for");
+    end();
+}
+
+int main(void)
+{
+    test_can_join();
+    test_pool();
+    test_elsewhere();
+    return done();
+}
