@@ -183,6 +183,18 @@ static void print_meter(FILE *file,
                           value_of(&steps[i].node[k], m->value));
 }
 
+/* Of those that are metered: one that is lost would look idle. */
+static void print_lost(FILE *file, const struct top_step steps[], size_t n)
+{
+    print_head(file, "agent_lost", "gauge",
+               "1 of a node whose agent was lost, of which all is as it was "
+               "then.");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < steps[i].n; k++)
+            print_of_node(file, "agent_lost", &steps[i], steps[i].node[k].name,
+                          steps[i].node[k].is_lost != 0);
+}
+
 static void print_saved(FILE *file, const struct top_step steps[], size_t n)
 {
     print_head(file, "saved_joules", "gauge",
@@ -263,6 +275,7 @@ void top_metrics_print(FILE *file, const struct top_step steps[], size_t n)
         print_part(file, &of_part[i], steps, n);
     for (size_t i = 0; i < COUNT(of_node); i++)
         print_meter(file, &of_node[i], steps, n);
+    print_lost(file, steps, n);
     print_saved(file, steps, n);
     print_groups(file, steps, n);
 }

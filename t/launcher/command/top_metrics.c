@@ -63,8 +63,10 @@ static struct top_part parts[2] = {
     {"n0", TOP_WORKING, 2, 1, 180, 90, 20, 640, 14.5, 6, 40},
     {"n1", TOP_LOST, 2, 0, 0, 0, 0, 20, -1, -1, -1},
 };
-static struct top_node node = {
-    .name = "n0", .rack = "s1", .progress = 12.5, .speed = 2, .joules = 1200};
+static struct top_node nodes[2] = {
+    {.name = "n0", .rack = "s1", .progress = 12.5, .speed = 2, .joules = 1200},
+    {.name = "n1", .rack = "s1", .speed = 9, .is_lost = 1, .lost = 3.5},
+};
 
 static void test_all(void)
 {
@@ -90,8 +92,8 @@ static void test_all(void)
         {.kind = TOP_STEP,
          .pid = 10,
          .job = 12,
-         .node = &node,
-         .n = 1,
+         .node = nodes,
+         .n = 2,
          .has_saved = 1,
          .saved = -20},
     };
@@ -122,6 +124,10 @@ static void test_all(void)
         "pid=\"9\"} 60\n");
     has(text, "evenstep_progress_regions{kind=\"step\",jobid=\"12\",step=\"0\","
               "pid=\"10\",node=\"n0\"} 12.5\n");
+    has(text, "evenstep_agent_lost{kind=\"step\",jobid=\"12\",step=\"0\","
+              "pid=\"10\",node=\"n0\"} 0\n");
+    has(text, "evenstep_agent_lost{kind=\"step\",jobid=\"12\",step=\"0\","
+              "pid=\"10\",node=\"n1\"} 1\n");
     has(text, "evenstep_group_speed{kind=\"step\",jobid=\"12\",step=\"0\","
               "pid=\"10\",rack=\"s1\",aggregate=\"mean\"} 2\n");
     free(text);
