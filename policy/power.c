@@ -7,7 +7,6 @@
 #include <math.h>
 
 #define KEY_ONE 0x1p52 /* the key of a fraction of 1, to sort by */
-#define NEAR    0.05   /* of a limit: so near its goal noise is half of it */
 
 struct room { /* n of each, behind one another */
     double *value;
@@ -107,18 +106,6 @@ static uint64_t whole(double amount, uint64_t left)
     return amount < (double)left ? (uint64_t)amount : left;
 }
 
-/* What to give to a node whose limit is so far below its goal: near it less, so
- * that noise is averaged down. */
-static double step_to(const struct power_rule *rule,
-                      const struct power_node *slow,
-                      double wish)
-{
-    double gain =
-        wish < NEAR * (double)slow->limit ? rule->gain / 2 : rule->gain;
-
-    return gain * wish;
-}
-
 static uint64_t least_of_two(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -139,8 +126,7 @@ static int steer_pair(const struct power_rule *rule,
     double goal = sum * need(slow) / (need(slow) + need(fast));
     uint64_t left =
         least_of_two(fast->limit - fast->floor, slow->ceiling - slow->limit);
-    uint64_t amount =
-        whole(step_to(rule, slow, goal - (double)slow->limit), left);
+    uint64_t amount = whole(rule->gain * (goal - (double)slow->limit), left);
 
     fast->limit -= amount;
     slow->limit += amount;
@@ -223,7 +209,7 @@ static size_t boost_slowest(const struct power_rule *rule,
     struct donors d = find_donors(node, by_progress, k, median);
     uint64_t left = slow->ceiling - slow->limit, given = 0;
     double wish = d.goal * need(slow) - (double)slow->limit;
-    double amount = fmin(step_to(rule, slow, wish), (double)left);
+    double amount = fmin(rule->gain * wish, (double)left);
     size_t changed = 0;
 
     for (size_t i = 0; i < d.n && d.surplus > 0; i++) {

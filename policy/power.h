@@ -17,11 +17,10 @@
  *
  * How much: if progress is in proportion to the limit, the limits at which
  * two nodes come together are in proportion to limit / progress.  A part of
- * the way there (the gain) is gone at a time, and half of that once less than
- * 5 % are left, as the noise of what is measured is then as large.  So a pair
- * whose progress is steeper than in proportion, by up to 2 / gain, comes
- * together, too, instead of swinging; and once all are within the bound the
- * limits stand still.
+ * the way there (the gain) is gone at a time.  So a pair whose progress is
+ * steeper than in proportion, by up to 2 / gain, comes together, too, instead of
+ * swinging; and once all are within the bound the limits stand still.  Noise is
+ * taken out of progress before (power_need.h).
  *
  * A node that does not report progress takes no part and keeps its limit.
  * Limits are whole numbers of the actuator's smallest step (a microwatt, a

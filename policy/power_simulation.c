@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "policy/power_simulation.h"
+#include "policy/power_need.h"
 #include "policy/random.h"
 
 #include <math.h>
@@ -11,13 +12,15 @@ struct simulation {
     struct rng rng;
     struct steering_worth worth;
     struct power_node *node; /* n */
-    uint64_t *tried;         /* n limits, behind them */
+    struct power_need *need; /* n, behind them */
+    uint64_t *tried;         /* n limits, behind these */
     void *room;              /* behind these */
 };
 
 size_t power_simulation_bytes(size_t n)
 {
-    size_t each = sizeof(struct power_node) + sizeof(uint64_t) + power_bytes(1);
+    size_t each = sizeof(struct power_node) + sizeof(struct power_need)
+                  + sizeof(uint64_t) + power_bytes(1);
 
     if (n > (SIZE_MAX - sizeof(struct simulation)) / each)
         return 0;
@@ -46,14 +49,17 @@ int power_simulation_init(void *state,
         return -1;
     s->setup = setup;
     s->node = (struct power_node *)(void *)(s + 1);
-    s->tried = (uint64_t *)(void *)(s->node + setup->n);
+    s->need = (struct power_need *)(void *)(s->node + setup->n);
+    s->tried = (uint64_t *)(void *)(s->need + setup->n);
     s->room = s->tried + setup->n;
     s->worth = (struct steering_worth){.rounds = 0};
     random_init(&s->rng, GENERATOR_LCG32, setup->seed);
-    for (size_t i = 0; i < setup->n; i++)
+    for (size_t i = 0; i < setup->n; i++) {
+        s->need[i] = (struct power_need){.weight = 0};
         s->node[i] = (struct power_node){.limit = setup->limit,
                                          .floor = setup->floor,
                                          .ceiling = setup->ceiling};
+    }
     return 0;
 }
 
@@ -122,6 +128,8 @@ static void steer(struct simulation *s, struct power_region *region)
         resume(s);
     if (region->order != WORTH_STEER)
         return;
+    if (s->setup->rule.variant != POWER_SAVE)
+        power_need_steady(s->need, s->node, s->setup->n);
     region->changed =
         power_step(&s->setup->rule, s->node, s->setup->n, s->room);
     steering_worth_stepped(&s->worth, part_moved(s));

@@ -3,6 +3,7 @@
 #include "launcher/base/sysfs.h"
 #include "launcher/meter/rank_speed.h"
 #include "pmix_bcast/clock.h"
+#include "policy/power_need.h"
 #include "policy/steering_worth.h"
 
 #include <event2/event.h>
@@ -42,6 +43,7 @@ struct node_balance {
     uint64_t limit; /* of the node; 0: none */
     struct node_parts parts;
     struct power_node node[PARTS_MAX]; /* the parts, as power.h has them */
+    struct power_need need[PARTS_MAX];
     void *room;
     int is_divided; /* the parts have limits, node[].limit */
     int is_own;     /* the oldest order was ours */
@@ -279,8 +281,11 @@ static void take_step(struct node_balance *b)
 {
     uint64_t part[PARTS_MAX];
 
-    if ((!b->is_divided && divide(b) < 0)
-        || power_step(&b->parts.rule, b->node, b->parts.n, b->room) == 0)
+    if (!b->is_divided && divide(b) < 0)
+        return;
+    if (b->parts.rule.variant != POWER_SAVE)
+        power_need_steady(b->need, b->node, b->parts.n);
+    if (power_step(&b->parts.rule, b->node, b->parts.n, b->room) == 0)
         return;
     steering_worth_stepped(&b->worth, part_moved(b));
     copy_limits(b, part);
@@ -388,6 +393,7 @@ void node_balance_parts(struct node_balance *b, const struct node_parts *p)
     b->parts = *p;
     b->failures = 0;
     b->worth = (struct steering_worth){.rounds = 0};
+    memset(b->need, 0, sizeof b->need);
     forget_limits(b);
     for (size_t i = 0; i < METER_SLOTS; i++)
         b->slot[i].owner = 0;

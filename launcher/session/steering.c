@@ -465,9 +465,10 @@ struct steering *steering_start(struct session *session,
     s->n = n;
     s->node = calloc(n, sizeof *s->node);
     s->power = calloc(n, sizeof *s->power);
+    s->need = calloc(n, sizeof *s->need);
     s->racks = rack_power_new(session, config);
     s->room = malloc(power_bytes(n));
-    if (!s->node || !s->power || !s->racks || !s->room) {
+    if (!s->node || !s->power || !s->need || !s->racks || !s->room) {
         steering_stop(s);
         return NULL;
     }
@@ -490,6 +491,7 @@ void steering_stop(struct steering *s)
         return;
     free(s->node);
     free(s->power);
+    free(s->need);
     rack_power_free(s->racks);
     free(s->room);
     free(s);

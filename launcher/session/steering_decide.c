@@ -121,15 +121,17 @@ static double part_moved(const struct steering *s)
 
 static void take_step(struct steering *s)
 {
-    int is_long = know_all(s, has_left);
+    int is_long = know_all(s, has_left), is_far = know_all(s, has_far_to_go);
 
-    if (is_long && know_all(s, has_far_to_go))
-        look_at_the_end(s);
-    else if (is_long && !know_all(s, has_ended_one))
+    if (is_long && !is_far && !know_all(s, has_ended_one))
         return; /* the paces are those of a part, with or without its end */
     for (size_t i = 0; i < s->n; i++)
         if (!steering_can_set(&s->node[i]))
             s->power[i].progress = 0;
+    if (s->rule.variant != POWER_SAVE)
+        power_need_steady(s->need, s->power, s->n);
+    if (is_long && is_far)
+        look_at_the_end(s);
     rack_power_step(s->racks, &s->rule, s->power);
     for (size_t i = 0; i < s->n; i++)
         s->node[i].wanted = s->power[i].limit;

@@ -14,6 +14,7 @@
 #include "launcher/session/meter_window.h"
 #include "launcher/session/session.h"
 #include "policy/power.h"
+#include "policy/power_need.h"
 #include "policy/steering_worth.h"
 
 struct watched {
@@ -41,6 +42,7 @@ struct steering {
     size_t n;
     struct watched *node;     /* n */
     struct power_node *power; /* n */
+    struct power_need *need;  /* n */
     struct rack_power *racks;
     void *room;
     int64_t round_ns, round_began_ns; /* the last round's length */
