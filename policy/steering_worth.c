@@ -14,25 +14,51 @@
 #define OBVIOUS     0.1  /* gain, by few times */
 #define ALIKE       0.25 /* two rounds */
 #define BEGIN_MOST  5u   /* rounds until it is steered all the same */
+#define LONG        1.5  /* medians */
+
+static unsigned kept(const struct worth_times *t)
+{
+    return t->n < WORTH_KEPT ? t->n : WORTH_KEPT;
+}
+
+/* The lower one of an even number; by insertion, as they are few. */
+static double median(const struct worth_times *t)
+{
+    double sorted[WORTH_KEPT] = {0};
+    unsigned n = kept(t);
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned at = i;
+
+        for (; at > 0 && sorted[at - 1] > t->last[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = t->last[i];
+    }
+    return sorted[(n - 1) / 2];
+}
 
 static void add(struct worth_times *t, double seconds)
 {
-    double off = seconds - t->mean;
+    double most;
 
-    t->n++;
-    t->mean += off / t->n;
-    t->squares += off * (seconds - t->mean);
+    t->last[t->n++ % WORTH_KEPT] = seconds;
+    most = LONG * median(t);
+    t->mean = t->squares = 0;
+    for (unsigned i = 0; i < kept(t); i++)
+        t->mean += fmin(t->last[i], most) / kept(t);
+    for (unsigned i = 0; i < kept(t); i++)
+        t->squares += pow(fmin(t->last[i], most) - t->mean, 2);
 }
 
 /* Two standard errors of the difference of the means, of the first one. */
 static double noise(const struct worth_times *a, const struct worth_times *b)
 {
-    unsigned n = a->n + b->n;
+    unsigned n = kept(a) + kept(b);
 
     if (n < 3)
         return INFINITY;
     return 2 * sqrt((a->squares + b->squares) / (n - 2))
-           * sqrt(1.0 / a->n + 1.0 / b->n) / a->mean;
+           * sqrt(1.0 / kept(a) + 1.0 / kept(b)) / a->mean;
 }
 
 static double gain_of(const struct steering_worth *w)

@@ -17,13 +17,16 @@
  *  4. Else steering stops.  It is tried again when the nodes are much further
  *     apart than they were then, or after some time, twice as long each time.
  *
- * The noise is two standard errors of the difference of the means.
+ * The noise is two standard errors of the difference of the means.  A time of
+ * more than one and a half medians counts as that: others on the machine make
+ * some very long.
  */
 #ifndef POLICY_STEERING_WORTH_H
 #define POLICY_STEERING_WORTH_H
 
 #define WORTH_MARGIN 0.01 /* less than that is no help */
 #define WORTH_MOVED  0.01 /* of all limits together: something was tried */
+#define WORTH_KEPT   16   /* times */
 
 enum worth_order {
     WORTH_STEER,    /* take the step */
@@ -35,7 +38,8 @@ enum worth_order {
 
 struct worth_times { /* of an iteration, in rounds */
     unsigned n;
-    double mean, squares; /* of the deviations */
+    double last[WORTH_KEPT]; /* of time i at i % KEPT; and of these: */
+    double mean, squares;    /* of the deviations */
 };
 
 struct steering_worth { /* all zero at the start */

@@ -183,6 +183,27 @@ static void test_again(void)
        waited[1]);
 }
 
+/* Others on the machine make one of some rounds ten times as long. */
+static void test_disturbed(void)
+{
+    struct steering_worth w = {.rounds = 0};
+    int away = 0;
+
+    for (int i = 0; i < 300; i++) {
+        double seconds =
+            (w.phase == WORTH_BEFORE ? 2 : 1.5) * (1 + i % 2 * 0.1);
+        enum worth_order order =
+            steering_worth_next(&w, i % 9 == 5 ? 10 * seconds : seconds, 0.02);
+
+        if (order == WORTH_STEER)
+            steering_worth_stepped(&w, 0.1);
+        away += order != WORTH_STEER;
+    }
+    ok(away <= 2 && w.phase == WORTH_GOES_ON,
+       "rounds that others make long: it goes on, but for %d at the start",
+       away);
+}
+
 int main(void)
 {
     test_helps(POWER_PAIR, 0);
@@ -194,5 +215,6 @@ int main(void)
     test_small();
     test_changed_program();
     test_again();
+    test_disturbed();
     return done();
 }
