@@ -146,9 +146,10 @@ static void worst_line(char *line, const struct step_report_of *of)
         snprintf(often, sizeof often, "came last in %.0f of them, and ",
                  s->last);
     snprintf(line, STEP_REPORT_LINE,
-             "%s %smade the others wait for %.*f %s-seconds: %s",
-             name_of(of, s->worst), often, lost < 10 ? 2 : 0, lost,
-             one ? "rank" : "node", reason);
+             "%s%s %smade the others wait for %.*f %s-seconds: %s",
+             name_of(of, s->worst),
+             of->times->node[s->worst].is_lost ? ", until it was lost," : "",
+             often, lost < 10 ? 2 : 0, lost, one ? "rank" : "node", reason);
 }
 
 static void skew_line(char *line, const struct step_summary *s)

@@ -232,6 +232,7 @@ static void find_worst_of_sums(const struct step_times *t,
     }
 }
 
+/* A node that is lost, too, by the regions until then. */
 static void find_worst(const struct step_times *t, struct step_summary *s)
 {
     double scale = step_times_scale(t, &s->all);
@@ -239,14 +240,25 @@ static void find_worst(const struct step_times *t, struct step_summary *s)
 
     while (s->worst + 1 < t->n && !step_times_counts(t, s->worst))
         s->worst++;
-    for (size_t i = s->worst + 1; i < t->n; i++)
-        if (step_times_counts(t, i)
-            && t->node[i].lost.ranks > t->node[s->worst].lost.ranks)
+    for (size_t i = 0; i < t->n; i++)
+        if (t->node[i].lost.ranks > t->node[s->worst].lost.ranks)
             s->worst = i;
     worst = &t->node[s->worst];
     s->last = scale * worst->last;
     s->lost_ranks_ns = scale * worst->lost.ranks;
     s->lost_nodes_ns = scale * worst->lost.nodes;
+}
+
+/* What a lost node would have told by now, had it gone on as it was. */
+static struct efficiency_sum gone_on(const struct efficiency_sum *node,
+                                     const struct efficiency_sum *all)
+{
+    double scale = node->elapsed > 0 ? all->elapsed / node->elapsed : 1;
+    struct efficiency_sum sum = *node;
+
+    sum.useful *= scale;
+    sum.most *= scale;
+    return sum;
 }
 
 int step_times_sum(const struct step_times *t,
@@ -274,6 +286,8 @@ int step_times_sum(const struct step_times *t,
     }
     if (s->all.regions > 0)
         s->region_ns = s->all.elapsed / s->all.regions;
+    if (!step_times_counts(t, s->worst))
+        sum[s->worst] = gone_on(&t->node[s->worst].sum, &s->all);
     s->rank = sum[s->worst].busiest;
     s->reason = efficiency_judge(sum, speed, t->n, s->worst);
     free(sum);

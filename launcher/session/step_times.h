@@ -8,7 +8,8 @@
  *
  * What a node has told ends where its agent is lost while its tasks go on.  It
  * would look idle from then on, so it is left out of what is said of all, and a
- * region counts when the ranks of the others have told of it.
+ * region counts when the ranks of the others have told of it.  But for whom the
+ * others have waited until then is not forgotten.
  */
 #ifndef LAUNCHER_SESSION_STEP_TIMES_H
 #define LAUNCHER_SESSION_STEP_TIMES_H
@@ -67,7 +68,7 @@ struct step_summary {
     double region_ns;             /* mean length */
     double skew_ns, skew_most_ns; /* mean, and the most */
     struct step_iterations iterations;
-    size_t worst;  /* the node for which the others waited most */
+    size_t worst;  /* the node for which the others waited most; may be lost */
     uint32_t rank; /* its busiest */
     double last;   /* in how many of all regions */
     double lost_ranks_ns, lost_nodes_ns;

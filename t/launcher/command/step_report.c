@@ -476,7 +476,11 @@ static void test_lost(void)
     ok(s.all.ranks == 6 && s.all.nodes == 3, "all are those that are there");
     is_near(s.efficiency.balance, 320.0 / 360, 1e-9,
             "and the lost one does not look idle");
-    is_int((int)s.worst, 1, "nor is it who is slow");
+    is_int((int)s.worst, 3, "the others waited for it until then");
+    is_told(alike, 1,
+            "n3, until it was lost, came last in 11 of them, and made the "
+            "others wait for 1.89 node-seconds: its ranks have 1.50 times as "
+            "much to do as others' (it has 1.00 of the others' speed)");
     is_told(alike, 0,
             "step 12.0: parallel efficiency 0.66 = load balance 0.89 x "
             "communication 0.75, over 3 nodes, 6 ranks, 20 regions of 161 ms");
@@ -490,7 +494,8 @@ static void test_lost(void)
     rewind(file);
     ok(fread(text, 1, sizeof text - 1, file) > 0, "a report is written");
     fclose(file);
-    ok(is_in(text, "\"lost_nodes\":1,") && is_in(text, "\"lost\":1.61"),
+    ok(is_in(text, "\"worst\":{\"node\":\"n3\",")
+           && is_in(text, "\"lost_nodes\":1,") && is_in(text, "\"lost\":1.61"),
        "the step, the node and its ranks are marked");
     step_times_returned(times, 3);
     ok(times->lost == 0 && times->lost_ranks == 0
