@@ -48,7 +48,7 @@ begin() { # options... -- COMMAND: in the background
 # other tests may be shown, too.
 tick() {
 	evenstep top --once >seen || return 1
-	test "$(grep -cE "^local[01] +[#.]{20} +[0-9.]*[1-9][0-9.]* .* $1\$" seen)" -ge 2
+	test "$(grep -cE "^local[01] +[#.]{10} +[0-9.]*[1-9][0-9.]* .* $1\$" seen)" -ge 2
 }
 end() { # the regions that are at work end at once
 	: >enough && kill -TERM "$run" && { wait "$run" || true; }

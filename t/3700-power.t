@@ -35,7 +35,7 @@ is_saved() {
 }
 tells_of_all() {
 	top --once --metrics-file "$PWD/prom" >got && grep -qE "^step [0-9]+[.]0: 4 nodes, skew 0[.]" got &&
-		test "$(grep -cE "^n[0-3] +[#.]{20} .*% CPU$" got)" = 4
+		test "$(grep -cE "^n[0-3] +[#.]{10} .*% CPU$" got)" = 4
 }
 is_seen() { top --once | grep -q ^n3; }
 begin() { # srun's words...: in the background, until its first region is told; metered by its ticks, unless they say otherwise
