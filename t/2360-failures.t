@@ -174,6 +174,24 @@ test_expect_success 'another work is refused still' '
 	fails 2 ".*--journal: fixed: is of another command: .*" job --lines lines --repeat 2 --journal fixed --resume -- cat &&
 	fails 2 ".*--journal: fixed: is of another work: .*" job --lines lines --repeat 3 --journal fixed --resume -- ./upper
 '
+# parent BEGIN END: on local0 it has a child that would go on, and a daemon, and waits.
+cat >parent <<'END'
+#!/bin/sh
+if test "$EVENSTEP_NODE" = local0; then
+	sh -c 'echo $$ >child; exec sleep 600' &
+	setsid sh -c 'echo $$ >daemon; exec sleep 600' &
+	wait
+fi
+exec seq "$1" $(($2 - 1))
+END
+chmod +x parent
+test_expect_success 'an agent is killed: what its command has started goes with it, but no daemon' '
+	seq 0 19 >want.parent && behind evenstep run --local 2 --metrics equal --policy static --range 0:20 -- ./parent {begin} {end} && wait_for 60 test -s child && wait_for 60 test -s daemon &&
+	for agent in $(pgrep -P "$run" -x evenstep-agent); do
+		! tr "\0" "\n" <"/proc/$agent/environ" | grep -qx EVENSTEP_AGENT=local0 || kill -KILL "$agent" || return 1
+	done && wait_for 60 dead "$(cat child)"; code=$?; dead "$(cat daemon)"; lives=$?; kill "$(cat daemon)" "$(cat child)" 2>&-
+	wait $run && run= && test $code = 0 && test $lives = 1 && test_cmp want.parent out
+'
 test_expect_success 'the front end is killed while commands fail: --resume-failed brings all' '
 	behind evenstep run --local 2 --metrics equal --policy static --range 0:80 --grain 5 --pieces 8 --keep-going --journal cut -- ./flaky {begin} {end} &&
 	{ wait_for 60 left_out cut || { cat err; false; }; } && kill -KILL $run && test_expect_code 137 wait $run && run= &&

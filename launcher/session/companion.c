@@ -153,13 +153,11 @@ int companion_drops(const char *entry)
 {
     /* They are set for each agent, or are --local's. */
     static const char *const ours[] = {
-        "EVENSTEP_SECRET=",    "EVENSTEP_COMPANION=",
-        "EVENSTEP_GUARD=",     "EVENSTEP_ENERGY=",
-        "EVENSTEP_FRONT_END=", "EVENSTEP_PORTS=",
-        "EVENSTEP_ENCRYPT=",   "EVENSTEP_WIREUP=",
-        "EVENSTEP_RANK=",      "EVENSTEP_AGENTS=",
-        "EVENSTEP_AGENT=",     "EVENSTEP_SEATS=",
-        "EVENSTEP_SPEED=",     NULL};
+        "EVENSTEP_SECRET=",  "EVENSTEP_COMPANION=", "EVENSTEP_GUARD=",
+        "EVENSTEP_ENERGY=",  "EVENSTEP_FRONT_END=", "EVENSTEP_PORTS=",
+        "EVENSTEP_ENCRYPT=", "EVENSTEP_WIREUP=",    "EVENSTEP_RANK=",
+        "EVENSTEP_AGENTS=",  "EVENSTEP_AGENT=",     "EVENSTEP_SEATS=",
+        "EVENSTEP_SPEED=",   "EVENSTEP_LOCAL=",     NULL};
     /* What Slurm's commands take for options of theirs. */
     static const char *const slurm[] = {"SLURM_",    "SRUN_",    "SLURMD_",
                                         "SCONTROL_", "SATTACH_", "SCANCEL_",

@@ -3,6 +3,7 @@
 #include "launcher/base/front_address.h"
 #include "launcher/base/step_dir.h"
 #include "launcher/exec/execution.h"
+#include "launcher/exec/orphans.h"
 #include "launcher/exec/throttle.h"
 #include "launcher/session/agent_environ.h"
 #include "pmix_bcast/pmix_host.h"
@@ -20,6 +21,8 @@
 #define AHEAD_MIN  16
 /* Name of an agent of --local. */
 #define LOCAL_NODE "local%zu"
+/* What its commands, and all that these start, are known by. */
+#define LOCAL_MARK "EVENSTEP_LOCAL"
 
 struct process { /* srun, one a start, or one agent of --local */
     struct launch *launch;
@@ -76,10 +79,12 @@ static void local_name(const struct launch *l, size_t i, char name[32])
 /* What an agent of --local that was killed has left. */
 static void sweep(const struct process *p)
 {
-    char name[32], group[STEP_NAME_MAX];
+    char name[32], group[STEP_NAME_MAX], entry[STEP_NAME_MAX + 32];
 
     local_name(p->launch, (size_t)(p - p->launch->process), name);
     step_dir_local_name(group, (int)getpid(), name);
+    snprintf(entry, sizeof entry, LOCAL_MARK "=%s", group);
+    (void)orphans_end(entry);
     throttle_sweep(group);
     step_dir_remove(group);
 }
@@ -228,17 +233,19 @@ static int start_companion(struct launch *l, struct es_error *err)
 
 static int start_agent(struct launch *l, size_t rank, struct es_error *err)
 {
-    char name[32], speed[16], number[24], agents[24];
+    char name[32], speed[16], number[24], agents[24], mark[STEP_NAME_MAX];
     char *argv[] = {l->agent, NULL};
     size_t n;
     char **env = make_environ(l, &n);
     int rc = -1;
 
     local_name(l, rank, name);
+    step_dir_local_name(mark, (int)getpid(), name);
     snprintf(speed, sizeof speed, "%d", l->speed ? l->speed[rank] : 0);
     snprintf(number, sizeof number, "%zu", rank);
     snprintf(agents, sizeof agents, "%zu", l->local);
     if (!env || agent_environ_put(&env, &n, "EVENSTEP_AGENT", name) < 0
+        || agent_environ_put(&env, &n, LOCAL_MARK, mark) < 0
         || (l->s.join
                 ? put_join(l, &env, &n) < 0
                 : agent_environ_put(&env, &n, "EVENSTEP_RANK", number) < 0
