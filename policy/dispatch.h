@@ -218,9 +218,9 @@ int dispatch_can_join(const struct dispatch *d);
  * 0, as at first: the frame is cut alone.  Before dispatch_begin(), too: then
  * nobody has a slice of it, and all is in the pool. */
 void dispatch_set_beside(struct dispatch *d, double work);
-/* Is handing out about to look at what all nodes do, so that what they do of other
- * frames should be told before? */
-int dispatch_takes_look(const struct dispatch *d, double now);
+/* Is handing out to a node about to look at what all do, so that what they do of
+ * other frames should be told before? */
+int dispatch_takes_look(const struct dispatch *d, size_t node, double now);
 /* The work that is in the pool, as dispatch_set_beside() wants it. */
 double dispatch_pool_work(const struct dispatch *d);
 /* A node begins only now with the first piece that it has out. */

@@ -86,11 +86,6 @@ static int is_look_due(const struct dispatch *d, double now)
     return d->out == 0 || now - d->looked >= gap;
 }
 
-int dispatch_takes_look(const struct dispatch *d, double now)
-{
-    return d->pool.units > 0 && is_look_due(d, now);
-}
-
 /* Units of the pool's i-th batch that a node takes. */
 static uint64_t part_by_cost(struct dispatch *d,
                              size_t node,
@@ -194,6 +189,12 @@ int dispatch_has_room(const struct dispatch *d, size_t node, double now)
     if (d->overlap && d->overlap[node])
         return out == 0 || (out == 1 && is_ending(d, node, now));
     return out < most_out(d);
+}
+
+int dispatch_takes_look(const struct dispatch *d, size_t node, double now)
+{
+    return d->pool.units > 0 && dispatch_has_room(d, node, now)
+           && is_look_due(d, now);
 }
 
 /* Seconds that a node would take for a piece; 0 if nobody knows. */

@@ -93,7 +93,7 @@ static int hand(struct distribution *d, size_t slot, struct es_error *err)
 
         tell_elsewhere(d, w, slot, d->answered_ns);
         if (distribution_joins(d)
-            && dispatch_takes_look(w->dispatch, since(w, d->answered_ns)))
+            && dispatch_takes_look(w->dispatch, slot, since(w, d->answered_ns)))
             tell_all(d, w, d->answered_ns);
         if (distribution_send_all(
                 d, w,
