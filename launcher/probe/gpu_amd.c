@@ -16,7 +16,11 @@
 
 #define ELSEWHERE "/opt/rocm/lib"
 
-enum { HIP_SUCCESS = 0, HIP_ERROR_NO_DEVICE = 100 };
+enum {
+    HIP_SUCCESS = 0,
+    HIP_ERROR_NO_DEVICE = 100,
+    HIP_ERROR_INVALID_DEVICE = 101
+};
 
 struct hip {
     int (*init)(unsigned flags);
@@ -143,13 +147,19 @@ static int add_device(struct gpu *g, const struct hip *hip, unsigned i)
     return check(g, hip, rc);
 }
 
+/* ROCm 5.7 says "invalid" of a machine that has none. */
+static int is_none(int rc)
+{
+    return rc == HIP_ERROR_NO_DEVICE || rc == HIP_ERROR_INVALID_DEVICE;
+}
+
 static enum gpu_state find_devices(struct gpu *g, const struct hip *hip)
 {
     int n = 0, rc = hip->init(0);
 
     if (rc == HIP_SUCCESS)
         rc = hip->device_count(&n);
-    if (rc == HIP_ERROR_NO_DEVICE)
+    if (is_none(rc))
         return GPU_THERE;
     if (check(g, hip, rc) < 0)
         return GPU_FAILED;
