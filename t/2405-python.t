@@ -193,6 +193,10 @@ test_expect_success 'under evenstep run: slices, lines, label; what is not done 
 	END
 	seq 100 199 >lines && timeout 200 evenstep run --local 3 --persistent --lines lines --repeat 2 -- python3 again.py >out && cat lines lines | test_cmp - out
 '
+test_expect_success 'listen: a port that is none, and nobody to tell of it' '
+	for port in -1 65536 70000; do errs "^ValueError: evenstep: a TCP port is 1 to 65535, or 0 for none$" -c "import evenstep; evenstep.listen($port)" || return 1; done &&
+	errs "^FileNotFoundError: .Errno 2. the program does not run under evenstep$" -c "import evenstep; evenstep.listen(1)"
+'
 
 # --- how it is shipped --------------------------------------------------------------------
 test_expect_success 'it has the version of evenstep' '
@@ -201,7 +205,7 @@ test_expect_success 'it has the version of evenstep' '
 # What an import without types is called is not the same in all versions of mypy.
 command -v mypy >/dev/null && test_set_prereq MYPY
 test_expect_success MYPY 'mypy --strict has nothing to say' '
-	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py)
+	(cd "$EVENSTEP_SRC/contrib/python" && mypy --strict --no-warn-unused-ignores --cache-dir="$SHARNESS_TRASH_DIRECTORY/mypy" evenstep squares.py connect.py)
 '
 test -x /usr/bin/python3 && /usr/bin/python3 -I -c 'import setuptools, wheel' 2>/dev/null && test_set_prereq WHEEL
 test_expect_success WHEEL 'a wheel is built without a compiler, and is all that is needed' '

@@ -51,6 +51,10 @@ test_expect_success 'contrib/connect: 16 tasks on 4 nodes have a connection to e
 	for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo "rank $rank is connected to 15 others"; done | sort >want &&
 	sort got | test_cmp want -
 '
+test_expect_success 'the same in Python' '
+	on_ctl env PYTHONPATH="$S/contrib/python" PYTHONDONTWRITEBYTECODE=1 srun -N4 -n8 --evenstep python3 "$S/contrib/python/connect.py" >got 2>err; cat got err; silent err &&
+	for rank in 0 1 2 3 4 5 6 7; do echo "rank $rank is connected to 7 others"; done | sort >want && sort got | test_cmp want -
+'
 test_expect_success 'whatever the layout of the tasks' '
 	on_ctl srun -N3 -n7 -m cyclic --evenstep ./connect >got 2>err; cat got err; silent err && test "$(grep -c "is connected to 6 others" got)" = 7
 '

@@ -22,10 +22,16 @@ the process is alone and gets every frame whole:
 
 A slice is done when the next one is asked for.  evenstep.slices() is the same
 without a name.  See libevenstep(3).
+
+Tasks that connect to each other say where they listen, and get to know all:
+
+    peers = evenstep.listen(port)
+    connection = socket.create_connection(peers[rank].address)
 """
 
 from typing import TYPE_CHECKING, Any
 
+from ._peers import Peer, listen
 from ._slices import (
     Session,
     Slice,
@@ -44,6 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "ItemError",
+    "Peer",
     "Results",
     "RunError",
     "Session",
@@ -51,6 +58,7 @@ __all__ = [
     "close",
     "done",
     "lines",
+    "listen",
     "map",
     "next",
     "open",

@@ -14,7 +14,7 @@ import socket
 import struct
 from typing import NamedTuple, Optional
 
-HELLO, WELCOME, NEXT, SLICE, OVER, DONE, TAKEN, BYE = range(1, 9)
+HELLO, WELCOME, NEXT, SLICE, OVER, DONE, TAKEN, BYE, LISTEN, LISTENED = range(1, 11)
 SURVIVES = 1
 _PLAIN = 1  # the version without flags, which older agents know
 _VERSION = 2
@@ -33,11 +33,23 @@ class Answer(NamedTuple):
     label: str = ""
 
 
-def hello(rank: int, units: int, frames: int, flags: int) -> bytes:
+def local_rank() -> int:
+    """This process' number among those on its node."""
+    local = os.environ.get("SLURM_LOCALID", "")
+    return int(local) if local.isdigit() else 0
+
+
+def hello(units: int, frames: int, flags: int) -> bytes:
     """The first message; an agent of before is not bothered with flags."""
+    rank = local_rank()
     if flags == 0:
         return struct.pack(">IIIQQ", HELLO, _PLAIN, rank, units, frames)
     return struct.pack(">IIIQQI", HELLO, _VERSION, rank, units, frames, flags)
+
+
+def listen(port: int) -> bytes:
+    """The first and only message of its connection: we listen at that port."""
+    return struct.pack(">IIII", LISTEN, _VERSION, local_rank(), port)
 
 
 def done(slice_id: int) -> bytes:
@@ -60,7 +72,7 @@ def parse(message: bytes) -> Answer:
             if len(label) == length and begin <= end:
                 text = label.decode(errors="surrogateescape")
                 return Answer(kind, 0, slice_id, frame, begin, end, text)
-        elif kind in (WELCOME, OVER) and len(message) == 8:
+        elif kind in (WELCOME, OVER, LISTENED) and len(message) == 8:
             return Answer(kind, struct.unpack_from(">I", message, 4)[0])
         elif kind == TAKEN and len(message) == 4:
             return Answer(kind)

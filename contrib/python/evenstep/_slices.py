@@ -70,11 +70,9 @@ class Session:
             self._connect(path, _protocol.SURVIVES if survives else 0)
 
     def _connect(self, path: str, flags: int) -> None:
-        local = os.environ.get("SLURM_LOCALID", "")
-        rank = int(local) if local.isdigit() else 0
         connection = _protocol.Connection(path)
         try:
-            connection.send(_protocol.hello(rank, self._units, self._frames, flags))
+            connection.send(_protocol.hello(self._units, self._frames, flags))
             answer = connection.receive(_protocol.WELCOME)
             if answer.error:
                 _fail(answer.error)

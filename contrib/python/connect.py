@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Connects all tasks of a step to each other, without MPI: an example of evenstep.listen().
+
+    srun -N4 -n16 --evenstep ./connect.py
+
+Each task calls those before it, and is called by those after it; contrib/connect
+has the same in C.
+"""
+
+import os
+import socket
+import struct
+
+import evenstep
+
+RANK = struct.Struct(">I")
+
+
+def main() -> None:
+    """Connect, and let each tell its rank, which tells its own."""
+    rank, ranks = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
+    with socket.create_server(
+        ("", 0), family=socket.AF_INET6, dualstack_ipv6=True, backlog=socket.SOMAXCONN
+    ) as server:
+        peers = evenstep.listen(server.getsockname()[1])
+        connections = {}
+        for other in range(rank):
+            connections[other] = socket.create_connection(peers[other].address)
+            connections[other].sendall(RANK.pack(rank))
+        for _ in range(rank + 1, ranks):
+            caller, _ = server.accept()
+            (other,) = RANK.unpack(caller.recv(RANK.size, socket.MSG_WAITALL))
+            if not rank < other < ranks or other in connections:
+                raise RuntimeError("somebody calls who should not")
+            connections[other] = caller
+            caller.sendall(RANK.pack(rank))
+    for other in range(rank):
+        if RANK.unpack(connections[other].recv(RANK.size, socket.MSG_WAITALL)) != (other,):
+            raise RuntimeError(f"rank {other} is another one")
+    print(f"rank {rank} is connected to {len(connections)} others")
+
+
+if __name__ == "__main__":
+    main()
